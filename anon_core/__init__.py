@@ -1,0 +1,1 @@
+"""The algorithms: numpy, numba and scipy; no orchestration, no files, no clocks."""

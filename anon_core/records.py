@@ -1,0 +1,220 @@
+"""Frozen records that pass between the rooms of the core."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.errors import InputError
+
+Kind = Literal["numeric", "date", "categorical", "binary"]
+Encoding = Literal["one-hot", "ordinal"]
+MissingRule = Literal["category", "refuse", "all-hidden"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnSpec:
+    """How one quasi-identifier is to be encoded, before its data was seen.
+
+    Attributes
+    ----------
+    name : str
+    kind : {"numeric", "date", "categorical", "binary"}
+        Dates are numbers of days since 1970-01-01 by the time they reach the core.
+    encoding : {"one-hot", "ordinal"}
+        One bit per level (masks are value sets) or thermometer bits "value >= level t" (masks are intervals).
+    bins : int, tuple of float or None
+        Number of quantile groups, inner edges of the groups, or None: every distinct number is a level.
+    order : tuple of str
+        The levels of an ordinal categorical column, lowest first.
+    missing : {"category", "refuse", "all-hidden"}
+    weight : float
+        More weight, less masking of this column.
+    """
+
+    name: str
+    kind: Kind
+    encoding: Encoding = "one-hot"
+    bins: int | tuple[float, ...] | None = None
+    order: tuple[str, ...] = ()
+    missing: MissingRule = "category"
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.weight < float("inf"):
+            raise InputError(f"column {self.name!r}: weight must be a positive finite number")
+        if self.kind == "categorical" and self.encoding == "ordinal" and not self.order:
+            raise InputError(f"column {self.name!r} is categorical and ordinal: give its levels in 'order', lowest first")
+        if len(set(self.order)) != len(self.order):
+            raise InputError(f"column {self.name!r}: 'order' names a level more than once")
+        if isinstance(self.bins, int) and self.bins < 2:
+            raise InputError(f"column {self.name!r}: quantiles must be at least 2")
+        if isinstance(self.bins, tuple) and (not self.bins or list(self.bins) != sorted(set(self.bins))):
+            raise InputError(f"column {self.name!r}: edges must be given in increasing order, at least one")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Attribute:
+    """One fitted quasi-identifier: its levels and how they become bits.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        The text of each level; level 0 is the missing one where `has_missing`.
+    binned : bool
+        Whether a numeric level is a group of numbers instead of one number.
+    edges : tuple of float
+        Inner edges of a binned column, increasing: group g holds edges[g-1] < value <= edges[g]. Empty otherwise.
+    values : tuple of float
+        What a numeric level stands for (the group's median, or the number itself), without the missing level.
+    """
+
+    name: str
+    kind: Kind
+    encoding: Encoding
+    labels: tuple[str, ...]
+    has_missing: bool = False
+    hide_missing: bool = False
+    binned: bool = False
+    edges: tuple[float, ...] = ()
+    values: tuple[float, ...] = ()
+    weight: float = 1.0
+
+    @property
+    def levels(self) -> int:
+        """Number of levels, the missing one included."""
+        return len(self.labels)
+
+    @property
+    def ordinal(self) -> bool:
+        """Whether bits are a thermometer (level >= t) instead of one per level."""
+        return self.encoding == "ordinal"
+
+    @property
+    def bits(self) -> int:
+        """Number of binary features of this attribute."""
+        return self.levels - 1 if self.ordinal else self.levels
+
+
+@dataclass(frozen=True)
+class Codebook:
+    """The quasi-identifiers of a table in the order of their bits."""
+
+    attributes: tuple[Attribute, ...]
+
+    @property
+    def features(self) -> int:
+        """Number of binary features f."""
+        return int(self.bit_offsets[-1])
+
+    @property
+    def words(self) -> int:
+        """uint64 words of one packed record."""
+        return (self.features + 63) // 64
+
+    @cached_property
+    def bit_offsets(self) -> NDArray[np.int64]:
+        """int64 (attributes + 1,): attribute a owns the bits bit_offsets[a] .. bit_offsets[a + 1] - 1."""
+        return np.concatenate([[0], np.cumsum([a.bits for a in self.attributes], dtype=np.int64)])
+
+    @cached_property
+    def level_offsets(self) -> NDArray[np.int64]:
+        """int64 (attributes + 1,): the same for levels."""
+        return np.concatenate([[0], np.cumsum([a.levels for a in self.attributes], dtype=np.int64)])
+
+    @cached_property
+    def ordinal(self) -> NDArray[np.bool_]:
+        """bool (attributes,): thermometer attributes."""
+        return np.array([a.ordinal for a in self.attributes], dtype=np.bool_)
+
+
+@dataclass(frozen=True)
+class BinaryTable:
+    """Encoded records and what each of them demands.
+
+    Attributes
+    ----------
+    codebook : Codebook
+    codes : int32 (attributes, n)
+        Level of each record in each attribute.
+    bits : uint64 (n, words)
+        The same as packed features: feature l is bit l % 64 of word l // 64.
+    k : int32 (n,)
+        Demanded privacy level of each record, 1 <= k <= n.
+    blank : bool (attributes, n)
+        Cells to be hidden whatever the cover says (missing = "all-hidden").
+    """
+
+    codebook: Codebook
+    codes: NDArray[np.int32]
+    bits: NDArray[np.uint64]
+    k: NDArray[np.int32]
+    blank: NDArray[np.bool_]
+
+    @property
+    def records(self) -> int:
+        """Number of records n."""
+        return int(self.codes.shape[1])
+
+
+@dataclass(frozen=True)
+class Edges:
+    """An undirected simple graph as edge list: u[e] < v[e], weight[e] >= 0, each pair at most once.
+
+    Attributes
+    ----------
+    u, v : int32 (m,)
+    weight : int32 (m,)
+    """
+
+    u: NDArray[np.int32]
+    v: NDArray[np.int32]
+    weight: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.u)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Iteration:
+    """What one iteration reached.
+
+    Attributes
+    ----------
+    utility : float
+        1 - hidden bits / (n f), the paper's Definition III.2.
+    weighted_utility : float
+        The same with each bit counted by its base weight; the measure that chooses the best iteration.
+    cover_edges : int
+    """
+
+    number: int
+    utility: float
+    weighted_utility: float
+    cover_edges: int
+
+
+@dataclass(frozen=True)
+class MaskedTable:
+    """What an anonymizer chose to hide.
+
+    Attributes
+    ----------
+    table : BinaryTable
+    hidden : uint64 (n, words)
+        Features masked in each record's row, packed as `table.bits`.
+    cover : Edges
+        Pairs of records that hide in each other's crowd, in the record order of `table`.
+    iterations : tuple of Iteration
+    """
+
+    table: BinaryTable
+    hidden: NDArray[np.uint64]
+    cover: Edges
+    iterations: tuple[Iteration, ...] = field(default=())
+
+
+OnIteration = Callable[[Iteration], None]
