@@ -71,7 +71,7 @@ def _fit_attribute(spec: ColumnSpec, values: NDArray[Any]) -> Attribute:
         encoding="ordinal" if spec.kind == "binary" else spec.encoding,
         labels=tuple([MISSING] * has_missing + labels),
         has_missing=has_missing,
-        hide_missing=has_missing and spec.missing == "all-hidden",
+        hide_missing=has_missing and spec.missing == "all-hidden" and len(labels) > 0,
         binned=spec.bins is not None,
         edges=edges,
         values=numbers,
@@ -222,19 +222,36 @@ def write_cells(table: BinaryTable, hidden: NDArray[np.uint64]) -> dict[str, NDA
         flags = np.zeros((table.records, stop - start), dtype=np.bool_)
         unpack_range(hidden, start, stop, flags)
         # One text per distinct (level, pattern); tables repeat.
-        pattern = np.column_stack([table.codes[index].astype("<u4").view(np.uint8).reshape(-1, 4), np.packbits(flags, axis=1)])
-        _, first, inverse = np.unique(_as_bytes(pattern), return_index=True, return_inverse=True)
-        texts = [_cell(attribute, int(table.codes[index, row]), flags[row]) for row in first]
-        cells[attribute.name] = np.array(texts, dtype=object)[inverse.reshape(-1)]
+        pattern = np.vstack([table.codes[index], np.packbits(flags, axis=1).T])
+        kind, first = distinct_columns(pattern)
+        labels = label_texts(attribute)
+        texts = [_cell(attribute, labels, int(table.codes[index, row]), flags[row]) for row in first]
+        cells[attribute.name] = np.array(texts, dtype=object)[kind]
     return cells
 
 
-def _as_bytes(rows: NDArray[np.uint8]) -> NDArray[np.void]:
-    return np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1]))).reshape(-1)
+def distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number the distinct columns of a matrix (rows, n).
+
+    Returns
+    -------
+    kind : int64 (n,)
+        Number of each column, in lexicographic order from the last row.
+    first : int64 (kinds,)
+        A column of each kind.
+    """
+    order = np.lexsort(columns)
+    changes = np.zeros(len(order), dtype=np.bool_)
+    changes[:1] = True
+    for row in columns:
+        ordered = row[order]
+        changes[1:] |= ordered[1:] != ordered[:-1]
+    kind = np.empty(len(order), dtype=np.int64)
+    kind[order] = np.cumsum(changes) - 1
+    return kind, order[changes]
 
 
-def _cell(attribute: Attribute, code: int, hidden: NDArray[np.bool_]) -> str:
-    texts = label_texts(attribute)
+def _cell(attribute: Attribute, texts: Sequence[str], code: int, hidden: NDArray[np.bool_]) -> str:
     if not hidden.any():
         return texts[code]
     if hidden.all():

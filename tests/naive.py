@@ -1,0 +1,100 @@
+"""The slow truth: Algorithms 1-3 of Khan et al. written literally on the complete graph, and the definitions judged by.
+
+Nothing here knows tiles, closures, packed words or threads. Weights are the integers of docs/theory.md, edges are compared
+by (E, min, max). n up to about 40.
+"""
+
+import itertools
+
+import numpy as np
+
+
+def gamma(x, i, j):
+    """Features in which records i and j differ."""
+    return (x[i] != x[j]).astype(int)
+
+
+def edge_weights(x, w):
+    """Algorithm 1, line 5: E_ij for all pairs i < j."""
+    return {
+        (i, j): int(((w[i] + w[j]) * gamma(x, i, j)).sum()) for i, j in itertools.combinations(range(len(x)), 2)
+    }
+
+
+def b_suitor(weights, capacity):
+    """Algorithm 3 for one processor: a heavy b-matching by proposals and annulments."""
+
+    def heavier(e, f):
+        return (weights[e], e) > (weights[f], f)
+
+    def edge(u, v):
+        return (min(u, v), max(u, v))
+
+    vertices = range(len(capacity))
+    suitors = {v: set() for v in vertices}
+    proposed = {v: set() for v in vertices}
+    queue = [v for v in vertices for _ in range(capacity[v])]
+    while queue:
+        u = queue.pop()
+        partner = None
+        for p in vertices:
+            if p == u or capacity[p] == 0 or p in proposed[u]:
+                continue
+            if len(suitors[p]) == capacity[p]:
+                lowest = min(suitors[p], key=lambda s: (weights[edge(s, p)], edge(s, p)))
+                if not heavier(edge(u, p), edge(lowest, p)):
+                    continue
+            if partner is None or heavier(edge(u, p), edge(u, partner)):
+                partner = p
+        if partner is None:
+            continue
+        proposed[u].add(partner)
+        if len(suitors[partner]) == capacity[partner]:
+            lowest = min(suitors[partner], key=lambda s: (weights[edge(s, partner)], edge(s, partner)))
+            suitors[partner].remove(lowest)
+            proposed[lowest].discard(partner)
+            queue.append(lowest)
+        suitors[partner].add(u)
+    return {edge(u, v) for v in vertices for u in suitors[v] if v in suitors[u]}
+
+
+def mce(weights, b):
+    """Algorithm 2: the complement of a b'-matching, b'(v) = max(0, deg(v) - b(v))."""
+    matched = b_suitor(weights, [max(0, len(b) - 1 - need) for need in b])
+    return set(weights) - matched
+
+
+def adaptive(x, k, epsilon, base, iterations):
+    """Algorithm 1: for each iteration the cover (set of pairs) and the stars (n, f)."""
+    w = np.tile(np.asarray(base, dtype=int), (len(x), 1))
+    for _ in range(iterations):
+        cover = mce(edge_weights(x, w), [need - 1 for need in k])
+        counts = np.zeros(x.shape, dtype=int)
+        for i, j in cover:
+            counts[i] += gamma(x, i, j)
+            counts[j] += gamma(x, i, j)
+        w = np.round(np.asarray(base) * (epsilon / (1 + epsilon)) ** counts).astype(int)
+        yield cover, counts > 0
+
+
+def fits(record, row, stars):
+    """Compatibility: every unmasked feature agrees (section III)."""
+    return bool(((record == row) | stars).all())
+
+
+def compatible(x, y, stars):
+    """bool (n, n): record v fits row u."""
+    return np.array([[fits(x[v], y[u], stars[u]) for u in range(len(y))] for v in range(len(x))])
+
+
+def matchable(fit):
+    """bool (n, n): pairs (v, u) that lie in some perfect matching of records to rows, by trying each."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import maximum_bipartite_matching
+
+    n = len(fit)
+    result = np.zeros((n, n), dtype=bool)
+    for v, u in zip(*np.nonzero(fit), strict=True):
+        rest = np.delete(np.delete(fit, v, axis=0), u, axis=1)
+        result[v, u] = n == 1 or (maximum_bipartite_matching(csr_array(rest), perm_type="column") >= 0).all()
+    return result

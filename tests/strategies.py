@@ -1,0 +1,52 @@
+"""Small tables for hypothesis: many ties, every encoding, every demand."""
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from anon_core import encoding
+from anon_core.records import ColumnSpec
+
+EPSILONS = st.sampled_from([0.01, 0.5, 1.0, 2.0, 5.0, 20.0])
+
+
+@st.composite
+def demands(draw, n):
+    """k (n,): from nothing to everybody."""
+    top = draw(st.integers(1, n))
+    return draw(hnp.arrays(np.int64, n, elements=st.integers(1, top)))
+
+
+@st.composite
+def bit_matrices(draw, most_records=14, most_features=6):
+    """(X, k): the paper's input."""
+    n = draw(st.integers(2, most_records))
+    f = draw(st.integers(1, most_features))
+    x = draw(hnp.arrays(np.int8, (n, f), elements=st.integers(0, 1)))
+    return x, draw(demands(n))
+
+
+@st.composite
+def tables(draw, most_records=14):
+    """BinaryTable with one-hot and ordinal attributes, missing values, column weights."""
+    n = draw(st.integers(2, most_records))
+    specs, columns = [], {}
+    for index in range(draw(st.integers(1, 4))):
+        name = f"c{index}"
+        missing = draw(st.sampled_from(["category", "all-hidden"]))
+        weight = draw(st.sampled_from([1.0, 0.5, 3.0]))
+        if draw(st.booleans()):
+            values = draw(st.lists(st.sampled_from(["a", "b|c", "..", "*", "d", None]), min_size=n, max_size=n))
+            specs.append(ColumnSpec(name=name, kind="categorical", missing=missing, weight=weight))
+            columns[name] = np.array(values, dtype=object)
+        else:
+            values = draw(st.lists(st.sampled_from([0.0, 1.5, 2.0, 7.0, -3.0, np.nan]), min_size=n, max_size=n))
+            coding = draw(st.sampled_from(["one-hot", "ordinal"]))
+            bins = draw(st.sampled_from([None, 2, (0.5, 2.0)]))
+            specs.append(
+                ColumnSpec(name=name, kind="numeric", encoding=coding, bins=bins, missing=missing, weight=weight)
+            )
+            columns[name] = np.array(values)
+    columns["sure"] = np.array([str(i % 2) for i in range(n)], dtype=object)
+    specs.append(ColumnSpec(name="sure", kind="binary"))
+    return encoding.encode(encoding.fit(specs, columns), columns, draw(demands(n)))
