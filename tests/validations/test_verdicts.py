@@ -1,0 +1,181 @@
+"""A verdict says yes or no and names columns; no cell of the table comes out on any way."""
+
+import gc
+import json
+import logging
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from io import StringIO
+from typing import Any
+
+import great_expectations as gx
+import numpy as np
+import pandas as pd
+import pytest
+from great_expectations.expectations import ExpectColumnValuesToNotBeNull
+from numpy.typing import NDArray
+
+from anon_core.errors import InputError
+from anon_core.records import Attribute, Codebook, ColumnSpec
+from validations.run import Outcome, Verdict, run
+from validations.suites import binarized, ingested, released
+
+Columns = dict[str, NDArray[Any]]
+
+WORD, NUMBER = "quokka-7f3a", 86420135
+MARKERS = (WORD, str(NUMBER))
+
+
+class Bomb:
+    """A cell that quotes itself whenever it is touched."""
+
+    def _burst(self, *_: object) -> Any:
+        raise ValueError(WORD)
+
+    __hash__ = __eq__ = __ge__ = __len__ = __float__ = __str__ = _burst
+
+
+def test_sentence_of_success(specs: list[ColumnSpec], source: Columns) -> None:
+    verdict = run(ingested.suite(specs, ["diagnosis"]), source)
+    assert verdict.success
+    assert verdict.failures == ()
+    assert verdict.sentence() == "ingested: 7 of 7 expectations hold"
+
+
+def test_sentence_of_failure(specs: list[ColumnSpec], source: Columns) -> None:
+    infinite = np.full(6, np.inf)
+    verdict = run(ingested.suite(specs, []), {**source, "age": infinite})
+    assert not verdict.success
+    assert verdict.failures == (
+        Outcome("expect_table_columns_to_match_set", None, success=False),
+        Outcome("expect_column_numbers_to_be_finite", "age", success=False),
+    )
+    assert verdict.sentence() == (
+        "ingested: 5 of 7 expectations hold; failed: expect_table_columns_to_match_set, "
+        "expect_column_numbers_to_be_finite (age)"
+    )
+
+
+def test_outcomes_keep_the_order_of_the_suite(codebook: Codebook, release: Columns) -> None:
+    suite = released.suite(codebook, 6)
+    del release["truthful"]
+    asked = [expectation.expectation_type for expectation in suite.expectations]
+    assert [outcome.expectation for outcome in run(suite, release).outcomes] == asked
+
+
+def test_a_suite_that_expects_nothing_lets_nothing_pass(source: Columns) -> None:
+    verdict = run(gx.ExpectationSuite(name="empty"), source)
+    assert verdict == Verdict("empty", ())
+    assert not verdict.success
+
+
+def test_one_failure_of_two_of_a_name_fails_both() -> None:
+    expected = [ExpectColumnValuesToNotBeNull(column="x", mostly=mostly) for mostly in (0.5, 1)]
+    columns = {"x": np.array([1.0, 2.0, np.nan])}
+    assert len(run(gx.ExpectationSuite(name="twice", expectations=expected), columns).failures) == 2
+
+
+def test_same_suite_and_columns_run_again_and_at_once(codebook: Codebook, packed: Columns) -> None:
+    suite = binarized.suite(codebook, 6)
+    bad = {**packed, "level:age": np.full(6, -1)}
+    tables = [packed, bad] * 4
+    assert [run(suite, columns).success for columns in tables[:2]] == [True, False]
+    with ThreadPoolExecutor(4) as pool:
+        verdicts = list(pool.map(lambda columns: run(binarized.suite(codebook, 6), columns), tables))
+    assert [verdict.success for verdict in verdicts] == [True, False] * 4
+
+
+def test_columns_stay_as_they_were(codebook: Codebook, release: Columns) -> None:
+    before = {name: column.copy() for name, column in release.items()}
+    run(released.suite(codebook, 6), release)
+    assert all(np.array_equal(before[name], release[name]) for name in before)
+
+
+@pytest.mark.parametrize("shape", [(5,), (6, 1), ()])
+def test_unequal_columns_are_refused(codebook: Codebook, packed: Columns, shape: tuple[int, ...]) -> None:
+    with pytest.raises(InputError, match="one length") as refusal:
+        run(binarized.suite(codebook, 6), {**packed, "k": np.full(shape, NUMBER)})
+    assert str(NUMBER) not in str(refusal.value)
+
+
+def test_a_broken_run_fails_every_expectation(codebook: Codebook, packed: Columns, monkeypatch: Any) -> None:
+    def burst(**_: object) -> None:
+        raise RuntimeError(WORD)
+
+    monkeypatch.setattr(gx, "get_context", burst)
+    verdict = run(binarized.suite(codebook, 6), packed)
+    assert len(verdict.failures) == len(verdict.outcomes) == 5
+    assert WORD not in verdict.sentence()
+
+
+def _planted() -> list[tuple[gx.ExpectationSuite, Columns]]:
+    """Suites over labels, and tables of cells, that are full of markers and fail."""
+    words = np.array([WORD, WORD + "b", WORD + "c"], dtype=object)
+    numbers = np.array([NUMBER, NUMBER, -NUMBER])
+    specs = [
+        ColumnSpec(name="n", kind="numeric", bins=(float(NUMBER),), missing="refuse"),
+        ColumnSpec(name="b", kind="binary", missing="refuse"),
+        ColumnSpec(name="c", kind="categorical", encoding="ordinal", order=(WORD,), missing="refuse"),
+    ]
+    attribute = Attribute(
+        name="a", kind="numeric", encoding="one-hot", labels=(WORD, str(NUMBER)), edges=(NUMBER,), values=(NUMBER,)
+    )
+    book = Codebook((attribute, replace(attribute, name="b")))
+    names = ("key", "cell:a", "cell:b", "demanded", "compatible", "matchable", "truthful")
+    columns = {"n": words, "b": words, "c": words, "d": words}
+    tables = [
+        (ingested.suite(specs, ["d"]), columns),
+        (ingested.suite(specs, ["d"]), {**columns, "n": np.array([NUMBER, np.inf, np.nan]), WORD: words}),
+        (binarized.suite(book, 2), {"level:a": numbers, "level:b": words, "k": numbers}),
+        (released.suite(book, 2), dict.fromkeys(names, numbers)),
+        (released.suite(book, 2), dict.fromkeys(names, words)),
+    ]
+    bombs = np.array([Bomb(), Bomb(), Bomb()], dtype=object)
+    broken = np.array([WORD + "\udc80", "b", None], dtype=object)
+    spoils: list[Callable[[str], NDArray[Any]]] = [lambda _: bombs, lambda _: broken]
+    return tables + [(suite, {name: spoil(name) for name in table}) for suite, table in tables for spoil in spoils]
+
+
+def test_no_marker_comes_out(caplog: Any, capfd: Any, recwarn: Any) -> None:
+    caplog.set_level(logging.DEBUG)
+    said: list[object] = []
+    for suite, columns in _planted():
+        verdict = run(suite, columns)
+        assert not verdict.success
+        said += [repr(verdict), str(verdict), verdict.sentence(), json.dumps(suite.to_json_dict()), repr(suite)]
+    assert capfd.readouterr() == ("", "")
+    said += [caplog.text, *(str(warning.message) for warning in recwarn)]
+    assert len(said) > 75
+    assert not [text for text in said for marker in MARKERS if marker in str(text)]
+
+
+@pytest.mark.parametrize("module", ["validator.validation_graph", "data_context.types.base", "core.expectation_suite"])
+def test_great_expectations_is_not_heard(module: str) -> None:
+    heard = StringIO()  # caplog would listen behind the closed door
+    handler = logging.StreamHandler(heard)
+    logging.getLogger().addHandler(handler)
+    try:
+        logging.getLogger(f"great_expectations.{module}").error(WORD)
+    finally:
+        logging.getLogger().removeHandler(handler)
+    assert heard.getvalue() == ""
+
+
+def test_the_table_is_forgotten(codebook: Codebook, release: Columns) -> None:
+    run(released.suite(codebook, 6), release)
+    gc.collect()
+    assert not [thing for thing in gc.get_objects() if type(thing) is pd.DataFrame and set(thing) == set(release)]
+
+
+def test_great_expectations_is_imported_late_and_says_nothing(pytestconfig: pytest.Config) -> None:
+    code = (
+        "import sys, os, validations; assert 'great_expectations' not in sys.modules and 'pandas' not in sys.modules;"
+        "assert os.environ['GX_ANALYTICS_ENABLED'] == 'false'; import validations.suites;"
+        "assert 'great_expectations' not in sys.modules; import validations.run"
+    )
+    command, root = [sys.executable, "-c", code], pytestconfig.rootpath
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("", "")

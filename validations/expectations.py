@@ -1,0 +1,178 @@
+"""Our own expectations, each with the metric that it rests on.
+
+All but one count the rows that break a promise and hold when there are none. Great Expectations' map expectations skip
+missing cells, and pass a column that has nothing else: a gate must not.
+"""
+
+from abc import ABC
+from string import Template
+from typing import Any, ClassVar
+
+import pandas as pd
+from great_expectations.core.metric_domain_types import MetricDomainTypes
+from great_expectations.execution_engine import PandasExecutionEngine
+from great_expectations.expectations.expectation import BatchExpectation, ColumnMapExpectation
+from great_expectations.expectations.metrics import (
+    ColumnAggregateMetricProvider,
+    ColumnMapMetricProvider,
+    column_aggregate_value,
+)
+from great_expectations.expectations.metrics.map_metric_provider.column_condition_partial import (
+    column_condition_partial,
+)
+from great_expectations.expectations.metrics.metric_provider import metric_value
+from great_expectations.expectations.metrics.table_metric_provider import TableMetricProvider
+from great_expectations.render.renderer_configuration import RendererConfiguration, RendererValueType
+
+Rendering = RendererConfiguration[Any]
+
+# ---------------------------------------------------------------- metrics
+
+
+def _rows_outside(column: pd.Series, low: int, high: int) -> int:
+    """Number of rows that hold no integer within low..high."""
+    if column.dtype.kind not in "iu":
+        return len(column)
+    return int((~column.between(low, high)).sum())
+
+
+class ColumnNumbersFinite(ColumnMapMetricProvider):
+    """Whether each cell that is not missing is a finite number."""
+
+    condition_metric_name = "column_values.finite_number"
+
+    @column_condition_partial(engine=PandasExecutionEngine)
+    def _pandas(cls, column: pd.Series, **_: Any) -> pd.Series:
+        if column.dtype.kind not in "iuf":
+            return pd.Series(data=False, index=column.index)
+        return column.abs() < float("inf")
+
+
+class ColumnLevelsUndecoded(ColumnAggregateMetricProvider):
+    """Number of rows whose level is none of 0..levels-1."""
+
+    metric_name = "column.levels_undecoded.count"
+    value_keys = ("levels",)
+
+    @column_aggregate_value(engine=PandasExecutionEngine)
+    def _pandas(cls, column: pd.Series, levels: int, **_: Any) -> int:
+        return _rows_outside(column, 0, levels - 1)
+
+
+class ColumnCellsUnreadable(ColumnAggregateMetricProvider):
+    """Number of rows whose cell does not allow between one and all levels."""
+
+    metric_name = "column.cells_unreadable.count"
+    value_keys = ("levels",)
+
+    @column_aggregate_value(engine=PandasExecutionEngine)
+    def _pandas(cls, column: pd.Series, levels: int, **_: Any) -> int:
+        return _rows_outside(column, 1, levels)
+
+
+class ColumnRowsUntruthful(ColumnAggregateMetricProvider):
+    """Number of rows that are not marked as true; all of them where the marks are no booleans."""
+
+    metric_name = "column.rows_untruthful.count"
+
+    @column_aggregate_value(engine=PandasExecutionEngine)
+    def _pandas(cls, column: pd.Series, **_: Any) -> int:
+        return int((~column).sum()) if column.dtype.kind == "b" else len(column)
+
+
+class TableCrowdsBelowDemand(TableMetricProvider):
+    """Number of rows whose crowd is smaller than they demand, or unknown."""
+
+    metric_name = "table.crowds_below_demand.count"
+    value_keys = ("crowd_column", "demand_column")
+
+    @metric_value(engine=PandasExecutionEngine)
+    def _pandas(
+        cls,
+        execution_engine: PandasExecutionEngine,
+        metric_domain_kwargs: dict[str, Any],
+        metric_value_kwargs: dict[str, Any],
+        **_: Any,
+    ) -> int:
+        frame, _, _ = execution_engine.get_compute_domain(metric_domain_kwargs, domain_type=MetricDomainTypes.TABLE)
+        crowd, demand = (frame[metric_value_kwargs[key]] for key in cls.value_keys)
+        return int((~(crowd >= demand)).sum())
+
+
+# ---------------------------------------------------------------- expectations
+
+
+class _Worded:
+    """Words for Data Docs: `wording` is a template whose names are fields of the expectation."""
+
+    wording: ClassVar[str]
+
+    @classmethod
+    def _prescriptive_template(cls, renderer_configuration: Rendering) -> Rendering:
+        for name in Template(cls.wording).get_identifiers():
+            kind = RendererValueType.NUMBER if name == "levels" else RendererValueType.STRING
+            renderer_configuration.add_param(name=name, param_type=kind)
+        renderer_configuration.template_str = cls.wording
+        return renderer_configuration
+
+
+class _NoRowCounted(_Worded, BatchExpectation, ABC):
+    """Holds when its one metric, a number of rows, is zero."""
+
+    @classmethod
+    def is_abstract(cls) -> bool:
+        """Without a metric it is no expectation yet, and is not registered as one."""
+        return not cls.metric_dependencies or super().is_abstract()
+
+    def _validate(self, metrics: dict[str, Any], *_: Any, **__: Any) -> dict[str, Any]:
+        (metric,) = self.metric_dependencies
+        rows = metrics[metric]
+        return {"success": rows == 0, "result": {"observed_value": rows}}
+
+
+class ExpectColumnNumbersToBeFinite(_Worded, ColumnMapExpectation):
+    """Expect every cell of the column to be a finite number or missing."""
+
+    map_metric: ClassVar[str] = "column_values.finite_number"
+    wording: ClassVar[str] = "$column: every value is a finite number or missing."
+
+
+class ExpectColumnLevelsToDecode(_NoRowCounted):
+    """Expect every row of the column to be an integer level 0..levels-1, as re-read from its bits."""
+
+    column: str
+    levels: int
+    metric_dependencies: ClassVar[tuple[str, ...]] = ("column.levels_undecoded.count",)
+    domain_keys: ClassVar[tuple[str, ...]] = ("batch_id", "column")
+    success_keys: ClassVar[tuple[str, ...]] = ("levels",)
+    wording: ClassVar[str] = "$column: every record's bits decode to one of $levels levels."
+
+
+class ExpectColumnCellsToAllowALevel(_NoRowCounted):
+    """Expect every cell, given as the number of levels that it allows, to allow 1..levels of them."""
+
+    column: str
+    levels: int
+    metric_dependencies: ClassVar[tuple[str, ...]] = ("column.cells_unreadable.count",)
+    domain_keys: ClassVar[tuple[str, ...]] = ("batch_id", "column")
+    success_keys: ClassVar[tuple[str, ...]] = ("levels",)
+    wording: ClassVar[str] = "$column: every released cell allows at least one of $levels levels."
+
+
+class ExpectRowsToBeTruthful(_NoRowCounted):
+    """Expect a boolean column to be true in every row."""
+
+    column: str
+    metric_dependencies: ClassVar[tuple[str, ...]] = ("column.rows_untruthful.count",)
+    domain_keys: ClassVar[tuple[str, ...]] = ("batch_id", "column")
+    wording: ClassVar[str] = "$column: true in every row."
+
+
+class ExpectCrowdsToMeetDemands(_NoRowCounted):
+    """Expect no row's crowd to be smaller than the row demands."""
+
+    crowd_column: str
+    demand_column: str
+    metric_dependencies: ClassVar[tuple[str, ...]] = ("table.crowds_below_demand.count",)
+    success_keys: ClassVar[tuple[str, ...]] = ("crowd_column", "demand_column")
+    wording: ClassVar[str] = "$crowd_column: at least $demand_column in every row."

@@ -1,0 +1,1 @@
+"""One suite for each border that data crosses."""
