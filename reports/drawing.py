@@ -1,0 +1,85 @@
+"""How a figure becomes inline SVG: the same input gives the same bytes, and the page's CSS gives the colours.
+
+Matplotlib draws with stand-in colours, which become CSS variables, so that light, dark and print share one drawing.
+"""
+
+import io
+import re
+import warnings
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+INK, MUTED, GRID, ACCENT, SECOND, DANGER, SURFACE = (f"#{digit:02d}{digit:02d}{digit:02d}" for digit in range(1, 8))
+CSS_VARIABLES = {
+    INK: "ink", MUTED: "muted", GRID: "line", ACCENT: "accent", SECOND: "second", DANGER: "danger", SURFACE: "surface"
+}  # fmt: skip
+WIDTH = 440
+STYLE = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "crowdcover",
+    "text.parse_math": False,
+    "font.family": ["DejaVu Sans"],
+    "font.size": 12.5,
+    "text.color": INK,
+    "axes.facecolor": "none",
+    "axes.edgecolor": GRID,
+    "axes.labelcolor": MUTED,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.spines.left": False,
+    "axes.axisbelow": True,
+    "xtick.color": GRID,
+    "ytick.color": GRID,
+    "xtick.labelcolor": MUTED,
+    "ytick.labelcolor": MUTED,
+    "grid.color": GRID,
+    "grid.linewidth": 1,
+}
+
+
+def style() -> Any:
+    """A context in which figures are drawn the same way whatever the machine's own settings."""
+    import matplotlib.style
+
+    return matplotlib.style.context(["default", STYLE])
+
+
+def figure(height: int) -> "Figure":
+    """An empty figure of the page's plot width; one unit is one CSS pixel."""
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(WIDTH / 72, height / 72), dpi=72)
+
+
+def axes(figure: "Figure", box: tuple[int, int, int, int]) -> "Axes":
+    """Axes at left, bottom, width, height in CSS pixels."""
+    width, height = figure.get_size_inches() * 72
+    left, bottom, wide, high = box
+    return figure.add_axes((left / width, bottom / height, wide / width, high / height))
+
+
+def svg(figure: "Figure", name: str, told: str) -> str:
+    """The figure as one inline element: own ids, CSS colours, a text alternative, no declarations or addresses."""
+    buffer = io.StringIO()
+    with warnings.catch_warnings():
+        # Letters that matplotlib's font lacks only blur its measures: the reader's browser draws the text.
+        warnings.filterwarnings("ignore", message="Glyph .* missing")
+        figure.savefig(
+            buffer, format="svg", transparent=True, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type"))
+        )
+    drawing = buffer.getvalue()
+    drawing = drawing[drawing.index("<svg") :]
+    drawing = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", drawing, flags=re.DOTALL)
+    drawing = re.sub(r"<[^>]*>", lambda tag: _own_tag(tag[0], name), drawing)
+    height = round(figure.get_figheight() * 72)
+    root = f'<svg class="plot" viewBox="0 0 {WIDTH} {height}" id="{name}" role="img" aria-label="{escape(told)}">'
+    return re.sub(r"<svg[^>]*>", lambda _: root, drawing, count=1).strip()
+
+
+def _own_tag(tag: str, name: str) -> str:
+    tag = re.sub(r'(\bid="|url\(#|href="#)', rf"\g<1>{name}-", tag)
+    return re.sub(r"#0\d{5}(?=[;\"])", lambda colour: f"var(--{CSS_VARIABLES[colour[0]]})", tag)

@@ -1,0 +1,93 @@
+"""Invented manifests and crowds for the tests of this room."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    'a"b\'c onload="x"',
+    "a|b",
+    "[red]x[/red]",
+    "</svg></figure>",
+    "$x_{1}$",
+    "{{ 7 * 7 }}",
+    'id="plot-utility" url(#x) style="fill: #040404;"',
+    "\x1b[31mred\n\u202e",
+    "[a](https://example.org/) www.example.org",
+    "\u65e5\u672c",
+    "w" * 90,
+)
+
+
+@dataclass(frozen=True)
+class Crowds:
+    """Stand-in for the judge's record of the same three names."""
+
+    demanded: NDArray[np.int32]
+    compatible: NDArray[np.int64]
+    matchable: NDArray[np.int64]
+
+
+def manifest(
+    *, records: int = 500, k: tuple[int, int] = (5, 100), columns: tuple[str, ...] = ("age", "sex"), iterations: int = 3
+) -> dict[str, Any]:
+    """A release that keeps its promise."""
+    per_column = {name: {"exact": 0.5 + place / 1000, "ncp": 0.1 - place / 1000} for place, name in enumerate(columns)}
+    return {
+        "crowdcover": "0.1.0",
+        "name": "sample",
+        "version": "v7",
+        "created": "2026-11-20T23:30:00+02:00",
+        "plan_sha256": "3f" * 32,
+        "source": {"rows": records, "columns": 15},
+        "anonymizer": {"name": "adaptive", "epsilon": 2.0, "weights": "bits"},
+        "privacy": {
+            "records": records,
+            "k_min": k[0],
+            "k_max": k[1],
+            "below_k": 0,
+            "compatible_min_margin": 1,
+            "matchable_below_k": 0,
+            "untruthful_rows": 0,
+        },
+        "utility": {
+            "suppression": 0.9063,
+            "features": 104,
+            "cells_exact": 0.5512,
+            "gcp": 0.1123,
+            "per_column": per_column,
+        },
+        "iterations": [
+            {
+                "utility": 0.7 + 0.2 * place / iterations,
+                "weighted_utility": 0.72 + 0.2 * place / iterations,
+                "cover_edges": 49852 - place,
+                "seconds": 1.5,
+            }
+            for place in range(iterations)
+        ],
+        "timings": {"ingest": 0.4, "anonymize": 129.1},
+        "peak_memory_bytes": 900_000_000,
+    }
+
+
+def broken(key: str = "below_k", found: int | None = 12) -> dict[str, Any]:
+    """A release with one failed check, or with one that was never made."""
+    release = manifest()
+    if found is None:
+        del release["privacy"][key]
+    else:
+        release["privacy"][key] = found
+    return release
+
+
+def crowds(records: int = 500, k: tuple[int, int] = (5, 100), short: int = 0) -> Crowds:
+    """Crowds of which the first `short` ones miss their demand by one."""
+    draws = np.random.default_rng(2)
+    demanded = draws.integers(k[0], k[1] + 1, records).astype(np.int32)
+    matchable = np.minimum(demanded + draws.integers(0, 60, records), records)
+    matchable[:short] = demanded[:short] - 1
+    return Crowds(demanded, np.minimum(matchable + draws.integers(0, 3, records), records), matchable)

@@ -1,0 +1,200 @@
+"""report.html as a browser would take it apart."""
+
+import re
+from html.parser import HTMLParser
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from reports import page, plots, wording
+from tests.reports.samples import HOSTILE, Crowds, broken, crowds, manifest
+
+VOID = {"meta", "br", "hr", "img", "input", "link"}
+
+
+class Page(HTMLParser):
+    """Elements with their attributes, visible text, and whether every tag closes in its turn."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.texts: list[str] = []
+        self.open: list[str] = []
+        self.feed(html)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        assert len(dict(attrs)) == len(attrs), f"an attribute twice in <{tag}>"
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] != "style":
+            self.texts.append(data)
+
+    @property
+    def text(self) -> str:
+        return re.sub(r"\s+", " ", " ".join(self.texts))
+
+    def named(self, tag: str) -> list[dict[str, str]]:
+        return [attributes for name, attributes in self.elements if name == tag]
+
+
+@pytest.fixture(scope="module")
+def html() -> str:
+    return page.render(manifest(), crowds())
+
+
+def test_loads_nothing_from_elsewhere(html: str) -> None:
+    assert not re.search(r"https?:|//[a-z]|@import|@font-face", html)
+    assert all(target.startswith("#") for target in re.findall(r"url\(([^)]*)\)", html))
+    for tag, attributes in Page(html).elements:
+        assert tag not in {"script", "link", "img", "iframe", "object", "embed", "base", "form"}
+        for name, value in attributes.items():
+            assert not name.startswith("on")
+            assert name not in {"src", "srcset", "href", "xlink:href", "action"} or value.startswith("#")
+
+
+def test_is_well_formed(html: str) -> None:
+    assert html.startswith("<!DOCTYPE html>")
+    parsed = Page(html)
+    assert not parsed.open
+    assert parsed.named("html")[0]["lang"] == "en"
+    ids = [attributes["id"] for _, attributes in parsed.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    targets = re.findall(r'url\(#([^)]+)\)|href="#([^"]+)"', html)
+    assert targets
+    assert {first or other for first, other in targets} <= set(ids)
+
+
+def test_headings_are_in_order_and_tables_named(html: str) -> None:
+    parsed = Page(html)
+    levels = [int(tag[1]) for tag, _ in parsed.elements if re.fullmatch(r"h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert len(parsed.named("caption")) == len(parsed.named("table"))
+    assert all(attributes.get("scope") in {"row", "col"} for attributes in parsed.named("th"))
+
+
+def test_plots_have_a_text_alternative_and_take_their_colours_from_the_page(html: str) -> None:
+    drawn = [attributes for attributes in Page(html).named("svg") if "plot" in attributes["class"].split()]
+    assert len(drawn) == 4
+    for attributes in drawn:
+        assert attributes["role"] == "img"
+        assert len(attributes["aria-label"]) > 40
+    inside = "".join(re.findall(r'<svg class="plot".*?</svg>', html, flags=re.DOTALL))
+    assert not re.search(r"(?:fill|stroke): ?#", inside)
+    assert set(re.findall(r"var\(--([a-z-]+)\)", html)) <= set(re.findall(r"--([a-z-]+):", html))
+
+
+def test_says_what_is_promised_and_what_is_not(html: str) -> None:
+    text = Page(html).text
+    for said in (
+        "sample v7", "2026-11-20 21:30 UTC", "500", "The privacy promise holds", "k from 5 to 100", "matchable",
+        "l-diversity", "Differential privacy", "Equivalence classes", "k = 1", "Synthetic", "0.906", "55.1 %", "11.2 %",
+        "858 MiB", "2 min 9 s", "3f" * 32,
+    ):  # fmt: skip
+        assert said in text, said
+
+
+def test_files_are_listed_once_they_are_known(html: str) -> None:
+    listed = page.render({**manifest(), "files": {"data.parquet": "ab" * 32}}, crowds())
+    assert "ab" * 32 in listed
+    assert "data.parquet" not in html
+
+
+def test_same_input_gives_the_same_bytes(html: str) -> None:
+    shuffled = crowds()
+    order = np.random.default_rng(5).permutation(500)
+    shuffled = Crowds(shuffled.demanded[order], shuffled.compatible[order], shuffled.matchable[order])
+    assert page.render(manifest(), shuffled) == html
+
+
+def test_own_settings_of_the_machine_do_not_matter(html: str) -> None:
+    import matplotlib
+
+    with matplotlib.rc_context({"font.size": 30, "axes.grid": True, "svg.hashsalt": None, "lines.linewidth": 9}):
+        assert page.render(manifest(), crowds()) == html
+
+
+@pytest.mark.parametrize("key", ["below_k", "matchable_below_k", "untruthful_rows"])
+@pytest.mark.parametrize("found", [12, None])
+def test_a_failed_or_missing_check_fails_the_page(key: str, found: int | None) -> None:
+    parsed = Page(page.render(broken(key, found), crowds(short=12)))
+    assert "The privacy promise does not hold" in parsed.text
+    assert "The privacy promise holds" not in parsed.text
+    assert "Do not use this release" in parsed.text
+    assert any(attributes.get("class") == "verdict fails" for attributes in parsed.named("div"))
+    assert "fewer than demanded: 12 people" in parsed.named("svg")[2]["aria-label"]
+
+
+def test_hostile_column_names_stay_text() -> None:
+    hostile = {**manifest(columns=HOSTILE), "name": "<i>n</i>", "files": {"<u>": "ab"}}
+    html = page.render(hostile, crowds())
+    parsed = Page(html)
+    assert not parsed.open
+    assert not {"script", "i", "u", "a"} & {tag for tag, _ in parsed.elements}
+    ids = [attributes["id"] for _, attributes in parsed.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    assert "\x1b" not in html
+    assert "\u202e" not in html
+    for name in ("<script>alert(1)</script>", "a|b", "[red]x[/red]", "$x_{1}$", "{{ 7 * 7 }}", "w" * 90, HOSTILE[7]):
+        assert name in parsed.texts, name
+
+
+@pytest.mark.parametrize("columns", [1, 30, 31, 60])
+@pytest.mark.parametrize("iterations", [0, 1, 50])
+def test_sizes_of_the_release(columns: int, iterations: int) -> None:
+    names = tuple(f"column {place}" for place in range(columns))
+    release = manifest(columns=names, iterations=iterations)
+    parsed = Page(page.render(release, crowds()))
+    assert not parsed.open
+    assert set(names) <= set(parsed.texts)
+    assert sum(a["id"].startswith("plot-columns") for a in parsed.named("svg") if "id" in a) == -(-columns // 30)
+
+
+@pytest.mark.parametrize(("records", "k"), [(2, (2, 2)), (2, (1, 1)), (2, (1, 2)), (500, (10, 10)), (500, (499, 500))])
+def test_edges_of_the_demand(records: int, k: tuple[int, int]) -> None:
+    parsed = Page(page.render(manifest(records=records, k=k), crowds(records, k)))
+    assert (f"k = {k[0]} for everyone" in parsed.text) == (k[0] == k[1])
+
+
+def test_a_table_that_nobody_can_be_seated_in() -> None:
+    seats = crowds()
+    html = page.render(broken("matchable_below_k", 500), Crowds(seats.demanded, seats.compatible, seats.matchable * 0))
+    assert "500 (100.0 %)" in html
+
+
+def test_groups_count_everybody_once() -> None:
+    demanded = np.full(7, 10, dtype=np.int32)
+    matchable = np.array([9, 10, 11, 20, 50, 100, 101])
+    groups = plots._ratio_groups(Crowds(demanded, matchable, matchable))
+    assert [number for _, number in groups] == [1, 1, 1, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("records", [2, 20, 5000])
+def test_curves_pass_through_few_sizes(records: int) -> None:
+    seats = crowds(records, (1, min(records, 100)))
+    sizes = plots._thresholds(seats)
+    # The plan's own k and the next size are added to the coarse spread.
+    assert len(sizes) <= max(4, min(plots.MOST_THRESHOLDS, records // 5)) + 3
+    shares = plots._share_at_least(seats.demanded, sizes)
+    assert shares == pytest.approx([np.mean(seats.demanded >= size) for size in sizes])
+
+
+def test_unusual_numbers_do_not_stop_the_page() -> None:
+    release = manifest()
+    release["utility"]["per_column"]["age"] = {"exact": None, "ncp": float("nan")}
+    release["utility"]["gcp"] = None
+    del release["created"], release["timings"]
+    parsed = Page(page.render(release, crowds()))
+    assert wording.NOT_STATED in parsed.text

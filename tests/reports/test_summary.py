@@ -1,0 +1,137 @@
+"""The markdown and the terminal view of a release."""
+
+import io
+import re
+import subprocess
+import sys
+
+import pytest
+from rich.console import Console
+
+from reports import summary, wording
+from tests.reports.samples import HOSTILE, broken, manifest
+
+NUMBERS = ("500", "0.906", "55.1 %", "11.2 %", "104", "50.0 %", "10.0 %", "49,852", "2 min 9 s", "858 MiB")
+
+
+def shown(release: wording.Manifest, width: int = 80, terminal: bool = False) -> str:
+    """What the terminal view prints."""
+    screen = io.StringIO()
+    summary.terminal(release, Console(file=screen, width=width, force_terminal=terminal))
+    return screen.getvalue()
+
+
+def test_markdown_holds_the_numbers() -> None:
+    text = summary.markdown(manifest())
+    assert text.startswith("# sample v7\n")
+    assert "**The privacy promise holds.**" in text
+    for number in NUMBERS:
+        assert number in text, number
+    assert "| age | 50.0 % | 10.0 % |" in text
+
+
+def test_terminal_holds_the_numbers() -> None:
+    text = shown(manifest())
+    assert "sample v7: the privacy promise holds" in text
+    for number in NUMBERS:
+        assert number in text, number
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_terminal_keeps_to_its_width_and_is_plain_in_a_pipe(width: int) -> None:
+    text = shown(manifest(columns=HOSTILE, iterations=50), width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "\x1b" not in text
+
+
+def test_terminal_uses_colour_on_a_terminal() -> None:
+    assert "\x1b[" in shown(manifest(), terminal=True)
+
+
+def test_terminal_survives_an_ascii_pipe() -> None:
+    raw = io.BytesIO()
+    screen = io.TextIOWrapper(raw, encoding="ascii", errors="strict")
+    summary.terminal(manifest(), Console(file=screen, width=80))
+    screen.flush()
+    assert b"0.906" in raw.getvalue()
+
+
+@pytest.mark.parametrize("key", ["below_k", "matchable_below_k", "untruthful_rows"])
+@pytest.mark.parametrize("found", [12, None])
+def test_a_failed_or_missing_check_shows(key: str, found: int | None) -> None:
+    release = broken(key, found)
+    assert not wording.holds(release)
+    for text in (summary.markdown(release), shown(release, 200)):
+        assert "does not hold" in text
+        assert "Do not use this release" in text
+        assert "fails" in text
+        assert ("12" if found else wording.NOT_STATED) in text
+
+
+def test_markdown_escapes_hostile_names() -> None:
+    text = summary.markdown(manifest(columns=HOSTILE))
+    assert "\x1b" not in text
+    assert not re.search(r"[<>\[\]`$|*]|://|www\.", "".join(re.findall(r"(?m)^\| (.*?) \| 5\d\.\d % \|", text)))
+    tables = [line for line in text.splitlines() if line.startswith("|")]
+    rows = [line for line in tables if re.search(r"\| 5\d\.\d % \| (?:\d|10)\.\d % \|$", line)]
+    assert len(rows) == len(HOSTILE)
+    assert all(line.count("|") == 4 for line in rows)
+
+
+def test_terminal_shows_hostile_names_as_they_are() -> None:
+    text = shown(manifest(columns=HOSTILE), 200, terminal=True)
+    assert "[red]x[/red]" in text
+    assert "<script>alert(1)</script>" in text
+    assert "\x1b[31mred" not in text
+    assert "\u202e" not in text
+
+
+def test_a_long_run_is_shortened_around_the_published_iteration() -> None:
+    release = manifest(iterations=50)
+    release["iterations"][20]["weighted_utility"] = 0.99
+    text = summary.markdown(release)
+    assert "21 (published)" in text
+    assert "16 more" in text
+    assert "25 more" in text
+
+
+@pytest.mark.parametrize("iterations", [0, 1, 12])
+def test_short_runs_are_shown_whole(iterations: int) -> None:
+    text = summary.markdown(manifest(iterations=iterations))
+    assert "more" not in text.split("## Run")[1]
+    assert ("(published)" in text) == (iterations > 0)
+
+
+def test_importing_is_cheap() -> None:
+    code = "import sys, reports.summary; print(*({'numpy', 'matplotlib', 'jinja2', 'rich'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (wording.percent(0.5), "50.0 %"),
+        (wording.percent(1), "100.0 %"),
+        (wording.percent(0.99999), "> 99.9 %"),
+        (wording.percent(0.00001), "< 0.1 %"),
+        (wording.percent(0), "0.0 %"),
+        (wording.percent(None), wording.NOT_STATED),
+        (wording.percent(float("nan")), wording.NOT_STATED),
+        (wording.utility(0.99999), "0.999"),
+        (wording.utility(1.0), "1.000"),
+        (wording.count(1234567), "1,234,567"),
+        (wording.count(None), wording.NOT_STATED),
+        (wording.seconds(0.456), "0.46 s"),
+        (wording.seconds(12.34), "12.3 s"),
+        (wording.seconds(119.7), "2 min 0 s"),
+        (wording.seconds(7325), "2 h 2 min"),
+        (wording.size(512), "512 B"),
+        (wording.size(5 * 2**30), "5.0 GiB"),
+        (wording.size(900_000_000), "858 MiB"),
+        (wording.created({"created": "2026-11-20T21:30:00Z"}), "2026-11-20 21:30 UTC"),
+        (wording.created({"created": "soon"}), wording.NOT_STATED),
+    ],
+)
+def test_numbers_read_well_and_never_better_than_they_are(said: str, expected: str) -> None:
+    assert said == expected
