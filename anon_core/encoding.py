@@ -163,6 +163,21 @@ def pack(codebook: Codebook, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
     return bits
 
 
+def decode(codebook: Codebook, bits: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Levels (attributes, n) of packed bits (n, words), -1 where the bits are no level: the inverse of `pack`."""
+    levels = np.empty((len(codebook.attributes), len(bits)), dtype=np.int64)
+    for index, attribute in enumerate(codebook.attributes):
+        start, stop = codebook.bit_offsets[index : index + 2]
+        flags = np.zeros((len(bits), stop - start), dtype=np.bool_)
+        unpack_range(bits, start, stop, flags)
+        total = flags.sum(axis=1)
+        if attribute.ordinal:
+            levels[index] = np.where((flags[:, 1:] <= flags[:, :-1]).all(axis=1), total, -1)
+        else:
+            levels[index] = np.where(total == 1, flags.argmax(axis=1), -1)
+    return levels
+
+
 def from_bits(matrix: NDArray[Any], k: NDArray[np.integer[Any]]) -> BinaryTable:
     """Take a matrix (n, f) of zeros and ones as it is: the paper's X, each feature an attribute of its own."""
     names = [f"f{l + 1}" for l in range(matrix.shape[1])]

@@ -38,8 +38,8 @@ class ColumnSpec:
     name: str
     kind: Kind
     encoding: Encoding = "one-hot"
-    bins: int | tuple[float, ...] | None = None
-    order: tuple[str, ...] = ()
+    bins: int | tuple[float, ...] | None = field(default=None, repr=False)
+    order: tuple[str, ...] = field(default=(), repr=False)
     missing: MissingRule = "category"
     weight: float = 1.0
 
@@ -75,12 +75,12 @@ class Attribute:
     name: str
     kind: Kind
     encoding: Encoding
-    labels: tuple[str, ...]
+    labels: tuple[str, ...] = field(repr=False)
     has_missing: bool = False
     hide_missing: bool = False
     binned: bool = False
-    edges: tuple[float, ...] = ()
-    values: tuple[float, ...] = ()
+    edges: tuple[float, ...] = field(default=(), repr=False)
+    values: tuple[float, ...] = field(default=(), repr=False)
     weight: float = 1.0
 
     @property

@@ -1,0 +1,52 @@
+"""One machine: numba threads."""
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.anonymizers.base import Anonymizer
+from anon_core.errors import InputError, LimitError
+from anon_core.records import BinaryTable, MaskedTable, OnIteration
+
+
+def run(
+    anonymizer: Anonymizer,
+    table: BinaryTable,
+    *,
+    order: NDArray[np.int64] | None = None,
+    threads: int = 0,
+    memory: int | None = None,
+    on_iteration: OnIteration | None = None,
+) -> MaskedTable:
+    """Anonymize with the threads and within the memory stated; the result depends on neither.
+
+    Parameters
+    ----------
+    anonymizer : Anonymizer
+    table : BinaryTable
+    order, on_iteration
+        As for `Anonymizer.anonymize`.
+    threads : int
+        0 takes all that numba offers.
+    memory : int, optional
+        Bytes that the anonymizer may hold beyond its input.
+
+    Raises
+    ------
+    LimitError
+        The anonymizer would need more memory; nothing was started.
+    """
+    if not 0 <= threads <= numba.config.NUMBA_NUM_THREADS:
+        raise InputError(f"threads must be 0 (all) or 1..{numba.config.NUMBA_NUM_THREADS} on this machine")
+    need = anonymizer.memory(table)
+    if memory is not None and need > memory:
+        raise LimitError(
+            f"{table.records} records x {table.codebook.features} features need {need / 2**20:.0f} MiB, "
+            f"{memory / 2**20:.0f} MiB are allowed; raise [compute] memory or use fewer levels"
+        )
+    before = numba.get_num_threads()
+    numba.set_num_threads(threads or numba.config.NUMBA_NUM_THREADS)
+    try:
+        return anonymizer.anonymize(table, order=order, on_iteration=on_iteration)
+    finally:
+        numba.set_num_threads(before)

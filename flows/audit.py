@@ -1,0 +1,37 @@
+"""The audit of a published folder, from a plan; no Prefect, so that it starts at once."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from anon_core.errors import InputError
+from flows.plan import ReleasePlan
+from tasks.audit import Audit, audit_folder, audit_rows
+from tasks.layout import MANIFEST, MATCHING
+from tasks.sources import fingerprint, header
+from tasks.storage import Vault, read_json
+
+
+def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) -> Audit:
+    """Recompute every guarantee of a release from the plan's source and the released bytes."""
+    read_manifest(folder)
+    plan = ReleasePlan.load(plan_path, overrides)
+    source = plan.table_source
+    plan.check_header(header(source))
+    run = Vault(Path(plan.publish.vault)).find(plan.sha256, fingerprint(source))
+    if run is None or not run.has("anonymize"):
+        raise InputError(
+            "the vault knows no release of this plan and this source; audit with the plan, the source and the vault "
+            "that the release was made with (--set publish.vault=...)"
+        )
+    matching = run.path / "anonymize" / MATCHING
+    audit = audit_rows(folder, plan.publish.formats, source, plan.table_columns, plan.demand, matching)
+    return audit_folder(folder, audit)
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a release folder."""
+    try:
+        return read_json(folder / MANIFEST)
+    except (OSError, ValueError, TypeError):
+        raise InputError(f"{folder} holds no readable {MANIFEST}; give the folder that `crowdcover release` printed") from None

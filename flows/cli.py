@@ -1,0 +1,233 @@
+"""The `crowdcover` command. Prefect and Great Expectations take seconds to import: only commands that run a flow do."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from anon_core.errors import AnonymityError
+
+EXAMPLES = {
+    "release": "crowdcover release examples/fair.toml --set privacy.k=10",
+    "audit": "crowdcover audit releases/adult/v1 --plan adult.toml",
+    "show": "crowdcover show releases/adult/v1 --json",
+    "plan": "crowdcover plan people.csv > people.toml",
+    "serve": 'crowdcover serve people.toml --cron "0 2 1 * *"',
+    "demo": "crowdcover demo",
+}
+QUIET_DEFAULTS = {
+    # Nothing about a private table's release goes to anyone's telemetry.
+    "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
+    "DO_NOT_TRACK": "1",
+    "GX_ANALYTICS_ENABLED": "false",
+    # The server of a run without a server takes its time on a busy machine.
+    "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run one command and exit with the code that docs/commands.md states."""
+    options = _parser().parse_args(arguments)
+    for name, value in QUIET_DEFAULTS.items():
+        os.environ.setdefault(name, value)
+    if options.quiet:
+        os.environ["PREFECT_LOGGING_LEVEL"] = "ERROR"
+    try:
+        code = options.run(options)
+    except AnonymityError as refusal:
+        print(f"crowdcover: {refusal}", file=sys.stderr)
+        code = exit_code(refusal)
+    except KeyboardInterrupt:
+        print("crowdcover: stopped; run the same command again to go on", file=sys.stderr)
+        code = 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 1
+    sys.exit(code)
+
+
+def exit_code(refusal: AnonymityError) -> int:
+    """0 published, 2 plan refused, 3 source refused, 4 a check refused publication, 1 anything else."""
+    from anon_core.errors import GuaranteeError, InfeasibleError, InputError, LimitError
+    from flows.plan import PlanError
+    from tasks.storage import SecondReleaseError
+
+    codes: list[tuple[type[AnonymityError], int]] = [
+        (PlanError, 2),
+        (SecondReleaseError, 2),
+        (InfeasibleError, 2),
+        (LimitError, 2),
+        (InputError, 3),
+        (GuaranteeError, 4),
+    ]
+    return next((code for kind, code in codes if isinstance(refusal, kind)), 1)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="crowdcover",
+        description="Turn a private table into a release in which everyone hides in a crowd of the size they demand.",
+        epilog="Exit codes: 0 done, 2 plan refused, 3 source refused, 4 a guarantee does not hold, 1 anything else.",
+    )
+    parser.add_argument("--version", action="version", version=f"crowdcover {_version()}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+
+    command = _command(commands, "release", "run a plan from source to published release; prints the release folder last", release)
+    _plan_arguments(command)
+    command = _command(commands, "audit", "recompute every guarantee of a release from its source and its bytes", audit)
+    command.add_argument("release", type=Path, metavar="RELEASE_DIR")
+    command.add_argument("--plan", type=Path, required=True, metavar="PLAN.toml")
+    _overrides(command)
+    command = _command(commands, "show", "what was released, what is guaranteed, what is left to read", show)
+    command.add_argument("release", type=Path, metavar="RELEASE_DIR")
+    command.add_argument("--json", action="store_true", help="print the manifest as it is")
+    command = _command(commands, "plan", "write a commented starter plan for a table to standard output", starter_plan)
+    command.add_argument("source", type=Path, metavar="SOURCE", help="CSV (.gz), Parquet or Arrow file")
+    command.add_argument("--output", type=Path, metavar="PLAN.toml", help="write it there instead; never overwrites")
+    command = _command(commands, "serve", "serve a plan as a Prefect deployment until stopped", serve)
+    _plan_arguments(command)
+    command.add_argument("--cron", metavar='"M H D M W"', help="when to run, in UTC")
+    command = _command(commands, "demo", "release a real survey that ships inside a dependency; needs no network", demo)
+    command.add_argument("--folder", type=Path, default=Path("crowdcover-demo"), help="where to write (default: %(default)s)")
+    return parser
+
+
+def _command(
+    commands: "argparse._SubParsersAction[argparse.ArgumentParser]",
+    name: str,
+    does: str,
+    run: Callable[[argparse.Namespace], int],
+) -> argparse.ArgumentParser:
+    command = commands.add_parser(name, help=does, description=does[0].upper() + does[1:] + ".", epilog="Example: " + EXAMPLES[name])
+    command.add_argument("--quiet", action="store_true", help="print results and refusals only")
+    command.set_defaults(run=run)
+    return command
+
+
+def _plan_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument("plan", type=Path, metavar="PLAN.toml")
+    _overrides(command)
+
+
+def _overrides(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY.PATH=VALUE",
+        dest="overrides",
+        help="override any key of the plan; may be given more than once; paths given here start at the current folder",
+    )
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("crowdcover")
+
+
+# ---------------------------------------------------------------- commands
+
+
+def release(options: argparse.Namespace) -> int:
+    """Run the flow; the last line of standard output is the release folder."""
+    _print_release(options.plan, options.overrides)
+    return 0
+
+
+def _print_release(plan_path: Path, overrides: Sequence[str]) -> Path:
+    from flows.plan import ReleasePlan
+    from tasks.sources import header
+
+    plan = ReleasePlan.load(plan_path, overrides)
+    plan.check_header(header(plan.table_source))  # refused before a server is started
+    frozen = plan.freeze(Path(plan.publish.vault) / "plans")
+    from flows.release import release as flow
+
+    folder = Path(flow.with_options(flow_run_name=plan.name)(str(frozen)))
+    print(folder)
+    return folder
+
+
+def audit(options: argparse.Namespace) -> int:
+    """Print every finding; 4 if one does not hold."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from flows.audit import audit_release
+
+    found = audit_release(options.release, options.plan, options.overrides)
+    table = Table("guarantee", "holds", "counts", title=f"Audit of {options.release.name}")
+    for finding in found.findings:
+        table.add_row(finding.guarantee, "yes" if finding.holds else "NO", finding.words)
+    if not options.quiet:
+        Console().print(table)
+    print(found.sentence())
+    return 0 if found.holds else 4
+
+
+def show(options: argparse.Namespace) -> int:
+    """Print a release's manifest for people, or as JSON."""
+    from flows.audit import read_manifest
+
+    manifest = read_manifest(options.release)
+    if options.json:
+        print(json.dumps(manifest, indent=2, ensure_ascii=False))
+        return 0
+    from rich.console import Console
+
+    from reports import summary
+
+    summary.terminal(manifest, Console())
+    return 0
+
+
+def starter_plan(options: argparse.Namespace) -> int:
+    """Propose a role for every column."""
+    from flows.plan import PlanError
+    from flows.starter import starter
+
+    text = starter(options.source)
+    if options.output is None:
+        print(text, end="")
+        return 0
+    try:
+        with options.output.open("x", encoding="utf-8") as handle:
+            handle.write(text)
+    except OSError:
+        raise PlanError(f"{options.output} exists or cannot be written; choose another --output") from None
+    return 0
+
+
+def serve(options: argparse.Namespace) -> int:
+    """Poll for scheduled and manual runs until stopped."""
+    from flows.plan import ReleasePlan
+
+    plan = ReleasePlan.load(options.plan, options.overrides)
+    frozen = plan.freeze(Path(plan.publish.vault) / "plans")
+    from flows.release import release as flow
+
+    flow.serve(name=plan.name, cron=options.cron, parameters={"plan": str(frozen)}, limit=1, pause_on_shutdown=False)
+    return 0
+
+
+def demo(options: argparse.Namespace) -> int:
+    """Release the Fair survey of 1978 (6,366 women) and show the result."""
+    from rich.console import Console
+
+    from flows.audit import read_manifest
+    from flows.starter import demo_plan
+    from reports import summary
+
+    folder = _print_release(demo_plan(options.folder), [])
+    if not options.quiet:
+        summary.terminal(read_manifest(folder), Console())
+        print("open", folder / "report.html")
+    print(folder)
+    return 0
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""Choose what to hide, draw who sits where, and write the rows that may be published."""
+
+import dataclasses
+import gzip
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.anonymizers import Anonymizer
+from anon_core.encoding import write_cells
+from anon_core.engines import local
+from anon_core.graphs.perfect_matching import random_matching
+from anon_core.records import MaskedTable
+from tasks import secrecy
+from tasks.binarize import load
+from tasks.ingest import TABLE
+from tasks.layout import CODEBOOK, CSV, KEY, MATCHING, PARQUET, released_columns
+from tasks.progress import iteration_progress
+from tasks.sources import Column
+from tasks.stage import log, stage
+from tasks.storage import Run, Stored
+
+
+COVER = "cover.npz"
+
+
+@dataclasses.dataclass(frozen=True)
+class Compute:
+    """[compute] of the plan: threads (0 = all) and bytes."""
+
+    threads: int
+    memory: int
+
+
+@stage
+def anonymize(
+    run: Run, ingested: Stored, binarized: Stored, columns: tuple[Column, ...], anonymizer: Anonymizer, compute: Compute
+) -> Stored:
+    """Store the cover, what each iteration reached, the release's rows and, apart, the canonical matching."""
+
+    def make(folder: Path) -> Mapping[str, Any]:
+        table, source_row = load(binarized)
+        order = secrecy.permutation(run.seed, "order", table.records)
+        with iteration_progress(getattr(anonymizer, "max_iterations", 1)) as progress:
+            masked = local.run(
+                anonymizer,
+                table,
+                order=order,
+                threads=compute.threads,
+                memory=compute.memory,
+                on_iteration=progress,
+            )
+        cover = masked.cover
+        np.savez(folder / COVER, u=cover.u, v=cover.v, weight=cover.weight, hidden=masked.hidden)
+        seat = random_matching(masked, secrecy.stream(run.seed, "matching"))
+        frame = pl.read_parquet(ingested.file(TABLE))[source_row]
+        rows, matching = _rows(run.seed, masked, seat, frame, columns)
+        rows.write_parquet(folder / PARQUET)
+        write_csv(rows, folder / CSV)
+        (folder / CODEBOOK).write_bytes(binarized.file(CODEBOOK).read_bytes())
+        matching.with_columns(record=pl.Series(source_row)[matching["record"]]).write_parquet(folder / MATCHING)
+        iterations = [
+            {**dataclasses.asdict(iteration), "seconds": seconds}
+            for iteration, seconds in zip(masked.iterations, progress.seconds, strict=True)
+        ]
+        return {"shape": [rows.height, rows.width], "iterations": iterations}
+
+    stored = run.once("anonymize", [ingested, binarized], make)
+    log(f"anonymized {stored.shape[0]} records in {len(stored.facts['iterations'])} iterations")
+    return stored
+
+
+def _rows(
+    seed: bytes, masked: MaskedTable, seat: NDArray[np.int64], frame: pl.DataFrame, columns: Sequence[Column]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The release's rows in the order of their random keys, and record -> key."""
+    keys = secrecy.distinct_keys(seed, "keys", masked.table.records)
+    cells = write_cells(masked.table, masked.hidden)
+    person = np.argsort(seat)
+    carried = frame[person]
+    data = {KEY: pl.Series(keys.tolist(), dtype=pl.String)}
+    for column in released_columns(tuple(columns)):
+        if column.role == "quasi":
+            data[column.name] = pl.Series(cells[column.name].tolist(), dtype=pl.String)
+        else:
+            data[column.name] = carried[column.name]
+    order = np.argsort(keys)
+    matching = pl.DataFrame({"record": person[order], KEY: keys[order].tolist()})
+    return pl.DataFrame(data)[order], matching.sort("record")
+
+
+def write_csv(rows: pl.DataFrame, path: Path) -> None:
+    """Gzip without time or name inside: the same rows give the same bytes."""
+    with path.open("wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as packed:
+        rows.write_csv(packed)

@@ -1,0 +1,236 @@
+"""Judge released bytes against the source: every guarantee recomputed, nothing taken from the maker's notes.
+
+The vault's canonical matching is used as a claim, not as a proof: if it pairs all records with all rows and every row is
+truthful for its record, then the guarantees hold, whoever made the release.
+"""
+
+import gzip
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.demands import Demand
+from anon_core.encoding import codebook_from_json, read_cells
+from anon_core.errors import InputError
+from anon_core.measures.privacy import Crowds, ReleasedCells, crowds, fits_own_row
+from anon_core.measures.utility import Utility, utility
+from anon_core.records import BinaryTable, Codebook
+from tasks.layout import CODEBOOK, FILES, KEY, MANIFEST, released_columns
+from tasks.records import encoded, read_order
+from tasks.sources import Column, Source
+from tasks.storage import file_sha256, read_json
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One guarantee, whether it holds, and the counts that say so."""
+
+    guarantee: str
+    holds: bool
+    words: str
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What was measured on the way to the findings.
+
+    `sizes` (attributes, rows) counts the levels each cell allows; `truthful` (records,) tells whether a record's row is
+    true of it.
+    """
+
+    codebook: Codebook
+    crowds: Crowds
+    utility: Utility
+    sizes: NDArray[np.int64]
+    truthful: NDArray[np.bool_]
+
+    def privacy(self) -> dict[str, int]:
+        """The manifest's privacy section."""
+        return {
+            "records": len(self.crowds.demanded),
+            "k_min": int(self.crowds.demanded.min()),
+            "k_max": int(self.crowds.demanded.max()),
+            "below_k": self.crowds.below_k,
+            "compatible_min_margin": self.crowds.margin,
+            "matchable_below_k": self.crowds.matchable_below_k,
+            "untruthful_rows": int((~self.truthful).sum()),
+        }
+
+
+@dataclass(frozen=True)
+class Audit:
+    """All findings about one release; nothing was measured where whole columns are missing."""
+
+    findings: tuple[Finding, ...]
+    measured: Measured | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether every guarantee holds."""
+        return all(finding.holds for finding in self.findings)
+
+    def sentence(self) -> str:
+        """The broken guarantees in one line."""
+        broken = [f"{finding.guarantee} ({finding.words})" for finding in self.findings if not finding.holds]
+        return "broken: " + "; ".join(broken) if broken else f"all {len(self.findings)} guarantees hold"
+
+
+def audit_rows(
+    folder: Path, formats: Sequence[str], source: Source, columns: tuple[Column, ...], demand: Demand, matching: Path
+) -> Audit:
+    """Judge the data files and the codebook in a folder."""
+    frame, k_values = read_order(source, columns, demand)
+    table, kept = encoded(frame, k_values, columns, demand)
+    people = frame.filter(pl.Series(kept))
+    rows, findings = _read_rows(folder, formats)
+    expected = [KEY, *(column.name for column in released_columns(columns))]
+    extra, absent = set(rows.columns) - set(expected), set(expected) - set(rows.columns)
+    findings += [
+        _codebook(folder, table),
+        Finding(
+            "no other column",
+            rows.columns == expected,
+            f"{len(extra)} columns too many, {len(absent)} missing, {len(expected)} expected in the plan's order",
+        ),
+    ]
+    if absent:
+        return Audit((*findings, Finding("crowds", False, "not judged: quasi-identifiers, kept columns or keys are missing")))
+    seat, more = _seats(rows, np.flatnonzero(kept), pl.read_parquet(matching))
+    return _judge_rows(table, people, rows, seat, columns, (*findings, *more))
+
+
+def _judge_rows(
+    table: BinaryTable,
+    people: pl.DataFrame,
+    rows: pl.DataFrame,
+    seat: NDArray[np.int64],
+    columns: tuple[Column, ...],
+    findings: tuple[Finding, ...],
+) -> Audit:
+    """Readable, truthful, compatible, matchable; a record without a row has seat -1."""
+    book = table.codebook
+    released = ReleasedCells.of([read_cells(a, _texts(rows[a.name])) for a in book.attributes])
+    sizes = released.sizes()
+    seated = np.flatnonzero(seat >= 0)
+    fits = np.zeros(table.records, dtype=np.bool_)
+    fits[seated] = fits_own_row(table.codes[:, seated], released, seat[seated])
+    truthful = fits.copy()
+    for column in released_columns(columns):
+        if column.role != "quasi":
+            truthful[seated] &= _equal(people[column.name][seated], rows[column.name][seat[seated]])
+    paired = bool(findings[-1].holds and findings[-2].holds and fits.all())
+    found = crowds(book, table.codes, table.k, released, seat if paired else None)
+    unreadable = int((sizes == 0).sum())
+    return Audit(
+        findings=(
+            *findings,
+            Finding("readable cells", unreadable == 0, f"{unreadable} of {sizes.size} cells cannot be read"),
+            Finding(
+                "truthful rows",
+                bool(truthful.all()),
+                f"{int((~truthful).sum())} of {table.records} records have no row that is true of them",
+            ),
+            Finding(
+                "compatible crowds", found.below_k == 0, f"{found.below_k} of {table.records} records fit fewer than k rows"
+            ),
+            Finding(
+                "matchable crowds",
+                found.matchable_below_k == 0,
+                f"{found.matchable_below_k} of {table.records} records are matchable with fewer than k rows"
+                + ("" if paired else "; none is matchable without a true row for everyone"),
+            ),
+        ),
+        measured=Measured(book, found, utility(book, released), sizes, truthful),
+    )
+
+
+def audit_folder(folder: Path, audit: Audit) -> Audit:
+    """Add what the manifest of a published folder claims: its files, and the numbers measured again."""
+    try:
+        manifest = read_json(folder / MANIFEST)
+        claimed: dict[str, str] = manifest["files"]
+        privacy: dict[str, Any] = manifest["privacy"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return Audit((*audit.findings, Finding("manifest", False, f"{MANIFEST} cannot be read")))
+    names = {path.name for path in folder.iterdir()} - {MANIFEST}
+    changed = sum((folder / name).exists() and file_sha256(folder / name) != sha for name, sha in claimed.items())
+    strays, lost = len(names - set(claimed)), len(set(claimed) - names)
+    files = Finding(
+        "files as published",
+        changed + strays + lost == 0,
+        f"{changed} files changed, {lost} missing, {strays} too many of {len(claimed)}",
+    )
+    measured = {} if audit.measured is None else audit.measured.privacy()
+    differ = [name for name, value in measured.items() if privacy.get(name) != value]
+    numbers = Finding("numbers as measured", bool(measured) and not differ, f"{len(differ)} of {len(measured)} numbers differ")
+    return Audit((*audit.findings, files, numbers), audit.measured)
+
+
+# ---------------------------------------------------------------- parts
+
+
+def _read_rows(folder: Path, formats: Sequence[str]) -> tuple[pl.DataFrame, list[Finding]]:
+    """The released rows; both formats must hold the same table."""
+    names = [FILES[kind] for kind in formats]
+    if missing := [name for name in names if not (folder / name).is_file()]:
+        raise InputError(f"the release lacks {', '.join(missing)}; give the folder that `crowdcover release` printed")
+    try:
+        text = gzip.decompress((folder / FILES["csv"]).read_bytes()) if "csv" in formats else b""
+        if "parquet" not in formats:
+            return pl.read_csv(text, infer_schema=False), []
+        rows = pl.read_parquet(folder / FILES["parquet"])
+        if "csv" not in formats:
+            return rows, []
+    except Exception:
+        raise InputError("the release's data files cannot be read; publish again") from None
+    same = rows.write_csv().encode() == text
+    return rows, [Finding("same table in every format", same, f"{len(formats)} formats compared")]
+
+
+def _codebook(folder: Path, table: BinaryTable) -> Finding:
+    try:
+        same = codebook_from_json(json.loads((folder / CODEBOOK).read_text(encoding="utf-8"))) == table.codebook
+    except (OSError, ValueError):
+        same = False
+    return Finding("codebook of the source", same, f"{len(table.codebook.attributes)} quasi-identifiers compared")
+
+
+def _seats(
+    rows: pl.DataFrame, source_rows: NDArray[np.int64], matching: pl.DataFrame
+) -> tuple[NDArray[np.int64], list[Finding]]:
+    """Row of each record (-1: none), and whether rows and records pair up."""
+    keys = rows[KEY]
+    records = len(source_rows)
+    distinct = keys.drop_nulls().n_unique()
+    claim = matching.sort("record")
+    at = pl.DataFrame({KEY: keys, "row": np.arange(rows.height)}).unique(KEY, keep="first")
+    joined = claim.join(at, on=KEY, how="left", maintain_order="left")
+    whole = claim["record"].to_list() == source_rows.tolist()
+    seat = joined["row"].fill_null(-1).to_numpy().astype(np.int64) if whole else np.full(records, -1, dtype=np.int64)
+    homeless = int((seat < 0).sum())
+    return seat, [
+        Finding("rows ordered by key", keys.is_sorted(), "row order tells nothing but the random keys"),
+        Finding(
+            "one row a record",
+            rows.height == records == distinct,
+            f"{rows.height} rows with {distinct} distinct keys for {records} records",
+        ),
+        Finding("known keys", homeless == 0, f"{homeless} of {records} records have no row under their key"),
+    ]
+
+
+def _texts(series: pl.Series) -> list[str | None]:
+    return list(series.cast(pl.String).to_list())
+
+
+def _equal(people: pl.Series, rows: pl.Series) -> NDArray[np.bool_]:
+    """Equal values, missing equals missing; as text where the release is text."""
+    if people.dtype != rows.dtype:
+        people, rows = people.cast(pl.String), rows.cast(pl.String)
+    return np.asarray(people.eq_missing(rows).to_numpy(), dtype=np.bool_)

@@ -1,0 +1,46 @@
+"""From typed columns to packed bits, a codebook and everybody's k."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.demands import Demand
+from anon_core.encoding import codebook_from_json, codebook_to_json
+from anon_core.records import BinaryTable
+from tasks.ingest import DEMAND, TABLE
+from tasks.layout import CODEBOOK
+from tasks.records import encoded
+from tasks.sources import Column
+from tasks.stage import log, stage
+from tasks.storage import Run, Stored
+
+BITS = "bits.npz"
+
+
+@stage
+def binarize(run: Run, ingested: Stored, columns: tuple[Column, ...], demand: Demand) -> Stored:
+    """Store the encoded records that stay (a demand that cannot be met may drop some) and the codebook."""
+
+    def make(folder: Path) -> Mapping[str, Any]:
+        frame = pl.read_parquet(ingested.file(TABLE))
+        demands = ingested.file(DEMAND)
+        table, kept = encoded(frame, pl.read_parquet(demands) if demands.exists() else None, columns, demand)
+        (folder / CODEBOOK).write_text(json.dumps(codebook_to_json(table.codebook), ensure_ascii=False), encoding="utf-8")
+        np.savez(folder / BITS, codes=table.codes, bits=table.bits, k=table.k, blank=table.blank, kept=np.flatnonzero(kept))
+        return {"shape": [table.records, table.codebook.features], "dropped": int((~kept).sum())}
+
+    stored = run.once("binarize", [ingested], make)
+    log(f"binarized {stored.shape[0]} records into {stored.shape[1]} features; {stored.facts['dropped']} records dropped")
+    return stored
+
+
+def load(stored: Stored) -> tuple[BinaryTable, NDArray[np.int64]]:
+    """The encoded records and the source row of each."""
+    codebook = codebook_from_json(json.loads(stored.file(CODEBOOK).read_text(encoding="utf-8")))
+    with np.load(stored.file(BITS)) as data:
+        return BinaryTable(codebook, data["codes"], data["bits"], data["k"], data["blank"]), data["kept"]

@@ -1,0 +1,33 @@
+"""Read the source once; identifiers and dropped columns end here."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from anon_core.demands import Demand
+from anon_core.errors import InputError
+from tasks.records import read_order
+from tasks.sources import Column, Source, fingerprint
+from tasks.stage import log, stage
+from tasks.storage import Run, Stored
+
+TABLE = "table.parquet"
+DEMAND = "demand.parquet"
+
+
+@stage
+def ingest(run: Run, source: Source, columns: tuple[Column, ...], demand: Demand) -> Stored:
+    """Store the columns that may be released, typed, and the column that k is read from, if any."""
+
+    def make(folder: Path) -> Mapping[str, Any]:
+        table, k_values = read_order(source, columns, demand)
+        table.write_parquet(folder / TABLE)
+        if k_values is not None:
+            k_values.write_parquet(folder / DEMAND)
+        if fingerprint(source) != run.source_sha256:
+            raise InputError("the source changed while it was read; run again when it is at rest")
+        return {"shape": [table.height, table.width], "source_columns": len(columns)}
+
+    stored = run.once("ingest", [], make)
+    log(f"ingested {stored.shape[0]} rows, {stored.shape[1]} of {len(columns)} columns")
+    return stored

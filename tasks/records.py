@@ -1,0 +1,39 @@
+"""From a source to encoded records and back to arrays; shared by the stages and the audit, so no Prefect here."""
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.demands import Demand
+from anon_core.encoding import encode, fit
+from anon_core.records import BinaryTable
+from tasks.layout import released_columns
+from tasks.sources import Column, Source, arrays, read
+
+
+def demand_column(columns: tuple[Column, ...], demand: Demand) -> Column | None:
+    """The column that k is read from, typed for that."""
+    if demand.source_column is None:
+        return None
+    found = next(column for column in columns if column.name == demand.source_column)
+    return Column(name=found.name, role="keep", kind="numeric" if demand.column else "categorical")
+
+
+def read_order(source: Source, columns: tuple[Column, ...], demand: Demand) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+    """The columns that may be released, and the one that k is read from, if any."""
+    names = [column.name for column in columns]
+    k_column = demand_column(columns, demand)
+    table = read(source, names, released_columns(columns))
+    return table, None if k_column is None else read(source, names, [k_column])
+
+
+def encoded(
+    frame: pl.DataFrame, k_values: pl.DataFrame | None, columns: tuple[Column, ...], demand: Demand
+) -> tuple[BinaryTable, NDArray[np.bool_]]:
+    """Encode a typed frame under a codebook fitted to it; also tells which of its rows stay."""
+    quasi = [column for column in columns if column.spec is not None]
+    specs = [column.spec for column in quasi if column.spec is not None]
+    values = None if k_values is None else arrays(k_values)[k_values.columns[0]]
+    k, kept = demand.resolve(frame.height, values)
+    data = {name: values[kept] for name, values in arrays(frame.select(c.name for c in quasi)).items()}
+    return encode(fit(specs, data), data, k[kept]), kept

@@ -1,0 +1,51 @@
+"""What all stages share: refusals pass as they are, other failures without what they carry, and words for the log."""
+
+import functools
+import logging
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+from prefect.exceptions import MissingContextError
+from prefect.logging import get_run_logger
+
+from anon_core.errors import AnonymityError
+from tasks.storage import Run
+
+Params = ParamSpec("Params")
+Result = TypeVar("Result")
+
+
+def stage(work: Callable[Params, Result]) -> Callable[Params, Result]:
+    """A Prefect task of one stage whose first argument is the run. The vault's store replaces Prefect's cache."""
+
+    @functools.wraps(work)
+    def guarded(*args: Params.args, **kwargs: Params.kwargs) -> Result:
+        run = args[0]
+        assert isinstance(run, Run)
+        with run.failures_kept(work.__name__):
+            return work(*args, **kwargs)
+
+    return task(guarded, name=work.__name__, cache_policy=NO_CACHE, persist_result=False)  # type: ignore[return-value]
+
+
+class _RefusalsInOneLine(logging.Filter):
+    """A refusal says all there is to say: no traceback under it."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if record.exc_info and isinstance(record.exc_info[1], AnonymityError):
+            record.msg, record.args, record.exc_info = "%s: %s", (type(record.exc_info[1]).__name__, record.exc_info[1]), None
+        return True
+
+
+for _name in ("prefect.flow_runs", "prefect.task_runs"):
+    logging.getLogger(_name).addFilter(_RefusalsInOneLine())
+
+
+def log(message: str) -> None:
+    """Counts and column names only; to Prefect's run log, or to a plain one outside of a run."""
+    try:
+        get_run_logger().info(message)
+    except MissingContextError:
+        logging.getLogger("crowdcover").info(message)

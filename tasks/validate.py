@@ -1,0 +1,56 @@
+"""Stop at a border unless what crosses it looks as it must: Great Expectations on stored stages."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from anon_core.encoding import decode
+from anon_core.errors import AnonymityError, GuaranteeError, InputError
+from tasks.binarize import load
+from tasks.ingest import TABLE
+from tasks.layout import CARRIED
+from tasks.sources import Column, arrays
+from tasks.stage import log, stage
+from tasks.storage import Run, Stored
+
+Border = Literal["ingested", "binarized"]
+
+
+@stage
+def validate(run: Run, stored: Stored, border: Border, columns: tuple[Column, ...]) -> Stored:
+    """Judge a stored stage by the suite of its border; refuse with the expectations that failed, without values."""
+
+    def make(folder: Path) -> Mapping[str, Any]:
+        # Great Expectations takes seconds to import: only where a border is really crossed.
+        from validations.run import run as judge
+
+        verdict = judge(*(_ingested(stored, columns) if border == "ingested" else _binarized(stored)))
+        if not verdict.success:
+            refusal: type[AnonymityError] = InputError if border == "ingested" else GuaranteeError
+            raise refusal(verdict.sentence())
+        return {"verdict": verdict.sentence()}
+
+    verdict = run.once(f"validate-{border}", [stored], make)
+    log(verdict.facts["verdict"])
+    return verdict
+
+
+def _ingested(stored: Stored, columns: tuple[Column, ...]) -> tuple[Any, Mapping[str, Any]]:
+    from validations.suites import ingested
+
+    table = pl.read_parquet(stored.file(TABLE))
+    specs = [column.spec for column in columns if column.spec is not None]
+    carried = [column.name for column in columns if column.role in CARRIED]
+    return ingested.suite(specs, carried), arrays(table)
+
+
+def _binarized(stored: Stored) -> tuple[Any, Mapping[str, Any]]:
+    from validations.suites import binarized
+
+    table, _ = load(stored)
+    levels = decode(table.codebook, table.bits)
+    frame = {f"level:{a.name}": level for a, level in zip(table.codebook.attributes, levels, strict=True)}
+    return binarized.suite(table.codebook, table.records), {**frame, "k": table.k.astype(np.int64)}
