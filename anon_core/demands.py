@@ -51,12 +51,15 @@ class Demand:
         """The source column that k is read from, if any."""
         return self.column or self.by
 
-    def resolve(self, records: int, values: NDArray[Any] | None) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    def resolve(
+        self, stays: NDArray[np.bool_], values: NDArray[Any] | None
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
         """Give every record its k.
 
         Parameters
         ----------
-        records : int
+        stays : bool (records,)
+            The records that may be released at all.
         values : ndarray (records,) or None
             The source column: float64 with nan (column) or object of str with None (by).
 
@@ -64,7 +67,7 @@ class Demand:
         -------
         k : int32 (records,)
         kept : bool (records,)
-            False for the records that are left out because their demand cannot be met.
+            `stays` less the records that are left out because their demand cannot be met.
 
         Raises
         ------
@@ -73,17 +76,17 @@ class Demand:
         InfeasibleError
             A record demands more rows than there are and the plan refuses that.
         """
-        k = self._stated(records, values)
-        kept = np.ones(records, dtype=np.bool_)
+        k = self._stated(len(stays), values)
+        kept = stays.copy()
         while (over := kept & (k > kept.sum())).any():
             if self.infeasible == "refuse":
                 raise InfeasibleError(
-                    f"{int(over.sum())} of {records} records demand k > {int(kept.sum())}; "
+                    f"{int(over.sum())} of {int(kept.sum())} records demand k > {int(kept.sum())}; "
                     "lower k or drop them with [privacy] infeasible = 'drop'"
                 )
             kept &= ~over
         if kept.sum() < 2:
-            raise InfeasibleError("fewer than 2 records are left whose demands can be met; lower k")
+            raise InfeasibleError("fewer than 2 records are left to release; lower k or keep records with missing values")
         return k.astype(np.int32), kept
 
     def _stated(self, records: int, values: NDArray[Any] | None) -> NDArray[np.int64]:

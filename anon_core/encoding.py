@@ -79,6 +79,15 @@ def _fit_attribute(spec: ColumnSpec, values: NDArray[Any]) -> Attribute:
     )
 
 
+def complete(specs: Sequence[ColumnSpec], columns: Columns) -> NDArray[np.bool_]:
+    """Which records miss no value in a column whose rule is to drop such records, bool (n,)."""
+    stays = np.ones(len(next(iter(columns.values()))), dtype=np.bool_)
+    for spec in specs:
+        if spec.missing == "drop":
+            stays &= ~_missing(columns[spec.name])
+    return stays
+
+
 def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     if values.dtype.kind == "f":
         return np.isnan(values)

@@ -12,7 +12,7 @@ from anon_core.errors import InputError
 
 Kind = Literal["numeric", "date", "categorical", "binary"]
 Encoding = Literal["one-hot", "ordinal"]
-MissingRule = Literal["category", "refuse", "all-hidden"]
+MissingRule = Literal["category", "refuse", "all-hidden", "drop"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,7 +30,9 @@ class ColumnSpec:
         Number of quantile groups, inner edges of the groups, or None: every distinct number is a level.
     order : tuple of str
         The levels of an ordinal categorical column, lowest first.
-    missing : {"category", "refuse", "all-hidden"}
+    missing : {"category", "refuse", "all-hidden", "drop"}
+        Missing values as a level of their own, as a reason to refuse, as a level whose own cells are always masked, or as
+        a reason to leave the record out.
     weight : float
         More weight, less masking of this column.
     """

@@ -56,7 +56,7 @@ class ColumnSection(Section):
     bins: Literal["deciles", "none"] | dict[Literal["quantiles", "edges"], int | list[float]] | None = None
     encoding: Literal["one-hot", "ordinal"] | None = None
     order: list[str] | None = None
-    missing: Literal["category", "refuse", "all-hidden"] | None = None
+    missing: Literal["category", "refuse", "all-hidden", "drop"] | None = None
     weight: Annotated[float, Field(gt=0)] | None = None
     format: str | None = None
 

@@ -5,7 +5,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.demands import Demand
-from anon_core.encoding import encode, fit
+from anon_core.encoding import complete, encode, fit
 from anon_core.records import BinaryTable
 from tasks.layout import released_columns
 from tasks.sources import Column, Source, arrays, read
@@ -31,9 +31,10 @@ def encoded(
     frame: pl.DataFrame, k_values: pl.DataFrame | None, columns: tuple[Column, ...], demand: Demand
 ) -> tuple[BinaryTable, NDArray[np.bool_]]:
     """Encode a typed frame under a codebook fitted to it; also tells which of its rows stay."""
-    quasi = [column for column in columns if column.spec is not None]
+    quasi = [column for column in columns if column.role == "quasi"]
     specs = [column.spec for column in quasi if column.spec is not None]
     values = None if k_values is None else arrays(k_values)[k_values.columns[0]]
-    k, kept = demand.resolve(frame.height, values)
-    data = {name: values[kept] for name, values in arrays(frame.select(c.name for c in quasi)).items()}
+    columns_by_name = arrays(frame.select(column.name for column in quasi))
+    k, kept = demand.resolve(complete(specs, columns_by_name), values)
+    data = {name: column[kept] for name, column in columns_by_name.items()}
     return encode(fit(specs, data), data, k[kept]), kept
