@@ -1,0 +1,47 @@
+# Every target sets itself up: python3 (3.11 or later), its venv module and make are all a fresh machine needs.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: demo test test-all check format bench lock clean
+
+demo: $(READY)          ## release a real survey and show the result
+	$(BIN)/crowdcover demo
+
+test: $(READY)          ## everything but the slow suites
+	$(BIN)/python -m pytest -m "not slow"
+
+test-all: test          ## the slow suites, too: real tables, released end to end
+	$(BIN)/python -m pytest -m slow
+
+check: $(READY)         ## lint, format, types, who may import whom
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(READY)
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY)         ## print `name: value` lines; needs CROWDCOVER_DATA or ../shared/data
+	$(BIN)/python -m benchmarks.anonymize adult.toml adult/adult.data.gz
+	$(BIN)/python -m benchmarks.versus_mondrian
+	$(BIN)/python -m benchmarks.anonymize openpayments.toml openpayments/open_payments_gnrl_iowa_2013_2015.csv.gz
+
+$(READY): requirements.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	touch $@
+
+lock:                   ## resolve the pins of requirements.lock anew
+	rm -rf .lock && $(PYTHON) -m venv .lock
+	.lock/bin/pip install --quiet '.[dev,postgres]'
+	(sed -n 1p requirements.lock; .lock/bin/pip freeze --exclude crowdcover) > requirements.lock.new
+	mv requirements.lock.new requirements.lock
+	rm -rf .lock build *.egg-info
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info crowdcover-demo
