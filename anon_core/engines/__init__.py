@@ -1,0 +1,1 @@
+"""Where an anonymizer runs; the same bytes everywhere."""

@@ -36,8 +36,9 @@ def run(
     LimitError
         The anonymizer would need more memory; nothing was started.
     """
-    if not 0 <= threads <= numba.config.NUMBA_NUM_THREADS:
-        raise InputError(f"threads must be 0 (all) or 1..{numba.config.NUMBA_NUM_THREADS} on this machine")
+    most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
+    if not 0 <= threads <= most:
+        raise InputError(f"threads must be 0 (all) or 1..{most} on this machine; lower [compute] threads")
     need = anonymizer.memory(table)
     if memory is not None and need > memory:
         raise LimitError(
@@ -45,7 +46,7 @@ def run(
             f"{memory / 2**20:.0f} MiB are allowed; raise [compute] memory or use fewer levels"
         )
     before = numba.get_num_threads()
-    numba.set_num_threads(threads or numba.config.NUMBA_NUM_THREADS)
+    numba.set_num_threads(threads or most)
     try:
         return anonymizer.anonymize(table, order=order, on_iteration=on_iteration)
     finally:

@@ -20,7 +20,8 @@ def bit_weights(relative: NDArray[np.float64]) -> NDArray[np.int32]:
     The lightest bit weighs `UNIT` unless the greatest possible E_ij, twice the sum, would pass `LARGEST_SUM`.
     """
     scale = min(UNIT / relative.min(), (LARGEST_SUM / 2 - len(relative)) / relative.sum())
-    return np.maximum(1, np.round(relative * scale)).astype(np.int32)
+    weights: NDArray[np.int32] = np.maximum(1, np.round(relative * scale)).astype(np.int32)
+    return weights
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ def increment(row, i):
 def hide_differences(counts, blank, bit_offsets, hidden, per_bit):
     # counts (f, n), blank (attributes, n), hidden (n, words) zeroed, per_bit (f,)
     """Hide every feature in which a neighbour differs and every feature of a blank cell; count them by feature."""
-    features, n = counts.shape
+    n = counts.shape[1]
     for word in prange(hidden.shape[1]):
         for a in range(blank.shape[0]):
             for bit in range(max(bit_offsets[a], 64 * word), min(bit_offsets[a + 1], 64 * word + 64)):

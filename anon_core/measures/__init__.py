@@ -1,0 +1,1 @@
+"""Judges of a release, independent of what made it."""
