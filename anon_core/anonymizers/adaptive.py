@@ -113,8 +113,8 @@ def _reorder(table: BinaryTable, order: NDArray[np.int64]) -> BinaryTable:
     """The records in the order that decides ties, so that the core's smallest index is the first in that order."""
     return BinaryTable(
         table.codebook,
-        np.ascontiguousarray(table.codes[:, order]),
+        np.take(table.codes, order, axis=1),
         table.bits[order],
         table.k[order],
-        np.ascontiguousarray(table.blank[:, order]),
+        np.take(table.blank, order, axis=1),
     )

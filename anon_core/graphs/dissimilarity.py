@@ -93,9 +93,9 @@ class Dissimilarity:
         blocks = -(-self.vertices // LANES)
         table = np.zeros((blocks, int(self.level_offsets[-1]), LANES), dtype=np.int32)
         fill_cost_table(
-            np.ascontiguousarray(self.codes[:, self.layout]),
-            np.ascontiguousarray(self.blank[:, self.layout]),
-            np.ascontiguousarray(counts[:, self.layout]),
+            np.take(self.codes, self.layout, axis=1),
+            np.take(self.blank, self.layout, axis=1),
+            np.take(counts, self.layout, axis=1),
             self.lut,
             self.bit_class,
             self.level_offsets,

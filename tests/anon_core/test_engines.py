@@ -1,0 +1,55 @@
+"""The local engine keeps its promises about threads and memory."""
+
+import tracemalloc
+
+import numba
+import numpy as np
+import pytest
+
+from anon_core import encoding
+from anon_core.anonymizers import Adaptive
+from anon_core.engines import local
+from anon_core.errors import InputError, LimitError
+from anon_core.records import ColumnSpec
+
+
+def big_table(n, levels, k):
+    rng = np.random.default_rng(2)
+    specs = [ColumnSpec(name=f"c{a}", kind="categorical") for a in range(4)]
+    specs.append(ColumnSpec(name="age", kind="numeric", encoding="ordinal"))
+    columns = {f"c{a}": rng.integers(0, levels, n).astype(str).astype(object) for a in range(4)}
+    columns["age"] = rng.integers(0, 80, n).astype(float)
+    return encoding.encode(encoding.fit(specs, columns), columns, np.full(n, k))
+
+
+@pytest.mark.parametrize(("levels", "k"), [(3, 40), (60, 2)])
+def test_stated_memory_is_an_upper_bound(levels, k):
+    table = big_table(6000, levels, k)
+    maker = Adaptive(max_iterations=3)
+    maker.anonymize(big_table(200, 3, 2))  # compiles
+    tracemalloc.start()
+    try:
+        maker.anonymize(table)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak <= maker.memory(table)
+    assert maker.memory(table) <= 3 * peak
+
+
+def test_a_plan_that_cannot_fit_is_refused_before_it_starts():
+    table = big_table(500, 3, 2)
+    seen = []
+    with pytest.raises(LimitError, match=r"500 records x .* features need .* MiB, 0 MiB are allowed"):
+        local.run(Adaptive(), table, memory=1000, on_iteration=seen.append)
+    assert seen == []
+
+
+def test_threads_are_set_and_given_back():
+    table, before, during = big_table(300, 3, 2), numba.get_num_threads(), []
+    one = local.run(Adaptive(), table, threads=1, on_iteration=lambda _: during.append(numba.get_num_threads()))
+    assert set(during) == {1}
+    assert numba.get_num_threads() == before
+    assert (local.run(Adaptive(), table).hidden == one.hidden).all()
+    with pytest.raises(InputError, match="threads"):
+        local.run(Adaptive(), table, threads=10_000)

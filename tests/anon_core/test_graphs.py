@@ -1,0 +1,113 @@
+"""Covers against optima and the complete graph, selection and sorting against numpy."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.optimize import Bounds, LinearConstraint, milp
+
+from anon_core import encoding
+from anon_core.errors import InfeasibleError
+from anon_core.graphs.b_edge_cover import b_edge_cover
+from anon_core.graphs.dissimilarity import Dissimilarity, bit_weights
+from anon_core.graphs.nearest_closure import nearest_closure, nearest_neighbours
+from anon_core.kernels.cover import stable_order
+from anon_core.kernels.select import keep_smallest
+from anon_core.records import Edges
+from tests import naive
+from tests.strategies import bit_matrices
+
+
+@st.composite
+def complete_graphs(draw):
+    """Edges of a complete graph with many ties, and b."""
+    n = draw(st.integers(2, 9))
+    u, v = np.triu_indices(n, 1)
+    weight = draw(hnp.arrays(np.int32, len(u), elements=st.integers(0, 6)))
+    b = draw(hnp.arrays(np.int32, n, elements=st.integers(0, n - 1)))
+    return Edges(u.astype(np.int32), v.astype(np.int32), weight), b
+
+
+def optimum(edges, b):
+    """Weight of a minimum b-edge cover by a MILP solver."""
+    incidence = np.zeros((len(b), len(edges)))
+    incidence[edges.u, np.arange(len(edges))] = 1
+    incidence[edges.v, np.arange(len(edges))] = 1
+    solved = milp(edges.weight, integrality=np.ones(len(edges)), bounds=Bounds(0, 1), constraints=LinearConstraint(incidence, lb=b))
+    assert solved.success
+    return round(solved.fun)
+
+
+@settings(max_examples=150, deadline=None)
+@given(complete_graphs())
+def test_cover_is_the_literal_one_and_at_most_twice_the_optimum(graph):
+    edges, b = graph
+    cover = b_edge_cover(edges, b)
+    pairs = set(zip(cover.u.tolist(), cover.v.tolist(), strict=True))
+    weights = {(u, v): w for u, v, w in zip(edges.u.tolist(), edges.v.tolist(), edges.weight.tolist(), strict=True)}
+    assert pairs == naive.mce(weights, b.tolist())
+    assert cover.weight.sum() <= 2 * optimum(edges, b)
+    degree = np.bincount(cover.u, minlength=len(b)) + np.bincount(cover.v, minlength=len(b))
+    assert (degree >= b).all()
+    keys = list(zip(cover.weight.tolist(), cover.u.tolist(), cover.v.tolist(), strict=True))
+    assert keys == sorted(keys)
+
+
+def test_a_graph_with_too_few_edges_is_refused():
+    edges = Edges(*(np.array([value], dtype=np.int32) for value in (0, 1, 5)))
+    with pytest.raises(InfeasibleError, match="1 vertices have fewer edges"):
+        b_edge_cover(edges, np.array([1, 1, 1], dtype=np.int32))
+
+
+@settings(max_examples=100, deadline=None)
+@given(bit_matrices(most_records=20), st.data())
+def test_nearest_neighbours_are_exact_under_any_weights(data, draw):
+    x, k = data
+    table = encoding.from_bits(x, k)
+    base = np.array([2**12] * x.shape[1])
+    graph = Dissimilarity.of(table, bit_weights(base.astype(float)), 2.0)
+    counts = draw.draw(hnp.arrays(np.uint16, (x.shape[1], len(x)), elements=st.integers(0, 30)))
+    w = np.round(base * (2 / 3) ** counts.T.astype(int)).astype(int)
+    weights = naive.edge_weights(x, w)
+    b = table.k - np.int32(1)
+    found = nearest_neighbours(graph, counts, b)
+    again = nearest_neighbours(graph, counts, b, before=nearest_neighbours(graph, np.zeros_like(counts), b))
+    closure = set()
+    for v in range(len(x)):
+        others = sorted((weights[min(u, v), max(u, v)], u) for u in range(len(x)) if u != v)[: b[v]]
+        listed = slice(found.indptr[v], found.indptr[v + 1])
+        assert list(zip(found.cost[listed].tolist(), found.vertex[listed].tolist(), strict=True)) == others
+        closure |= {(min(u, v), max(u, v)) for _, u in others}
+    assert (again.vertex == found.vertex).all()
+    edges = nearest_closure(found)
+    assert len(edges) == len(closure)
+    assert set(zip(edges.u.tolist(), edges.v.tolist(), strict=True)) == closure
+    assert all(weights[u, v] == w for u, v, w in zip(edges.u.tolist(), edges.v.tolist(), edges.weight.tolist(), strict=True))
+
+
+@given(st.lists(st.floats(0.01, 100), min_size=1, max_size=50))
+def test_bit_weights_keep_every_sum_exact(relative):
+    weights = bit_weights(np.array(relative))
+    assert weights.min() >= 1
+    assert 2 * int(weights.sum(dtype=np.int64)) <= 2**24
+    assert (np.diff(weights[np.argsort(relative)]) >= 0).all()
+
+
+def test_bit_weights_of_equal_bits_are_the_unit():
+    assert (bit_weights(np.ones(104)) == 2**12).all()
+
+
+@given(hnp.arrays(np.int64, st.integers(1, 300), elements=st.integers(0, 2**40), unique=True), st.data())
+def test_keep_smallest(keys, data):
+    keep = data.draw(st.integers(1, len(keys)))
+    smallest = sorted(keys.tolist())[:keep]
+    assert keep_smallest(keys, len(keys), keep) == smallest[-1]
+    assert sorted(keys[:keep].tolist()) == smallest
+
+
+@given(hnp.arrays(np.int32, st.integers(0, 300), elements=st.sampled_from([0, 1, 5, 65535, 65536, 70000, 2**30])))
+def test_stable_order(values):
+    order = np.arange(len(values))
+    stable_order(values, order)
+    assert (order == np.argsort(values, kind="stable")).all()
