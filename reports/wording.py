@@ -17,7 +17,7 @@ NOT_PROMISED = (
     (
         "Different sensitive values within a crowd.",
         "If all rows of a crowd carry the same sensitive value, that value is known (no l-diversity). "
-        "The plan can ask for that check separately.",
+        "This release was not checked for that.",
     ),
     (
         "Equal odds.",
