@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from anon_core.graphs.b_edge_cover import b_edge_cover
 from anon_core.graphs.dissimilarity import Dissimilarity, bit_weights
-from anon_core.graphs.nearest_closure import Neighbours, nearest_closure, nearest_neighbours
+from anon_core.graphs.nearest_closure import LevelTree, Neighbours, nearest_closure, nearest_neighbours
 from anon_core.kernels.cover import count_differences, hide_differences
 from anon_core.records import BinaryTable, Codebook, Edges, Iteration, MaskedTable, OnIteration
 
@@ -61,6 +61,7 @@ class Adaptive:
         ranked = _reorder(table, order)
         weights = bit_weights(self._relative_weights(table.codebook))
         graph = Dissimilarity.of(ranked, weights, self.epsilon)
+        tree = LevelTree.of(graph)
         b = ranked.k - np.int32(1)
         counts = np.zeros((table.codebook.features, table.records), dtype=np.uint16)
         neighbours: Neighbours | None = None
@@ -68,7 +69,7 @@ class Adaptive:
         history: list[Iteration] = []
         best_number = 0
         for number in range(1, self.max_iterations + 1):
-            neighbours = nearest_neighbours(graph, counts, b, before=neighbours)
+            neighbours = nearest_neighbours(graph, tree, counts, b, before=neighbours)
             cover = b_edge_cover(nearest_closure(neighbours), b)
             counts[:] = 0
             count_differences(cover.u, cover.v, graph.codes, graph.bit_offsets, graph.ordinal, counts)
@@ -99,9 +100,9 @@ class Adaptive:
         """Bytes held at most beyond the input: costs and counts of each level, neighbour lists, closure and covers."""
         n, book = table.records, table.codebook
         lists = int(table.k.sum(dtype=np.int64)) - n
-        # costs int32 by level; counts uint16 twice (one in layout order); codes thrice; hidden twice;
+        # costs int32 by level; counts uint16 twice (one in layout order); codes and the tree made of them; hidden twice;
         # lists and their predecessors 8 bytes an entry each, closure 12, its order twice 8, flags 1, two covers 12 each.
-        per_record = 4 * int(book.level_offsets[-1]) + 4 * book.features + 14 * len(book.attributes) + 24 * book.words + 64
+        per_record = 4 * int(book.level_offsets[-1]) + 4 * book.features + 34 * len(book.attributes) + 24 * book.words + 64
         return n * per_record + 69 * lists
 
     def _relative_weights(self, book: Codebook) -> NDArray[np.float64]:

@@ -38,8 +38,6 @@ class Dissimilarity:
     lut : int32 (classes, steps)
         Weight of a bit of a class by the number of neighbours that differ in it.
     bit_class : int32 (f,)
-    layout : int64 (n,)
-        The vertex at each place of the search order: equal and similar vertices are neighbours there.
     """
 
     codes: NDArray[np.int32]
@@ -49,7 +47,6 @@ class Dissimilarity:
     ordinal: NDArray[np.bool_]
     lut: NDArray[np.int32]
     bit_class: NDArray[np.int32]
-    layout: NDArray[np.int64]
 
     @classmethod
     def of(cls, table: BinaryTable, weights: NDArray[np.int32], epsilon: float) -> "Dissimilarity":
@@ -59,9 +56,6 @@ class Dissimilarity:
         ratio = epsilon / (1 + epsilon)
         steps = int(min(MOST_STEPS, np.ceil(np.log(4.0 * base.max()) / -np.log(ratio)) + 1))
         lut = np.round(base[:, None] * ratio ** np.arange(steps)).astype(np.int32)
-        # Coarse attributes first: the first keys then stay equal over whole blocks.
-        by_levels = sorted(range(len(book.attributes)), key=lambda a: -book.attributes[a].levels)
-        layout = np.lexsort([table.codes[a] for a in by_levels]) if by_levels else np.arange(table.records)
         return cls(
             table.codes,
             table.blank,
@@ -70,7 +64,6 @@ class Dissimilarity:
             book.ordinal,
             lut,
             bit_class.reshape(-1).astype(np.int32),
-            layout,
         )
 
     @property
@@ -78,24 +71,27 @@ class Dissimilarity:
         """Number of vertices n."""
         return int(self.codes.shape[1])
 
-    def cost_table(self, counts: NDArray[np.uint16]) -> NDArray[np.int32]:
+    def cost_table(self, counts: NDArray[np.uint16], layout: NDArray[np.int64]) -> NDArray[np.int32]:
         """What meeting each level costs each vertex on its own side.
 
         Parameters
         ----------
         counts : uint16 (f, n)
             Number of neighbours that differ from each vertex in each bit.
+        layout : int64 (n,)
+            The vertex at each place of the table.
 
         Returns
         -------
-        int32 (blocks, levels, LANES), in layout order, zero past the last vertex.
+        int32 (blocks, levels, LANES)
+            Zero past the last vertex.
         """
         blocks = -(-self.vertices // LANES)
         table = np.zeros((blocks, int(self.level_offsets[-1]), LANES), dtype=np.int32)
         fill_cost_table(
-            np.take(self.codes, self.layout, axis=1),
-            np.take(self.blank, self.layout, axis=1),
-            np.take(counts, self.layout, axis=1),
+            np.take(self.codes, layout, axis=1),
+            np.take(self.blank, layout, axis=1),
+            np.take(counts, layout, axis=1),
             self.lut,
             self.bit_class,
             self.level_offsets,
@@ -104,8 +100,3 @@ class Dissimilarity:
             table,
         )
         return table
-
-    def rows(self) -> NDArray[np.int32]:
-        """Levels of the vertices as rows of a cost table, int32 (n, attributes), in layout order."""
-        shifted = self.codes + self.level_offsets[:-1, None].astype(np.int32)
-        return np.ascontiguousarray(shifted[:, self.layout].T)

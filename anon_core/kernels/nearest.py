@@ -1,4 +1,4 @@
-"""The exact b-nearest search: one tile of records against another at a time."""
+"""The exact b-nearest search: a block of records against the tree of all distinct records."""
 
 import numpy as np
 from numba import prange
@@ -6,41 +6,67 @@ from numba import prange
 from anon_core.kernels.jit import kernel, parallel_kernel
 from anon_core.kernels.select import keep_smallest
 
-LANES = 64  # records of a block: a tile of 64 x 64 int32 fills half of a 32 KiB first-level cache
-SPARSE = 400  # of 4096 pairs of a tile; fewer survivors are summed one by one (measured, docs/performance.md)
+LANES = 32  # records of a block, two vectors of int32: fewer visit less of the tree each, more share a visit (measured)
 
 
 @kernel
-def own_side(table, block, codes, first, stop, sums):  # sums (LANES, LANES)
-    """sums[r, lane] = what meeting record first + r costs the records of `block` on their own side."""
-    attributes = codes.shape[1]
-    for row in range(stop - first):
-        out = sums[row]
-        out[:] = table[block, codes[first + row, 0]]
-        a = 1
-        while a + 3 < attributes:
-            s, t = table[block, codes[first + row, a]], table[block, codes[first + row, a + 1]]
-            x, y = table[block, codes[first + row, a + 2]], table[block, codes[first + row, a + 3]]
-            for lane in range(LANES):
-                out[lane] += s[lane] + t[lane] + x[lane] + y[lane]
-            a += 4
-        while a < attributes:
-            s = table[block, codes[first + row, a]]
-            for lane in range(LANES):
-                out[lane] += s[lane]
-            a += 1
+def number_nodes(distinct, change, skip):  # distinct (rows, attributes), sorted; change (rows,), skip (rows, attributes)
+    """The tree of sorted rows: a node of depth d is a run of rows that agree in attributes 0 .. d.
+
+    change[r] = first attribute in which row r differs from the row before; skip[r, d] = first row after the node of depth d
+    that row r lies in.
+    """
+    rows, attributes = distinct.shape
+    change[0] = 0
+    for row in range(1, rows):
+        d = 0
+        while distinct[row, d] == distinct[row - 1, d]:
+            d += 1
+        change[row] = d
+    skip[rows - 1, :] = rows
+    for row in range(rows - 2, -1, -1):
+        for d in range(attributes):
+            skip[row, d] = skip[row + 1, d] if change[row + 1] > d else row + 1
+
+
+@parallel_kernel
+def least_steps(table, rows, starts, stops, first, change, least):
+    # table (blocks, levels, LANES), rows (n, attributes), starts, stops (attributes,): levels of each; least (distinct, attributes)
+    """least[r, d] = least that any record below the node of depth d at row r pays for meeting another level there."""
+    distinct, attributes = least.shape
+    for row in prange(distinct):
+        for d in range(attributes):
+            lowest = np.int32(2**30)
+            for record in range(first[row], first[row + 1]):
+                own = rows[record, d]
+                for level in range(starts[d], stops[d]):
+                    if level != own:
+                        lowest = min(lowest, table[record // LANES, level, record % LANES])
+            least[row, d] = lowest
+    for d in prange(attributes):
+        for row in range(distinct - 2, -1, -1):
+            if change[row + 1] > d:
+                least[row, d] = min(least[row, d], least[row + 1, d])
 
 
 @kernel
-def count_within(sums, rows, limit):
-    """How many pairs of a tile stay within their record's limit."""
-    total = 0
-    for row in range(rows):
-        within = 0
-        for lane in range(LANES):
-            within += np.int32(sums[row, lane] <= limit[lane])
-        total += within
-    return total
+def descend(above, cost, own, level, theirs, limits, below):  # all (LANES,) but level and theirs
+    """Add one node's costs to the bounds of a block; returns how many records stay within their limit."""
+    within = 0
+    for lane in range(LANES):
+        bound = above[lane] + cost[lane] + (theirs if own[lane] != level else np.int32(0))
+        below[lane] = bound
+        within += np.int64(bound <= limits[lane])
+    return within
+
+
+@kernel
+def pair_cost(table, rows, i, j):
+    """E of two records, by place."""
+    cost = np.int32(0)
+    for a in range(rows.shape[1]):
+        cost += table[i // LANES, rows[j, a], i % LANES] + table[j // LANES, rows[i, a], j % LANES]
+    return cost
 
 
 @kernel
@@ -55,83 +81,92 @@ def push(keys, sizes, limits, lane, b, cost, neighbour):
     sizes[lane] = size
 
 
+@kernel
+def search_tree(block, table, rows, own, distinct, first, change, skip, least, vertex, b, limits, keys, sizes):
+    """Walk the tree depth first for one block; leave a subtree as soon as its bound passes everybody's limit."""
+    attributes = rows.shape[1]
+    bounds = np.zeros((attributes + 1, LANES), dtype=np.int32)
+    start = block * LANES
+    row = 0
+    while row < len(distinct):
+        d = change[row]
+        while d < attributes:
+            level = distinct[row, d]
+            if not descend(bounds[d], table[block, level], own[block, d], level, least[row, d], limits, bounds[d + 1]):
+                break
+            d += 1
+        if d < attributes:
+            row = skip[row, d]
+            continue
+        for lane in range(min(LANES, len(rows) - start)):
+            if bounds[attributes, lane] > limits[lane]:
+                continue
+            i = start + lane
+            for j in range(first[row], first[row + 1]):
+                if j != i:
+                    cost = pair_cost(table, rows, i, j)
+                    if cost <= limits[lane]:
+                        push(keys, sizes, limits, lane, b[i], cost, vertex[j])
+        row += 1
+
+
 @parallel_kernel
-def nearest(table, codes, vertex, b, limit, indptr, neighbours, costs):
-    # table (blocks, levels, LANES), codes (n, attributes) with level offsets added, all in layout order;
-    # vertex, b, limit (n,) in layout order; indptr (n + 1,) by vertex; neighbours, costs (indptr[-1],)
+def nearest(table, rows, own, distinct, first, change, skip, least, vertex, b, limit, indptr, neighbours, costs):
+    # rows (n, attributes), own (blocks, attributes, LANES); vertex, b, limit (n,) by place; indptr (n + 1,) by vertex
     """For every record the b records of smallest (E_ij, vertex j), ascending.
 
-    `limit` holds an upper bound of each record's b-th smallest E (or the largest int32). E_ij is summed from i's own
-    side for a whole tile; only pairs whose own side stays within the limit need j's side.
+    `limit` holds an upper bound of each record's b-th smallest E. A node bounds E from below: what i pays for meeting its
+    levels, and the least that anyone below it pays for meeting i's.
     """
-    n, attributes = codes.shape
-    blocks = table.shape[0]
-    for i_block in prange(blocks):
-        i_first = i_block * LANES
-        i_count = min(LANES, n - i_first)
+    n = len(rows)
+    for block in prange(len(table)):
+        start, count = block * LANES, min(LANES, n - block * LANES)
         widest = 0
-        for lane in range(i_count):
-            widest = max(widest, b[i_first + lane])
+        limits = np.full(LANES, np.int32(-1), dtype=np.int32)
+        for lane in range(count):
+            widest = max(widest, b[start + lane])
+            if b[start + lane] > 0:
+                limits[lane] = limit[start + lane]
         if widest == 0:
             continue
         keys = np.empty((LANES, 2 * widest + 64), dtype=np.int64)
         sizes = np.zeros(LANES, dtype=np.int64)
-        limits = np.full(LANES, -1, dtype=np.int32)
-        for lane in range(i_count):
-            if b[i_first + lane] > 0:
-                limits[lane] = limit[i_first + lane]
-        mine = np.empty((LANES, LANES), dtype=np.int32)
-        theirs = np.empty((LANES, LANES), dtype=np.int32)
-        for step in range(blocks):  # the own block first: sorted neighbours tighten the limits early
-            j_block = (i_block + step) % blocks
-            j_first = j_block * LANES
-            j_stop = min(n, j_first + LANES)
-            own_side(table, i_block, codes, j_first, j_stop, mine)
-            survivors = count_within(mine, j_stop - j_first, limits)
-            if survivors == 0:
+        search_tree(block, table, rows, own, distinct, first, change, skip, least, vertex, b, limits, keys, sizes)
+        for lane in range(count):
+            wanted = b[start + lane]
+            if wanted == 0:
                 continue
-            dense = survivors > SPARSE
-            if dense:
-                own_side(table, j_block, codes, i_first, i_first + i_count, theirs)
-            for j in range(j_first, j_stop):
-                row = mine[j - j_first]
-                for lane in range(i_count):
-                    if row[lane] > limits[lane]:
-                        continue
-                    i = i_first + lane
-                    if i == j:
-                        continue
-                    cost = row[lane]
-                    if dense:
-                        cost += theirs[lane, j - j_first]
-                    else:
-                        for a in range(attributes):
-                            cost += table[j_block, codes[i, a], j - j_first]
-                    if cost <= limits[lane]:
-                        push(keys, sizes, limits, lane, b[i], cost, vertex[j])
-        for lane in range(i_count):
-            i = i_first + lane
-            if b[i] == 0:
-                continue
-            keep_smallest(keys[lane], sizes[lane], b[i])
-            best = np.sort(keys[lane, : b[i]])
-            start = indptr[vertex[i]]
-            for rank in range(b[i]):
-                neighbours[start + rank] = np.int32(best[rank] & 0xFFFFFFFF)
-                costs[start + rank] = np.int32(best[rank] >> 32)
+            keep_smallest(keys[lane], sizes[lane], wanted)
+            best = np.sort(keys[lane, :wanted])
+            slot = indptr[vertex[start + lane]]
+            for rank in range(wanted):
+                neighbours[slot + rank] = np.int32(best[rank] & 0xFFFFFFFF)
+                costs[slot + rank] = np.int32(best[rank] >> 32)
 
 
 @parallel_kernel
-def edge_costs(table, codes, place, indptr, neighbours, largest):
-    # codes (n, attributes) with level offsets added, in layout order; place (n,) vertex -> layout position
-    """largest[v] = greatest E between vertex v and the neighbours listed for it, under the costs of `table`."""
+def limits_nearby(table, rows, b, limit):
+    """limit[i] = b-th smallest E among 2 b + 32 records around place i: an upper bound of the b-th smallest of all."""
+    n = len(rows)
+    for i in prange(n):
+        if b[i] == 0:
+            continue
+        width = min(n - 1, 2 * b[i] + 32)
+        low = max(0, min(i - width // 2, n - 1 - width))
+        keys = np.empty(width, dtype=np.int64)
+        size = 0
+        for j in range(low, low + width + 1):
+            if j != i:
+                keys[size] = (np.int64(pair_cost(table, rows, i, j)) << 32) | np.int64(j)
+                size += 1
+        limit[i] = np.int32(keep_smallest(keys, size, b[i]) >> 32)
+
+
+@parallel_kernel
+def limits_listed(table, rows, place, indptr, neighbours, limit):
+    """limit[place of v] = greatest E between vertex v and the b vertices listed for it: likewise an upper bound."""
     for v in prange(len(place)):
-        i = place[v]
         most = np.int32(0)
         for slot in range(indptr[v], indptr[v + 1]):
-            j = place[neighbours[slot]]
-            cost = np.int32(0)
-            for a in range(codes.shape[1]):
-                cost += table[j // LANES, codes[i, a], j % LANES] + table[i // LANES, codes[j, a], i % LANES]
-            most = max(most, cost)
-        largest[v] = most
+            most = max(most, pair_cost(table, rows, place[v], place[neighbours[slot]]))
+        limit[place[v]] = most

@@ -11,7 +11,7 @@ from anon_core import encoding
 from anon_core.errors import InfeasibleError
 from anon_core.graphs.b_edge_cover import b_edge_cover
 from anon_core.graphs.dissimilarity import Dissimilarity, bit_weights
-from anon_core.graphs.nearest_closure import nearest_closure, nearest_neighbours
+from anon_core.graphs.nearest_closure import LevelTree, nearest_closure, nearest_neighbours
 from anon_core.kernels.cover import stable_order
 from anon_core.kernels.select import keep_smallest
 from anon_core.records import Edges
@@ -71,8 +71,9 @@ def test_nearest_neighbours_are_exact_under_any_weights(data, draw):
     w = np.round(base * (2 / 3) ** counts.T.astype(int)).astype(int)
     weights = naive.edge_weights(x, w)
     b = table.k - np.int32(1)
-    found = nearest_neighbours(graph, counts, b)
-    again = nearest_neighbours(graph, counts, b, before=nearest_neighbours(graph, np.zeros_like(counts), b))
+    tree = LevelTree.of(graph)
+    found = nearest_neighbours(graph, tree, counts, b)
+    again = nearest_neighbours(graph, tree, counts, b, before=nearest_neighbours(graph, tree, np.zeros_like(counts), b))
     closure = set()
     for v in range(len(x)):
         others = sorted((weights[min(u, v), max(u, v)], u) for u in range(len(x)) if u != v)[: b[v]]
