@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InfeasibleError, InputError
 
+MOST_K = 2**31 - 1
+
 
 @dataclass(frozen=True, kw_only=True)
 class Demand:
@@ -41,8 +43,10 @@ class Demand:
             raise InputError("k is one of: a number, {uniform = [lo, hi]}, {column = ...}, {by = ..., levels = ...}")
         stated = [*(self.uniform or ()), *self.levels.values()]
         stated += [k for k in (self.constant, self.default) if k is not None]
-        if any(k < 1 for k in stated):
-            raise InputError("every k must be at least 1")
+        if any(not 1 <= k <= MOST_K for k in stated):
+            raise InputError(f"every k must be at least 1 and at most {MOST_K}")
+        if self.seed < 0:
+            raise InputError("the seed of uniform k must be at least 0")
         if self.uniform and self.uniform[0] > self.uniform[1]:
             raise InputError("uniform = [lo, hi] needs lo <= hi")
 
@@ -51,9 +55,7 @@ class Demand:
         """The source column that k is read from, if any."""
         return self.column or self.by
 
-    def resolve(
-        self, stays: NDArray[np.bool_], values: NDArray[Any] | None
-    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    def resolve(self, stays: NDArray[np.bool_], values: NDArray[Any] | None) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
         """Give every record its k.
 
         Parameters
@@ -98,7 +100,7 @@ class Demand:
         if values is None or len(values) != records:
             raise InputError(f"k is read from column {self.source_column!r}, which was not given for every record")
         if self.column is not None:
-            wrong = ~(np.isfinite(values) & (values >= 1) & (values == np.floor(values)) & (values < 2**31))
+            wrong = ~(np.isfinite(values) & (values >= 1) & (values == np.floor(values)) & (values <= MOST_K))
             if wrong.any():
                 raise InputError(
                     f"column {self.column!r}: {int(wrong.sum())} of {records} records hold no whole k >= 1; mend the source"

@@ -90,7 +90,7 @@ def complete(specs: Sequence[ColumnSpec], columns: Columns) -> NDArray[np.bool_]
 
 def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     if values.dtype.kind == "f":
-        return np.isnan(values)
+        return np.asarray(np.isnan(values), dtype=np.bool_)
     return np.array([value is None for value in values], dtype=np.bool_)
 
 
@@ -190,9 +190,7 @@ def decode(codebook: Codebook, bits: NDArray[np.uint64]) -> NDArray[np.int64]:
 def from_bits(matrix: NDArray[Any], k: NDArray[np.integer[Any]]) -> BinaryTable:
     """Take a matrix (n, f) of zeros and ones as it is: the paper's X, each feature an attribute of its own."""
     names = [f"f{l + 1}" for l in range(matrix.shape[1])]
-    codebook = Codebook(
-        tuple(Attribute(name=name, kind="binary", encoding="ordinal", labels=("0", "1")) for name in names)
-    )
+    codebook = Codebook(tuple(Attribute(name=name, kind="binary", encoding="ordinal", labels=("0", "1")) for name in names))
     columns = {name: np.where(matrix[:, l] != 0, "1", "0").astype(object) for l, name in enumerate(names)}
     return encode(codebook, columns, k)
 
@@ -207,9 +205,8 @@ def _codes(attribute: Attribute, values: NDArray[Any]) -> NDArray[np.int32]:
         numbers = values[~missing].astype(np.float64)
         steps = np.array(attribute.edges if attribute.binned else attribute.values)
         level = np.searchsorted(steps, numbers, side="left")
-        if not attribute.binned:
-            known = np.isin(numbers, steps)
-            _require_known(attribute, int((~known).sum()))
+        known = np.isin(numbers, steps) if not attribute.binned else np.full(len(numbers), len(attribute.values) > 0)
+        _require_known(attribute, int((~known).sum()))
         codes[~missing] = level + shift
     else:
         index = {label: level for level, label in enumerate(attribute.labels[shift:], start=shift)}
@@ -286,12 +283,14 @@ def _cell(attribute: Attribute, texts: Sequence[str], code: int, hidden: NDArray
             low -= 1
         while high < attribute.levels - 1 and hidden[high]:
             high += 1
-        return f"{texts[low]}..{texts[high]}"
-    return "|".join(texts[level] for level in np.flatnonzero(hidden))
+        return f"{texts[low]}..{texts[high]}" if low < high else texts[code]
+    if not hidden[code]:  # the one bit that is set shows, whatever else is hidden
+        return texts[code]
+    return "|".join(texts[level] for level in np.flatnonzero(hidden).tolist())
 
 
 def label_texts(attribute: Attribute) -> list[str]:
-    """The levels as they stand in cells: ``| * \\`` and doubled or outer dots carry a backslash."""
+    r"""The levels as they stand in cells: ``| * \`` and doubled or outer dots carry a backslash."""
     shift = int(attribute.has_missing)
     return [MISSING] * shift + [_escape(label) for label in attribute.labels[shift:]]
 
@@ -331,21 +330,17 @@ def read_cells(attribute: Attribute, cells: Sequence[str | None]) -> tuple[NDArr
 
 
 def _read_cell(attribute: Attribute, known: Mapping[str, int], text: str | None) -> list[int]:
-    if text is None:
-        return []
     if text == ALL:
         return list(range(attribute.levels))
-    if text in known:
-        return [known[text]]
+    if text is None or text in known:
+        return [] if text is None else [known[text]]
     if attribute.ordinal:
         ends = re.fullmatch(r"((?:\\.|[^\\])+?)\.\.((?:\\.|[^\\])+)", text, flags=re.DOTALL)
-        if ends is None or ends[1] not in known or ends[2] not in known:
-            return []
-        return list(range(known[ends[1]], known[ends[2]] + 1))
+        readable = ends is not None and ends[1] in known and ends[2] in known
+        return list(range(known[ends[1]], known[ends[2]] + 1)) if ends and readable else []
     parts = re.findall(r"((?:\\.|[^\\|])+)(?:\||$)", text, flags=re.DOTALL)
-    if "|".join(parts) != text or any(part not in known for part in parts):
-        return []
-    return [known[part] for part in parts]
+    readable = "|".join(parts) == text and all(part in known for part in parts)
+    return [known[part] for part in parts] if readable else []
 
 
 # ---------------------------------------------------------------- the published codebook
@@ -355,7 +350,7 @@ def codebook_to_json(codebook: Codebook) -> dict[str, Any]:
     """The codebook as it is published: no outer edges, since those are single persons' values."""
     return {
         "cells": "exact value | value set A|B|C | interval lo..hi (both ends included) | * (every value)",
-        "escapes": "a backslash stands before | * \\ and before doubled or outer dots of a value",
+        "escapes": "a backslash stands before | * \\ and before doubled or outer dots of a value; \\_ is the empty text",
         "attributes": [
             {
                 "name": a.name,

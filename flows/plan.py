@@ -6,29 +6,48 @@ Refusals name the key and what is allowed there, never a value.
 import dataclasses
 import hashlib
 import json
-import os
+import math
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from anon_core.anonymizers import ANONYMIZERS, Anonymizer
 from anon_core.demands import Demand
-from anon_core.errors import AnonymityError, InputError
+from anon_core.errors import InputError
 from anon_core.records import ColumnSpec
-from tasks.sources import Column, Role, Source
+from flows.document import K_FORMS, PlanError, read_document
+from tasks.layout import KEY, released_columns
+from tasks.sources import SQLITE, Column, Role, Source
 from tasks.storage import write_private
 
+__all__ = ["PlanError", "ReleasePlan"]
+
 UNITS = {"b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "kb": 10**3, "mb": 10**6, "gb": 10**9}
-SQLITE = "sqlite:///"
 QUASI_ONLY = ("bins", "encoding", "order", "missing", "weight")
+BINS = "must be 'deciles', 'none', {quantiles = number} or {edges = [numbers]}"
+K = "must be a whole number, {uniform = [lo, hi], seed = s}, {column = name} or {by = name, levels = {...}, default = number}"
 
+WORDS = {  # for what pydantic says to programmers
+    "string_type": "be a text",
+    "bool_type": "be true or false",
+    "int_type": "be a whole number",
+    "float_type": "be a number",
+    "list_type": "be a list",
+    "dict_type": "be a table",
+    "model_type": "be a table",
+    "too_short": "not be empty",
+}
+SETTINGS: dict[type, tuple[tuple[type, ...], str]] = {
+    float: ((int, float), "float_type"),
+    int: ((int,), "int_type"),
+    str: ((str,), "string_type"),
+}
 
-class PlanError(AnonymityError):
-    """The plan cannot be followed as it is written."""
+Value = TypeVar("Value")
+Unshown = Annotated[Value, Field(repr=False)]  # may hold cell values or a password
 
 
 class Section(BaseModel):
@@ -41,11 +60,11 @@ class SourceSection(Section):
     """[source]: a file, or a database and a query."""
 
     path: str | None = None
-    uri: str | None = None
-    query: str | None = None
+    uri: Unshown[str | None] = None
+    query: Unshown[str | None] = None
     header: bool = True
     separator: str = ","
-    missing: list[str] = []
+    missing: Unshown[list[str]] = []
 
 
 class ColumnSection(Section):
@@ -53,9 +72,9 @@ class ColumnSection(Section):
 
     role: Role
     kind: Literal["numeric", "date", "categorical", "binary"] | None = None
-    bins: Literal["deciles", "none"] | dict[Literal["quantiles", "edges"], int | list[float]] | None = None
+    bins: Unshown[Literal["deciles", "none"] | dict[Literal["quantiles", "edges"], int | list[float]] | None] = None
     encoding: Literal["one-hot", "ordinal"] | None = None
-    order: list[str] | None = None
+    order: Unshown[list[str] | None] = None
     missing: Literal["category", "refuse", "all-hidden", "drop"] | None = None
     weight: Annotated[float, Field(gt=0)] | None = None
     format: str | None = None
@@ -64,7 +83,7 @@ class ColumnSection(Section):
 class PrivacySection(Section):
     """[privacy]."""
 
-    k: int | dict[str, Any]
+    k: Unshown[int | dict[str, Any]]
     infeasible: Literal["refuse", "drop"] = "refuse"
 
 
@@ -93,12 +112,12 @@ class PublishSection(Section):
 
 def _release_name(value: Any) -> Any:
     if isinstance(value, str) and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", value):
-        raise ValueError("must be letters, digits, '.', '_' and '-' only: it becomes a folder")
+        raise ValueError("must be letters, digits, '.', '_' and '-' only, a letter or digit first: it becomes a folder")
     return value
 
 
 class ReleasePlan(Section):
-    """The whole plan. `folder` is where its relative paths start."""
+    """The whole plan; by the time it is checked its paths are absolute."""
 
     name: Annotated[str, BeforeValidator(_release_name)]
     source: SourceSection
@@ -112,51 +131,51 @@ class ReleasePlan(Section):
     @classmethod
     def load(cls, path: Path, overrides: Sequence[str] = ()) -> "ReleasePlan":
         """Read a plan; `overrides` are key.path=value. Paths in the file start at its folder, others where one stands."""
-        try:
-            document = _parse(path)
-        except OSError:
-            raise PlanError(f"the plan {path} cannot be read; give the path of a TOML file") from None
-        except UnicodeDecodeError:
-            raise PlanError(f"the plan {path} is not UTF-8 text") from None
-        except ValueError as error:
-            place = re.search(r"\(at .*\)", str(error))
-            raise PlanError(f"the plan {path} is not TOML {place[0] if place else ''}".rstrip()) from None
-        publish = document.setdefault("publish", {})
-        if isinstance(publish, dict):
-            document["publish"] = {"path": "releases", "vault": "vault", **publish}
-        _anchor(document, path.resolve().parent)
-        for override in overrides:
-            addition = _parse_override(override)
-            _anchor(addition, Path.cwd())
-            document = _merged(document, addition)
-        return cls.of(document)
+        return cls.of(read_document(path, overrides))
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> "ReleasePlan":
         """Check a parsed plan."""
         try:
             plan = cls.model_validate(dict(document))
+            plan._check()
         except ValidationError as error:
-            raise PlanError(_explain(error)) from None
-        try:
-            _ = plan.table_source, plan.table_columns, plan.demand, plan.maker, plan.memory_bytes
+            refusal = _explain(error)
         except InputError as error:
-            raise PlanError(str(error)) from None
-        if not plan.quasi:
+            refusal = str(error)
+        else:
+            return plan
+        raise PlanError(refusal)
+
+    def _check(self) -> None:
+        """Everything that the types of the keys do not say."""
+        _ = self.table_source, self.table_columns, self.maker, self.memory_bytes
+        if not self.quasi:
             raise PlanError("no column has role = 'quasi'; name at least one quasi-identifier")
-        k_column = plan.demand.source_column
-        if k_column is not None and k_column not in plan.columns:
-            raise PlanError("privacy.k names a column that [columns] does not; allowed: " + ", ".join(plan.columns))
-        return plan
+        released = {column.name for column in released_columns(self.table_columns)}
+        if KEY in released:
+            raise PlanError(f"columns.{KEY}: a release has a column of this name already; rename it in the source or drop it")
+        if "" in released:
+            raise PlanError('columns."": a released column needs a name; give it one in the source or drop it')
+        k_column = self.demand.source_column
+        if k_column is not None and k_column not in self.columns:
+            raise PlanError("privacy.k names a column that [columns] does not; allowed: " + ", ".join(self.columns))
 
     def check_header(self, found: Sequence[str] | int) -> None:
         """Compare the named columns with those of the source (or their number, where the file has no header)."""
         if isinstance(found, int):
             if found != len(self.columns):
                 raise PlanError(
-                    f"[columns] names {len(self.columns)} columns, the source has {found}; without a header each needs a name, in order"
+                    f"[columns] names {len(self.columns)} columns, the source has {found}; "
+                    "without a header each needs a name, in order"
                 )
             return
+        if self.table_source.file_kind == "csv" and not set(found) & set(self.columns):
+            # What stands there may be a person's cells: their number must do.
+            raise PlanError(
+                f"the {len(found)} fields of the source's first row are names of none of the {len(self.columns)} columns; "
+                "set source.header = false if the file has no header, else mend source.separator or [columns]"
+            )
         unnamed = [name for name in found if name not in self.columns]
         unknown = [name for name in self.columns if name not in found]
         if unnamed:
@@ -165,7 +184,9 @@ class ReleasePlan(Section):
                 "give each a role: identifier, quasi, sensitive, keep or drop"
             )
         if unknown:
-            raise PlanError(f"columns of the plan that the source does not have: {', '.join(unknown)}; allowed: {', '.join(found)}")
+            raise PlanError(
+                f"columns of the plan that the source does not have: {', '.join(unknown)}; allowed: {', '.join(found)}"
+            )
 
     @property
     def table_source(self) -> Source:
@@ -177,8 +198,8 @@ class ReleasePlan(Section):
             raise PlanError("source.uri and source.query go together")
         if section.uri is not None and not section.uri.startswith((SQLITE, "postgresql://", "postgres://")):
             raise PlanError("source.uri must start with sqlite:/// or postgresql://")
-        if len(section.separator) != 1:
-            raise PlanError("source.separator must be one character")
+        if len(section.separator) != 1 or not section.separator.isascii() or section.separator in '\0\r\n"':
+            raise PlanError("source.separator must be one ASCII character, e.g. ';' or '\\t', and no quote or line end")
         return Source(
             path=None if section.path is None else Path(section.path),
             uri=section.uri,
@@ -204,19 +225,27 @@ class ReleasePlan(Section):
         k = self.privacy.k
         if isinstance(k, int):
             return Demand(constant=k, infeasible=self.privacy.infeasible)
-        allowed = {"column", "by", "levels", "default", "uniform", "seed"}
-        if unknown := sorted(set(k) - allowed):
-            raise PlanError(f"unknown key privacy.k.{unknown[0]}; allowed: {', '.join(sorted(allowed))}")
-        kinds: dict[str, Any] = {"column": str, "by": str, "levels": dict, "default": int, "uniform": list, "seed": int}
+        kinds: dict[str, tuple[type, str]] = {
+            "column": (str, "the name of a column"),
+            "by": (str, "the name of a column"),
+            "levels": (dict, "a table of whole numbers"),
+            "default": (int, "a whole number"),
+            "uniform": (list, "[lowest, highest], two whole numbers"),
+            "seed": (int, "a whole number"),
+        }
         for key, value in k.items():
+            if key not in kinds:
+                raise PlanError(f"unknown key privacy.k.{key}; allowed: {', '.join(kinds)}")
             numbers = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
-            if type(value) is not kinds[key] or any(type(number) is not int for number in numbers):
-                raise PlanError(f"privacy.k.{key} must be {kinds[key].__name__}" + (" of whole numbers" if numbers else ""))
-        options = dict(k)
-        if "uniform" in options:
-            if len(options["uniform"]) != 2:
-                raise PlanError("privacy.k.uniform must be [lowest, highest]")
-            options["uniform"] = tuple(options["uniform"])
+            wrong = type(value) is not kinds[key][0] or any(type(number) is not int for number in numbers)
+            if wrong or (key == "uniform" and len(value) != 2):
+                raise PlanError(f"privacy.k.{key} must be {kinds[key][1]}")
+        forms = [form for form in K_FORMS if form in k]
+        if len(forms) != 1:
+            raise PlanError(f"privacy.k {K}")
+        if idle := [key for key in k if key != forms[0] and key not in K_FORMS[forms[0]]]:
+            raise PlanError(f"privacy.k.{idle[0]} does not belong to privacy.k.{forms[0]}; privacy.k {K}")
+        options: dict[str, Any] = {key: tuple(value) if key == "uniform" else value for key, value in k.items()}
         return Demand(**options, infeasible=self.privacy.infeasible)
 
     @property
@@ -224,16 +253,20 @@ class ReleasePlan(Section):
         """[anonymizer] as an anonymizer with its settings."""
         settings = dict(self.anonymizer)
         name = settings.pop("name", "adaptive")
-        if name not in ANONYMIZERS:
+        if not isinstance(name, str) or name not in ANONYMIZERS:
             raise PlanError(f"anonymizer.name is not known; allowed: {', '.join(sorted(ANONYMIZERS))}")
         fields = {field.name: field for field in dataclasses.fields(ANONYMIZERS[name])}
         for key, value in settings.items():
             if key not in fields:
                 raise PlanError(f"unknown key anonymizer.{key}; allowed: name, {', '.join(fields)}")
-            wanted: tuple[type, ...] = {float: (int, float), int: (int,)}.get(type(fields[key].default), (str,))  # type: ignore[call-overload]
+            wanted, words = SETTINGS[type(fields[key].default)]
             if type(value) not in wanted:
-                raise PlanError(f"anonymizer.{key} must be {' or '.join(kind.__name__ for kind in wanted)}")
-        return ANONYMIZERS[name](**settings)
+                raise PlanError(f"anonymizer.{key} must {WORDS[words]}")
+        try:
+            return ANONYMIZERS[name](**settings)
+        except InputError as error:
+            refusal = f"[anonymizer] {error}"
+        raise PlanError(refusal)
 
     @property
     def maker_settings(self) -> dict[str, Any]:
@@ -243,14 +276,15 @@ class ReleasePlan(Section):
     @property
     def memory_bytes(self) -> int:
         """compute.memory in bytes."""
-        found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*", self.compute.memory, flags=re.IGNORECASE)
+        found = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*([a-z]+)\s*", self.compute.memory, flags=re.IGNORECASE)
         if found is None or found[2].lower() not in UNITS:
             raise PlanError("compute.memory must be a number and a unit, e.g. '4GiB'; units: " + ", ".join(UNITS))
         return int(float(found[1]) * UNITS[found[2].lower()])
 
     def freeze(self, folder: Path) -> Path:
         """Write the plan as it was understood, overrides and all, into a folder of its owner; returns the file."""
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for path in (folder.parent, folder):  # the mode of parents made on the way is not ours to say
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
         content = self.model_dump_json(indent=2, exclude_unset=True).encode()
         path = folder / f"{self.name}-{hashlib.sha256(content).hexdigest()[:16]}.json"
         write_private(path, content)
@@ -309,59 +343,28 @@ def _bins(where: str, bins: Any) -> int | tuple[float, ...] | None:
     if len(bins) == 1:
         if isinstance(bins.get("quantiles"), int):
             return int(bins["quantiles"])
-        if isinstance(bins.get("edges"), list):
+        if isinstance(bins.get("edges"), list) and all(math.isfinite(edge) for edge in bins["edges"]):
             return tuple(float(edge) for edge in bins["edges"])
-    raise PlanError(f"{where}.bins must be 'deciles', 'none', {{quantiles = number}} or {{edges = [numbers]}}")
-
-
-def _parse(path: Path) -> dict[str, Any]:
-    """A TOML plan, or one that was frozen as JSON."""
-    text = path.read_text(encoding="utf-8")
-    return dict(json.loads(text)) if path.suffix == ".json" else tomllib.loads(text)
-
-
-def _anchor(document: dict[str, Any], folder: Path) -> None:
-    """Make the paths of a plan absolute, so that it means the same wherever it runs."""
-    for section, key in (("source", "path"), ("publish", "path"), ("publish", "vault")):
-        table = document.get(section)
-        if isinstance(table, dict) and isinstance(table.get(key), str):
-            table[key] = os.path.abspath(folder / Path(table[key]).expanduser())
-    source = document.get("source")
-    if isinstance(source, dict) and str(source.get("uri", "")).startswith(SQLITE):
-        source["uri"] = SQLITE + os.path.abspath(folder / str(source["uri"]).removeprefix(SQLITE))
-
-
-def _parse_override(override: str) -> dict[str, Any]:
-    key, equals, value = override.partition("=")
-    if not equals or not key.strip():
-        raise PlanError("--set takes key.path=value, e.g. --set privacy.k=10")
-    for text in (value, json.dumps(value)):
-        try:
-            return tomllib.loads(f"{key} = {text}")
-        except tomllib.TOMLDecodeError:
-            continue
-    raise PlanError("--set: the key is not a TOML key path; quote parts with dots or blanks: columns.\"a b\".role='keep'")
-
-
-def _merged(base: Mapping[str, Any], addition: Mapping[str, Any]) -> dict[str, Any]:
-    result = dict(base)
-    for key, value in addition.items():
-        below = result.get(key)
-        result[key] = _merged(below, value) if isinstance(below, dict) and isinstance(value, dict) and key != "k" else value
-    return result
+    raise PlanError(f"{where}.bins {BINS}")
 
 
 def _explain(error: ValidationError) -> str:
     """The first complaint of each key in plain words."""
     lines = []
     for item in error.errors(include_input=False, include_url=False):
-        where = ".".join(str(part) for part in item["loc"] if not str(part).startswith(("literal[", "dict[", "list[", "function-")))
+        loc = [str(part) for part in item["loc"]]
+        where = ".".join(loc)
         if item["type"] == "extra_forbidden":
             lines.append(f"unknown key {where}; allowed: {', '.join(_allowed(item['loc'][:-1]))}")
         elif item["type"] == "missing":
             lines.append(f"{where} is missing; it is required")
+        elif loc[:2] == ["privacy", "k"]:
+            lines.append(f"privacy.k {K}")
+        elif loc[0] == "columns" and loc[2:3] == ["bins"]:
+            lines.append(f"{'.'.join(loc[:3])} {BINS}")
         else:
-            lines.append(f"{where}: {item['msg'][0].lower()}{item['msg'][1:]}")
+            said = item["msg"].removeprefix("Value error, must ").removeprefix("Input should ")
+            lines.append(f"{where} must {WORDS.get(item['type'], said)}")
     return "; ".join(dict.fromkeys(lines))
 
 

@@ -8,7 +8,7 @@ from anon_core.demands import Demand
 from anon_core.encoding import complete, encode, fit
 from anon_core.records import BinaryTable
 from tasks.layout import released_columns
-from tasks.sources import Column, Source, arrays, read
+from tasks.sources import Column, Source, arrays, read_together
 
 
 def demand_column(columns: tuple[Column, ...], demand: Demand) -> Column | None:
@@ -23,8 +23,9 @@ def read_order(source: Source, columns: tuple[Column, ...], demand: Demand) -> t
     """The columns that may be released, and the one that k is read from, if any."""
     names = [column.name for column in columns]
     k_column = demand_column(columns, demand)
-    table = read(source, names, released_columns(columns))
-    return table, None if k_column is None else read(source, names, [k_column])
+    groups = [released_columns(columns), () if k_column is None else (k_column,)]
+    table, k_values = read_together(source, names, groups)
+    return table, None if k_column is None else k_values
 
 
 def encoded(
@@ -34,7 +35,7 @@ def encoded(
     quasi = [column for column in columns if column.role == "quasi"]
     specs = [column.spec for column in quasi if column.spec is not None]
     values = None if k_values is None else arrays(k_values)[k_values.columns[0]]
-    columns_by_name = arrays(frame.select(column.name for column in quasi))
+    columns_by_name = arrays(frame[[column.name for column in quasi]])
     k, kept = demand.resolve(complete(specs, columns_by_name), values)
     data = {name: column[kept] for name, column in columns_by_name.items()}
     return encode(fit(specs, data), data, k[kept]), kept

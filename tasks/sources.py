@@ -1,29 +1,32 @@
 """Reading private tables: CSV, Parquet, Arrow, SQL. No Prefect here, so that `plan` and `audit` start at once.
 
-polars names cells in its own errors; here they become counts and column names.
+polars and drivers name cells in their own errors; here they become counts and column names. Refusals are raised
+after the foreign error was let go, so that it does not travel along as their context.
 """
 
-import csv
-import gzip
 import hashlib
 import sqlite3
-import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import polars as pl
+import polars.selectors as cs
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.records import ColumnSpec
+from tasks.csv_rows import FOREIGN_ERRORS, first_rows, read_csv
 from tasks.storage import file_sha256
 
 Role = Literal["identifier", "quasi", "sensitive", "keep", "drop"]
-MOST_FIELD_BYTES = 2**24
+Result = TypeVar("Result")
+SQLITE = "sqlite:///"
+EXACT = 2**53  # whole numbers below are told apart as float64
+EMPTY = "the source is empty; a table with at least 2 rows is required"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,10 +56,8 @@ class Source:
         """csv, parquet, arrow or sql."""
         if self.path is None:
             return "sql"
-        suffixes = [suffix.lower() for suffix in self.path.suffixes]
-        last = suffixes[-1] if suffixes else ""
         return {".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".ipc": "arrow", ".feather": "arrow"}.get(
-            last, "csv"
+            self.path.suffix.lower(), "csv"
         )
 
 
@@ -65,46 +66,59 @@ def fingerprint(source: Source) -> str:
     if source.path is not None:
         _require_file(source.path)
         return file_sha256(source.path)
-    frame = _read_sql(source)
-    hashed = frame.select(sorted(frame.columns)).cast(pl.String).sort(pl.all())
-    return hashlib.sha256(hashed.write_csv(null_value="\\N").encode()).hexdigest()
+    columns = sorted(_read_sql(source).get_columns(), key=lambda series: series.name)
+    texts = pl.DataFrame({series.name: _text(series) for series in columns}).sort(pl.all())
+    return hashlib.sha256(texts.write_ndjson().encode()).hexdigest()
 
 
 def header(source: Source) -> list[str] | int:
     """The source's column names, or their number where the file has none."""
     if source.file_kind == "sql":
-        return _distinct(_read_sql(source).columns)
+        return _read_sql(source).columns
+    if source.file_kind != "csv":
+        return _scan_file(source).collect_schema().names()
     assert source.path is not None
     _require_file(source.path)
-    if source.file_kind == "csv":
-        with _open_text(source.path) as handle:
-            first = next(_rows(handle, source), None)
-        if first is None:
-            raise InputError("the source is empty; a table with at least 2 rows is required")
-        return _distinct(first) if source.header else len(first)
-    return _distinct(_scan_file(source).collect_schema().names())
+    first = first_rows(source.path, source.separator, 1)
+    if not first:
+        raise InputError(EMPTY)
+    return _distinct(first[0]) if source.header else len(first[0])
 
 
 def read(source: Source, names: Sequence[str], wanted: Sequence[Column]) -> pl.DataFrame:
-    """Read the wanted columns, typed as their kinds say, rows in source order.
+    """Read the wanted columns, typed as their kinds say; `names` are all columns in order, for files without a header."""
+    return read_together(source, names, [wanted])[0]
 
-    Identifier and dropped columns are never loaded unless they are wanted (a column that holds k). `names` are all
-    columns in order, needed where the file has no header.
+
+def read_together(source: Source, names: Sequence[str], groups: Sequence[Sequence[Column]]) -> list[pl.DataFrame]:
+    """Read groups of columns, one table each, in one go: a database may give another order of rows at the next.
+
+    Identifier and dropped columns are never loaded unless they are wanted (a column that holds k).
     """
+    needed = list(dict.fromkeys(column.name for group in groups for column in group))
     if source.file_kind == "csv":
-        frame = _read_csv(source, names, [column.name for column in wanted])
+        assert source.path is not None
+        found = header(source)
+        names = names if isinstance(found, int) else found
+        _require_names(names, needed)
+        frame = read_csv(source.path, source.separator, source.header, names, needed)
     elif source.file_kind == "sql":
-        frame = _read_sql(source).select([column.name for column in wanted])
+        frame = _read_sql(source)
+        _require_names(frame.columns, needed)
     else:
-        frame = _collect(_scan_file(source).select([column.name for column in wanted]))
+        scan = _scan_file(source)
+        _require_names(scan.collect_schema().names(), needed)
+        damaged = "the source breaks off or is damaged: not every row could be read; write it anew"
+        frame = _attempt(lambda: scan.select(cs.by_name(*needed)).collect(engine="streaming"), damaged)
     if frame.height < 2:
-        raise InputError(f"the source has {frame.height} rows; at least 2 are required to hide anyone")
-    return frame.select([_typed(frame[column.name], column, source.missing) for column in wanted])
+        rows = "1 row" if frame.height else "no rows"
+        raise InputError(f"the source has {rows}; at least 2 are required to hide anyone")
+    return [pl.DataFrame({column.name: _column(frame, column, source.missing) for column in group}) for group in groups]
 
 
 def arrays(frame: pl.DataFrame) -> dict[str, NDArray[Any]]:
     """The core's view of typed columns: float64 with nan, or objects of str with None."""
-    return {series.name: _array(series) for series in frame}
+    return {series.name: _array(series.alias("")) for series in frame}
 
 
 def _array(series: pl.Series) -> NDArray[Any]:
@@ -118,155 +132,181 @@ def _array(series: pl.Series) -> NDArray[Any]:
 # ---------------------------------------------------------------- files and databases
 
 
-def _require_file(path: Path) -> None:
+def _attempt(work: Callable[[], Result], refusal: str) -> Result:
+    """What the work returns; a foreign error becomes a refusal that nothing of it stays attached to."""
+    try:
+        return work()
+    except InputError:
+        raise
+    except FOREIGN_ERRORS:
+        pass
+    raise InputError(refusal)
+
+
+def _require_file(path: Path, key: str = "source.path") -> None:
     if not path.is_file():
-        raise InputError(f"the source file {path.name} was not found; mend source.path (a plan's paths start at its folder)")
+        raise InputError(f"the source file {path.name} was not found; mend {key} (a plan's paths start at its folder)")
     if path.stat().st_size == 0:
-        raise InputError("the source is empty; a table with at least 2 rows is required")
+        raise InputError(EMPTY)
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    doubled = len(names) - len(set(names))
+    """Column names without the blanks around them."""
+    stripped = [name.strip() for name in names]
+    doubled = len(stripped) - len(set(stripped))
     if doubled:
         raise InputError(f"{doubled} of {len(names)} column names of the source occur more than once; rename them")
-    return [name.strip() for name in names]
+    return stripped
+
+
+def _require_names(found: Sequence[str], needed: Sequence[str]) -> None:
+    if lost := [name for name in needed if name not in found]:
+        raise InputError(f"the source has no column {', '.join(lost)}; mend [columns]")
 
 
 def _scan_file(source: Source) -> pl.LazyFrame:
-    try:
-        frame = pl.scan_parquet(source.path) if source.file_kind == "parquet" else pl.scan_ipc(source.path)
-        frame.collect_schema()
-    except Exception:
-        raise InputError(f"the source is not a readable {source.file_kind} file; write it anew") from None
-    return frame
-
-
-def _collect(frame: pl.LazyFrame) -> pl.DataFrame:
-    try:
-        return frame.collect(engine="streaming")
-    except Exception:
-        raise InputError("the source breaks off or is damaged: not every row could be read; write it anew") from None
+    assert source.path is not None
+    path = source.path
+    _require_file(path)
+    scan = pl.scan_parquet if source.file_kind == "parquet" else pl.scan_ipc
+    kind = "Parquet" if source.file_kind == "parquet" else "Arrow (IPC, not a stream)"
+    refusal = f"the source is not a readable {kind} file; write it anew"
+    frame = _attempt(lambda: scan(path, glob=False, hive_partitioning=False), refusal)
+    names = _attempt(lambda: frame.collect_schema().names(), refusal)
+    return frame.rename(dict(zip(names, _distinct(names), strict=True)))
 
 
 def _read_sql(source: Source) -> pl.DataFrame:
+    """All that the query selects. Its rows are sorted, so that an order which no one asked for decides nothing."""
     assert source.uri is not None
     assert source.query is not None
     try:
-        if source.uri.startswith("sqlite:///"):
-            path = Path(source.uri.removeprefix("sqlite:///"))
-            _require_file(path)
-            with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as connection:
-                return pl.read_database(source.query, connection, infer_schema_length=None)
-        return pl.read_database_uri(source.query, source.uri, engine="adbc")
+        frame = _query(source.uri, source.query)
     except InputError:
         raise
     except ImportError:
-        raise InputError("reading PostgreSQL needs the driver: pip install 'crowdcover[postgres]'") from None
+        refusal = "reading PostgreSQL needs the driver: pip install 'crowdcover[postgres]'"
+    except pl.exceptions.PanicException:
+        refusal = "source.query selects a column of a type that cannot be read, such as an interval; cast it to text there"
     except Exception as error:
         # Drivers quote the URI, the query and cells; the kind of failure must do.
-        raise InputError(f"the database did not answer source.query ({type(error).__name__}); check uri and query") from None
-
-
-def _open_text(path: Path) -> IO[str]:
-    if path.suffix.lower() == ".gz":
-        return gzip.open(path, "rt", encoding="utf-8", newline="")
-    return path.open(encoding="utf-8", newline="")
-
-
-def _rows(handle: IO[str], source: Source) -> Any:
-    """Rows of a CSV file that are not blank; unreadable bytes become refusals."""
-    csv.field_size_limit(MOST_FIELD_BYTES)
-    try:
-        for row in csv.reader(handle, delimiter=source.separator):
-            if row:
-                yield row
-    except UnicodeDecodeError:
-        raise InputError("the source is not UTF-8 text; convert it (iconv -f LATIN1 -t UTF-8)") from None
-    except (EOFError, zlib.error, gzip.BadGzipFile):
-        raise InputError("the source's gzip stream is damaged or breaks off; write it anew") from None
-    except csv.Error:
-        raise InputError("the source is not CSV text: NUL bytes or a field without end; check file and separator") from None
-
-
-def _read_csv(source: Source, names: Sequence[str], wanted: Sequence[str]) -> pl.DataFrame:
-    assert source.path is not None
-    _require_file(source.path)
-    rows = _count_rows(source, len(names))
-    try:
-        frame = pl.read_csv(
-            source.path,
-            has_header=source.header,
-            new_columns=list(names),
-            separator=source.separator,
-            infer_schema=False,
-            raise_if_empty=False,
+        refusal = f"the database did not answer source.query ({type(error).__name__}); check source.uri and source.query"
+    else:
+        names = _distinct(frame.columns)
+        frame = pl.DataFrame({name: _stored(series) for name, series in zip(names, frame, strict=True)})
+        return _attempt(
+            lambda: _sorted(frame), "source.query selects values that cannot be read, such as infinite dates; cast them"
         )
-    except Exception:
-        raise InputError("the source is not CSV text that polars can read; check quotes, separator and encoding") from None
-    if frame.height > rows:  # blank lines count as rows of nothing there
-        frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
-    if frame.height != rows:
-        raise InputError(f"{rows} rows were counted but {frame.height} could be read; check the source's quotes")
-    return frame.select(wanted)
+    raise InputError(refusal)
 
 
-def _count_rows(source: Source, fields: int) -> int:
-    """Number of data rows; polars fills up short rows in silence, so every row is counted through once."""
-    assert source.path is not None
-    total = ragged = 0
-    with _open_text(source.path) as handle:
-        for row in _rows(handle, source):
-            total += 1
-            ragged += len(row) != fields
-    if ragged:
-        raise InputError(f"{ragged} of {total} rows do not have {fields} fields; mend them or the separator")
-    return total - source.header
+def _sorted(frame: pl.DataFrame) -> pl.DataFrame:
+    texts = pl.DataFrame({str(place): _text(series) for place, series in enumerate(frame)})
+    return frame[texts.with_row_index("row").sort(texts.columns)["row"]] if frame.height else frame
+
+
+def _query(uri: str, query: str) -> pl.DataFrame:
+    if not uri.startswith(SQLITE):
+        return pl.read_database_uri(query, uri, engine="adbc")
+    path = Path(uri.removeprefix(SQLITE)).absolute()
+    _require_file(path, "source.uri")
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+        return pl.read_database(query, connection, infer_schema_length=None)
 
 
 # ---------------------------------------------------------------- types
 
 
+def _stored(series: pl.Series) -> pl.Series:
+    """Extension types, such as PostgreSQL's numeric, as what they are stored as."""
+    return series.ext.storage() if isinstance(series.dtype, pl.BaseExtension) else series
+
+
+def printable(dtype: pl.DataType) -> bool:
+    """Whether values of this type can stand in a CSV file."""
+    return not dtype.is_nested() and dtype not in (pl.Binary, pl.Duration, pl.Object, pl.Unknown)
+
+
+def _text(series: pl.Series) -> pl.Series:
+    if printable(series.dtype):
+        return series.cast(pl.String)
+    return pl.Series(series.name, [None if value is None else repr(value) for value in series.to_list()], dtype=pl.String)
+
+
+def _column(frame: pl.DataFrame, column: Column, missing: Sequence[str]) -> pl.Series:
+    """A column as its kind says; it bears no name on the way, since polars takes one such as ^a$ for a pattern."""
+    series = _stored(frame[column.name].alias(""))
+    refusal = f"column {column.name!r} holds values that cannot be read, such as dates out of range; convert it"
+    return _attempt(lambda: _typed(series, column, missing), refusal)
+
+
 def _typed(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.Series:
-    if series.dtype == pl.String:
-        text = series.str.strip_chars()
-        series = text.to_frame().select(pl.when(~pl.first().is_in(["", *missing])).then(pl.first())).to_series()
+    if series.dtype in (pl.Null, pl.Categorical, pl.Enum):
+        series = series.cast(pl.String)
+    if not printable(series.dtype):
+        if column.role == "drop":  # a starter plan looks at every column
+            return series
+        raise InputError(f"column {column.name!r} holds {_type(series)}; convert it or give it role = 'drop'")
+    series = _given(series, missing)
     if column.kind == "numeric":
         return _numbers(series, column)
     if column.kind == "date":
         return _dates(series, column)
-    if column.kind is None and column.role != "quasi":
-        return series
-    if series.dtype in (pl.Categorical, pl.Enum, pl.Boolean) or series.dtype.is_numeric() or series.dtype.is_temporal():
-        return series.cast(pl.String)
-    if series.dtype != pl.String:
-        raise InputError(f"column {column.name!r} holds {series.dtype.base_type()}, which is no {column.kind}; convert it")
-    return series
+    return series if column.kind is None else series.cast(pl.String)
+
+
+def _type(series: pl.Series) -> str:
+    return series.dtype.base_type().__name__
+
+
+def _given(series: pl.Series, missing: Sequence[str]) -> pl.Series:
+    """Without the values that mean 'not given': as text, or as numbers where the column is one of numbers."""
+    if series.dtype == pl.String:
+        series = series.str.strip_chars()
+    absent = series.cast(pl.String).is_in(["", *(text.strip() for text in missing)])
+    if series.dtype.is_numeric():
+        numbers = pl.Series(list(missing), dtype=pl.String).str.strip_chars().cast(pl.Float64, strict=False).drop_nulls()
+        absent |= series.cast(pl.Float64).is_in(numbers.to_list())
+    return series.to_frame().select(pl.when(~absent).then(pl.first())).to_series()
 
 
 def _numbers(series: pl.Series, column: Column) -> pl.Series:
-    if series.dtype.is_integer():
-        return series
-    numbers = series.cast(pl.Float64, strict=False)
-    wrong = int((numbers.is_null() & series.is_not_null()).sum() + (~numbers.is_finite()).sum())
+    if series.dtype.is_temporal():
+        raise InputError(f"column {column.name!r} holds {_type(series)}, not numbers; make it a date or categorical")
+    numbers = series if series.dtype.is_integer() else series.cast(pl.Float64, strict=False)
+    if series.dtype == pl.String:
+        whole = series.cast(pl.Int64, strict=False)
+        numbers = whole if whole.null_count() == series.null_count() else numbers
+    wrong = numbers.null_count() - series.null_count() + int((~numbers.is_finite()).sum())
     if wrong:
         raise InputError(
             f"column {column.name!r}: {wrong} of {len(series)} values are no finite numbers; "
             "name their text in source.missing or make the column categorical"
         )
-    whole = (numbers == numbers.floor()).all() and bool((numbers.abs() < 2**53).all())
-    return numbers.cast(pl.Int64) if whole and series.dtype == pl.String else numbers
+    wide = numbers.cast(pl.Float64).abs() >= EXACT
+    if not numbers.dtype.is_integer():
+        wide &= series.str.contains(r"^[+-]?\d+$") if series.dtype == pl.String else False
+    elif column.spec is None:
+        return numbers
+    if wide.any():
+        raise InputError(
+            f"column {column.name!r}: {int(wide.sum())} of {len(series)} whole numbers reach 2**53 and would lose digits; "
+            "make the column categorical or an identifier"
+        )
+    return numbers
 
 
 def _dates(series: pl.Series, column: Column) -> pl.Series:
     if series.dtype == pl.Date or isinstance(series.dtype, pl.Datetime):
-        return series.cast(pl.Date)
+        return series.dt.date()
     if series.dtype != pl.String:
-        raise InputError(f"column {column.name!r} holds {series.dtype.base_type()}, not dates; give it another kind")
-    dates = series.str.to_date(column.date_format, strict=False)
+        raise InputError(f"column {column.name!r} holds {_type(series)}, not dates; give it another kind")
+    unknown = f"columns.{column.name}.format is no format of dates; give one such as '%m/%d/%Y'"
+    dates = _attempt(lambda: series.str.to_date(column.date_format, strict=False), unknown)
     wrong = int((dates.is_null() & series.is_not_null()).sum())
     if wrong:
         raise InputError(
             f"column {column.name!r}: {wrong} of {len(series)} values are no dates of the stated format; "
-            "set columns.<name>.format, e.g. '%m/%d/%Y'"
+            f"set columns.{column.name}.format, e.g. '%m/%d/%Y'"
         )
     return dates
