@@ -34,7 +34,7 @@ _HOMES = {
     "write_cells": "encoding",
 }
 
-__all__ = list(_HOMES)  # noqa: PLE0605
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

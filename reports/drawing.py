@@ -68,9 +68,7 @@ def svg(figure: "Figure", name: str, told: str) -> str:
     with warnings.catch_warnings():
         # Letters that matplotlib's font lacks only blur its measures: the reader's browser draws the text.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
-        figure.savefig(
-            buffer, format="svg", transparent=True, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type"))
-        )
+        figure.savefig(buffer, format="svg", transparent=True, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     drawing = buffer.getvalue()
     drawing = drawing[drawing.index("<svg") :]
     drawing = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", drawing, flags=re.DOTALL)

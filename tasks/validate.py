@@ -23,7 +23,7 @@ Border = Literal["ingested", "binarized"]
 def validate(run: Run, stored: Stored, border: Border, columns: tuple[Column, ...]) -> Stored:
     """Judge a stored stage by the suite of its border; refuse with the expectations that failed, without values."""
 
-    def make(folder: Path) -> Mapping[str, Any]:
+    def make(_: Path) -> Mapping[str, Any]:
         # Great Expectations takes seconds to import: only where a border is really crossed.
         from validations.run import run as judge
 

@@ -16,9 +16,7 @@ def gamma(x, i, j):
 
 def edge_weights(x, w):
     """Algorithm 1, line 5: E_ij for all pairs i < j."""
-    return {
-        (i, j): int(((w[i] + w[j]) * gamma(x, i, j)).sum()) for i, j in itertools.combinations(range(len(x)), 2)
-    }
+    return {(i, j): int(((w[i] + w[j]) * gamma(x, i, j)).sum()) for i, j in itertools.combinations(range(len(x)), 2)}
 
 
 def b_suitor(weights, capacity):

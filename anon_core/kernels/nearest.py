@@ -31,7 +31,7 @@ def number_nodes(distinct, change, skip):  # distinct (rows, attributes), sorted
 
 @parallel_kernel
 def least_steps(table, rows, starts, stops, first, change, least):
-    # table (blocks, levels, LANES), rows (n, attributes), starts, stops (attributes,): levels of each; least (distinct, attributes)
+    # table (blocks, levels, LANES), rows (n, attributes), starts, stops (attributes,), least (distinct, attributes)
     """least[r, d] = least that any record below the node of depth d at row r pays for meeting another level there."""
     distinct, attributes = least.shape
     for row in prange(distinct):

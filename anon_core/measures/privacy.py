@@ -141,9 +141,7 @@ def crowds(
         finish_order(level_index, bitmap, seated_start, seated, order)
         holds = [np.arange(a.levels)[:, None] == code for a, code in zip(codebook.attributes, level, strict=True)]
         cell_index, allowed_start, allowed = _allowed(codebook, released, cell)
-        components(
-            order, _bitmap(holds), cell_index, allowed_start, allowed, seats_start, seats, record_component, component
-        )
+        components(order, _bitmap(holds), cell_index, allowed_start, allowed, seats_start, seats, record_component, component)
     compatible, matchable = np.empty((2, level.shape[1]), dtype=np.int64)
     count_rows(level_index, bitmap, rows_in, component, record_component, compatible, matchable)
     return Crowds(k, compatible[record_class], matchable[record_class])

@@ -34,7 +34,8 @@ def optimum(edges, b):
     incidence = np.zeros((len(b), len(edges)))
     incidence[edges.u, np.arange(len(edges))] = 1
     incidence[edges.v, np.arange(len(edges))] = 1
-    solved = milp(edges.weight, integrality=np.ones(len(edges)), bounds=Bounds(0, 1), constraints=LinearConstraint(incidence, lb=b))
+    needs = LinearConstraint(incidence, lb=b)
+    solved = milp(edges.weight, integrality=np.ones(len(edges)), bounds=Bounds(0, 1), constraints=needs)
     assert solved.success
     return round(solved.fun)
 
