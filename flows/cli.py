@@ -4,10 +4,17 @@ import argparse
 import json
 import os
 import sys
+import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
 
 from anon_core.errors import AnonymityError
+
+if TYPE_CHECKING:
+    from flows.plan import ReleasePlan
+
+Result = TypeVar("Result")
 
 EXAMPLES = {
     "release": "crowdcover release examples/fair.toml --set privacy.k=10",
@@ -33,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name, value in QUIET_DEFAULTS.items():
         os.environ.setdefault(name, value)
     if options.quiet:
-        os.environ["PREFECT_LOGGING_LEVEL"] = "ERROR"
+        os.environ.update(PREFECT_LOGGING_LEVEL="CRITICAL", PREFECT_LOGGING_ROOT_LEVEL="CRITICAL")
     try:
         code = options.run(options)
     except AnonymityError as refusal:
@@ -45,7 +52,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
+    except Exception as error:  # noqa: BLE001 - its words may quote cells
+        print(f"crowdcover: {_unforeseen(error)}", file=sys.stderr)
+        code = 1
     sys.exit(code)
+
+
+def _unforeseen(error: Exception) -> str:
+    """Where an error came up, without its words: they may quote cells."""
+    where = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in where if Path(frame.filename).is_relative_to(Path(__file__).parents[1])] or where
+    return f"unforeseen {type(error).__name__} at {Path(ours[-1].filename).name}:{ours[-1].lineno}; please report it"
 
 
 def exit_code(refusal: AnonymityError) -> int:
@@ -74,7 +91,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"crowdcover {_version()}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
-    command = _command(commands, "release", "run a plan from source to published release; prints the release folder last", release)
+    command = _command(
+        commands, "release", "run a plan from source to published release; prints the release folder last", release
+    )
     _plan_arguments(command)
     command = _command(commands, "audit", "recompute every guarantee of a release from its source and its bytes", audit)
     command.add_argument("release", type=Path, metavar="RELEASE_DIR")
@@ -100,7 +119,9 @@ def _command(
     does: str,
     run: Callable[[argparse.Namespace], int],
 ) -> argparse.ArgumentParser:
-    command = commands.add_parser(name, help=does, description=does[0].upper() + does[1:] + ".", epilog="Example: " + EXAMPLES[name])
+    command = commands.add_parser(
+        name, help=does, description=does[0].upper() + does[1:] + ".", epilog="Example: " + EXAMPLES[name]
+    )
     command.add_argument("--quiet", action="store_true", help="print results and refusals only")
     command.set_defaults(run=run)
     return command
@@ -133,22 +154,40 @@ def _version() -> str:
 
 def release(options: argparse.Namespace) -> int:
     """Run the flow; the last line of standard output is the release folder."""
-    _print_release(options.plan, options.overrides)
+    print(_release(options.plan, options.overrides))
     return 0
 
 
-def _print_release(plan_path: Path, overrides: Sequence[str]) -> Path:
+def _release(plan_path: Path, overrides: Sequence[str]) -> Path:
     from flows.plan import ReleasePlan
     from tasks.sources import header
 
     plan = ReleasePlan.load(plan_path, overrides)
     plan.check_header(header(plan.table_source))  # refused before a server is started
-    frozen = plan.freeze(Path(plan.publish.vault) / "plans")
+    frozen = _freeze(plan)
     from flows.release import release as flow
 
-    folder = Path(flow.with_options(flow_run_name=plan.name)(str(frozen)))
-    print(folder)
-    return folder
+    return Path(_on_prefect(lambda: flow.with_options(flow_run_name=plan.name)(str(frozen))))
+
+
+def _on_prefect(work: Callable[[], Result]) -> Result:
+    """The flow refuses by AnonymityErrors only; anything else is Prefect's."""
+    try:
+        return work()
+    except AnonymityError:
+        raise
+    except Exception as error:  # noqa: BLE001 - Prefect's own are of many kinds
+        raise AnonymityError(
+            f"Prefect could not run the flow ({type(error).__name__}); "
+            "check PREFECT_API_URL, or unset it to run without a server"
+        ) from None
+
+
+def _freeze(plan: "ReleasePlan") -> Path:
+    """The plan as it was understood, in the vault."""
+    from tasks.storage import Vault
+
+    return plan.freeze(Vault(Path(plan.publish.vault)).open().path / "plans")
 
 
 def audit(options: argparse.Namespace) -> int:
@@ -206,10 +245,9 @@ def serve(options: argparse.Namespace) -> int:
     from flows.plan import ReleasePlan
 
     plan = ReleasePlan.load(options.plan, options.overrides)
-    frozen = plan.freeze(Path(plan.publish.vault) / "plans")
-    from flows.release import release as flow
+    from flows.release import serve as serving
 
-    flow.serve(name=plan.name, cron=options.cron, parameters={"plan": str(frozen)}, limit=1, pause_on_shutdown=False)
+    _on_prefect(lambda: serving(plan.name, _freeze(plan), options.cron, quiet=options.quiet))
     return 0
 
 
@@ -221,7 +259,7 @@ def demo(options: argparse.Namespace) -> int:
     from flows.starter import demo_plan
     from reports import summary
 
-    folder = _print_release(demo_plan(options.folder), [])
+    folder = _release(demo_plan(options.folder), [])
     if not options.quiet:
         summary.terminal(read_manifest(folder), Console())
         print("open", folder / "report.html")

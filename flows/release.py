@@ -3,15 +3,19 @@
 from pathlib import Path
 
 from prefect import flow
+from prefect.client.schemas.schedules import CronSchedule
 
-from flows.plan import ReleasePlan
+from flows.plan import PlanError, ReleasePlan
 from tasks.admit import admit
 from tasks.anonymize import Compute, anonymize
 from tasks.binarize import binarize
 from tasks.check import check
+from tasks.failures import failures_kept
 from tasks.ingest import ingest
-from tasks.publish import publish, published
+from tasks.publish import Destination, publish, published
 from tasks.sources import header
+from tasks.stage import log
+from tasks.storage import Vault
 from tasks.validate import validate
 
 
@@ -22,11 +26,18 @@ def release(plan: str) -> str:
     The parameter is the path of a plan, not the plan: Prefect stores parameters, and a plan may name values and passwords.
     """
     order = ReleasePlan.load(Path(plan))
+    vault = Vault(Path(order.publish.vault)).open()
+    return failures_kept(vault.runs, "release", lambda: _release(order, vault))
+
+
+def _release(order: ReleasePlan, vault: Vault) -> str:
     source, columns, demand = order.table_source, order.table_columns, order.demand
     order.check_header(header(source))
-    run = admit(Path(order.publish.vault), source, order.sha256, order.publish.allow_second_release)
-    with run.locked(), run.failures_kept("release"):
-        if (folder := published(run)) is not None:
+    run = admit(vault, source, order.sha256, order.publish.allow_second_release)
+    to = Destination(Path(order.publish.path) / order.name, order.publish.formats, vault, order.publish.allow_second_release)
+    with run.locked():
+        if (folder := published(run, to.parent)) is not None:
+            log(f"published before and unchanged since: {folder.name}")
             return str(folder)
         table = ingest(run, source, columns, demand)
         validate(run, table, "ingested", columns)
@@ -40,4 +51,20 @@ def release(plan: str) -> str:
             "source": {"rows": table.shape[0], "columns": len(columns)},
             "anonymizer": order.maker_settings,
         }
-        return str(publish(run, checked, order.name, Path(order.publish.path), order.publish.formats, claims))
+        return str(publish(run, checked, to, claims))
+
+
+def serve(name: str, plan: Path, cron: str | None, *, quiet: bool) -> None:
+    """Serve a frozen plan as a deployment until stopped."""
+    try:
+        _ = cron is None or CronSchedule(cron=cron)
+    except ValueError:
+        raise PlanError("--cron must be five fields: minute hour day month weekday, e.g. '0 2 1 * *'") from None
+    release.serve(
+        name=name,
+        cron=cron,
+        parameters={"plan": str(plan)},
+        limit=1,
+        pause_on_shutdown=False,
+        print_starting_message=not quiet,
+    )

@@ -4,7 +4,7 @@ import dataclasses
 import gzip
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, cast
 
 import numpy as np
 import polars as pl
@@ -23,7 +23,6 @@ from tasks.progress import iteration_progress
 from tasks.sources import Column
 from tasks.stage import log, stage
 from tasks.storage import Run, Stored
-
 
 COVER = "cover.npz"
 
@@ -96,4 +95,4 @@ def _rows(
 def write_csv(rows: pl.DataFrame, path: Path) -> None:
     """Gzip without time or name inside: the same rows give the same bytes."""
     with path.open("wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as packed:
-        rows.write_csv(packed)
+        rows.write_csv(cast("IO[bytes]", packed))

@@ -6,6 +6,7 @@ truthful for its record, then the guarantees hold, whoever made the release.
 
 import gzip
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +25,7 @@ from anon_core.records import BinaryTable, Codebook
 from tasks.layout import CODEBOOK, FILES, KEY, MANIFEST, released_columns
 from tasks.records import encoded, read_order
 from tasks.sources import Column, Source
-from tasks.storage import file_sha256, read_json
+from tasks.storage import holds_files, read_json
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,19 @@ class Measured:
             "untruthful_rows": int((~self.truthful).sum()),
         }
 
+    def kept(self) -> dict[str, Any]:
+        """The manifest's utility section."""
+        return {
+            "suppression": self.utility.suppression,
+            "features": self.codebook.features,
+            "cells_exact": self.utility.cells_exact,
+            "gcp": self.utility.gcp,
+            "per_column": {
+                attribute.name: {"exact": float(exact), "ncp": float(ncp)}
+                for attribute, exact, ncp in zip(self.codebook.attributes, self.utility.exact, self.utility.ncp, strict=True)
+            },
+        }
+
 
 @dataclass(frozen=True)
 class Audit:
@@ -89,6 +103,8 @@ def audit_rows(
     table, kept = encoded(frame, k_values, columns, demand)
     people = frame.filter(pl.Series(kept))
     rows, findings = _read_rows(folder, formats)
+    if rows is None:
+        return Audit(tuple(findings))
     expected = [KEY, *(column.name for column in released_columns(columns))]
     extra, absent = set(rows.columns) - set(expected), set(expected) - set(rows.columns)
     findings += [
@@ -99,9 +115,10 @@ def audit_rows(
             f"{len(extra)} columns too many, {len(absent)} missing, {len(expected)} expected in the plan's order",
         ),
     ]
-    if absent:
-        return Audit((*findings, Finding("crowds", False, "not judged: quasi-identifiers, kept columns or keys are missing")))
-    seat, more = _seats(rows, np.flatnonzero(kept), pl.read_parquet(matching))
+    if absent or rows.is_empty():
+        words = "not judged: there are no rows, or quasi-identifiers, kept columns or keys are missing"
+        return Audit((*findings, Finding("crowds", holds=False, words=words)))
+    seat, more = _seats(rows, np.flatnonzero(kept), _matching(matching))
     return _judge_rows(table, people, rows, seat, columns, (*findings, *more))
 
 
@@ -154,43 +171,69 @@ def audit_folder(folder: Path, audit: Audit) -> Audit:
     """Add what the manifest of a published folder claims: its files, and the numbers measured again."""
     try:
         manifest = read_json(folder / MANIFEST)
-        claimed: dict[str, str] = manifest["files"]
-        privacy: dict[str, Any] = manifest["privacy"]
+        claimed = dict(manifest["files"])
+        numbers = {**manifest["privacy"], **manifest["utility"]}
     except (OSError, ValueError, KeyError, TypeError):
-        return Audit((*audit.findings, Finding("manifest", False, f"{MANIFEST} cannot be read")))
+        unread = Finding("manifest", holds=False, words=f"{MANIFEST} cannot be read")
+        return Audit((*audit.findings, unread), audit.measured)
     names = {path.name for path in folder.iterdir()} - {MANIFEST}
-    changed = sum((folder / name).exists() and file_sha256(folder / name) != sha for name, sha in claimed.items())
+    changed = sum(not holds_files(folder, {name: sha}) for name, sha in claimed.items() if name in names)
     strays, lost = len(names - set(claimed)), len(set(claimed) - names)
     files = Finding(
         "files as published",
         changed + strays + lost == 0,
         f"{changed} files changed, {lost} missing, {strays} too many of {len(claimed)}",
     )
-    measured = {} if audit.measured is None else audit.measured.privacy()
-    differ = [name for name, value in measured.items() if privacy.get(name) != value]
-    numbers = Finding("numbers as measured", bool(measured) and not differ, f"{len(differ)} of {len(measured)} numbers differ")
-    return Audit((*audit.findings, files, numbers), audit.measured)
+    findings = (*audit.findings, files)
+    if audit.measured is not None:
+        measured = {**audit.measured.privacy(), **audit.measured.kept()}
+        differ = sum(not _agree(numbers.get(name), value) for name, value in measured.items())
+        findings = (*findings, Finding("numbers as measured", differ == 0, f"{differ} of {len(measured)} numbers differ"))
+    return Audit(findings, audit.measured)
 
 
 # ---------------------------------------------------------------- parts
 
 
-def _read_rows(folder: Path, formats: Sequence[str]) -> tuple[pl.DataFrame, list[Finding]]:
-    """The released rows; both formats must hold the same table."""
-    names = [FILES[kind] for kind in formats]
-    if missing := [name for name in names if not (folder / name).is_file()]:
-        raise InputError(f"the release lacks {', '.join(missing)}; give the folder that `crowdcover release` printed")
+def _agree(claimed: Any, measured: Any) -> bool:
+    """Equal numbers; shares up to the rounding of another machine's sums."""
+    if isinstance(measured, dict):
+        same = isinstance(claimed, dict) and claimed.keys() == measured.keys()
+        return same and all(_agree(claimed[name], value) for name, value in measured.items())
+    if isinstance(measured, float) and isinstance(claimed, (int, float)):
+        return math.isclose(claimed, measured, abs_tol=1e-9)
+    return bool(claimed == measured)
+
+
+def _read_rows(folder: Path, formats: Sequence[str]) -> tuple[pl.DataFrame | None, list[Finding]]:
+    """The released rows, None if they cannot be read; both formats must hold the same table."""
+    tables = [table for kind in formats if (table := _read(folder / FILES[kind], kind)) is not None]
+    words = f"{len(tables)} of {len(formats)} formats are there and can be read"
+    readable = Finding("readable files", len(tables) == len(formats), words)
+    if not readable.holds:
+        return None, [readable]
+    same = len({text for _, text in tables}) == 1
+    return tables[0][0], [readable, Finding("same table in every format", same, f"{len(formats)} formats compared")]
+
+
+def _read(path: Path, kind: str) -> tuple[pl.DataFrame, str] | None:
+    """The rows of one file and their text, by which formats are compared."""
     try:
-        text = gzip.decompress((folder / FILES["csv"]).read_bytes()) if "csv" in formats else b""
-        if "parquet" not in formats:
-            return pl.read_csv(text, infer_schema=False), []
-        rows = pl.read_parquet(folder / FILES["parquet"])
-        if "csv" not in formats:
-            return rows, []
+        if kind == "parquet":
+            rows = pl.read_parquet(path)
+            return rows, rows.write_csv()
+        text = gzip.decompress(path.read_bytes()).decode()
+        return pl.read_csv(text.encode(), infer_schema=False), text
     except Exception:
-        raise InputError("the release's data files cannot be read; publish again") from None
-    same = rows.write_csv().encode() == text
-    return rows, [Finding("same table in every format", same, f"{len(formats)} formats compared")]
+        return None
+
+
+def _matching(path: Path) -> pl.DataFrame:
+    """The vault's record -> key."""
+    try:
+        return pl.read_parquet(path, schema={"record": pl.Int64, KEY: pl.String})
+    except Exception:
+        raise InputError(f"the vault's {path.name} cannot be read; restore the vault that the release was made with") from None
 
 
 def _codebook(folder: Path, table: BinaryTable) -> Finding:
@@ -230,7 +273,13 @@ def _texts(series: pl.Series) -> list[str | None]:
 
 
 def _equal(people: pl.Series, rows: pl.Series) -> NDArray[np.bool_]:
-    """Equal values, missing equals missing; as text where the release is text."""
+    """Equal values, missing equals missing; as a CSV file writes them where one is text and the other is not."""
     if people.dtype != rows.dtype:
-        people, rows = people.cast(pl.String), rows.cast(pl.String)
+        people, rows = _written(people), _written(rows)
     return np.asarray(people.eq_missing(rows).to_numpy(), dtype=np.bool_)
+
+
+def _written(series: pl.Series) -> pl.Series:
+    # A second column keeps rows that hold nothing apart from blank lines.
+    text = series.to_frame().with_columns(row=pl.lit(0)).write_csv()
+    return pl.read_csv(text.encode(), infer_schema=False).to_series()

@@ -11,7 +11,6 @@ import polars as pl
 from anon_core.demands import Demand
 from anon_core.errors import GuaranteeError
 from anon_core.measures.privacy import Crowds
-
 from tasks.audit import Measured, audit_rows
 from tasks.layout import KEY, MATCHING, PARQUET
 from tasks.sources import Column, Source
@@ -63,7 +62,7 @@ def check(
             "shape": [len(found.demanded)],
             "rows_sha256": anonymized.sha256,
             "privacy": measured.privacy(),
-            "utility": _utility_numbers(measured),
+            "utility": measured.kept(),
             "verdicts": [audit.sentence(), words],
         }
 
@@ -97,18 +96,3 @@ def _great_expectations(measured: Measured, anonymized: Stored) -> str:
     if not verdict.success:
         raise GuaranteeError(f"publication refused; {verdict.sentence()}")
     return verdict.sentence()
-
-
-def _utility_numbers(measured: Measured) -> dict[str, Any]:
-    """The manifest's utility section."""
-    kept = measured.utility
-    return {
-        "suppression": kept.suppression,
-        "features": measured.codebook.features,
-        "cells_exact": kept.cells_exact,
-        "gcp": kept.gcp,
-        "per_column": {
-            attribute.name: {"exact": float(exact), "ncp": float(ncp)}
-            for attribute, exact, ncp in zip(measured.codebook.attributes, kept.exact, kept.ncp, strict=True)
-        },
-    }

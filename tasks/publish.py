@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,48 +13,82 @@ from prefect.artifacts import create_markdown_artifact
 from prefect.context import FlowRunContext
 
 from reports import summary
+from tasks.admit import refuse_second_release
 from tasks.check import CheckedRelease
 from tasks.layout import CODEBOOK, FILES, MANIFEST, REPORT
 from tasks.stage import log, stage
-from tasks.storage import CODE_VERSION, Run, file_sha256, read_json, write_json
+from tasks.storage import (
+    CODE_VERSION,
+    FolderError,
+    Release,
+    Run,
+    Vault,
+    file_sha256,
+    holds_files,
+    read_json,
+    settle,
+    write_json,
+)
+
+
+@dataclass(frozen=True)
+class Destination:
+    """[publish] of the plan, and the vault that remembers what was published."""
+
+    parent: Path
+    formats: Sequence[str]
+    vault: Vault
+    allow_second_release: bool
 
 
 @stage
-def publish(
-    run: Run, checked: CheckedRelease, name: str, releases: Path, formats: Sequence[str], claims: Mapping[str, Any]
-) -> Path:
+def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any]) -> Path:
     """Publish checked rows as the next version; `claims` are the manifest's entries about plan, source and anonymizer."""
-    final = _folder(run, releases / name)
+    with to.vault.publishing():
+        refuse_second_release(to.vault, run.plan_sha256, run.source_sha256, to.allow_second_release)
+        try:
+            manifest = _publish(run, checked, to, claims)
+        except OSError as error:
+            raise FolderError(
+                f"nothing could be published in {to.parent} ({type(error).__name__}); mend publish.path and run again"
+            ) from None
+    announce(manifest)
+    log(f"published {manifest['privacy']['records']} rows as {manifest['name']} {manifest['version']}")
+    return to.parent / str(manifest["version"])
+
+
+def _publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any]) -> dict[str, Any]:
+    final = to.parent / _version(run, to.parent)
+    to.parent.mkdir(parents=True, exist_ok=True)
+    for leftover in to.parent.glob(f".*.{run.path.name}.partial"):
+        shutil.rmtree(leftover)
     aside = final.with_name(f".{final.name}.{run.path.name}.partial")
-    shutil.rmtree(aside, ignore_errors=True)
-    aside.mkdir(parents=True)
-    for file in (*(FILES[kind] for kind in formats), CODEBOOK):
+    aside.mkdir(mode=0o700)
+    for file in (*(FILES[kind] for kind in to.formats), CODEBOOK):
         shutil.copyfile(checked.rows.file(file), aside / file)
-    manifest = _manifest(run, checked, {"name": name, "version": final.name, **claims})
+    manifest = _manifest(run, checked, {"name": to.parent.name, "version": final.name, **claims})
     _write_report(aside, manifest, checked)
     manifest["files"] = {path.name: file_sha256(path) for path in sorted(aside.iterdir())}
     write_json(aside / MANIFEST, manifest)
     for path in (*aside.iterdir(), aside):
         path.chmod(0o755 if path.is_dir() else 0o644)
-    run.mark_released(final, published=False)
+    settle(aside)
+    release = Release(final, {MANIFEST: file_sha256(aside / MANIFEST)})
+    run.mark_released(release)
     os.rename(aside, final)
-    run.mark_released(final, published=True)
-    announce(manifest)
-    log(f"published {manifest['privacy']['records']} rows as {name} {final.name}")
-    return final
+    run.mark_released(replace(release, published=True))
+    return manifest
 
 
-def published(run: Run) -> Path | None:
-    """The folder this run has published, if it is still whole."""
-    mark = run.released()
-    folder = Path(mark["path"]) if mark else None
-    if folder is None or not (folder / MANIFEST).exists():
+def published(run: Run, parent: Path) -> Path | None:
+    """The folder in which this run has published here, if it is still whole."""
+    release = run.released(parent)
+    if release is None or not release.stands():
         return None
-    files = read_json(folder / MANIFEST)["files"]
-    if any(not (folder / file).exists() or file_sha256(folder / file) != sha for file, sha in files.items()):
+    if not holds_files(release.folder, read_json(release.folder / MANIFEST)["files"]):
         return None
-    run.mark_released(folder, published=True)
-    return folder
+    run.mark_released(replace(release, published=True))
+    return release.folder
 
 
 def announce(manifest: Mapping[str, Any]) -> None:
@@ -63,13 +98,13 @@ def announce(manifest: Mapping[str, Any]) -> None:
         create_markdown_artifact(markdown=summary.markdown(manifest), key=slug, description="Guarantee and utility")
 
 
-def _folder(run: Run, parent: Path) -> Path:
+def _version(run: Run, parent: Path) -> str:
     """The version that this run was about to publish when it was stopped, or the next free one."""
-    mark = run.released()
-    if mark and Path(mark["path"]).parent == parent and not Path(mark["path"]).exists():
-        return Path(mark["path"])
+    release = run.released(parent)
+    if release and not release.folder.exists():
+        return release.folder.name
     taken = [int(found[1]) for path in parent.glob("*") if (found := re.fullmatch(r"v(\d+)", path.name))]
-    return parent / f"v{max(taken, default=0) + 1}"
+    return f"v{max(taken, default=0) + 1}"
 
 
 def _manifest(run: Run, checked: CheckedRelease, claims: Mapping[str, Any]) -> dict[str, Any]:

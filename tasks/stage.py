@@ -11,6 +11,7 @@ from prefect.exceptions import MissingContextError
 from prefect.logging import get_run_logger
 
 from anon_core.errors import AnonymityError
+from tasks.failures import failures_kept
 from tasks.storage import Run
 
 Params = ParamSpec("Params")
@@ -24,23 +25,22 @@ def stage(work: Callable[Params, Result]) -> Callable[Params, Result]:
     def guarded(*args: Params.args, **kwargs: Params.kwargs) -> Result:
         run = args[0]
         assert isinstance(run, Run)
-        with run.failures_kept(work.__name__):
-            return work(*args, **kwargs)
+        return failures_kept(run.path, work.__name__, lambda: work(*args, **kwargs))
 
-    return task(guarded, name=work.__name__, cache_policy=NO_CACHE, persist_result=False)  # type: ignore[return-value]
+    return task(guarded, name=work.__name__, cache_policy=NO_CACHE, persist_result=False)  # type: ignore[call-overload, no-any-return]
 
 
-class _RefusalsInOneLine(logging.Filter):
-    """A refusal says all there is to say: no traceback under it."""
+class _RefusalsOnce(logging.Filter):
+    """A refusal says all there is to say, and Prefect says it in the final state: no line and no traceback before that."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        if record.exc_info and isinstance(record.exc_info[1], AnonymityError):
-            record.msg, record.args, record.exc_info = "%s: %s", (type(record.exc_info[1]).__name__, record.exc_info[1]), None
-        return True
+        return not (record.exc_info and isinstance(record.exc_info[1], AnonymityError))
 
 
 for _name in ("prefect.flow_runs", "prefect.task_runs"):
-    logging.getLogger(_name).addFilter(_RefusalsInOneLine())
+    logging.getLogger(_name).addFilter(_RefusalsOnce())
+# It warns at the end of short runs that it still has an event to send, and then sends it.
+logging.getLogger("EventsWorker").setLevel(logging.ERROR)
 
 
 def log(message: str) -> None:

@@ -1,6 +1,6 @@
 """The vault: finished stages of each run, its secrets, and which release it led to.
 
-    <vault>/runs/<run>/run.json, seed, lock, release.json, <stage>/...
+    <vault>/runs/<run>/run.json, seed, lock, releases.json, <stage>/...
 
 A run is one plan applied to one source; its folder is named by the hashes of both, so the same order finds the same run.
 A stage is written aside and renamed once; what is there is whole. Folders are 0700, files 0600.
@@ -13,7 +13,6 @@ import os
 import resource
 import shutil
 import time
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,14 +24,20 @@ from anon_core.errors import AnonymityError
 from tasks import secrecy
 
 CODE_VERSION = version("crowdcover")
+OF_A_VAULT = {"plans", "runs"}
+RELEASES = "releases.json"
 
 
 class SecondReleaseError(AnonymityError):
     """Another plan has already released this source."""
 
 
-class StageError(AnonymityError):
-    """A stage failed in an unforeseen way; what exactly lies in the vault, since messages may carry values."""
+class FolderError(AnonymityError):
+    """The vault, or a folder to publish in, cannot be used."""
+
+
+class BusyError(AnonymityError):
+    """Another process is at work on the same run."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +64,28 @@ class Stored:
 
 
 @dataclass(frozen=True)
+class Release:
+    """A release folder as its run remembers it: the hashes of the files that tell it from any other."""
+
+    folder: Path
+    files: Mapping[str, str]
+    published: bool = False
+
+    def stands(self) -> bool:
+        """Whether the folder is there and is the run's own."""
+        return holds_files(self.folder, self.files)
+
+
+@dataclass(frozen=True)
 class Run:
     """One plan applied to one source."""
 
     path: Path
+
+    @property
+    def plan_sha256(self) -> str:
+        """Hash of what shapes the release."""
+        return str(read_json(self.path / "run.json")["plan_sha256"])
 
     @property
     def source_sha256(self) -> str:
@@ -98,6 +121,7 @@ class Run:
         write_json(aside / "stage.json", record)
         for path in aside.iterdir():
             path.chmod(0o600)
+        settle(aside)
         os.rename(aside, final)
         stored = _finished(final, needs)
         assert stored is not None
@@ -111,40 +135,30 @@ class Run:
         """The records of all finished stages."""
         return {path.parent.name: read_json(path) for path in sorted(self.path.glob("[!.]*/stage.json"))}
 
-    def released(self) -> dict[str, Any] | None:
-        """Where this run was, or was about to be, published: path, published; None before."""
-        path = self.path / "release.json"
-        return read_json(path) if path.exists() else None
+    def released(self, parent: Path) -> Release | None:
+        """What this run has published, or was about to publish, in this folder."""
+        mark = self._releases().get(str(parent))
+        return None if mark is None else Release(parent / mark["version"], mark["files"], mark["published"])
 
-    def mark_released(self, folder: Path, *, published: bool) -> None:
-        """Remember where this run is about to be (before the rename) or was (after it) published."""
-        write_json(self.path / "release.json", {"path": str(folder), "published": published})
+    def mark_released(self, release: Release) -> None:
+        """Remember a release, before it becomes visible and once more after that."""
+        mark = {"version": release.folder.name, "files": dict(release.files), "published": release.published}
+        write_json(self.path / RELEASES, {**self._releases(), str(release.folder.parent): mark})
+
+    def has_released(self) -> bool:
+        """Whether anything of this run has ever been visible."""
+        marks = [self.released(Path(parent)) for parent in self._releases()]
+        return any(mark is not None and (mark.published or mark.stands()) for mark in marks)
+
+    def _releases(self) -> dict[str, Any]:
+        path = self.path / RELEASES
+        return read_json(path) if path.exists() else {}
 
     @contextmanager
     def locked(self) -> Iterator[None]:
         """Let one process at a time work on this run; the lock dies with its process."""
-        with (self.path / "lock").open("w") as handle:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise StageError("another process is at work on this plan and source; wait for it and run again") from None
+        with _lock(self.path / "lock", fcntl.LOCK_EX | fcntl.LOCK_NB):
             yield
-
-    @contextmanager
-    def failures_kept(self, stage: str) -> Iterator[None]:
-        """Let refusals pass without what caused them; turn anything else into a StageError that tells no value."""
-        try:
-            yield
-        except AnonymityError as refusal:
-            refusal.__cause__ = refusal.__context__ = None
-            raise
-        except Exception as error:
-            path = self.path / f"failure-{stage}.txt"
-            write_private(path, traceback.format_exc().encode())
-            kind = type(error).__name__
-        else:
-            return
-        raise StageError(f"stage {stage} failed with {kind}; its traceback lies in the vault: {path.name} of {self.path.name}")
 
 
 @dataclass(frozen=True)
@@ -153,30 +167,56 @@ class Vault:
 
     path: Path
 
+    @property
+    def runs(self) -> Path:
+        """Where the runs lie."""
+        return self.path / "runs"
+
+    def open(self) -> "Vault":
+        """Make the vault if there is none; one that others can enter is closed, unless it holds foreign things."""
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if self.path.stat().st_mode & 0o077:
+                if {path.name for path in self.path.iterdir()} - OF_A_VAULT:
+                    raise FolderError(
+                        f"publish.vault {self.path} is no vault and open to others; name an empty folder or chmod it to 700"
+                    )
+                self.path.chmod(0o700)
+            self.runs.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            kind = type(error).__name__
+            raise FolderError(f"publish.vault {self.path} cannot be used ({kind}); name another folder") from None
+        return self
+
     def run(self, plan_sha256: str, source_sha256: str) -> Run:
         """The run of this plan and source, new or found."""
-        run = Run(self.path / "runs" / run_name(plan_sha256, source_sha256))
-        for folder in (self.path, self.path / "runs", run.path):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not (run.path / "seed").exists():
-            write_private(run.path / "seed", secrecy.new_seed())
-        if not (run.path / "run.json").exists():
-            write_json(run.path / "run.json", {"plan_sha256": plan_sha256, "source_sha256": source_sha256})
+        run = Run(self.open().runs / run_name(plan_sha256, source_sha256))
+        run.path.mkdir(mode=0o700, exist_ok=True)
+        order, seed = run.path / "run.json", run.path / "seed"
+        if not (order.exists() and seed.exists()):
+            with run.locked():
+                if not order.exists():
+                    write_json(order, {"plan_sha256": plan_sha256, "source_sha256": source_sha256})
+                if not seed.exists():
+                    write_private(seed, secrecy.new_seed())
         return run
 
     def find(self, plan_sha256: str, source_sha256: str) -> Run | None:
         """The run of this plan and source if there is one."""
-        run = Run(self.path / "runs" / run_name(plan_sha256, source_sha256))
+        run = Run(self.runs / run_name(plan_sha256, source_sha256))
         return run if (run.path / "seed").exists() else None
 
     def other_releases(self, plan_sha256: str, source_sha256: str) -> int:
         """How many other plans have released this source."""
-        orders = [(Run(path.parent).released(), read_json(path)) for path in self.path.glob("runs/*/run.json")]
-        return sum(
-            mark is not None and order["source_sha256"] == source_sha256 and order["plan_sha256"] != plan_sha256
-            for mark, order in orders
-            if mark is None or mark["published"] or Path(mark["path"]).exists()
-        )
+        own = run_name(plan_sha256, source_sha256)
+        others = [Run(path.parent) for path in self.runs.glob("*/run.json") if path.parent.name != own]
+        return sum(other.source_sha256 == source_sha256 and other.has_released() for other in others)
+
+    @contextmanager
+    def publishing(self) -> Iterator[None]:
+        """Let one run at a time look at what the others have published and become visible itself."""
+        with _lock(self.runs / "lock", fcntl.LOCK_EX):
+            yield
 
 
 def run_name(plan_sha256: str, source_sha256: str) -> str:
@@ -184,17 +224,42 @@ def run_name(plan_sha256: str, source_sha256: str) -> str:
     return hashlib.sha256(f"{plan_sha256} {source_sha256}".encode()).hexdigest()[:16]
 
 
+@contextmanager
+def _lock(path: Path, how: int) -> Iterator[None]:
+    with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "w") as handle:
+        try:
+            fcntl.flock(handle, how)
+        except BlockingIOError:
+            raise BusyError("another process is at work on this plan and source; wait for it and run again") from None
+        yield
+
+
 def _finished(folder: Path, needs: Sequence[str]) -> Stored | None:
     """The stage in this folder if it is whole, of this version and made from these inputs."""
-    path = folder / "stage.json"
-    if not path.exists():
-        return None
-    record = read_json(path)
-    whole = all((folder / name).exists() and file_sha256(folder / name) == sha for name, sha in record["files"].items())
-    if record["version"] != CODE_VERSION or record["inputs"] != list(needs) or not whole:
-        return None
-    digest = hashlib.sha256(json.dumps(record["files"], sort_keys=True).encode()).hexdigest()
-    return Stored(folder, digest, tuple(record["shape"]))
+    try:
+        record = read_json(folder / "stage.json")
+        same = record["version"] == CODE_VERSION and record["inputs"] == list(needs)
+        if not (same and holds_files(folder, record["files"])):
+            return None
+        digest = hashlib.sha256(json.dumps(record["files"], sort_keys=True).encode()).hexdigest()
+        return Stored(folder, digest, tuple(record["shape"]))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None  # no record, or none that can be read
+
+
+def holds_files(folder: Path, files: Mapping[str, str]) -> bool:
+    """Whether a folder holds these files with these hashes."""
+    return all((folder / name).is_file() and file_sha256(folder / name) == sha for name, sha in files.items())
+
+
+def settle(folder: Path) -> None:
+    """Have the files of a folder on the disk before anything points to it."""
+    for path in (*folder.iterdir(), folder):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def file_sha256(path: Path) -> str:
