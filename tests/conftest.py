@@ -1,0 +1,105 @@
+"""One Prefect server for the whole session, and nothing of Prefect outside a temporary folder."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+# Prefect reads these when it is imported, which test modules do while they are collected. The port is bound, without
+# listening, until the server takes it.
+HOME = Path(tempfile.mkdtemp(prefix="crowdcover-prefect-"))
+PORT = socket.socket()
+PORT.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+PORT.bind(("127.0.0.1", 0))
+NUMBER = PORT.getsockname()[1]
+ADDRESS = f"http://127.0.0.1:{NUMBER}/api"
+os.environ.update(
+    PREFECT_HOME=str(HOME),
+    PREFECT_API_URL=ADDRESS,
+    PREFECT_SERVER_ANALYTICS_ENABLED="false",
+    PREFECT_LOGGING_TO_API_BATCH_INTERVAL="0.1",
+    PREFECT_RUNNER_POLL_FREQUENCY="1",
+    DO_NOT_TRACK="1",
+    GX_ANALYTICS_ENABLED="false",
+    COLUMNS="200",
+)
+STARTS_WITHIN = 180
+STOPS_WITHIN = 20
+
+
+@pytest.fixture(autouse=True)
+def _environment_of_its_own():
+    """A command that is run inside this process sets variables, which later processes would inherit."""
+    before = dict(os.environ)
+    yield
+    os.environ.clear()
+    os.environ.update(before)
+
+
+def pytest_unconfigure():
+    PORT.close()
+    shutil.rmtree(HOME, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def server():
+    """The address of a Prefect server's API; runs in this process send it no heartbeats, which cost each a second."""
+    from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
+
+    PORT.close()
+    command = [str(Path(sys.executable).with_name("prefect")), "server", "start", "--host", "127.0.0.1"]
+    with (HOME / "server.log").open("wb") as log:
+        process = subprocess.Popen([*command, "--port", str(NUMBER)], stdout=log, stderr=log)
+    try:
+        _wait_for_health(process)
+        with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
+            yield ADDRESS
+    finally:
+        _drain()
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(STOPS_WITHIN)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _drain():
+    """Let Prefect's threads say what they have to say while somebody listens."""
+    from prefect.events.worker import EventsWorker
+    from prefect.logging.handlers import APILogWorker
+
+    EventsWorker.drain_all(timeout=STOPS_WITHIN)
+    APILogWorker.drain_all(timeout=STOPS_WITHIN)
+
+
+def _wait_for_health(process):
+    end = time.monotonic() + STARTS_WITHIN
+    while time.monotonic() < end:
+        if process.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(f"{ADDRESS}/health", timeout=5):
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.2)
+    pytest.fail("the Prefect server did not start: " + (HOME / "server.log").read_text()[-2000:])
+
+
+@pytest.fixture(scope="session")
+def released(server, tmp_path_factory):
+    """A published release that no test may change."""
+    from tests.flows.orders import Order
+
+    order = Order(tmp_path_factory.mktemp("released"))
+    order.release()
+    return order

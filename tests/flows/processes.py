@@ -1,0 +1,111 @@
+"""Real processes. Most start at once: they are forked from one that has imported Prefect and Great Expectations and done
+nothing. Fresh ones import them anew, under their own environment."""
+
+import faulthandler
+import importlib
+import multiprocessing
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from unittest import mock
+
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(
+    [
+        "flows.cli",
+        "flows.plan",
+        "flows.release",
+        "flows.audit",
+        "validations.run",
+        "validations.suites.released",
+        "reports.page",
+    ]
+)
+FRESH = multiprocessing.get_context("spawn")
+STARTING = threading.Lock()
+LONGEST = 120
+
+
+@dataclass(frozen=True)
+class Finished:
+    """What a process left: exit code (negative: the signal that ended it), standard output, standard error."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def last_line(self):
+        return self.out.rstrip("\n").rpartition("\n")[2]
+
+
+def start(work, *arguments, cwd=None, environment=None):
+    """Start `work(*arguments)` in a process of its own, a fresh one if it has an environment of its own; returns the
+    process and the files that it writes to."""
+    folder = Path(tempfile.mkdtemp(prefix="crowdcover-process-"))
+    for name in ("out", "err"):
+        (folder / name).touch()
+    context = FORKS if environment is None else FRESH
+    with STARTING, mock.patch.dict(os.environ, environment or {}):
+        process = context.Process(target=_child, args=(work, arguments, folder, cwd))
+        process.start()
+    return process, folder
+
+
+def finish(process, folder):
+    """Wait for the end of a process."""
+    process.join(LONGEST)
+    if process.exitcode is None:
+        process.kill()
+        process.join()
+        raise AssertionError("the process did not end: " + (folder / "err").read_text()[-2000:])
+    out, err = ((folder / name).read_text() for name in ("out", "err"))
+    shutil.rmtree(folder)
+    return Finished(process.exitcode, out, err)
+
+
+def run(work, *arguments, cwd=None, environment=None):
+    """Run `work(*arguments)` in a process of its own."""
+    return finish(*start(work, *arguments, cwd=cwd, environment=environment))
+
+
+def crowdcover(*arguments, cwd=None, environment=None, breaks=None):
+    """Run the command line in a process of its own."""
+    return run(_command, [str(argument) for argument in arguments], breaks, cwd=cwd, environment=environment)
+
+
+def _command(arguments, breaks):
+    """The command line; breaks = (module, name, words) lets a function raise what a library would, or get a signal."""
+    if breaks:
+        module, name, words = breaks
+
+        def fail(*_, **__):
+            if isinstance(words, signal.Signals):
+                signal.raise_signal(words)
+            try:
+                raise KeyError(words)
+            except KeyError as inner:
+                raise ValueError(words) from inner
+
+        setattr(importlib.import_module(module), name, fail)
+    from flows.cli import main
+
+    main(arguments)
+
+
+def _child(work, arguments, folder, cwd):
+    for name, number in (("out", 1), ("err", 2)):
+        os.dup2(os.open(folder / name, os.O_WRONLY), number)
+    if cwd is not None:
+        os.chdir(cwd)
+    faulthandler.enable(2, all_threads=False)
+    try:
+        work(*arguments)
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()

@@ -1,0 +1,405 @@
+"""The `crowdcover` command as a person or a script meets it: exit codes, what is printed where, and words."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from prefect.client.orchestration import get_client
+
+from anon_core.errors import AnonymityError, GuaranteeError, InfeasibleError, InputError, LimitError
+from flows import cli
+from flows.audit import audit_release
+from flows.plan import PlanError
+from tasks.failures import StageError
+from tasks.storage import BusyError, FolderError, SecondReleaseError
+from tests.flows.orders import Order, people
+from tests.flows.processes import crowdcover
+
+COMMAND = str(Path(sys.executable).with_name("crowdcover"))
+COMMANDS = ("release", "audit", "show", "plan", "serve", "demo")
+LONGEST = 180
+
+
+def call(capsys, *arguments):
+    """Run a command in this process: exit code, standard output, standard error."""
+    with pytest.raises(SystemExit) as ended:
+        cli.main([str(argument) for argument in arguments])
+    printed = capsys.readouterr()
+    return ended.value.code, printed.out, printed.err
+
+
+def refusal(answer, code):
+    """The words of a refusal: one line on standard error, nothing on standard output."""
+    assert answer[0] == code, answer
+    assert answer[1] == ""
+    assert answer[2].startswith("crowdcover: ")
+    assert answer[2].count("\n") == 1
+    return answer[2]
+
+
+@pytest.fixture(autouse=True)
+def own_environment(monkeypatch):
+    """The command sets variables of Prefect for itself."""
+    for name in cli.QUIET_DEFAULTS:
+        monkeypatch.setenv(name, os.environ.get(name, cli.QUIET_DEFAULTS[name]))
+    for name, level in (("PREFECT_LOGGING_LEVEL", "INFO"), ("PREFECT_LOGGING_ROOT_LEVEL", "WARNING")):
+        monkeypatch.setenv(name, os.environ.get(name, level))
+
+
+# ---------------------------------------------------------------- help
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself_by_an_example(capsys, command):
+    code, out, _ = call(capsys, command, "--help")
+    assert code == 0
+    words = " ".join(out.split())
+    assert f"Example: {cli.EXAMPLES[command]}" in words
+    assert "--quiet" in words
+
+
+def test_the_command_lists_its_commands_and_exit_codes(capsys):
+    code, out, _ = call(capsys, "--help")
+    assert code == 0
+    assert all(command in out for command in COMMANDS)
+    assert "Exit codes: 0 done, 2 plan refused, 3 source refused, 4 a guarantee does not hold, 1 anything else" in " ".join(
+        out.split()
+    )
+    assert call(capsys, "--version")[1].startswith("crowdcover ")
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["nonsense"], ["release"], ["audit", "x"], ["show"], ["plan"], ["serve"], ["release", "a", "b"]]
+)
+def test_wrong_usage_is_2_and_says_what_is_missing(capsys, arguments):
+    code, out, err = call(capsys, *arguments)
+    assert (code, out) == (2, "")
+    assert "usage: crowdcover" in err
+    assert "error: " in err
+
+
+@pytest.mark.parametrize(
+    ("refusal", "code"),
+    [
+        (PlanError, 2), (SecondReleaseError, 2), (InfeasibleError, 2), (LimitError, 2), (InputError, 3), (GuaranteeError, 4),
+        (StageError, 1), (BusyError, 1), (FolderError, 1), (AnonymityError, 1),
+    ],
+)  # fmt: skip
+def test_exit_codes(refusal, code):
+    assert cli.exit_code(refusal("words")) == code
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--help"], ["release", "--help"], ["show", "FOLDER"], ["show", "FOLDER", "--json"], ["plan", "SOURCE"],
+     ["audit", "FOLDER", "--plan", "PLAN"], ["release", "PLAN", "--set", "privacy.k=0"]],
+    ids=" ".join,
+)  # fmt: skip
+def test_what_needs_no_flow_starts_without_prefect_and_great_expectations(released, arguments):
+    """They take seconds to import."""
+    places = {"FOLDER": str(released.folder_of_v1), "SOURCE": str(released.source), "PLAN": str(released.plan)}
+    script = (
+        "import sys; from flows.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit as ended: code = ended.code\n"
+        "slow = {'prefect', 'great_expectations', 'pandas', 'matplotlib'} & set(sys.modules)\n"
+        "print('slow:', sorted(slow), 'code:', code, file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", script, *(places.get(argument, argument) for argument in arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, check=True)
+    assert done.stderr.splitlines()[-1] == f"slow: [] code: {2 if 'privacy.k=0' in arguments else 0}"
+
+
+# ---------------------------------------------------------------- release
+
+
+def test_the_whole_story_without_a_server(tmp_path):
+    """As on a fresh machine: Prefect's own temporary server, the installed command, a folder of one's own."""
+    order = Order(tmp_path)
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+    environment |= {"PREFECT_HOME": str(tmp_path / "prefect"), "HOME": str(tmp_path / "home")}
+
+    def ask(*arguments):
+        return subprocess.run(
+            [COMMAND, *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=LONGEST, check=False
+        )
+
+    done = ask("release", "people.toml")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"{order.folder_of_v1}\n"
+    assert "all 11 guarantees hold" in done.stderr
+    assert order.versions == ["v1"]
+    shown = ask("show", "releases/people/v1")
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "people v1: the privacy promise holds" in shown.stdout
+    assert ask("show", "releases/people/v1", "--json").stdout == (order.folder_of_v1 / "manifest.json").read_text(
+        encoding="utf-8"
+    )
+    audited = ask("audit", "releases/people/v1", "--plan", "people.toml")
+    assert (audited.returncode, audited.stderr) == (0, "")
+    assert audited.stdout.endswith("all 13 guarantees hold\n")
+    # nothing of it lands where nobody asked for it
+    assert {path.name for path in tmp_path.iterdir()} <= {"people.toml", "people.csv", "releases", "vault", "prefect", "home"}
+
+
+def test_the_last_line_is_the_folder_and_the_log_goes_elsewhere(server, tmp_path):
+    order = Order(tmp_path)
+    done = crowdcover("release", order.plan)
+    assert done.code == 0
+    assert done.out == f"{order.folder_of_v1}\n"
+    assert done.last_line == str(order.folder_of_v1)
+    assert "iteration 1 of at most 10" in done.err
+    again = crowdcover("release", order.plan)
+    assert (again.code, again.out) == (0, done.out)
+    assert "published before and unchanged since: v1" in again.err
+
+
+def test_quiet_prints_the_folder_only(released):
+    done = crowdcover("release", released.plan, "--quiet", environment={"PREFECT_LOGGING_LEVEL": "INFO"})
+    assert (done.code, done.out) == (0, f"{released.folder_of_v1}\n")
+    assert done.err == ""
+
+
+def test_quiet_refusals_are_one_line(released):
+    options = ("--quiet", "--set", "privacy.k=9")
+    done = crowdcover("release", released.plan, *options, environment={"PREFECT_LOGGING_LEVEL": "INFO"})
+    assert "this source was released under 1 other plan(s) already" in refusal((done.code, done.out, done.err), 2)
+
+
+def test_set_reaches_every_corner_and_its_paths_start_where_one_stands(server, tmp_path):
+    order = Order(tmp_path / "plans", checks={"min_utility": 0.999})
+    here = tmp_path / "here"
+    here.mkdir()
+    shutil.copy(order.source, here / "table.csv")
+    settings = {
+        "name": "renamed",
+        "source.path": "table.csv",
+        "privacy.k": "{uniform = [2, 3], seed = 1}",
+        "columns.age.bins": "{quantiles = 4}",
+        "columns.note": '{role = "drop"}',
+        "anonymizer.max_iterations": 2,
+        "checks.min_utility": 0.1,
+        "publish.path": "out",
+        "publish.vault": "secrets",
+        "publish.formats": '["csv"]',
+    }
+    options = [part for key, value in settings.items() for part in ("--set", f"{key}={value}")]
+    done = crowdcover("release", order.plan, *options, cwd=here)
+    assert done.code == 0, done.err
+    assert done.last_line == str(here / "out" / "renamed" / "v1")
+    manifest = json.loads((here / "out" / "renamed" / "v1" / "manifest.json").read_text())
+    assert (manifest["privacy"]["k_min"], manifest["privacy"]["k_max"]) == (2, 3)
+    assert manifest["anonymizer"]["max_iterations"] == 2
+    assert set(manifest["files"]) == {"data.csv.gz", "codebook.json", "report.html"}
+    assert not (order.folder / "vault").exists()
+    done = crowdcover("audit", here / "out" / "renamed" / "v1", "--plan", order.plan, *options, cwd=here)
+    assert done.code == 0, done.out + done.err
+
+
+def test_each_kind_of_refusal_has_its_code_and_its_words(server, tmp_path):
+    order = Order(tmp_path)
+    for options, code, words in (
+        (["privacy.k=91"], 2, "90 of 90 records demand k > 90"),
+        (["compute.memory=1b"], 2, "raise [compute] memory"),
+        (["columns.note.kind=numeric"], 3, "column 'note': 90 of 90 values are no finite numbers"),
+        (["columns.city.kind=binary"], 3, "failed: expect_column_unique_value_count_to_be_between (city)"),
+        (["checks.min_utility=0.999"], 4, "is below checks.min_utility = 0.999"),
+        (["publish.path=people.csv"], 1, "nothing could be published in"),
+    ):
+        done = crowdcover("release", order.plan, *(part for option in options for part in ("--set", option)), cwd=tmp_path)
+        assert (done.code, done.out) == (code, "")
+        assert words in done.err
+        assert "Traceback" not in done.err
+        last = [line for line in done.err.splitlines() if line.startswith("crowdcover: ")]
+        assert len(last) == 1
+        assert words in last[0]
+        assert not order.releases.exists()
+
+
+def test_lowering_the_floor_publishes_what_is_there(server, tmp_path):
+    order = Order(tmp_path)
+    assert crowdcover("release", order.plan, "--set", "checks.min_utility=0.999").code == 4
+    times = order.stage_times()
+    assert not order.releases.exists()
+    assert crowdcover("release", order.plan, "--set", "checks.min_utility=0.5").code == 0
+    assert order.stage_times() == times
+    assert audit_release(order.folder_of_v1, order.plan).holds
+
+
+WRONG = {
+    "no such plan": (["release", "none.toml"], 2, "the plan none.toml cannot be read"),
+    "a folder for a plan": (["release", "."], 2, "cannot be read; give the path of a TOML file"),
+    "a table for a plan": (["release", "people.csv"], 2, "is not TOML"),
+    "bytes for a plan": (["release", "bytes"], 2, "is not UTF-8 text"),
+    "an empty plan": (["release", "empty"], 2, "name is missing"),
+    "no such source": (["release", "people.toml", "--set", "source.path=none.csv"], 3, "none.csv was not found"),
+    "an empty source": (["release", "people.toml", "--set", "source.path=empty"], 3, "the source is empty"),
+    "bytes for a source": (["release", "people.toml", "--set", "source.path=bytes"], 3, "the source"),
+    "a missing column": (["release", "people.toml", "--set", 'columns.iban={role = "drop"}'], 2, "iban"),
+    "an unknown key": (["release", "people.toml", "--set", "privacy.l=3"], 2, "unknown key privacy.l"),
+    "no key": (["release", "people.toml", "--set", "5"], 2, "--set takes key.path=value"),
+    "a vault that is a file": (["release", "people.toml", "--set", "publish.vault=people.csv"], 1, "publish.vault"),
+    "a vault of somebody else": (["release", "people.toml", "--set", "publish.vault=."], 1, "is no vault and open to others"),
+    "audit of nothing": (["audit", "none", "--plan", "people.toml"], 3, "holds no readable manifest.json"),
+    "audit without a plan": (["audit", "none", "--plan", "none.toml"], 3, "holds no readable manifest.json"),
+    "show nothing": (["show", "none"], 3, "holds no readable manifest.json"),
+    "show a table": (["show", "people.csv"], 3, "holds no readable manifest.json"),
+    "plan of nothing": (["plan", "none.csv"], 3, "none.csv was not found"),
+    "plan of an empty file": (["plan", "empty"], 3, "the source is empty"),
+    "plan over a file": (["plan", "people.csv", "--output", "people.toml"], 2, "people.toml exists or cannot be written"),
+    "plan into no folder": (["plan", "people.csv", "--output", "no/plan.toml"], 2, "exists or cannot be written"),
+    "serve nothing": (["serve", "none.toml"], 2, "the plan none.toml cannot be read"),
+    "serve at no time": (["serve", "people.toml", "--cron", "daily"], 2, "--cron must be five fields"),
+    "serve at an impossible time": (["serve", "people.toml", "--cron", "99 2 * * *"], 2, "--cron must be five fields"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "code", "words"), WRONG.values(), ids=WRONG.keys())
+def test_wrong_input_is_refused_in_one_line(tmp_path, monkeypatch, capsys, arguments, code, words):
+    order = Order(tmp_path)
+    (tmp_path / "empty").touch()
+    (tmp_path / "bytes").write_bytes(bytes(range(256)))
+    tmp_path.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    assert words in refusal(call(capsys, *arguments), code)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
+    assert not order.releases.exists()
+
+
+def test_an_unreachable_server_is_named(tmp_path):
+    order = Order(tmp_path)
+    done = crowdcover("release", order.plan, "--quiet", environment={"PREFECT_API_URL": "http://127.0.0.1:9/api"})
+    assert "check PREFECT_API_URL, or unset it to run without a server" in refusal((done.code, done.out, done.err), 1)
+    assert not order.releases.exists()
+
+
+def test_ctrl_c_stops_and_the_next_run_goes_on(server, tmp_path):
+    order = Order(tmp_path)
+    done = crowdcover("release", order.plan, breaks=("tasks.anonymize", "random_matching", signal.SIGINT))
+    assert (done.code, done.out) == (130, "")
+    assert "crowdcover: stopped; run the same command again to go on" in done.err
+    assert "Traceback" not in done.err
+    times = order.stage_times()
+    assert set(times) == {"ingest", "validate-ingested", "binarize", "validate-binarized"}
+    assert order.release() == order.folder_of_v1
+    assert order.stage_times().items() >= times.items()
+
+
+# ---------------------------------------------------------------- show, plan, demo
+
+
+def test_show_prints_the_manifest_for_people_and_for_programs(released, capsys):
+    manifest = json.loads((released.folder_of_v1 / "manifest.json").read_text(encoding="utf-8"))
+    code, out, err = call(capsys, "show", released.folder_of_v1, "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out) == manifest
+    code, out, err = call(capsys, "show", released.folder_of_v1)
+    assert (code, err) == (0, "")
+    for words in (
+        "people v1",
+        "k = 4 for everyone",
+        "90",
+        f"{manifest['utility']['suppression']:.3f}",
+        "age",
+        "city",
+        "smokes",
+    ):
+        assert words in out
+
+
+@pytest.mark.parametrize("arguments", [["show", "FOLDER"], ["plan", "SOURCE"], ["audit", "FOLDER", "--plan", "PLAN"]])
+def test_a_reader_that_goes_away_is_no_error_worth_words(released, arguments):
+    """As in `crowdcover show v1 | head`."""
+    places = {"FOLDER": str(released.folder_of_v1), "SOURCE": str(released.source), "PLAN": str(released.plan)}
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [COMMAND, *(places.get(argument, argument) for argument in arguments)]
+    try:
+        done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=LONGEST, check=False)
+    finally:
+        os.close(writing)
+    assert done.stderr == ""
+
+
+def test_a_starter_plan_runs_as_it_is(server, tmp_path, capsys):
+    order = Order(tmp_path)
+    code, out, _ = call(capsys, "plan", order.source)
+    assert code == 0
+    assert call(capsys, "plan", order.source, "--output", tmp_path / "starter.toml")[0] == 0
+    assert (tmp_path / "starter.toml").read_text(encoding="utf-8") == out
+    order.plan = tmp_path / "starter.toml"
+    folder = order.release()
+    assert audit_release(folder, order.plan).holds
+    assert "ssn" not in order.rows().columns
+
+
+def test_the_demo_releases_a_real_table_and_shows_it(server, tmp_path):
+    done = crowdcover("demo", "--folder", tmp_path / "demo")
+    assert done.code == 0, done.err
+    folder = tmp_path / "demo" / "releases" / "fair" / "v1"
+    assert done.last_line == str(folder)
+    assert "k = 10 for everyone" in done.out
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["privacy"]["records"] == 6366
+    assert crowdcover("audit", folder, "--plan", tmp_path / "demo" / "fair.toml").code == 0
+
+
+# ---------------------------------------------------------------- serve
+
+
+def wait_for(found, longest=LONGEST):
+    """Ask until there is an answer."""
+    end = time.monotonic() + longest
+    while time.monotonic() < end:
+        if answer := found():
+            return answer
+        time.sleep(0.2)
+    raise AssertionError("no answer")
+
+
+def test_a_served_plan_runs_when_it_is_asked_to_and_stops_when_it_is_told_to(server, tmp_path):
+    order = Order(tmp_path, name=f"served-{os.getpid()}")
+    order.releases = tmp_path / "releases" / order.document["name"]
+    log = (tmp_path / "log").open("w")
+    process = subprocess.Popen([COMMAND, "serve", "people.toml", "--cron", "0 2 1 * *"], cwd=tmp_path, stdout=log, stderr=log)
+    try:
+        with get_client(sync_client=True) as client:
+
+            def ask(path, body):
+                return client._client.post(path, json=body).raise_for_status().json()
+
+            wanted = {"deployments": {"name": {"any_": [order.document["name"]]}}}
+            (deployment,) = wait_for(lambda: process.poll() is not None or ask("/deployments/filter", wanted))
+            assert [entry["schedule"]["cron"] for entry in deployment["schedules"]] == ["0 2 1 * *"]
+            assert [entry["active"] for entry in deployment["schedules"]] == [True]
+            (frozen,) = (order.vault / "plans").iterdir()
+            assert deployment["parameters"] == {"plan": str(frozen)}
+            run = ask(f"/deployments/{deployment['id']}/create_flow_run", {})
+            ended = wait_for(
+                lambda: [
+                    found
+                    for found in ask("/flow_runs/filter", {"flow_runs": {"id": {"any_": [run["id"]]}}})
+                    if found["state"]["type"] in ("COMPLETED", "FAILED", "CRASHED")
+                ]
+            )
+            assert ended[0]["state"]["type"] == "COMPLETED", (tmp_path / "log").read_text()
+            assert order.versions == ["v1"]
+            process.send_signal(signal.SIGINT)
+            assert process.wait(LONGEST) == 0
+            assert "Traceback" not in (tmp_path / "log").read_text()
+            (left,) = ask("/deployments/filter", wanted)
+            assert not left["paused"]
+    finally:
+        if process.poll() is None:
+            process.kill()
+            process.wait()
+        log.close()
+    assert audit_release(order.folder_of_v1, order.plan).holds
+    assert people()[0][0] not in (tmp_path / "log").read_text()

@@ -1,0 +1,291 @@
+"""Secrets are planted where a table and a plan can hold them; then every byte outside the vault is looked through.
+
+Each scenario runs the command line in a process of its own and in a folder of its own; the server and its database are
+shared, which makes the last look the widest: whatever any scenario wrote there is found by any later one.
+"""
+
+import gzip
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+import polars as pl
+import pytest
+from prefect.client.orchestration import get_client
+
+from tests.conftest import HOME
+from tests.flows.orders import Order, database_texts
+from tests.flows.processes import Finished, crowdcover
+
+RECORDS = 80
+SENSITIVE = [f"Psickness{number}Q" for number in range(4)]
+KEPT = [f"Premark{number}Q" for number in range(RECORDS)]
+IDENTIFIERS = [f"Pperson{number}Q" for number in range(RECORDS)]
+DROPPED = [f"Pjunk{number}Q" for number in range(RECORDS)]
+RARE = "Pvillage1Q"
+CITIES = ["Ptown1Q", "Ptown2Q", "Ptown3Q"]
+GROUPS = ["Pgroup1Q", "Pgroup2Q"]  # the plan names them in k = {by = ..., levels = {...}}; the column itself is dropped
+MISSING = "Punknown1Q"  # the plan names it in source.missing
+RARE_AGE = "98765.4321"  # the only one of its kind: the largest number
+PASSWORD = "Ppassword1Q"
+
+NEVER = [*IDENTIFIERS, *DROPPED, *GROUPS, MISSING, PASSWORD]  # not even in a release
+DATA_ONLY = [*SENSITIVE, *KEPT, RARE, *CITIES]
+ALL = [*NEVER, *DATA_ONLY, RARE_AGE]
+
+
+def rows():
+    found = []
+    for number in range(RECORDS):
+        city = RARE if number == 5 else MISSING if number == 6 else CITIES[number % 3]
+        age = RARE_AGE if number == 11 else str(20 + number % 50)
+        group = GROUPS[number % 2]
+        found.append((IDENTIFIERS[number], age, city, group, SENSITIVE[number % 4], KEPT[number], DROPPED[number]))
+    return found
+
+
+def order_of(folder, **sections):
+    """The plan of all scenarios: secrets in each of its corners."""
+    order = Order(
+        folder,
+        rows(),
+        source={"missing": [MISSING]},
+        columns={"smokes": {"role": "drop"}},
+        privacy={"k": {"by": "smokes", "levels": {GROUPS[0]: 3, GROUPS[1]: 5}}},
+    )
+    order.write(**sections)
+    return order
+
+
+# ---------------------------------------------------------------- scenarios
+
+
+# What a library might say when something breaks.
+WORDS = f"could not convert {SENSITIVE[1]!r} of {IDENTIFIERS[2]!r} in {RARE!r} ({RARE_AGE}), {MISSING}, {GROUPS[0]}"
+
+
+@dataclass
+class Scenario:
+    """What to do and what must come of it."""
+
+    code: int
+    sections: dict = field(default_factory=dict)
+    breaks: tuple[str, str] | None = None
+    says: str = ""
+    environment: dict | None = None
+
+
+SCENARIOS = {
+    "published": Scenario(0, says="guarantees hold"),
+    "published, everything logged": Scenario(0, environment={"PREFECT_LOGGING_LEVEL": "DEBUG"}),
+    "plan refused": Scenario(2, {"source": {"nonsense": PASSWORD}}, says="unknown key source.nonsense"),
+    "plan refused, value of another type": Scenario(2, {"source": {"header": PASSWORD}}, says="source.header"),
+    "group without a level": Scenario(
+        3, {"privacy": {"k": {"by": "smokes", "levels": {GROUPS[0]: 3}}}}, says="of a group that levels do not name"
+    ),
+    "refused at ingest": Scenario(3, {"columns": {"city": {"role": "quasi", "kind": "numeric"}}}, says="no finite numbers"),
+    "refused at ingest, dates": Scenario(3, {"columns": {"city": {"role": "quasi", "kind": "date"}}}, says="no dates"),
+    "refused at validation": Scenario(
+        3, {"columns": {"city": {"role": "quasi", "kind": "categorical", "missing": "refuse"}}}, says="failed: "
+    ),
+    "refused at binarize": Scenario(
+        3, {"columns": {"city": {"role": "quasi", "kind": "categorical", "order": CITIES}}}, says="'order' does not name"
+    ),
+    "nobody can hide": Scenario(2, {"privacy": {"k": 81}}, says="demand k > 80"),
+    "refused at the check": Scenario(4, {"checks": {"min_utility": 1.0}}, says="below checks.min_utility"),
+    "database with a password": Scenario(
+        3,
+        {"source": {"path": None, "uri": f"postgresql://u:{PASSWORD}@127.0.0.1:9/{SENSITIVE[0]}", "query": f"select '{RARE}'"}},
+    ),
+    "breaks while the header is read": Scenario(1, breaks=("tasks.sources", "header"), says="unforeseen ValueError"),
+    "breaks in the flow": Scenario(1, breaks=("flows.release", "admit"), says="stage release failed with ValueError"),
+    "breaks at ingest": Scenario(1, breaks=("tasks.ingest", "read_order"), says="stage ingest failed with ValueError"),
+    "breaks at validation": Scenario(1, breaks=("tasks.validate", "_ingested"), says="stage validate failed with ValueError"),
+    "breaks in Great Expectations": Scenario(3, breaks=("validations.run", "_results"), says="failed: "),
+    "breaks at binarize": Scenario(1, breaks=("tasks.binarize", "encoded"), says="stage binarize failed with ValueError"),
+    "breaks at anonymize": Scenario(
+        1, breaks=("tasks.anonymize", "write_cells"), says="stage anonymize failed with ValueError"
+    ),
+    "breaks at check": Scenario(1, breaks=("tasks.check", "audit_rows"), says="stage check failed with ValueError"),
+    "breaks at publish": Scenario(1, breaks=("tasks.publish", "_write_report"), says="stage publish failed with ValueError"),
+    "breaks once published": Scenario(1, breaks=("tasks.publish", "announce"), says="stage publish failed with ValueError"),
+    "breaks, everything logged": Scenario(
+        1, breaks=("tasks.binarize", "encoded"), environment={"PREFECT_LOGGING_LEVEL": "DEBUG"}
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def ended(server, tmp_path_factory):
+    """All scenarios, run: name -> order and what its process left."""
+    orders = {}
+    for name, scenario in SCENARIOS.items():
+        order = orders[name] = order_of(tmp_path_factory.mktemp("leak"))
+        for section, values in scenario.sections.items():
+            merged = {**order.document.get(section, {}), **values}
+            order.document[section] = {key: value for key, value in merged.items() if value is not None}
+        order.write()
+        (order.folder / "here").mkdir()
+
+    def end(name):
+        scenario, order = SCENARIOS[name], orders[name]
+        breaks = scenario.breaks and (*scenario.breaks, WORDS)
+        here, environment = order.folder / "here", scenario.environment
+        return crowdcover("release", order.plan, breaks=breaks, cwd=here, environment=environment)
+
+    slowest_first = sorted(SCENARIOS, key=lambda name: SCENARIOS[name].environment is None)
+    with ThreadPoolExecutor(3) as pool:
+        return {name: (orders[name], done) for name, done in zip(slowest_first, pool.map(end, slowest_first), strict=True)}
+
+
+def markers_in(content: bytes, markers=ALL):
+    return sorted({marker for marker in markers if marker.encode() in content or marker.encode("utf-16-le") in content})
+
+
+def outside(order):
+    """Every file that a run wrote outside of its vault, and was not given."""
+    given = {order.source, order.plan}
+    return [
+        path for path in order.folder.rglob("*") if path.is_file() and order.vault not in path.parents and path not in given
+    ]
+
+
+def contents(path):
+    """The bytes of a file, and what it holds when it is unpacked."""
+    content = path.read_bytes()
+    yield content
+    if path.suffix == ".gz":
+        yield gzip.decompress(content)
+    if path.suffix == ".parquet":
+        yield pl.read_parquet(path).write_json().encode()
+
+
+# ---------------------------------------------------------------- what is looked at
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_it_ends_as_it_should(ended, name):
+    scenario, (_, done) = SCENARIOS[name], ended[name]
+    assert done.code == scenario.code, done.err
+    assert scenario.says in done.err
+    assert "Traceback" not in done.err
+    if scenario.code:
+        assert done.out == ""
+        assert done.err.splitlines()[-1].startswith("crowdcover: ")
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_the_terminal_shows_no_secret(ended, name):
+    done: Finished = ended[name][1]
+    assert markers_in((done.out + done.err).encode()) == []
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_files_outside_the_vault_hold_no_secret(ended, name):
+    order, done = ended[name]
+    found = outside(order)
+    released = {"data.parquet", "data.csv.gz", "codebook.json", "manifest.json", "report.html"}
+    visible = done.code == 0 or name == "breaks once published"
+    hidden = {path for path in found if any(part.startswith(".") for part in path.relative_to(order.folder).parts)}
+    assert {path.name for path in found if path not in hidden} == (released if visible else set())
+    for path in found:
+        may = {"data": DATA_ONLY, "codebook": [*CITIES, RARE]}.get(path.name.split(".")[0], [])
+        for content in contents(path):
+            assert set(markers_in(content)) <= set(may), path.name
+
+
+def test_the_release_shows_what_it_should(ended):
+    """The markers would be found if they were there."""
+    order, _ = ended["published"]
+    for name in ("data.parquet", "data.csv.gz"):
+        unpacked = list(contents(order.folder_of_v1 / name))[-1]
+        assert set(markers_in(unpacked, [*SENSITIVE, *KEPT, RARE])) == {*SENSITIVE, *KEPT, RARE}
+    codebook = (order.folder_of_v1 / "codebook.json").read_bytes()
+    assert RARE in markers_in(codebook)
+    assert markers_in(codebook, [RARE_AGE]) == []
+    cells = order.rows()["city"].to_list()
+    assert all("|" in cell for cell in cells if RARE in cell)
+
+
+def test_the_vault_keeps_what_broke(ended):
+    for name, (order, _) in ended.items():
+        if name.startswith("breaks ") and "header" not in name and "Great" not in name:
+            kept = b"".join(path.read_bytes() for path in order.vault.rglob("failure-*.txt"))
+            assert IDENTIFIERS[2].encode() in kept, name
+
+
+def test_prefects_files_hold_no_secret(ended):
+    settle(ended)
+    for path in HOME.rglob("*"):
+        if path.is_file():
+            assert markers_in(path.read_bytes()) == [], path.name
+
+
+def test_prefects_database_holds_no_secret(ended):
+    settle(ended)
+    texts = list(database_texts(HOME / "prefect.db"))
+    assert any(b"ingested 80 rows" in text for text in texts)  # it is the one that was written to
+    assert markers_in(b"\n".join(texts)) == []
+
+
+def test_prefects_answers_hold_no_secret(ended):
+    settle(ended)
+    with get_client(sync_client=True) as client:
+        for what in ("flows", "flow_runs", "task_runs", "artifacts", "logs", "deployments", "variables", "block_documents"):
+            found, more = [], True
+            while more:
+                answer = client._client.post(f"/{what}/filter", json={"limit": 200, "offset": len(found)}).raise_for_status()
+                more = answer.json()
+                found += more
+            assert what in {"deployments", "variables", "block_documents"} or found
+            assert markers_in(json.dumps(found, ensure_ascii=False).encode()) == [], what
+            if what == "flow_runs":
+                assert all(set(flow_run["parameters"]) <= {"plan"} for flow_run in found)
+
+
+def settle(ended):
+    """Wait until the server has written down the end of every run that reached it."""
+    wanted = {str(path) for order, _ in ended.values() for path in (order.vault / "plans").glob("*.json")}
+    end = time.monotonic() + 60
+    with get_client(sync_client=True) as client:
+        while time.monotonic() < end:
+            finished = set()
+            offset = 0
+            while page := client._client.post("/flow_runs/filter", json={"limit": 200, "offset": offset}).json():
+                offset += len(page)
+                finished |= {run["parameters"]["plan"] for run in page if run["state"]["type"] in ("COMPLETED", "FAILED")}
+            if wanted <= finished:
+                return
+            time.sleep(0.1)
+    pytest.fail("some runs have no end")
+
+
+def test_audit_show_and_starter_plan_tell_no_secret(ended):
+    order, _ = ended["published"]
+    folder = order.folder_of_v1
+    for arguments, breaks, code in (
+        (["audit", folder, "--plan", order.plan], None, 0),
+        (["audit", folder, "--plan", order.plan], ("tasks.audit", "crowds"), 1),
+        (["show", folder], None, 0),
+        (["show", folder, "--json"], None, 0),
+        (["plan", order.source], None, 0),
+        (["plan", order.source], ("flows.starter", "read"), 1),
+    ):
+        done = crowdcover(*arguments, breaks=breaks and (*breaks, WORDS), cwd=order.folder)
+        assert done.code == code, done.err
+        assert "Traceback" not in done.err
+        assert markers_in((done.out + done.err).encode()) == [], arguments[0]
+
+
+def test_a_spoiled_release_is_judged_without_quoting_it(ended, tmp_path):
+    order, _ = ended["published"]
+    spoiled = pl.read_parquet(order.folder_of_v1 / "data.parquet").with_columns(
+        city=pl.lit(RARE), diagnosis=pl.lit(SENSITIVE[2]), ssn=pl.lit(IDENTIFIERS[1])
+    )
+    for path in order.folder_of_v1.iterdir():
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    spoiled.write_parquet(tmp_path / "data.parquet")
+    done = crowdcover("audit", tmp_path, "--plan", order.plan)
+    assert done.code == 4
+    assert markers_in((done.out + done.err).encode()) == []

@@ -1,0 +1,637 @@
+import bisect
+import csv
+import gzip
+import hashlib
+import json
+import os
+import shutil
+import stat
+import time
+from datetime import date, datetime
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from prefect.client.orchestration import get_client
+
+from anon_core.encoding import write_cells
+from anon_core.errors import GuaranteeError, InfeasibleError, InputError
+from flows.audit import audit_release
+from flows.release import release
+from tasks import secrecy
+from tasks.binarize import load
+from tasks.storage import FolderError, SecondReleaseError, Stored
+from tests.flows.orders import HEADER, RARE, SEED, Order, data_bytes, people
+from tests.naive import matchable
+
+FILES = {"data.parquet", "data.csv.gz", "codebook.json", "manifest.json", "report.html"}
+STAGES = {"ingest", "validate-ingested", "binarize", "validate-binarized", "anonymize", "check"}
+SHOWN = ["key", "age", "city", "smokes", "diagnosis", "note"]
+QUASI = ("age", "city", "smokes")
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def manifest(folder):
+    return json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+
+
+def released_rows(folder):
+    """The rows as a reader of the CSV file sees them."""
+    with gzip.open(folder / "data.csv.gz", "rt", encoding="utf-8", newline="") as handle:
+        return list(csv.DictReader(handle))
+
+
+def attributes(folder):
+    document = json.loads((folder / "codebook.json").read_text(encoding="utf-8"))
+    return {attribute["name"]: attribute for attribute in document["attributes"]}
+
+
+def level(attribute, text):
+    """The level of a source value, by the published codebook alone."""
+    if text == "":
+        return attribute["labels"].index("(missing)")
+    if attribute["kind"] == "numeric":
+        return bisect.bisect_left(attribute["inner_edges"], float(text)) + attribute["has_missing"]
+    return attribute["labels"].index(text)
+
+
+def allowed(attribute, cell):
+    """The levels that a released cell stands for; the labels of these tables need no escapes."""
+    labels = attribute["labels"]
+    if cell == "*":
+        return set(range(len(labels)))
+    if ".." in cell:
+        low, high = cell.split("..")
+        return set(range(labels.index(low), labels.index(high) + 1))
+    return {labels.index(part) for part in cell.split("|")}
+
+
+def fits(folder, source_rows):
+    """bool (people, rows): every quasi-identifier of the person is one that the row allows."""
+    book = attributes(folder)
+    rows = released_rows(folder)
+    people_levels = [[level(book[name], person[HEADER.index(name)]) for name in QUASI] for person in source_rows]
+    row_levels = [[allowed(book[name], row[name]) for name in QUASI] for row in rows]
+    return np.array([[all(p in r for p, r in zip(a, b, strict=True)) for b in row_levels] for a in people_levels])
+
+
+# ---------------------------------------------------------------- what is published
+
+
+def test_the_folder_holds_these_files_and_no_others(released):
+    assert {path.name for path in released.folder_of_v1.iterdir()} == FILES
+    assert released.versions == ["v1"]
+    assert [path.name for path in released.releases.iterdir()] == ["v1"]
+
+
+def test_a_release_is_open_and_its_vault_is_not(released):
+    assert mode(released.folder_of_v1) == 0o755
+    assert {mode(path) for path in released.folder_of_v1.iterdir()} == {0o644}
+    inside = [released.vault, *released.vault.rglob("*")]
+    assert {mode(path) for path in inside if path.is_dir()} == {0o700}
+    assert {mode(path) for path in inside if path.is_file()} == {0o600}
+
+
+def test_csv_and_parquet_hold_the_same_table(released):
+    parquet = pl.read_parquet(released.folder_of_v1 / "data.parquet")
+    packed = (released.folder_of_v1 / "data.csv.gz").read_bytes()
+    text = gzip.decompress(packed)
+    assert pl.read_csv(text, infer_schema=False).equals(parquet)
+    assert parquet.columns == text.decode().splitlines()[0].split(",") == SHOWN
+    # no name and no time inside: equal rows are equal bytes
+    assert packed[3:8] == b"\0\0\0\0\0"
+
+
+def test_keys_are_distinct_random_and_sorted(released):
+    keys = released.rows()["key"].to_list()
+    assert len(set(keys)) == 90
+    assert keys == sorted(keys)
+    assert all(len(key) == 16 and set(key) <= set("0123456789abcdef") for key in keys)
+
+
+def test_the_vault_knows_who_sits_where_and_the_release_does_not(released):
+    pairs = released.matching()
+    assert pairs.columns == ["record", "key"]
+    assert pairs["record"].to_list() == list(range(90))
+    assert sorted(pairs["key"]) == released.rows()["key"].to_list()
+    assert not (released.folder_of_v1 / "matching.parquet").exists()
+
+
+def test_every_person_has_one_row_that_is_true_of_them(released):
+    source = people()
+    row_of = {row["key"]: number for number, row in enumerate(released_rows(released.folder_of_v1))}
+    rows = released_rows(released.folder_of_v1)
+    fit = fits(released.folder_of_v1, source)
+    for record, key in released.matching().iter_rows():
+        row = rows[row_of[key]]
+        assert fit[record, row_of[key]]
+        assert (row["diagnosis"], row["note"]) == source[record][4:6]
+
+
+def test_the_crowds_are_as_large_as_demanded_by_a_slow_judge(released):
+    fit = fits(released.folder_of_v1, people())
+    said = manifest(released.folder_of_v1)["privacy"]
+    assert fit.sum(axis=1).min() >= 4
+    assert said["compatible_min_margin"] == fit.sum(axis=1).min() - 4
+    assert matchable(fit).sum(axis=1).min() >= 4
+    assert (said["records"], said["k_min"], said["k_max"]) == (90, 4, 4)
+    assert said["below_k"] == said["matchable_below_k"] == said["untruthful_rows"] == 0
+
+
+def test_a_rare_city_never_stands_alone(released):
+    cells = [row["city"] for row in released_rows(released.folder_of_v1) if RARE in row["city"]]
+    assert cells
+    assert all("|" in cell for cell in cells)
+
+
+def test_the_manifest_holds_what_the_contract_names(released):
+    document = manifest(released.folder_of_v1)
+    assert set(document) == {
+        "crowdcover", "name", "version", "created", "plan_sha256", "source", "anonymizer", "privacy", "utility",
+        "iterations", "timings", "peak_memory_bytes", "files",
+    }  # fmt: skip
+    assert (document["name"], document["version"]) == ("people", "v1")
+    assert document["source"] == {"rows": 90, "columns": 7}
+    assert document["anonymizer"]["name"] == "adaptive"
+    assert document["anonymizer"]["max_iterations"] == 10
+    assert {"utility", "cover_edges", "seconds"} <= set(document["iterations"][0])
+    assert set(document["timings"]) == STAGES
+    assert document["peak_memory_bytes"] > 2**20
+    assert set(document["files"]) == FILES - {"manifest.json"}
+    for name, digest in document["files"].items():
+        assert hashlib.sha256((released.folder_of_v1 / name).read_bytes()).hexdigest() == digest
+
+
+def test_utility_is_what_a_reader_counts(released):
+    book = attributes(released.folder_of_v1)
+    rows = released_rows(released.folder_of_v1)
+    sizes = {name: [len(allowed(book[name], row[name])) for row in rows] for name in QUASI}
+    ordinal = {name: book[name]["encoding"] == "ordinal" for name in QUASI}
+    hidden = sum(size - ordinal[name] for name in QUASI for size in sizes[name] if size > 1)
+    features = sum(book[name]["features"] for name in QUASI)
+    said = manifest(released.folder_of_v1)["utility"]
+    assert said["features"] == features
+    assert said["suppression"] == pytest.approx(1 - hidden / (90 * features))
+    assert said["cells_exact"] == pytest.approx(np.mean([size == 1 for name in QUASI for size in sizes[name]]))
+    loss = {name: np.mean([(s - 1) / (len(book[name]["labels"]) - 1) for s in sizes[name]]) for name in QUASI}
+    assert said["gcp"] == pytest.approx(np.mean(list(loss.values())))
+    assert said["per_column"].keys() == set(QUASI)
+    assert all(said["per_column"][name]["ncp"] == pytest.approx(loss[name]) for name in QUASI)
+
+
+@pytest.mark.parametrize("formats", [["csv"], ["parquet"]])
+def test_one_format_is_enough(server, tmp_path, formats):
+    """Typed columns that are carried along are found true in either format."""
+    order = Order(tmp_path, publish={"formats": formats})
+    typed = pl.read_csv(order.source, infer_schema=False).with_columns(
+        when=pl.Series([datetime(2020, 1, 1, 12, 0, number % 60, 5) for number in range(90)]),
+        day=pl.Series([None if number == 3 else date(2020, 1, 1 + number % 28) for number in range(90)]),
+        share=pl.Series([number / 7 * 10.0 ** (number - 45) for number in range(90)]),
+        flag=pl.Series([None if number % 3 == 0 else number % 2 == 0 for number in range(90)]),
+        text=pl.Series(["" if number % 2 else 'a "b", c\nd' for number in range(90)]),
+    )
+    typed.write_parquet(tmp_path / "people.parquet")
+    carried = {name: {"role": "keep"} for name in ("when", "day", "share", "flag", "text")}
+    order.write(source={"path": "people.parquet"}, columns=carried)
+    folder = order.release()
+    names = {"csv": "data.csv.gz", "parquet": "data.parquet"}
+    assert {path.name for path in folder.iterdir()} == FILES - (set(names.values()) - {names[formats[0]]})
+    found = audit_release(folder, order.plan)
+    assert found.holds, found.sentence()
+
+
+def test_another_k_for_everyone_holds_too(server, tmp_path):
+    rows = [(*row[:5], str(2 + number % 6), row[6]) for number, row in enumerate(people())]
+    order = Order(tmp_path, rows, privacy={"k": {"column": "note"}})
+    folder = order.release()
+    demanded = np.array([2 + number % 6 for number in range(90)])
+    crowd = fits(folder, rows).sum(axis=1)
+    assert (crowd >= demanded).all()
+    said = manifest(folder)["privacy"]
+    assert (said["k_min"], said["k_max"]) == (2, 7)
+    assert said["compatible_min_margin"] == (crowd - demanded).min()
+
+
+# ---------------------------------------------------------------- the order of the source
+
+
+def test_rows_stand_where_chance_put_them(server, tmp_path):
+    order = Order(tmp_path).fix_seed()
+    order.release()
+    place = {key: number for number, key in enumerate(order.rows()["key"])}
+    places = [place[key] for key in order.matching()["key"]]
+    own = np.corrcoef(places, np.arange(90))[0, 1]
+    # the correlation has a deviation of 1 / sqrt(89) = 0.106; the seed is fixed
+    assert abs(own) < 3 * 0.106
+
+
+def test_people_sit_in_each_others_rows(server, tmp_path):
+    """A row is made of one person and given to another whom it fits."""
+    order = Order(tmp_path).fix_seed()
+    order.release()
+    stage = order.run.path / "anonymize"
+    table, source_row = load(Stored(order.run.path / "binarize", ""))
+    own = write_cells(table, np.load(stage / "cover.npz")["hidden"])
+    made_of = list(zip(*(own[name] for name in QUASI), strict=True))
+    given = dict(zip(order.rows()["key"], order.rows().select(QUASI).iter_rows(), strict=True))
+    assert source_row.tolist() == list(range(90))
+    moved = sum(given[key] != made_of[record] for record, key in order.matching().iter_rows())
+    assert moved > 20
+
+
+def test_a_permuted_source_gives_the_same_release_up_to_the_secrets(server, tmp_path, monkeypatch):
+    """Whatever the source's order decides, the secret permutation decides: undo it, and the rows are the same."""
+    order = Order(tmp_path / "first").fix_seed()
+    order.release()
+    moved = np.random.default_rng(5).permutation(90)
+    second = Order(tmp_path / "second", [people()[record] for record in moved]).fix_seed()
+    back = np.argsort(moved)
+    drawn = secrecy.permutation
+    monkeypatch.setattr(secrecy, "permutation", lambda *arguments: back[drawn(*arguments)])
+    second.release()
+
+    one, two = order.rows(), second.rows()
+    assert one["key"].equals(two["key"])
+    for name in ("diagnosis", "note"):
+        assert sorted(one[name]) == sorted(two[name])
+    assert one.select(QUASI).sort(QUASI).equals(two.select(QUASI).sort(QUASI))
+    files = [data_bytes(each.folder_of_v1)["codebook.json"] for each in (order, second)]
+    assert files[0] == files[1]
+    said = [manifest(each.folder_of_v1) for each in (order, second)]
+    for name in ("privacy", "utility", "source"):
+        assert said[0][name] == said[1][name]
+
+
+# ---------------------------------------------------------------- versions
+
+
+def test_versions_count_up_and_are_never_overwritten(server, tmp_path):
+    order = Order(tmp_path)
+    first = order.release()
+    before = {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in first.iterdir()}
+    (order.releases / "v7").mkdir()
+    (order.releases / "v8").write_text("in the way")
+    (order.releases / "vast").touch()
+    order.write_source(people(draws=4))
+    assert order.release() == order.releases / "v9"
+    assert manifest(order.releases / "v9")["version"] == "v9"
+    assert {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in first.iterdir()} == before
+
+
+def test_two_vaults_give_two_different_releases(server, tmp_path):
+    order = Order(tmp_path).fix_seed()
+    order.release()
+    second = Order(tmp_path, publish={"vault": "second"})
+    second.vault = tmp_path / "second"
+    assert second.fix_seed(SEED[::-1]).release() == order.releases / "v2"
+    pairs = [order.matching(), second.matching()]
+    assert not set(pairs[0]["key"]) & set(pairs[1]["key"])
+    # the ties that decide what is hidden are broken in another order
+    hidden = [np.load(each.run.path / "anonymize" / "cover.npz")["hidden"] for each in (order, second)]
+    assert (hidden[0] != hidden[1]).any()
+
+
+# ---------------------------------------------------------------- the same order again
+
+
+def test_the_same_order_again_is_the_same_release(server, tmp_path):
+    order = Order(tmp_path)
+    first = order.release()
+    files = {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in first.iterdir()}
+    times = order.stage_times()
+    assert set(times) == STAGES
+    assert order.release() == first
+    assert {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in first.iterdir()} == files
+    assert order.stage_times() == times
+    assert order.versions == ["v1"]
+
+
+def test_a_release_that_was_deleted_comes_back_with_the_same_rows(server, tmp_path):
+    order = Order(tmp_path)
+    first = order.release()
+    times, rows = order.stage_times(), data_bytes(first)
+    shutil.rmtree(first)
+    assert order.release() == first
+    assert data_bytes(first) == rows
+    assert order.stage_times() == times
+    assert audit_release(first, order.plan).holds
+
+
+@pytest.mark.parametrize("name", sorted(FILES))
+@pytest.mark.parametrize(
+    "spoil", [Path.unlink, lambda path: path.write_bytes(path.read_bytes() + b" ")], ids=["lost", "changed"]
+)
+def test_a_release_that_was_tampered_with_is_left_and_published_anew(server, tmp_path, name, spoil):
+    order = Order(tmp_path)
+    first = order.release()
+    rows = data_bytes(first)
+    spoil(first / name)
+    left = {path.name: path.read_bytes() for path in first.iterdir()}
+    assert order.release() == order.releases / "v2"
+    assert data_bytes(order.releases / "v2") == rows
+    assert {path.name: path.read_bytes() for path in first.iterdir()} == left
+    assert order.release() == order.releases / "v2"
+
+
+@pytest.mark.parametrize(
+    ("stage", "file"),
+    [
+        ("ingest", "table.parquet"),
+        ("validate-ingested", "stage.json"),
+        ("binarize", "bits.npz"),
+        ("anonymize", "data.parquet"),
+        ("anonymize", "matching.parquet"),
+        ("check", "crowds.npz"),
+    ],
+)
+def test_a_damaged_stage_is_made_again_and_nothing_else(server, tmp_path, stage, file):
+    order = Order(tmp_path)
+    first = order.release()
+    rows, times = data_bytes(first), order.stage_times()
+    path = order.run.path / stage / file
+    path.write_bytes(path.read_bytes()[:-7] + b"damaged")
+    shutil.rmtree(first)
+    order.release()
+    assert data_bytes(first) == rows
+    changed = {name for name, when in order.stage_times().items() if when != times[name]}
+    assert changed == {stage}
+
+
+def test_threads_and_memory_change_nothing(server, tmp_path):
+    releases = []
+    for threads in (1, 2):
+        order = Order(tmp_path / str(threads), compute={"threads": threads, "memory": f"{threads}GiB"}).fix_seed()
+        releases.append(data_bytes(order.release()))
+    assert releases[0] == releases[1]
+
+
+def test_where_it_runs_and_what_is_required_is_no_other_plan(server, tmp_path):
+    order = Order(tmp_path)
+    first = order.release()
+    order.write(compute={"threads": 1, "memory": "1GiB"}, checks={"min_utility": 0.1})
+    assert order.release() == first
+    shutil.copy(order.source, tmp_path / "moved.csv")
+    order.write(source={"path": "moved.csv"})
+    assert order.release() == first
+    assert order.versions == ["v1"]
+
+
+def test_a_second_place_gets_the_same_rows(server, tmp_path):
+    order = Order(tmp_path)
+    first = order.release()
+    times = order.stage_times()
+    order.write(publish={"path": "elsewhere"})
+    second = order.release()
+    assert second == tmp_path / "elsewhere" / "people" / "v1"
+    assert data_bytes(second) == data_bytes(first)
+    assert order.stage_times() == times
+    assert order.release() == second
+    order.write(publish={"path": "releases"})
+    assert order.release() == first
+    assert order.versions == ["v1"]
+
+
+# ---------------------------------------------------------------- another order for the same table
+
+CHANGES = {
+    "k": {"privacy": {"k": 5}},
+    "a role": {"columns": {"note": {"role": "drop"}}},
+    "bins": {"columns": {"age": {"role": "quasi", "kind": "numeric", "bins": "none"}}},
+    "a weight": {"columns": {"age": {"role": "quasi", "kind": "numeric", "weight": 2.0}}},
+    "the anonymizer": {"anonymizer": {"epsilon": 3.0}},
+    "what is missing": {"source": {"missing": ["ulm"]}},
+    "formats": {"publish": {"formats": ["csv"]}},
+    "the name": {"name": "others"},
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
+def test_a_second_release_of_the_same_table_is_refused(server, tmp_path, change):
+    order = Order(tmp_path)
+    first = order.release()
+    before = order.document
+    order.document = json.loads(json.dumps(before))
+    order.write(**change)
+    with pytest.raises(SecondReleaseError, match="two releases of one table can be intersected"):
+        order.release()
+    assert [path.name for path in order.releases.parent.glob("*/*")] == ["v1"]
+    order.document = before
+    order.write()
+    assert order.release() == first
+
+
+def test_a_second_release_can_be_allowed(server, tmp_path):
+    order = Order(tmp_path)
+    order.release()
+    order.write(privacy={"k": 5}, publish={"allow_second_release": True})
+    assert order.release() == order.releases / "v2"
+    assert manifest(order.releases / "v2")["privacy"]["k_min"] == 5
+    assert order.release() == order.releases / "v2"
+
+
+def test_a_second_release_is_refused_though_the_first_was_deleted(server, tmp_path):
+    order = Order(tmp_path)
+    shutil.rmtree(order.release())
+    order.write(privacy={"k": 5})
+    with pytest.raises(SecondReleaseError):
+        order.release()
+
+
+def test_a_second_release_is_refused_though_both_began_before_either_ended(server, tmp_path, monkeypatch):
+    """The first plan publishes while the second is at work."""
+    import flows.release as module
+
+    order = Order(tmp_path)
+    other = Order(tmp_path, privacy={"k": 5})
+    other.plan = tmp_path / "other.toml"
+    other.write()
+    order.write()
+    ran = []
+    made = module.check
+
+    def check(*arguments):
+        if not ran:
+            ran.append(True)
+            order.release()
+        return made(*arguments)
+
+    monkeypatch.setattr(module, "check", check)
+    with pytest.raises(SecondReleaseError):
+        other.release()
+    assert order.versions == ["v1"]
+    assert manifest(order.folder_of_v1)["privacy"]["k_min"] == 4
+
+
+def test_a_release_of_the_same_name_by_somebody_else_is_not_taken_for_ones_own(server, tmp_path, monkeypatch):
+    """Stopped just before the rename; before it goes on, another table takes the version."""
+    import tasks.publish as module
+
+    order = Order(tmp_path)
+
+    rename = os.rename
+
+    def stop_at_v1(aside, final):
+        if Path(final).name == "v1":
+            raise OSError("stopped")
+        rename(aside, final)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module.os, "rename", stop_at_v1)
+        with pytest.raises(FolderError, match="nothing could be published"):
+            order.release()
+    assert order.versions == []
+    other = Order(tmp_path, people(draws=9), source={"path": "other.csv"})
+    other.source.rename(tmp_path / "other.csv")
+    assert other.release() == order.folder_of_v1
+    mine = Order(tmp_path)
+    assert mine.release() == order.releases / "v2"
+    assert audit_release(order.releases / "v2", mine.plan).holds
+
+
+# ---------------------------------------------------------------- refusals
+
+
+def test_too_little_utility_publishes_nothing_and_lowering_the_floor_recomputes_nothing(server, tmp_path):
+    order = Order(tmp_path, checks={"min_utility": 0.999})
+    with pytest.raises(GuaranteeError, match=r"publication refused; utility 0\.\d+ is below checks\.min_utility = 0\.999"):
+        order.release()
+    assert not order.releases.exists()
+    times = order.stage_times()
+    assert set(times) == STAGES
+    order.write(checks={"min_utility": 0.1})
+    assert order.release() == order.folder_of_v1
+    assert order.stage_times() == times
+
+
+@pytest.mark.parametrize(
+    ("sections", "refusal", "words"),
+    [
+        ({"privacy": {"k": 91}}, InfeasibleError, "90 of 90 records demand k > 90"),
+        (
+            {"columns": {"note": {"role": "keep", "kind": "numeric"}}},
+            InputError,
+            "'note': 90 of 90 values are no finite numbers",
+        ),
+        ({"columns": {"city": {"role": "quasi", "kind": "binary"}}}, InputError, "ingested: .* hold; failed: .*city"),
+        ({"columns": {"city": {"role": "quasi", "kind": "categorical", "missing": "refuse"}}}, InputError, "city"),
+        ({"privacy": {"k": {"by": "smokes", "levels": {"yes": 3}}}}, InputError, "'smokes': .* that levels do not name"),
+    ],
+)
+def test_what_cannot_be_released_is_refused_in_words(server, tmp_path, sections, refusal, words):
+    order = Order(tmp_path, **sections)
+    with pytest.raises(refusal, match=words):
+        order.release()
+    assert not order.releases.exists()
+
+
+def test_a_source_that_changes_while_it_is_read_is_refused(server, tmp_path, monkeypatch):
+    import tasks.ingest as module
+
+    order = Order(tmp_path)
+    reading = module.read_order
+
+    def read_order(*arguments):
+        answer = reading(*arguments)
+        order.source.write_text(order.source.read_text() + "ident,44,ulm,yes,flu,note,junk\n")
+        return answer
+
+    monkeypatch.setattr(module, "read_order", read_order)
+    with pytest.raises(InputError, match="the source changed while it was read"):
+        order.release()
+    assert not order.releases.exists()
+
+
+def test_a_folder_that_cannot_be_written_is_named(server, tmp_path):
+    order = Order(tmp_path, publish={"path": "people.csv"})
+    with pytest.raises(FolderError, match=r"nothing could be published in .*people\.csv.*; mend publish\.path"):
+        order.release()
+    order.write(publish={"path": "releases"})
+    assert order.release() == order.folder_of_v1
+
+
+def test_a_maker_that_breaks_its_promise_is_stopped_at_the_gate(server, tmp_path, monkeypatch):
+    """Rows that tell too much are refused whoever wrote them."""
+    import tasks.anonymize as module
+
+    write = module.write_cells
+
+    def tell_all(table, hidden):
+        return write(table, np.zeros_like(hidden))
+
+    monkeypatch.setattr(module, "write_cells", tell_all)
+    order = Order(tmp_path)
+    with pytest.raises(GuaranteeError, match=r"publication refused; broken: .*compatible crowds") as caught:
+        order.release()
+    assert RARE not in str(caught.value)
+    assert not order.releases.exists()
+
+
+# ---------------------------------------------------------------- what Prefect shows
+
+
+def wait_for(found, ready, longest=60):
+    """Prefect's server writes down what happened a moment later."""
+    end = time.monotonic() + longest
+    while not ready(answer := found()) and time.monotonic() < end:
+        time.sleep(0.1)
+    return answer
+
+
+def test_prefect_shows_the_run_its_stages_and_its_artifacts(server, tmp_path):
+    order = Order(tmp_path)
+    release.with_options(flow_run_name=f"seen {tmp_path}")(str(order.plan))
+    with get_client(sync_client=True) as client:
+
+        def ask(what, **filters):
+            return client._client.post(f"/{what}/filter", json=filters).raise_for_status().json()
+
+        (run,) = ask("flow_runs", flow_runs={"name": {"any_": [f"seen {tmp_path}"]}})
+        assert run["state"]["type"] == "COMPLETED"
+        assert run["parameters"] == {"plan": str(order.plan)}
+        this = {"flow_runs": {"id": {"any_": [run["id"]]}}}
+        tasks = wait_for(
+            lambda: ask("task_runs", **this), lambda t: len(t) >= 7 and all(s["state_type"] == "COMPLETED" for s in t)
+        )
+        started = sorted(tasks, key=lambda task: task["start_time"])
+        names = [task["name"].rpartition("-")[0] for task in started]
+        assert names == ["ingest", "validate", "binarize", "validate", "anonymize", "check", "publish"]
+        artifacts = {artifact["type"]: artifact for artifact in ask("artifacts", **this)}
+        assert set(artifacts) == {"progress", "markdown"}
+        assert artifacts["progress"]["key"] == "anonymize"
+        assert float(artifacts["progress"]["data"]) == 100
+        words = artifacts["markdown"]["data"]
+        assert artifacts["markdown"]["key"] == "release-people"
+        assert "The privacy promise holds" in words
+        assert "k = 4 for everyone" in words
+        said = manifest(order.folder_of_v1)["utility"]["suppression"]
+        assert f"{said:.3f}" in words
+        logs = wait_for(
+            lambda: ask("logs", logs={"flow_run_id": {"any_": [run["id"]]}}),
+            lambda lines: any("published 90 rows as people v1" in line["message"] for line in lines),
+        )
+        messages = "\n".join(line["message"] for line in logs)
+        for words in ("ingested 90 rows, 5 of 7 columns", "iteration 1 of at most 10", "guarantees hold", "published 90 rows"):
+            assert words in messages
+
+
+def test_a_refusal_is_the_runs_final_state_without_a_traceback(server, tmp_path):
+    order = Order(tmp_path, privacy={"k": 91})
+    with pytest.raises(InfeasibleError):
+        release.with_options(flow_run_name=f"refused {tmp_path}")(str(order.plan))
+    with get_client(sync_client=True) as client:
+
+        def ask(what, **filters):
+            return client._client.post(f"/{what}/filter", json=filters).raise_for_status().json()
+
+        (run,) = ask("flow_runs", flow_runs={"name": {"any_": [f"refused {tmp_path}"]}})
+        assert run["state"]["type"] == "FAILED"
+        assert "90 of 90 records demand k > 90" in run["state"]["message"]
+        logs = wait_for(
+            lambda: ask("logs", logs={"flow_run_id": {"any_": [run["id"]]}}),
+            lambda lines: any("Finished in state Failed" in line["message"] for line in lines),
+        )
+        assert not any("Traceback" in line["message"] for line in logs)
