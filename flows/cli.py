@@ -52,13 +52,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 1
-    except Exception as error:  # noqa: BLE001 - its words may quote cells
+    except SystemExit:
+        raise
+    except BaseException as error:  # noqa: BLE001 - its words may quote cells; polars panics are no Exceptions
         print(f"crowdcover: {_unforeseen(error)}", file=sys.stderr)
         code = 1
     sys.exit(code)
 
 
-def _unforeseen(error: Exception) -> str:
+def _unforeseen(error: BaseException) -> str:
     """Where an error came up, without its words: they may quote cells."""
     where = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in where if Path(frame.filename).is_relative_to(Path(__file__).parents[1])] or where

@@ -22,6 +22,7 @@ from anon_core.errors import InputError
 from anon_core.measures.privacy import Crowds, ReleasedCells, crowds, fits_own_row
 from anon_core.measures.utility import Utility, utility
 from anon_core.records import BinaryTable, Codebook
+from tasks.csv_rows import FOREIGN_ERRORS, first_rows, read_csv
 from tasks.layout import CODEBOOK, FILES, KEY, MANIFEST, released_columns
 from tasks.records import encoded, read_order
 from tasks.sources import Column, Source
@@ -222,9 +223,10 @@ def _read(path: Path, kind: str) -> tuple[pl.DataFrame, str] | None:
         if kind == "parquet":
             rows = pl.read_parquet(path)
             return rows, rows.write_csv()
-        text = gzip.decompress(path.read_bytes()).decode()
-        return pl.read_csv(text.encode(), infer_schema=False), text
-    except Exception:
+        (names,) = first_rows(path, ",", 1)
+        rows = read_csv(path, ",", header=True, names=names, needed=names)
+        return rows.with_columns(pl.all().replace("", None)), gzip.decompress(path.read_bytes()).decode()
+    except FOREIGN_ERRORS:
         return None
 
 
@@ -232,7 +234,7 @@ def _matching(path: Path) -> pl.DataFrame:
     """The vault's record -> key."""
     try:
         return pl.read_parquet(path, schema={"record": pl.Int64, KEY: pl.String})
-    except Exception:
+    except FOREIGN_ERRORS:
         raise InputError(f"the vault's {path.name} cannot be read; restore the vault that the release was made with") from None
 
 
@@ -280,6 +282,8 @@ def _equal(people: pl.Series, rows: pl.Series) -> NDArray[np.bool_]:
 
 
 def _written(series: pl.Series) -> pl.Series:
+    if series.dtype in (pl.String, pl.Categorical, pl.Enum):
+        return series.cast(pl.String)
     # A second column keeps rows that hold nothing apart from blank lines.
-    text = series.to_frame().with_columns(row=pl.lit(0)).write_csv()
+    text = series.alias("value").to_frame().with_columns(row=pl.lit(0)).write_csv()
     return pl.read_csv(text.encode(), infer_schema=False).to_series()

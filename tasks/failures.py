@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from anon_core.errors import AnonymityError
+from tasks.csv_rows import FOREIGN_ERRORS
 from tasks.storage import write_private
 
 Result = TypeVar("Result")
@@ -23,7 +24,7 @@ def failures_kept(folder: Path, stage: str, work: Callable[[], Result]) -> Resul
     except AnonymityError as known:
         refusal = known
         refusal.__cause__ = refusal.__context__ = None
-    except Exception as error:
+    except FOREIGN_ERRORS as error:
         refusal = StageError(f"stage {stage} failed with {type(error).__name__}; {_kept(folder, stage)}")
     raise refusal  # out here: what is raised in place carries the foreign error as its context
 

@@ -127,7 +127,10 @@ def test_these_are_all_the_renames_of_a_run(server, tmp_path):
         assert path.name == {"announced": "releases.json", "released": "releases.json"}.get(last, last)
 
 
-@pytest.mark.parametrize("number", range(len(RENAMES)), ids=[f"before {name}" for name in RENAMES])
+POINTS = [number for number, name in enumerate(RENAMES) if not name.endswith("/stage.json") or name.startswith("ingest")]
+
+
+@pytest.mark.parametrize("number", POINTS, ids=[f"before {RENAMES[number]}" for number in POINTS])
 def test_killed_before_something_is_in_place(whole, tmp_path, number):
     order = Order(tmp_path).fix_seed()
     (order.run.path / "run.json").unlink()

@@ -193,15 +193,59 @@ def test_one_format_is_enough(server, tmp_path, formats):
         share=pl.Series([number / 7 * 10.0 ** (number - 45) for number in range(90)]),
         flag=pl.Series([None if number % 3 == 0 else number % 2 == 0 for number in range(90)]),
         text=pl.Series(["" if number % 2 else 'a "b", c\nd' for number in range(90)]),
+        sort=pl.Series([None if number % 4 == 0 else f"\r{number % 3}" for number in range(90)], dtype=pl.Categorical),
     )
+    typed = typed.with_columns(pl.col("text").alias('of "what", so'))
     typed.write_parquet(tmp_path / "people.parquet")
-    carried = {name: {"role": "keep"} for name in ("when", "day", "share", "flag", "text")}
+    carried = {name: {"role": "keep"} for name in typed.columns[7:]}
     order.write(source={"path": "people.parquet"}, columns=carried)
     folder = order.release()
     names = {"csv": "data.csv.gz", "parquet": "data.parquet"}
     assert {path.name for path in folder.iterdir()} == FILES - (set(names.values()) - {names[formats[0]]})
     found = audit_release(folder, order.plan)
     assert found.holds, found.sentence()
+
+
+@pytest.mark.parametrize("formats", [["csv", "parquet"], ["parquet"]])
+def test_texts_that_look_like_cells_come_through(server, tmp_path, formats):
+    """Dots, bars, stars, quotes, line breaks and our own words for missing, as values and as column names."""
+    texts = [
+        "b..c",
+        "..",
+        "a|b",
+        "|",
+        "*",
+        "\\",
+        "(missing)",
+        "x,y",
+        'q"q',
+        "né",
+        "日本",
+        "line\nbreak",
+        "\t'",
+        "1e5",
+        "NaN",
+        "1..2",
+    ]
+    source = pl.DataFrame(
+        {
+            'of "him", so': [texts[number % 16] for number in range(90)],
+            "a|b..c": [texts[number % 7 + 3] for number in range(90)],
+            "*": [texts[(5 * number) % 16] for number in range(90)],
+        }
+    )
+    order = Order(tmp_path, publish={"formats": formats}, source={"path": "odd.csv"})
+    source.write_csv(tmp_path / "odd.csv")
+    quasi = {"role": "quasi", "kind": "categorical"}
+    order.document["columns"] = {
+        'of "him", so': quasi,
+        "a|b..c": {**quasi, "encoding": "ordinal", "order": texts[3:10]},
+        "*": {"role": "keep"},
+    }
+    order.write()
+    folder = order.release()
+    assert audit_release(folder, order.plan).holds
+    assert sorted(order.rows()["*"].to_list()) == sorted(text.strip() for text in source["*"])
 
 
 def test_another_k_for_everyone_holds_too(server, tmp_path):
@@ -321,9 +365,24 @@ def test_a_release_that_was_deleted_comes_back_with_the_same_rows(server, tmp_pa
     assert audit_release(first, order.plan).holds
 
 
-@pytest.mark.parametrize("name", sorted(FILES))
+def lose(path):
+    path.unlink()
+
+
+def change(path):
+    path.write_bytes(path.read_bytes() + b" ")
+
+
 @pytest.mark.parametrize(
-    "spoil", [Path.unlink, lambda path: path.write_bytes(path.read_bytes() + b" ")], ids=["lost", "changed"]
+    ("name", "spoil"),
+    [
+        ("data.parquet", change),
+        ("data.csv.gz", lose),
+        ("codebook.json", change),
+        ("report.html", lose),
+        ("manifest.json", change),
+        ("manifest.json", lose),
+    ],
 )
 def test_a_release_that_was_tampered_with_is_left_and_published_anew(server, tmp_path, name, spoil):
     order = Order(tmp_path)

@@ -3,6 +3,7 @@ import os
 import signal
 import stat
 
+import polars as pl
 import pytest
 
 from anon_core.errors import GuaranteeError, InputError
@@ -350,6 +351,12 @@ def test_an_unforeseen_failure_tells_no_value(run):
     kept = run.path / "failure-ingest.txt"
     assert "cell of Mrs Miller" in kept.read_text()
     assert mode(kept) == 0o600
+
+
+def test_a_panic_of_polars_is_a_failure_like_any_other(run):
+    with pytest.raises(StageError, match="stage ingest failed with PanicException") as caught:
+        failures_kept(run.path, "ingest", fail(pl.exceptions.PanicException("cell of Mrs Miller")))
+    assert chain(caught.value) == [caught.value]
 
 
 def test_a_refusal_passes_without_what_caused_it(run):
