@@ -35,7 +35,7 @@ class Compute:
     memory: int
 
 
-@stage
+@stage("anonymize")
 def anonymize(
     run: Run, ingested: Stored, binarized: Stored, columns: tuple[Column, ...], anonymizer: Anonymizer, compute: Compute
 ) -> Stored:

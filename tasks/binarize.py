@@ -22,7 +22,7 @@ from tasks.storage import Run, Stored
 BITS = "bits.npz"
 
 
-@stage
+@stage("binarize")
 def binarize(run: Run, ingested: Stored, columns: tuple[Column, ...], demand: Demand) -> Stored:
     """Store the encoded records that stay (a demand that cannot be met may drop some) and the codebook."""
 

@@ -38,7 +38,7 @@ class CheckedRelease:
             return Crowds(data["demanded"], data["compatible"], data["matchable"])
 
 
-@stage
+@stage("check")
 def check(
     run: Run,
     anonymized: Stored,

@@ -15,7 +15,7 @@ TABLE = "table.parquet"
 DEMAND = "demand.parquet"
 
 
-@stage
+@stage("ingest")
 def ingest(run: Run, source: Source, columns: tuple[Column, ...], demand: Demand) -> Stored:
     """Store the columns that may be released, typed, and the column that k is read from, if any."""
 

@@ -41,7 +41,7 @@ class Destination:
     allow_second_release: bool
 
 
-@stage
+@stage("publish")
 def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any]) -> Path:
     """Publish checked rows as the next version; `claims` are the manifest's entries about plan, source and anonymizer."""
     with to.vault.publishing():

@@ -3,7 +3,7 @@
 import functools
 import logging
 from collections.abc import Callable
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar, cast
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
@@ -18,16 +18,23 @@ Params = ParamSpec("Params")
 Result = TypeVar("Result")
 
 
-def stage(work: Callable[Params, Result]) -> Callable[Params, Result]:
-    """A Prefect task of one stage whose first argument is the run. The vault's store replaces Prefect's cache."""
+def stage(run_name: str) -> Callable[[Callable[Params, Result]], Callable[Params, Result]]:
+    """Make a Prefect task of a stage whose first argument is the run. The vault's store replaces Prefect's cache.
 
-    @functools.wraps(work)
-    def guarded(*args: Params.args, **kwargs: Params.kwargs) -> Result:
-        run = args[0]
-        assert isinstance(run, Run)
-        return failures_kept(run.path, work.__name__, lambda: work(*args, **kwargs))
+    The name of its runs may hold arguments: "validate {border}".
+    """
 
-    return task(guarded, name=work.__name__, cache_policy=NO_CACHE, persist_result=False)  # type: ignore[call-overload, no-any-return]
+    def make(work: Callable[Params, Result]) -> Callable[Params, Result]:
+        @functools.wraps(work)
+        def guarded(*args: Params.args, **kwargs: Params.kwargs) -> Result:
+            run = args[0]
+            assert isinstance(run, Run)
+            return failures_kept(run.path, work.__name__, lambda: work(*args, **kwargs))
+
+        made: Any = task(cache_policy=NO_CACHE, persist_result=False, name=work.__name__, task_run_name=run_name)(guarded)
+        return cast("Callable[Params, Result]", made)
+
+    return make
 
 
 class _RefusalsOnce(logging.Filter):

@@ -19,7 +19,7 @@ from tasks.storage import Run, Stored
 Border = Literal["ingested", "binarized"]
 
 
-@stage
+@stage("validate {border}")
 def validate(run: Run, stored: Stored, border: Border, columns: tuple[Column, ...]) -> Stored:
     """Judge a stored stage by the suite of its border; refuse with the expectations that failed, without values."""
 
