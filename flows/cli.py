@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 EXAMPLES = {
-    "release": "crowdcover release examples/fair.toml --set privacy.k=10",
+    "release": "crowdcover release examples/adult.toml --set privacy.k=10",
     "audit": "crowdcover audit releases/adult/v1 --plan adult.toml",
     "show": "crowdcover show releases/adult/v1 --json",
     "plan": "crowdcover plan people.csv > people.toml",
