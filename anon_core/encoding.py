@@ -351,7 +351,7 @@ def codebook_to_json(codebook: Codebook) -> dict[str, Any]:
     return {
         "cells": "exact value | value set A|B|C | interval lo..hi (both ends included) | * (every value)",
         "escapes": "a backslash stands before | * \\ and before doubled or outer dots of a value; \\_ is the empty text",
-        "groups": "in a column with inner_edges a number is its group's median and stands for the whole group, in intervals too",
+        "groups": "in a column with inner_edges a number is the median of its group and stands for all of it, in intervals too",
         "attributes": [
             {
                 "name": a.name,
