@@ -79,6 +79,13 @@ def crowdcover(*arguments, cwd=None, environment=None, breaks=None):
     return run(_command, [str(argument) for argument in arguments], breaks, cwd=cwd, environment=environment)
 
 
+def hold(run, ready, done):
+    """Be at work on a run of the vault until told that it is done."""
+    with run.locked():
+        ready.set()
+        done.wait(LONGEST)
+
+
 def _command(arguments, breaks):
     """The command line; breaks = (module, name, words) lets a function raise what a library would, or get a signal."""
     if breaks:

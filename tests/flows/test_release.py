@@ -21,8 +21,9 @@ from flows.audit import audit_release
 from flows.release import release
 from tasks import secrecy
 from tasks.binarize import load
-from tasks.storage import FolderError, SecondReleaseError, Stored
+from tasks.storage import BusyError, FolderError, SecondReleaseError, Stored
 from tests.flows.orders import HEADER, RARE, SEED, Order, data_bytes, people
+from tests.flows.processes import FORKS, finish, hold, start
 from tests.naive import matchable
 
 FILES = {"data.parquet", "data.csv.gz", "codebook.json", "manifest.json", "report.html"}
@@ -552,6 +553,19 @@ def test_a_release_of_the_same_name_by_somebody_else_is_not_taken_for_ones_own(s
 
 
 # ---------------------------------------------------------------- refusals
+
+
+def test_a_run_that_is_under_way_is_not_joined(server, tmp_path):
+    order = Order(tmp_path)
+    ready, done = FORKS.Event(), FORKS.Event()
+    process, files = start(hold, order.run, ready, done)
+    assert ready.wait(60)
+    with pytest.raises(BusyError, match="another process is at work on this plan and source"):
+        order.release()
+    assert order.stage_times() == {}
+    done.set()
+    assert finish(process, files).code == 0
+    assert order.release() == order.folder_of_v1
 
 
 def test_too_little_utility_publishes_nothing_and_lowering_the_floor_recomputes_nothing(server, tmp_path):

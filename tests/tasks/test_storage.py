@@ -10,7 +10,7 @@ from anon_core.errors import GuaranteeError, InputError
 from tasks import storage
 from tasks.failures import StageError, failures_kept
 from tasks.storage import BusyError, FolderError, Release, Stored, Vault, file_sha256, read_json, write_json, write_private
-from tests.flows.processes import FORKS, finish, start
+from tests.flows.processes import FORKS, finish, hold, start
 
 PLAN, SOURCE = "p" * 64, "s" * 64
 
@@ -290,12 +290,6 @@ def test_a_folder_that_another_run_took_does_not_count(vault, run, tmp_path):
 
 
 # ---------------------------------------------------------------- locks
-
-
-def hold(run, ready, done):
-    with run.locked():
-        ready.set()
-        done.wait(60)
 
 
 def test_a_second_process_on_the_same_run_is_refused(run, vault):
