@@ -5,7 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Anonymizer
-from anon_core.errors import InputError, LimitError
+from anon_core.errors import LimitError
 from anon_core.records import BinaryTable, MaskedTable, OnIteration
 
 
@@ -34,11 +34,11 @@ def run(
     Raises
     ------
     LimitError
-        The anonymizer would need more memory; nothing was started.
+        The anonymizer would need more memory, or the machine has fewer threads; nothing was started.
     """
     most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     if not 0 <= threads <= most:
-        raise InputError(f"threads must be 0 (all) or 1..{most} on this machine; lower [compute] threads")
+        raise LimitError(f"threads must be 0 (all) or 1..{most} on this machine; lower [compute] threads")
     need = anonymizer.memory(table)
     if memory is not None and need > memory:
         raise LimitError(

@@ -9,7 +9,7 @@ import pytest
 from anon_core import encoding
 from anon_core.anonymizers import Adaptive
 from anon_core.engines import local
-from anon_core.errors import InputError, LimitError
+from anon_core.errors import LimitError
 from anon_core.records import ColumnSpec
 
 
@@ -51,5 +51,5 @@ def test_threads_are_set_and_given_back():
     assert set(during) == {1}
     assert numba.get_num_threads() == before
     assert (local.run(Adaptive(), table).hidden == one.hidden).all()
-    with pytest.raises(InputError, match="threads"):
+    with pytest.raises(LimitError, match="threads"):
         local.run(Adaptive(), table, threads=10_000)
