@@ -176,15 +176,21 @@ def decode(codebook: Codebook, bits: NDArray[np.uint64]) -> NDArray[np.int64]:
     """Levels (attributes, n) of packed bits (n, words), -1 where the bits are no level: the inverse of `pack`."""
     levels = np.empty((len(codebook.attributes), len(bits)), dtype=np.int64)
     for index, attribute in enumerate(codebook.attributes):
-        start, stop = codebook.bit_offsets[index : index + 2]
-        flags = np.zeros((len(bits), stop - start), dtype=np.bool_)
-        unpack_range(bits, start, stop, flags)
+        flags = _features_of(codebook, index, bits)
         total = flags.sum(axis=1)
         if attribute.ordinal:
             levels[index] = np.where((flags[:, 1:] <= flags[:, :-1]).all(axis=1), total, -1)
         else:
             levels[index] = np.where(total == 1, flags.argmax(axis=1), -1)
     return levels
+
+
+def _features_of(codebook: Codebook, index: int, bits: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """One attribute's features of packed records, bool (n, bits of the attribute)."""
+    start, stop = codebook.bit_offsets[index : index + 2]
+    flags = np.empty((len(bits), stop - start), dtype=np.bool_)
+    unpack_range(bits, start, stop, flags)
+    return flags
 
 
 def from_bits(matrix: NDArray[Any], k: NDArray[np.integer[Any]]) -> BinaryTable:
@@ -239,9 +245,7 @@ def write_cells(table: BinaryTable, hidden: NDArray[np.uint64]) -> dict[str, NDA
     """
     cells = {}
     for index, attribute in enumerate(table.codebook.attributes):
-        start, stop = table.codebook.bit_offsets[index : index + 2]
-        flags = np.zeros((table.records, stop - start), dtype=np.bool_)
-        unpack_range(hidden, start, stop, flags)
+        flags = _features_of(table.codebook, index, hidden)
         # One text per distinct (level, pattern); tables repeat.
         pattern = np.vstack([table.codes[index], np.packbits(flags, axis=1).T])
         kind, first = distinct_columns(pattern)

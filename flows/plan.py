@@ -20,7 +20,7 @@ from anon_core.errors import InputError
 from anon_core.records import ColumnSpec
 from flows.document import K_FORMS, PlanError, read_document
 from tasks.layout import KEY, released_columns
-from tasks.sources import SQLITE, Column, Role, Source
+from tasks.sources import ISO_DATE, SQLITE, Column, Role, Source
 from tasks.storage import write_private
 
 __all__ = ["PlanError", "ReleasePlan"]
@@ -313,7 +313,7 @@ def _column(name: str, section: ColumnSection) -> Column:
     if section.role != "quasi":
         if idle := [key for key in QUASI_ONLY if key in stated]:
             raise PlanError(f"{where}.{idle[0]} belongs to role = 'quasi', this column has role = {section.role!r}")
-        return Column(name=name, role=section.role, kind=section.kind, date_format=section.format or "%Y-%m-%d")
+        return Column(name=name, role=section.role, kind=section.kind, date_format=section.format or ISO_DATE)
     if section.kind is None:
         raise PlanError(f"{where}: role = 'quasi' needs a kind: numeric, date, categorical or binary")
     counted = section.kind in ("numeric", "date")
@@ -332,7 +332,7 @@ def _column(name: str, section: ColumnSection) -> Column:
         missing=section.missing or "category",
         weight=section.weight or 1.0,
     )
-    return Column(name=name, role="quasi", kind=section.kind, date_format=section.format or "%Y-%m-%d", spec=spec)
+    return Column(name=name, role="quasi", kind=section.kind, date_format=section.format or ISO_DATE, spec=spec)
 
 
 def _bins(where: str, bins: Any) -> int | tuple[float, ...] | None:

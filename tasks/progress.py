@@ -19,9 +19,9 @@ from tasks.stage import log
 class IterationProgress:
     """Receives every iteration with the seconds that it took."""
 
-    def __init__(self, most: int, artifact: Any, bar: Progress | None) -> None:
+    def __init__(self, most: int, artifact: Any, bar: Progress) -> None:
         self._most, self._artifact, self._bar = most, artifact, bar
-        self._row = bar.add_task("anonymize", total=most, utility="") if bar else None
+        self._row = bar.add_task("anonymize", total=most, utility="")
         self._last = time.perf_counter()
         self.seconds: list[float] = []
 
@@ -31,15 +31,13 @@ class IterationProgress:
         self.seconds.append(round(now - self._last, 3))
         self._last = now
         words = f"utility {iteration.utility:.4f}"
-        if self._bar and self._row is not None:
-            self._bar.update(self._row, completed=iteration.number, utility=words)
+        self._bar.update(self._row, completed=iteration.number, utility=words)
         self._report(100 * iteration.number / self._most)
         log(f"iteration {iteration.number} of at most {self._most}: {words}, {iteration.cover_edges} cover edges")
 
     def finish(self) -> None:
         """An anonymizer may stop early: that is all of it, too."""
-        if self._bar and self._row is not None:
-            self._bar.update(self._row, completed=self._most)
+        self._bar.update(self._row, completed=self._most)
         self._report(100.0)
 
     def _report(self, percent: float) -> None:
@@ -53,13 +51,9 @@ def iteration_progress(most: int) -> Iterator[IterationProgress]:
     artifact = None
     if FlowRunContext.get() is not None:
         artifact = create_progress_artifact(progress=0.0, key="anonymize", description="Iterations of the anonymizer")
-    if not (sys.stderr.isatty() and logging.getLogger("prefect").isEnabledFor(logging.INFO)):
-        progress = IterationProgress(most, artifact, None)
-        yield progress
-        progress.finish()
-        return
+    wanted = sys.stderr.isatty() and logging.getLogger("prefect").isEnabledFor(logging.INFO)
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[utility]}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=not wanted) as bar:
         progress = IterationProgress(most, artifact, bar)
         yield progress
         progress.finish()

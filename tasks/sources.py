@@ -25,6 +25,7 @@ from tasks.storage import file_sha256
 Role = Literal["identifier", "quasi", "sensitive", "keep", "drop"]
 Result = TypeVar("Result")
 SQLITE = "sqlite:///"
+ISO_DATE = "%Y-%m-%d"
 EXACT = 2**53  # whole numbers below are told apart as float64
 EMPTY = "the source is empty; a table with at least 2 rows is required"
 
@@ -36,7 +37,7 @@ class Column:
     name: str
     role: Role
     kind: str | None = None
-    date_format: str = "%Y-%m-%d"
+    date_format: str = ISO_DATE
     spec: ColumnSpec | None = None
 
 

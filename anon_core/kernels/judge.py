@@ -75,7 +75,7 @@ def lowest_bit(word):
 
 @kernel
 def finish_order(level, bitmap, seated_start, seated, order):
-    """First pass of Kosaraju: record classes in the order in which a depth-first search leaves them; returns how many.
+    """First pass of Kosaraju: record classes in the order in which a depth-first search leaves them.
 
     Arcs: record class -> row classes it fits (bitmap) -> record classes seated there (seated). Rows are visited once, so
     each record's scan only ever moves forward.
@@ -131,13 +131,12 @@ def finish_order(level, bitmap, seated_start, seated, order):
                 order[finished] = record
                 finished += 1
                 depth -= 1
-    return finished
 
 
 @kernel
 def components(order, record_bitmap, cell, allowed_start, allowed, seats_start, seats, record_component, component):
     # cell (attributes, rows) indexes allowed_start; record_component, component: -1 everywhere, filled
-    """Second pass of Kosaraju on reversed arcs: number the strongly connected components; returns how many.
+    """Second pass of Kosaraju on reversed arcs: number the strongly connected components.
 
     Reversed arcs: record class -> row classes in which it sits (seats) -> record classes that fit them: the intersection
     over attributes of the unions of record_bitmap over the row's allowed levels.
@@ -180,4 +179,3 @@ def components(order, record_bitmap, cell, allowed_start, allowed, seats_start, 
                         stack[depth] = other
                         depth += 1
         count += 1
-    return count
