@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from anon_core.graphs.b_edge_cover import b_edge_cover
 from anon_core.graphs.dissimilarity import Dissimilarity, bit_weights
-from anon_core.graphs.nearest_closure import LevelTree, Neighbours, nearest_closure, nearest_neighbours
+from anon_core.graphs.nearest_closure import Neighbours, level_tree, nearest_closure, nearest_neighbours
 from anon_core.kernels.cover import count_differences, hide_differences
 from anon_core.records import BinaryTable, Codebook, Edges, Iteration, MaskedTable, OnIteration
 
@@ -59,9 +59,9 @@ class Adaptive:
         """
         order = np.arange(table.records) if order is None else order
         ranked = _reorder(table, order)
-        weights = bit_weights(self._relative_weights(table.codebook))
+        weights = bit_weights(self._relative_weights(table.codebook), table.codebook)
         graph = Dissimilarity.of(ranked, weights, self.epsilon)
-        tree = LevelTree.of(graph)
+        tree = level_tree(graph)
         b = ranked.k - np.int32(1)
         counts = np.zeros((table.codebook.features, table.records), dtype=np.uint16)
         neighbours: Neighbours | None = None
@@ -72,7 +72,7 @@ class Adaptive:
             neighbours = nearest_neighbours(graph, tree, counts, b, before=neighbours)
             cover = b_edge_cover(nearest_closure(neighbours), b)
             counts[:] = 0
-            count_differences(cover.u, cover.v, graph.codes, graph.bit_offsets, graph.ordinal, counts)
+            count_differences(graph.place[cover.u], graph.place[cover.v], graph.codes, graph.bit_offsets, graph.ordinal, counts)
             hidden = np.zeros_like(ranked.bits)
             per_bit = np.zeros(table.codebook.features, dtype=np.int64)
             hide_differences(counts, graph.blank, graph.bit_offsets, hidden, per_bit)
@@ -92,7 +92,7 @@ class Adaptive:
         assert best is not None
         _, hidden, cover = best
         by_record = np.empty_like(hidden)
-        by_record[order] = hidden
+        by_record[order[graph.layout]] = hidden
         u, v = order[cover.u].astype(np.int32), order[cover.v].astype(np.int32)
         return MaskedTable(table, by_record, Edges(np.minimum(u, v), np.maximum(u, v), cover.weight), tuple(history))
 

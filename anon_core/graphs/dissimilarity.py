@@ -1,45 +1,72 @@
 """The complete graph of an adaptive dissimilarity, never stored: E_ij = sum over bits l of (W_il + W_jl) [x_il != x_jl]."""
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.kernels.costs import fill_cost_table
-from anon_core.kernels.nearest import LANES
-from anon_core.records import BinaryTable
+from anon_core.kernels.costs import fill_costs
+from anon_core.kernels.lanes import LANES
+from anon_core.records import BinaryTable, Codebook
 
 UNIT = 2**12  # weight of the lightest fresh bit; integers make every sum exact in any order
-LARGEST_SUM = 2**24  # every E_ij stays below: float32 and int32 engines agree to the last bit
+LARGEST_SUM = 2**24 - 2**9  # no E_ij passes it: 16 bits coarse, 8 bits fine, and float32 is exact
+NARROW_SUM = 2**16 - 2  # sums that fit one lane of the search need no fine part
+NARROW_UNIT = 2**8  # the least weight of the lightest fresh bit that is worth that
 MOST_STEPS = 4096  # counts past this weigh as this one; only epsilon above about 400 decays so slowly
 
 
-def bit_weights(relative: NDArray[np.float64]) -> NDArray[np.int32]:
+def bit_weights(relative: NDArray[np.float64], book: Codebook) -> NDArray[np.int32]:
     """Integer base weights of the bits, int32 (f,), from positive relative ones, float64 (f,).
 
-    The lightest bit weighs `UNIT` unless the greatest possible E_ij, twice the sum, would pass `LARGEST_SUM`.
+    The greatest possible E_ij is `NARROW_SUM` where the lightest bit still weighs `NARROW_UNIT` then. Else the lightest
+    bit weighs `UNIT`, or less where the greatest E_ij would pass `LARGEST_SUM`.
     """
-    scale = min(UNIT / relative.min(), (LARGEST_SUM / 2 - len(relative)) / relative.sum())
+    lightest, widest = relative.min(), largest_sum(relative, book)
+    rounding = largest_sum(np.ones(len(relative)), book)
+    scale = (NARROW_SUM - rounding) / widest
+    if scale * lightest < NARROW_UNIT:
+        scale = min(UNIT / lightest, (LARGEST_SUM - rounding) / widest)
     weights: NDArray[np.int32] = np.maximum(1, np.round(relative * scale)).astype(np.int32)
     return weights
+
+
+def largest_sum(weights: NDArray[Any], book: Codebook) -> Any:
+    """The greatest E_ij that bits of these weights allow: all bits of an ordinal attribute differ, or two of a one-hot one."""
+    bits = np.split(weights, book.bit_offsets[1:-1])
+    reach = [part.sum() if ordinal else np.sort(part)[-2:].sum() for part, ordinal in zip(bits, book.ordinal, strict=True)]
+    return 2 * sum(reach)
 
 
 @dataclass(frozen=True)
 class Dissimilarity:
     """Vertices with levels, and what a difference costs.
 
+    Alike vertices lie side by side: place p holds the vertex layout[p], and arrays over records go by place.
+
     Attributes
     ----------
+    layout : int64 (n,)
+        The vertices sorted by their levels.
+    sorted_by : int64 (attributes,)
+        Attributes in the order of sorting, those of least entropy first: long runs of vertices that share a beginning.
     codes : int32 (attributes, n)
+        Levels by place.
     blank : bool (attributes, n)
-        Cells that cost their own record nothing.
+        Cells that cost their own record nothing, by place.
     level_offsets, bit_offsets : int64 (attributes + 1,)
     ordinal : bool (attributes,)
     lut : int32 (classes, steps)
         Weight of a bit of a class by the number of neighbours that differ in it.
     bit_class : int32 (f,)
+    shift : int
+        Bits of a cost that go into its fine part: what is left of any E_ij lies below 2^16 - 1.
     """
 
+    layout: NDArray[np.int64]
+    sorted_by: NDArray[np.int64]
     codes: NDArray[np.int32]
     blank: NDArray[np.bool_]
     level_offsets: NDArray[np.int64]
@@ -47,6 +74,7 @@ class Dissimilarity:
     ordinal: NDArray[np.bool_]
     lut: NDArray[np.int32]
     bit_class: NDArray[np.int32]
+    shift: int
 
     @classmethod
     def of(cls, table: BinaryTable, weights: NDArray[np.int32], epsilon: float) -> "Dissimilarity":
@@ -56,14 +84,19 @@ class Dissimilarity:
         ratio = epsilon / (1 + epsilon)
         steps = int(min(MOST_STEPS, np.ceil(np.log(4.0 * base.max()) / -np.log(ratio)) + 1))
         lut = np.round(base[:, None] * ratio ** np.arange(steps)).astype(np.int32)
+        sorted_by = np.argsort([_entropy(codes) for codes in table.codes], kind="stable")
+        layout = np.lexsort(table.codes[sorted_by[::-1]])
         return cls(
-            table.codes,
-            table.blank,
+            layout,
+            sorted_by,
+            np.take(table.codes, layout, axis=1),
+            np.take(table.blank, layout, axis=1),
             book.level_offsets,
             book.bit_offsets,
             book.ordinal,
             lut,
             bit_class.reshape(-1).astype(np.int32),
+            max(0, (int(largest_sum(weights, book)) + 1).bit_length() - 16),
         )
 
     @property
@@ -71,32 +104,36 @@ class Dissimilarity:
         """Number of vertices n."""
         return int(self.codes.shape[1])
 
-    def cost_table(self, counts: NDArray[np.uint16], layout: NDArray[np.int64]) -> NDArray[np.int32]:
-        """What meeting each level costs each vertex on its own side.
+    @cached_property
+    def place(self) -> NDArray[np.int64]:
+        """int64 (n,): where each vertex lies."""
+        place = np.empty_like(self.layout)
+        place[self.layout] = np.arange(self.vertices)
+        return place
+
+    def costs(self, counts: NDArray[np.uint16]) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
+        """What meeting each level costs each vertex on its own side, in two parts: (coarse << shift) + fine.
 
         Parameters
         ----------
         counts : uint16 (f, n)
-            Number of neighbours that differ from each vertex in each bit.
-        layout : int64 (n,)
-            The vertex at each place of the table.
+            Number of neighbours that differ from each vertex in each bit, by place.
 
         Returns
         -------
-        int32 (blocks, levels, LANES)
-            Zero past the last vertex.
+        uint16, uint8 (blocks, levels, LANES)
+            By place, LANES places a block; zero past the last. Without a shift the fine part has no blocks.
         """
-        blocks = -(-self.vertices // LANES)
-        table = np.zeros((blocks, int(self.level_offsets[-1]), LANES), dtype=np.int32)
-        fill_cost_table(
-            np.take(self.codes, layout, axis=1),
-            np.take(self.blank, layout, axis=1),
-            np.take(counts, layout, axis=1),
-            self.lut,
-            self.bit_class,
-            self.level_offsets,
-            self.bit_offsets,
-            self.ordinal,
-            table,
-        )
-        return table
+        shape = (-(-self.vertices // LANES), int(self.level_offsets[-1]), LANES)
+        coarse = np.zeros(shape, dtype=np.uint16)
+        fine = np.zeros(shape if self.shift else (0, *shape[1:]), dtype=np.uint8)
+        fill_costs(
+            self.codes, self.blank, counts, self.lut, self.bit_class, self.level_offsets, self.bit_offsets, self.ordinal,
+            self.shift, coarse, fine,
+        )  # fmt: skip
+        return coarse, fine
+
+
+def _entropy(codes: NDArray[np.int32]) -> float:
+    share = np.bincount(codes) / len(codes)
+    return float(-(share[share > 0] * np.log2(share[share > 0])).sum())

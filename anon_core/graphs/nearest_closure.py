@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from anon_core.graphs.dissimilarity import Dissimilarity
 from anon_core.kernels.cover import closure_edges
-from anon_core.kernels.nearest import LANES, least_steps, limits_listed, limits_nearby, nearest, number_nodes
+from anon_core.kernels.lanes import LANES
+from anon_core.kernels.nearest import Costs, Tree, least_steps, nearest, number_nodes
 from anon_core.records import Edges
 
 
@@ -26,63 +27,23 @@ class Neighbours:
     cost: NDArray[np.int32]
 
 
-@dataclass(frozen=True)
-class LevelTree:
-    """Vertices sorted by their levels, and the tree of shared beginnings that sorting makes.
-
-    Attributes
-    ----------
-    attributes : int64 (a,)
-        Attributes in the order of sorting, those of least entropy first: few large nodes near the root.
-    layout : int64 (n,)
-        The vertex at each place.
-    rows : int32 (n, a)
-        Levels of the vertices by place, as rows of a cost table.
-    own : int32 (blocks, a, LANES)
-        The same by block, -1 past the last vertex.
-    distinct : int32 (rows, a)
-    first : int64 (rows + 1,)
-        First place of each distinct row.
-    change : int32 (rows,)
-    skip : int32 (rows, a)
-        See `number_nodes`.
-    """
-
-    attributes: NDArray[np.int64]
-    layout: NDArray[np.int64]
-    rows: NDArray[np.int32]
-    own: NDArray[np.int32]
-    distinct: NDArray[np.int32]
-    first: NDArray[np.int64]
-    change: NDArray[np.int32]
-    skip: NDArray[np.int32]
-
-    @classmethod
-    def of(cls, graph: Dissimilarity) -> "LevelTree":
-        """Sort the vertices of a graph; time O(a n log n), memory O(a n)."""
-        n = graph.vertices
-        attributes = np.argsort([_entropy(codes) for codes in graph.codes], kind="stable")
-        layout = np.lexsort(graph.codes[attributes[::-1]])
-        levels = graph.codes + graph.level_offsets[:-1, None].astype(np.int32)
-        rows = np.ascontiguousarray(levels[attributes][:, layout].T)
-        padded = np.full((-(-n // LANES) * LANES, len(attributes)), -1, dtype=np.int32)
-        padded[:n] = rows
-        own = np.ascontiguousarray(padded.reshape(-1, LANES, len(attributes)).transpose(0, 2, 1))
-        starts = np.flatnonzero(np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)]))
-        distinct = rows[starts]
-        change, skip = np.empty(len(distinct), dtype=np.int32), np.empty(distinct.shape, dtype=np.int32)
-        number_nodes(distinct, change, skip)
-        return cls(attributes, layout, rows, own, distinct, np.append(starts, n), change, skip)
-
-
-def _entropy(codes: NDArray[np.int32]) -> float:
-    share = np.bincount(codes) / len(codes)
-    return float(-(share[share > 0] * np.log2(share[share > 0])).sum())
+def level_tree(graph: Dissimilarity) -> Tree:
+    """The tree of shared beginnings that sorting the vertices makes; time and memory O(n attributes)."""
+    n, by = graph.vertices, graph.sorted_by
+    rows = np.ascontiguousarray((graph.codes[by] + graph.level_offsets[by, None].astype(np.int32)).T)
+    padded = np.zeros((-(-n // LANES) * LANES, len(by)), dtype=np.uint16)
+    padded[:n] = rows  # modulo 2^16
+    own = np.ascontiguousarray(padded.reshape(-1, LANES, len(by)).transpose(0, 2, 1))
+    starts = np.flatnonzero(np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)]))
+    distinct = rows[starts]
+    change, skip = np.empty(len(distinct), dtype=np.int32), np.empty(distinct.shape, dtype=np.int32)
+    number_nodes(distinct, change, skip)
+    return Tree(rows, own, distinct, np.append(starts, n), change, skip)
 
 
 def nearest_neighbours(
     graph: Dissimilarity,
-    tree: LevelTree,
+    tree: Tree,
     counts: NDArray[np.uint16],
     b: NDArray[np.int32],
     before: Neighbours | None = None,
@@ -92,10 +53,10 @@ def nearest_neighbours(
     Parameters
     ----------
     graph : Dissimilarity
-    tree : LevelTree
-        Of this graph.
+    tree : Tree
+        Of this graph, see `level_tree`.
     counts : uint16 (f, n)
-        The state of the weights.
+        The state of the weights, by place.
     b : int32 (n,)
         0 <= b(v) <= n - 1.
     before : Neighbours, optional
@@ -113,23 +74,17 @@ def nearest_neighbours(
     few nodes in a thousand are visited (docs/performance.md); O(n^2) at worst. Memory O(n levels + sum b). The result
     depends on no thread.
     """
-    table = graph.cost_table(counts, tree.layout)
-    least = np.empty(tree.distinct.shape, dtype=np.int32)
-    starts, stops = graph.level_offsets[:-1][tree.attributes], graph.level_offsets[1:][tree.attributes]
-    least_steps(table, tree.rows, starts, stops, tree.first, tree.change, least)
+    coarse, fine = graph.costs(counts)
+    least = np.empty(tree.distinct.shape, dtype=np.uint16)
+    starts, stops = graph.level_offsets[:-1][graph.sorted_by], graph.level_offsets[1:][graph.sorted_by]
+    least_steps(coarse, tree, starts, stops, least)
+    costs = Costs(coarse, fine, graph.shift, least)
     indptr = np.concatenate([[0], np.cumsum(b, dtype=np.int64)])
-    vertex = np.empty(indptr[-1], dtype=np.int32)
-    cost = np.empty(indptr[-1], dtype=np.int32)
-    limit = np.zeros(graph.vertices, dtype=np.int32)
-    if before is None:
-        limits_nearby(table, tree.rows, b[tree.layout], limit)
-    else:
-        place = np.empty(graph.vertices, dtype=np.int64)
-        place[tree.layout] = np.arange(graph.vertices)
-        limits_listed(table, tree.rows, place, before.indptr, before.vertex, limit)
+    vertex, cost = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=np.int32)
+    listed = np.empty(0, dtype=np.int32) if before is None else before.vertex
+    layout = graph.layout
     nearest(
-        table, tree.rows, tree.own, tree.distinct, tree.first, tree.change, tree.skip, least,
-        tree.layout.astype(np.int32), b[tree.layout], limit, indptr, vertex, cost,
+        tree, costs, layout.astype(np.int32), graph.place, b[layout], indptr, listed, 0, len(coarse), vertex, cost
     )  # fmt: skip
     return Neighbours(indptr, vertex, cost)
 

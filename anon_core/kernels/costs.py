@@ -1,38 +1,78 @@
 """From counts of differing neighbours to the cost of meeting each level."""
 
+import numpy as np
 from numba import prange
 
-from anon_core.kernels.jit import parallel_kernel
+from anon_core.kernels.jit import kernel, parallel_kernel
+from anon_core.kernels.lanes import LANES
+
+
+@kernel
+def fill_one_hot(own, blank, counts, start, lut, bit_class, cost, mine):
+    # own, blank (size,), counts (levels, n), lut (classes, steps), bit_class (levels,), cost (levels, LANES), mine (LANES,)
+    """A level that is not a record's own costs it the weights of two bits: its own level's and that one's."""
+    size, last = len(own), lut.shape[1] - 1
+    for lane in range(size):
+        bit = own[lane]
+        mine[lane] = lut[bit_class[bit], min(np.int64(counts[bit, start + lane]), last)]
+    for q in range(len(cost)):
+        weights, count = lut[bit_class[q]], counts[q, start : start + size]
+        for lane in range(size):
+            other = weights[min(np.int64(count[lane]), last)] + mine[lane]
+            cost[q, lane] = np.int32(0) if own[lane] == q or blank[lane] else other
+
+
+@kernel
+def fill_ordinal(own, blank, counts, start, lut, bit_class, cost):
+    # own, blank (size,), counts (levels - 1, n), lut (classes, steps), bit_class (levels - 1,), cost (levels, LANES)
+    """A level costs a record the weights of all thermometer bits between its own level and that one."""
+    last = lut.shape[1] - 1
+    for lane in range(len(own)):
+        total = np.int32(0)
+        cost[own[lane], lane] = 0
+        for q in range(own[lane] + 1, len(cost)):
+            if not blank[lane]:
+                total += lut[bit_class[q - 1], min(np.int64(counts[q - 1, start + lane]), last)]
+            cost[q, lane] = total
+        total = np.int32(0)
+        for q in range(own[lane] - 1, -1, -1):
+            if not blank[lane]:
+                total += lut[bit_class[q], min(np.int64(counts[q, start + lane]), last)]
+            cost[q, lane] = total
 
 
 @parallel_kernel
-def fill_cost_table(codes, blank, counts, lut, bit_class, level_offsets, bit_offsets, ordinal, table):
-    # codes, blank (attributes, n), counts (f, n), lut (classes, steps), table (blocks, levels, lanes) zeroed
+def fill_costs(codes, blank, counts, lut, bit_class, level_offsets, bit_offsets, ordinal, shift, coarse, fine):
+    # codes, blank (attributes, n), counts (f, n), lut (classes, steps), coarse, fine (blocks, levels, LANES) zeroed
     """Write what meeting level q costs record j on its own side: sum over bits where j and q differ of W[j, bit].
 
-    W[j, bit] = lut[bit_class[bit], min(counts[bit, j], steps - 1)]. Records lie in blocks of lanes, so that the costs of
-    one level for one block are contiguous.
+    W[j, bit] = lut[bit_class[bit], min(counts[bit, j], steps - 1)]. LANES records make a block, so that the costs of one
+    level for one block are contiguous.
     """
-    n, lanes, last = codes.shape[1], table.shape[2], lut.shape[1] - 1
-    for block in prange(table.shape[0]):
-        for lane in range(min(lanes, n - block * lanes)):
-            j = block * lanes + lane
-            for a in range(codes.shape[0]):
-                if blank[a, j]:
-                    continue
-                own, level, bit = codes[a, j], level_offsets[a], bit_offsets[a]
-                levels = level_offsets[a + 1] - level
-                if ordinal[a]:
-                    cost = 0
-                    for q in range(own + 1, levels):
-                        cost += lut[bit_class[bit + q - 1], min(counts[bit + q - 1, j], last)]
-                        table[block, level + q, lane] = cost
-                    cost = 0
-                    for q in range(own - 1, -1, -1):
-                        cost += lut[bit_class[bit + q], min(counts[bit + q, j], last)]
-                        table[block, level + q, lane] = cost
-                else:
-                    mine = lut[bit_class[bit + own], min(counts[bit + own, j], last)]
-                    for q in range(levels):
-                        if q != own:
-                            table[block, level + q, lane] = mine + lut[bit_class[bit + q], min(counts[bit + q, j], last)]
+    for block in prange(coarse.shape[0]):
+        fill_block(
+            codes, blank, counts, lut, bit_class, level_offsets, bit_offsets, ordinal, shift, block, coarse, fine
+        )  # fmt: skip
+
+
+@kernel
+def fill_block(codes, blank, counts, lut, bit_class, level_offsets, bit_offsets, ordinal, shift, block, coarse, fine):
+    """The costs of one block."""
+    start = block * LANES
+    stop = min(codes.shape[1], start + LANES)
+    cost = np.zeros((coarse.shape[1], LANES), dtype=np.int32)
+    mine = np.empty(LANES, dtype=np.int32)
+    for a in range(codes.shape[0]):
+        bits = slice(bit_offsets[a], bit_offsets[a + 1])
+        here = cost[level_offsets[a] : level_offsets[a + 1]]
+        own, hidden = codes[a, start:stop], blank[a, start:stop]
+        if ordinal[a]:
+            fill_ordinal(own, hidden, counts[bits], start, lut, bit_class[bits], here)
+        else:
+            fill_one_hot(own, hidden, counts[bits], start, lut, bit_class[bits], here, mine)
+    for level in range(len(cost)):
+        for lane in range(LANES):
+            coarse[block, level, lane] = cost[level, lane] >> shift
+        if shift:
+            for lane in range(LANES):
+                fine[block, level, lane] = cost[level, lane] & ((1 << shift) - 1)

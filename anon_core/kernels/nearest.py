@@ -1,21 +1,69 @@
-"""The exact b-nearest search: a block of records against the tree of all distinct records."""
+"""The exact b-nearest search: blocks of 64 records against the tree of all distinct records."""
+
+from typing import NamedTuple
 
 import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
-from anon_core.kernels.jit import kernel, parallel_kernel
+from anon_core.kernels.jit import inlined, kernel, parallel_kernel
+from anon_core.kernels.lanes import (
+    LANE_BITS,
+    LANES,
+    add_levels,
+    add_step,
+    add_within,
+    lanes_in,
+    lowest_lane,
+    pick_levels,
+    transpose,
+)
 from anon_core.kernels.select import keep_smallest
 
-LANES = 32  # records of a block, two vectors of int32: fewer visit less of the tree each, more share a visit (measured)
+DENSE = 192  # pairs left in a block from which on summing all 64 x 64 is cheaper than one by one (measured)
+
+
+class Tree(NamedTuple):
+    """Records sorted by their levels; a node of depth d is a run of distinct rows that agree in attributes 0 .. d."""
+
+    rows: NDArray[np.int32]  # (n, attributes), levels by place
+    own: NDArray[np.uint16]  # (blocks, attributes, LANES), the same modulo 2^16
+    distinct: NDArray[np.int32]  # (distinct rows, attributes)
+    first: NDArray[np.int64]  # (distinct rows + 1,), place of the first record of each
+    change: NDArray[np.int32]  # (distinct rows,), first attribute in which a row differs from the row before
+    skip: NDArray[np.int32]  # (distinct rows, attributes), first row after the node of depth d that a row lies in
+
+
+class Costs(NamedTuple):
+    """What meeting each level costs each record on its own side: (coarse << shift) + fine."""
+
+    coarse: NDArray[np.uint16]  # (blocks, levels, LANES); sums over any pair of records stay below 2^16
+    fine: NDArray[np.uint8]  # likewise
+    shift: int
+    least: NDArray[np.uint16]  # (distinct rows, attributes), see `least_steps`
+
+
+class Lists(NamedTuple):
+    """The neighbours found so far for the records of one block."""
+
+    keys: NDArray[np.int64]  # (LANES, 2 * greatest b + 64), (E << 32) | vertex
+    sizes: NDArray[np.int64]  # (LANES,)
+    limits: NDArray[np.int64]  # (LANES,), upper bound of the b-th smallest key
+    coarse: NDArray[np.uint16]  # (LANES,), its coarse E
+
+
+class Scratch(NamedTuple):
+    """Working memory of one block, uint16."""
+
+    bounds: NDArray[np.uint16]  # ((attributes + 1) * LANES,), the first LANES stay zero
+    square: NDArray[np.uint16]  # (LANES * LANES,)
+    shared: NDArray[np.uint16]  # (LANES,), what a block pays for the levels that all rows of the other share
+    line: NDArray[np.uint16]  # (LANES,)
 
 
 @kernel
-def number_nodes(distinct, change, skip):  # distinct (rows, attributes), sorted; change (rows,), skip (rows, attributes)
-    """The tree of sorted rows: a node of depth d is a run of rows that agree in attributes 0 .. d.
-
-    change[r] = first attribute in which row r differs from the row before; skip[r, d] = first row after the node of depth d
-    that row r lies in.
-    """
+def number_nodes(distinct, change, skip):  # distinct (rows, attributes), sorted
+    """Fill `change` and `skip` of a tree."""
     rows, attributes = distinct.shape
     change[0] = 0
     for row in range(1, rows):
@@ -30,143 +78,239 @@ def number_nodes(distinct, change, skip):  # distinct (rows, attributes), sorted
 
 
 @parallel_kernel
-def least_steps(table, rows, starts, stops, first, change, least):
-    # table (blocks, levels, LANES), rows (n, attributes), starts, stops (attributes,), least (distinct, attributes)
-    """least[r, d] = least that any record below the node of depth d at row r pays for meeting another level there."""
+def least_steps(coarse, tree, starts, stops, least):  # starts, stops (attributes,), least (distinct rows, attributes)
+    """least[r, d] = least coarse cost that any record below the node of depth d at row r pays for another level there."""
     distinct, attributes = least.shape
     for row in prange(distinct):
         for d in range(attributes):
-            lowest = np.int32(2**30)
-            for record in range(first[row], first[row + 1]):
-                own = rows[record, d]
+            lowest = np.uint16(65535)
+            for record in range(tree.first[row], tree.first[row + 1]):
+                own = tree.rows[record, d]
                 for level in range(starts[d], stops[d]):
                     if level != own:
-                        lowest = min(lowest, table[record // LANES, level, record % LANES])
+                        lowest = min(lowest, coarse[record // LANES, level, record % LANES])
             least[row, d] = lowest
     for d in prange(attributes):
         for row in range(distinct - 2, -1, -1):
-            if change[row + 1] > d:
+            if tree.change[row + 1] > d:
                 least[row, d] = min(least[row, d], least[row + 1, d])
 
 
-@kernel
-def descend(above, cost, own, level, theirs, limits, below):  # all (LANES,) but level and theirs
-    """Add one node's costs to the bounds of a block; returns how many records stay within their limit."""
-    within = 0
-    for lane in range(LANES):
-        bound = above[lane] + cost[lane] + (theirs if own[lane] != level else np.int32(0))
-        below[lane] = bound
-        within += np.int64(bound <= limits[lane])
-    return within
+@inlined
+def pair_sum(table, rows, i, j):
+    """What two records, by place, pay for each other by one of the two parts of the costs."""
+    attributes, wide = rows.shape[1], table.shape[1] * LANES
+    ours = (i >> LANE_BITS) * wide + (i & (LANES - 1))
+    theirs = (j >> LANE_BITS) * wide + (j & (LANES - 1))
+    mine = pick_levels(table, ours, rows, j * attributes, attributes)
+    return mine + pick_levels(table, theirs, rows, i * attributes, attributes)
 
 
 @kernel
-def pair_cost(table, rows, i, j):
-    """E of two records, by place."""
-    cost = np.int32(0)
-    for a in range(rows.shape[1]):
-        cost += table[i // LANES, rows[j, a], i % LANES] + table[j // LANES, rows[i, a], j % LANES]
-    return cost
+def shrink(keys, size, b, shift, limits, coarse, lane):
+    """Move the b smallest of a record's keys to the front and limit what comes to the greatest of them."""
+    limits[lane] = keep_smallest(keys, size, b)
+    coarse[lane] = (limits[lane] >> 32) >> shift
+
+
+@inlined
+def offer(keys, sizes, limits, coarse, lane, b, shift, key):
+    """Add one neighbour to a record's list if it may be among the b nearest; shrink a full list to those."""
+    if key <= limits[lane]:
+        size = sizes[lane] + 1
+        keys[lane, size - 1] = key
+        if size == 2 * b + 64:
+            shrink(keys[lane], size, b, shift, limits, coarse, lane)
+            size = b
+        sizes[lane] = size
 
 
 @kernel
-def push(keys, sizes, limits, lane, b, cost, neighbour):
-    """Offer one neighbour to a record's buffer; shrink a full buffer to the b smallest and tighten the limit."""
-    size = sizes[lane]
-    keys[lane, size] = (np.int64(cost) << 32) | np.int64(neighbour)
-    size += 1
-    if size == 2 * b + 64:
-        limits[lane] = np.int32(keep_smallest(keys[lane], size, b) >> 32)
-        size = b
-    sizes[lane] = size
+def count_shared(rows, i, j):
+    """How many leading attributes two rows share."""
+    d = 0
+    while d < rows.shape[1] and rows[i, d] == rows[j, d]:
+        d += 1
+    return d
 
 
 @kernel
-def search_tree(block, table, rows, own, distinct, first, change, skip, least, vertex, b, limits, keys, sizes):
-    """Walk the tree depth first for one block; leave a subtree as soon as its bound passes everybody's limit."""
-    attributes = rows.shape[1]
-    bounds = np.zeros((attributes + 1, LANES), dtype=np.int32)
-    start = block * LANES
-    row = 0
-    while row < len(distinct):
-        d = change[row]
+def compare_blocks(tree, costs, block, other, start, alive, vertex, b, lists, scratch):
+    """Offer the records of `other` from place `start` on to the `alive` records of `block`, all sums at once."""
+    rows, table, attributes = tree.rows, costs.coarse, tree.rows.shape[1]
+    fine, shift = costs.fine, costs.shift
+    keys, sizes, limits, coarse = lists.keys, lists.sizes, lists.limits, lists.coarse
+    zeros, square, shared, line = scratch.bounds, scratch.square, scratch.shared, scratch.line
+    wide, n = table.shape[1] * LANES, len(rows)
+    ours, theirs, stop = block * LANES, other * LANES, min(n, other * LANES + LANES)
+    # Sorted: what the first and the last row of a block begin with, all begin with.
+    same = count_shared(rows, ours, min(n, ours + LANES) - 1)
+    add_levels(shared, 0, zeros, 0, table, other * wide, rows, ours * attributes, same)
+    mask = alive
+    while mask:
+        lane = lowest_lane(mask)
+        mask &= mask - np.uint64(1)
+        at = (ours + lane) * attributes + same
+        add_levels(square, lane * LANES, shared, 0, table, other * wide, rows, at, attributes - same)
+    transpose(square)
+    same = count_shared(rows, theirs, stop - 1)
+    add_levels(shared, 0, zeros, 0, table, block * wide, rows, theirs * attributes, same)
+    for j in range(start, stop):
+        add_levels(line, 0, shared, 0, table, block * wide, rows, j * attributes + same, attributes - same)
+        mask = add_within(line, 0, square, (j - theirs) * LANES, coarse) & alive
+        while mask:
+            lane = lowest_lane(mask)
+            mask &= mask - np.uint64(1)
+            i = ours + lane
+            if i != j:
+                cost = np.int64(line[lane])
+                if shift:
+                    cost = (cost << shift) + pair_sum(fine, rows, i, j)
+                offer(keys, sizes, limits, coarse, lane, b[i], shift, (cost << 32) | np.int64(vertex[j]))
+
+
+@kernel
+def compare_each(tree, costs, block, start, stop, alive, vertex, b, lists):
+    """Offer the records of places start .. stop - 1 to the `alive` ones of a block, pair by pair."""
+    rows, table, fine, shift = tree.rows, costs.coarse, costs.fine, costs.shift
+    keys, sizes, limits, coarse = lists.keys, lists.sizes, lists.limits, lists.coarse
+    for j in range(start, stop):
+        mask = alive
+        while mask:
+            lane = lowest_lane(mask)
+            mask &= mask - np.uint64(1)
+            i = block * LANES + lane
+            if i != j:
+                cost = pair_sum(table, rows, i, j)
+                if shift:
+                    cost = (cost << shift) + pair_sum(fine, rows, i, j)
+                offer(keys, sizes, limits, coarse, lane, b[i], shift, (cost << 32) | np.int64(vertex[j]))
+
+
+@kernel
+def walk(tree, costs, block, start, stop, alive, vertex, b, lists, scratch):
+    """Offer the records of places start .. stop - 1, both multiples of LANES or the end, to the `alive` ones of a block.
+
+    Depth first; a subtree is left as soon as its bound passes everybody's limit, and where many pairs of a small one are
+    still within, its blocks are compared as a whole.
+    """
+    distinct, first, change, skip, own = tree.distinct, tree.first, tree.change, tree.skip, tree.own
+    table, least, bounds, limits = costs.coarse, costs.least, scratch.bounds, lists.coarse
+    attributes, wide, n = distinct.shape[1], table.shape[1] * LANES, len(tree.rows)
+    row, done, d = np.searchsorted(first, start, "right") - 1, start, 0
+    while done < stop:
+        end, after = done, row
         while d < attributes:
-            level = distinct[row, d]
-            if not descend(bounds[d], table[block, level], own[block, d], level, least[row, d], limits, bounds[d + 1]):
+            level = np.int64(distinct[row, d])
+            mask = alive & add_step(
+                bounds, d, table, block * wide + level * LANES, own, (block * attributes + d) * LANES,
+                level, np.int64(least[row, d]), limits,
+            )  # fmt: skip
+            after = np.int64(skip[row, d])
+            end = min(stop, first[after])
+            if mask == 0:
                 break
             d += 1
-        if d < attributes:
-            row = skip[row, d]
+            small = d == attributes or end - done <= LANES
+            if small and lanes_in(mask) * (end - done) >= DENSE:
+                for other in range(done >> LANE_BITS, ((end - 1) >> LANE_BITS) + 1):
+                    from_place = max(done, other * LANES)
+                    compare_blocks(tree, costs, block, other, from_place, alive, vertex, b, lists, scratch)
+                end = min(n, (((end - 1) >> LANE_BITS) + 1) * LANES)
+                break
+            if d == attributes:
+                compare_each(tree, costs, block, done, end, mask, vertex, b, lists)
+        done = end
+        if done >= stop:
+            break
+        if done == first[after]:
+            row, d = after, np.int64(change[after])
+        else:  # whole blocks end anywhere
+            d = min(d, attributes - 1)
+            while first[row + 1] <= done:
+                row += 1
+                d = min(d, np.int64(change[row]))
+
+
+@kernel
+def limit_by_listed(tree, costs, block, vertex, place, b, indptr, listed, lists):
+    """Bound the b-th smallest key of a block's records by the greatest among b others."""
+    rows, table, fine, shift = tree.rows, costs.coarse, costs.fine, costs.shift
+    limits, coarse = lists.limits, lists.coarse
+    for lane in range(min(LANES, len(rows) - block * LANES)):
+        i = block * LANES + lane
+        greatest, start = np.int64(0), indptr[vertex[i]]
+        for slot in range(start, start + b[i]):
+            j = place[listed[slot]]
+            cost = pair_sum(table, rows, i, j)
+            if shift:
+                cost = (cost << shift) + pair_sum(fine, rows, i, j)
+            greatest = max(greatest, (cost << 32) | np.int64(listed[slot]))
+        limits[lane] = greatest
+        coarse[lane] = (greatest >> 32) >> shift
+
+
+@kernel
+def search_block(tree, costs, block, vertex, place, b, indptr, listed, neighbours, costs_found):
+    """Find and write the lists of one block's records; see `nearest`."""
+    n, attributes, blocks = len(tree.rows), tree.rows.shape[1], len(costs.coarse)
+    ours, count = block * LANES, min(LANES, n - block * LANES)
+    widest, alive = 0, np.uint64(0)
+    for lane in range(count):
+        widest = max(widest, b[ours + lane])
+        if b[ours + lane] > 0:
+            alive |= np.uint64(1) << np.uint64(lane)
+    if widest == 0:
+        return
+    lists = Lists(
+        np.empty((LANES, 2 * widest + 64), dtype=np.int64),
+        np.zeros(LANES, dtype=np.int64),
+        np.full(LANES, np.iinfo(np.int64).max, dtype=np.int64),
+        np.full(LANES, np.iinfo(np.uint16).max, dtype=np.uint16),
+    )
+    scratch = Scratch(
+        np.zeros((attributes + 1) * LANES, dtype=np.uint16),
+        np.zeros(LANES * LANES, dtype=np.uint16),
+        np.zeros(LANES, dtype=np.uint16),
+        np.zeros(LANES, dtype=np.uint16),
+    )
+    if len(listed):
+        limit_by_listed(tree, costs, block, vertex, place, b, indptr, listed, lists)
+    # Those beside it in the tree first: they are near, and lower the limits for the rest.
+    reach = widest // LANES + 1
+    low = max(0, min(block - (reach + 1) // 2, blocks - 1 - reach))
+    high = min(blocks, low + reach + 1)
+    for step in range(high - low):
+        other = low + (block - low + step) % (high - low)
+        compare_blocks(tree, costs, block, other, other * LANES, alive, vertex, b, lists, scratch)
+        for lane in range(count):
+            wanted = b[ours + lane]
+            if 0 < wanted <= lists.sizes[lane]:
+                shrink(lists.keys[lane], lists.sizes[lane], wanted, costs.shift, lists.limits, lists.coarse, lane)
+                lists.sizes[lane] = wanted
+    if high < blocks:
+        walk(tree, costs, block, high * LANES, n, alive, vertex, b, lists, scratch)
+    if low > 0:
+        walk(tree, costs, block, 0, low * LANES, alive, vertex, b, lists, scratch)
+    for lane in range(count):
+        wanted = b[ours + lane]
+        if wanted == 0:
             continue
-        for lane in range(min(LANES, len(rows) - start)):
-            if bounds[attributes, lane] > limits[lane]:
-                continue
-            i = start + lane
-            for j in range(first[row], first[row + 1]):
-                if j != i:
-                    cost = pair_cost(table, rows, i, j)
-                    if cost <= limits[lane]:
-                        push(keys, sizes, limits, lane, b[i], cost, vertex[j])
-        row += 1
+        keep_smallest(lists.keys[lane], lists.sizes[lane], wanted)
+        best = np.sort(lists.keys[lane, :wanted])
+        slot = indptr[vertex[ours + lane]]
+        for rank in range(wanted):
+            neighbours[slot + rank] = np.int32(best[rank] & 0xFFFFFFFF)
+            costs_found[slot + rank] = np.int32(best[rank] >> 32)
 
 
 @parallel_kernel
-def nearest(table, rows, own, distinct, first, change, skip, least, vertex, b, limit, indptr, neighbours, costs):
-    # rows (n, attributes), own (blocks, attributes, LANES); vertex, b, limit (n,) by place; indptr (n + 1,) by vertex
-    """For every record the b records of smallest (E_ij, vertex j), ascending.
+def nearest(tree, costs, vertex, place, b, indptr, listed, begin, end, neighbours, costs_found):
+    # vertex, b (n,) by place; place (n,), indptr (n + 1,) by vertex; listed, neighbours, costs_found (sum b,)
+    """For every record of blocks begin .. end - 1 the b records of smallest (E_ij, vertex j), ascending.
 
-    `limit` holds an upper bound of each record's b-th smallest E. A node bounds E from below: what i pays for meeting its
-    levels, and the least that anyone below it pays for meeting i's.
+    `listed` holds b vertices that were near under other costs, or nothing. A node bounds E from below: what i pays for
+    meeting its levels, and the least that anyone below it pays for meeting i's.
     """
-    n = len(rows)
-    for block in prange(len(table)):
-        start, count = block * LANES, min(LANES, n - block * LANES)
-        widest = 0
-        limits = np.full(LANES, np.int32(-1), dtype=np.int32)
-        for lane in range(count):
-            widest = max(widest, b[start + lane])
-            if b[start + lane] > 0:
-                limits[lane] = limit[start + lane]
-        if widest == 0:
-            continue
-        keys = np.empty((LANES, 2 * widest + 64), dtype=np.int64)
-        sizes = np.zeros(LANES, dtype=np.int64)
-        search_tree(block, table, rows, own, distinct, first, change, skip, least, vertex, b, limits, keys, sizes)
-        for lane in range(count):
-            wanted = b[start + lane]
-            if wanted == 0:
-                continue
-            keep_smallest(keys[lane], sizes[lane], wanted)
-            best = np.sort(keys[lane, :wanted])
-            slot = indptr[vertex[start + lane]]
-            for rank in range(wanted):
-                neighbours[slot + rank] = np.int32(best[rank] & 0xFFFFFFFF)
-                costs[slot + rank] = np.int32(best[rank] >> 32)
-
-
-@parallel_kernel
-def limits_nearby(table, rows, b, limit):
-    """limit[i] = b-th smallest E among 2 b + 32 records around place i: an upper bound of the b-th smallest of all."""
-    n = len(rows)
-    for i in prange(n):
-        if b[i] == 0:
-            continue
-        width = min(n - 1, 2 * b[i] + 32)
-        low = max(0, min(i - width // 2, n - 1 - width))
-        keys = np.empty(width, dtype=np.int64)
-        size = 0
-        for j in range(low, low + width + 1):
-            if j != i:
-                keys[size] = (np.int64(pair_cost(table, rows, i, j)) << 32) | np.int64(j)
-                size += 1
-        limit[i] = np.int32(keep_smallest(keys, size, b[i]) >> 32)
-
-
-@parallel_kernel
-def limits_listed(table, rows, place, indptr, neighbours, limit):
-    """limit[place of v] = greatest E between vertex v and the b vertices listed for it: likewise an upper bound."""
-    for v in prange(len(place)):
-        most = np.int32(0)
-        for slot in range(indptr[v], indptr[v + 1]):
-            most = max(most, pair_cost(table, rows, place[v], place[neighbours[slot]]))
-        limit[place[v]] = most
+    for block in prange(begin, end):
+        search_block(tree, costs, block, vertex, place, b, indptr, listed, neighbours, costs_found)

@@ -40,7 +40,7 @@ def test_same_cover_as_literal_algorithm(data, epsilon, iterations, random):
     x, k = data
     table = encoding.from_bits(x, k)
     order = np.array(random.sample(range(len(x)), len(x)))
-    base = np.full(x.shape[1], 2**12)
+    base = bit_weights(np.ones(x.shape[1]), table.codebook)
     covers = list(naive.adaptive(x[order], k[order], epsilon, base, iterations))
     utilities = [1 - stars.mean() for _, stars in covers]
     best = int(np.argmax(utilities))
@@ -57,8 +57,9 @@ def test_same_cover_as_literal_algorithm(data, epsilon, iterations, random):
 @given(bit_matrices(most_records=40, most_features=9), EPSILONS)
 def test_same_cover_as_literal_algorithm_on_forty_records(data, epsilon):
     x, k = data
-    (cover, stars), *_ = naive.adaptive(x, k, epsilon, np.full(x.shape[1], 2**12), 1)
-    masked = Adaptive(epsilon=epsilon, weights="bits", max_iterations=1).anonymize(encoding.from_bits(x, k))
+    table = encoding.from_bits(x, k)
+    (cover, stars), *_ = naive.adaptive(x, k, epsilon, bit_weights(np.ones(x.shape[1]), table.codebook), 1)
+    masked = Adaptive(epsilon=epsilon, weights="bits", max_iterations=1).anonymize(table)
     assert set(zip(masked.cover.u.tolist(), masked.cover.v.tolist(), strict=True)) == cover
     assert (unpack(masked.hidden, x.shape[1]) == stars).all()
 
@@ -78,7 +79,7 @@ def test_every_encoding_hides_everyone(table, epsilon, weights):
 @settings(max_examples=60, deadline=None)
 @given(tables(), EPSILONS, st.sampled_from(["bits", "columns"]))
 def test_same_first_cover_for_encoded_columns(table, epsilon, weights):
-    base = bit_weights(relative(table, weights))
+    base = bit_weights(relative(table, weights), table.codebook)
     x = features(table)
     if table.blank.any():
         table = type(table)(table.codebook, table.codes, table.bits, table.k, np.zeros_like(table.blank))

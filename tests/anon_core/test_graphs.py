@@ -10,13 +10,13 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from anon_core import encoding
 from anon_core.errors import InfeasibleError
 from anon_core.graphs.b_edge_cover import b_edge_cover
-from anon_core.graphs.dissimilarity import Dissimilarity, bit_weights
-from anon_core.graphs.nearest_closure import LevelTree, nearest_closure, nearest_neighbours
+from anon_core.graphs.dissimilarity import Dissimilarity, bit_weights, largest_sum
+from anon_core.graphs.nearest_closure import level_tree, nearest_closure, nearest_neighbours
 from anon_core.kernels.cover import stable_order
 from anon_core.kernels.select import keep_smallest
 from anon_core.records import Edges
 from tests import naive
-from tests.strategies import bit_matrices
+from tests.strategies import bit_matrices, tables
 
 
 @st.composite
@@ -66,13 +66,13 @@ def test_a_graph_with_too_few_edges_is_refused():
 def test_nearest_neighbours_are_exact_under_any_weights(data, draw):
     x, k = data
     table = encoding.from_bits(x, k)
-    base = np.array([2**12] * x.shape[1])
-    graph = Dissimilarity.of(table, bit_weights(base.astype(float)), 2.0)
+    base = draw.draw(hnp.arrays(np.int32, x.shape[1], elements=st.sampled_from([1, 300, 2**12, 2**15])))
+    graph = Dissimilarity.of(table, base, 2.0)
     counts = draw.draw(hnp.arrays(np.uint16, (x.shape[1], len(x)), elements=st.integers(0, 30)))
-    w = np.round(base * (2 / 3) ** counts.T.astype(int)).astype(int)
+    w = np.round(base * (2 / 3) ** counts[:, graph.place].T.astype(int)).astype(int)
     weights = naive.edge_weights(x, w)
     b = table.k - np.int32(1)
-    tree = LevelTree.of(graph)
+    tree = level_tree(graph)
     found = nearest_neighbours(graph, tree, counts, b)
     again = nearest_neighbours(graph, tree, counts, b, before=nearest_neighbours(graph, tree, np.zeros_like(counts), b))
     closure = set()
@@ -88,18 +88,23 @@ def test_nearest_neighbours_are_exact_under_any_weights(data, draw):
     assert all(weights[u, v] == w for u, v, w in zip(edges.u.tolist(), edges.v.tolist(), edges.weight.tolist(), strict=True))
 
 
-@given(st.lists(st.floats(0.01, 100), min_size=1, max_size=50))
-def test_bit_weights_keep_every_sum_exact(relative):
-    weights = bit_weights(np.array(relative))
+@settings(deadline=None)
+@given(tables(), st.sampled_from([1.0, 0.3, 1e-4]), st.data())
+def test_bit_weights_keep_every_sum_exact(table, lightest, data):
+    relative = data.draw(hnp.arrays(np.float64, table.codebook.features, elements=st.floats(lightest, 1)))
+    weights = bit_weights(relative, table.codebook)
     assert weights.min() >= 1
-    assert 2 * int(weights.sum(dtype=np.int64)) <= 2**24
+    assert largest_sum(weights, table.codebook) <= 2**24 - 2**9
     assert (np.diff(weights[np.argsort(relative)]) >= 0).all()
 
 
-def test_bit_weights_of_equal_bits_are_the_unit():
-    assert (bit_weights(np.ones(104)) == 2**12).all()
+def test_sums_of_few_bits_fill_sixteen_bits_and_those_of_many_get_precision():
+    few, many = (encoding.from_bits(np.eye(f, dtype=int), np.ones(f, dtype=int)).codebook for f in (50, 500))
+    assert 2**16 - 250 < largest_sum(bit_weights(np.ones(50), few), few) < 2**16
+    assert (bit_weights(np.ones(500), many) == 2**12).all()
 
 
+@settings(deadline=None)
 @given(hnp.arrays(np.int64, st.integers(1, 300), elements=st.integers(0, 2**40), unique=True), st.data())
 def test_keep_smallest(keys, data):
     keep = data.draw(st.integers(1, len(keys)))
@@ -108,6 +113,7 @@ def test_keep_smallest(keys, data):
     assert sorted(keys[:keep].tolist()) == smallest
 
 
+@settings(deadline=None)
 @given(hnp.arrays(np.int32, st.integers(0, 300), elements=st.sampled_from([0, 1, 5, 65535, 65536, 70000, 2**30])))
 def test_stable_order(values):
     order = np.arange(len(values))

@@ -1,0 +1,192 @@
+"""64 lanes of uint16 as one vector of LLVM: what numba would not vectorise by itself.
+
+Arrays are C-contiguous uint16 unless said otherwise and are addressed by flat index; machine code for vectors narrower
+than 64 lanes is LLVM's business, so the same bytes come out of every processor.
+"""
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from anon_core.kernels.jit import kernel
+
+LANE_BITS = 6
+LANES = 1 << LANE_BITS
+
+_LANE = ir.IntType(16)
+_MASK = ir.IntType(64)
+_VECTOR = ir.VectorType(_LANE, LANES)
+_SELECTION = ir.VectorType(ir.IntType(32), LANES)
+
+
+def _pointer(context, builder, kind, array, index):
+    data = cgutils.create_struct_proxy(kind)(context, builder, value=array).data
+    return builder.gep(data, [index])
+
+
+def _load(context, builder, kind, array, index):
+    place = builder.bitcast(_pointer(context, builder, kind, array, index), _VECTOR.as_pointer())
+    return builder.load(place, align=2)
+
+
+def _store(context, builder, vector, kind, array, index):
+    place = builder.bitcast(_pointer(context, builder, kind, array, index), _VECTOR.as_pointer())
+    builder.store(vector, place, align=2)
+
+
+def _splat(builder, value):
+    nothing = ir.Constant(_VECTOR, ir.Undefined)
+    first = builder.insert_element(nothing, builder.trunc(value, _LANE), ir.Constant(ir.IntType(32), 0))
+    return builder.shuffle_vector(first, nothing, ir.Constant(_SELECTION, [0] * LANES))
+
+
+def _mask(builder, left, right):
+    return builder.bitcast(builder.icmp_unsigned("<=", left, right), _MASK)
+
+
+@intrinsic
+def add_levels(_typing, out, o, base, i, table, t, levels, r, count):
+    """out[o:] = base[i:] + the sum of table[t + LANES * q:] over q in levels[r : r + count] (int32)."""
+    index = types.intp
+    signature = types.void(out, index, base, index, table, index, levels, index, index)
+
+    def generate(context, builder, signature, arguments):
+        out, o, base, i, table, t, levels, r, count = arguments
+        kinds = signature.args
+        total = cgutils.alloca_once(builder, _VECTOR)
+        builder.store(_load(context, builder, kinds[2], base, i), total)
+        with cgutils.for_range(builder, count) as loop:
+            place = _pointer(context, builder, kinds[6], levels, builder.add(r, loop.index))
+            level = builder.zext(builder.load(place), t.type)
+            start = builder.add(t, builder.mul(level, ir.Constant(t.type, LANES)))
+            builder.store(builder.add(builder.load(total), _load(context, builder, kinds[4], table, start)), total)
+        _store(context, builder, builder.load(total), kinds[0], out, o)
+        return context.get_dummy_value()
+
+    return signature, generate
+
+
+@intrinsic
+def pick_levels(_typing, table, t, levels, r, count):
+    """The sum of table[t + LANES * q] (uint8 or uint16) over q in levels[r : r + count] (int32), int64: one lane's share."""
+    index = types.intp
+    signature = types.int64(table, index, levels, index, index)
+
+    def generate(context, builder, signature, arguments):
+        table, t, levels, r, count = arguments
+        kinds = signature.args
+        total = cgutils.alloca_once_value(builder, ir.Constant(t.type, 0))
+        with cgutils.for_range(builder, count) as loop:
+            level = builder.load(_pointer(context, builder, kinds[2], levels, builder.add(r, loop.index)))
+            place = builder.add(t, builder.mul(builder.zext(level, t.type), ir.Constant(t.type, LANES)))
+            cost = builder.load(_pointer(context, builder, kinds[0], table, place))
+            builder.store(builder.add(builder.load(total), builder.zext(cost, t.type)), total)
+        return builder.load(total)
+
+    return signature, generate
+
+
+@intrinsic
+def add_within(_typing, out, o, more, x, limits):
+    """out[o:] += more[x:]; returns as bits of a uint64 in which lanes it is at most limits[:LANES]."""
+    signature = types.uint64(out, types.intp, more, types.intp, limits)
+
+    def generate(context, builder, signature, arguments):
+        out, o, more, x, limits = arguments
+        kinds = signature.args
+        total = builder.add(_load(context, builder, kinds[0], out, o), _load(context, builder, kinds[2], more, x))
+        _store(context, builder, total, kinds[0], out, o)
+        return _mask(builder, total, _load(context, builder, kinds[4], limits, ir.Constant(o.type, 0)))
+
+    return signature, generate
+
+
+@intrinsic
+def add_step(_typing, bounds, d, table, t, own, w, level, step, limits):
+    """bounds[d + 1] = bounds[d] + table[t:], plus `step` in lanes where own[w:] is not `level`; the mask as above."""
+    index = types.intp
+    signature = types.uint64(bounds, index, table, index, own, index, index, index, limits)
+
+    def generate(context, builder, signature, arguments):
+        bounds, d, table, t, own, w, level, step, limits = arguments
+        kinds = signature.args
+        here = builder.mul(d, ir.Constant(d.type, LANES))
+        below = builder.add(here, ir.Constant(d.type, LANES))
+        total = builder.add(_load(context, builder, kinds[0], bounds, here), _load(context, builder, kinds[2], table, t))
+        other = builder.icmp_unsigned("!=", _load(context, builder, kinds[4], own, w), _splat(builder, level))
+        total = builder.add(total, builder.select(other, _splat(builder, step), ir.Constant(_VECTOR, [0] * LANES)))
+        _store(context, builder, total, kinds[0], bounds, below)
+        return _mask(builder, total, _load(context, builder, kinds[8], limits, ir.Constant(d.type, 0)))
+
+    return signature, generate
+
+
+def _exchange(size):
+    """Rows r and r + size of a square exchange the columns whose index has the bit `size` set in r's, unset in the other's."""
+
+    @intrinsic
+    def exchange(_typing, square, r):
+        signature = types.void(square, types.intp)
+
+        def generate(context, builder, signature, arguments):
+            square, r = arguments
+            kind = signature.args[0]
+            upper = builder.mul(r, ir.Constant(r.type, LANES))
+            lower = builder.add(upper, ir.Constant(r.type, size * LANES))
+            one, two = _load(context, builder, kind, square, upper), _load(context, builder, kind, square, lower)
+            to_upper = [LANES + lane - size if lane & size else lane for lane in range(LANES)]
+            to_lower = [LANES + lane if lane & size else lane + size for lane in range(LANES)]
+            for target, selection in ((upper, to_upper), (lower, to_lower)):
+                chosen = builder.shuffle_vector(one, two, ir.Constant(_SELECTION, selection))
+                _store(context, builder, chosen, kind, square, target)
+            return context.get_dummy_value()
+
+        return signature, generate
+
+    return exchange
+
+
+_exchange_1, _exchange_2, _exchange_4, _exchange_8, _exchange_16, _exchange_32 = map(_exchange, (1, 2, 4, 8, 16, 32))
+
+
+@kernel
+def transpose(square):  # (LANES * LANES,)
+    """Transpose a square in place by six rounds of exchanges of halves (Eklundh)."""
+    for r in range(32):
+        _exchange_32(square, r)
+    for r in range(LANES):
+        if not r & 16:
+            _exchange_16(square, r)
+    for r in range(LANES):
+        if not r & 8:
+            _exchange_8(square, r)
+    for r in range(LANES):
+        if not r & 4:
+            _exchange_4(square, r)
+    for r in range(LANES):
+        if not r & 2:
+            _exchange_2(square, r)
+    for r in range(LANES):
+        if not r & 1:
+            _exchange_1(square, r)
+
+
+@intrinsic
+def lowest_lane(_typing, mask):
+    """Index of the lowest set bit of a uint64 that is not zero."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.intp(types.uint64), generate
+
+
+@intrinsic
+def lanes_in(_typing, mask):
+    """Number of set bits of a uint64."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.intp(types.uint64), generate
