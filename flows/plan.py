@@ -7,6 +7,7 @@ import dataclasses
 import hashlib
 import json
 import math
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -157,6 +158,7 @@ class ReleasePlan(Section):
             raise PlanError(f"columns.{KEY}: a release has a column of this name already; rename it in the source or drop it")
         if "" in released:
             raise PlanError('columns."": a released column needs a name; give it one in the source or drop it')
+        _keep_apart(self.publish)
         k_column = self.demand.source_column
         if k_column is not None and k_column not in self.columns:
             raise PlanError("privacy.k names a column that [columns] does not; allowed: " + ", ".join(self.columns))
@@ -303,6 +305,17 @@ class ReleasePlan(Section):
         )
         shaping["order"] = list(self.columns)
         return hashlib.sha256(json.dumps(shaping, sort_keys=True).encode()).hexdigest()
+
+
+def _keep_apart(publish: PublishSection) -> None:
+    """Whoever copies the releases must not copy the secrets, wherever links lead."""
+    path, vault = Path(os.path.realpath(publish.path)), Path(os.path.realpath(publish.vault))
+    if path.is_relative_to(vault) or vault.is_relative_to(path):
+        found = "are one folder" if path == vault else "lie one inside the other"
+        raise PlanError(
+            f"publish.path and publish.vault {found}: whoever copies one copies the other, and the vault holds secrets; "
+            "name two folders side by side"
+        )
 
 
 def _column(name: str, section: ColumnSection) -> Column:
