@@ -41,8 +41,9 @@ WORDS = {  # for what pydantic says to programmers
     "model_type": "be a table",
     "too_short": "not be empty",
 }
+NUMBER = (int, float)
 SETTINGS: dict[type, tuple[tuple[type, ...], str]] = {
-    float: ((int, float), "float_type"),
+    float: (NUMBER, "float_type"),
     int: ((int,), "int_type"),
     str: ((str,), "string_type"),
 }
@@ -264,6 +265,7 @@ class ReleasePlan(Section):
             wanted, words = SETTINGS[type(fields[key].default)]
             if type(value) not in wanted:
                 raise PlanError(f"anonymizer.{key} must {WORDS[words]}")
+            settings[key] = float(str(value)) if wanted is NUMBER else value  # 2 and 2.0 are one; 10**400 is inf
         try:
             return ANONYMIZERS[name](**settings)
         except InputError as error:
@@ -272,7 +274,7 @@ class ReleasePlan(Section):
 
     @property
     def maker_settings(self) -> dict[str, Any]:
-        """The anonymizer's name and all its settings, for the manifest."""
+        """The anonymizer's name and all its settings: for the manifest, and for the hash."""
         return {"name": self.anonymizer.get("name", "adaptive"), **dataclasses.asdict(self.maker)}  # type: ignore[call-overload]
 
     @property
@@ -303,6 +305,7 @@ class ReleasePlan(Section):
                 "publish": {"path", "vault", "allow_second_release"},
             }
         )
+        shaping["anonymizer"] = self.maker_settings  # what is written out and what is left to the default are one plan
         shaping["order"] = list(self.columns)
         return hashlib.sha256(json.dumps(shaping, sort_keys=True).encode()).hexdigest()
 

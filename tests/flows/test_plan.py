@@ -691,6 +691,25 @@ def test_where_it_runs_does_not_change_the_hash(load, override):
 
 
 @pytest.mark.parametrize(
+    "anonymizer",
+    [
+        "",
+        "[anonymizer]",
+        "[anonymizer]\nepsilon = 2",
+        "[anonymizer]\nepsilon = 2.0",
+        "[anonymizer]\nname = 'adaptive'\nepsilon = 2\nweights = 'columns'\nmax_iterations = 10\npatience = 3",
+    ],
+)
+def test_how_a_setting_is_written_does_not_change_the_hash(load, anonymizer):
+    assert load(anonymizer).sha256 == load().sha256
+    assert load(anonymizer).maker_settings == load().maker_settings
+
+
+def test_a_setting_past_all_numbers_is_refused(load):
+    refused("epsilon must be a positive finite number", lambda: load(overrides=["anonymizer.epsilon=1" + 400 * "0"]))
+
+
+@pytest.mark.parametrize(
     "override",
     [
         "name=other",
