@@ -255,6 +255,7 @@ WRONG = {
     "show nothing": (["show", "none"], 3, "holds no readable manifest.json"),
     "show a table": (["show", "people.csv"], 3, "holds no readable manifest.json"),
     "plan of nothing": (["plan", "none.csv"], 3, "none.csv was not found"),
+    "plan of a folder": (["plan", "."], 3, "a folder is no source"),
     "plan of an empty file": (["plan", "empty"], 3, "the source is empty"),
     "plan over a file": (["plan", "people.csv", "--output", "people.toml"], 2, "people.toml exists or cannot be written"),
     "plan into no folder": (["plan", "people.csv", "--output", "no/plan.toml"], 2, "exists or cannot be written"),
