@@ -1,6 +1,6 @@
 """Frozen records that pass between the rooms of the core."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -219,4 +219,52 @@ class MaskedTable:
     iterations: tuple[Iteration, ...] = field(default=())
 
 
-OnIteration = Callable[[Iteration], None]
+@dataclass(frozen=True)
+class Checkpoint:
+    """All that the next iteration needs; no cell, no secret but who was close to whom.
+
+    Attributes
+    ----------
+    latest, best : Edges
+        The cover of the last iteration and that of the best one, in the record order of the table.
+    iterations : tuple of Iteration
+        What was reached so far, at least one.
+    """
+
+    latest: Edges
+    best: Edges
+    iterations: tuple[Iteration, ...]
+
+    def check(self, table: BinaryTable) -> None:
+        """Refuse a checkpoint that cannot be one of this table."""
+        if not self.iterations or [i.number for i in self.iterations] != list(range(1, len(self.iterations) + 1)):
+            raise InputError("the checkpoint does not count its iterations from 1; start anew without it")
+        for cover, iteration in ((self.latest, self.iterations[-1]), (self.best, best_of(self.iterations))):
+            if len(cover) != iteration.cover_edges or not _covers(cover, table.k - 1):
+                raise InputError("the checkpoint holds no cover of this table; start anew without it")
+
+
+def best_of(iterations: Sequence[Iteration]) -> Iteration:
+    """The iteration that is kept: the first that reached the greatest weighted utility."""
+    return max(iterations, key=lambda iteration: iteration.weighted_utility)
+
+
+def _covers(edges: Edges, b: NDArray[np.int32]) -> bool:
+    """Whether the edges are a simple graph on these vertices with at least b(v) edges at each."""
+    n, u, v = len(b), edges.u, edges.v
+    if not len(u) == len(v) == len(edges.weight) or (len(u) and not (u.min() >= 0 and v.max() < n and (u < v).all())):
+        return False
+    pairs = np.sort(u * np.int64(n) + v)
+    if (pairs[1:] == pairs[:-1]).any():
+        return False
+    return bool((np.bincount(u, minlength=n) + np.bincount(v, minlength=n) >= b).all())
+
+
+class Observer:
+    """Sees an anonymizer at work; what it is told goes nowhere until a subclass says where."""
+
+    def searched(self, records: int) -> None:
+        """Be told now and then for how many records the current iteration has found the neighbours."""
+
+    def iterated(self, checkpoint: Checkpoint) -> None:
+        """Be told what the next iteration will start from."""

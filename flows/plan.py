@@ -7,6 +7,7 @@ import dataclasses
 import hashlib
 import json
 import math
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -40,8 +41,9 @@ WORDS = {  # for what pydantic says to programmers
     "model_type": "be a table",
     "too_short": "not be empty",
 }
+NUMBER = (int, float)
 SETTINGS: dict[type, tuple[tuple[type, ...], str]] = {
-    float: ((int, float), "float_type"),
+    float: (NUMBER, "float_type"),
     int: ((int,), "int_type"),
     str: ((str,), "string_type"),
 }
@@ -157,6 +159,7 @@ class ReleasePlan(Section):
             raise PlanError(f"columns.{KEY}: a release has a column of this name already; rename it in the source or drop it")
         if "" in released:
             raise PlanError('columns."": a released column needs a name; give it one in the source or drop it')
+        _keep_apart(self.publish)
         k_column = self.demand.source_column
         if k_column is not None and k_column not in self.columns:
             raise PlanError("privacy.k names a column that [columns] does not; allowed: " + ", ".join(self.columns))
@@ -262,6 +265,7 @@ class ReleasePlan(Section):
             wanted, words = SETTINGS[type(fields[key].default)]
             if type(value) not in wanted:
                 raise PlanError(f"anonymizer.{key} must {WORDS[words]}")
+            settings[key] = float(str(value)) if wanted is NUMBER else value  # 2 and 2.0 are one; 10**400 is inf
         try:
             return ANONYMIZERS[name](**settings)
         except InputError as error:
@@ -270,7 +274,7 @@ class ReleasePlan(Section):
 
     @property
     def maker_settings(self) -> dict[str, Any]:
-        """The anonymizer's name and all its settings, for the manifest."""
+        """The anonymizer's name and all its settings: for the manifest, and for the hash."""
         return {"name": self.anonymizer.get("name", "adaptive"), **dataclasses.asdict(self.maker)}  # type: ignore[call-overload]
 
     @property
@@ -301,8 +305,20 @@ class ReleasePlan(Section):
                 "publish": {"path", "vault", "allow_second_release"},
             }
         )
+        shaping["anonymizer"] = self.maker_settings  # what is written out and what is left to the default are one plan
         shaping["order"] = list(self.columns)
         return hashlib.sha256(json.dumps(shaping, sort_keys=True).encode()).hexdigest()
+
+
+def _keep_apart(publish: PublishSection) -> None:
+    """Whoever copies the releases must not copy the secrets, wherever links lead."""
+    path, vault = Path(os.path.realpath(publish.path)), Path(os.path.realpath(publish.vault))
+    if path.is_relative_to(vault) or vault.is_relative_to(path):
+        found = "are one folder" if path == vault else "lie one inside the other"
+        raise PlanError(
+            f"publish.path and publish.vault {found}: whoever copies one copies the other, and the vault holds secrets; "
+            "name two folders side by side"
+        )
 
 
 def _column(name: str, section: ColumnSection) -> Column:

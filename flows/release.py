@@ -36,7 +36,7 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
     run = admit(vault, source, order.sha256, order.publish.allow_second_release)
     to = Destination(Path(order.publish.path) / order.name, order.publish.formats, vault, order.publish.allow_second_release)
     with run.locked():
-        if (folder := published(run, to.parent)) is not None:
+        if (folder := published(run, to.parent, order.checks.min_utility)) is not None:
             log(f"published before and unchanged since: {folder.name}")
             return str(folder)
         table = ingest(run, source, columns, demand)

@@ -17,6 +17,7 @@ from anon_core.graphs.perfect_matching import random_matching
 from anon_core.records import MaskedTable
 from tasks import secrecy
 from tasks.binarize import load
+from tasks.checkpoint import CheckpointFile, timed
 from tasks.ingest import TABLE
 from tasks.layout import CODEBOOK, CSV, KEY, MATCHING, PARQUET, released_columns
 from tasks.progress import iteration_progress
@@ -25,6 +26,7 @@ from tasks.stage import log, stage
 from tasks.storage import Run, Stored
 
 COVER = "cover.npz"
+CHECKPOINT = "checkpoint"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,18 +42,23 @@ def anonymize(
     run: Run, ingested: Stored, binarized: Stored, columns: tuple[Column, ...], anonymizer: Anonymizer, compute: Compute
 ) -> Stored:
     """Store the cover, what each iteration reached, the release's rows and, apart, the canonical matching."""
+    checkpoint = CheckpointFile(run.path / CHECKPOINT, [ingested.sha256, binarized.sha256])
 
     def make(folder: Path) -> Mapping[str, Any]:
         table, source_row = load(binarized)
         order = secrecy.permutation(run.seed, "order", table.records)
-        with iteration_progress(getattr(anonymizer, "max_iterations", 1)) as progress:
+        most, (resume, before) = anonymizer.max_iterations, checkpoint.load(table)
+        if resume is not None:
+            log(f"continuing after iteration {len(before)} of at most {most}")
+        with iteration_progress(table.records, most, before, checkpoint.save) as progress:
             masked = local.run(
                 anonymizer,
                 table,
                 order=order,
                 threads=compute.threads,
                 memory=compute.memory,
-                on_iteration=progress,
+                observer=progress,
+                resume=resume,
             )
         cover = masked.cover
         np.savez(folder / COVER, u=cover.u, v=cover.v, weight=cover.weight, hidden=masked.hidden)
@@ -62,13 +69,10 @@ def anonymize(
         write_csv(rows, folder / CSV)
         (folder / CODEBOOK).write_bytes(binarized.file(CODEBOOK).read_bytes())
         matching.with_columns(record=pl.Series(source_row)[matching["record"]]).write_parquet(folder / MATCHING)
-        iterations = [
-            {**dataclasses.asdict(iteration), "seconds": seconds}
-            for iteration, seconds in zip(masked.iterations, progress.seconds, strict=True)
-        ]
-        return {"shape": [rows.height, rows.width], "iterations": iterations}
+        return {"shape": [rows.height, rows.width], "iterations": timed(masked.iterations, progress.seconds)}
 
     stored = run.once("anonymize", [ingested, binarized], make)
+    checkpoint.discard()
     log(f"anonymized {stored.shape[0]} records in {len(stored.facts['iterations'])} iterations")
     return stored
 

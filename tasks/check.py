@@ -69,12 +69,15 @@ def check(
     verdict = run.once("check", [anonymized], make)
     for words in verdict.facts["verdicts"]:
         log(words)
-    reached = verdict.facts["utility"]["suppression"]
-    if reached < min_utility:
-        raise GuaranteeError(
-            f"publication refused; utility {reached:.4f} is below checks.min_utility = {min_utility}; lower k or the floor"
-        )
+    require_utility(verdict.facts["utility"], min_utility, "publication refused", "lower k or the floor")
     return CheckedRelease(anonymized, verdict)
+
+
+def require_utility(measured: Mapping[str, Any], floor: float, found: str, remedy: str) -> None:
+    """[checks] min_utility: the share of visible bits."""
+    reached = measured["suppression"]
+    if reached < floor:
+        raise GuaranteeError(f"{found}; utility {reached:.4f} is below checks.min_utility = {floor}; {remedy}")
 
 
 def _great_expectations(measured: Measured, anonymized: Stored) -> str:

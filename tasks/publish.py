@@ -14,7 +14,7 @@ from prefect.context import FlowRunContext
 
 from reports import summary
 from tasks.admit import refuse_second_release
-from tasks.check import CheckedRelease
+from tasks.check import CheckedRelease, require_utility
 from tasks.layout import CODEBOOK, FILES, MANIFEST, REPORT
 from tasks.stage import log, stage
 from tasks.storage import (
@@ -80,14 +80,17 @@ def _publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping
     return manifest
 
 
-def published(run: Run, parent: Path) -> Path | None:
-    """The folder in which this run has published here, if it is still whole."""
+def published(run: Run, parent: Path, min_utility: float) -> Path | None:
+    """The folder in which this run has published here, if it is still whole; a stricter check holds for it, too."""
     release = run.released(parent)
     if release is None or not release.stands():
         return None
-    if not holds_files(release.folder, read_json(release.folder / MANIFEST)["files"]):
+    manifest = read_json(release.folder / MANIFEST)
+    if not holds_files(release.folder, manifest["files"]):
         return None
     run.mark_released(replace(release, published=True))
+    standing = f"{release.folder.name} was published before and stays as it is"
+    require_utility(manifest["utility"], min_utility, standing, "lower the floor to keep it")
     return release.folder
 
 

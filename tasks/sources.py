@@ -145,6 +145,8 @@ def _attempt(work: Callable[[], Result], refusal: str) -> Result:
 
 
 def _require_file(path: Path, key: str = "source.path") -> None:
+    if path.is_dir():
+        raise InputError(f"a folder is no source; {key} must name one file")
     if not path.is_file():
         raise InputError(f"the source file {path.name} was not found; mend {key} (a plan's paths start at its folder)")
     if path.stat().st_size == 0:

@@ -1,6 +1,6 @@
 """The vault: finished stages of each run, its secrets, and which release it led to.
 
-    <vault>/runs/<run>/run.json, seed, lock, releases.json, <stage>/...
+    <vault>/runs/<run>/run.json, seed, lock, releases.json, <stage>/..., checkpoint while anonymize is under way
 
 A run is one plan applied to one source; its folder is named by the hashes of both, so the same order finds the same run.
 A stage is written aside and renamed once; what is there is whole. Folders are 0700, files 0600.
@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from anon_core.errors import AnonymityError
 from tasks import secrecy
@@ -280,10 +280,17 @@ def write_json(path: Path, document: Mapping[str, Any]) -> None:
 
 def write_private(path: Path, content: bytes) -> None:
     """Write a file aside, mode 0600, and rename it once."""
+    with written_aside(path) as handle:
+        handle.write(content)
+
+
+@contextmanager
+def written_aside(path: Path) -> Iterator[BinaryIO]:
+    """A new file, mode 0600, that takes the place of this one when all of it is written."""
     aside = path.with_name(f".{path.name}.partial")
     aside.unlink(missing_ok=True)
     with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
-        handle.write(content)
+        yield handle
         handle.flush()
         os.fsync(handle.fileno())
     os.rename(aside, path)

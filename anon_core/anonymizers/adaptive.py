@@ -1,5 +1,6 @@
 """Adaptive anonymity: an iterated minimum-weight b-edge cover."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,7 +12,7 @@ from anon_core.graphs.b_edge_cover import b_edge_cover
 from anon_core.graphs.dissimilarity import Dissimilarity, bit_weights
 from anon_core.graphs.nearest_closure import Neighbours, level_tree, nearest_closure, nearest_neighbours
 from anon_core.kernels.cover import count_differences, hide_differences
-from anon_core.records import BinaryTable, Codebook, Edges, Iteration, MaskedTable, OnIteration
+from anon_core.records import BinaryTable, Checkpoint, Codebook, Edges, Iteration, MaskedTable, Observer, best_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,7 +49,12 @@ class Adaptive:
             raise InputError("max_iterations and patience must be at least 1")
 
     def anonymize(
-        self, table: BinaryTable, *, order: NDArray[np.int64] | None = None, on_iteration: OnIteration | None = None
+        self,
+        table: BinaryTable,
+        *,
+        order: NDArray[np.int64] | None = None,
+        observer: Observer | None = None,
+        resume: Checkpoint | None = None,
     ) -> MaskedTable:
         """Hide features until every record fits k(v) rows; see `Anonymizer.anonymize`.
 
@@ -58,50 +64,63 @@ class Adaptive:
         stands (a weight falls with the number of differing neighbours); the prose beside it says the opposite.
         """
         order = np.arange(table.records) if order is None else order
+        observer = observer or Observer()
+        rank = np.empty_like(order)
+        rank[order] = np.arange(table.records)
         ranked = _reorder(table, order)
         weights = bit_weights(self._relative_weights(table.codebook), table.codebook)
         graph = Dissimilarity.of(ranked, weights, self.epsilon)
-        tree = level_tree(graph)
         b = ranked.k - np.int32(1)
         counts = np.zeros((table.codebook.features, table.records), dtype=np.uint16)
-        neighbours: Neighbours | None = None
-        best: tuple[float, NDArray[np.uint64], Edges] | None = None
         history: list[Iteration] = []
-        best_number = 0
-        for number in range(1, self.max_iterations + 1):
-            neighbours = nearest_neighbours(graph, tree, counts, b, before=neighbours)
+        best: Edges | None = None
+        if resume is not None:
+            self._check(resume, table)
+            history, best = list(resume.iterations), resume.best
+            _hide(graph, _renamed(resume.latest, rank), counts)
+        tree = level_tree(graph)
+        neighbours: Neighbours | None = None
+        while not self._ends(history):
+            neighbours = nearest_neighbours(graph, tree, counts, b, before=neighbours, report=observer.searched)
             cover = b_edge_cover(nearest_closure(neighbours), b)
-            counts[:] = 0
-            count_differences(graph.place[cover.u], graph.place[cover.v], graph.codes, graph.bit_offsets, graph.ordinal, counts)
-            hidden = np.zeros_like(ranked.bits)
-            per_bit = np.zeros(table.codebook.features, dtype=np.int64)
-            hide_differences(counts, graph.blank, graph.bit_offsets, hidden, per_bit)
+            _, per_bit = _hide(graph, cover, counts)
             iteration = Iteration(
-                number=number,
+                number=len(history) + 1,
                 utility=1 - float(per_bit.sum()) / (table.records * table.codebook.features),
                 weighted_utility=1 - float(per_bit @ weights.astype(np.int64)) / (table.records * int(weights.sum())),
                 cover_edges=len(cover),
             )
             history.append(iteration)
-            if best is None or iteration.weighted_utility > best[0]:
-                best, best_number = (iteration.weighted_utility, hidden, cover), number
-            if on_iteration:
-                on_iteration(iteration)
-            if number - best_number >= self.patience or not len(cover):
-                break
+            latest = _renamed(cover, order)
+            if best is None or best_of(history) is iteration:
+                best = latest
+            observer.iterated(Checkpoint(latest, best, tuple(history)))
+            del cover, latest  # the next search needs their counts only
         assert best is not None
-        _, hidden, cover = best
+        hidden, _ = _hide(graph, _renamed(best, rank), counts)
         by_record = np.empty_like(hidden)
         by_record[order[graph.layout]] = hidden
-        u, v = order[cover.u].astype(np.int32), order[cover.v].astype(np.int32)
-        return MaskedTable(table, by_record, Edges(np.minimum(u, v), np.maximum(u, v), cover.weight), tuple(history))
+        return MaskedTable(table, by_record, best, tuple(history))
+
+    def _ends(self, history: Sequence[Iteration]) -> bool:
+        """Whether there is nothing to gain or no time left for it."""
+        if not history:
+            return False
+        idle = len(history) - best_of(history).number
+        return len(history) >= self.max_iterations or idle >= self.patience or not history[-1].cover_edges
+
+    def _check(self, resume: Checkpoint, table: BinaryTable) -> None:
+        resume.check(table)
+        if any(self._ends(resume.iterations[:count]) for count in range(1, len(resume.iterations))):
+            raise InputError("the checkpoint goes on where these settings stop; resume with those that it was made with")
 
     def memory(self, table: BinaryTable) -> int:
         """Bytes held at most beyond the input: costs and counts of each level, neighbour lists, closure and covers."""
         n, book = table.records, table.codebook
         lists = int(table.k.sum(dtype=np.int64)) - n
         # costs int32 by level; counts uint16 twice (one in layout order); codes and the tree made of them; hidden twice;
-        # lists and their predecessors 8 bytes an entry each, closure 12, its order twice 8, flags 1, two covers 12 each.
+        # lists and their predecessors 8 bytes an entry each, closure 12, its order twice 8, flags 1, two covers 12 each
+        # (the new one and the best; renaming a cover takes 16 bytes an edge when closure and order are gone).
         per_record = 4 * int(book.level_offsets[-1]) + 4 * book.features + 34 * len(book.attributes) + 24 * book.words + 64
         return n * per_record + 69 * lists
 
@@ -119,3 +138,20 @@ def _reorder(table: BinaryTable, order: NDArray[np.int64]) -> BinaryTable:
         table.k[order],
         np.take(table.blank, order, axis=1),
     )
+
+
+def _hide(graph: Dissimilarity, cover: Edges, counts: NDArray[np.uint16]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Count differing neighbours (into `counts`), hide what any of them differs in; the hidden bits by place, and how many."""
+    counts[:] = 0
+    count_differences(graph.place[cover.u], graph.place[cover.v], graph.codes, graph.bit_offsets, graph.ordinal, counts)
+    hidden = np.zeros((graph.vertices, (len(counts) + 63) // 64), dtype=np.uint64)
+    per_bit = np.zeros(len(counts), dtype=np.int64)
+    hide_differences(counts, graph.blank, graph.bit_offsets, hidden, per_bit)
+    return hidden, per_bit
+
+
+def _renamed(edges: Edges, names: NDArray[np.int64]) -> Edges:
+    """The same edges between the vertices of these names."""
+    short = names.astype(np.int32)
+    u, v = short[edges.u], short[edges.v]
+    return Edges(np.minimum(u, v), np.maximum(u, v), edges.weight)

@@ -5,14 +5,24 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.records import BinaryTable, MaskedTable, OnIteration
+from anon_core.records import BinaryTable, Checkpoint, MaskedTable, Observer
 
 
 class Anonymizer(Protocol):
     """A frozen, keyword-only dataclass of its settings, validated at birth, with one verb."""
 
+    @property
+    def max_iterations(self) -> int:
+        """How many iterations there are at most."""
+        ...
+
     def anonymize(
-        self, table: BinaryTable, *, order: NDArray[np.int64] | None = None, on_iteration: OnIteration | None = None
+        self,
+        table: BinaryTable,
+        *,
+        order: NDArray[np.int64] | None = None,
+        observer: Observer | None = None,
+        resume: Checkpoint | None = None,
     ) -> MaskedTable:
         """Hide features until every record fits k(v) rows.
 
@@ -22,8 +32,15 @@ class Anonymizer(Protocol):
         order : int64 (n,), optional
             The order of the records that decides ties (first wins); as given if None. A secret one keeps a reader of
             the source from repeating the run.
-        on_iteration : callable, optional
-            Called with each `Iteration` as it ends.
+        observer : Observer, optional
+            Told how the work goes on.
+        resume : Checkpoint, optional
+            Where a run with the same settings, table and order was stopped: the result is that of a run that was not.
+
+        Raises
+        ------
+        InputError
+            The checkpoint is none of this table and these settings.
         """
         ...
 

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Anonymizer
 from anon_core.errors import LimitError
-from anon_core.records import BinaryTable, MaskedTable, OnIteration
+from anon_core.records import BinaryTable, Checkpoint, MaskedTable, Observer
 
 
 def run(
@@ -16,7 +16,8 @@ def run(
     order: NDArray[np.int64] | None = None,
     threads: int = 0,
     memory: int | None = None,
-    on_iteration: OnIteration | None = None,
+    observer: Observer | None = None,
+    resume: Checkpoint | None = None,
 ) -> MaskedTable:
     """Anonymize with the threads and within the memory stated; the result depends on neither.
 
@@ -24,7 +25,7 @@ def run(
     ----------
     anonymizer : Anonymizer
     table : BinaryTable
-    order, on_iteration
+    order, observer, resume
         As for `Anonymizer.anonymize`.
     threads : int
         0 takes all that numba offers.
@@ -48,6 +49,6 @@ def run(
     before = numba.get_num_threads()
     numba.set_num_threads(threads or most)
     try:
-        return anonymizer.anonymize(table, order=order, on_iteration=on_iteration)
+        return anonymizer.anonymize(table, order=order, observer=observer, resume=resume)
     finally:
         numba.set_num_threads(before)

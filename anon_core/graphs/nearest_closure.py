@@ -1,5 +1,6 @@
 """The b-nearest closure: every vertex joined to its b(v) nearest vertices."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,8 @@ from anon_core.kernels.cover import closure_edges
 from anon_core.kernels.lanes import LANES
 from anon_core.kernels.nearest import Costs, Tree, least_steps, nearest, number_nodes
 from anon_core.records import Edges
+
+SLICE = 256  # blocks that are searched between two reports
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ def nearest_neighbours(
     counts: NDArray[np.uint16],
     b: NDArray[np.int32],
     before: Neighbours | None = None,
+    report: Callable[[int], None] = lambda _: None,
 ) -> Neighbours:
     """Find the b(v) nearest vertices of every vertex exactly.
 
@@ -61,6 +65,8 @@ def nearest_neighbours(
         0 <= b(v) <= n - 1.
     before : Neighbours, optional
         The answer under other weights: its lists bound the new distances from above, which saves time only.
+    report : callable, optional
+        Told now and then how many vertices have their lists.
 
     Returns
     -------
@@ -69,10 +75,10 @@ def nearest_neighbours(
 
     Notes
     -----
-    Branch and bound: blocks of 32 similar vertices walk the tree of levels and leave a subtree as soon as what they pay
-    for its levels, and the least that anyone in it pays for theirs, passes the b-th best known to each. On real tables a
-    few nodes in a thousand are visited (docs/performance.md); O(n^2) at worst. Memory O(n levels + sum b). The result
-    depends on no thread.
+    Branch and bound: blocks of 64 similar vertices walk the tree of levels and leave a subtree as soon as what they pay
+    for its levels, and the least that anyone in it pays for theirs, passes the b-th best known to each; where much of a
+    small subtree is left, all pairs of two blocks are summed at once. On real tables few nodes are visited
+    (docs/performance.md); O(n^2) at worst. Memory O(n levels + sum b). The result depends on no thread.
     """
     coarse, fine = graph.costs(counts)
     least = np.empty(tree.distinct.shape, dtype=np.uint16)
@@ -82,10 +88,13 @@ def nearest_neighbours(
     indptr = np.concatenate([[0], np.cumsum(b, dtype=np.int64)])
     vertex, cost = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=np.int32)
     listed = np.empty(0, dtype=np.int32) if before is None else before.vertex
-    layout = graph.layout
-    nearest(
-        tree, costs, layout.astype(np.int32), graph.place, b[layout], indptr, listed, 0, len(coarse), vertex, cost
-    )  # fmt: skip
+    layout = graph.layout.astype(np.int32)
+    for begin in range(0, len(coarse), SLICE):
+        end = min(len(coarse), begin + SLICE)
+        nearest(
+            tree, costs, layout, graph.place, b[layout], indptr, listed, begin, end, vertex, cost
+        )  # fmt: skip
+        report(min(graph.vertices, end * LANES))
     return Neighbours(indptr, vertex, cost)
 
 

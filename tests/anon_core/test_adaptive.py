@@ -1,5 +1,7 @@
 """The fast anonymizer against the literal algorithms on the complete graph."""
 
+import dataclasses
+
 import numba
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from anon_core import encoding
 from anon_core.anonymizers import Adaptive
 from anon_core.errors import InputError
 from anon_core.graphs.dissimilarity import bit_weights
+from anon_core.records import Checkpoint, Edges, Observer
 from tests import naive
 from tests.strategies import EPSILONS, bit_matrices, tables
 
@@ -32,6 +35,25 @@ def relative(table, weights):
 
 def blanks(table):
     return np.repeat(table.blank.T, [a.bits for a in table.codebook.attributes], axis=1)
+
+
+class Seen(Observer):
+    """Remembers what it is told."""
+
+    def __init__(self):
+        self.searched_records, self.checkpoints = [], []
+
+    def searched(self, records):
+        self.searched_records.append(records)
+
+    def iterated(self, checkpoint):
+        self.checkpoints.append(checkpoint)
+
+
+def kept(masked):
+    """All that an anonymizer chose, to the last bit."""
+    cover = masked.cover
+    return [part.tobytes() for part in (masked.hidden, cover.u, cover.v, cover.weight)], masked.iterations
 
 
 @settings(max_examples=150, deadline=None)
@@ -149,6 +171,97 @@ def test_lemma_stars_between_distance_and_its_k_th_part(data):
     s = int(unpack(masked.hidden, x.shape[1]).sum())
     degree = (np.bincount(u, minlength=len(x)) + np.bincount(v, minlength=len(x))).max()
     assert s <= h <= max(1, degree) * s or h == s == 0
+
+
+# ---------------------------------------------------------------- stopped and gone on
+
+
+def goes_on_anywhere(maker, table, order=None):
+    """All checkpoints of a run, after the same result was found to come of each of them."""
+    seen = Seen()
+    whole = maker.anonymize(table, order=order, observer=seen)
+    assert [checkpoint.iterations for checkpoint in seen.checkpoints] == [
+        whole.iterations[: number + 1] for number in range(len(whole.iterations))
+    ]
+    assert max(seen.searched_records) == table.records
+    for number, checkpoint in enumerate(seen.checkpoints, start=1):
+        later = Seen()
+        assert kept(maker.anonymize(table, order=order, observer=later, resume=checkpoint)) == kept(whole)
+        assert [each.iterations[-1].number for each in later.checkpoints] == list(range(number + 1, len(whole.iterations) + 1))
+    return seen.checkpoints
+
+
+@settings(max_examples=100, deadline=None)
+@given(tables(), EPSILONS, st.integers(1, 5), st.integers(1, 3), st.randoms(use_true_random=False))
+def test_a_run_goes_on_from_any_iteration(table, epsilon, iterations, patience, random):
+    order = np.array(random.sample(range(table.records), table.records))
+    goes_on_anywhere(Adaptive(epsilon=epsilon, max_iterations=iterations, patience=patience), table, order)
+
+
+@pytest.mark.parametrize("iterations", [9, 20])
+def test_a_run_that_gets_worse_goes_on_from_any_iteration(iterations):
+    rng = np.random.default_rng(8)
+    table = encoding.from_bits(rng.integers(0, 2, (200, 20)), rng.integers(1, 20, 200))
+    checkpoints = goes_on_anywhere(Adaptive(epsilon=5, max_iterations=iterations), table, rng.permutation(200))
+    assert {checkpoint.best is checkpoint.latest for checkpoint in checkpoints} == {True, False}
+
+
+def test_a_run_without_edges_ends_and_goes_on():
+    assert len(goes_on_anywhere(Adaptive(), encoding.from_bits(np.eye(3, dtype=int), np.ones(3, dtype=int)))) == 1
+
+
+def spoilt(checkpoint, **parts):
+    return dataclasses.replace(checkpoint, **parts)
+
+
+def edges(pairs):
+    u, v = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
+    return Edges(u, v, np.zeros(len(u), dtype=np.int32))
+
+
+def without(cover, count):
+    return Edges(cover.u[count:], cover.v[count:], cover.weight[count:])
+
+
+SPOILT = {
+    "no iteration": lambda c: spoilt(c, iterations=()),
+    "an iteration is missing": lambda c: spoilt(c, iterations=c.iterations[1:]),
+    "a vertex out of range": lambda c: spoilt(c, latest=Edges(c.latest.u, c.latest.v + 40, c.latest.weight)),
+    "a negative vertex": lambda c: spoilt(c, best=Edges(c.best.u - 40, c.best.v, c.best.weight)),
+    "a loop": lambda c: spoilt(c, latest=Edges(c.latest.u, c.latest.u, c.latest.weight)),
+    "one pair again and again": lambda c: spoilt(c, latest=edges([(0, 1)] * len(c.latest))),
+    "arrays of unequal length": lambda c: spoilt(c, latest=Edges(c.latest.u, c.latest.v, c.latest.weight[1:])),
+    "an edge too few": lambda c: spoilt(c, best=without(c.best, 1)),
+    "no edge": lambda c: spoilt(c, latest=edges([])),
+    "another cover": lambda c: spoilt(c, best=edges([(u, v) for u in range(40) for v in range(u + 1, 40)])),
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILT.values(), ids=SPOILT.keys())
+def test_a_checkpoint_that_does_not_fit_is_refused(spoil):
+    rng = np.random.default_rng(1)
+    table = encoding.from_bits(rng.integers(0, 2, (40, 12)), rng.integers(1, 9, 40))
+    maker, seen = Adaptive(), Seen()
+    maker.anonymize(table, observer=seen)
+    with pytest.raises(InputError, match="checkpoint"):
+        maker.anonymize(table, resume=spoil(seen.checkpoints[2]))
+
+
+def test_a_cover_that_is_too_thin_is_refused():
+    rng = np.random.default_rng(1)
+    x, seen = rng.integers(0, 2, (40, 12)), Seen()
+    Adaptive().anonymize(encoding.from_bits(x, np.full(40, 4)), observer=seen)
+    with pytest.raises(InputError, match="no cover of this table"):
+        Adaptive().anonymize(encoding.from_bits(x, np.full(40, 12)), resume=seen.checkpoints[0])
+
+
+def test_a_checkpoint_past_the_end_is_refused():
+    rng = np.random.default_rng(1)
+    table, seen = encoding.from_bits(rng.integers(0, 2, (40, 12)), np.full(40, 4)), Seen()
+    Adaptive(patience=99).anonymize(table, observer=seen)
+    assert isinstance(seen.checkpoints[-1], Checkpoint)
+    with pytest.raises(InputError, match="goes on where these settings stop"):
+        Adaptive(max_iterations=9).anonymize(table, resume=seen.checkpoints[-1])
 
 
 @pytest.mark.parametrize("wrong", [{"epsilon": 0}, {"epsilon": float("nan")}, {"weights": "rows"}, {"patience": 0}])

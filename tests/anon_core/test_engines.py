@@ -10,7 +10,8 @@ from anon_core import encoding
 from anon_core.anonymizers import Adaptive
 from anon_core.engines import local
 from anon_core.errors import LimitError
-from anon_core.records import ColumnSpec
+from anon_core.records import ColumnSpec, Observer
+from tests.anon_core.test_adaptive import Seen, kept
 
 
 def big_table(n, levels, k):
@@ -37,18 +38,36 @@ def test_stated_memory_is_an_upper_bound(levels, k):
     assert maker.memory(table) <= 3 * peak
 
 
+def test_stated_memory_is_an_upper_bound_for_a_run_that_goes_on():
+    table = big_table(6000, 3, 40)
+    maker, seen = Adaptive(max_iterations=3), Seen()
+    whole = local.run(maker, table, observer=seen)
+    tracemalloc.start()
+    try:
+        again = local.run(maker, table, resume=seen.checkpoints[0])
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept(again) == kept(whole)
+    assert peak <= maker.memory(table)
+
+
 def test_a_plan_that_cannot_fit_is_refused_before_it_starts():
     table = big_table(500, 3, 2)
-    seen = []
+    seen = Seen()
     with pytest.raises(LimitError, match=r"500 records x .* features need .* MiB, 0 MiB are allowed"):
-        local.run(Adaptive(), table, memory=1000, on_iteration=seen.append)
-    assert seen == []
+        local.run(Adaptive(), table, memory=1000, observer=seen)
+    assert seen.checkpoints == []
 
 
 def test_threads_are_set_and_given_back():
-    table, before, during = big_table(300, 3, 2), numba.get_num_threads(), []
-    one = local.run(Adaptive(), table, threads=1, on_iteration=lambda _: during.append(numba.get_num_threads()))
-    assert set(during) == {1}
+    class Threads(Observer):
+        def iterated(self, checkpoint):
+            during.add(numba.get_num_threads())
+
+    table, before, during = big_table(300, 3, 2), numba.get_num_threads(), set()
+    one = local.run(Adaptive(), table, threads=1, observer=Threads())
+    assert during == {1}
     assert numba.get_num_threads() == before
     assert (local.run(Adaptive(), table).hidden == one.hidden).all()
     with pytest.raises(LimitError, match="threads"):

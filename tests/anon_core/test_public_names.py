@@ -8,9 +8,10 @@ import anon_core
 
 def test_public_names_are_pinned():
     assert anon_core.__all__ == [
-        "ANONYMIZERS", "Adaptive", "AnonymityError", "Anonymizer", "BinaryTable", "Codebook", "ColumnSpec", "Crowds", "Demand",
-        "GuaranteeError", "InfeasibleError", "InputError", "LimitError", "MaskedTable", "ReleasedCells", "Utility", "crowds",
-        "encode", "fit", "from_bits", "random_matching", "read_cells", "run", "utility", "write_cells",
+        "ANONYMIZERS", "Adaptive", "AnonymityError", "Anonymizer", "BinaryTable", "Checkpoint", "Codebook", "ColumnSpec",
+        "Crowds", "Demand", "GuaranteeError", "InfeasibleError", "InputError", "LimitError", "MaskedTable", "Observer",
+        "ReleasedCells", "Utility", "crowds", "encode", "fit", "from_bits", "random_matching", "read_cells", "run", "utility",
+        "write_cells",
     ]  # fmt: skip
     assert anon_core.__all__ == sorted(anon_core.__all__) == dir(anon_core)
     assert all(callable(getattr(anon_core, name)) or name == "ANONYMIZERS" for name in anon_core.__all__)

@@ -248,12 +248,14 @@ WRONG = {
     "an unknown key": (["release", "people.toml", "--set", "privacy.l=3"], 2, "unknown key privacy.l"),
     "no key": (["release", "people.toml", "--set", "5"], 2, "--set takes key.path=value"),
     "a vault that is a file": (["release", "people.toml", "--set", "publish.vault=people.csv"], 1, "publish.vault"),
-    "a vault of somebody else": (["release", "people.toml", "--set", "publish.vault=."], 1, "is no vault and open to others"),
+    "a vault of somebody else": (["release", "people.toml", "--set", "publish.vault=others"], 1, "is no vault and open"),
+    "a vault around the releases": (["release", "people.toml", "--set", "publish.vault=."], 2, "lie one inside the other"),
     "audit of nothing": (["audit", "none", "--plan", "people.toml"], 3, "holds no readable manifest.json"),
     "audit without a plan": (["audit", "none", "--plan", "none.toml"], 3, "holds no readable manifest.json"),
     "show nothing": (["show", "none"], 3, "holds no readable manifest.json"),
     "show a table": (["show", "people.csv"], 3, "holds no readable manifest.json"),
     "plan of nothing": (["plan", "none.csv"], 3, "none.csv was not found"),
+    "plan of a folder": (["plan", "."], 3, "a folder is no source"),
     "plan of an empty file": (["plan", "empty"], 3, "the source is empty"),
     "plan over a file": (["plan", "people.csv", "--output", "people.toml"], 2, "people.toml exists or cannot be written"),
     "plan into no folder": (["plan", "people.csv", "--output", "no/plan.toml"], 2, "exists or cannot be written"),
@@ -267,8 +269,9 @@ WRONG = {
 def test_wrong_input_is_refused_in_one_line(tmp_path, monkeypatch, capsys, arguments, code, words):
     order = Order(tmp_path)
     (tmp_path / "empty").touch()
+    (tmp_path / "others").mkdir(mode=0o755)
+    (tmp_path / "others" / "letter").touch()
     (tmp_path / "bytes").write_bytes(bytes(range(256)))
-    tmp_path.chmod(0o755)
     monkeypatch.chdir(tmp_path)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
     assert words in refusal(call(capsys, *arguments), code)

@@ -1,17 +1,24 @@
 """A run that is killed at any point leaves no half release behind, and the next one goes on from there."""
 
+import json
+import logging
 import os
+import shutil
 import signal
+import stat
 from pathlib import Path
 
 import pytest
 
 from flows.audit import audit_release
-from tasks.storage import SecondReleaseError
+from tasks.anonymize import CHECKPOINT
+from tasks.binarize import load
+from tasks.checkpoint import CheckpointFile
+from tasks.storage import SecondReleaseError, Stored
 from tests.flows.orders import Order, data_bytes
 from tests.flows.processes import run
 
-# What a run renames into place, in order (the seed lies there already).
+# What a run renames into place, in order (the seed lies there already), beside the checkpoint of each iteration.
 STAGES = ("ingest", "validate-ingested", "binarize", "validate-binarized", "anonymize", "check")
 RENAMES = [
     "run.json",
@@ -63,17 +70,18 @@ def release_until(plan, module, name, passes, called):
     release(plan)
 
 
-def release_until_rename(plan, number):
-    """Run the flow and die just before it renames something into place for the number-th time."""
+def release_until_rename(plan, number, checkpoints=False):
+    """Run the flow and die just before it renames a checkpoint, or anything else, into place for the number-th time."""
     from flows.release import release
 
     rename = os.rename
     calls = []
 
     def last(source, target):
-        if len(calls) == number:
-            die()
-        calls.append(target)
+        if (Path(target).name == CHECKPOINT) == checkpoints:
+            if len(calls) == number:
+                die()
+            calls.append(target)
         rename(source, target)
 
     os.rename = last
@@ -88,7 +96,8 @@ def list_renames(plan, path):
     with open(path, "w", encoding="utf-8") as handle:
 
         def noted(source, target):
-            handle.write(f"{target}\n")
+            if Path(target).name != CHECKPOINT:
+                handle.write(f"{target}\n")
             rename(source, target)
 
         os.rename = noted
@@ -114,6 +123,7 @@ def go_on(order, whole):
     assert data_bytes(order.folder_of_v1) == whole
     assert order.stage_times().items() >= finished.items()
     assert not list(order.run.path.glob(".*"))
+    assert not (order.run.path / CHECKPOINT).exists()
 
 
 def test_these_are_all_the_renames_of_a_run(server, tmp_path):
@@ -174,3 +184,120 @@ def test_a_run_that_was_killed_just_after_it_published_blocks_another_plan(serve
     order.write(privacy={"k": 5})
     with pytest.raises(SecondReleaseError):
         order.release()
+
+
+# ---------------------------------------------------------------- killed within a long run of the anonymizer
+
+LONG = {"anonymizer": {"name": "adaptive", "max_iterations": 8, "patience": 99}}
+SEARCH = ("anon_core.anonymizers.adaptive", "nearest_neighbours")
+
+
+@pytest.fixture(scope="module")
+def long_whole(server, tmp_path_factory):
+    """What a long run with the same secrets publishes when nothing stops it, and what its iterations reached."""
+    order = Order(tmp_path_factory.mktemp("long"), **LONG).fix_seed()
+    folder = order.release()
+    return data_bytes(folder), reached(folder)
+
+
+def iterations_of(folder):
+    return json.loads((folder / "manifest.json").read_text())["iterations"]
+
+
+def reached(folder):
+    """The iterations of a release without the time that they took."""
+    return [{name: value for name, value in each.items() if name != "seconds"} for each in iterations_of(folder)]
+
+
+class Lines(logging.Handler):
+    """Collects the words of the log."""
+
+    def __init__(self):
+        super().__init__()
+        self.words = []
+
+    def emit(self, record):
+        self.words.append(record.getMessage())
+
+
+def searches_until_the_end(order, long_whole, monkeypatch):
+    """Go on after a crash; the numbers of the iterations that were made, and those that the log says were taken."""
+    import anon_core.anonymizers.adaptive as module
+
+    search, calls, lines = module.nearest_neighbours, [], Lines()
+
+    def counted(*arguments, **options):
+        calls.append(1)
+        return search(*arguments, **options)
+
+    monkeypatch.setattr(module, "nearest_neighbours", counted)
+    logging.getLogger("prefect.task_runs").addHandler(lines)
+    try:
+        go_on(order, long_whole[0])
+    finally:
+        logging.getLogger("prefect.task_runs").removeHandler(lines)
+    assert reached(order.folder_of_v1) == long_whole[1]
+    said = [int(words.split()[1]) for words in lines.words if words.startswith("iteration ")]
+    assert said == list(range(9 - len(calls), 9))
+    return len(calls), [words for words in lines.words if words.startswith("continuing")]
+
+
+@pytest.mark.parametrize("number", [1, 2, 5, 8])
+def test_killed_within_an_iteration_goes_on_with_that_iteration(long_whole, tmp_path, monkeypatch, number):
+    order = Order(tmp_path, **LONG).fix_seed()
+    assert run(release_until, str(order.plan), *SEARCH, number - 1, True).code == -signal.SIGKILL
+    kept = order.run.path / CHECKPOINT
+    assert kept.exists() == (number > 1)
+    assert number == 1 or stat.S_IMODE(kept.stat().st_mode) == 0o600
+    made, said = searches_until_the_end(order, long_whole, monkeypatch)
+    assert made == 9 - number
+    assert said == [f"continuing after iteration {number - 1} of at most 8"] * (number > 1)
+
+
+def test_killed_while_an_iteration_is_being_kept_makes_that_one_again(long_whole, tmp_path, monkeypatch):
+    order = Order(tmp_path, **LONG).fix_seed()
+    assert run(release_until_rename, str(order.plan), 4, True).code == -signal.SIGKILL
+    assert (order.run.path / f".{CHECKPOINT}.partial").exists()
+    made, said = searches_until_the_end(order, long_whole, monkeypatch)
+    assert (made, said) == (4, ["continuing after iteration 4 of at most 8"])
+
+
+def test_killed_again_and_again_within_iterations(long_whole, tmp_path, monkeypatch):
+    order = Order(tmp_path, **LONG).fix_seed()
+    for passes in (2, 0, 3):  # in iterations 3, 3 and 6
+        assert run(release_until, str(order.plan), *SEARCH, passes, True).code == -signal.SIGKILL
+    assert searches_until_the_end(order, long_whole, monkeypatch)[0] == 3
+
+
+def test_killed_after_the_last_iteration_makes_none_again(long_whole, tmp_path, monkeypatch):
+    order = Order(tmp_path, **LONG).fix_seed()
+    assert run(release_until, str(order.plan), *WORK["anonymize draws the matching"]).code == -signal.SIGKILL
+    made, said = searches_until_the_end(order, long_whole, monkeypatch)
+    assert (made, said) == (0, ["continuing after iteration 8 of at most 8"])
+
+
+def test_seconds_of_a_killed_process_are_told(long_whole, tmp_path):
+    order = Order(tmp_path, **LONG).fix_seed()
+    assert run(release_until, str(order.plan), *SEARCH, 4, True).code == -signal.SIGKILL
+    table, _ = load(Stored(order.run.path / "binarize", ""))
+    record = json.loads((order.run.path / CHECKPOINT).read_bytes().split(b"\n")[1])
+    _, seconds = CheckpointFile(order.run.path / CHECKPOINT, record["inputs"]).load(table)
+    assert len(seconds) == 4
+    assert [each["seconds"] for each in iterations_of(order.release())][:4] == seconds
+
+
+def test_a_damaged_checkpoint_is_as_good_as_none(long_whole, tmp_path, monkeypatch):
+    order = Order(tmp_path, **LONG).fix_seed()
+    assert run(release_until, str(order.plan), *SEARCH, 4, True).code == -signal.SIGKILL
+    kept = order.run.path / CHECKPOINT
+    kept.write_bytes(kept.read_bytes()[:-9])
+    assert searches_until_the_end(order, long_whole, monkeypatch) == (8, [])
+
+
+def test_a_checkpoint_that_was_left_behind_goes_when_the_stage_is_found(server, tmp_path):
+    """Killed between the stage's last rename and the end of its checkpoint."""
+    order = Order(tmp_path)
+    shutil.rmtree(order.release())
+    (order.run.path / CHECKPOINT).touch()
+    order.release()
+    assert not (order.run.path / CHECKPOINT).exists()

@@ -581,6 +581,36 @@ def test_paths_start_where_they_were_written(plan_at, tmp_path, monkeypatch):
     assert ReleasePlan.load(path, ["source.path=~/b.csv"]).table_source.path == tmp_path / "b.csv"
 
 
+@pytest.mark.parametrize(
+    ("path", "vault", "words"),
+    [
+        ("all", "all", "are one folder"),
+        ("all", "all/vault", "lie one inside the other"),
+        ("all/releases", "all", "lie one inside the other"),
+        (".", "vault", "lie one inside the other"),
+        ("releases", "..", "lie one inside the other"),
+        ("all", "all/../all/./vault", "lie one inside the other"),
+        ("all", "link/vault", "lie one inside the other"),
+        ("link", "all", "are one folder"),
+        ("link/releases", "all", "lie one inside the other"),
+        ("ring", "ring", "are one folder"),
+    ],
+)
+def test_a_vault_among_the_releases_is_refused(plan_at, tmp_path, path, vault, words):
+    (tmp_path / "plans" / "all").mkdir(parents=True)
+    (tmp_path / "plans" / "link").symlink_to("all")
+    (tmp_path / "plans" / "ring").symlink_to("ring")
+    plan = plan_at(f"[publish]\npath = {path!r}\nvault = {vault!r}")
+    refused(f"publish.path and publish.vault {words}", lambda: ReleasePlan.load(plan))
+
+
+@pytest.mark.parametrize(("path", "vault"), [("all", "all-vault"), ("all/releases", "all/vault"), ("link", "vault")])
+def test_a_vault_beside_the_releases_is_taken(plan_at, tmp_path, path, vault):
+    (tmp_path / "plans" / "all").mkdir(parents=True)
+    (tmp_path / "plans" / "link").symlink_to("all")
+    assert ReleasePlan.load(plan_at(f"[publish]\npath = {path!r}\nvault = {vault!r}")).publish.vault.endswith(vault)
+
+
 def test_sqlite_paths_start_where_they_were_written(plan_at, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = plan_at(replace=[('path = "people.csv"', 'uri = "sqlite:///x.db"\nquery = "q"')])
@@ -658,6 +688,25 @@ def test_frozen_plans_are_their_owners(load, tmp_path):
 )
 def test_where_it_runs_does_not_change_the_hash(load, override):
     assert load(overrides=[override]).sha256 == load().sha256
+
+
+@pytest.mark.parametrize(
+    "anonymizer",
+    [
+        "",
+        "[anonymizer]",
+        "[anonymizer]\nepsilon = 2",
+        "[anonymizer]\nepsilon = 2.0",
+        "[anonymizer]\nname = 'adaptive'\nepsilon = 2\nweights = 'columns'\nmax_iterations = 10\npatience = 3",
+    ],
+)
+def test_how_a_setting_is_written_does_not_change_the_hash(load, anonymizer):
+    assert load(anonymizer).sha256 == load().sha256
+    assert load(anonymizer).maker_settings == load().maker_settings
+
+
+def test_a_setting_past_all_numbers_is_refused(load):
+    refused("epsilon must be a positive finite number", lambda: load(overrides=["anonymizer.epsilon=1" + 400 * "0"]))
 
 
 @pytest.mark.parametrize(

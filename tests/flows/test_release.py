@@ -440,6 +440,22 @@ def test_where_it_runs_and_what_is_required_is_no_other_plan(server, tmp_path):
     assert order.versions == ["v1"]
 
 
+def test_a_release_that_does_not_reach_a_stricter_check_stands_and_is_refused(server, tmp_path):
+    order = Order(tmp_path)
+    first = order.release()
+    files = {path.name: path.read_bytes() for path in first.iterdir()}
+    order.write(checks={"min_utility": 0.999})
+    with pytest.raises(
+        GuaranteeError, match=r"v1 was published before and stays as it is; utility .* is below checks"
+    ) as caught:
+        order.release()
+    assert "min_utility = 0.999; lower the floor" in str(caught.value)
+    assert {path.name: path.read_bytes() for path in first.iterdir()} == files
+    assert order.versions == ["v1"]
+    order.write(checks={"min_utility": manifest(first)["utility"]["suppression"]})
+    assert order.release() == first
+
+
 def test_a_second_place_gets_the_same_rows(server, tmp_path):
     order = Order(tmp_path)
     first = order.release()

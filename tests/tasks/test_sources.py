@@ -262,11 +262,20 @@ def test_broken_gzip_is_refused(tmp_path, content):
     refused("its gzip stream is damaged, breaks off or is none", lambda: read_all(source), "ann")
 
 
-@pytest.mark.parametrize("name", ["none.csv", "none.parquet", "none.arrow", "."])
+@pytest.mark.parametrize("name", ["none.csv", "none.parquet", "none.arrow"])
 def test_a_file_that_is_not_there(tmp_path, name):
     source = Source(path=tmp_path / name)
     for work in (lambda: header(source), lambda: read(source, ["a"], keep("a")), lambda: fingerprint(source)):
         refused("was not found; mend source.path", work)
+
+
+@pytest.mark.parametrize("name", [".", "t.csv", "t.parquet"])
+def test_a_folder_is_no_source(tmp_path, name):
+    (tmp_path / "t.csv").mkdir()
+    (tmp_path / "t.parquet").mkdir()
+    source = Source(path=tmp_path / name)
+    for work in (lambda: header(source), lambda: read(source, ["a"], keep("a")), lambda: fingerprint(source)):
+        refused("a folder is no source; source.path must name one file", work)
 
 
 def test_a_file_that_cannot_be_opened(tmp_path, monkeypatch):
