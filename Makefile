@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+FAISS := $(VENV)/.faiss
 
-.PHONY: demo test test-all check format bench lock clean
+.PHONY: demo test test-all check format bench bench-all lock clean
 
 demo: $(READY)          ## release a real survey and show the result
 	$(BIN)/crowdcover demo
@@ -25,16 +26,28 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY)         ## print `name: value` lines; needs CROWDCOVER_DATA or ../shared/data
+bench: $(READY) $(FAISS)  ## print `name: value` lines, minutes; needs CROWDCOVER_DATA or ../shared/data
 	$(BIN)/python -m benchmarks.anonymize adult.toml adult/adult.data.gz
 	$(BIN)/python -m benchmarks.versus_mondrian
 	$(BIN)/python -m benchmarks.anonymize openpayments.toml openpayments/open_payments_gnrl_iowa_2013_2015.csv.gz
+	$(BIN)/python -m benchmarks.versus_faiss
+	$(BIN)/python -m benchmarks.threads
+	$(BIN)/python -m benchmarks.paper_tables caltech36 reed98 haverford76 simmons81 adult adult-zeros
+
+bench-all: bench        ## the larger sets of the paper and the growth with n, too: hours
+	$(BIN)/python -m benchmarks.growth open-payments
+	$(BIN)/python -m benchmarks.growth poker
+	$(BIN)/python -m benchmarks.paper_tables census poker cms
 
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
 	touch $@
+
+$(FAISS): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]' && touch $@ \
+		|| echo "left out: faiss could not be installed"
 
 lock:                   ## resolve the pins of requirements.lock anew
 	rm -rf .lock && $(PYTHON) -m venv .lock

@@ -1,8 +1,12 @@
 """Side-by-side measurements that print `name: value` lines. Real tables come from CROWDCOVER_DATA (or ../shared/data)."""
 
 import os
+import subprocess
 import sys
+import time
 from pathlib import Path
+
+import numpy as np
 
 from anon_core.records import BinaryTable
 from flows.plan import ReleasePlan
@@ -15,9 +19,14 @@ def data_file(name: str) -> Path:
     """A file of the data folder; without it the benchmark says what it leaves out."""
     path = Path(os.environ.get("CROWDCOVER_DATA", ROOT.parent / "shared" / "data")) / name
     if not path.exists():
-        print(f"left out: {name} is not in CROWDCOVER_DATA")
-        sys.exit(0)
+        leave_out(f"{name} is not in CROWDCOVER_DATA")
     return path
+
+
+def leave_out(reason: str) -> None:
+    """End this process without an error: what it would have measured is left out."""
+    print(f"left out: {reason}")
+    sys.exit(0)
 
 
 def prepare(example: str, data: str) -> tuple[ReleasePlan, BinaryTable]:
@@ -26,3 +35,36 @@ def prepare(example: str, data: str) -> tuple[ReleasePlan, BinaryTable]:
     frame, k_values = read_order(plan.table_source, plan.table_columns, plan.demand)
     table, _ = encoded(frame, k_values, plan.table_columns, plan.demand)
     return plan, table
+
+
+def timed(work):
+    """What a call returns, its seconds on the wall and its seconds of processor time (all threads together)."""
+    wall, processor = time.perf_counter(), time.process_time()
+    result = work()
+    return result, time.perf_counter() - wall, time.process_time() - processor
+
+
+def memory(what: str) -> float:
+    """MiB that this process holds (VmRSS) or held at most (VmHWM); ru_maxrss would begin with what its parent held."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.split(f"{what}:")[1].split()[0]) / 2**10
+
+
+def in_child(prefix: str, *arguments: object) -> dict[str, str]:
+    """Run a module in a process of its own; print its lines under a prefix as they come and return them by name."""
+    command = [sys.executable, "-m", *map(str, arguments)]
+    values = {}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as child:
+        assert child.stdout is not None
+        for line in child.stdout:
+            print(f"{prefix}.{line}", end="", flush=True)
+            name, _, value = line.rstrip("\n").partition(": ")
+            values[name] = value
+    if child.returncode:  # out of memory, say: what else is to be measured goes on
+        print(f"{prefix}.failed: exit code {child.returncode} of {' '.join(command[1:])}")
+    return values
+
+
+def exponent(sizes, amounts) -> float:
+    """The slope of log amount against log size."""
+    return float(np.polyfit(np.log(sizes), np.log(amounts), 1)[0])

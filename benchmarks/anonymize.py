@@ -1,8 +1,6 @@
 """Anonymize and judge one example: python -m benchmarks.anonymize EXAMPLE.toml DATA_FILE."""
 
-import resource
 import sys
-import time
 
 import numpy as np
 
@@ -11,7 +9,7 @@ from anon_core.engines import local
 from anon_core.graphs.perfect_matching import random_matching
 from anon_core.measures.privacy import ReleasedCells, crowds
 from anon_core.measures.utility import utility
-from benchmarks import prepare
+from benchmarks import memory, prepare, timed
 
 
 def main(example, data):
@@ -21,25 +19,21 @@ def main(example, data):
     print(f"records: {table.records}")
     print(f"features: {table.codebook.features}")
     local.run(type(plan.maker)(max_iterations=2), table, order=order)  # compiles
-    start = time.perf_counter()
-    masked = local.run(plan.maker, table, order=order)
-    seconds = time.perf_counter() - start
+    masked, seconds, _ = timed(lambda: local.run(plan.maker, table, order=order))
     print(f"anonymize_seconds: {seconds:.2f}")
     print(f"iterations: {len(masked.iterations)}")
     print(f"nanoseconds_per_pair_and_iteration: {1e9 * seconds / len(masked.iterations) / table.records**2:.3f}")
-    start = time.perf_counter()
-    seat = random_matching(masked, lambda count: generator.integers(0, 2**32, count, dtype=np.uint32))
-    print(f"seat_seconds: {time.perf_counter() - start:.2f}")
+    seat, seconds, _ = timed(
+        lambda: random_matching(masked, lambda count: generator.integers(0, 2**32, count, dtype=np.uint32))
+    )
+    print(f"seat_seconds: {seconds:.2f}")
     print(f"in_own_row: {(seat == np.arange(table.records)).mean():.4f}")
     print(f"mean_of_1_over_k: {(1 / table.k).mean():.4f}")
-    start = time.perf_counter()
-    cells = write_cells(table, masked.hidden)
-    released = ReleasedCells.of([read_cells(a, cells[a.name].tolist()) for a in table.codebook.attributes])
-    print(f"cells_seconds: {time.perf_counter() - start:.2f}")
+    released, seconds, _ = timed(lambda: written(masked))
+    print(f"cells_seconds: {seconds:.2f}")
     crowds(table.codebook, table.codes, table.k, released, seat)  # compiles
-    start = time.perf_counter()
-    found = crowds(table.codebook, table.codes, table.k, released, seat)
-    print(f"judge_seconds: {time.perf_counter() - start:.2f}")
+    found, seconds, _ = timed(lambda: crowds(table.codebook, table.codes, table.k, released, seat))
+    print(f"judge_seconds: {seconds:.2f}")
     kept = utility(table.codebook, released)
     print(f"below_k: {found.below_k}")
     print(f"matchable_below_k: {found.matchable_below_k}")
@@ -47,7 +41,12 @@ def main(example, data):
     print(f"ncp: {kept.gcp:.4f}")
     print(f"cells_exact: {kept.cells_exact:.4f}")
     print(f"stated_memory_MiB: {plan.maker.memory(table) / 2**20:.0f}")
-    print(f"peak_memory_MiB: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10:.0f}")
+    print(f"peak_memory_MiB: {memory('VmHWM'):.0f}")
+
+
+def written(masked):
+    cells = write_cells(masked.table, masked.hidden)
+    return ReleasedCells.of([read_cells(a, cells[a.name].tolist()) for a in masked.table.codebook.attributes])
 
 
 if __name__ == "__main__":

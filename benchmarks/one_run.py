@@ -1,0 +1,85 @@
+"""Anonymize one set once, in a process of its own: python -m benchmarks.one_run SET [--records N] [--iterations N] [...].
+
+The other benchmarks start it. Memory is that of the whole process, some 250 MiB of it the libraries.
+"""
+
+import argparse
+import dataclasses
+import hashlib
+import time
+
+import numpy as np
+
+from anon_core.anonymizers import Adaptive
+from anon_core.engines import local
+from anon_core.errors import AnonymityError
+from benchmarks import leave_out, memory, tables, timed
+
+SMALL = 64  # records of the run that compiles
+
+
+def settings(arguments):
+    chosen = {"weights": arguments.weights, "max_iterations": arguments.iterations, "cover": arguments.cover}
+    known = {field.name for field in dataclasses.fields(Adaptive)}
+    chosen = {name: value for name, value in chosen.items() if value is not None}
+    if missing := sorted(chosen.keys() - known):
+        leave_out(f"Adaptive has no {', '.join(missing)}")
+    return Adaptive(**chosen)
+
+
+def describe(table):
+    print(f"records: {table.records}")
+    print(f"features: {table.codebook.features}")
+    print(f"distinct_rows: {tables.distinct_rows(table)}")
+    print(f"k: {table.k.min()}..{table.k.max()}")
+
+
+def main(arguments):
+    table = tables.table(arguments.set, arguments.records)
+    describe(table)
+    maker = settings(arguments)
+    local.run(dataclasses.replace(maker, max_iterations=2), tables.cut(table, SMALL))  # compiles
+    print(f"stated_memory_MiB: {maker.memory(table) / 2**20:.0f}")
+    print(f"memory_before_MiB: {memory('VmRSS'):.0f}", flush=True)
+    ends = [time.perf_counter()]
+    order = np.random.default_rng(1).permutation(table.records)
+    masked, wall, processor = timed(
+        lambda: local.run(
+            maker, table, order=order, threads=arguments.threads, on_iteration=lambda _: ends.append(time.perf_counter())
+        )
+    )
+    print(f"seconds: {wall:.4g}")
+    print(f"processor_seconds: {processor:.4g}")
+    print(f"iterations: {len(masked.iterations)}")
+    print(f"seconds_per_iteration: {wall / len(masked.iterations):.4g}")
+    print(f"seconds_of_iterations: {' '.join(f'{seconds:.3g}' for seconds in np.diff(ends))}")
+    print(f"utility_first: {masked.iterations[0].utility:.4f}")
+    print(f"utility_last: {masked.iterations[-1].utility:.4f}")
+    print(f"utility_best: {max(iteration.utility for iteration in masked.iterations):.4f}")
+    print(f"cover_edges: {len(masked.cover)}")
+    print(f"peak_memory_MiB: {memory('VmHWM'):.0f}")
+    print(f"sha256: {digest(masked)}")
+
+
+def digest(masked):
+    """Of every bit that is hidden and every edge of the cover."""
+    parts = (masked.hidden, masked.cover.u, masked.cover.v, masked.cover.weight)
+    return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
+
+
+def parsed():
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.one_run")
+    parser.add_argument("set", choices=tables.SETS)
+    parser.add_argument("--records", type=int)
+    parser.add_argument("--iterations", type=int)
+    parser.add_argument("--threads", type=int, default=0)
+    parser.add_argument("--weights", default="bits")
+    parser.add_argument("--cover")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    try:
+        main(parsed())
+    except AnonymityError as refusal:
+        leave_out(str(refusal))

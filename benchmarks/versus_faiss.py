@@ -1,0 +1,80 @@
+"""Our whole run beside one exact pass of faiss over the same records: python -m benchmarks.versus_faiss [--records N] [...].
+
+faiss finds each record's 100 nearest by Hamming distance (IndexBinaryFlat, 128 bits) and by inner product (float32), once;
+ours finds up to 100 under weights that differ by record in every iteration, covers and hides. Same threads, taking turns;
+ratios are those of each one's least seconds.
+"""
+
+import argparse
+
+import numba
+import numpy as np
+
+from anon_core.anonymizers import Adaptive
+from anon_core.engines import local
+from benchmarks import leave_out, tables, timed
+
+NEAREST = 100
+
+
+def binary_pass(faiss, packed):
+    index = faiss.IndexBinaryFlat(8 * packed.shape[1])
+    index.add(packed)
+    return index.search(packed, NEAREST)
+
+
+def inner_product_pass(faiss, floats):
+    index = faiss.IndexFlatIP(floats.shape[1])
+    index.add(floats)
+    return index.search(floats, NEAREST)
+
+
+def main(records, rounds, threads):
+    try:
+        import faiss
+    except ImportError:
+        leave_out("faiss is not installed; pip install 'crowdcover[bench]'")
+    table = tables.table("adult", records)
+    threads = threads or numba.config.NUMBA_NUM_THREADS
+    faiss.omp_set_num_threads(threads)
+    packed = np.ascontiguousarray(table.bits).view(np.uint8)
+    floats = np.unpackbits(packed, axis=1, bitorder="little", count=table.codebook.features).astype(np.float32)
+    print(f"records: {table.records}")
+    print(f"features: {table.codebook.features}")
+    print(f"threads: {threads}")
+    print(f"k: {table.k.min()}..{table.k.max()}")
+    maker, order = Adaptive(weights="bits"), np.random.default_rng(1).permutation(table.records)
+    local.run(Adaptive(weights="bits", max_iterations=2), tables.cut(table, 64))  # compiles
+    works = {
+        "ours": lambda: local.run(maker, table, order=order, threads=threads),
+        "faiss_binary": lambda: binary_pass(faiss, packed),
+        "faiss_inner_product": lambda: inner_product_pass(faiss, floats),
+    }
+    seconds = {name: [] for name in works}
+    for _ in range(rounds):
+        for name, work in works.items():
+            result, wall, processor = timed(work)
+            seconds[name].append(wall)
+            print(f"{name}_seconds: {wall:.4g}")
+            print(f"{name}_processor_seconds: {processor:.4g}", flush=True)
+            if name == "ours":
+                masked = result
+    print(f"ours_iterations: {len(masked.iterations)}")
+    print(f"ours_utility: {max(iteration.utility for iteration in masked.iterations):.4f}")
+    least = {name: min(measured) for name, measured in seconds.items()}
+    for name in ("faiss_binary", "faiss_inner_product"):
+        print(f"ours_over_{name}: {least['ours'] / least[name]:.2f}")
+        print(f"ours_an_iteration_over_{name}: {least['ours'] / len(masked.iterations) / least[name]:.2f}")
+
+
+def parsed():
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.versus_faiss")
+    parser.add_argument("--records", type=int)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--threads", type=int, default=0)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    given = parsed()
+    main(given.records, given.rounds, given.threads)
