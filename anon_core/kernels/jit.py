@@ -5,5 +5,3 @@ from numba import njit
 # nogil lets a caller's progress bar live; cache keeps the compiled code beside the source for the next process.
 kernel = njit(cache=True, nogil=True, error_model="numpy")
 parallel_kernel = njit(cache=True, nogil=True, error_model="numpy", parallel=True)
-# A call with arrays counts references; in the innermost loops that costs more than the work.
-inlined = njit(cache=True, nogil=True, error_model="numpy", inline="always")

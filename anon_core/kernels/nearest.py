@@ -6,7 +6,7 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from anon_core.kernels.jit import inlined, kernel, parallel_kernel
+from anon_core.kernels.jit import kernel, parallel_kernel
 from anon_core.kernels.lanes import (
     LANE_BITS,
     LANES,
@@ -21,6 +21,7 @@ from anon_core.kernels.lanes import (
 from anon_core.kernels.select import keep_smallest
 
 DENSE = 192  # pairs left in a block from which on summing all 64 x 64 is cheaper than one by one (measured)
+SPARE = 64
 
 
 class Tree(NamedTuple):
@@ -46,7 +47,8 @@ class Costs(NamedTuple):
 class Lists(NamedTuple):
     """The neighbours found so far for the records of one block."""
 
-    keys: NDArray[np.int64]  # (LANES, 2 * greatest b + 64), (E << 32) | vertex
+    room: int  # keys that a list holds: twice the greatest b of the block, and SPARE
+    keys: NDArray[np.int64]  # (LANES * room,), (E << 32) | vertex
     sizes: NDArray[np.int64]  # (LANES,)
     limits: NDArray[np.int64]  # (LANES,), upper bound of the b-th smallest key
     coarse: NDArray[np.uint16]  # (LANES,), its coarse E
@@ -96,33 +98,13 @@ def least_steps(coarse, tree, starts, stops, least):  # starts, stops (attribute
                 least[row, d] = min(least[row, d], least[row + 1, d])
 
 
-@inlined
-def pair_sum(table, rows, i, j):
-    """What two records, by place, pay for each other by one of the two parts of the costs."""
-    attributes, wide = rows.shape[1], table.shape[1] * LANES
-    ours = (i >> LANE_BITS) * wide + (i & (LANES - 1))
-    theirs = (j >> LANE_BITS) * wide + (j & (LANES - 1))
-    mine = pick_levels(table, ours, rows, j * attributes, attributes)
-    return mine + pick_levels(table, theirs, rows, i * attributes, attributes)
-
-
 @kernel
-def shrink(keys, size, b, shift, limits, coarse, lane):
-    """Move the b smallest of a record's keys to the front and limit what comes to the greatest of them."""
-    limits[lane] = keep_smallest(keys, size, b)
-    coarse[lane] = (limits[lane] >> 32) >> shift
-
-
-@inlined
-def offer(keys, sizes, limits, coarse, lane, b, shift, key):
-    """Add one neighbour to a record's list if it may be among the b nearest; shrink a full list to those."""
-    if key <= limits[lane]:
-        size = sizes[lane] + 1
-        keys[lane, size - 1] = key
-        if size == 2 * b + 64:
-            shrink(keys[lane], size, b, shift, limits, coarse, lane)
-            size = b
-        sizes[lane] = size
+def shrink(lists, lane, b, shift):
+    """Keep the b smallest of a record's keys, and limit what comes to the greatest of them."""
+    limit = keep_smallest(lists.keys, lane * lists.room, lists.sizes[lane], b)
+    lists.sizes[lane] = b
+    lists.limits[lane] = limit
+    lists.coarse[lane] = (limit >> 32) >> shift
 
 
 @kernel
@@ -135,56 +117,63 @@ def count_shared(rows, i, j):
 
 
 @kernel
-def compare_blocks(tree, costs, block, other, start, alive, vertex, b, lists, scratch):
-    """Offer the records of `other` from place `start` on to the `alive` records of `block`, all sums at once."""
+def sum_square(tree, costs, block, other, alive, scratch):
+    """square[j, i] = what record j of block `other` pays for the levels of record i of `block`, for `alive` i."""
     rows, table, attributes = tree.rows, costs.coarse, tree.rows.shape[1]
-    fine, shift = costs.fine, costs.shift
-    keys, sizes, limits, coarse = lists.keys, lists.sizes, lists.limits, lists.coarse
-    zeros, square, shared, line = scratch.bounds, scratch.square, scratch.shared, scratch.line
-    wide, n = table.shape[1] * LANES, len(rows)
-    ours, theirs, stop = block * LANES, other * LANES, min(n, other * LANES + LANES)
+    zeros, square, shared = scratch.bounds, scratch.square, scratch.shared
+    ours, theirs = block * LANES, other * table.shape[1] * LANES
     # Sorted: what the first and the last row of a block begin with, all begin with.
-    same = count_shared(rows, ours, min(n, ours + LANES) - 1)
-    add_levels(shared, 0, zeros, 0, table, other * wide, rows, ours * attributes, same)
+    same = count_shared(rows, ours, min(len(rows), ours + LANES) - 1)
+    add_levels(shared, 0, zeros, 0, table, theirs, rows, ours * attributes, same)
     mask = alive
     while mask:
         lane = lowest_lane(mask)
         mask &= mask - np.uint64(1)
         at = (ours + lane) * attributes + same
-        add_levels(square, lane * LANES, shared, 0, table, other * wide, rows, at, attributes - same)
+        add_levels(square, lane * LANES, shared, 0, table, theirs, rows, at, attributes - same)
     transpose(square)
-    same = count_shared(rows, theirs, stop - 1)
-    add_levels(shared, 0, zeros, 0, table, block * wide, rows, theirs * attributes, same)
+
+
+@kernel
+def compare(tree, costs, block, start, stop, alive, dense, vertex, b, lists, scratch):
+    """Offer the records of places start .. stop - 1, of one block, to the `alive` records of `block`.
+
+    Dense: what the others pay is summed for all pairs at once; else only where a record's own side stays within its limit.
+    """
+    # No array is named, sliced or passed on within the loops: counting references would take longer than all the rest.
+    rows, table, fine, shift = tree.rows, costs.coarse, costs.fine, costs.shift
+    keys, sizes, limits, coarse, room = lists.keys, lists.sizes, lists.limits, lists.coarse, lists.room
+    zeros, square, shared, line = scratch.bounds, scratch.square, scratch.shared, scratch.line
+    attributes, wide = rows.shape[1], table.shape[1] * LANES
+    ours, other = block * LANES, start >> LANE_BITS
+    if dense:
+        sum_square(tree, costs, block, other, alive, scratch)
+    same = count_shared(rows, start, stop - 1)
+    add_levels(shared, 0, zeros, 0, table, block * wide, rows, start * attributes, same)
     for j in range(start, stop):
         add_levels(line, 0, shared, 0, table, block * wide, rows, j * attributes + same, attributes - same)
-        mask = add_within(line, 0, square, (j - theirs) * LANES, coarse) & alive
+        at = j - other * LANES
+        mask = alive & (add_within(line, 0, square, at * LANES, coarse) if dense else add_within(line, 0, zeros, 0, coarse))
         while mask:
             lane = lowest_lane(mask)
             mask &= mask - np.uint64(1)
             i = ours + lane
-            if i != j:
-                cost = np.int64(line[lane])
-                if shift:
-                    cost = (cost << shift) + pair_sum(fine, rows, i, j)
-                offer(keys, sizes, limits, coarse, lane, b[i], shift, (cost << 32) | np.int64(vertex[j]))
-
-
-@kernel
-def compare_each(tree, costs, block, start, stop, alive, vertex, b, lists):
-    """Offer the records of places start .. stop - 1 to the `alive` ones of a block, pair by pair."""
-    rows, table, fine, shift = tree.rows, costs.coarse, costs.fine, costs.shift
-    keys, sizes, limits, coarse = lists.keys, lists.sizes, lists.limits, lists.coarse
-    for j in range(start, stop):
-        mask = alive
-        while mask:
-            lane = lowest_lane(mask)
-            mask &= mask - np.uint64(1)
-            i = block * LANES + lane
-            if i != j:
-                cost = pair_sum(table, rows, i, j)
-                if shift:
-                    cost = (cost << shift) + pair_sum(fine, rows, i, j)
-                offer(keys, sizes, limits, coarse, lane, b[i], shift, (cost << 32) | np.int64(vertex[j]))
+            if i == j:
+                continue
+            cost = np.int64(line[lane])
+            if not dense:
+                cost += pick_levels(table, other * wide + at, rows, i * attributes, attributes)
+            if shift:
+                cost <<= shift
+                cost += pick_levels(fine, other * wide + at, rows, i * attributes, attributes)
+                cost += pick_levels(fine, block * wide + lane, rows, j * attributes, attributes)
+            key = (cost << 32) | np.int64(vertex[j])
+            if key <= limits[lane]:
+                size = sizes[lane]
+                keys[lane * room + size] = key
+                sizes[lane] = size + 1
+                if size + 1 == room:
+                    shrink(lists, lane, b[i], shift)
 
 
 @kernel
@@ -212,14 +201,15 @@ def walk(tree, costs, block, start, stop, alive, vertex, b, lists, scratch):
                 break
             d += 1
             small = d == attributes or end - done <= LANES
-            if small and lanes_in(mask) * (end - done) >= DENSE:
-                for other in range(done >> LANE_BITS, ((end - 1) >> LANE_BITS) + 1):
-                    from_place = max(done, other * LANES)
-                    compare_blocks(tree, costs, block, other, from_place, alive, vertex, b, lists, scratch)
-                end = min(n, (((end - 1) >> LANE_BITS) + 1) * LANES)
+            dense = small and lanes_in(mask) * (end - done) >= DENSE
+            if dense:  # to the end of the block: it costs little more
+                mask, end = alive, min(n, ((end - 1) >> LANE_BITS) + 1 << LANE_BITS)
+            if dense or d == attributes:
+                while done < end:
+                    border = min(end, (done >> LANE_BITS) + 1 << LANE_BITS)
+                    compare(tree, costs, block, done, border, mask, dense, vertex, b, lists, scratch)
+                    done = border
                 break
-            if d == attributes:
-                compare_each(tree, costs, block, done, end, mask, vertex, b, lists)
         done = end
         if done >= stop:
             break
@@ -237,14 +227,19 @@ def limit_by_listed(tree, costs, block, vertex, place, b, indptr, listed, lists)
     """Bound the b-th smallest key of a block's records by the greatest among b others."""
     rows, table, fine, shift = tree.rows, costs.coarse, costs.fine, costs.shift
     limits, coarse = lists.limits, lists.coarse
+    attributes, wide = rows.shape[1], table.shape[1] * LANES
     for lane in range(min(LANES, len(rows) - block * LANES)):
         i = block * LANES + lane
         greatest, start = np.int64(0), indptr[vertex[i]]
         for slot in range(start, start + b[i]):
             j = place[listed[slot]]
-            cost = pair_sum(table, rows, i, j)
+            at = (j >> LANE_BITS) * wide + (j & (LANES - 1))
+            cost = pick_levels(table, at, rows, i * attributes, attributes)
+            cost += pick_levels(table, block * wide + lane, rows, j * attributes, attributes)
             if shift:
-                cost = (cost << shift) + pair_sum(fine, rows, i, j)
+                cost <<= shift
+                cost += pick_levels(fine, at, rows, i * attributes, attributes)
+                cost += pick_levels(fine, block * wide + lane, rows, j * attributes, attributes)
             greatest = max(greatest, (cost << 32) | np.int64(listed[slot]))
         limits[lane] = greatest
         coarse[lane] = (greatest >> 32) >> shift
@@ -262,8 +257,10 @@ def search_block(tree, costs, block, vertex, place, b, indptr, listed, neighbour
             alive |= np.uint64(1) << np.uint64(lane)
     if widest == 0:
         return
+    room = 2 * widest + SPARE
     lists = Lists(
-        np.empty((LANES, 2 * widest + 64), dtype=np.int64),
+        room,
+        np.empty(LANES * room, dtype=np.int64),
         np.zeros(LANES, dtype=np.int64),
         np.full(LANES, np.iinfo(np.int64).max, dtype=np.int64),
         np.full(LANES, np.iinfo(np.uint16).max, dtype=np.uint16),
@@ -282,12 +279,12 @@ def search_block(tree, costs, block, vertex, place, b, indptr, listed, neighbour
     high = min(blocks, low + reach + 1)
     for step in range(high - low):
         other = low + (block - low + step) % (high - low)
-        compare_blocks(tree, costs, block, other, other * LANES, alive, vertex, b, lists, scratch)
+        compare(
+            tree, costs, block, other * LANES, min(n, other * LANES + LANES), alive, True, vertex, b, lists, scratch
+        )  # fmt: skip
         for lane in range(count):
-            wanted = b[ours + lane]
-            if 0 < wanted <= lists.sizes[lane]:
-                shrink(lists.keys[lane], lists.sizes[lane], wanted, costs.shift, lists.limits, lists.coarse, lane)
-                lists.sizes[lane] = wanted
+            if 0 < b[ours + lane] <= lists.sizes[lane] - (SPARE if len(listed) else 0):
+                shrink(lists, lane, b[ours + lane], costs.shift)
     if high < blocks:
         walk(tree, costs, block, high * LANES, n, alive, vertex, b, lists, scratch)
     if low > 0:
@@ -296,8 +293,8 @@ def search_block(tree, costs, block, vertex, place, b, indptr, listed, neighbour
         wanted = b[ours + lane]
         if wanted == 0:
             continue
-        keep_smallest(lists.keys[lane], lists.sizes[lane], wanted)
-        best = np.sort(lists.keys[lane, :wanted])
+        shrink(lists, lane, wanted, costs.shift)
+        best = np.sort(lists.keys[lane * room : lane * room + wanted])
         slot = indptr[vertex[ours + lane]]
         for rank in range(wanted):
             neighbours[slot + rank] = np.int32(best[rank] & 0xFFFFFFFF)

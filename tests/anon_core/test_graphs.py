@@ -109,8 +109,10 @@ def test_sums_of_few_bits_fill_sixteen_bits_and_those_of_many_get_precision():
 def test_keep_smallest(keys, data):
     keep = data.draw(st.integers(1, len(keys)))
     smallest = sorted(keys.tolist())[:keep]
-    assert keep_smallest(keys, len(keys), keep) == smallest[-1]
-    assert sorted(keys[:keep].tolist()) == smallest
+    row = np.concatenate([[-5, -6], keys, [-7]])
+    assert keep_smallest(row, 2, len(keys), keep) == smallest[-1]
+    assert sorted(row[2 : 2 + keep].tolist()) == smallest
+    assert row[[0, 1, -1]].tolist() == [-5, -6, -7]
 
 
 @settings(deadline=None)
