@@ -20,7 +20,7 @@ from anon_core.kernels.lanes import (
 )
 from anon_core.kernels.select import keep_smallest
 
-DENSE = 192  # pairs left in a block from which on summing all 64 x 64 is cheaper than one by one (measured)
+DENSE = 96  # pairs left in a block from which on summing all 64 x 64 is cheaper than one by one (measured)
 SPARE = 64
 
 
@@ -279,9 +279,8 @@ def search_block(tree, costs, block, vertex, place, b, indptr, listed, neighbour
     high = min(blocks, low + reach + 1)
     for step in range(high - low):
         other = low + (block - low + step) % (high - low)
-        compare(
-            tree, costs, block, other * LANES, min(n, other * LANES + LANES), alive, True, vertex, b, lists, scratch
-        )  # fmt: skip
+        start, stop = other * LANES, min(n, other * LANES + LANES)
+        compare(tree, costs, block, start, stop, alive, True, vertex, b, lists, scratch)
         for lane in range(count):
             if 0 < b[ours + lane] <= lists.sizes[lane] - (SPARE if len(listed) else 0):
                 shrink(lists, lane, b[ours + lane], costs.shift)
