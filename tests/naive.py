@@ -96,3 +96,15 @@ def matchable(fit):
         rest = np.delete(np.delete(fit, v, axis=0), u, axis=1)
         result[v, u] = n == 1 or (maximum_bipartite_matching(csr_array(rest), perm_type="column") >= 0).all()
     return result
+
+
+def greedy_cover(weights, b):
+    """LSE by its definition: the edge of least (effective weight, min, max) of the whole graph, until nobody is in need."""
+    need, cover = list(b), set()
+    while any(need):
+        ends = {e: sum(need[v] > 0 for v in e) for e in weights if e not in cover}
+        chosen = min((e for e in ends if ends[e]), key=lambda e: (weights[e] * (2 // ends[e]), e))
+        cover.add(chosen)
+        for v in chosen:
+            need[v] = max(0, need[v] - 1)
+    return cover

@@ -1,0 +1,98 @@
+"""A b-edge cover by effective weights: the GREEDY cover, found as locally subdominant edges."""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.graphs.dissimilarity import Dissimilarity
+from anon_core.graphs.nearest_closure import LevelTree, Neighbours, nearest_neighbours
+from anon_core.kernels.cover import stable_order
+from anon_core.kernels.subdominant import subdominant
+from anon_core.records import Edges
+
+WIDER = 4  # a list that was used up is searched anew with this many times b entries
+
+
+def subdominant_edges(graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArray[np.int32], near: Neighbours) -> Edges:
+    """Greedy b-edge cover of the complete graph: again and again the edge of least effective weight.
+
+    Parameters
+    ----------
+    graph : Dissimilarity
+    counts : uint16 (f, n)
+        The state of the weights.
+    b : int32 (n,)
+    near : Neighbours
+        The b(v) nearest vertices of every vertex under these weights.
+
+    Returns
+    -------
+    Edges
+        In ascending order of (weight, u, v). At most 3/2 of the optimum.
+
+    Notes
+    -----
+    Algorithm LSE (Khan and Pothen, A new 3/2-approximation algorithm for the b-edge cover problem): the effective weight of an
+    edge is E / (number of its ends in need); edges are ordered strictly by (effective weight, min, max), an edge that is least
+    at both of its ends in need can be chosen at once, and the cover is that of GREEDY. As there, redundant edges stay.
+
+    The b-nearest closure does not hold this cover: two vertices in need may find each other beyond it. Each vertex needs two
+    lists (docs/theory.md): its b nearest, and its nearest among those in need. Where the second is used up it is searched
+    anew among those still in need.
+    """
+    n = graph.vertices
+    need = b.copy()
+    first, partners = near.indptr[:-1].copy(), np.empty_like(near.vertex)
+    heads, eager = _guarded(near, n - 1)
+    parts = [np.empty((3, 0), dtype=np.int32)]
+    while need.any():
+        stalled = np.zeros(n, dtype=np.bool_)
+        chosen = np.empty((3, int(need.sum(dtype=np.int64))), dtype=np.int32)
+        size = subdominant(need, near.indptr, near.vertex, near.cost, first, partners, heads, eager, stalled, chosen)
+        parts.append(chosen[:, :size].copy())
+        left = np.flatnonzero(need)
+        wanted = np.where(stalled[left], np.minimum(len(left) - 1, WIDER * b[left]), 0).astype(np.int32)
+        found = _nearest_among(left, graph, counts, wanted)
+        places, entries = _guarded(found, len(left) - 1)
+        heads[:, stalled] = eager.shape[1] + places[:, stalled[left]]
+        eager = np.concatenate([eager, entries], axis=1)
+    return in_order(Edges(*np.concatenate(parts, axis=1)))
+
+
+def in_order(edges: Edges) -> Edges:
+    """The edges in ascending order of (weight, u, v)."""
+    order = np.arange(len(edges), dtype=np.int64)
+    for key in (edges.v, edges.u, edges.weight):
+        stable_order(key, order)
+    return Edges(edges.u[order], edges.v[order], edges.weight[order])
+
+
+def _nearest_among(
+    members: NDArray[np.int64], graph: Dissimilarity, counts: NDArray[np.uint16], wanted: NDArray[np.int32]
+) -> Neighbours:
+    """The `wanted` nearest members of each member; ascending members keep the order of ties."""
+    if not wanted.any():
+        empty = np.empty(0, dtype=np.int32)
+        return Neighbours(np.zeros(len(members) + 1, dtype=np.int64), empty, empty)
+    codes, blank = np.take(graph.codes, members, axis=1), np.take(graph.blank, members, axis=1)
+    part = replace(graph, codes=codes, blank=blank)
+    found = nearest_neighbours(part, LevelTree.of(part), np.take(counts, members, axis=1), wanted)
+    return Neighbours(found.indptr, members[found.vertex].astype(np.int32), found.cost)
+
+
+def _guarded(near: Neighbours, all_others: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Lists with a guard each: the last entry again, or, where the list holds all others, what no entry reaches.
+
+    Returns int64 (2, n), the first entry and the guard of each vertex, and int32 (2, entries + n), vertices and costs.
+    """
+    length = np.diff(near.indptr)
+    starts = near.indptr[:-1] + np.arange(len(length))
+    heads = np.stack([starts, starts + length])
+    lists = np.full((2, len(near.vertex) + len(length)), np.iinfo(np.int32).max, dtype=np.int32)
+    inside = np.ones(lists.shape[1], dtype=np.bool_)
+    inside[heads[1]] = False
+    lists[:, inside] = near.vertex, near.cost
+    partial = (length > 0) & (length < all_others)
+    lists[:, heads[1, partial]] = lists[:, heads[1, partial] - 1]
+    return heads, lists
