@@ -7,16 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.graphs.b_edge_cover import b_edge_cover
+from anon_core.graphs.covers import COVERS
 from anon_core.graphs.dissimilarity import Dissimilarity, bit_weights
-from anon_core.graphs.nearest_closure import LevelTree, Neighbours, nearest_closure, nearest_neighbours
+from anon_core.graphs.nearest_closure import LevelTree, Neighbours, nearest_neighbours
 from anon_core.kernels.cover import count_differences, hide_differences
 from anon_core.records import BinaryTable, Codebook, Edges, Iteration, MaskedTable, OnIteration
 
 
 @dataclass(frozen=True, kw_only=True)
 class Adaptive:
-    """Algorithm 1 of Khan et al. with MCE as grouping step.
+    """Algorithm 1 of Khan et al.; its grouping step is MCE or another cover.
 
     Attributes
     ----------
@@ -25,6 +25,10 @@ class Adaptive:
     weights : {"columns", "bits"}
         What counts as loss: every column the same (the sum is NCP), or every bit the same (the paper's count of stars).
         A column's own `weight` multiplies either.
+    cover : {"mce", "lse", "s-lse", "nearest", "exact", "b-matching", "classes"}
+        The grouping step. "lse" is slower than "mce" and lighter; "s-lse" is the cover of "mce" by another name; "nearest"
+        keeps its redundant edges. "exact" (least weight) and "b-matching" (exactly b edges each) are for small tables;
+        "classes" is k-anonymity with the greatest k. See `anon_core.graphs.covers`.
     max_iterations : int
     patience : int
         Stop after this many iterations without improvement.
@@ -36,6 +40,7 @@ class Adaptive:
 
     epsilon: float = 2.0
     weights: Literal["columns", "bits"] = "columns"
+    cover: Literal["mce", "lse", "s-lse", "nearest", "exact", "b-matching", "classes"] = "mce"
     max_iterations: int = 10
     patience: int = 3
 
@@ -44,6 +49,8 @@ class Adaptive:
             raise InputError("epsilon must be a positive finite number")
         if self.weights not in ("columns", "bits"):
             raise InputError("weights must be 'columns' or 'bits'")
+        if self.cover not in COVERS:
+            raise InputError("cover must be one of " + ", ".join(COVERS))
         if self.max_iterations < 1 or self.patience < 1:
             raise InputError("max_iterations and patience must be at least 1")
 
@@ -57,6 +64,7 @@ class Adaptive:
         The best iteration by weighted utility is kept, not the last. Line 9 of Algorithm 1 is taken as the formula
         stands (a weight falls with the number of differing neighbours); the prose beside it says the opposite.
         """
+        COVERS[self.cover].check(table.records)
         order = np.arange(table.records) if order is None else order
         ranked = _reorder(table, order)
         weights = bit_weights(self._relative_weights(table.codebook))
@@ -70,7 +78,7 @@ class Adaptive:
         best_number = 0
         for number in range(1, self.max_iterations + 1):
             neighbours = nearest_neighbours(graph, tree, counts, b, before=neighbours)
-            cover = b_edge_cover(nearest_closure(neighbours), b)
+            cover = COVERS[self.cover].find(graph, counts, b, neighbours)
             counts[:] = 0
             count_differences(cover.u, cover.v, graph.codes, graph.bit_offsets, graph.ordinal, counts)
             hidden = np.zeros_like(ranked.bits)
@@ -97,13 +105,12 @@ class Adaptive:
         return MaskedTable(table, by_record, Edges(np.minimum(u, v), np.maximum(u, v), cover.weight), tuple(history))
 
     def memory(self, table: BinaryTable) -> int:
-        """Bytes held at most beyond the input: costs and counts of each level, neighbour lists, closure and covers."""
+        """Bytes held at most beyond the input: costs and counts of each level, what the cover takes."""
+        COVERS[self.cover].check(table.records)
         n, book = table.records, table.codebook
-        lists = int(table.k.sum(dtype=np.int64)) - n
-        # costs int32 by level; counts uint16 twice (one in layout order); codes and the tree made of them; hidden twice;
-        # lists and their predecessors 8 bytes an entry each, closure 12, its order twice 8, flags 1, two covers 12 each.
+        # costs int32 by level; counts uint16 twice (one in layout order); codes and the tree made of them; hidden twice
         per_record = 4 * int(book.level_offsets[-1]) + 4 * book.features + 34 * len(book.attributes) + 24 * book.words + 64
-        return n * per_record + 69 * lists
+        return n * per_record + COVERS[self.cover].memory(table.k - np.int32(1))
 
     def _relative_weights(self, book: Codebook) -> NDArray[np.float64]:
         share = [a.weight / (max(1, a.levels - 1) if self.weights == "columns" else 1) for a in book.attributes]

@@ -11,7 +11,7 @@ from anon_core.kernels.cover import stable_order
 from anon_core.kernels.subdominant import subdominant
 from anon_core.records import Edges
 
-WIDER = 4  # a list that was used up is searched anew with this many times b entries
+WIDER = 4  # a list that is used up is searched anew with this many times b entries
 
 
 def subdominant_edges(graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArray[np.int32], near: Neighbours) -> Edges:
@@ -52,11 +52,10 @@ def subdominant_edges(graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArr
         size = subdominant(need, near.indptr, near.vertex, near.cost, first, partners, heads, eager, stalled, chosen)
         parts.append(chosen[:, :size].copy())
         left = np.flatnonzero(need)
-        wanted = np.where(stalled[left], np.minimum(len(left) - 1, WIDER * b[left]), 0).astype(np.int32)
+        stale = stalled | _nearly_used_up(heads, eager, need, b)
+        wanted = np.where(stale[left], np.minimum(len(left) - 1, WIDER * b[left]), 0).astype(np.int32)
         found = _nearest_among(left, graph, counts, wanted)
-        places, entries = _guarded(found, len(left) - 1)
-        heads[:, stalled] = eager.shape[1] + places[:, stalled[left]]
-        eager = np.concatenate([eager, entries], axis=1)
+        heads, eager = _renewed(heads, eager, _guarded(found, len(left) - 1), stale, left)
     return in_order(Edges(*np.concatenate(parts, axis=1)))
 
 
@@ -96,3 +95,32 @@ def _guarded(near: Neighbours, all_others: int) -> tuple[NDArray[np.int64], NDAr
     partial = (length > 0) & (length < all_others)
     lists[:, heads[1, partial]] = lists[:, heads[1, partial] - 1]
     return heads, lists
+
+
+def _nearly_used_up(
+    heads: NDArray[np.int64], lists: NDArray[np.int32], need: NDArray[np.int32], b: NDArray[np.int32]
+) -> NDArray[np.bool_]:
+    """Vertices in need whose lists will soon be at their end: searched in time they save rounds, and change no edge."""
+    live = np.concatenate([[0], np.cumsum(need[np.minimum(lists[0], len(need) - 1)] > 0)])
+    fresh = live[heads[1]] - live[heads[0]] - (b - need)
+    partial = lists[0, heads[1]] < len(need)
+    result: NDArray[np.bool_] = (need > 0) & partial & (2 * fresh <= need)
+    return result
+
+
+def _renewed(
+    heads: NDArray[np.int64],
+    lists: NDArray[np.int32],
+    found: tuple[NDArray[np.int64], NDArray[np.int32]],
+    stale: NDArray[np.bool_],
+    left: NDArray[np.int64],
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Lists of the vertices left, those found anew in the place of the stale ones."""
+    starts, guards = heads.copy()
+    starts[stale], guards[stale] = lists.shape[1] + found[0][:, stale[left]]
+    length = guards[left] - starts[left] + 1
+    new = np.zeros_like(heads)
+    new[1, left] = np.cumsum(length) - 1
+    new[0, left] = new[1, left] + 1 - length
+    entries = np.arange(length.sum()) + np.repeat(starts[left] - new[0, left], length)
+    return new, np.concatenate([lists, found[1]], axis=1)[:, entries]
