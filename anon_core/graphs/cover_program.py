@@ -1,6 +1,7 @@
 """The linear program of a b-edge cover: few columns of a complete graph, priced; odd cuts; branch and bound."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -79,7 +80,8 @@ class CoverProgram:
         shortage = eye_array(rows.shape[0], n, format="csr")
         costs = np.concatenate([self.cost[self.u, self.v], np.full(n, self.penalty)]) / self.scale
         bounds = np.stack([np.zeros(m + n), np.concatenate([np.ones(m), np.full(n, np.inf)])], axis=1)
-        solved = linprog(costs, A_ub=-hstack([rows, shortage], format="csr"), b_ub=-low, bounds=bounds, method="highs")
+        solver: Any = linprog  # stubs know no sparse matrices
+        solved = solver(costs, A_ub=-hstack([rows, shortage], format="csr"), b_ub=-low, bounds=bounds, method="highs")
         if solved.status != 0:
             raise LimitError("the solver gave up on a linear program; choose another cover")
         dual = np.maximum(0.0, -solved.ineqlin.marginals * self.scale)
@@ -157,7 +159,7 @@ class CoverProgram:
         costs = self.cost[self.u, self.v][keep] / self.scale
         solved: OptimizeResult = milp(
             costs,
-            integrality=np.ones(len(keep)),
+            integrality=np.ones(len(keep), dtype=np.int64),
             bounds=Bounds((reduced[keep] < -slack - SLACK).astype(np.float64), 1),
             constraints=LinearConstraint(rows[:, keep], lb=low),
             options={"time_limit": seconds, "mip_rel_gap": 0.0},

@@ -79,7 +79,7 @@ def _memory_of_closure(b: NDArray[np.int32]) -> int:
 
 
 def _memory_of_lists(b: NDArray[np.int32]) -> int:
-    # as above; partners 4, chosen edges twice 12; lists of vertices in need, four times as long, old, found, joined and gathered
+    # as above; partners 4, chosen edges twice 12; lists of vertices in need, four times as long, four times over
     return (69 + 28 + 4 * 48) * _lists(b) + 100 * len(b)
 
 
