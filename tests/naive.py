@@ -111,7 +111,7 @@ def greedy_cover(weights, b):
 
 
 def static_cover(weights, b):
-    """S-LSE by its definition: the lightest edge with an end in need, until nobody is; then what is redundant, heaviest first."""
+    """S-LSE by its definition: the lightest edge with an end in need, until nobody is; then drop what is redundant."""
     need, degree, cover = list(b), [0] * len(b), set()
     for e in sorted(weights, key=lambda e: (weights[e], e)):
         if any(need[v] > 0 for v in e):

@@ -64,7 +64,8 @@ class Adaptive:
         The best iteration by weighted utility is kept, not the last. Line 9 of Algorithm 1 is taken as the formula
         stands (a weight falls with the number of differing neighbours); the prose beside it says the opposite.
         """
-        COVERS[self.cover].check(table.records)
+        kind = COVERS[self.cover]
+        kind.check(table.records)
         order = np.arange(table.records) if order is None else order
         ranked = _reorder(table, order)
         weights = bit_weights(self._relative_weights(table.codebook))
@@ -78,7 +79,7 @@ class Adaptive:
         best_number = 0
         for number in range(1, self.max_iterations + 1):
             neighbours = nearest_neighbours(graph, tree, counts, b, before=neighbours)
-            cover = COVERS[self.cover].find(graph, counts, b, neighbours)
+            cover = kind.find(graph, counts, b, neighbours)
             counts[:] = 0
             count_differences(cover.u, cover.v, graph.codes, graph.bit_offsets, graph.ordinal, counts)
             hidden = np.zeros_like(ranked.bits)
@@ -95,7 +96,7 @@ class Adaptive:
                 best, best_number = (iteration.weighted_utility, hidden, cover), number
             if on_iteration:
                 on_iteration(iteration)
-            if number - best_number >= self.patience or not len(cover):
+            if number - best_number >= self.patience or kind.settled or not len(cover):
                 break
         assert best is not None
         _, hidden, cover = best

@@ -34,7 +34,7 @@ class OddCut:
 
 
 class CoverProgram:
-    """min cost x, 0 <= x <= 1, at least b(v) at each v, odd cuts, at most `most` edges.
+    """min cost x, 0 <= x <= 1, b(v) edges or more at each v, odd cuts, at most `most` edges.
 
     Attributes
     ----------
@@ -44,60 +44,80 @@ class CoverProgram:
         The pairs in the program.
     reduced : float64 (n, n)
         Reduced costs of all pairs after `relax`.
-    complete_to : float
-        Every pair of a reduced cost up to this is in the program.
     bound : float
         No cover of the complete graph weighs less: the Lagrangian of the last duals, whatever the solver's tolerances.
+    short : bool
+        Whether the last solution left somebody in need, at `penalty` an edge.
+    complete_to : float
+        Every pair of a reduced cost up to this is in the program.
     """
 
     def __init__(self, cost: Floats, b: NDArray[np.int32], most: int | None, u: Places, v: Places) -> None:
         self.cost, self.b, self.most, self.u, self.v = cost, b.astype(np.float64), most, u, v
+        self.surplus = np.inf if most is None else 2.0 * most - self.b.sum()
         self.scale = max(1.0, float(cost.max()) / GREATEST_COST)
         self.penalty = 4.0 * (float(cost.max()) + 1.0)
         self.cuts: list[OddCut] = []
-        self.reduced, self.bound, self.short = cost, -np.inf, True
-        self.complete_to = -np.inf
+        self.reduced, self.bound, self.short, self.complete_to = cost, -np.inf, True, -np.inf
 
-    def rows(self) -> tuple[csr_array, Floats]:
-        """Matrix and lower bounds: vertices, cuts, number of edges."""
+    def degrees(self) -> csr_array:
+        """Rows of the vertices."""
         m = len(self.u)
         places = (np.concatenate([self.u, self.v]), np.tile(np.arange(m), 2))
-        blocks = [csr_array((np.ones(2 * m), places), shape=(len(self.b), m))]
-        low = [self.b, np.array([cut.least for cut in self.cuts])]
-        for cut in self.cuts:
-            counted = (cut.inside[self.u] | cut.inside[self.v]).astype(np.float64)
-            counted[cut.free] = 0
-            blocks.append(csr_array(counted[None, :]))
-        if self.most is not None:
-            blocks.append(csr_array(np.full((1, m), -1.0)))
-            low.append(np.array([-float(self.most)]))
-        return vstack(blocks, format="csr"), np.concatenate(low)
+        return csr_array((np.ones(2 * m), places), shape=(len(self.b), m))
+
+    def counted(self) -> csr_array:
+        """Rows of the cuts."""
+        touched = np.zeros((len(self.cuts), len(self.u)))
+        for row, cut in zip(touched, self.cuts, strict=True):
+            row[cut.inside[self.u] | cut.inside[self.v]] = 1
+            row[cut.free] = 0
+        return csr_array(touched)
 
     def relax(self) -> Floats:
-        """Solve the program without integrality: x (columns,); sets `reduced`, `bound` and whether anyone is `short`."""
-        rows, low = self.rows()
+        """Solve the program without integrality: x (columns,); sets `reduced`, `bound` and `short`.
+
+        Beside the pairs stand what each vertex lacks, at a penalty, and what it has too much, `surplus` in all.
+        """
         n, m = len(self.b), len(self.u)
-        shortage = eye_array(rows.shape[0], n, format="csr")
-        costs = np.concatenate([self.cost[self.u, self.v], np.full(n, self.penalty)]) / self.scale
-        bounds = np.stack([np.zeros(m + n), np.concatenate([np.ones(m), np.full(n, np.inf)])], axis=1)
+        least = np.array([-cut.least for cut in self.cuts])
+        costs = np.concatenate([self.cost[self.u, self.v], np.full(n, self.penalty), np.zeros(n)]) / self.scale
+        highest = np.concatenate([np.ones(m), np.full(n, np.inf), np.full(n, self.surplus)])
+        unit, one = eye_array(n, format="csr"), csr_array(np.ones((1, n)))
+        rows: Any = hstack([-self.counted(), csr_array((len(self.cuts), 2 * n))])
+        if np.isfinite(self.surplus):
+            rows = vstack([rows, hstack([csr_array((1, m + n)), one])])
+            least = np.append(least, self.surplus)
         solver: Any = linprog  # stubs know no sparse matrices
-        solved = solver(costs, A_ub=-hstack([rows, shortage], format="csr"), b_ub=-low, bounds=bounds, method="highs")
-        if solved.status != 0:
+        solved = solver(
+            costs,
+            A_eq=hstack([self.degrees(), unit, -unit], format="csr"),
+            b_eq=self.b,
+            A_ub=rows.tocsr() if rows.shape[0] else None,
+            b_ub=least if rows.shape[0] else None,
+            bounds=np.stack([np.zeros(m + 2 * n), highest], axis=1),
+            method="highs",
+        )
+        if solved.status != OPTIMAL:
             raise LimitError("the solver gave up on a linear program; choose another cover")
-        dual = np.maximum(0.0, -solved.ineqlin.marginals * self.scale)
-        self.reduced = self.cost - dual[:n, None] - dual[None, :n]
-        if self.most is not None:
-            self.reduced += dual[-1]
-        for cut, weight in zip(self.cuts, dual[n:], strict=False):
+        dual = solved.eqlin.marginals * self.scale
+        weights = np.maximum(0.0, -solved.ineqlin.marginals[: len(self.cuts)] * self.scale)
+        self._judge(dual if np.isfinite(self.surplus) else np.maximum(0.0, dual), weights)
+        self.short = bool(solved.x[m : m + n].max(initial=0.0) > SLACK)
+        return np.asarray(solved.x[:m])
+
+    def _judge(self, dual: Floats, weights: Floats) -> None:
+        """Reduced costs and the bound that duals of vertices and of cuts give."""
+        self.reduced = self.cost - dual[:, None] - dual[None, :]
+        for cut, weight in zip(self.cuts, weights, strict=True):
             if weight > 0:
-                touched = cut.inside[:, None] | cut.inside[None, :]
-                self.reduced[touched] -= weight
+                self.reduced[cut.inside[:, None] | cut.inside[None, :]] -= weight
                 for a, z in ((self.u, self.v), (self.v, self.u)):
                     self.reduced[a[cut.free], z[cut.free]] += weight
-        upper = self.reduced[np.triu_indices(n, 1)]
-        self.bound = float(dual @ low + np.minimum(upper, 0).sum())
-        self.short = bool(solved.x[m:].max(initial=0.0) > SLACK)
-        return np.asarray(solved.x[:m])
+        upper = self.reduced[np.triu_indices(len(self.b), 1)]
+        excess = self.surplus * min(0.0, float(dual.min())) if np.isfinite(self.surplus) else 0.0
+        cuts = sum(cut.least * weight for cut, weight in zip(self.cuts, weights, strict=True))
+        self.bound = float(dual @ self.b + cuts + excess + np.minimum(upper, 0).sum())
 
     def price(self, below: float) -> bool:
         """Add the pairs of least reduced cost, below `below`, of each vertex; returns whether there were any."""
@@ -145,23 +165,29 @@ class CoverProgram:
 
     def weight(self, x: Floats) -> float:
         """What an integral x weighs; infinite where it is no cover."""
-        rows, low = self.rows()
-        return float(self.cost[self.u, self.v] @ x) if (rows @ x >= low - SLACK).all() else np.inf
+        enough = (self.degrees() @ x >= self.b).all() and (self.most is None or x.sum() <= self.most)
+        return float(self.cost[self.u, self.v] @ x) if enough else np.inf
 
     def branch(self, slack: float, seconds: float) -> Floats | None:
         """The best integral x whose weight is at most `bound` + slack (all zero without one); None without a proof.
 
         Such a cover has no pair whose reduced cost is above slack, and all whose reduced cost is below minus slack.
         """
-        rows, low = self.rows()
         reduced = self.reduced[self.u, self.v]
         keep = np.flatnonzero(reduced <= slack + SLACK)
-        costs = self.cost[self.u, self.v][keep] / self.scale
+        rows, low, high = [self.degrees()[:, keep]], self.b, self.b + self.surplus
+        if self.cuts:
+            rows.append(self.counted()[:, keep])
+            low = np.append(low, [cut.least for cut in self.cuts])
+            high = np.append(high, np.full(len(self.cuts), np.inf))
+        if 0 < self.surplus < np.inf:
+            rows.append(csr_array(np.ones((1, len(keep)))))
+            low, high = np.append(low, 0.0), np.append(high, float(self.most or 0))
         solved: OptimizeResult = milp(
-            costs,
+            self.cost[self.u, self.v][keep] / self.scale,
             integrality=np.ones(len(keep), dtype=np.int64),
             bounds=Bounds((reduced[keep] < -slack - SLACK).astype(np.float64), 1),
-            constraints=LinearConstraint(rows[:, keep], lb=low),
+            constraints=LinearConstraint(vstack(rows, format="csr"), lb=low, ub=high),
             options={"time_limit": seconds, "mip_rel_gap": 0.0},
         )
         if solved.status not in (OPTIMAL, INFEASIBLE):

@@ -31,11 +31,14 @@ class Cover:
     memory : callable
         memory(b) gives the bytes that `find` and its result hold at most, neighbour lists included.
     most_vertices : int, optional
+    settled : bool
+        Whether the edges are the same whatever the counts: a second iteration changes nothing.
     """
 
     find: Finder
     memory: Callable[[NDArray[np.int32]], int]
     most_vertices: int | None = None
+    settled: bool = False
 
     def check(self, vertices: int) -> None:
         """Raise LimitError where there are too many vertices for this cover."""
@@ -101,5 +104,5 @@ COVERS = {
     "lse": Cover(find=subdominant_edges, memory=_memory_of_lists),
     "exact": Cover(find=_exact, memory=_memory_of_matrices, most_vertices=MOST_VERTICES),
     "b-matching": Cover(find=_b_matching, memory=_memory_of_matrices, most_vertices=MOST_VERTICES),
-    "classes": Cover(find=disjoint_cliques, memory=_memory_of_cliques),
+    "classes": Cover(find=disjoint_cliques, memory=_memory_of_cliques, settled=True),
 }

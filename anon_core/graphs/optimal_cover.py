@@ -90,7 +90,7 @@ def _proved(program: CoverProgram, x: NDArray[np.float64]) -> NDArray[np.float64
     pair whose reduced cost is at most W - bound.
     """
     weight = program.weight(x)
-    slack = max(1.0, FIRST_SLACK * program.bound)
+    slack = max(np.ceil(program.bound - ROUNDING) - program.bound + ROUNDING, FIRST_SLACK * program.bound)
     for _ in range(MOST_SEARCHES):
         if weight < program.bound + 1 - ROUNDING:
             return x
