@@ -1,5 +1,7 @@
 """Every cover against its definition, its optimum and the crowds that it must give."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -195,3 +197,20 @@ def test_a_proof_that_fails_is_refused(monkeypatch):
     monkeypatch.setattr(optimal_cover, "MOST_ROUNDS", 0)
     with pytest.raises(LimitError, match="within 0 linear programs"):
         COVERS["exact"].find(*problem)
+
+
+@pytest.mark.parametrize(("name", "n", "k"), [("lse", 6000, 40), ("lse", 6000, 3), ("classes", 4000, 40), ("b-matching", 600, 6)])
+def test_stated_memory_of_covers_is_an_upper_bound(name, n, k):
+    rng = np.random.default_rng(2)
+    table = encoding.from_bits(rng.integers(0, 2, (n, 12)), rng.integers(1, k + 1, n))
+    maker = Adaptive(cover=name, max_iterations=2)
+    maker.anonymize(encoding.from_bits(rng.integers(0, 2, (50, 5)), rng.integers(1, 9, 50)))  # compiles
+    tracemalloc.start()
+    try:
+        maker.anonymize(table)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak <= maker.memory(table)
+    if name != "b-matching":  # what the solver holds outside Python is not traced
+        assert maker.memory(table) <= 6 * peak
