@@ -87,8 +87,8 @@ def _memory_of_lists(b: NDArray[np.int32]) -> int:
 
 
 def _memory_of_matrices(b: NDArray[np.int32]) -> int:
-    # int32 costs, float64 costs, reduced costs, sums, priced copy, flags, places of the smallest, upper triangle and its places;
-    # the solver's own
+    # costs as int32 and float64, reduced costs, sums, priced copy, flags, places of the smallest, upper triangle with places,
+    # and what the solver takes
     return 80 * len(b) ** 2 + 2**28 + _memory_of_closure(b)
 
 

@@ -199,7 +199,9 @@ def test_a_proof_that_fails_is_refused(monkeypatch):
         COVERS["exact"].find(*problem)
 
 
-@pytest.mark.parametrize(("name", "n", "k"), [("lse", 6000, 40), ("lse", 6000, 3), ("classes", 4000, 40), ("b-matching", 600, 6)])
+@pytest.mark.parametrize(
+    ("name", "n", "k"), [("lse", 6000, 40), ("lse", 6000, 3), ("classes", 4000, 40), ("b-matching", 600, 6)]
+)
 def test_stated_memory_of_covers_is_an_upper_bound(name, n, k):
     rng = np.random.default_rng(2)
     table = encoding.from_bits(rng.integers(0, 2, (n, 12)), rng.integers(1, k + 1, n))
