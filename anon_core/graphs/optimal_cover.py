@@ -91,7 +91,7 @@ def _proved(program: CoverProgram, x: NDArray[np.float64]) -> NDArray[np.float64
     """
     weight = program.weight(x)
     slack = max(np.ceil(program.bound - ROUNDING) - program.bound + ROUNDING, FIRST_SLACK * program.bound)
-    for _ in range(MOST_SEARCHES):
+    for attempt in range(MOST_SEARCHES):
         if weight < program.bound + 1 - ROUNDING:
             return x
         found = program.branch(slack, MOST_SECONDS)
@@ -101,6 +101,9 @@ def _proved(program: CoverProgram, x: NDArray[np.float64]) -> NDArray[np.float64
         x = found
         if program.complete_to >= weight - program.bound:
             return x
+        if not np.isfinite(weight) and attempt < MOST_SEARCHES // 2:
+            slack *= 4  # pairs in the program may do
+            continue
         slack = weight - program.bound + ROUNDING if np.isfinite(weight) else 8 * slack
         if weight >= program.bound + 1 - ROUNDING:
             program.price_all(slack)
