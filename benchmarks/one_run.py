@@ -13,6 +13,7 @@ import numpy as np
 from anon_core.anonymizers import Adaptive
 from anon_core.engines import local
 from anon_core.errors import AnonymityError
+from anon_core.records import Observer
 from benchmarks import leave_out, memory, tables, timed
 
 SMALL = 64  # records of the run that compiles
@@ -20,11 +21,18 @@ SMALL = 64  # records of the run that compiles
 
 def settings(arguments):
     chosen = {"weights": arguments.weights, "max_iterations": arguments.iterations, "cover": arguments.cover}
-    known = {field.name for field in dataclasses.fields(Adaptive)}
-    chosen = {name: value for name, value in chosen.items() if value is not None}
-    if missing := sorted(chosen.keys() - known):
-        leave_out(f"Adaptive has no {', '.join(missing)}")
-    return Adaptive(**chosen)
+    return Adaptive(**{name: value for name, value in chosen.items() if value is not None})
+
+
+class Clock(Observer):
+    """When each iteration ended."""
+
+    def __init__(self):
+        self.ends = [time.perf_counter()]
+
+    def iterated(self, checkpoint):
+        self.ends.append(time.perf_counter())
+        print(f"iteration_{len(self.ends) - 1}: {checkpoint.iterations[-1].utility:.4f}", flush=True)
 
 
 def describe(table):
@@ -41,18 +49,14 @@ def main(arguments):
     local.run(dataclasses.replace(maker, max_iterations=2), tables.cut(table, SMALL))  # compiles
     print(f"stated_memory_MiB: {maker.memory(table) / 2**20:.0f}")
     print(f"memory_before_MiB: {memory('VmRSS'):.0f}", flush=True)
-    ends = [time.perf_counter()]
+    clock = Clock()
     order = np.random.default_rng(1).permutation(table.records)
-    masked, wall, processor = timed(
-        lambda: local.run(
-            maker, table, order=order, threads=arguments.threads, on_iteration=lambda _: ends.append(time.perf_counter())
-        )
-    )
+    masked, wall, processor = timed(lambda: local.run(maker, table, order=order, threads=arguments.threads, observer=clock))
     print(f"seconds: {wall:.4g}")
     print(f"processor_seconds: {processor:.4g}")
     print(f"iterations: {len(masked.iterations)}")
     print(f"seconds_per_iteration: {wall / len(masked.iterations):.4g}")
-    print(f"seconds_of_iterations: {' '.join(f'{seconds:.3g}' for seconds in np.diff(ends))}")
+    print(f"seconds_of_iterations: {' '.join(f'{seconds:.3g}' for seconds in np.diff(clock.ends))}")
     print(f"utility_first: {masked.iterations[0].utility:.4f}")
     print(f"utility_last: {masked.iterations[-1].utility:.4f}")
     print(f"utility_best: {max(iteration.utility for iteration in masked.iterations):.4f}")

@@ -96,3 +96,44 @@ def matchable(fit):
         rest = np.delete(np.delete(fit, v, axis=0), u, axis=1)
         result[v, u] = n == 1 or (maximum_bipartite_matching(csr_array(rest), perm_type="column") >= 0).all()
     return result
+
+
+def greedy_cover(weights, b):
+    """LSE by its definition: the edge of least (effective weight, min, max) of the whole graph, until nobody is in need."""
+    need, cover = list(b), set()
+    while any(need):
+        ends = {e: sum(need[v] > 0 for v in e) for e in weights if e not in cover}
+        chosen = min((e for e in ends if ends[e]), key=lambda e: (weights[e] * (2 // ends[e]), e))
+        cover.add(chosen)
+        for v in chosen:
+            need[v] = max(0, need[v] - 1)
+    return cover
+
+
+def static_cover(weights, b):
+    """S-LSE by its definition: the lightest edge with an end in need, until nobody is; then drop what is redundant."""
+    need, degree, cover = list(b), [0] * len(b), set()
+    for e in sorted(weights, key=lambda e: (weights[e], e)):
+        if any(need[v] > 0 for v in e):
+            cover.add(e)
+            for v in e:
+                need[v] -= 1
+                degree[v] += 1
+    for e in sorted(cover, key=lambda e: (weights[e], e), reverse=True):
+        if all(degree[v] > b[v] for v in e):
+            cover.remove(e)
+            for v in e:
+                degree[v] -= 1
+    return cover
+
+
+def lightest_cover(weights, b):
+    """Least weight of a b-edge cover, and (number of edges, weight) of the lightest of those with the fewest, by trying all."""
+    edges, best, fewest = list(weights), None, None
+    for chosen in itertools.product([False, True], repeat=len(edges)):
+        cover = [e for e, taken in zip(edges, chosen, strict=True) if taken]
+        if all(sum(v in e for e in cover) >= need for v, need in enumerate(b)):
+            weight = sum(weights[e] for e in cover)
+            best = weight if best is None else min(best, weight)
+            fewest = min(fewest or (len(cover), weight), (len(cover), weight))
+    return best, fewest

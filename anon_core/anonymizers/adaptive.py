@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.graphs.b_edge_cover import b_edge_cover
+from anon_core.graphs.covers import COVERS
 from anon_core.graphs.dissimilarity import Dissimilarity, bit_weights
-from anon_core.graphs.nearest_closure import Neighbours, level_tree, nearest_closure, nearest_neighbours
+from anon_core.graphs.nearest_closure import Neighbours, level_tree, nearest_neighbours
 from anon_core.kernels.cover import count_differences, hide_differences
 from anon_core.records import BinaryTable, Checkpoint, Codebook, Edges, Iteration, MaskedTable, Observer, best_of
 
 
 @dataclass(frozen=True, kw_only=True)
 class Adaptive:
-    """Algorithm 1 of Khan et al. with MCE as grouping step.
+    """Algorithm 1 of Khan et al.; its grouping step is MCE or another cover.
 
     Attributes
     ----------
@@ -26,6 +26,10 @@ class Adaptive:
     weights : {"columns", "bits"}
         What counts as loss: every column the same (the sum is NCP), or every bit the same (the paper's count of stars).
         A column's own `weight` multiplies either.
+    cover : {"mce", "lse", "s-lse", "nearest", "exact", "b-matching", "classes"}
+        The grouping step. "lse" is slower than "mce" and lighter; "s-lse" is the cover of "mce" by another name; "nearest"
+        keeps its redundant edges. "exact" (least weight) and "b-matching" (exactly b edges each) are for small tables;
+        "classes" is k-anonymity with the greatest k. See `anon_core.graphs.covers`.
     max_iterations : int
     patience : int
         Stop after this many iterations without improvement.
@@ -37,6 +41,7 @@ class Adaptive:
 
     epsilon: float = 2.0
     weights: Literal["columns", "bits"] = "columns"
+    cover: Literal["mce", "lse", "s-lse", "nearest", "exact", "b-matching", "classes"] = "mce"
     max_iterations: int = 10
     patience: int = 3
 
@@ -45,6 +50,8 @@ class Adaptive:
             raise InputError("epsilon must be a positive finite number")
         if self.weights not in ("columns", "bits"):
             raise InputError("weights must be 'columns' or 'bits'")
+        if self.cover not in COVERS:
+            raise InputError("cover must be one of " + ", ".join(COVERS))
         if self.max_iterations < 1 or self.patience < 1:
             raise InputError("max_iterations and patience must be at least 1")
 
@@ -63,6 +70,8 @@ class Adaptive:
         The best iteration by weighted utility is kept, not the last. Line 9 of Algorithm 1 is taken as the formula
         stands (a weight falls with the number of differing neighbours); the prose beside it says the opposite.
         """
+        kind = COVERS[self.cover]
+        kind.check(table.records)
         order = np.arange(table.records) if order is None else order
         observer = observer or Observer()
         rank = np.empty_like(order)
@@ -82,7 +91,7 @@ class Adaptive:
         neighbours: Neighbours | None = None
         while not self._ends(history):
             neighbours = nearest_neighbours(graph, tree, counts, b, before=neighbours, report=observer.searched)
-            cover = b_edge_cover(nearest_closure(neighbours), b)
+            cover = kind.find(graph, counts, b, neighbours)
             _, per_bit = _hide(graph, cover, counts)
             iteration = Iteration(
                 number=len(history) + 1,
@@ -107,7 +116,8 @@ class Adaptive:
         if not history:
             return False
         idle = len(history) - best_of(history).number
-        return len(history) >= self.max_iterations or idle >= self.patience or not history[-1].cover_edges
+        settled = COVERS[self.cover].settled or not history[-1].cover_edges
+        return len(history) >= self.max_iterations or idle >= self.patience or settled
 
     def _check(self, resume: Checkpoint, table: BinaryTable) -> None:
         resume.check(table)
@@ -115,14 +125,13 @@ class Adaptive:
             raise InputError("the checkpoint goes on where these settings stop; resume with those that it was made with")
 
     def memory(self, table: BinaryTable) -> int:
-        """Bytes held at most beyond the input: costs and counts of each level, neighbour lists, closure and covers."""
+        """Bytes held at most beyond the input: costs and counts of each level, what the cover takes."""
+        COVERS[self.cover].check(table.records)
         n, book = table.records, table.codebook
-        lists = int(table.k.sum(dtype=np.int64)) - n
-        # costs int32 by level; counts uint16 twice (one in layout order); codes and the tree made of them; hidden twice;
-        # lists and their predecessors 8 bytes an entry each, closure 12, its order twice 8, flags 1, two covers 12 each
-        # (the new one and the best; renaming a cover takes 16 bytes an edge when closure and order are gone).
+        # costs int32 by level; counts uint16 twice (one in layout order); codes and the tree made of them; hidden twice
+        # (renaming a cover takes 16 bytes an edge when closure and order are gone)
         per_record = 4 * int(book.level_offsets[-1]) + 4 * book.features + 34 * len(book.attributes) + 24 * book.words + 64
-        return n * per_record + 69 * lists
+        return n * per_record + COVERS[self.cover].memory(table.k - np.int32(1))
 
     def _relative_weights(self, book: Codebook) -> NDArray[np.float64]:
         share = [a.weight / (max(1, a.levels - 1) if self.weights == "columns" else 1) for a in book.attributes]

@@ -1,13 +1,13 @@
 """The complete graph of an adaptive dissimilarity, never stored: E_ij = sum over bits l of (W_il + W_jl) [x_il != x_jl]."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.kernels.costs import fill_costs
+from anon_core.kernels.costs import Costs, fill_costs
 from anon_core.kernels.lanes import LANES
 from anon_core.records import BinaryTable, Codebook
 
@@ -111,18 +111,13 @@ class Dissimilarity:
         place[self.layout] = np.arange(self.vertices)
         return place
 
-    def costs(self, counts: NDArray[np.uint16]) -> tuple[NDArray[np.uint16], NDArray[np.uint8]]:
-        """What meeting each level costs each vertex on its own side, in two parts: (coarse << shift) + fine.
+    def costs(self, counts: NDArray[np.uint16]) -> Costs:
+        """What meeting each level costs each vertex on its own side.
 
         Parameters
         ----------
         counts : uint16 (f, n)
             Number of neighbours that differ from each vertex in each bit, by place.
-
-        Returns
-        -------
-        uint16, uint8 (blocks, levels, LANES)
-            By place, LANES places a block; zero past the last. Without a shift the fine part has no blocks.
         """
         shape = (-(-self.vertices // LANES), int(self.level_offsets[-1]), LANES)
         coarse = np.zeros(shape, dtype=np.uint16)
@@ -131,7 +126,23 @@ class Dissimilarity:
             self.codes, self.blank, counts, self.lut, self.bit_class, self.level_offsets, self.bit_offsets, self.ordinal,
             self.shift, coarse, fine,
         )  # fmt: skip
-        return coarse, fine
+        return Costs(coarse, fine, self.shift)
+
+    def rows(self) -> NDArray[np.int32]:
+        """int32 (n, attributes): levels by place as rows of the costs, attributes in the order of sorting."""
+        levels = self.codes[self.sorted_by] + self.level_offsets[self.sorted_by, None].astype(np.int32)
+        return np.ascontiguousarray(levels.T)
+
+    def among(self, members: NDArray[np.int64]) -> tuple["Dissimilarity", NDArray[np.int64]]:
+        """The graph that ascending vertices induce, renamed 0, 1, ..., and the old place of each of its places."""
+        places = np.sort(self.place[members])
+        part = replace(
+            self,
+            layout=np.searchsorted(members, self.layout[places]),
+            codes=np.take(self.codes, places, axis=1),
+            blank=np.take(self.blank, places, axis=1),
+        )
+        return part, places
 
 
 def _entropy(codes: NDArray[np.int32]) -> float:

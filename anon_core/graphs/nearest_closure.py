@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from anon_core.graphs.dissimilarity import Dissimilarity
 from anon_core.kernels.cover import closure_edges
 from anon_core.kernels.lanes import LANES
-from anon_core.kernels.nearest import Costs, Tree, least_steps, nearest, number_nodes
+from anon_core.kernels.nearest import Tree, least_steps, nearest, number_nodes
 from anon_core.records import Edges
 
 SLICE = 256  # blocks that are searched between two reports
@@ -32,11 +32,10 @@ class Neighbours:
 
 def level_tree(graph: Dissimilarity) -> Tree:
     """The tree of shared beginnings that sorting the vertices makes; time and memory O(n attributes)."""
-    n, by = graph.vertices, graph.sorted_by
-    rows = np.ascontiguousarray((graph.codes[by] + graph.level_offsets[by, None].astype(np.int32)).T)
-    padded = np.zeros((-(-n // LANES) * LANES, len(by)), dtype=np.uint16)
+    n, rows = graph.vertices, graph.rows()
+    padded = np.zeros((-(-n // LANES) * LANES, rows.shape[1]), dtype=np.uint16)
     padded[:n] = rows  # modulo 2^16
-    own = np.ascontiguousarray(padded.reshape(-1, LANES, len(by)).transpose(0, 2, 1))
+    own = np.ascontiguousarray(padded.reshape(-1, LANES, rows.shape[1]).transpose(0, 2, 1))
     starts = np.flatnonzero(np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)]))
     distinct = rows[starts]
     change, skip = np.empty(len(distinct), dtype=np.int32), np.empty(distinct.shape, dtype=np.int32)
@@ -80,19 +79,18 @@ def nearest_neighbours(
     small subtree is left, all pairs of two blocks are summed at once. On real tables few nodes are visited
     (docs/performance.md); O(n^2) at worst. Memory O(n levels + sum b). The result depends on no thread.
     """
-    coarse, fine = graph.costs(counts)
+    costs = graph.costs(counts)
     least = np.empty(tree.distinct.shape, dtype=np.uint16)
     starts, stops = graph.level_offsets[:-1][graph.sorted_by], graph.level_offsets[1:][graph.sorted_by]
-    least_steps(coarse, tree, starts, stops, least)
-    costs = Costs(coarse, fine, graph.shift, least)
+    least_steps(costs.coarse, tree, starts, stops, least)
     indptr = np.concatenate([[0], np.cumsum(b, dtype=np.int64)])
     vertex, cost = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=np.int32)
     listed = np.empty(0, dtype=np.int32) if before is None else before.vertex
     layout = graph.layout.astype(np.int32)
-    for begin in range(0, len(coarse), SLICE):
-        end = min(len(coarse), begin + SLICE)
+    for begin in range(0, len(costs.coarse), SLICE):
+        end = min(len(costs.coarse), begin + SLICE)
         nearest(
-            tree, costs, layout, graph.place, b[layout], indptr, listed, begin, end, vertex, cost
+            tree, costs, least, layout, graph.place, b[layout], indptr, listed, begin, end, vertex, cost
         )  # fmt: skip
         report(min(graph.vertices, end * LANES))
     return Neighbours(indptr, vertex, cost)

@@ -1,10 +1,21 @@
 """From counts of differing neighbours to the cost of meeting each level."""
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import prange
+from numpy.typing import NDArray
 
 from anon_core.kernels.jit import kernel, parallel_kernel
 from anon_core.kernels.lanes import LANES
+
+
+class Costs(NamedTuple):
+    """What meeting each level costs each record on its own side: (coarse << shift) + fine, by place."""
+
+    coarse: NDArray[np.uint16]  # (blocks, levels, LANES), zero past the last record; sums over any pair stay below 2^16
+    fine: NDArray[np.uint8]  # likewise; without a shift it has no blocks
+    shift: int
 
 
 @kernel

@@ -35,15 +35,6 @@ class Tree(NamedTuple):
     skip: NDArray[np.int32]  # (distinct rows, attributes), first row after the node of depth d that a row lies in
 
 
-class Costs(NamedTuple):
-    """What meeting each level costs each record on its own side: (coarse << shift) + fine."""
-
-    coarse: NDArray[np.uint16]  # (blocks, levels, LANES); sums over any pair of records stay below 2^16
-    fine: NDArray[np.uint8]  # likewise
-    shift: int
-    least: NDArray[np.uint16]  # (distinct rows, attributes), see `least_steps`
-
-
 class Lists(NamedTuple):
     """The neighbours found so far for the records of one block."""
 
@@ -177,14 +168,14 @@ def compare(tree, costs, block, start, stop, alive, dense, vertex, b, lists, scr
 
 
 @kernel
-def walk(tree, costs, block, start, stop, alive, vertex, b, lists, scratch):
+def walk(tree, costs, least, block, start, stop, alive, vertex, b, lists, scratch):
     """Offer the records of places start .. stop - 1, both multiples of LANES or the end, to the `alive` ones of a block.
 
     Depth first; a subtree is left as soon as its bound passes everybody's limit, and where many pairs of a small one are
     still within, its blocks are compared as a whole.
     """
     distinct, first, change, skip, own = tree.distinct, tree.first, tree.change, tree.skip, tree.own
-    table, least, bounds, limits = costs.coarse, costs.least, scratch.bounds, lists.coarse
+    table, bounds, limits = costs.coarse, scratch.bounds, lists.coarse
     attributes, wide, n = distinct.shape[1], table.shape[1] * LANES, len(tree.rows)
     row, done, d = np.searchsorted(first, start, "right") - 1, start, 0
     while done < stop:
@@ -246,7 +237,7 @@ def limit_by_listed(tree, costs, block, vertex, place, b, indptr, listed, lists)
 
 
 @kernel
-def search_block(tree, costs, block, vertex, place, b, indptr, listed, neighbours, costs_found):
+def search_block(tree, costs, least, block, vertex, place, b, indptr, listed, neighbours, costs_found):
     """Find and write the lists of one block's records; see `nearest`."""
     n, attributes, blocks = len(tree.rows), tree.rows.shape[1], len(costs.coarse)
     ours, count = block * LANES, min(LANES, n - block * LANES)
@@ -285,9 +276,9 @@ def search_block(tree, costs, block, vertex, place, b, indptr, listed, neighbour
             if 0 < b[ours + lane] <= lists.sizes[lane] - (SPARE if len(listed) else 0):
                 shrink(lists, lane, b[ours + lane], costs.shift)
     if high < blocks:
-        walk(tree, costs, block, high * LANES, n, alive, vertex, b, lists, scratch)
+        walk(tree, costs, least, block, high * LANES, n, alive, vertex, b, lists, scratch)
     if low > 0:
-        walk(tree, costs, block, 0, low * LANES, alive, vertex, b, lists, scratch)
+        walk(tree, costs, least, block, 0, low * LANES, alive, vertex, b, lists, scratch)
     for lane in range(count):
         wanted = b[ours + lane]
         if wanted == 0:
@@ -301,12 +292,13 @@ def search_block(tree, costs, block, vertex, place, b, indptr, listed, neighbour
 
 
 @parallel_kernel
-def nearest(tree, costs, vertex, place, b, indptr, listed, begin, end, neighbours, costs_found):
-    # vertex, b (n,) by place; place (n,), indptr (n + 1,) by vertex; listed, neighbours, costs_found (sum b,)
+def nearest(tree, costs, least, vertex, place, b, indptr, listed, begin, end, neighbours, costs_found):
+    # tree: Tree, costs: Costs, least: of `least_steps`; vertex, b (n,) by place; place (n,), indptr (n + 1,) by vertex;
+    # listed, neighbours, costs_found (sum b,)
     """For every record of blocks begin .. end - 1 the b records of smallest (E_ij, vertex j), ascending.
 
     `listed` holds b vertices that were near under other costs, or nothing. A node bounds E from below: what i pays for
     meeting its levels, and the least that anyone below it pays for meeting i's.
     """
     for block in prange(begin, end):
-        search_block(tree, costs, block, vertex, place, b, indptr, listed, neighbours, costs_found)
+        search_block(tree, costs, least, block, vertex, place, b, indptr, listed, neighbours, costs_found)
