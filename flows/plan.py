@@ -43,6 +43,7 @@ WORDS = {  # for what pydantic says to programmers
 SETTINGS: dict[type, tuple[tuple[type, ...], str]] = {
     float: ((int, float), "float_type"),
     int: ((int,), "int_type"),
+    bool: ((bool,), "bool_type"),
     str: ((str,), "string_type"),
 }
 

@@ -7,21 +7,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
+from anon_core.graphs.agreement import agreement_cover, reclaim
 from anon_core.graphs.b_edge_cover import b_edge_cover
 from anon_core.graphs.dissimilarity import Dissimilarity, bit_weights
 from anon_core.graphs.nearest_closure import LevelTree, Neighbours, nearest_closure, nearest_neighbours
 from anon_core.kernels.cover import count_differences, hide_differences
 from anon_core.records import BinaryTable, Codebook, Edges, Iteration, MaskedTable, OnIteration
 
+SLOW = 0.02  # an iteration that lowers the loss by a smaller share than this lets epsilon fall
+FALL = 4.0
+LOWEST_EPSILON = 1.25
+
 
 @dataclass(frozen=True, kw_only=True)
 class Adaptive:
-    """Algorithm 1 of Khan et al. with MCE as grouping step.
+    """Algorithm 1 of Khan et al. with MCE as grouping step, a falling epsilon and stars reclaimed.
+
+    With schedule = "fixed" and reclaim = False it is the algorithm of the paper.
 
     Attributes
     ----------
     epsilon : float
         How slowly a bit that is hidden already loses its weight: (epsilon / (1 + epsilon)) per differing neighbour.
+    schedule : {"falling", "fixed"}
+        Whether epsilon is divided by 4, down to 1.25, after each iteration that lowers the loss by less than 2 %; such an
+        iteration at 1.25 is the last. A slow loss of weight shapes the crowds, a fast one settles them.
+    reclaim : bool
+        Whether each iteration ends by showing again what no record needs hidden.
     weights : {"columns", "bits"}
         What counts as loss: every column the same (the sum is NCP), or every bit the same (the paper's count of stars).
         A column's own `weight` multiplies either.
@@ -34,7 +46,9 @@ class Adaptive:
     Khan et al., Adaptive Anonymization of Data using b-Edge Cover, Algorithms 1-3, sections III-IV.
     """
 
-    epsilon: float = 2.0
+    epsilon: float = 20.0
+    schedule: Literal["falling", "fixed"] = "falling"
+    reclaim: bool = True
     weights: Literal["columns", "bits"] = "columns"
     max_iterations: int = 10
     patience: int = 3
@@ -42,6 +56,8 @@ class Adaptive:
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < float("inf"):
             raise InputError("epsilon must be a positive finite number")
+        if self.schedule not in ("falling", "fixed"):
+            raise InputError("schedule must be 'falling' or 'fixed'")
         if self.weights not in ("columns", "bits"):
             raise InputError("weights must be 'columns' or 'bits'")
         if self.max_iterations < 1 or self.patience < 1:
@@ -60,7 +76,8 @@ class Adaptive:
         order = np.arange(table.records) if order is None else order
         ranked = _reorder(table, order)
         weights = bit_weights(self._relative_weights(table.codebook))
-        graph = Dissimilarity.of(ranked, weights, self.epsilon)
+        epsilon = self.epsilon
+        graph = Dissimilarity.of(ranked, weights, epsilon)
         tree = LevelTree.of(graph)
         b = ranked.k - np.int32(1)
         counts = np.zeros((table.codebook.features, table.records), dtype=np.uint16)
@@ -73,6 +90,8 @@ class Adaptive:
             cover = b_edge_cover(nearest_closure(neighbours), b)
             counts[:] = 0
             count_differences(cover.u, cover.v, graph.codes, graph.bit_offsets, graph.ordinal, counts)
+            if self.reclaim:
+                reclaim(ranked, tree, weights, b, counts)
             hidden = np.zeros_like(ranked.bits)
             per_bit = np.zeros(table.codebook.features, dtype=np.int64)
             hide_differences(counts, graph.blank, graph.bit_offsets, hidden, per_bit)
@@ -83,14 +102,22 @@ class Adaptive:
                 cover_edges=len(cover),
             )
             history.append(iteration)
+            slow = best is not None and 1 - iteration.weighted_utility > (1 - SLOW) * (1 - best[0])
             if best is None or iteration.weighted_utility > best[0]:
                 best, best_number = (iteration.weighted_utility, hidden, cover), number
             if on_iteration:
                 on_iteration(iteration)
             if number - best_number >= self.patience or not len(cover):
                 break
+            if slow and self.schedule == "falling":
+                if epsilon <= LOWEST_EPSILON:
+                    break
+                epsilon = max(epsilon / FALL, LOWEST_EPSILON)
+                graph = Dissimilarity.of(ranked, weights, epsilon)
         assert best is not None
         _, hidden, cover = best
+        if self.reclaim:
+            cover = agreement_cover(ranked, tree, hidden, b)
         by_record = np.empty_like(hidden)
         by_record[order] = hidden
         u, v = order[cover.u].astype(np.int32), order[cover.v].astype(np.int32)
@@ -102,7 +129,9 @@ class Adaptive:
         lists = int(table.k.sum(dtype=np.int64)) - n
         # costs int32 by level; counts uint16 twice (one in layout order); codes and the tree made of them; hidden twice;
         # lists and their predecessors 8 bytes an entry each, closure 12, its order twice 8, flags 1, two covers 12 each.
-        per_record = 4 * int(book.level_offsets[-1]) + 4 * book.features + 34 * len(book.attributes) + 24 * book.words + 64
+        # Reclaiming takes the place of closure and order: 36 bytes an entry; it adds a bit a level and hidden once more.
+        levels = int(book.level_offsets[-1])
+        per_record = 4 * levels + levels // 8 + 4 * book.features + 34 * len(book.attributes) + 32 * book.words + 128
         return n * per_record + 69 * lists
 
     def _relative_weights(self, book: Codebook) -> NDArray[np.float64]:

@@ -13,6 +13,8 @@ from anon_core.graphs.dissimilarity import bit_weights
 from tests import naive
 from tests.strategies import EPSILONS, bit_matrices, tables
 
+PAPER = {"schedule": "fixed", "reclaim": False}  # Algorithm 1 as printed
+
 
 def features(table):
     """bool (n, f) of packed bits."""
@@ -44,7 +46,9 @@ def test_same_cover_as_literal_algorithm(data, epsilon, iterations, random):
     covers = list(naive.adaptive(x[order], k[order], epsilon, base, iterations))
     utilities = [1 - stars.mean() for _, stars in covers]
     best = int(np.argmax(utilities))
-    masked = Adaptive(epsilon=epsilon, weights="bits", max_iterations=iterations, patience=99).anonymize(table, order=order)
+    masked = Adaptive(**PAPER, epsilon=epsilon, weights="bits", max_iterations=iterations, patience=99).anonymize(
+        table, order=order
+    )
     assert [i.utility for i in masked.iterations] == pytest.approx(utilities[: len(masked.iterations)])
     pairs = {(min(order[u], order[v]), max(order[u], order[v])) for u, v in covers[best][0]}
     assert set(zip(masked.cover.u.tolist(), masked.cover.v.tolist(), strict=True)) == pairs
@@ -58,21 +62,24 @@ def test_same_cover_as_literal_algorithm(data, epsilon, iterations, random):
 def test_same_cover_as_literal_algorithm_on_forty_records(data, epsilon):
     x, k = data
     (cover, stars), *_ = naive.adaptive(x, k, epsilon, np.full(x.shape[1], 2**12), 1)
-    masked = Adaptive(epsilon=epsilon, weights="bits", max_iterations=1).anonymize(encoding.from_bits(x, k))
+    masked = Adaptive(**PAPER, epsilon=epsilon, weights="bits", max_iterations=1).anonymize(encoding.from_bits(x, k))
     assert set(zip(masked.cover.u.tolist(), masked.cover.v.tolist(), strict=True)) == cover
     assert (unpack(masked.hidden, x.shape[1]) == stars).all()
 
 
 @settings(max_examples=100, deadline=None)
-@given(tables(), EPSILONS, st.sampled_from(["bits", "columns"]))
-def test_every_encoding_hides_everyone(table, epsilon, weights):
-    masked = Adaptive(epsilon=epsilon, weights=weights, max_iterations=4).anonymize(table)
+@given(tables(), EPSILONS, st.sampled_from(["bits", "columns"]), st.sampled_from(["falling", "fixed"]), st.booleans())
+def test_every_encoding_hides_everyone(table, epsilon, weights, schedule, reclaim):
+    masked = Adaptive(schedule=schedule, reclaim=reclaim, epsilon=epsilon, weights=weights, max_iterations=4).anonymize(table)
     x = features(table)
     stars = unpack(masked.hidden, table.codebook.features)
     assert (stars | ~blanks(table)).all()
     fit = naive.compatible(x, x, stars)
     assert (fit.sum(axis=1) >= table.k).all()
     assert (naive.matchable(fit).sum(axis=1) >= table.k).all()
+    u, v = masked.cover.u, masked.cover.v
+    assert (fit[u, v] & fit[v, u]).all()
+    assert (np.bincount(np.concatenate([u, v]), minlength=len(x)) >= table.k - 1).all()
 
 
 @settings(max_examples=60, deadline=None)
@@ -84,7 +91,7 @@ def test_same_first_cover_for_encoded_columns(table, epsilon, weights):
         table = type(table)(table.codebook, table.codes, table.bits, table.k, np.zeros_like(table.blank))
     covers = list(naive.adaptive(x.astype(int), table.k.tolist(), epsilon, base, 3))
     for count in (1, 2, 3):
-        masked = Adaptive(epsilon=epsilon, weights=weights, max_iterations=count, patience=9).anonymize(table)
+        masked = Adaptive(**PAPER, epsilon=epsilon, weights=weights, max_iterations=count, patience=9).anonymize(table)
         best = int(np.argmax([i.weighted_utility for i in masked.iterations]))
         assert (unpack(masked.hidden, x.shape[1]) == covers[best][1]).all()
 
@@ -130,7 +137,7 @@ def test_figure_three_as_printed():
     distances[2, 4] = 3  # printed as 4: U3 and U5 differ in f1, f4 and f6 only
     assert naive.edge_weights(x, np.full(x.shape, 0.5)) == distances
     table = encoding.from_bits(x, np.full(6, 2))
-    masked = Adaptive(weights="bits", max_iterations=1).anonymize(table)
+    masked = Adaptive(**PAPER, weights="bits", max_iterations=1).anonymize(table)
     assert list(zip(masked.cover.u.tolist(), masked.cover.v.tolist(), strict=True)) == [(4, 5), (0, 1), (2, 3)]
     cells = encoding.write_cells(table, masked.hidden)
     assert ["".join(row) for row in zip(*cells.values(), strict=True)] == printed
@@ -142,7 +149,7 @@ def test_figure_three_as_printed():
 def test_lemma_stars_between_distance_and_its_k_th_part(data):
     """Lemma III.1 of Khan et al. on the first cover: s(G) <= h(G) <= k s(G), k the largest crowd of the cover."""
     x, k = data
-    masked = Adaptive(weights="bits", max_iterations=1).anonymize(encoding.from_bits(x, k))
+    masked = Adaptive(**PAPER, weights="bits", max_iterations=1).anonymize(encoding.from_bits(x, k))
     u, v = masked.cover.u, masked.cover.v
     h = 2 * int((x[u] != x[v]).sum())
     s = int(unpack(masked.hidden, x.shape[1]).sum())
@@ -150,7 +157,9 @@ def test_lemma_stars_between_distance_and_its_k_th_part(data):
     assert s <= h <= max(1, degree) * s or h == s == 0
 
 
-@pytest.mark.parametrize("wrong", [{"epsilon": 0}, {"epsilon": float("nan")}, {"weights": "rows"}, {"patience": 0}])
+@pytest.mark.parametrize(
+    "wrong", [{"epsilon": 0}, {"epsilon": float("nan")}, {"weights": "rows"}, {"schedule": "up"}, {"patience": 0}]
+)
 def test_settings_are_checked_at_birth(wrong):
     with pytest.raises(InputError):
         Adaptive(**wrong)
