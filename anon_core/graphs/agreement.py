@@ -41,7 +41,7 @@ def reclaim(
     them; any subgraph with enough edges will do. Passes over the vertices are serial, hence the same for any number of
     threads. Memory 12 * ROOM * sum b bytes and n bits a level.
     """
-    hidden = _hidden(table, counts)
+    hidden = hidden_by(table, counts)
     twins = np.empty(table.records, dtype=np.int64)
     runs = np.diff(tree.first)
     twins[tree.layout] = np.repeat(runs, runs) - 1
@@ -73,7 +73,8 @@ def agreement_cover(table: BinaryTable, tree: LevelTree, hidden: NDArray[np.uint
     return b_edge_cover(nearest_closure(Neighbours(indptr, listed, np.zeros_like(listed))), b)
 
 
-def _hidden(table: BinaryTable, counts: NDArray[np.uint16]) -> NDArray[np.uint64]:
+def hidden_by(table: BinaryTable, counts: NDArray[np.uint16]) -> NDArray[np.uint64]:
+    """What counts hide, uint64 (n, words): features in which a neighbour differs, and blank cells."""
     hidden = np.zeros_like(table.bits)
     hide_differences(counts, table.blank, table.codebook.bit_offsets, hidden, np.empty(len(counts), dtype=np.int64))
     return hidden
