@@ -34,9 +34,9 @@ class Adaptive:
         iteration at 1.25 is the last. A slow loss of weight shapes the crowds, a fast one settles them.
     reclaim : bool
         Whether each iteration ends by showing again what no record needs hidden.
-    weights : {"columns", "bits"}
-        What counts as loss: every column the same (the sum is NCP), or every bit the same (the paper's count of stars).
-        A column's own `weight` multiplies either.
+    weights : {"columns", "cells", "bits"}
+        What counts as loss: every column the same (the sum is NCP), a cell's NCP and as much again as a fully hidden one for
+        not being exact, or every bit the same (the paper's count of stars). A column's own `weight` multiplies each.
     max_iterations : int
     patience : int
         Stop after this many iterations without improvement.
@@ -49,7 +49,7 @@ class Adaptive:
     epsilon: float = 20.0
     schedule: Literal["falling", "fixed"] = "falling"
     reclaim: bool = True
-    weights: Literal["columns", "bits"] = "columns"
+    weights: Literal["columns", "cells", "bits"] = "columns"
     max_iterations: int = 10
     patience: int = 3
 
@@ -58,8 +58,8 @@ class Adaptive:
             raise InputError("epsilon must be a positive finite number")
         if self.schedule not in ("falling", "fixed"):
             raise InputError("schedule must be 'falling' or 'fixed'")
-        if self.weights not in ("columns", "bits"):
-            raise InputError("weights must be 'columns' or 'bits'")
+        if self.weights not in ("columns", "cells", "bits"):
+            raise InputError("weights must be 'columns', 'cells' or 'bits'")
         if self.max_iterations < 1 or self.patience < 1:
             raise InputError("max_iterations and patience must be at least 1")
 
@@ -75,9 +75,10 @@ class Adaptive:
         """
         order = np.arange(table.records) if order is None else order
         ranked = _reorder(table, order)
-        weights = bit_weights(self._relative_weights(table.codebook))
+        weights, cell_weights = self._weights(table.codebook)
+        whole = table.records * (int(weights.sum()) + int(cell_weights.sum()))
         epsilon = self.epsilon
-        graph = Dissimilarity.of(ranked, weights, epsilon)
+        graph = Dissimilarity.of(ranked, weights, epsilon, cell_weights)
         tree = LevelTree.of(graph)
         b = ranked.k - np.int32(1)
         counts = np.zeros((table.codebook.features, table.records), dtype=np.uint16)
@@ -91,14 +92,15 @@ class Adaptive:
             counts[:] = 0
             count_differences(cover.u, cover.v, graph.codes, graph.bit_offsets, graph.ordinal, counts)
             if self.reclaim:
-                reclaim(ranked, tree, weights, b, counts)
+                reclaim(ranked, tree, weights, cell_weights, b, counts)
             hidden = np.zeros_like(ranked.bits)
             per_bit = np.zeros(table.codebook.features, dtype=np.int64)
             hide_differences(counts, graph.blank, graph.bit_offsets, hidden, per_bit)
+            loss = int(per_bit @ weights.astype(np.int64)) + int(_masked_cells(ranked, counts, cell_weights) @ cell_weights)
             iteration = Iteration(
                 number=number,
                 utility=1 - float(per_bit.sum()) / (table.records * table.codebook.features),
-                weighted_utility=1 - float(per_bit @ weights.astype(np.int64)) / (table.records * int(weights.sum())),
+                weighted_utility=1 - loss / whole,
                 cover_edges=len(cover),
             )
             history.append(iteration)
@@ -113,7 +115,7 @@ class Adaptive:
                 if epsilon <= LOWEST_EPSILON:
                     break
                 epsilon = max(epsilon / FALL, LOWEST_EPSILON)
-                graph = Dissimilarity.of(ranked, weights, epsilon)
+                graph = Dissimilarity.of(ranked, weights, epsilon, cell_weights)
         assert best is not None
         _, hidden, cover = best
         if self.reclaim:
@@ -134,9 +136,26 @@ class Adaptive:
         per_record = 4 * levels + levels // 8 + 4 * book.features + 34 * len(book.attributes) + 32 * book.words + 128
         return n * per_record + 69 * lists
 
-    def _relative_weights(self, book: Codebook) -> NDArray[np.float64]:
-        share = [a.weight / (max(1, a.levels - 1) if self.weights == "columns" else 1) for a in book.attributes]
-        return np.repeat(share, [a.bits for a in book.attributes])
+    def _weights(self, book: Codebook) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Of each bit and, in addition, of each attribute's first hidden bit."""
+        share = [a.weight / (1 if self.weights == "bits" else max(1, a.levels - 1)) for a in book.attributes]
+        relative = np.repeat(share, [a.bits for a in book.attributes])
+        if self.weights != "cells":
+            return bit_weights(relative), np.zeros(len(book.attributes), dtype=np.int32)
+        weights = bit_weights(np.concatenate([relative, [a.weight for a in book.attributes]]))
+        return weights[: book.features], weights[book.features :]
+
+
+def _masked_cells(table: BinaryTable, counts: NDArray[np.uint16], cell_weights: NDArray[np.int32]) -> NDArray[np.int64]:
+    """How many cells of each attribute hide anything, int64 (attributes,); 0 where it does not matter."""
+    bit = table.codebook.bit_offsets
+    return np.array(
+        [
+            np.count_nonzero(counts[bit[a] : bit[a + 1]].any(axis=0) | blank) if cell_weights[a] else 0
+            for a, blank in enumerate(table.blank)
+        ],
+        dtype=np.int64,
+    )
 
 
 def _reorder(table: BinaryTable, order: NDArray[np.int64]) -> BinaryTable:

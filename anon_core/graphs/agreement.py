@@ -14,7 +14,12 @@ LIMITS = (1, 4, 16, 64)  # partners paid for a feature of mean weight, pass by p
 
 
 def reclaim(
-    table: BinaryTable, tree: LevelTree, weights: NDArray[np.int32], b: NDArray[np.int32], counts: NDArray[np.uint16]
+    table: BinaryTable,
+    tree: LevelTree,
+    weights: NDArray[np.int32],
+    cell_weights: NDArray[np.int32],
+    b: NDArray[np.int32],
+    counts: NDArray[np.uint16],
 ) -> None:
     """Show again what is hidden for no vertex's need.
 
@@ -29,6 +34,8 @@ def reclaim(
         Of the same vertices.
     weights : int32 (f,)
         What a hidden feature costs.
+    cell_weights : int32 (attributes,)
+        What the first hidden feature of an attribute costs in addition.
     b : int32 (n,)
         How many vertices must agree with each.
     counts : uint16 (f, n)
@@ -52,7 +59,7 @@ def reclaim(
     book = table.codebook
     for limit in LIMITS:
         thin(
-            table.bits, hidden, table.codes, table.blank, weights, book.bit_offsets, book.ordinal,
+            table.bits, hidden, table.codes, table.blank, weights, cell_weights, book.bit_offsets, book.ordinal,
             limit / float(weights.mean()), start, partner, degree, spare,
         )  # fmt: skip
     counts[:] = 0

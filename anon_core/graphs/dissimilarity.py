@@ -38,6 +38,8 @@ class Dissimilarity:
     lut : int32 (classes, steps)
         Weight of a bit of a class by the number of neighbours that differ in it.
     bit_class : int32 (f,)
+    cell_lut : int32 (attributes, steps)
+        What a difference in an attribute costs beside its bits, by the number of neighbours that differ in it.
     """
 
     codes: NDArray[np.int32]
@@ -47,23 +49,35 @@ class Dissimilarity:
     ordinal: NDArray[np.bool_]
     lut: NDArray[np.int32]
     bit_class: NDArray[np.int32]
+    cell_lut: NDArray[np.int32]
 
     @classmethod
-    def of(cls, table: BinaryTable, weights: NDArray[np.int32], epsilon: float) -> "Dissimilarity":
-        """Weights W = round(weight * (epsilon / (1 + epsilon))^count), Algorithm 1, line 9 of Khan et al."""
+    def of(
+        cls,
+        table: BinaryTable,
+        weights: NDArray[np.int32],
+        epsilon: float,
+        cell_weights: NDArray[np.int32] | None = None,
+    ) -> "Dissimilarity":
+        """Weights W = round(weight * (epsilon / (1 + epsilon))^count), Algorithm 1, line 9 of Khan et al.
+
+        `cell_weights`, int32 (attributes,), fall in the same way with the count of neighbours that differ in the attribute.
+        """
         book = table.codebook
         base, bit_class = np.unique(weights, return_inverse=True)
+        cells = np.zeros(len(book.attributes), dtype=np.int32) if cell_weights is None else cell_weights
         ratio = epsilon / (1 + epsilon)
-        steps = int(min(MOST_STEPS, np.ceil(np.log(4.0 * base.max()) / -np.log(ratio)) + 1))
-        lut = np.round(base[:, None] * ratio ** np.arange(steps)).astype(np.int32)
+        steps = int(min(MOST_STEPS, np.ceil(np.log(4.0 * max(base.max(), cells.max())) / -np.log(ratio)) + 1))
+        decay = ratio ** np.arange(steps)
         return cls(
             table.codes,
             table.blank,
             book.level_offsets,
             book.bit_offsets,
             book.ordinal,
-            lut,
+            np.round(base[:, None] * decay).astype(np.int32),
             bit_class.reshape(-1).astype(np.int32),
+            np.round(cells[:, None] * decay).astype(np.int32),
         )
 
     @property
@@ -94,6 +108,7 @@ class Dissimilarity:
             np.take(counts, layout, axis=1),
             self.lut,
             self.bit_class,
+            self.cell_lut,
             self.level_offsets,
             self.bit_offsets,
             self.ordinal,

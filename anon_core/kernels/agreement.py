@@ -173,11 +173,12 @@ def show_unneeded(i, hidden, count):
 
 
 @kernel
-def offers(own, blank, count, weights, bit_offsets, ordinal, limit, offer, price):
-    # own, blank (attributes,): those of one vertex; count, weights (f,); offer, price: filled, ascending by price
+def offers(own, blank, count, weights, cell_weights, bit_offsets, ordinal, limit, offer, price):
+    # own, blank, cell_weights (attributes,): of one vertex; count, weights (f,); offer, price: filled, ascending by price
     """Features that the vertex could show again and what each costs: partners lost per weight shown; returns how many.
 
-    With a feature all those are shown that no other partner differs in. At most `limit` is paid; blank cells stay hidden.
+    With a feature all those are shown that no other partner differs in, and where none is left the cell is exact.
+    At most `limit` is paid; blank cells stay hidden.
     """
     found = 0
     for a in range(len(own)):
@@ -188,6 +189,11 @@ def offers(own, blank, count, weights, bit_offsets, ordinal, limit, offer, price
             total += weights[bit] * (count[bit] > 0)
         if total == 0:
             continue
+        differing = 0  # partners with another level, each in the own bit or, on a thermometer, in one next to the own level
+        if not ordinal[a] or mine < end:
+            differing += count[mine]
+        if ordinal[a] and mine > begin:
+            differing += count[mine - 1]
         gain = 0.0
         for step in range(end - begin):
             bit = begin + step
@@ -202,8 +208,9 @@ def offers(own, blank, count, weights, bit_offsets, ordinal, limit, offer, price
                 gain = total
             else:
                 gain = weights[bit] + (weights[mine] if count[bit] == count[mine] else 0)
-            if count[bit] <= limit * gain:
-                cost = count[bit] / gain
+            worth = gain + (cell_weights[a] if count[bit] == differing else 0)
+            if count[bit] <= limit * worth:
+                cost = count[bit] / worth
                 at = found
                 while at > 0 and price[at - 1] > cost:
                     offer[at], price[at] = offer[at - 1], price[at - 1]
@@ -243,7 +250,7 @@ def part(i, bit, bits, start, partner, size, spare, count):
 
 
 @kernel
-def thin(bits, hidden, codes, blank, weights, bit_offsets, ordinal, limit, start, partner, size, spare):
+def thin(bits, hidden, codes, blank, weights, cell_weights, bit_offsets, ordinal, limit, start, partner, size, spare):
     # codes, blank (attributes, n); spare (n,): agreeing vertices beyond those needed
     """One pass over the vertices: each shows again what costs at most `limit` and what all concerned can spare."""
     count = np.zeros(64 * bits.shape[1], dtype=np.int32)
@@ -252,7 +259,7 @@ def thin(bits, hidden, codes, blank, weights, bit_offsets, ordinal, limit, start
         if size[i] == 0 or spare[i] <= 0:
             continue
         refresh(i, bits, hidden, start, partner, size, count)
-        found = offers(codes[:, i], blank[:, i], count, weights, bit_offsets, ordinal, limit, offer, price)
+        found = offers(codes[:, i], blank[:, i], count, weights, cell_weights, bit_offsets, ordinal, limit, offer, price)
         shown = False
         for index in range(found):
             bit = offer[index]

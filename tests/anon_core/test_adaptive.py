@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from anon_core import encoding
 from anon_core.anonymizers import Adaptive
 from anon_core.errors import InputError
-from anon_core.graphs.dissimilarity import bit_weights
+from anon_core.graphs.dissimilarity import Dissimilarity, bit_weights
 from tests import naive
 from tests.strategies import EPSILONS, bit_matrices, tables
 
@@ -68,7 +68,7 @@ def test_same_cover_as_literal_algorithm_on_forty_records(data, epsilon):
 
 
 @settings(max_examples=100, deadline=None)
-@given(tables(), EPSILONS, st.sampled_from(["bits", "columns"]), st.sampled_from(["falling", "fixed"]), st.booleans())
+@given(tables(), EPSILONS, st.sampled_from(["bits", "cells", "columns"]), st.sampled_from(["falling", "fixed"]), st.booleans())
 def test_every_encoding_hides_everyone(table, epsilon, weights, schedule, reclaim):
     masked = Adaptive(schedule=schedule, reclaim=reclaim, epsilon=epsilon, weights=weights, max_iterations=4).anonymize(table)
     x = features(table)
@@ -94,6 +94,29 @@ def test_same_first_cover_for_encoded_columns(table, epsilon, weights):
         masked = Adaptive(**PAPER, epsilon=epsilon, weights=weights, max_iterations=count, patience=9).anonymize(table)
         best = int(np.argmax([i.weighted_utility for i in masked.iterations]))
         assert (unpack(masked.hidden, x.shape[1]) == covers[best][1]).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), st.data())
+def test_costs_of_levels_are_sums_of_bits_and_cells(table, data):
+    book = table.codebook
+    weights = np.arange(1, book.features + 1, dtype=np.int32) * 100
+    cells = np.arange(len(book.attributes), dtype=np.int32) * 1000
+    graph = Dissimilarity.of(table, weights, 2.0, cells)
+    partners = data.draw(st.lists(st.tuples(*[st.integers(0, table.records - 1)] * 2), max_size=30))
+    x = features(table)
+    counts = np.zeros((book.features, table.records), dtype=np.uint16)
+    differing = np.zeros((len(book.attributes), table.records), dtype=int)
+    for i, j in partners:
+        counts[:, i] += x[i] != x[j]
+        differing[:, i] += table.codes[:, i] != table.codes[:, j]
+    table_of_costs = graph.cost_table(counts, np.arange(table.records)).transpose(0, 2, 1).reshape(-1, book.level_offsets[-1])
+    for i in range(table.records):
+        for j in range(table.records):
+            bits = np.round(weights * (2 / 3) ** counts[:, i].astype(int))[(x[i] != x[j]) & ~blanks(table)[i]].sum()
+            other = (table.codes[:, i] != table.codes[:, j]) & ~table.blank[:, i]
+            whole = bits + np.round(cells * (2 / 3) ** differing[:, i])[other].sum()
+            assert table_of_costs[i, table.codes[:, j] + book.level_offsets[:-1]].sum() == whole
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -41,15 +41,16 @@ def hidden_tables(draw):
 
 
 @settings(max_examples=150, deadline=None)
-@given(hidden_tables(), st.sampled_from([1, 3, 99]))
-def test_reclaiming_keeps_every_need_and_hides_nothing_new(drawn, room):
+@given(hidden_tables(), st.sampled_from([1, 3, 99]), st.sampled_from([0, 5]))
+def test_reclaiming_keeps_every_need_and_hides_nothing_new(drawn, room, cell):
     table, tree, counts, hidden, b = drawn
     f = table.codebook.features
     x, before = bits_of(table.bits, f), bits_of(hidden, f)
     weights = np.arange(1, f + 1, dtype=np.int32)
+    cells = np.full(len(table.codebook.attributes), cell, dtype=np.int32)
     usual, agreement.ROOM = agreement.ROOM, room
     try:
-        agreement.reclaim(table, tree, weights, b, counts)
+        agreement.reclaim(table, tree, weights, cells, b, counts)
     finally:
         agreement.ROOM = usual
     after = bits_of(agreement.hidden_by(table, counts), f)
@@ -73,7 +74,7 @@ def test_the_agreement_cover_holds_agreeing_pairs_enough_of_them(drawn):
 
 
 @settings(max_examples=60, deadline=None)
-@given(tables(), EPSILONS, st.sampled_from(["bits", "columns"]))
+@given(tables(), EPSILONS, st.sampled_from(["bits", "cells", "columns"]))
 def test_an_iteration_with_reclaiming_hides_a_subset(table, epsilon, weights):
     plain, reclaimed = (
         Adaptive(epsilon=epsilon, weights=weights, max_iterations=1, reclaim=reclaim).anonymize(table)

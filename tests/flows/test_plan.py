@@ -308,7 +308,7 @@ WRONG = [
     ("[anonymizer]\nepsilon = -77319.0", r"\[anonymizer\] epsilon must be a positive finite number"),
     ("[anonymizer]\nschedule = 'zq7'", r"\[anonymizer\] schedule must be 'falling' or 'fixed'"),
     ("[anonymizer]\nreclaim = 1", "anonymizer.reclaim must be true or false"),
-    ("[anonymizer]\nweights = 'zq7'", r"\[anonymizer\] weights must be 'columns' or 'bits'"),
+    ("[anonymizer]\nweights = 'zq7'", r"\[anonymizer\] weights must be 'columns', 'cells' or 'bits'"),
     ("[anonymizer]\npatience = 0", r"\[anonymizer\] max_iterations and patience must be at least 1"),
     ("[anonymizer]\npatience = 1.5", "anonymizer.patience must be a whole number"),
 ]
