@@ -189,7 +189,7 @@ class Iteration:
     utility : float
         1 - hidden bits / (n f), the paper's Definition III.2.
     weighted_utility : float
-        The same with each bit counted by its base weight; the measure that chooses the best iteration.
+        The same with each bit (and each masked cell, where that counts) at its base weight: what chooses the best iteration.
     cover_edges : int
     """
 

@@ -45,6 +45,7 @@ NUMBER = (int, float)
 SETTINGS: dict[type, tuple[tuple[type, ...], str]] = {
     float: (NUMBER, "float_type"),
     int: ((int,), "int_type"),
+    bool: ((bool,), "bool_type"),
     str: ((str,), "string_type"),
 }
 

@@ -111,7 +111,7 @@ def starter(source_path: Path) -> str:
         "",
         "[anonymizer]",
         'name = "adaptive"',
-        'weights = "columns"        # every column counts the same; "bits" is the paper\'s count of stars',
+        'weights = "columns"        # every column the same; "cells": more exact cells; "bits": the paper\'s stars',
         "",
         "[publish]",
         'path = "releases"',

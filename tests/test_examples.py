@@ -32,13 +32,13 @@ def published(example, table, folder, *overrides):
 
 @pytest.mark.usefixtures("server")
 def test_adult_as_in_the_paper(tmp_path):
-    """Khan et al. report utility 0.904 after convergence; ten iterations come to 0.885 at least."""
+    """Khan et al. report utility 0.904 after convergence; reclaiming and a falling epsilon come to 0.915 at least."""
     manifest = published("adult.toml", "adult/adult.data.gz", tmp_path)
     assert manifest["privacy"]["records"] == 32561
     assert (manifest["privacy"]["k_min"], manifest["privacy"]["k_max"]) == (5, 100)
     assert manifest["utility"]["features"] == 104
     assert len(manifest["iterations"]) <= 10
-    assert manifest["utility"]["suppression"] >= 0.885
+    assert manifest["utility"]["suppression"] >= 0.915
 
 
 @pytest.mark.usefixtures("server")
@@ -46,7 +46,7 @@ def test_adult_loses_less_than_equivalence_classes(tmp_path):
     """Strict Mondrian on the same records and columns: NCP 9.99 %, 51.8 % of cells exact."""
     manifest = published("adult-ncp.toml", "adult/adult.data.gz", tmp_path)
     assert manifest["privacy"]["records"] == 30162
-    assert manifest["utility"]["gcp"] <= 0.042
+    assert manifest["utility"]["gcp"] <= 0.038
     assert manifest["utility"]["cells_exact"] >= 0.70
 
 

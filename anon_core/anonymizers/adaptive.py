@@ -8,24 +8,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
+from anon_core.graphs.agreement import agreement_cover, hidden_by, hidden_totals, reclaim
 from anon_core.graphs.covers import COVERS
-from anon_core.graphs.dissimilarity import Dissimilarity, bit_weights
+from anon_core.graphs.dissimilarity import Dissimilarity, integer_weights
 from anon_core.graphs.nearest_closure import Neighbours, level_tree, nearest_neighbours
-from anon_core.kernels.cover import count_differences, hide_differences
+from anon_core.kernels.cover import count_differences
 from anon_core.records import BinaryTable, Checkpoint, Codebook, Edges, Iteration, MaskedTable, Observer, best_of
+
+SLOW = 0.02  # an iteration that lowers the loss by a smaller share than this lets epsilon fall
+FALL = 4.0
+LOWEST_EPSILON = 1.25
 
 
 @dataclass(frozen=True, kw_only=True)
 class Adaptive:
-    """Algorithm 1 of Khan et al.; its grouping step is MCE or another cover.
+    """Algorithm 1 of Khan et al. with MCE or another cover as grouping step, a falling epsilon and stars reclaimed.
+
+    With schedule = "fixed" and reclaim = False it is the algorithm of the paper.
 
     Attributes
     ----------
     epsilon : float
         How slowly a bit that is hidden already loses its weight: (epsilon / (1 + epsilon)) per differing neighbour.
-    weights : {"columns", "bits"}
-        What counts as loss: every column the same (the sum is NCP), or every bit the same (the paper's count of stars).
-        A column's own `weight` multiplies either.
+    schedule : {"falling", "fixed"}
+        Whether epsilon is divided by 4, down to 1.25, after each iteration that lowers the loss by less than 2 %; such an
+        iteration at 1.25 is the last. A slow loss of weight shapes the crowds, a fast one settles them.
+    reclaim : bool
+        Whether each iteration ends by showing again what no record needs hidden.
+    weights : {"columns", "cells", "bits"}
+        What counts as loss: every column the same (the sum is NCP), a cell's NCP and as much again as a fully hidden one for
+        not being exact, or every bit the same (the paper's count of stars). A column's own `weight` multiplies each.
     cover : {"mce", "lse", "s-lse", "nearest", "exact", "b-matching", "classes"}
         The grouping step. "lse" is slower than "mce" and lighter; "s-lse" is the cover of "mce" by another name; "nearest"
         keeps its redundant edges. "exact" (least weight) and "b-matching" (exactly b edges each) are for small tables;
@@ -39,8 +51,10 @@ class Adaptive:
     Khan et al., Adaptive Anonymization of Data using b-Edge Cover, Algorithms 1-3, sections III-IV.
     """
 
-    epsilon: float = 2.0
-    weights: Literal["columns", "bits"] = "columns"
+    epsilon: float = 20.0
+    schedule: Literal["falling", "fixed"] = "falling"
+    reclaim: bool = True
+    weights: Literal["columns", "cells", "bits"] = "columns"
     cover: Literal["mce", "lse", "s-lse", "nearest", "exact", "b-matching", "classes"] = "mce"
     max_iterations: int = 10
     patience: int = 3
@@ -48,8 +62,10 @@ class Adaptive:
     def __post_init__(self) -> None:
         if not 0 < self.epsilon < float("inf"):
             raise InputError("epsilon must be a positive finite number")
-        if self.weights not in ("columns", "bits"):
-            raise InputError("weights must be 'columns' or 'bits'")
+        if self.schedule not in ("falling", "fixed"):
+            raise InputError("schedule must be 'falling' or 'fixed'")
+        if self.weights not in ("columns", "cells", "bits"):
+            raise InputError("weights must be 'columns', 'cells' or 'bits'")
         if self.cover not in COVERS:
             raise InputError("cover must be one of " + ", ".join(COVERS))
         if self.max_iterations < 1 or self.patience < 1:
@@ -76,66 +92,111 @@ class Adaptive:
         observer = observer or Observer()
         rank = np.empty_like(order)
         rank[order] = np.arange(table.records)
-        ranked = _reorder(table, order)
-        weights = bit_weights(self._relative_weights(table.codebook), table.codebook)
-        graph = Dissimilarity.of(ranked, weights, self.epsilon)
-        b = ranked.k - np.int32(1)
-        counts = np.zeros((table.codebook.features, table.records), dtype=np.uint16)
+        grouping = _Grouping(_reorder(table, order), self)
         history: list[Iteration] = []
         best: Edges | None = None
         if resume is not None:
             self._check(resume, table)
             history, best = list(resume.iterations), resume.best
-            _hide(graph, _renamed(resume.latest, rank), counts)
-        tree = level_tree(graph)
+            if self._next_epsilon(history) is not None:
+                grouping.hide(_renamed(resume.latest, rank))
         neighbours: Neighbours | None = None
-        while not self._ends(history):
-            neighbours = nearest_neighbours(graph, tree, counts, b, before=neighbours, report=observer.searched)
-            cover = kind.find(graph, counts, b, neighbours)
-            _, per_bit = _hide(graph, cover, counts)
-            iteration = Iteration(
-                number=len(history) + 1,
-                utility=1 - float(per_bit.sum()) / (table.records * table.codebook.features),
-                weighted_utility=1 - float(per_bit @ weights.astype(np.int64)) / (table.records * int(weights.sum())),
-                cover_edges=len(cover),
+        while (epsilon := self._next_epsilon(history)) is not None:
+            graph = grouping.graph.fading(epsilon)
+            neighbours = nearest_neighbours(
+                graph, grouping.tree, grouping.counts, grouping.b, before=neighbours, report=observer.searched
             )
-            history.append(iteration)
+            cover = kind.find(graph, grouping.counts, grouping.b, neighbours)
+            grouping.hide(cover)
+            history.append(grouping.reached(len(history) + 1, len(cover)))
             latest = _renamed(cover, order)
-            if best is None or best_of(history) is iteration:
+            if best is None or best_of(history) is history[-1]:
                 best = latest
             observer.iterated(Checkpoint(latest, best, tuple(history)))
             del cover, latest  # the next search needs their counts only
         assert best is not None
-        hidden, _ = _hide(graph, _renamed(best, rank), counts)
+        grouping.hide(_renamed(best, rank))
+        hidden = hidden_by(grouping.graph, grouping.counts)
+        if self.reclaim:
+            best = _renamed(agreement_cover(grouping.table, grouping.graph, grouping.tree, hidden, grouping.b), order)
         by_record = np.empty_like(hidden)
-        by_record[order[graph.layout]] = hidden
+        by_record[order] = hidden
         return MaskedTable(table, by_record, best, tuple(history))
 
-    def _ends(self, history: Sequence[Iteration]) -> bool:
-        """Whether there is nothing to gain or no time left for it."""
+    def _next_epsilon(self, history: Sequence[Iteration]) -> float | None:
+        """What the next iteration is to run with; None where there is nothing to gain or no time left for it."""
         if not history:
-            return False
+            return self.epsilon
         idle = len(history) - best_of(history).number
         settled = COVERS[self.cover].settled or not history[-1].cover_edges
-        return len(history) >= self.max_iterations or idle >= self.patience or settled
+        if len(history) >= self.max_iterations or idle >= self.patience or settled:
+            return None
+        epsilon = self.epsilon
+        for count in range(1, len(history) if self.schedule == "falling" else 0):
+            before, after = 1 - best_of(history[:count]).weighted_utility, 1 - history[count].weighted_utility
+            if after > (1 - SLOW) * before:
+                if epsilon <= LOWEST_EPSILON:
+                    return None
+                epsilon = max(epsilon / FALL, LOWEST_EPSILON)
+        return epsilon
 
     def _check(self, resume: Checkpoint, table: BinaryTable) -> None:
         resume.check(table)
-        if any(self._ends(resume.iterations[:count]) for count in range(1, len(resume.iterations))):
+        if any(self._next_epsilon(resume.iterations[:count]) is None for count in range(1, len(resume.iterations))):
             raise InputError("the checkpoint goes on where these settings stop; resume with those that it was made with")
 
     def memory(self, table: BinaryTable) -> int:
         """Bytes held at most beyond the input: costs and counts of each level, what the cover takes."""
         COVERS[self.cover].check(table.records)
         n, book = table.records, table.codebook
-        # costs int32 by level; counts uint16 twice (one in layout order); codes and the tree made of them; hidden twice
-        # (renaming a cover takes 16 bytes an edge when closure and order are gone)
-        per_record = 4 * int(book.level_offsets[-1]) + 4 * book.features + 34 * len(book.attributes) + 24 * book.words + 64
+        # costs 3 bytes a level; counts 2 a feature; codes thrice and the tree made of them; hidden thrice. Reclaiming takes
+        # the place of closure and order, 36 bytes an entry, and adds a bit a level. Renaming a cover takes 16 bytes an edge
+        # when closure and order are gone.
+        levels = int(book.level_offsets[-1])
+        per_record = 3 * levels + levels // 8 + 2 * book.features + 34 * len(book.attributes) + 32 * book.words + 128
         return n * per_record + COVERS[self.cover].memory(table.k - np.int32(1))
 
-    def _relative_weights(self, book: Codebook) -> NDArray[np.float64]:
-        share = [a.weight / (max(1, a.levels - 1) if self.weights == "columns" else 1) for a in book.attributes]
-        return np.repeat(share, [a.bits for a in book.attributes])
+
+class _Grouping:
+    """The records in the order that decides ties, and what a cover of them hides."""
+
+    def __init__(self, table: BinaryTable, settings: Adaptive) -> None:
+        self.table, self.reclaims = table, settings.reclaim
+        self.weights, self.cell_weights = _integer_weights(table.codebook, settings.weights)
+        self.graph = Dissimilarity.of(table, self.weights, settings.epsilon, self.cell_weights)
+        self.tree = level_tree(self.graph)
+        self.b = table.k - np.int32(1)
+        self.counts = np.zeros((table.codebook.features, table.records), dtype=np.uint16)  # by place
+
+    def hide(self, cover: Edges) -> None:
+        """Count the neighbours that differ from each record in each feature; where there are any, it is hidden."""
+        graph = self.graph
+        self.counts[:] = 0
+        u, v = graph.place[cover.u], graph.place[cover.v]
+        count_differences(u, v, graph.codes, graph.bit_offsets, graph.ordinal, self.counts)
+        if self.reclaims:
+            reclaim(self.table, graph, self.tree, self.weights, self.cell_weights, self.b, self.counts)
+
+    def reached(self, number: int, cover_edges: int) -> Iteration:
+        """What is left to read."""
+        n, book = self.table.records, self.table.codebook
+        per_bit, per_cell = hidden_totals(self.graph, self.counts)
+        loss = per_bit @ self.weights.astype(np.int64) + per_cell @ self.cell_weights.astype(np.int64)
+        whole = self.weights.sum(dtype=np.int64) + self.cell_weights.sum(dtype=np.int64)
+        return Iteration(
+            number=number,
+            utility=1 - float(per_bit.sum()) / (n * book.features),
+            weighted_utility=1 - float(loss) / (n * int(whole)),
+            cover_edges=cover_edges,
+        )
+
+
+def _integer_weights(book: Codebook, kind: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Of each bit and, in addition, of each attribute's first hidden bit."""
+    own = np.array([a.weight for a in book.attributes])
+    share = own / ([1] * len(own) if kind == "bits" else [max(1, a.levels - 1) for a in book.attributes])
+    bits = np.repeat(share, [a.bits for a in book.attributes])
+    return integer_weights(bits, own if kind == "cells" else np.zeros(len(own)), book)
 
 
 def _reorder(table: BinaryTable, order: NDArray[np.int64]) -> BinaryTable:
@@ -147,16 +208,6 @@ def _reorder(table: BinaryTable, order: NDArray[np.int64]) -> BinaryTable:
         table.k[order],
         np.take(table.blank, order, axis=1),
     )
-
-
-def _hide(graph: Dissimilarity, cover: Edges, counts: NDArray[np.uint16]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """Count differing neighbours (into `counts`), hide what any of them differs in; the hidden bits by place, and how many."""
-    counts[:] = 0
-    count_differences(graph.place[cover.u], graph.place[cover.v], graph.codes, graph.bit_offsets, graph.ordinal, counts)
-    hidden = np.zeros((graph.vertices, (len(counts) + 63) // 64), dtype=np.uint64)
-    per_bit = np.zeros(len(counts), dtype=np.int64)
-    hide_differences(counts, graph.blank, graph.bit_offsets, hidden, per_bit)
-    return hidden, per_bit
 
 
 def _renamed(edges: Edges, names: NDArray[np.int64]) -> Edges:

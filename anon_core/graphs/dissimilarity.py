@@ -18,19 +18,28 @@ NARROW_UNIT = 2**8  # the least weight of the lightest fresh bit that is worth t
 MOST_STEPS = 4096  # counts past this weigh as this one; only epsilon above about 400 decays so slowly
 
 
-def bit_weights(relative: NDArray[np.float64], book: Codebook) -> NDArray[np.int32]:
-    """Integer base weights of the bits, int32 (f,), from positive relative ones, float64 (f,).
+def integer_weights(
+    bits: NDArray[np.float64], cells: NDArray[np.float64], book: Codebook
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Integer base weights of bits and cells from positive relative ones (zero for cells that do not count).
 
-    The greatest possible E_ij is `NARROW_SUM` where the lightest bit still weighs `NARROW_UNIT` then. Else the lightest
-    bit weighs `UNIT`, or less where the greatest E_ij would pass `LARGEST_SUM`.
+    The greatest possible E_ij is `NARROW_SUM` where the lightest still weighs `NARROW_UNIT` then. Else the lightest weighs
+    `UNIT`, or less where the greatest E_ij would pass `LARGEST_SUM`.
+
+    Parameters
+    ----------
+    bits : float64 (f,)
+    cells : float64 (attributes,)
+        Weight of the first hidden bit of an attribute in addition to its own.
     """
-    lightest, widest = relative.min(), largest_sum(relative, book)
-    rounding = largest_sum(np.ones(len(relative)), book)
+    lightest = np.concatenate([bits, cells[cells > 0]]).min()
+    widest = largest_sum(bits, book) + 2 * cells.sum()
+    rounding = largest_sum(np.ones(len(bits)), book) + 2 * len(cells)
     scale = (NARROW_SUM - rounding) / widest
     if scale * lightest < NARROW_UNIT:
         scale = min(UNIT / lightest, (LARGEST_SUM - rounding) / widest)
-    weights: NDArray[np.int32] = np.maximum(1, np.round(relative * scale)).astype(np.int32)
-    return weights
+    fixed = [np.maximum(each > 0, np.round(each * scale)).astype(np.int32) for each in (bits, cells)]
+    return fixed[0], fixed[1]
 
 
 def largest_sum(weights: NDArray[Any], book: Codebook) -> Any:
@@ -61,6 +70,8 @@ class Dissimilarity:
     lut : int32 (classes, steps)
         Weight of a bit of a class by the number of neighbours that differ in it.
     bit_class : int32 (f,)
+    cell_lut : int32 (attributes, steps)
+        What a difference in an attribute costs beside its bits, by the number of neighbours that differ in it.
     shift : int
         Bits of a cost that go into its fine part: what is left of any E_ij lies below 2^16 - 1.
     """
@@ -74,18 +85,24 @@ class Dissimilarity:
     ordinal: NDArray[np.bool_]
     lut: NDArray[np.int32]
     bit_class: NDArray[np.int32]
+    cell_lut: NDArray[np.int32]
     shift: int
 
     @classmethod
-    def of(cls, table: BinaryTable, weights: NDArray[np.int32], epsilon: float) -> "Dissimilarity":
-        """Weights W = round(weight * (epsilon / (1 + epsilon))^count), Algorithm 1, line 9 of Khan et al."""
+    def of(
+        cls,
+        table: BinaryTable,
+        weights: NDArray[np.int32],
+        epsilon: float,
+        cell_weights: NDArray[np.int32] | None = None,
+    ) -> "Dissimilarity":
+        """Fresh weights int32 (f,) of the bits and, where given, int32 (attributes,) of the cells; see `fading`."""
         book = table.codebook
+        cells = np.zeros(len(book.attributes), dtype=np.int32) if cell_weights is None else cell_weights
         base, bit_class = np.unique(weights, return_inverse=True)
-        ratio = epsilon / (1 + epsilon)
-        steps = int(min(MOST_STEPS, np.ceil(np.log(4.0 * base.max()) / -np.log(ratio)) + 1))
-        lut = np.round(base[:, None] * ratio ** np.arange(steps)).astype(np.int32)
         sorted_by = np.argsort([_entropy(codes) for codes in table.codes], kind="stable")
         layout = np.lexsort(table.codes[sorted_by[::-1]])
+        largest = int(largest_sum(weights, book)) + 2 * int(cells.sum(dtype=np.int64))
         return cls(
             layout,
             sorted_by,
@@ -94,10 +111,23 @@ class Dissimilarity:
             book.level_offsets,
             book.bit_offsets,
             book.ordinal,
-            lut,
+            base.astype(np.int32)[:, None],
             bit_class.reshape(-1).astype(np.int32),
-            max(0, (int(largest_sum(weights, book)) + 1).bit_length() - 16),
-        )
+            cells[:, None],
+            max(0, (largest + 1).bit_length() - 16),
+        ).fading(epsilon)
+
+    def fading(self, epsilon: float) -> "Dissimilarity":
+        """The same with W = round(weight * (epsilon / (1 + epsilon))^count), Algorithm 1, line 9 of Khan et al.
+
+        A cell's weight falls in the same way with the count of neighbours that differ in its attribute.
+        """
+        base, cells = self.lut[:, :1], self.cell_lut[:, :1]
+        ratio = epsilon / (1 + epsilon)
+        heaviest = max(base.max(), cells.max())
+        decay = ratio ** np.arange(int(min(MOST_STEPS, np.ceil(np.log(4.0 * heaviest) / -np.log(ratio)) + 1)))
+        lut, cell_lut = (np.round(weights * decay).astype(np.int32) for weights in (base, cells))
+        return replace(self, lut=lut, cell_lut=cell_lut)
 
     @property
     def vertices(self) -> int:
@@ -123,8 +153,8 @@ class Dissimilarity:
         coarse = np.zeros(shape, dtype=np.uint16)
         fine = np.zeros(shape if self.shift else (0, *shape[1:]), dtype=np.uint8)
         fill_costs(
-            self.codes, self.blank, counts, self.lut, self.bit_class, self.level_offsets, self.bit_offsets, self.ordinal,
-            self.shift, coarse, fine,
+            self.codes, self.blank, counts, self.lut, self.bit_class, self.cell_lut, self.level_offsets, self.bit_offsets,
+            self.ordinal, self.shift, coarse, fine,
         )  # fmt: skip
         return Costs(coarse, fine, self.shift)
 

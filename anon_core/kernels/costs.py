@@ -19,13 +19,15 @@ class Costs(NamedTuple):
 
 
 @kernel
-def fill_one_hot(own, blank, counts, start, lut, bit_class, cost, mine):
-    # own, blank (size,), counts (levels, n), lut (classes, steps), bit_class (levels,), cost (levels, LANES), mine (LANES,)
-    """A level that is not a record's own costs it the weights of two bits: its own level's and that one's."""
+def fill_one_hot(own, blank, counts, start, lut, bit_class, cell, cost, mine):
+    # own, blank (size,), counts (levels, n), lut (classes, steps), bit_class (levels,), cell (steps,), cost (levels, LANES),
+    # mine (LANES,)
+    """A level that is not a record's own costs it the cell's weight and those of two bits: its own level's and that one's."""
     size, last = len(own), lut.shape[1] - 1
     for lane in range(size):
         bit = own[lane]
-        mine[lane] = lut[bit_class[bit], min(np.int64(counts[bit, start + lane]), last)]
+        differing = min(np.int64(counts[bit, start + lane]), last)
+        mine[lane] = cell[differing] + lut[bit_class[bit], differing]
     for q in range(len(cost)):
         weights, count = lut[bit_class[q]], counts[q, start : start + size]
         for lane in range(size):
@@ -34,18 +36,24 @@ def fill_one_hot(own, blank, counts, start, lut, bit_class, cost, mine):
 
 
 @kernel
-def fill_ordinal(own, blank, counts, start, lut, bit_class, cost):
-    # own, blank (size,), counts (levels - 1, n), lut (classes, steps), bit_class (levels - 1,), cost (levels, LANES)
-    """A level costs a record the weights of all thermometer bits between its own level and that one."""
+def fill_ordinal(own, blank, counts, start, lut, bit_class, cell, cost):
+    # own, blank (size,), counts (levels - 1, n), lut (classes, steps), bit_class (levels - 1,), cell (steps,)
+    # cost (levels, LANES)
+    """Another level costs a record the cell's weight and those of all thermometer bits between its own and that one."""
     last = lut.shape[1] - 1
     for lane in range(len(own)):
-        total = np.int32(0)
+        # Who differs does so in the bit below the own level or in the one above it.
+        differing = np.int64(counts[own[lane] - 1, start + lane]) if own[lane] > 0 else np.int64(0)
+        if own[lane] < len(cost) - 1:
+            differing += np.int64(counts[own[lane], start + lane])
+        whole = np.int32(0) if blank[lane] else cell[min(differing, last)]
+        total = whole
         cost[own[lane], lane] = 0
         for q in range(own[lane] + 1, len(cost)):
             if not blank[lane]:
                 total += lut[bit_class[q - 1], min(np.int64(counts[q - 1, start + lane]), last)]
             cost[q, lane] = total
-        total = np.int32(0)
+        total = whole
         for q in range(own[lane] - 1, -1, -1):
             if not blank[lane]:
                 total += lut[bit_class[q], min(np.int64(counts[q, start + lane]), last)]
@@ -53,21 +61,23 @@ def fill_ordinal(own, blank, counts, start, lut, bit_class, cost):
 
 
 @parallel_kernel
-def fill_costs(codes, blank, counts, lut, bit_class, level_offsets, bit_offsets, ordinal, shift, coarse, fine):
-    # codes, blank (attributes, n), counts (f, n), lut (classes, steps), coarse, fine (blocks, levels, LANES) zeroed
+def fill_costs(codes, blank, counts, lut, bit_class, cell_lut, level_offsets, bit_offsets, ordinal, shift, coarse, fine):
+    # codes, blank (attributes, n), counts (f, n), lut (classes, steps), cell_lut (attributes, steps)
+    # coarse, fine (blocks, levels, LANES) zeroed
     """Write what meeting level q costs record j on its own side: sum over bits where j and q differ of W[j, bit].
 
-    W[j, bit] = lut[bit_class[bit], min(counts[bit, j], steps - 1)]. LANES records make a block, so that the costs of one
-    level for one block are contiguous.
+    W[j, bit] = lut[bit_class[bit], min(counts[bit, j], steps - 1)]. Any level but the own one costs in addition
+    cell_lut[a, min(neighbours of j that differ in attribute a, steps - 1)]. LANES records make a block, so that the costs
+    of one level for one block are contiguous.
     """
     for block in prange(coarse.shape[0]):
         fill_block(
-            codes, blank, counts, lut, bit_class, level_offsets, bit_offsets, ordinal, shift, block, coarse, fine
+            codes, blank, counts, lut, bit_class, cell_lut, level_offsets, bit_offsets, ordinal, shift, block, coarse, fine
         )  # fmt: skip
 
 
 @kernel
-def fill_block(codes, blank, counts, lut, bit_class, level_offsets, bit_offsets, ordinal, shift, block, coarse, fine):
+def fill_block(codes, blank, counts, lut, bit_class, cell_lut, level_offsets, bit_offsets, ordinal, shift, block, coarse, fine):
     """The costs of one block."""
     start = block * LANES
     stop = min(codes.shape[1], start + LANES)
@@ -78,9 +88,9 @@ def fill_block(codes, blank, counts, lut, bit_class, level_offsets, bit_offsets,
         here = cost[level_offsets[a] : level_offsets[a + 1]]
         own, hidden = codes[a, start:stop], blank[a, start:stop]
         if ordinal[a]:
-            fill_ordinal(own, hidden, counts[bits], start, lut, bit_class[bits], here)
+            fill_ordinal(own, hidden, counts[bits], start, lut, bit_class[bits], cell_lut[a], here)
         else:
-            fill_one_hot(own, hidden, counts[bits], start, lut, bit_class[bits], here, mine)
+            fill_one_hot(own, hidden, counts[bits], start, lut, bit_class[bits], cell_lut[a], here, mine)
     for level in range(len(cost)):
         for lane in range(LANES):
             coarse[block, level, lane] = cost[level, lane] >> shift

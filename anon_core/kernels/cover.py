@@ -92,17 +92,28 @@ def increment(row, i):
 
 
 @parallel_kernel
-def hide_differences(counts, blank, bit_offsets, hidden, per_bit):
-    # counts (f, n), blank (attributes, n), hidden (n, words) zeroed, per_bit (f,)
-    """Hide every feature in which a neighbour differs and every feature of a blank cell; count them by feature."""
+def hide_differences(counts, blank, bit_offsets, hidden):  # counts (f, n), blank (attributes, n), hidden (n, words) zeroed
+    """Hide every feature in which a neighbour differs and every feature of a blank cell."""
     n = counts.shape[1]
     for word in prange(hidden.shape[1]):
         for a in range(blank.shape[0]):
             for bit in range(max(bit_offsets[a], 64 * word), min(bit_offsets[a + 1], 64 * word + 64)):
-                total = 0
                 flag = np.uint64(1) << np.uint64(bit & 63)
                 for i in range(n):
                     if counts[bit, i] > 0 or blank[a, i]:
                         hidden[i, word] |= flag
-                        total += 1
-                per_bit[bit] = total
+
+
+@parallel_kernel
+def count_hidden(counts, blank, bit_offsets, per_bit, per_cell):  # per_bit (f,), per_cell (attributes,)
+    """Count by feature what `hide_differences` hides, and by attribute the cells of which it hides anything."""
+    for a in prange(blank.shape[0]):
+        touched = blank[a].copy()
+        for bit in range(bit_offsets[a], bit_offsets[a + 1]):
+            total = 0
+            for i in range(len(touched)):
+                hides = counts[bit, i] > 0 or blank[a, i]
+                total += np.int64(hides)
+                touched[i] |= hides
+            per_bit[bit] = total
+        per_cell[a] = touched.sum()

@@ -11,7 +11,7 @@ UNKNOWN = np.int64(2**62)
 @kernel
 def holds(partners, start, count, vertex):
     """Whether `vertex` is among the `count` partners from `start` on."""
-    for slot in range(start, start + count):  # noqa: SIM110 (numba)
+    for slot in range(start, start + count):
         if partners[slot] == vertex:
             return True
     return False

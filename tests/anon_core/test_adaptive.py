@@ -11,10 +11,12 @@ from hypothesis import strategies as st
 from anon_core import encoding
 from anon_core.anonymizers import Adaptive
 from anon_core.errors import InputError
-from anon_core.graphs.dissimilarity import bit_weights
+from anon_core.graphs.dissimilarity import Dissimilarity, integer_weights
 from anon_core.records import Checkpoint, Edges, Observer
 from tests import naive
 from tests.strategies import EPSILONS, bit_matrices, tables
+
+PAPER = {"schedule": "fixed", "reclaim": False}  # Algorithm 1 as printed
 
 
 def features(table):
@@ -62,11 +64,13 @@ def test_same_cover_as_literal_algorithm(data, epsilon, iterations, random):
     x, k = data
     table = encoding.from_bits(x, k)
     order = np.array(random.sample(range(len(x)), len(x)))
-    base = bit_weights(np.ones(x.shape[1]), table.codebook)
+    base, _ = integer_weights(np.ones(x.shape[1]), np.zeros(x.shape[1]), table.codebook)
     covers = list(naive.adaptive(x[order], k[order], epsilon, base, iterations))
     utilities = [1 - stars.mean() for _, stars in covers]
     best = int(np.argmax(utilities))
-    masked = Adaptive(epsilon=epsilon, weights="bits", max_iterations=iterations, patience=99).anonymize(table, order=order)
+    masked = Adaptive(**PAPER, epsilon=epsilon, weights="bits", max_iterations=iterations, patience=99).anonymize(
+        table, order=order
+    )
     assert [i.utility for i in masked.iterations] == pytest.approx(utilities[: len(masked.iterations)])
     pairs = {(min(order[u], order[v]), max(order[u], order[v])) for u, v in covers[best][0]}
     assert set(zip(masked.cover.u.tolist(), masked.cover.v.tolist(), strict=True)) == pairs
@@ -80,36 +84,67 @@ def test_same_cover_as_literal_algorithm(data, epsilon, iterations, random):
 def test_same_cover_as_literal_algorithm_on_forty_records(data, epsilon):
     x, k = data
     table = encoding.from_bits(x, k)
-    (cover, stars), *_ = naive.adaptive(x, k, epsilon, bit_weights(np.ones(x.shape[1]), table.codebook), 1)
-    masked = Adaptive(epsilon=epsilon, weights="bits", max_iterations=1).anonymize(table)
+    base, _ = integer_weights(np.ones(x.shape[1]), np.zeros(x.shape[1]), table.codebook)
+    (cover, stars), *_ = naive.adaptive(x, k, epsilon, base, 1)
+    masked = Adaptive(**PAPER, epsilon=epsilon, weights="bits", max_iterations=1).anonymize(table)
     assert set(zip(masked.cover.u.tolist(), masked.cover.v.tolist(), strict=True)) == cover
     assert (unpack(masked.hidden, x.shape[1]) == stars).all()
 
 
 @settings(max_examples=100, deadline=None)
-@given(tables(), EPSILONS, st.sampled_from(["bits", "columns"]))
-def test_every_encoding_hides_everyone(table, epsilon, weights):
-    masked = Adaptive(epsilon=epsilon, weights=weights, max_iterations=4).anonymize(table)
+@given(tables(), EPSILONS, st.sampled_from(["bits", "cells", "columns"]), st.sampled_from(["falling", "fixed"]), st.booleans())
+def test_every_encoding_hides_everyone(table, epsilon, weights, schedule, reclaim):
+    masked = Adaptive(schedule=schedule, reclaim=reclaim, epsilon=epsilon, weights=weights, max_iterations=4).anonymize(table)
     x = features(table)
     stars = unpack(masked.hidden, table.codebook.features)
     assert (stars | ~blanks(table)).all()
     fit = naive.compatible(x, x, stars)
     assert (fit.sum(axis=1) >= table.k).all()
     assert (naive.matchable(fit).sum(axis=1) >= table.k).all()
+    u, v = masked.cover.u, masked.cover.v
+    assert (fit[u, v] & fit[v, u]).all()
+    assert (np.bincount(np.concatenate([u, v]), minlength=len(x)) >= table.k - 1).all()
 
 
 @settings(max_examples=60, deadline=None)
 @given(tables(), EPSILONS, st.sampled_from(["bits", "columns"]))
 def test_same_first_cover_for_encoded_columns(table, epsilon, weights):
-    base = bit_weights(relative(table, weights), table.codebook)
+    base, _ = integer_weights(relative(table, weights), np.zeros(len(table.codes)), table.codebook)
     x = features(table)
     if table.blank.any():
         table = type(table)(table.codebook, table.codes, table.bits, table.k, np.zeros_like(table.blank))
     covers = list(naive.adaptive(x.astype(int), table.k.tolist(), epsilon, base, 3))
     for count in (1, 2, 3):
-        masked = Adaptive(epsilon=epsilon, weights=weights, max_iterations=count, patience=9).anonymize(table)
+        masked = Adaptive(**PAPER, epsilon=epsilon, weights=weights, max_iterations=count, patience=9).anonymize(table)
         best = int(np.argmax([i.weighted_utility for i in masked.iterations]))
         assert (unpack(masked.hidden, x.shape[1]) == covers[best][1]).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), st.data())
+def test_costs_of_levels_are_sums_of_bits_and_cells(table, data):
+    book = table.codebook
+    weights = np.arange(1, book.features + 1, dtype=np.int32) * data.draw(st.sampled_from([10, 10000]))
+    cells = np.arange(len(book.attributes), dtype=np.int32) * 1000
+    graph = Dissimilarity.of(table, weights, 2.0, cells)
+    partners = data.draw(st.lists(st.tuples(*[st.integers(0, table.records - 1)] * 2), max_size=30))
+    x = features(table)
+    counts = np.zeros((book.features, table.records), dtype=np.uint16)
+    differing = np.zeros((len(book.attributes), table.records), dtype=int)
+    for i, j in partners:
+        counts[:, i] += x[i] != x[j]
+        differing[:, i] += table.codes[:, i] != table.codes[:, j]
+    coarse, fine, shift = graph.costs(np.take(counts, graph.layout, axis=1))
+    costs = coarse.astype(int) << shift
+    if shift:
+        costs += fine
+    costs = costs.transpose(0, 2, 1).reshape(-1, book.level_offsets[-1])[graph.place]
+    for i in range(table.records):
+        for j in range(table.records):
+            bits = np.round(weights * (2 / 3) ** counts[:, i].astype(int))[(x[i] != x[j]) & ~blanks(table)[i]].sum()
+            other = (table.codes[:, i] != table.codes[:, j]) & ~table.blank[:, i]
+            whole = bits + np.round(cells * (2 / 3) ** differing[:, i])[other].sum()
+            assert costs[i, table.codes[:, j] + book.level_offsets[:-1]].sum() == whole
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -153,7 +188,7 @@ def test_figure_three_as_printed():
     distances[2, 4] = 3  # printed as 4: U3 and U5 differ in f1, f4 and f6 only
     assert naive.edge_weights(x, np.full(x.shape, 0.5)) == distances
     table = encoding.from_bits(x, np.full(6, 2))
-    masked = Adaptive(weights="bits", max_iterations=1).anonymize(table)
+    masked = Adaptive(**PAPER, weights="bits", max_iterations=1).anonymize(table)
     assert list(zip(masked.cover.u.tolist(), masked.cover.v.tolist(), strict=True)) == [(4, 5), (0, 1), (2, 3)]
     cells = encoding.write_cells(table, masked.hidden)
     assert ["".join(row) for row in zip(*cells.values(), strict=True)] == printed
@@ -165,7 +200,7 @@ def test_figure_three_as_printed():
 def test_lemma_stars_between_distance_and_its_k_th_part(data):
     """Lemma III.1 of Khan et al. on the first cover: s(G) <= h(G) <= k s(G), k the largest crowd of the cover."""
     x, k = data
-    masked = Adaptive(weights="bits", max_iterations=1).anonymize(encoding.from_bits(x, k))
+    masked = Adaptive(**PAPER, weights="bits", max_iterations=1).anonymize(encoding.from_bits(x, k))
     u, v = masked.cover.u, masked.cover.v
     h = 2 * int((x[u] != x[v]).sum())
     s = int(unpack(masked.hidden, x.shape[1]).sum())
@@ -202,7 +237,7 @@ def test_a_run_goes_on_from_any_iteration(table, epsilon, iterations, patience, 
 def test_a_run_that_gets_worse_goes_on_from_any_iteration(iterations):
     rng = np.random.default_rng(8)
     table = encoding.from_bits(rng.integers(0, 2, (200, 20)), rng.integers(1, 20, 200))
-    checkpoints = goes_on_anywhere(Adaptive(epsilon=5, max_iterations=iterations), table, rng.permutation(200))
+    checkpoints = goes_on_anywhere(Adaptive(**PAPER, epsilon=5, max_iterations=iterations), table, rng.permutation(200))
     assert {checkpoint.best is checkpoint.latest for checkpoint in checkpoints} == {True, False}
 
 
@@ -258,13 +293,15 @@ def test_a_cover_that_is_too_thin_is_refused():
 def test_a_checkpoint_past_the_end_is_refused():
     rng = np.random.default_rng(1)
     table, seen = encoding.from_bits(rng.integers(0, 2, (40, 12)), np.full(40, 4)), Seen()
-    Adaptive(patience=99).anonymize(table, observer=seen)
+    Adaptive(patience=99, schedule="fixed").anonymize(table, observer=seen)
     assert isinstance(seen.checkpoints[-1], Checkpoint)
     with pytest.raises(InputError, match="goes on where these settings stop"):
-        Adaptive(max_iterations=9).anonymize(table, resume=seen.checkpoints[-1])
+        Adaptive(max_iterations=9, schedule="fixed").anonymize(table, resume=seen.checkpoints[-1])
 
 
-@pytest.mark.parametrize("wrong", [{"epsilon": 0}, {"epsilon": float("nan")}, {"weights": "rows"}, {"patience": 0}])
+@pytest.mark.parametrize(
+    "wrong", [{"epsilon": 0}, {"epsilon": float("nan")}, {"weights": "rows"}, {"schedule": "up"}, {"patience": 0}]
+)
 def test_settings_are_checked_at_birth(wrong):
     with pytest.raises(InputError):
         Adaptive(**wrong)

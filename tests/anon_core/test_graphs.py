@@ -10,7 +10,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from anon_core import encoding
 from anon_core.errors import InfeasibleError
 from anon_core.graphs.b_edge_cover import b_edge_cover
-from anon_core.graphs.dissimilarity import Dissimilarity, bit_weights, largest_sum
+from anon_core.graphs.dissimilarity import Dissimilarity, integer_weights, largest_sum
 from anon_core.graphs.nearest_closure import level_tree, nearest_closure, nearest_neighbours
 from anon_core.kernels.cover import stable_order
 from anon_core.kernels.select import keep_smallest
@@ -89,19 +89,22 @@ def test_nearest_neighbours_are_exact_under_any_weights(data, draw):
 
 
 @settings(deadline=None)
-@given(tables(), st.sampled_from([1.0, 0.3, 1e-4]), st.data())
-def test_bit_weights_keep_every_sum_exact(table, lightest, data):
-    relative = data.draw(hnp.arrays(np.float64, table.codebook.features, elements=st.floats(lightest, 1)))
-    weights = bit_weights(relative, table.codebook)
+@given(tables(), st.sampled_from([1.0, 0.3, 1e-4]), st.booleans(), st.data())
+def test_integer_weights_keep_every_sum_exact(table, lightest, whole_cells, data):
+    book = table.codebook
+    relative = data.draw(hnp.arrays(np.float64, book.features, elements=st.floats(lightest, 1)))
+    cells = data.draw(hnp.arrays(np.float64, len(book.attributes), elements=st.floats(lightest, 1))) * whole_cells
+    weights, cell_weights = integer_weights(relative, cells, book)
     assert weights.min() >= 1
-    assert largest_sum(weights, table.codebook) <= 2**24 - 2**9
+    assert cell_weights.any() == whole_cells
+    assert largest_sum(weights, book) + 2 * cell_weights.sum() <= 2**24 - 2**9
     assert (np.diff(weights[np.argsort(relative)]) >= 0).all()
 
 
 def test_sums_of_few_bits_fill_sixteen_bits_and_those_of_many_get_precision():
     few, many = (encoding.from_bits(np.eye(f, dtype=int), np.ones(f, dtype=int)).codebook for f in (50, 500))
-    assert 2**16 - 250 < largest_sum(bit_weights(np.ones(50), few), few) < 2**16
-    assert (bit_weights(np.ones(500), many) == 2**12).all()
+    assert 2**16 - 250 < largest_sum(integer_weights(np.ones(50), np.zeros(50), few)[0], few) < 2**16
+    assert (integer_weights(np.ones(500), np.zeros(500), many)[0] == 2**12).all()
 
 
 @settings(deadline=None)

@@ -130,6 +130,8 @@ formats = ["parquet", "csv"]
     assert plan.maker_settings == {
         "name": "adaptive",
         "epsilon": 2.0,
+        "schedule": "falling",
+        "reclaim": True,
         "weights": "columns",
         "cover": "mce",
         "max_iterations": 10,
@@ -301,11 +303,13 @@ WRONG = [
     ("[checks]\nl_diversity = 3", "unknown key checks.l_diversity; allowed: min_utility"),
     ("[anonymizer]\nname = 'zq7'", "anonymizer.name is not known; allowed: adaptive"),
     ("[anonymizer]\nname = ['zq7']", "anonymizer.name is not known; allowed: adaptive"),
-    ("[anonymizer]\neps = 77319", "unknown key anonymizer.eps; allowed: name, epsilon, weights, cover, max_iterations, "),
+    ("[anonymizer]\neps = 77319", "unknown key anonymizer.eps; allowed: name, epsilon, schedule, reclaim, weights, cover, "),
     ("[anonymizer]\nepsilon = 'zq7'", "anonymizer.epsilon must be a number"),
     ("[anonymizer]\nepsilon = true", "anonymizer.epsilon must be a number"),
     ("[anonymizer]\nepsilon = -77319.0", r"\[anonymizer\] epsilon must be a positive finite number"),
-    ("[anonymizer]\nweights = 'zq7'", r"\[anonymizer\] weights must be 'columns' or 'bits'"),
+    ("[anonymizer]\nschedule = 'zq7'", r"\[anonymizer\] schedule must be 'falling' or 'fixed'"),
+    ("[anonymizer]\nreclaim = 1", "anonymizer.reclaim must be true or false"),
+    ("[anonymizer]\nweights = 'zq7'", r"\[anonymizer\] weights must be 'columns', 'cells' or 'bits'"),
     (
         "[anonymizer]\ncover = 'zq7'",
         r"\[anonymizer\] cover must be one of mce, s-lse, nearest, lse, exact, b-matching, ",
@@ -702,9 +706,9 @@ def test_where_it_runs_does_not_change_the_hash(load, override):
     [
         "",
         "[anonymizer]",
-        "[anonymizer]\nepsilon = 2",
-        "[anonymizer]\nepsilon = 2.0",
-        "[anonymizer]\nname = 'adaptive'\nepsilon = 2\nweights = 'columns'\nmax_iterations = 10\npatience = 3",
+        "[anonymizer]\nepsilon = 20",
+        "[anonymizer]\nepsilon = 20.0",
+        "[anonymizer]\nname = 'adaptive'\nepsilon = 20\nweights = 'columns'\nmax_iterations = 10\npatience = 3",
     ],
 )
 def test_how_a_setting_is_written_does_not_change_the_hash(load, anonymizer):

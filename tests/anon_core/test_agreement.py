@@ -1,0 +1,85 @@
+"""The agreement graph against its definition on all pairs, and what reclaiming leaves."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from anon_core.anonymizers import Adaptive
+from anon_core.graphs import agreement
+from anon_core.graphs.dissimilarity import Dissimilarity
+from anon_core.graphs.nearest_closure import level_tree
+from tests.strategies import EPSILONS, tables
+
+
+def bits_of(words, f):
+    return np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, :f].astype(bool)
+
+
+def agreeing(x, hidden):
+    """bool (n, n): u and v differ only in what is hidden at both; never a vertex with itself."""
+    both = hidden[:, None] & hidden[None]
+    return (~(x[:, None] ^ x[None]) | both).all(axis=2) & ~np.eye(len(x), dtype=bool)
+
+
+def needs(x, fit):
+    """int (n, f): agreeing vertices that differ in each feature."""
+    return (fit[:, :, None] & (x[:, None] ^ x[None])).sum(axis=1)
+
+
+@st.composite
+def hidden_tables(draw):
+    """A table, its graph and tree, counts that hide anything, and b that the agreement graph meets."""
+    table = draw(tables())
+    f, n = table.codebook.features, table.records
+    graph = Dissimilarity.of(table, np.ones(f, dtype=np.int32), 1.0)
+    counts = draw(hnp.arrays(np.uint16, (f, n), elements=st.sampled_from([0, 1, 1, 1, 9])))
+    hidden = agreement.hidden_by(graph, counts)
+    degree = agreeing(bits_of(table.bits, f), bits_of(hidden, f)).sum(axis=1)
+    b = np.minimum(draw(hnp.arrays(np.int32, n, elements=st.integers(0, n - 1))), degree).astype(np.int32)
+    return table, (graph, level_tree(graph)), counts, hidden, b
+
+
+@settings(max_examples=150, deadline=None)
+@given(hidden_tables(), st.sampled_from([1, 3, 99]), st.sampled_from([0, 5]))
+def test_reclaiming_keeps_every_need_and_hides_nothing_new(drawn, room, cell):
+    table, drawn_graph, counts, hidden, b = drawn
+    f = table.codebook.features
+    x, before = bits_of(table.bits, f), bits_of(hidden, f)
+    weights = np.arange(1, f + 1, dtype=np.int32)
+    cells = np.full(len(table.codebook.attributes), cell, dtype=np.int32)
+    usual, agreement.ROOM = agreement.ROOM, room
+    try:
+        agreement.reclaim(table, *drawn_graph, weights, cells, b, counts)
+    finally:
+        agreement.ROOM = usual
+    graph, _ = drawn_graph
+    after = bits_of(agreement.hidden_by(graph, counts), f)
+    fit = agreeing(x, after)
+    assert (before | ~after).all()
+    assert (fit.sum(axis=1) >= b).all()
+    assert (needs(x, fit) >= np.take(counts, graph.place, axis=1).T).all()
+
+
+@settings(max_examples=100, deadline=None)
+@given(hidden_tables())
+def test_the_agreement_cover_holds_agreeing_pairs_enough_of_them(drawn):
+    table, drawn_graph, _, hidden, b = drawn
+    f = table.codebook.features
+    fit = agreeing(bits_of(table.bits, f), bits_of(hidden, f))
+    cover = agreement.agreement_cover(table, *drawn_graph, hidden, b)
+    assert fit[cover.u, cover.v].all()
+    assert (cover.u < cover.v).all()
+    assert len({*zip(cover.u.tolist(), cover.v.tolist(), strict=True)}) == len(cover)
+    assert (np.bincount(np.concatenate([cover.u, cover.v]), minlength=table.records) >= b).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(tables(), EPSILONS, st.sampled_from(["bits", "cells", "columns"]))
+def test_an_iteration_with_reclaiming_hides_a_subset(table, epsilon, weights):
+    plain, reclaimed = (
+        Adaptive(epsilon=epsilon, weights=weights, max_iterations=1, reclaim=reclaim).anonymize(table)
+        for reclaim in (False, True)
+    )
+    assert not (reclaimed.hidden & ~plain.hidden).any()
+    assert reclaimed.iterations[0].weighted_utility >= plain.iterations[0].weighted_utility
