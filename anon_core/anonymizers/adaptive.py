@@ -95,6 +95,7 @@ class Adaptive:
         grouping = _Grouping(_reorder(table, order), self)
         history: list[Iteration] = []
         best: Edges | None = None
+        hidden: NDArray[np.uint64] | None = None
         if resume is not None:
             self._check(resume, table)
             history, best = list(resume.iterations), resume.best
@@ -111,12 +112,13 @@ class Adaptive:
             history.append(grouping.reached(len(history) + 1, len(cover)))
             latest = _renamed(cover, order)
             if best is None or best_of(history) is history[-1]:
-                best = latest
+                best, hidden = latest, hidden_by(grouping.graph, grouping.counts)
             observer.iterated(Checkpoint(latest, best, tuple(history)))
             del cover, latest  # the next search needs their counts only
         assert best is not None
-        grouping.hide(_renamed(best, rank))
-        hidden = hidden_by(grouping.graph, grouping.counts)
+        if hidden is None:
+            grouping.hide(_renamed(best, rank))
+            hidden = hidden_by(grouping.graph, grouping.counts)
         if self.reclaim:
             best = _renamed(agreement_cover(grouping.table, grouping.graph, grouping.tree, hidden, grouping.b), order)
         by_record = np.empty_like(hidden)

@@ -7,37 +7,10 @@ import numpy as np
 from numba import prange
 
 from anon_core.kernels.jit import kernel, parallel_kernel
+from anon_core.kernels.lanes import LANES, lowest_lane, tally
 
 ONE = np.uint64(1)
 CHUNK = 32  # words of a bitmap joined at a time: a list that is full early ends its scan early
-
-
-@kernel
-def lowest_bit(word):
-    """Index of the lowest set bit of a word that is not zero: the ones below it are counted."""
-    x = ~word & (word - ONE)
-    x -= (x >> ONE) & np.uint64(0x5555555555555555)
-    x = (x & np.uint64(0x3333333333333333)) + ((x >> np.uint64(2)) & np.uint64(0x3333333333333333))
-    x = (x + (x >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
-    return np.int64((x * np.uint64(0x0101010101010101)) >> np.uint64(56))
-
-
-@kernel
-def agree(bits, hidden, u, v):
-    """Whether u and v differ only in what is hidden at both."""
-    for w in range(bits.shape[1]):
-        if (bits[u, w] ^ bits[v, w]) & ~(hidden[u, w] & hidden[v, w]):
-            return False
-    return True
-
-
-@kernel
-def differ(bits, u, v):
-    """Whether rows u and v differ anywhere."""
-    for w in range(bits.shape[1]):
-        if bits[u, w] != bits[v, w]:
-            return True
-    return False
 
 
 @kernel
@@ -111,9 +84,13 @@ def list_agreeing(bits, hidden, distinct, first, layout, allowed, twins, indptr,
                     for w in range(CHUNK if slot < stop else 0):
                         word = joined[w]
                         while word and slot < stop:
-                            u = 64 * (chunk + w) + lowest_bit(word)
+                            u = 64 * (chunk + w) + lowest_lane(word)
                             word &= word - ONE
-                            if u != v and agree(bits, hidden, u, v) and (twins or differ(bits, u, v)):
+                            apart, distant = np.uint64(0), np.uint64(0)
+                            for q in range(bits.shape[1]):
+                                distant |= bits[u, q] ^ bits[v, q]
+                                apart |= (bits[u, q] ^ bits[v, q]) & ~(hidden[u, q] & hidden[v, q])
+                            if u != v and apart == 0 and (twins or distant):
                                 listed[slot] = u
                                 slot += 1
                     size[v] += slot - begin
@@ -148,14 +125,14 @@ def refresh(i, bits, hidden, start, partner, size, count):
     kept = start[i]
     for slot in range(start[i], start[i] + size[i]):
         u = partner[slot]
-        if agree(bits, hidden, i, u):
+        apart = np.uint64(0)
+        for w in range(bits.shape[1]):
+            apart |= (bits[i, w] ^ bits[u, w]) & ~(hidden[i, w] & hidden[u, w])
+        if apart == 0:
             partner[kept] = u
             kept += 1
             for w in range(bits.shape[1]):
-                word = bits[i, w] ^ bits[u, w]
-                while word:
-                    count[64 * w + lowest_bit(word)] += 1
-                    word &= word - ONE
+                tally(count, LANES * w, bits[i, w] ^ bits[u, w], 1)
     size[i] = kept - start[i]
     show_unneeded(i, hidden, count)
 
@@ -166,7 +143,7 @@ def show_unneeded(i, hidden, count):
     for w in range(hidden.shape[1]):
         word = hidden[i, w]
         while word:
-            bit = lowest_bit(word)
+            bit = lowest_lane(word)
             word &= word - ONE
             if count[64 * w + bit] == 0:
                 hidden[i, w] &= ~(ONE << np.uint64(bit))
@@ -238,10 +215,7 @@ def part(i, bit, bits, start, partner, size, spare, count):
             spare[u] -= 1
             spare[i] -= 1
             for w in range(bits.shape[1]):
-                rest = bits[u, w] ^ bits[i, w]
-                while rest:
-                    count[64 * w + lowest_bit(rest)] -= 1
-                    rest &= rest - ONE
+                tally(count, LANES * w, bits[u, w] ^ bits[i, w], -1)
         else:
             partner[kept] = u
             kept += 1
@@ -272,15 +246,17 @@ def thin(bits, hidden, codes, blank, weights, cell_weights, bit_offsets, ordinal
 @parallel_kernel
 def count_partners(bits, hidden, place, start, partner, size, counts):  # counts (f, n) zeroed, by place
     """counts[l, place[i]] = number of partners of i that still agree and differ from it in feature l, at most 65535."""
-    for block in prange((len(size) + 63) // 64):
-        for i in range(64 * block, min(64 * block + 64, len(size))):
+    for block in prange((len(size) + LANES - 1) // LANES):
+        count = np.empty(LANES * bits.shape[1], dtype=np.int32)
+        for i in range(LANES * block, min(LANES * block + LANES, len(size))):
+            count[:] = 0
             for slot in range(start[i], start[i] + size[i]):
                 u = partner[slot]
-                if agree(bits, hidden, i, u):
+                apart = np.uint64(0)
+                for w in range(bits.shape[1]):
+                    apart |= (bits[i, w] ^ bits[u, w]) & ~(hidden[i, w] & hidden[u, w])
+                if apart == 0:
                     for w in range(bits.shape[1]):
-                        word = bits[i, w] ^ bits[u, w]
-                        while word:
-                            bit = 64 * w + lowest_bit(word)
-                            word &= word - ONE
-                            if counts[bit, place[i]] < 65535:
-                                counts[bit, place[i]] += 1
+                        tally(count, LANES * w, bits[i, w] ^ bits[u, w], 1)
+            for bit in range(len(counts)):
+                counts[bit, place[i]] = min(count[bit], 65535)

@@ -1,6 +1,6 @@
-"""64 lanes of uint16 as one vector of LLVM: what numba would not vectorise by itself.
+"""64 lanes as one vector of LLVM: what numba would not vectorise by itself.
 
-Arrays are C-contiguous uint16 unless said otherwise and are addressed by flat index; machine code for vectors narrower
+Arrays are C-contiguous, uint16 unless said otherwise, and addressed by flat index; machine code for vectors narrower
 than 64 lanes is LLVM's business, so the same bytes come out of every processor.
 """
 
@@ -190,3 +190,23 @@ def lanes_in(_typing, mask):
         return builder.ctpop(arguments[0])
 
     return types.intp(types.uint64), generate
+
+
+@intrinsic
+def tally(_typing, counts, start, word, step):
+    """Add `step` to counts[start + l] (int32) for every bit l that is set in a uint64."""
+    signature = types.void(counts, types.intp, types.uint64, types.intp)
+
+    def generate(context, builder, signature, arguments):
+        counts, start, word, step = arguments
+        vector = ir.VectorType(ir.IntType(32), LANES)
+        place = builder.bitcast(_pointer(context, builder, signature.args[0], counts, start), vector.as_pointer())
+        nothing = ir.Constant(vector, ir.Undefined)
+        single = builder.insert_element(nothing, builder.trunc(step, ir.IntType(32)), ir.Constant(ir.IntType(32), 0))
+        steps = builder.shuffle_vector(single, nothing, ir.Constant(_SELECTION, [0] * LANES))
+        chosen = builder.bitcast(word, ir.VectorType(ir.IntType(1), LANES))
+        added = builder.select(chosen, steps, ir.Constant(vector, [0] * LANES))
+        builder.store(builder.add(builder.load(place, align=4), added), place, align=4)
+        return context.get_dummy_value()
+
+    return signature, generate

@@ -14,7 +14,7 @@ from anon_core.graphs.dissimilarity import Dissimilarity, integer_weights, large
 from anon_core.graphs.nearest_closure import level_tree, nearest_closure, nearest_neighbours
 from anon_core.kernels.cover import stable_order
 from anon_core.kernels.select import keep_smallest
-from anon_core.records import Edges
+from anon_core.records import ColumnSpec, Edges
 from tests import naive
 from tests.strategies import bit_matrices, tables
 
@@ -86,6 +86,65 @@ def test_nearest_neighbours_are_exact_under_any_weights(data, draw):
     assert len(edges) == len(closure)
     assert set(zip(edges.u.tolist(), edges.v.tolist(), strict=True)) == closure
     assert all(weights[u, v] == w for u, v, w in zip(edges.u.tolist(), edges.v.tolist(), edges.weight.tolist(), strict=True))
+
+
+def brute_force(graph, counts, b):
+    """The b nearest of each vertex by all pairs, as (cost, vertex)."""
+    coarse, fine, shift = graph.costs(counts)
+    own = coarse.astype(np.int64) << shift
+    if shift:
+        own += fine
+    own = own.transpose(0, 2, 1).reshape(-1, own.shape[1])[: graph.vertices]
+    rows = graph.rows()
+    one_sided = np.stack([own[:, row].sum(axis=1) for row in rows], axis=1)  # what each place pays for each row
+    key = ((one_sided + one_sided.T) << 32) + graph.layout[None, :]
+    np.fill_diagonal(key, np.iinfo(np.int64).max)
+    best = np.sort(key, axis=1)
+    return [best[graph.place[v], : b[v]] for v in range(graph.vertices)]
+
+
+@st.composite
+def clustered(draw):
+    """Levels of several blocks of records, from all alike to all distinct, with counts to match; few or many bits a sum."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n = draw(st.sampled_from([63, 64, 65, 128, 300, 700]))
+    sizes = draw(st.lists(st.sampled_from([2, 3, 7, 40]), min_size=1, max_size=6))
+    centres = draw(st.sampled_from([1, 5, 1000]))
+    noise = draw(st.sampled_from([0.0, 0.1, 0.5, 1.0]))
+    columns, specs = {}, []
+    for index, levels in enumerate(sizes):
+        middle = rng.integers(0, levels, centres)[rng.integers(0, centres, n)]
+        code = np.where(rng.random(n) < noise, rng.integers(0, levels, n), middle)
+        ordinal = draw(st.booleans())
+        name = f"c{index}"
+        columns[name] = code.astype(float) if ordinal else code.astype(str).astype(object)
+        kind, encoding_of = ("numeric", "ordinal") if ordinal else ("categorical", "one-hot")
+        specs.append(ColumnSpec(name=name, kind=kind, encoding=encoding_of))
+    columns["sure"] = np.array(["a", "b"] + ["a"] * (n - 2), dtype=object)
+    specs.append(ColumnSpec(name="sure", kind="binary"))
+    b = draw(st.sampled_from([0, 1, 5, 70, n - 1]))
+    demanded = rng.integers(1, min(b, n - 1) + 2, n)
+    table = encoding.encode(encoding.fit(specs, columns), columns, demanded)
+    weights = rng.integers(1, draw(st.sampled_from([50, 2**13])), table.codebook.features).astype(np.int32)
+    hidden = draw(st.sampled_from([0, 3, 60]))
+    graph = Dissimilarity.of(table, weights, draw(st.sampled_from([0.5, 2.0, 20.0])))
+    counts = [rng.integers(0, hidden + 1, (table.codebook.features, n)).astype(np.uint16) for _ in range(2)]
+    return graph, table.k - np.int32(1), counts
+
+
+@settings(max_examples=120, deadline=None)
+@given(clustered())
+def test_nearest_neighbours_of_many_blocks_are_those_of_all_pairs(drawn):
+    graph, b, states = drawn
+    tree, before, told = level_tree(graph), None, []
+    for counts in states:
+        found = nearest_neighbours(graph, tree, counts, b, before=before, report=told.append)
+        for v, expected in enumerate(brute_force(graph, counts, b)):
+            listed = slice(found.indptr[v], found.indptr[v + 1])
+            keys = (found.cost[listed].astype(np.int64) << 32) + found.vertex[listed]
+            assert (keys == expected).all()
+        before = found
+    assert told[-1] == graph.vertices
 
 
 @settings(deadline=None)
