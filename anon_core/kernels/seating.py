@@ -4,46 +4,31 @@ import numpy as np
 from numba import prange
 
 from anon_core.kernels.jit import kernel, parallel_kernel
-
-CHUNK = 64  # rows compared at a time: one word each, eight to a vector
-
-
-@kernel
-def count_misfits(one, one_column, one_visible, two, two_column, two_visible):
-    """How many of a few rows differ visibly in either of two words: slices, so that it becomes vector code."""
-    total = 0
-    for row in range(len(one_column)):
-        differ = ((one ^ one_column[row]) & one_visible[row]) | ((two ^ two_column[row]) & two_visible[row])
-        total += np.int64(differ != 0)
-    return total
+from anon_core.kernels.lanes import lowest_lane
 
 
 @parallel_kernel
-def list_fitting_rows(bits, bit_columns, visible_columns, start, rows, found):
-    # bits (n, words), bit_columns, visible_columns (words, n), start (n,), rows (n, most), found (n,)
-    """rows[p, :found[p]] = rows that person p fits, from start[p] on around the table, until `most` are found."""
-    n, words = bits.shape
-    second = min(1, words - 1)
-    for person in prange(n):
-        total, met, first = 0, 0, start[person]
-        while met < n and total < rows.shape[1]:
-            size = min(CHUNK, n - first, n - met)
-            stop = first + size
-            misfits = count_misfits(
-                bits[person, 0], bit_columns[0, first:stop], visible_columns[0, first:stop],
-                bits[person, second], bit_columns[second, first:stop], visible_columns[second, first:stop],
-            )  # fmt: skip
-            for row in range(first, stop if misfits < size else first):
-                fits = True
-                for w in range(words):
-                    if (bits[person, w] ^ bit_columns[w, row]) & visible_columns[w, row]:
-                        fits = False
-                        break
-                if fits and total < rows.shape[1]:
-                    rows[person, total] = row
-                    total += 1
-            met += size
-            first = 0 if stop == n else stop
+def list_fitting_rows(codes, level_offsets, allowed, start, rows, found):
+    # codes (attributes, n), allowed (levels, words of rows), start (n,) words, rows (n, most), found (n,)
+    """rows[p, :found[p]] = rows that person p fits, from word start[p] on around the table, until `most` are found.
+
+    Bit r of allowed[level] says that row r may hold that level; whose levels all are allowed fits.
+    """
+    attributes, words, one = codes.shape[0], allowed.shape[1], np.uint64(1)
+    for person in prange(codes.shape[1]):
+        total, step = 0, 0
+        while step < words and total < rows.shape[1]:
+            w = (start[person] + step) % words
+            step += 1
+            word = allowed[level_offsets[0] + codes[0, person], w]
+            a = 1
+            while word and a < attributes:
+                word &= allowed[level_offsets[a] + codes[a, person], w]
+                a += 1
+            while word and total < rows.shape[1]:
+                rows[person, total] = 64 * w + lowest_lane(word)
+                word &= word - one
+                total += 1
         found[person] = total
 
 
