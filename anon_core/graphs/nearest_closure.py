@@ -12,7 +12,8 @@ from anon_core.kernels.lanes import LANES
 from anon_core.kernels.nearest import Tree, least_steps, nearest, number_nodes
 from anon_core.records import Edges
 
-SLICE = 256  # blocks that are searched between two reports
+SLICE = 512  # blocks that are searched between two reports
+GROUP = 16  # blocks that share what they read of a large table
 
 
 @dataclass(frozen=True)
@@ -87,11 +88,11 @@ def nearest_neighbours(
     vertex, cost = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=np.int32)
     listed = np.empty(0, dtype=np.int32) if before is None else before.vertex
     layout = graph.layout.astype(np.int32)
-    for begin in range(0, len(costs.coarse), SLICE):
-        end = min(len(costs.coarse), begin + SLICE)
-        nearest(
-            tree, costs, least, layout, graph.place, b[layout], indptr, listed, begin, end, vertex, cost
-        )  # fmt: skip
+    blocks = len(costs.coarse)
+    group = GROUP if blocks >= 64 * GROUP else 1
+    for begin in range(0, blocks, SLICE):
+        end = min(blocks, begin + SLICE)
+        nearest(tree, costs, least, layout, graph.place, b[layout], indptr, listed, begin, end, group, vertex, cost)
         report(min(graph.vertices, end * LANES))
     return Neighbours(indptr, vertex, cost)
 

@@ -21,7 +21,8 @@ from anon_core.kernels.lanes import (
 from anon_core.kernels.select import keep_smallest
 
 DENSE = 96  # pairs left in a block from which on summing all 64 x 64 is cheaper than one by one (measured)
-SPARE = 64
+SPARE = 64  # keys that a list has room for beside twice b
+STRETCH = 2**18  # bytes of costs that a group of blocks reads before it goes on: they stay in a second-level cache
 
 
 class Tree(NamedTuple):
@@ -237,34 +238,15 @@ def limit_by_listed(tree, costs, block, vertex, place, b, indptr, listed, lists)
 
 
 @kernel
-def search_block(tree, costs, least, block, vertex, place, b, indptr, listed, neighbours, costs_found):
-    """Find and write the lists of one block's records; see `nearest`."""
-    n, attributes, blocks = len(tree.rows), tree.rows.shape[1], len(costs.coarse)
+def begin_block(tree, costs, block, alive, vertex, place, b, indptr, listed, lists, scratch):
+    """Bound a block's lists by what was near before, then offer the blocks beside it; returns the first and the last + 1."""
+    n, blocks = len(tree.rows), len(costs.coarse)
     ours, count = block * LANES, min(LANES, n - block * LANES)
-    widest, alive = 0, np.uint64(0)
-    for lane in range(count):
-        widest = max(widest, b[ours + lane])
-        if b[ours + lane] > 0:
-            alive |= np.uint64(1) << np.uint64(lane)
-    if widest == 0:
-        return
-    room = 2 * widest + SPARE
-    lists = Lists(
-        room,
-        np.empty(LANES * room, dtype=np.int64),
-        np.zeros(LANES, dtype=np.int64),
-        np.full(LANES, np.iinfo(np.int64).max, dtype=np.int64),
-        np.full(LANES, np.iinfo(np.uint16).max, dtype=np.uint16),
-    )
-    scratch = Scratch(
-        np.zeros((attributes + 1) * LANES, dtype=np.uint16),
-        np.zeros(LANES * LANES, dtype=np.uint16),
-        np.zeros(LANES, dtype=np.uint16),
-        np.zeros(LANES, dtype=np.uint16),
-    )
     if len(listed):
         limit_by_listed(tree, costs, block, vertex, place, b, indptr, listed, lists)
-    # Those beside it in the tree first: they are near, and lower the limits for the rest.
+    widest = 0
+    for lane in range(count):
+        widest = max(widest, b[ours + lane])
     reach = widest // LANES + 1
     low = max(0, min(block - (reach + 1) // 2, blocks - 1 - reach))
     high = min(blocks, low + reach + 1)
@@ -275,30 +257,77 @@ def search_block(tree, costs, least, block, vertex, place, b, indptr, listed, ne
         for lane in range(count):
             if 0 < b[ours + lane] <= lists.sizes[lane] - (SPARE if len(listed) else 0):
                 shrink(lists, lane, b[ours + lane], costs.shift)
-    if high < blocks:
-        walk(tree, costs, least, block, high * LANES, n, alive, vertex, b, lists, scratch)
-    if low > 0:
-        walk(tree, costs, least, block, 0, low * LANES, alive, vertex, b, lists, scratch)
-    for lane in range(count):
-        wanted = b[ours + lane]
-        if wanted == 0:
-            continue
-        shrink(lists, lane, wanted, costs.shift)
-        best = np.sort(lists.keys[lane * room : lane * room + wanted])
-        slot = indptr[vertex[ours + lane]]
-        for rank in range(wanted):
-            neighbours[slot + rank] = np.int32(best[rank] & 0xFFFFFFFF)
-            costs_found[slot + rank] = np.int32(best[rank] >> 32)
+    return low, high
+
+
+@kernel
+def end_block(tree, costs, block, vertex, b, indptr, lists, neighbours, costs_found):
+    """Write the lists of a block, ascending."""
+    for lane in range(min(LANES, len(tree.rows) - block * LANES)):
+        i = block * LANES + lane
+        wanted, start, slot = b[i], lane * lists.room, indptr[vertex[i]]
+        if wanted > 0:
+            shrink(lists, lane, wanted, costs.shift)
+            best = np.sort(lists.keys[start : start + wanted])
+            for rank in range(wanted):
+                neighbours[slot + rank] = np.int32(best[rank] & 0xFFFFFFFF)
+                costs_found[slot + rank] = np.int32(best[rank] >> 32)
+
+
+@kernel
+def search_blocks(tree, costs, least, first, last, vertex, place, b, indptr, listed, neighbours, costs_found):
+    """Find the lists of blocks first .. last - 1, which pass over the table together; see `nearest`."""
+    n, attributes = tree.rows.shape
+    group, widest = last - first, 0
+    alive, low, high = np.zeros(group, dtype=np.uint64), np.zeros(group, dtype=np.int64), np.zeros(group, dtype=np.int64)
+    for i in range(first * LANES, min(n, last * LANES)):
+        if b[i] > 0:
+            widest = max(widest, b[i])
+            alive[(i >> LANE_BITS) - first] |= np.uint64(1) << np.uint64(i & (LANES - 1))
+    room = 2 * widest + SPARE
+    keys, sizes = np.empty((group, LANES * room), dtype=np.int64), np.zeros((group, LANES), dtype=np.int64)
+    limits = np.full((group, LANES), np.iinfo(np.int64).max, dtype=np.int64)
+    coarse = np.full((group, LANES), np.iinfo(np.uint16).max, dtype=np.uint16)
+    scratch = Scratch(
+        np.zeros((attributes + 1) * LANES, dtype=np.uint16),
+        np.zeros(LANES * LANES, dtype=np.uint16),
+        np.zeros(LANES, dtype=np.uint16),
+        np.zeros(LANES, dtype=np.uint16),
+    )
+    for g in range(group):
+        if alive[g]:
+            lists = Lists(room, keys[g], sizes[g], limits[g], coarse[g])
+            low[g], high[g] = begin_block(
+                tree, costs, first + g, alive[g], vertex, place, b, indptr, listed, lists, scratch
+            )  # fmt: skip
+    stretch = LANES * max(1, STRETCH // (2 * LANES * costs.coarse.shape[1]))
+    for start in range(0, n, stretch):
+        stop = min(n, start + stretch)
+        for g in range(group):
+            if alive[g]:
+                lists = Lists(room, keys[g], sizes[g], limits[g], coarse[g])
+                before, after = min(stop, low[g] * LANES), max(start, high[g] * LANES)
+                if start < before:
+                    walk(tree, costs, least, first + g, start, before, alive[g], vertex, b, lists, scratch)
+                if after < stop:
+                    walk(tree, costs, least, first + g, after, stop, alive[g], vertex, b, lists, scratch)
+    for g in range(group):
+        if alive[g]:
+            lists = Lists(room, keys[g], sizes[g], limits[g], coarse[g])
+            end_block(tree, costs, first + g, vertex, b, indptr, lists, neighbours, costs_found)
 
 
 @parallel_kernel
-def nearest(tree, costs, least, vertex, place, b, indptr, listed, begin, end, neighbours, costs_found):
+def nearest(tree, costs, least, vertex, place, b, indptr, listed, begin, end, group, neighbours, costs_found):
     # tree: Tree, costs: Costs, least: of `least_steps`; vertex, b (n,) by place; place (n,), indptr (n + 1,) by vertex;
     # listed, neighbours, costs_found (sum b,)
     """For every record of blocks begin .. end - 1 the b records of smallest (E_ij, vertex j), ascending.
 
     `listed` holds b vertices that were near under other costs, or nothing. A node bounds E from below: what i pays for
-    meeting its levels, and the least that anyone below it pays for meeting i's.
+    meeting its levels, and the least that anyone below it pays for meeting i's. Groups of blocks share what they read.
     """
-    for block in prange(begin, end):
-        search_block(tree, costs, least, block, vertex, place, b, indptr, listed, neighbours, costs_found)
+    for first in prange((end - begin + group - 1) // group):
+        start = begin + first * group
+        search_blocks(
+            tree, costs, least, start, min(end, start + group), vertex, place, b, indptr, listed, neighbours, costs_found
+        )  # fmt: skip
