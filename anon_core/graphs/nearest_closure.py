@@ -14,6 +14,7 @@ from anon_core.records import Edges
 
 SLICE = 512  # blocks that are searched between two reports
 GROUP = 16  # blocks that share what they read of a large table
+WORTH_GROUPING = 1024  # blocks from which on the costs no longer fit a cache, and groups are enough for all threads
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def nearest_neighbours(
     listed = np.empty(0, dtype=np.int32) if before is None else before.vertex
     layout = graph.layout.astype(np.int32)
     blocks = len(costs.coarse)
-    group = GROUP if blocks >= 64 * GROUP else 1
+    group = GROUP if blocks >= WORTH_GROUPING else 1
     for begin in range(0, blocks, SLICE):
         end = min(blocks, begin + SLICE)
         nearest(tree, costs, least, layout, graph.place, b[layout], indptr, listed, begin, end, group, vertex, cost)

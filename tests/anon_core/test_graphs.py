@@ -9,6 +9,7 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from anon_core import encoding
 from anon_core.errors import InfeasibleError
+from anon_core.graphs import nearest_closure as nearest_closure_module
 from anon_core.graphs.b_edge_cover import b_edge_cover
 from anon_core.graphs.dissimilarity import Dissimilarity, integer_weights, largest_sum
 from anon_core.graphs.nearest_closure import level_tree, nearest_closure, nearest_neighbours
@@ -145,6 +146,22 @@ def test_nearest_neighbours_of_many_blocks_are_those_of_all_pairs(drawn):
             assert (keys == expected).all()
         before = found
     assert told[-1] == graph.vertices
+
+
+def test_what_blocks_read_together_does_not_change_their_lists(monkeypatch):
+    rng = np.random.default_rng(4)
+    n = 64 * 70
+    table = encoding.from_bits(rng.integers(0, 2, (n, 16)), rng.integers(1, 40, n))
+    graph = Dissimilarity.of(table, np.full(16, 1000, dtype=np.int32), 2.0)
+    counts, b = rng.integers(0, 9, (16, n)).astype(np.uint16), table.k - np.int32(1)
+    alone = nearest_neighbours(graph, level_tree(graph), counts, b)
+    for group, between_reports in ((3, 64), (16, 7)):
+        monkeypatch.setattr(nearest_closure_module, "GROUP", group)
+        monkeypatch.setattr(nearest_closure_module, "SLICE", between_reports)
+        monkeypatch.setattr(nearest_closure_module, "WORTH_GROUPING", 1)
+        again = nearest_neighbours(graph, level_tree(graph), counts, b)
+        assert (again.vertex == alone.vertex).all()
+        assert (again.cost == alone.cost).all()
 
 
 @settings(deadline=None)
