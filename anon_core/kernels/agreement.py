@@ -152,12 +152,12 @@ def show_unneeded(i, hidden, count):
 @kernel
 def offers(own, blank, count, weights, cell_weights, bit_offsets, ordinal, limit, offer, price):
     # own, blank, cell_weights (attributes,): of one vertex; count, weights (f,); offer, price: filled, ascending by price
-    """Features that the vertex could show again and what each costs: partners lost per weight shown; returns how many.
+    """Features that the vertex could show again and what each costs: partners lost per weight shown.
 
     With a feature all those are shown that no other partner differs in, and where none is left the cell is exact.
-    At most `limit` is paid; blank cells stay hidden.
+    At most `limit` is paid; blank cells stay hidden. Returns how many features there are, and what the next dearer one costs.
     """
-    found = 0
+    found, dearer = 0, np.inf
     for a in range(len(own)):
         begin, end = bit_offsets[a], bit_offsets[a + 1]
         mine = begin + own[a]
@@ -186,61 +186,98 @@ def offers(own, blank, count, weights, cell_weights, bit_offsets, ordinal, limit
             else:
                 gain = weights[bit] + (weights[mine] if count[bit] == count[mine] else 0)
             worth = gain + (cell_weights[a] if count[bit] == differing else 0)
-            if count[bit] <= limit * worth:
-                cost = count[bit] / worth
+            cost = count[bit] / worth
+            if cost > limit:
+                dearer = min(dearer, cost)
+            else:
                 at = found
                 while at > 0 and price[at - 1] > cost:
                     offer[at], price[at] = offer[at - 1], price[at - 1]
                     at -= 1
                 offer[at], price[at] = bit, cost
                 found += 1
-    return found
+    return found, dearer
+
+
+@parallel_kernel
+def price_features(
+    bits,
+    hidden,
+    codes,
+    blank,
+    weights,
+    cell_weights,
+    bit_offsets,
+    ordinal,
+    limit,
+    start,
+    partner,
+    size,
+    spare,
+    cheapest,
+    offered,
+):  # codes, blank (attributes, n); spare (n,): agreeing vertices beyond those needed; cheapest (n,); offered (n, most)
+    """offered[i] = features that i could show for at most `limit`, cheapest first, then -1.
+
+    cheapest[i] = what the next dearer feature of i cost when last looked at: where `limit` does not pay it, i is left alone.
+    """
+    most = offered.shape[1]
+    for block in prange((len(size) + LANES - 1) // LANES):
+        count = np.empty(LANES * bits.shape[1], dtype=np.int32)
+        offer, price = np.empty(len(weights), dtype=np.int64), np.empty(len(weights))
+        for i in range(LANES * block, min(LANES * block + LANES, len(size))):
+            offered[i, 0] = -1
+            if size[i] == 0 or spare[i] <= 0 or cheapest[i] > limit:
+                continue
+            # Threads show what no partner needs while others look: no pair that agrees differs there.
+            refresh(i, bits, hidden, start, partner, size, count)
+            found, cheapest[i] = offers(
+                codes[:, i], blank[:, i], count, weights, cell_weights, bit_offsets, ordinal, limit, offer, price
+            )  # fmt: skip
+            for index in range(min(found, most)):
+                offered[i, index] = offer[index]
+            if found < most:
+                offered[i, found] = -1
 
 
 @kernel
-def part(i, bit, bits, start, partner, size, spare, count):
-    """Let go of all partners of i that differ in a feature, if i and each of them can spare it; returns whether done."""
-    word, flag = bit >> 6, ONE << np.uint64(bit & 63)
-    if count[bit] > spare[i]:
-        return False
-    stop = start[i] + size[i]
-    for slot in range(start[i], stop):
-        u = partner[slot]
-        if spare[u] <= 0 and (bits[u, word] ^ bits[i, word]) & flag:
-            return False
-    kept = start[i]
-    for slot in range(start[i], stop):
-        u = partner[slot]
-        if (bits[u, word] ^ bits[i, word]) & flag:
-            spare[u] -= 1
-            spare[i] -= 1
-            for w in range(bits.shape[1]):
-                tally(count, LANES * w, bits[u, w] ^ bits[i, w], -1)
-        else:
-            partner[kept] = u
-            kept += 1
-    size[i] = kept - start[i]
-    return True
-
-
-@kernel
-def thin(bits, hidden, codes, blank, weights, cell_weights, bit_offsets, ordinal, limit, start, partner, size, spare):
-    # codes, blank (attributes, n); spare (n,): agreeing vertices beyond those needed
-    """One pass over the vertices: each shows again what costs at most `limit` and what all concerned can spare."""
-    count = np.zeros(64 * bits.shape[1], dtype=np.int32)
-    offer, price = np.empty(len(weights), dtype=np.int64), np.empty(len(weights))
+def show_offered(bits, hidden, start, partner, size, spare, offered):
+    """Vertex by vertex, show what is offered if all who agree no longer then can spare each other."""
     for i in range(len(size)):
-        if size[i] == 0 or spare[i] <= 0:
-            continue
-        refresh(i, bits, hidden, start, partner, size, count)
-        found = offers(codes[:, i], blank[:, i], count, weights, cell_weights, bit_offsets, ordinal, limit, offer, price)
-        shown = False
-        for index in range(found):
-            bit = offer[index]
-            if count[bit] > 0 and part(i, bit, bits, start, partner, size, spare, count):
-                shown = True
-        if shown:
-            show_unneeded(i, hidden, count)
+        for index in range(offered.shape[1]):
+            bit = offered[i, index]
+            if bit < 0:
+                break
+            word, flag = bit >> 6, ONE << np.uint64(bit & 63)
+            lost, stop = 0, start[i] + size[i]
+            for slot in range(start[i], stop):
+                u = partner[slot]
+                if (bits[u, word] ^ bits[i, word]) & flag:
+                    apart = np.uint64(0)
+                    for w in range(bits.shape[1]):
+                        apart |= (bits[i, w] ^ bits[u, w]) & ~(hidden[i, w] & hidden[u, w])
+                    if apart == 0:
+                        lost += 1
+                        if spare[u] <= 0 or lost > spare[i]:
+                            lost = -1
+                            break
+            if lost < 0:
+                continue
+            kept = start[i]
+            for slot in range(start[i], stop):
+                u = partner[slot]
+                if (bits[u, word] ^ bits[i, word]) & flag:
+                    apart = np.uint64(0)
+                    for w in range(bits.shape[1]):
+                        apart |= (bits[i, w] ^ bits[u, w]) & ~(hidden[i, w] & hidden[u, w])
+                    if apart == 0:
+                        spare[u] -= 1
+                else:
+                    partner[kept] = u
+                    kept += 1
+            spare[i] -= lost
+            size[i] = kept - start[i]
+            hidden[i, word] &= ~flag
 
 
 @parallel_kernel
