@@ -65,13 +65,12 @@ def test_the_lists_of_one_who_hides_among_all_are_stated_for_each_thread_at_work
     assert added[before] >= min(before, 8) * 64 * 2 * 498 * 8
 
 
-@pytest.mark.parametrize("cover", ["mce", "nearest"])
-def test_stated_memory_is_an_upper_bound_where_few_ask_for_many(cover):
+def test_stated_memory_is_an_upper_bound_where_few_ask_for_many():
     """Every list entry is an edge of its own, and reclaiming fills all its lists."""
     rng = np.random.default_rng(4)
     k = np.where(np.arange(4000) < 300, 900, 1)
     table = encoding.from_bits(rng.integers(0, 2, (4000, 12)), k)
-    maker = Adaptive(max_iterations=3, cover=cover)
+    maker = Adaptive(max_iterations=3)
     maker.anonymize(big_table(200, 3, 2))  # compiles
     tracemalloc.start()
     try:
