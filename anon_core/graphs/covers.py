@@ -32,7 +32,7 @@ class Cover:
         memory(b) gives the bytes that `find` and its result hold at most, neighbour lists included.
     most_vertices : int, optional
     settled : bool
-        Whether the edges are the same whatever the counts: a second iteration changes nothing.
+        Whether the edges are the same whatever the counts: a second iteration changes nothing, and nothing is reclaimed.
     """
 
     find: Finder
