@@ -34,8 +34,6 @@ ORIGIN = ("RAC1P", "HISP")
 HOME = ("HOUSING_TYPE", "OWN_RENT")
 INCOME, AGE = "PINCP_DECILE", "AGEP"
 
-POKER_COUNTS = (1302540, 1098240, 123552, 54912, 10200, 5108, 3744, 624, 36, 4)  # of all 2,598,960 hands, by class
-
 
 # ---------------------------------------------------------------- real rows
 

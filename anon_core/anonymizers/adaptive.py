@@ -34,7 +34,8 @@ class Adaptive:
         Whether epsilon is divided by 4, down to 1.25, after each iteration that lowers the loss by less than 2 %; such an
         iteration at 1.25 is the last. A slow loss of weight shapes the crowds, a fast one settles them.
     reclaim : bool
-        Whether each iteration ends by showing again what no record needs hidden.
+        Whether each iteration ends by showing again what no record needs hidden. Not with "classes": rows of one group
+        would differ.
     weights : {"columns", "cells", "bits"}
         What counts as loss: every column the same (the sum is NCP), a cell's NCP and as much again as a fully hidden one for
         not being exact, or every bit the same (the paper's count of stars). A column's own `weight` multiplies each.
@@ -119,7 +120,7 @@ class Adaptive:
         if hidden is None:
             grouping.hide(_renamed(best, rank))
             hidden = hidden_by(grouping.graph, grouping.counts)
-        if self.reclaim:
+        if grouping.reclaims:
             best = _renamed(agreement_cover(grouping.table, grouping.graph, grouping.tree, hidden, grouping.b), order)
         by_record = np.empty_like(hidden)
         by_record[order] = hidden
@@ -163,7 +164,7 @@ class _Grouping:
     """The records in the order that decides ties, and what a cover of them hides."""
 
     def __init__(self, table: BinaryTable, settings: Adaptive) -> None:
-        self.table, self.reclaims = table, settings.reclaim
+        self.table, self.reclaims = table, settings.reclaim and not COVERS[settings.cover].settled
         self.weights, self.cell_weights = _integer_weights(table.codebook, settings.weights)
         self.graph = Dissimilarity.of(table, self.weights, settings.epsilon, self.cell_weights)
         self.tree = level_tree(self.graph)
@@ -174,8 +175,10 @@ class _Grouping:
         """Count the neighbours that differ from each record in each feature; where there are any, it is hidden."""
         graph = self.graph
         self.counts[:] = 0
-        u, v = graph.place[cover.u], graph.place[cover.v]
-        count_differences(u, v, graph.codes, graph.bit_offsets, graph.ordinal, self.counts)
+        # The places of the ends go as soon as they are counted: reclaiming needs their room.
+        count_differences(
+            graph.place[cover.u], graph.place[cover.v], graph.codes, graph.bit_offsets, graph.ordinal, self.counts
+        )
         if self.reclaims:
             reclaim(self.table, graph, self.tree, self.weights, self.cell_weights, self.b, self.counts)
 

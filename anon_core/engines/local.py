@@ -40,15 +40,15 @@ def run(
     most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     if not 0 <= threads <= most:
         raise LimitError(f"threads must be 0 (all) or 1..{most} on this machine; lower [compute] threads")
-    need = anonymizer.memory(table)
-    if memory is not None and need > memory:
-        raise LimitError(
-            f"{table.records} records x {table.codebook.features} features need {need / 2**20:.0f} MiB, "
-            f"{memory / 2**20:.0f} MiB are allowed; raise [compute] memory or use fewer levels"
-        )
     before = numba.get_num_threads()
     numba.set_num_threads(threads or most)
     try:
+        need = anonymizer.memory(table)
+        if memory is not None and need > memory:
+            raise LimitError(
+                f"{table.records} records x {table.codebook.features} features need {need / 2**20:.0f} MiB, "
+                f"{memory / 2**20:.0f} MiB are allowed; raise [compute] memory or use fewer levels"
+            )
         return anonymizer.anonymize(table, order=order, observer=observer, resume=resume)
     finally:
         numba.set_num_threads(before)

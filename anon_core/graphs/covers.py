@@ -10,8 +10,8 @@ from anon_core.errors import LimitError
 from anon_core.graphs.b_edge_cover import b_edge_cover
 from anon_core.graphs.cliques import disjoint_cliques
 from anon_core.graphs.dissimilarity import Dissimilarity
-from anon_core.graphs.nearest_closure import Neighbours, nearest_closure
-from anon_core.graphs.subdominant_edges import in_order, subdominant_edges
+from anon_core.graphs.nearest_closure import Neighbours, nearest_closure, search_memory
+from anon_core.graphs.subdominant_edges import WIDER, in_order, subdominant_edges
 from anon_core.records import Edges
 
 MOST_VERTICES = 4096  # of covers that hold matrices of all pairs
@@ -32,7 +32,7 @@ class Cover:
         memory(b) gives the bytes that `find` and its result hold at most, neighbour lists included.
     most_vertices : int, optional
     settled : bool
-        Whether the edges are the same whatever the counts: a second iteration changes nothing.
+        Whether the edges are the same whatever the counts: a second iteration changes nothing, and nothing is reclaimed.
     """
 
     find: Finder
@@ -78,12 +78,13 @@ def _lists(b: NDArray[np.int32]) -> int:
 
 def _memory_of_closure(b: NDArray[np.int32]) -> int:
     # lists and their predecessors 8 bytes an entry each, closure 12, its order twice 8, flags 1, two covers 12 each
-    return 69 * _lists(b)
+    return 69 * _lists(b) + search_memory(len(b), int(b.max(initial=0)))
 
 
 def _memory_of_lists(b: NDArray[np.int32]) -> int:
     # as above; partners 4, chosen edges twice 12; lists of vertices in need, four times as long, four times over
-    return (69 + 28 + 4 * 48) * _lists(b) + 100 * len(b)
+    wider = search_memory(len(b), WIDER * int(b.max(initial=0)))
+    return (69 + 28 + 4 * 48) * _lists(b) + 100 * len(b) + wider
 
 
 def _memory_of_matrices(b: NDArray[np.int32]) -> int:

@@ -12,7 +12,7 @@ from anon_core.kernels.lanes import LANES
 from anon_core.records import BinaryTable, Codebook
 
 UNIT = 2**12  # weight of the lightest fresh bit; integers make every sum exact in any order
-LARGEST_SUM = 2**24 - 2**9  # no E_ij passes it: 16 bits coarse, 8 bits fine, and float32 is exact
+LARGEST_SUM = 2**24 - 2**9  # no E_ij passes it: 16 bits coarse, 8 bits fine
 NARROW_SUM = 2**16 - 2  # sums that fit one lane of the search need no fine part
 NARROW_UNIT = 2**8  # the least weight of the lightest fresh bit that is worth that
 MOST_STEPS = 4096  # counts past this weigh as this one; only epsilon above about 400 decays so slowly
@@ -125,7 +125,8 @@ class Dissimilarity:
         base, cells = self.lut[:, :1], self.cell_lut[:, :1]
         ratio = epsilon / (1 + epsilon)
         heaviest = max(base.max(), cells.max())
-        decay = ratio ** np.arange(int(min(MOST_STEPS, np.ceil(np.log(4.0 * heaviest) / -np.log(ratio)) + 1)))
+        fall = -np.log(min(ratio, 1 - 1 / MOST_STEPS))  # the ratio of a great epsilon is 1 as float64
+        decay = ratio ** np.arange(int(min(MOST_STEPS, np.ceil(np.log(4.0 * heaviest) / fall) + 1)))
         lut, cell_lut = (np.round(weights * decay).astype(np.int32) for weights in (base, cells))
         return replace(self, lut=lut, cell_lut=cell_lut)
 

@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.graphs.dissimilarity import Dissimilarity
 from anon_core.kernels.cover import closure_edges
 from anon_core.kernels.lanes import LANES
-from anon_core.kernels.nearest import Tree, least_steps, nearest, number_nodes
+from anon_core.kernels.nearest import SPARE, Tree, least_steps, nearest, number_nodes
 from anon_core.records import Edges
 
 SLICE = 512  # blocks that are searched between two reports
@@ -89,13 +90,24 @@ def nearest_neighbours(
     vertex, cost = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=np.int32)
     listed = np.empty(0, dtype=np.int32) if before is None else before.vertex
     layout = graph.layout.astype(np.int32)
-    blocks = len(costs.coarse)
-    group = GROUP if blocks >= WORTH_GROUPING else 1
+    blocks, group = len(costs.coarse), _group(graph.vertices)
     for begin in range(0, blocks, SLICE):
         end = min(blocks, begin + SLICE)
         nearest(tree, costs, least, layout, graph.place, b[layout], indptr, listed, begin, end, group, vertex, cost)
         report(min(graph.vertices, end * LANES))
     return Neighbours(indptr, vertex, cost)
+
+
+def search_memory(vertices: int, most: int) -> int:
+    """Bytes of the lists at work where a vertex asks for `most` neighbours: a group of blocks on each thread."""
+    group = _group(vertices)
+    at_work = min(numba.get_num_threads(), -(-vertices // (LANES * group)))
+    return at_work * group * LANES * 8 * (2 * most + SPARE)
+
+
+def _group(vertices: int) -> int:
+    """How many blocks share what they read."""
+    return GROUP if vertices > (WORTH_GROUPING - 1) * LANES else 1
 
 
 def nearest_closure(neighbours: Neighbours) -> Edges:

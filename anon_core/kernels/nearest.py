@@ -39,7 +39,7 @@ class Tree(NamedTuple):
 class Lists(NamedTuple):
     """The neighbours found so far for the records of one block."""
 
-    room: int  # keys that a list holds: twice the greatest b of the block, and SPARE
+    room: int  # keys that a list holds: twice the greatest b of the group of blocks, and SPARE
     keys: NDArray[np.int64]  # (LANES * room,), (E << 32) | vertex
     sizes: NDArray[np.int64]  # (LANES,)
     limits: NDArray[np.int64]  # (LANES,), upper bound of the b-th smallest key

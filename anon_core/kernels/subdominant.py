@@ -5,7 +5,6 @@ import numpy as np
 from anon_core.kernels.jit import kernel
 
 STALLED, FORWARD, MUTUAL = 0, 1, 2  # what a vertex in need can say of its best edge
-UNKNOWN = np.int64(2**62)
 
 
 @kernel

@@ -53,5 +53,6 @@ def utility(codebook: Codebook, released: ReleasedCells) -> Utility:
     return Utility(
         suppression=1 - float(hidden.sum()) / (released.rows * codebook.features),
         exact=(sizes == 1).mean(axis=1),
-        ncp=((sizes - 1) / np.maximum(1, levels - 1)).mean(axis=1),
+        # Whole numbers are summed, so that the order of the rows decides no digit.
+        ncp=(sizes - 1).mean(axis=1) / np.maximum(1, levels[:, 0] - 1),
     )

@@ -188,6 +188,14 @@ def test_shapes(n, f, k):
         assert (fit.sum(axis=1) >= k).all()
 
 
+@pytest.mark.parametrize("epsilon", [5e-324, 1e-300, 1e15, 1e17, 1e308])
+def test_an_epsilon_past_all_digits_decides_as_a_small_or_a_great_one(epsilon):
+    rng = np.random.default_rng(3)
+    table = encoding.from_bits(rng.integers(0, 2, (40, 9)), np.full(40, 4))
+    usual = 1e-5 if epsilon < 1 else 1e9
+    assert kept(Adaptive(**PAPER, epsilon=epsilon).anonymize(table)) == kept(Adaptive(**PAPER, epsilon=usual).anonymize(table))
+
+
 def test_figure_three_as_printed():
     """Khan et al., Fig. 3: six users, k = 2: groups (1,2) (3,4) (5,6), ten stars, utility 26/36."""
     x = np.array(

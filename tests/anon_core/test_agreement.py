@@ -9,6 +9,7 @@ from anon_core.anonymizers import Adaptive
 from anon_core.graphs import agreement
 from anon_core.graphs.dissimilarity import Dissimilarity
 from anon_core.graphs.nearest_closure import level_tree
+from anon_core.kernels.agreement import count_partners
 from tests.strategies import EPSILONS, tables
 
 
@@ -83,3 +84,16 @@ def test_an_iteration_with_reclaiming_hides_a_subset(table, epsilon, weights):
     )
     assert not (reclaimed.hidden & ~plain.hidden).any()
     assert reclaimed.iterations[0].weighted_utility >= plain.iterations[0].weighted_utility
+
+
+def test_more_partners_than_a_count_can_hold_are_counted_as_its_greatest():
+    others = 70_000
+    bits = np.array([[0]] + [[1]] * others, dtype=np.uint64)
+    hidden = np.ones_like(bits)
+    size = np.array([others] + [1] * others)
+    partner = np.concatenate([np.arange(1, others + 1), np.zeros(others)]).astype(np.int32)
+    start = np.concatenate([[0], np.cumsum(size)])
+    counts = np.zeros((1, others + 1), dtype=np.uint16)
+    count_partners(bits, hidden, np.arange(others + 1), start, partner, size, counts)
+    assert counts[0, 0] == 65535
+    assert (counts[0, 1:] == 1).all()

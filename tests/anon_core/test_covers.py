@@ -139,6 +139,17 @@ def test_classes_are_disjoint_cliques_of_the_greatest_k(scene):
     assert all(weights[u, v] == w for u, v, w in zip(cover.u.tolist(), cover.v.tolist(), cover.weight.tolist(), strict=True))
 
 
+@settings(max_examples=60, deadline=None)
+@given(bit_matrices(), st.booleans())
+def test_rows_of_a_class_are_equal(data, reclaim):
+    table = encoding.from_bits(*data)
+    masked = Adaptive(cover="classes", reclaim=reclaim).anonymize(table)
+    rows = np.stack([cells.astype(str) for cells in encoding.write_cells(table, masked.hidden).values()], axis=1)
+    assert (rows[masked.cover.u] == rows[masked.cover.v]).all()
+    degree = np.bincount(np.concatenate([masked.cover.u, masked.cover.v]), minlength=table.records)
+    assert (degree >= table.k.max() - 1).all()
+
+
 def test_a_class_grows_by_the_least_loss():
     x = np.array([[0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 1], [1, 1, 1, 0], [0, 0, 1, 0]])
     *problem, _ = scene_of(x, np.full(5, 2), np.zeros((4, 5), dtype=np.uint16))

@@ -1,5 +1,6 @@
 """The local engine keeps its promises about threads and memory."""
 
+import dataclasses
 import tracemalloc
 
 import numba
@@ -49,6 +50,34 @@ def test_stated_memory_is_an_upper_bound_for_a_run_that_goes_on():
     finally:
         tracemalloc.stop()
     assert kept(again) == kept(whole)
+    assert peak <= maker.memory(table)
+
+
+def test_the_lists_of_one_who_hides_among_all_are_stated_for_each_thread_at_work():
+    table, before = big_table(500, 3, 2), numba.get_num_threads()
+    alone = dataclasses.replace(table, k=np.where(np.arange(500) == 7, 500, 2).astype(np.int32))
+    added = {}
+    for threads in {1, before}:
+        numba.set_num_threads(threads)
+        added[threads] = Adaptive().memory(alone) - Adaptive().memory(table)
+    numba.set_num_threads(before)
+    assert added[1] >= 64 * 2 * 498 * 8  # a block of lists with room for twice as many
+    assert added[before] >= min(before, 8) * 64 * 2 * 498 * 8
+
+
+def test_stated_memory_is_an_upper_bound_where_few_ask_for_many():
+    """Every list entry is an edge of its own, and reclaiming fills all its lists."""
+    rng = np.random.default_rng(4)
+    k = np.where(np.arange(4000) < 300, 900, 1)
+    table = encoding.from_bits(rng.integers(0, 2, (4000, 12)), k)
+    maker = Adaptive(max_iterations=3)
+    maker.anonymize(big_table(200, 3, 2))  # compiles
+    tracemalloc.start()
+    try:
+        maker.anonymize(table)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
     assert peak <= maker.memory(table)
 
 

@@ -13,7 +13,7 @@ from anon_core.graphs import nearest_closure as nearest_closure_module
 from anon_core.graphs.b_edge_cover import b_edge_cover
 from anon_core.graphs.dissimilarity import Dissimilarity, integer_weights, largest_sum
 from anon_core.graphs.nearest_closure import level_tree, nearest_closure, nearest_neighbours
-from anon_core.kernels.cover import stable_order
+from anon_core.kernels.cover import count_differences, stable_order
 from anon_core.kernels.select import keep_smallest
 from anon_core.records import ColumnSpec, Edges
 from tests import naive
@@ -106,12 +106,13 @@ def brute_force(graph, counts, b):
 
 @st.composite
 def clustered(draw):
-    """Levels of several blocks of records, from all alike to all distinct, with counts to match; few or many bits a sum."""
+    """Levels of several blocks of records, all alike to all distinct, some blank, with counts; few or many bits a sum."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     n = draw(st.sampled_from([63, 64, 65, 128, 300, 700]))
     sizes = draw(st.lists(st.sampled_from([2, 3, 7, 40]), min_size=1, max_size=6))
     centres = draw(st.sampled_from([1, 5, 1000]))
     noise = draw(st.sampled_from([0.0, 0.1, 0.5, 1.0]))
+    blank = draw(st.sampled_from([0.0, 0.2]))
     columns, specs = {}, []
     for index, levels in enumerate(sizes):
         middle = rng.integers(0, levels, centres)[rng.integers(0, centres, n)]
@@ -119,8 +120,9 @@ def clustered(draw):
         ordinal = draw(st.booleans())
         name = f"c{index}"
         columns[name] = code.astype(float) if ordinal else code.astype(str).astype(object)
+        columns[name][rng.random(n) < blank] = np.nan if ordinal else None
         kind, encoding_of = ("numeric", "ordinal") if ordinal else ("categorical", "one-hot")
-        specs.append(ColumnSpec(name=name, kind=kind, encoding=encoding_of))
+        specs.append(ColumnSpec(name=name, kind=kind, encoding=encoding_of, missing="all-hidden"))
     columns["sure"] = np.array(["a", "b"] + ["a"] * (n - 2), dtype=object)
     specs.append(ColumnSpec(name="sure", kind="binary"))
     b = draw(st.sampled_from([0, 1, 5, 70, n - 1]))
@@ -200,3 +202,14 @@ def test_stable_order(values):
     order = np.arange(len(values))
     stable_order(values, order)
     assert (order == np.argsort(values, kind="stable")).all()
+
+
+@pytest.mark.parametrize("ordinal", [False, True])
+def test_more_neighbours_than_a_count_can_hold_are_counted_as_its_greatest(ordinal):
+    edges = 70_000
+    codes, offsets = np.array([[0] + [1] * edges], dtype=np.int32), np.array([0, 1 if ordinal else 2])
+    counts = np.zeros((offsets[-1], edges + 1), dtype=np.uint16)
+    v = np.arange(1, edges + 1)
+    count_differences(np.zeros_like(v), v, codes, offsets, np.array([ordinal]), counts)
+    assert (counts[:, 0] == 65535).all()
+    assert (counts[:, 1:] == 1).all()

@@ -11,6 +11,7 @@ from anon_core.anonymizers import Adaptive
 from anon_core.graphs.perfect_matching import random_matching
 from anon_core.measures.privacy import ReleasedCells, crowds, fits_own_row
 from anon_core.measures.utility import utility
+from anon_core.records import ColumnSpec
 from tests import naive
 from tests.anon_core.test_adaptive import features, unpack
 from tests.strategies import tables
@@ -98,3 +99,13 @@ def test_figure_one():
     assert found.compatible.tolist() == [3, 2, 3, 2, 2, 2]
     assert found.below_k == found.matchable_below_k == 0
     assert utility(book, released).suppression == pytest.approx(1 - 8 / 24)
+
+
+def test_the_order_of_the_rows_decides_no_digit_of_the_utility():
+    rng = np.random.default_rng(1)
+    ages = rng.integers(0, 31, 90).astype(float)
+    book = encoding.fit([ColumnSpec(name="age", kind="numeric", encoding="ordinal")], {"age": ages})
+    allowed = np.tril(np.ones((book.attributes[0].levels,) * 2, dtype=bool))
+    cell = rng.integers(0, len(allowed), (1, 90)).astype(np.int32)
+    found = {utility(book, ReleasedCells(cell[:, rng.permutation(90)], (allowed,))).ncp[0] for _ in range(50)}
+    assert len(found) == 1

@@ -9,6 +9,8 @@ from anon_core.anonymizers import Adaptive
 from anon_core.demands import Demand
 from benchmarks import exponent, in_child, tables
 
+OF_ALL_HANDS = (1302540, 1098240, 123552, 54912, 10200, 5108, 3744, 624, 36, 4)  # by class
+
 
 def real(name, records=None):
     try:
@@ -40,8 +42,8 @@ def test_hands_hold_five_different_cards_each_as_likely():
 def test_hand_classes_come_as_often_as_counted():
     n = 200_000
     counts = np.bincount(tables.poker(n).codes[10], minlength=10)
-    share = np.array(tables.POKER_COUNTS) / sum(tables.POKER_COUNTS)
-    assert sum(tables.POKER_COUNTS) == 2_598_960
+    share = np.array(OF_ALL_HANDS) / 2_598_960
+    assert sum(OF_ALL_HANDS) == 2_598_960
     assert (np.abs(counts - n * share) < 5 * np.sqrt(n * share) + 3).all()
 
 

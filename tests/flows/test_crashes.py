@@ -188,7 +188,7 @@ def test_a_run_that_was_killed_just_after_it_published_blocks_another_plan(serve
 
 # ---------------------------------------------------------------- killed within a long run of the anonymizer
 
-LONG = {"anonymizer": {"name": "adaptive", "max_iterations": 8, "patience": 99}}
+LONG = {"anonymizer": {"name": "adaptive", "schedule": "fixed", "max_iterations": 8, "patience": 99}}
 SEARCH = ("anon_core.anonymizers.adaptive", "nearest_neighbours")
 
 
