@@ -13,7 +13,7 @@ from anon_core.records import BinaryTable, Edges
 
 ROOM = 3  # partners listed for each that a vertex needs; longer lists cost time and gave no more (docs/performance.md)
 MOST_OFFERED = 16  # features of a vertex that are tried in a pass
-LIMITS = (1, 4, 16, 64)  # partners paid for a feature of mean weight, pass by pass
+LIMITS = (1, 2, 4, 8, 16, 64)  # partners paid for a feature of mean weight, pass by pass
 
 
 def reclaim(
