@@ -153,10 +153,10 @@ class Adaptive:
         COVERS[self.cover].check(table.records)
         n, book = table.records, table.codebook
         # costs 3 bytes a level; counts 2 a feature; codes thrice and the tree made of them; hidden thrice. Reclaiming takes
-        # the place of closure and order, 36 bytes an entry, and adds a bit a level. Renaming a cover takes 16 bytes an edge
-        # when closure and order are gone.
+        # the place of closure and order, 36 bytes an entry, and adds a bit a level and 72 bytes a record. Renaming a cover
+        # takes 16 bytes an edge when closure and order are gone.
         levels = int(book.level_offsets[-1])
-        per_record = 3 * levels + levels // 8 + 2 * book.features + 34 * len(book.attributes) + 32 * book.words + 128
+        per_record = 3 * levels + levels // 8 + 2 * book.features + 34 * len(book.attributes) + 32 * book.words + 200
         return n * per_record + COVERS[self.cover].memory(table.k - np.int32(1))
 
 

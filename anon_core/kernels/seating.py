@@ -37,8 +37,8 @@ def swap_walk(person, bits, hidden, rows, found, draws):
     # person (n,) by row, changed; bits, hidden (n, words); rows (n, most) and found (n,) by person; draws uint32, in pairs
     """For each pair of draws, let the person of one row and that of another row which they fit change places if both fit.
 
-    A proposal is as likely as its reverse (the lists are fixed), so the walk forgets where it began in favour of the
-    uniform distribution over the matchings that it can reach.
+    Where all fitting rows are listed a proposal is as likely as its reverse, so the walk forgets where it began in favour of
+    the uniform distribution over the matchings that it can reach; where lists are cut short, nearly so.
     """
     n, shift = np.uint64(len(person)), np.uint64(32)
     for draw in range(0, len(draws) - 1, 2):
