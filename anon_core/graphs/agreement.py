@@ -8,7 +8,7 @@ from anon_core.graphs.dissimilarity import Dissimilarity
 from anon_core.graphs.nearest_closure import Neighbours, nearest_closure
 from anon_core.kernels.agreement import count_partners, join_lists, list_agreeing, map_allowed, price_features, show_offered
 from anon_core.kernels.cover import count_hidden, hide_differences
-from anon_core.kernels.nearest import Tree
+from anon_core.kernels.tiles import Tree
 from anon_core.records import BinaryTable, Edges
 
 ROOM = 3  # partners listed for each that a vertex needs; longer lists cost time and gave no more (docs/performance.md)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from anon_core.graphs.dissimilarity import Dissimilarity
 from anon_core.kernels.cover import closure_edges
 from anon_core.kernels.lanes import LANES
-from anon_core.kernels.nearest import SPARE, Tree, least_steps, nearest, number_nodes
+from anon_core.kernels.nearest import SPARE, least_steps, nearest, number_nodes
+from anon_core.kernels.tiles import Tree
 from anon_core.records import Edges
 
 SLICE = 512  # blocks that are searched between two reports

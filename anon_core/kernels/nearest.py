@@ -1,58 +1,15 @@
 """The exact b-nearest search: blocks of 64 records against the tree of all distinct records."""
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import prange
-from numpy.typing import NDArray
 
 from anon_core.kernels.jit import kernel, parallel_kernel
-from anon_core.kernels.lanes import (
-    LANE_BITS,
-    LANES,
-    add_levels,
-    add_step,
-    add_within,
-    lanes_in,
-    lowest_lane,
-    pick_levels,
-    transpose,
-)
-from anon_core.kernels.select import keep_smallest
+from anon_core.kernels.lanes import LANE_BITS, LANES, add_step, lanes_in, pick_levels
+from anon_core.kernels.tiles import Lists, Scratch, compare, shrink
 
 DENSE = 96  # pairs left in a block from which on summing all 64 x 64 is cheaper than one by one (measured)
 SPARE = 64  # keys that a list has room for beside twice b
 STRETCH = 2**18  # bytes of costs that a group of blocks reads before it goes on: they stay in a second-level cache
-
-
-class Tree(NamedTuple):
-    """Records sorted by their levels; a node of depth d is a run of distinct rows that agree in attributes 0 .. d."""
-
-    rows: NDArray[np.int32]  # (n, attributes), levels by place
-    own: NDArray[np.uint16]  # (blocks, attributes, LANES), the same modulo 2^16
-    distinct: NDArray[np.int32]  # (distinct rows, attributes)
-    first: NDArray[np.int64]  # (distinct rows + 1,), place of the first record of each
-    change: NDArray[np.int32]  # (distinct rows,), first attribute in which a row differs from the row before
-    skip: NDArray[np.int32]  # (distinct rows, attributes), first row after the node of depth d that a row lies in
-
-
-class Lists(NamedTuple):
-    """The neighbours found so far for the records of one block."""
-
-    room: int  # keys that a list holds: twice the greatest b of the group of blocks, and SPARE
-    keys: NDArray[np.int64]  # (LANES * room,), (E << 32) | vertex
-    sizes: NDArray[np.int64]  # (LANES,)
-    limits: NDArray[np.int64]  # (LANES,), upper bound of the b-th smallest key
-    coarse: NDArray[np.uint16]  # (LANES,), its coarse E
-
-
-class Scratch(NamedTuple):
-    """Working memory of one block, uint16."""
-
-    bounds: NDArray[np.uint16]  # ((attributes + 1) * LANES,), the first LANES stay zero
-    square: NDArray[np.uint16]  # (LANES * LANES,)
-    shared: NDArray[np.uint16]  # (LANES,), what a block pays for the levels that all rows of the other share
-    line: NDArray[np.uint16]  # (LANES,)
 
 
 @kernel
@@ -88,84 +45,6 @@ def least_steps(coarse, tree, starts, stops, least):  # starts, stops (attribute
         for row in range(distinct - 2, -1, -1):
             if tree.change[row + 1] > d:
                 least[row, d] = min(least[row, d], least[row + 1, d])
-
-
-@kernel
-def shrink(lists, lane, b, shift):
-    """Keep the b smallest of a record's keys, and limit what comes to the greatest of them."""
-    limit = keep_smallest(lists.keys, lane * lists.room, lists.sizes[lane], b)
-    lists.sizes[lane] = b
-    lists.limits[lane] = limit
-    lists.coarse[lane] = (limit >> 32) >> shift
-
-
-@kernel
-def count_shared(rows, i, j):
-    """How many leading attributes two rows share."""
-    d = 0
-    while d < rows.shape[1] and rows[i, d] == rows[j, d]:
-        d += 1
-    return d
-
-
-@kernel
-def sum_square(tree, costs, block, other, alive, scratch):
-    """square[j, i] = what record j of block `other` pays for the levels of record i of `block`, for `alive` i."""
-    rows, table, attributes = tree.rows, costs.coarse, tree.rows.shape[1]
-    zeros, square, shared = scratch.bounds, scratch.square, scratch.shared
-    ours, theirs = block * LANES, other * table.shape[1] * LANES
-    # Sorted: what the first and the last row of a block begin with, all begin with.
-    same = count_shared(rows, ours, min(len(rows), ours + LANES) - 1)
-    add_levels(shared, 0, zeros, 0, table, theirs, rows, ours * attributes, same)
-    mask = alive
-    while mask:
-        lane = lowest_lane(mask)
-        mask &= mask - np.uint64(1)
-        at = (ours + lane) * attributes + same
-        add_levels(square, lane * LANES, shared, 0, table, theirs, rows, at, attributes - same)
-    transpose(square)
-
-
-@kernel
-def compare(tree, costs, block, start, stop, alive, dense, vertex, b, lists, scratch):
-    """Offer the records of places start .. stop - 1, of one block, to the `alive` records of `block`.
-
-    Dense: what the others pay is summed for all pairs at once; else only where a record's own side stays within its limit.
-    """
-    # No array is named, sliced or passed on within the loops: counting references would take longer than all the rest.
-    rows, table, fine, shift = tree.rows, costs.coarse, costs.fine, costs.shift
-    keys, sizes, limits, coarse, room = lists.keys, lists.sizes, lists.limits, lists.coarse, lists.room
-    zeros, square, shared, line = scratch.bounds, scratch.square, scratch.shared, scratch.line
-    attributes, wide = rows.shape[1], table.shape[1] * LANES
-    ours, other = block * LANES, start >> LANE_BITS
-    if dense:
-        sum_square(tree, costs, block, other, alive, scratch)
-    same = count_shared(rows, start, stop - 1)
-    add_levels(shared, 0, zeros, 0, table, block * wide, rows, start * attributes, same)
-    for j in range(start, stop):
-        add_levels(line, 0, shared, 0, table, block * wide, rows, j * attributes + same, attributes - same)
-        at = j - other * LANES
-        mask = alive & (add_within(line, 0, square, at * LANES, coarse) if dense else add_within(line, 0, zeros, 0, coarse))
-        while mask:
-            lane = lowest_lane(mask)
-            mask &= mask - np.uint64(1)
-            i = ours + lane
-            if i == j:
-                continue
-            cost = np.int64(line[lane])
-            if not dense:
-                cost += pick_levels(table, other * wide + at, rows, i * attributes, attributes)
-            if shift:
-                cost <<= shift
-                cost += pick_levels(fine, other * wide + at, rows, i * attributes, attributes)
-                cost += pick_levels(fine, block * wide + lane, rows, j * attributes, attributes)
-            key = (cost << 32) | np.int64(vertex[j])
-            if key <= limits[lane]:
-                size = sizes[lane]
-                keys[lane * room + size] = key
-                sizes[lane] = size + 1
-                if size + 1 == room:
-                    shrink(lists, lane, b[i], shift)
 
 
 @kernel
