@@ -10,7 +10,7 @@ from typing import Any
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from prefect.context import FlowRunContext
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from anon_core.records import Checkpoint, Observer
 from tasks.stage import log
@@ -79,9 +79,9 @@ def iteration_progress(records: int, most: int, seconds: Sequence[float], keep: 
     """Open the artifact (inside a flow run) and the bar (on a terminal that was not asked to be quiet)."""
     wanted = sys.stderr.isatty() and logging.getLogger("prefect").isEnabledFor(logging.INFO)
     columns = (
-        *(TextColumn("{task.description}"), BarColumn()),
+        *(TextColumn("{task.description}"), BarColumn(bar_width=12)),  # all of it fits 80 columns
         *(TextColumn("{task.fields[utility]}"), TextColumn("{task.fields[speed]}")),
-        *(TimeElapsedColumn(), TextColumn("elapsed,"), TimeRemainingColumn(), TextColumn("left at most")),
+        *(TimeRemainingColumn(), TextColumn("left at most")),
     )
     console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not wanted, speed_estimate_period=LOOK_BACK) as bar:
