@@ -37,10 +37,21 @@ def b_edge_cover(edges: Edges, b: NDArray[np.int32]) -> Edges:
     spare = degree - b
     if (spare < 0).any():
         raise InfeasibleError(f"{int((spare < 0).sum())} vertices have fewer edges than they need; add edges or lower b")
-    order = np.arange(len(edges), dtype=np.int64)
-    for key in (edges.v, edges.u, edges.weight):
-        stable_order(key, order)
+    order = _ascending(edges)
     kept = np.ones(len(edges), dtype=np.bool_)
     reverse_delete(order, edges.u, edges.v, spare, kept)
     chosen = order[kept[order]]
     return Edges(edges.u[chosen], edges.v[chosen], edges.weight[chosen])
+
+
+def in_order(edges: Edges) -> Edges:
+    """The edges in ascending order of (weight, u, v)."""
+    order = _ascending(edges)
+    return Edges(edges.u[order], edges.v[order], edges.weight[order])
+
+
+def _ascending(edges: Edges) -> NDArray[np.int64]:
+    order = np.arange(len(edges), dtype=np.int64)
+    for key in (edges.v, edges.u, edges.weight):
+        stable_order(key, order)
+    return order

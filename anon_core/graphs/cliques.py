@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_core.graphs.b_edge_cover import in_order
 from anon_core.graphs.dissimilarity import Dissimilarity
 from anon_core.graphs.nearest_closure import Neighbours
-from anon_core.graphs.subdominant_edges import in_order
 from anon_core.kernels.groups import grow_groups, place_rest
 from anon_core.kernels.pairs import edge_costs
 from anon_core.records import Edges

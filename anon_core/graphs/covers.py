@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import LimitError
-from anon_core.graphs.b_edge_cover import b_edge_cover
+from anon_core.graphs.b_edge_cover import b_edge_cover, in_order
 from anon_core.graphs.cliques import disjoint_cliques
 from anon_core.graphs.dissimilarity import Dissimilarity
 from anon_core.graphs.nearest_closure import Neighbours, nearest_closure, search_memory
-from anon_core.graphs.subdominant_edges import WIDER, in_order, subdominant_edges
+from anon_core.graphs.subdominant_edges import WIDER, subdominant_edges
 from anon_core.records import Edges
 
 MOST_VERTICES = 4096  # of covers that hold matrices of all pairs

@@ -4,10 +4,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import LimitError
+from anon_core.graphs.b_edge_cover import in_order
 from anon_core.graphs.cover_program import SLACK, CoverProgram
 from anon_core.graphs.dissimilarity import Dissimilarity
 from anon_core.graphs.nearest_closure import Neighbours, nearest_closure
-from anon_core.graphs.subdominant_edges import in_order
 from anon_core.kernels.pairs import cost_matrix
 from anon_core.records import Edges
 

@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_core.graphs.b_edge_cover import in_order
 from anon_core.graphs.dissimilarity import Dissimilarity
 from anon_core.graphs.nearest_closure import Neighbours, level_tree, nearest_neighbours
-from anon_core.kernels.cover import stable_order
 from anon_core.kernels.subdominant import subdominant
 from anon_core.records import Edges
 
@@ -55,14 +55,6 @@ def subdominant_edges(graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArr
         found = _nearest_among(left, graph, counts, wanted)
         heads, eager = _renewed(heads, eager, _guarded(found, len(left) - 1), stale, left)
     return in_order(Edges(*np.concatenate(parts, axis=1)))
-
-
-def in_order(edges: Edges) -> Edges:
-    """The edges in ascending order of (weight, u, v)."""
-    order = np.arange(len(edges), dtype=np.int64)
-    for key in (edges.v, edges.u, edges.weight):
-        stable_order(key, order)
-    return Edges(edges.u[order], edges.v[order], edges.weight[order])
 
 
 def _nearest_among(
