@@ -7,7 +7,7 @@ import numpy as np
 from numba import prange
 
 from anon_core.kernels.jit import kernel, parallel_kernel
-from anon_core.kernels.lanes import LANES, lowest_lane, tally
+from anon_core.kernels.lanes import LANES, apart, lowest_lane, tally
 
 ONE = np.uint64(1)
 CHUNK = 32  # words of a bitmap joined at a time: a list that is full early ends its scan early
@@ -86,11 +86,10 @@ def list_agreeing(bits, hidden, distinct, first, layout, allowed, twins, indptr,
                         while word and slot < stop:
                             u = 64 * (chunk + w) + lowest_lane(word)
                             word &= word - ONE
-                            apart, distant = np.uint64(0), np.uint64(0)
+                            distant = np.uint64(0)
                             for q in range(bits.shape[1]):
                                 distant |= bits[u, q] ^ bits[v, q]
-                                apart |= (bits[u, q] ^ bits[v, q]) & ~(hidden[u, q] & hidden[v, q])
-                            if u != v and apart == 0 and (twins or distant):
+                            if u != v and (twins or distant) and apart(bits, hidden, u, v) == 0:
                                 listed[slot] = u
                                 slot += 1
                     size[v] += slot - begin
@@ -125,10 +124,7 @@ def refresh(i, bits, hidden, start, partner, size, count):
     kept = start[i]
     for slot in range(start[i], start[i] + size[i]):
         u = partner[slot]
-        apart = np.uint64(0)
-        for w in range(bits.shape[1]):
-            apart |= (bits[i, w] ^ bits[u, w]) & ~(hidden[i, w] & hidden[u, w])
-        if apart == 0:
+        if apart(bits, hidden, i, u) == 0:
             partner[kept] = u
             kept += 1
             for w in range(bits.shape[1]):
@@ -252,26 +248,18 @@ def show_offered(bits, hidden, start, partner, size, spare, offered):
             lost, stop = 0, start[i] + size[i]
             for slot in range(start[i], stop):
                 u = partner[slot]
-                if (bits[u, word] ^ bits[i, word]) & flag:
-                    apart = np.uint64(0)
-                    for w in range(bits.shape[1]):
-                        apart |= (bits[i, w] ^ bits[u, w]) & ~(hidden[i, w] & hidden[u, w])
-                    if apart == 0:
-                        lost += 1
-                        if spare[u] <= 0 or lost > spare[i]:
-                            lost = -1
-                            break
+                if (bits[u, word] ^ bits[i, word]) & flag and apart(bits, hidden, i, u) == 0:
+                    lost += 1
+                    if spare[u] <= 0 or lost > spare[i]:
+                        lost = -1
+                        break
             if lost < 0:
                 continue
             kept = start[i]
             for slot in range(start[i], stop):
                 u = partner[slot]
                 if (bits[u, word] ^ bits[i, word]) & flag:
-                    apart = np.uint64(0)
-                    for w in range(bits.shape[1]):
-                        apart |= (bits[i, w] ^ bits[u, w]) & ~(hidden[i, w] & hidden[u, w])
-                    if apart == 0:
-                        spare[u] -= 1
+                    spare[u] -= np.int64(apart(bits, hidden, i, u) == 0)
                 else:
                     partner[kept] = u
                     kept += 1
@@ -286,14 +274,6 @@ def count_partners(bits, hidden, place, start, partner, size, counts):  # counts
     for block in prange((len(size) + LANES - 1) // LANES):
         count = np.empty(LANES * bits.shape[1], dtype=np.int32)
         for i in range(LANES * block, min(LANES * block + LANES, len(size))):
-            count[:] = 0
-            for slot in range(start[i], start[i] + size[i]):
-                u = partner[slot]
-                apart = np.uint64(0)
-                for w in range(bits.shape[1]):
-                    apart |= (bits[i, w] ^ bits[u, w]) & ~(hidden[i, w] & hidden[u, w])
-                if apart == 0:
-                    for w in range(bits.shape[1]):
-                        tally(count, LANES * w, bits[i, w] ^ bits[u, w], 1)
+            refresh(i, bits, hidden, start, partner, size, count)
             for bit in range(len(counts)):
                 counts[bit, place[i]] = min(count[bit], 65535)

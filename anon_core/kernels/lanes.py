@@ -9,8 +9,6 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from anon_core.kernels.jit import kernel
-
 LANE_BITS = 6
 LANES = 1 << LANE_BITS
 
@@ -122,54 +120,30 @@ def add_step(_typing, bounds, d, table, t, own, w, level, step, limits):
     return signature, generate
 
 
-def _exchange(size):
-    """Rows r and r + size of a square exchange the columns whose index has the bit `size` set in r's, unset in the other's."""
+@intrinsic
+def transpose(_typing, square):
+    """Transpose a square (LANES * LANES,) in place by six rounds of exchanges of halves (Eklundh)."""
+    signature = types.void(square)
 
-    @intrinsic
-    def exchange(_typing, square, r):
-        signature = types.void(square, types.intp)
-
-        def generate(context, builder, signature, arguments):
-            square, r = arguments
-            kind = signature.args[0]
-            upper = builder.mul(r, ir.Constant(r.type, LANES))
-            lower = builder.add(upper, ir.Constant(r.type, size * LANES))
-            one, two = _load(context, builder, kind, square, upper), _load(context, builder, kind, square, lower)
+    def generate(context, builder, signature, arguments):
+        kind, index = signature.args[0], context.get_value_type(types.intp)
+        for bit in range(LANE_BITS):
+            size = 1 << bit
             to_upper = [LANES + lane - size if lane & size else lane for lane in range(LANES)]
             to_lower = [LANES + lane if lane & size else lane + size for lane in range(LANES)]
-            for target, selection in ((upper, to_upper), (lower, to_lower)):
-                chosen = builder.shuffle_vector(one, two, ir.Constant(_SELECTION, selection))
-                _store(context, builder, chosen, kind, square, target)
-            return context.get_dummy_value()
+            with cgutils.for_range(builder, ir.Constant(index, LANES // 2)) as loop:
+                # Rows r and r + size, r without the bit: they swap the columns with it for those without.
+                low = builder.and_(loop.index, ir.Constant(index, size - 1))
+                r = builder.add(builder.mul(builder.sub(loop.index, low), ir.Constant(index, 2)), low)
+                upper = builder.mul(r, ir.Constant(index, LANES))
+                lower = builder.add(upper, ir.Constant(index, size * LANES))
+                one, two = (_load(context, builder, kind, arguments[0], start) for start in (upper, lower))
+                for target, selection in ((upper, to_upper), (lower, to_lower)):
+                    chosen = builder.shuffle_vector(one, two, ir.Constant(_SELECTION, selection))
+                    _store(context, builder, chosen, kind, arguments[0], target)
+        return context.get_dummy_value()
 
-        return signature, generate
-
-    return exchange
-
-
-_exchange_1, _exchange_2, _exchange_4, _exchange_8, _exchange_16, _exchange_32 = map(_exchange, (1, 2, 4, 8, 16, 32))
-
-
-@kernel
-def transpose(square):  # (LANES * LANES,)
-    """Transpose a square in place by six rounds of exchanges of halves (Eklundh)."""
-    for r in range(32):
-        _exchange_32(square, r)
-    for r in range(LANES):
-        if not r & 16:
-            _exchange_16(square, r)
-    for r in range(LANES):
-        if not r & 8:
-            _exchange_8(square, r)
-    for r in range(LANES):
-        if not r & 4:
-            _exchange_4(square, r)
-    for r in range(LANES):
-        if not r & 2:
-            _exchange_2(square, r)
-    for r in range(LANES):
-        if not r & 1:
-            _exchange_1(square, r)
+    return signature, generate
 
 
 @intrinsic
@@ -208,5 +182,30 @@ def tally(_typing, counts, start, word, step):
         added = builder.select(chosen, steps, ir.Constant(vector, [0] * LANES))
         builder.store(builder.add(builder.load(place, align=4), added), place, align=4)
         return context.get_dummy_value()
+
+    return signature, generate
+
+
+@intrinsic
+def apart(_typing, bits, hidden, u, v):
+    """What of two packed rows of `bits` (n, words) differs and is not hidden at both: zero where they agree, uint64."""
+    signature = types.uint64(bits, hidden, types.intp, types.intp)
+
+    def generate(context, builder, signature, arguments):
+        bits, hidden, u, v = arguments
+        kinds = signature.args
+        words = builder.extract_value(cgutils.create_struct_proxy(kinds[0])(context, builder, value=bits).shape, 1)
+        found = cgutils.alloca_once_value(builder, ir.Constant(_MASK, 0))
+        with cgutils.for_range(builder, words) as loop:
+
+            def word(kind, array, row):
+                at = builder.add(builder.mul(row, words), loop.index)
+                return builder.load(_pointer(context, builder, kind, array, at))
+
+            differs = builder.xor(word(kinds[0], bits, u), word(kinds[0], bits, v))
+            both = builder.and_(word(kinds[1], hidden, u), word(kinds[1], hidden, v))
+            visible = builder.and_(differs, builder.not_(both))
+            builder.store(builder.or_(builder.load(found), visible), found)
+        return builder.load(found)
 
     return signature, generate
