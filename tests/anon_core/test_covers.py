@@ -1,7 +1,5 @@
 """Every cover against its definition, its optimum and the crowds that it must give."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,6 +17,7 @@ from anon_core.graphs.nearest_closure import level_tree, nearest_neighbours
 from anon_core.graphs.optimal_cover import fewest_edges
 from tests import naive
 from tests.anon_core.test_adaptive import features, unpack
+from tests.anon_core.test_engines import traced
 from tests.strategies import EPSILONS, bit_matrices, tables
 
 NAMES = list(COVERS)
@@ -217,12 +216,7 @@ def test_stated_memory_of_covers_is_an_upper_bound(name, n, k):
     table = encoding.from_bits(rng.integers(0, 2, (n, 12)), rng.integers(1, k + 1, n))
     maker = Adaptive(cover=name, max_iterations=2)
     maker.anonymize(encoding.from_bits(rng.integers(0, 2, (50, 5)), rng.integers(1, 9, 50)))  # compiles
-    tracemalloc.start()
-    try:
-        maker.anonymize(table)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    _, peak = traced(lambda: maker.anonymize(table))
     assert peak <= maker.memory(table)
     if name != "b-matching":  # what the solver holds outside Python is not traced
         assert maker.memory(table) <= 6 * peak

@@ -24,17 +24,21 @@ def big_table(n, levels, k):
     return encoding.encode(encoding.fit(specs, columns), columns, np.full(n, k))
 
 
+def traced(work):
+    """What some work gives, and the bytes that it held at most."""
+    tracemalloc.start()
+    try:
+        return work(), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
 @pytest.mark.parametrize(("levels", "k"), [(3, 40), (60, 2)])
 def test_stated_memory_is_an_upper_bound(levels, k):
     table = big_table(6000, levels, k)
     maker = Adaptive(max_iterations=3)
     maker.anonymize(big_table(200, 3, 2))  # compiles
-    tracemalloc.start()
-    try:
-        maker.anonymize(table)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    _, peak = traced(lambda: maker.anonymize(table))
     assert peak <= maker.memory(table)
     assert maker.memory(table) <= 3 * peak
 
@@ -43,12 +47,7 @@ def test_stated_memory_is_an_upper_bound_for_a_run_that_goes_on():
     table = big_table(6000, 3, 40)
     maker, seen = Adaptive(max_iterations=3), Seen()
     whole = local.run(maker, table, observer=seen)
-    tracemalloc.start()
-    try:
-        again = local.run(maker, table, resume=seen.checkpoints[0])
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    again, peak = traced(lambda: local.run(maker, table, resume=seen.checkpoints[0]))
     assert kept(again) == kept(whole)
     assert peak <= maker.memory(table)
 
@@ -72,12 +71,7 @@ def test_stated_memory_is_an_upper_bound_where_few_ask_for_many():
     table = encoding.from_bits(rng.integers(0, 2, (4000, 12)), k)
     maker = Adaptive(max_iterations=3)
     maker.anonymize(big_table(200, 3, 2))  # compiles
-    tracemalloc.start()
-    try:
-        maker.anonymize(table)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    _, peak = traced(lambda: maker.anonymize(table))
     assert peak <= maker.memory(table)
 
 
