@@ -1,6 +1,6 @@
 """Adaptive anonymity: an iterated minimum-weight b-edge cover."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -79,49 +79,47 @@ class Adaptive:
         order: NDArray[np.int64] | None = None,
         observer: Observer | None = None,
         resume: Checkpoint | None = None,
+        engine: Callable[[BinaryTable, "Adaptive"], "Grouping"] | None = None,
     ) -> MaskedTable:
         """Hide features until every record fits k(v) rows; see `Anonymizer.anonymize`.
+
+        `engine` makes what does the work of an iteration, `Grouping` if None.
 
         Notes
         -----
         The best iteration by weighted utility is kept, not the last. Line 9 of Algorithm 1 is taken as the formula
         stands (a weight falls with the number of differing neighbours); the prose beside it says the opposite.
         """
-        kind = COVERS[self.cover]
-        kind.check(table.records)
+        COVERS[self.cover].check(table.records)
         order = np.arange(table.records) if order is None else order
         observer = observer or Observer()
         rank = np.empty_like(order)
         rank[order] = np.arange(table.records)
-        grouping = _Grouping(_reorder(table, order), self)
+        grouping = (engine or Grouping)(_reorder(table, order), self)
         history: list[Iteration] = []
         best: Edges | None = None
         hidden: NDArray[np.uint64] | None = None
         if resume is not None:
-            self._check(resume, table)
+            self._check(resume)
+            grouping.check(resume, table)
             history, best = list(resume.iterations), resume.best
             if self._next_epsilon(history) is not None:
                 grouping.hide(_renamed(resume.latest, rank))
-        neighbours: Neighbours | None = None
         while (epsilon := self._next_epsilon(history)) is not None:
-            graph = grouping.graph.fading(epsilon)
-            neighbours = nearest_neighbours(
-                graph, grouping.tree, grouping.counts, grouping.b, before=neighbours, report=observer.searched
-            )
-            cover = kind.find(graph, grouping.counts, grouping.b, neighbours)
+            cover = grouping.cover(epsilon, observer.searched)
             grouping.hide(cover)
-            history.append(grouping.reached(len(history) + 1, len(cover)))
+            history.append(grouping.reached(len(history) + 1, cover))
             latest = _renamed(cover, order)
             if best is None or best_of(history) is history[-1]:
-                best, hidden = latest, hidden_by(grouping.graph, grouping.counts)
+                best, hidden = latest, grouping.hidden()
             observer.iterated(Checkpoint(latest, best, tuple(history)))
             del cover, latest  # the next search needs their counts only
         assert best is not None
         if hidden is None:
             grouping.hide(_renamed(best, rank))
-            hidden = hidden_by(grouping.graph, grouping.counts)
+            hidden = grouping.hidden()
         if grouping.reclaims:
-            best = _renamed(agreement_cover(grouping.table, grouping.graph, grouping.tree, hidden, grouping.b), order)
+            best = _renamed(grouping.agreement_cover(hidden), order)
         by_record = np.empty_like(hidden)
         by_record[order] = hidden
         return MaskedTable(table, by_record, best, tuple(history))
@@ -143,8 +141,7 @@ class Adaptive:
                 epsilon = max(epsilon / FALL, LOWEST_EPSILON)
         return epsilon
 
-    def _check(self, resume: Checkpoint, table: BinaryTable) -> None:
-        resume.check(table)
+    def _check(self, resume: Checkpoint) -> None:
         if any(self._next_epsilon(resume.iterations[:count]) is None for count in range(1, len(resume.iterations))):
             raise InputError("the checkpoint goes on where these settings stop; resume with those that it was made with")
 
@@ -160,16 +157,40 @@ class Adaptive:
         return n * per_record + COVERS[self.cover].memory(table.k - np.int32(1))
 
 
-class _Grouping:
-    """The records in the order that decides ties, and what a cover of them hides."""
+class Grouping:
+    """The records in the order that decides ties, and the work of an iteration on them; an engine may spread it.
+
+    Attributes
+    ----------
+    table : BinaryTable
+        In that order.
+    graph : Dissimilarity
+    tree : Tree
+    b : int32 (n,)
+    counts : uint16 (f, n)
+        By place: how many neighbours, or partners that are left, differ from each record in each feature.
+    reclaims : bool
+    """
 
     def __init__(self, table: BinaryTable, settings: Adaptive) -> None:
-        self.table, self.reclaims = table, settings.reclaim and not COVERS[settings.cover].settled
+        self.table, self.kind = table, COVERS[settings.cover]
+        self.reclaims = settings.reclaim and not self.kind.settled
         self.weights, self.cell_weights = _integer_weights(table.codebook, settings.weights)
         self.graph = Dissimilarity.of(table, self.weights, settings.epsilon, self.cell_weights)
         self.tree = level_tree(self.graph)
         self.b = table.k - np.int32(1)
-        self.counts = np.zeros((table.codebook.features, table.records), dtype=np.uint16)  # by place
+        self.counts = np.zeros((table.codebook.features, table.records), dtype=np.uint16)
+        self._neighbours: Neighbours | None = None
+
+    def check(self, resume: Checkpoint, table: BinaryTable) -> None:
+        """Refuse a checkpoint that cannot be one of this table, whose records are in their own order."""
+        resume.check(table)
+
+    def cover(self, epsilon: float, report: Callable[[int], None]) -> Edges:
+        """The cover that the next iteration starts from, under the weights that the counts make."""
+        graph = self.graph.fading(epsilon)
+        self._neighbours = nearest_neighbours(graph, self.tree, self.counts, self.b, before=self._neighbours, report=report)
+        return self.kind.find(graph, self.counts, self.b, self._neighbours)
 
     def hide(self, cover: Edges) -> None:
         """Count the neighbours that differ from each record in each feature; where there are any, it is hidden."""
@@ -182,7 +203,7 @@ class _Grouping:
         if self.reclaims:
             reclaim(self.table, graph, self.tree, self.weights, self.cell_weights, self.b, self.counts)
 
-    def reached(self, number: int, cover_edges: int) -> Iteration:
+    def reached(self, number: int, cover: Edges) -> Iteration:
         """What is left to read."""
         n, book = self.table.records, self.table.codebook
         per_bit, per_cell = hidden_totals(self.graph, self.counts)
@@ -192,8 +213,20 @@ class _Grouping:
             number=number,
             utility=1 - float(per_bit.sum()) / (n * book.features),
             weighted_utility=1 - float(loss) / (n * int(whole)),
-            cover_edges=cover_edges,
+            cover_edges=self.edges(cover),
         )
+
+    def edges(self, cover: Edges) -> int:
+        """How many edges a cover has."""
+        return len(cover)
+
+    def hidden(self) -> NDArray[np.uint64]:
+        """Features hidden in each record's row, uint64 (n, words)."""
+        return hidden_by(self.graph, self.counts)
+
+    def agreement_cover(self, hidden: NDArray[np.uint64]) -> Edges:
+        """A cover by pairs that hide all in which they differ."""
+        return agreement_cover(self.table, self.graph, self.tree, hidden, self.b)
 
 
 def _integer_weights(book: Codebook, kind: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
