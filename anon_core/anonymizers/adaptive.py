@@ -8,16 +8,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.graphs.agreement import agreement_cover, hidden_by, hidden_totals, reclaim
+from anon_core.graphs.agreement import Together, agreement_cover, hidden_by, hidden_totals, reclaim
 from anon_core.graphs.covers import COVERS
 from anon_core.graphs.dissimilarity import Dissimilarity, integer_weights
 from anon_core.graphs.nearest_closure import Neighbours, level_tree, nearest_neighbours
+from anon_core.kernels.agreement import count_partners
 from anon_core.kernels.cover import count_differences
 from anon_core.records import BinaryTable, Checkpoint, Codebook, Edges, Iteration, MaskedTable, Observer, best_of
 
 SLOW = 0.02  # an iteration that lowers the loss by a smaller share than this lets epsilon fall
 FALL = 4.0
 LOWEST_EPSILON = 1.25
+MOST_COUNTED = 2**16 - 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,13 +150,18 @@ class Adaptive:
     def memory(self, table: BinaryTable) -> int:
         """Bytes held at most beyond the input: costs and counts of each level, what the cover takes."""
         COVERS[self.cover].check(table.records)
-        n, book = table.records, table.codebook
-        # costs 3 bytes a level; counts 2 a feature; codes thrice and the tree made of them; hidden thrice. Reclaiming takes
+        return self.memory_of_records(table) + COVERS[self.cover].memory(table.k - np.int32(1))
+
+    @staticmethod
+    def memory_of_records(table: BinaryTable) -> int:
+        """The part of it that the number of records and levels decides."""
+        # Costs 3 bytes a level; counts 2 a feature; codes thrice and the tree made of them; hidden thrice. Reclaiming takes
         # the place of closure and order, 36 bytes an entry, and adds a bit a level and 72 bytes a record. Renaming a cover
         # takes 16 bytes an edge when closure and order are gone.
+        book = table.codebook
         levels = int(book.level_offsets[-1])
         per_record = 3 * levels + levels // 8 + 2 * book.features + 34 * len(book.attributes) + 32 * book.words + 200
-        return n * per_record + COVERS[self.cover].memory(table.k - np.int32(1))
+        return table.records * per_record
 
 
 class Grouping:
@@ -201,7 +208,12 @@ class Grouping:
             graph.place[cover.u], graph.place[cover.v], graph.codes, graph.bit_offsets, graph.ordinal, self.counts
         )
         if self.reclaims:
-            reclaim(self.table, graph, self.tree, self.weights, self.cell_weights, self.b, self.counts)
+            hidden = self.hidden()
+            parts = self.weights, self.cell_weights, self.b
+            left = reclaim(self.table, graph, self.tree, *parts, hidden, Together())
+            count_partners(
+                self.table.bits, hidden, graph.layout, left.start, left.other, left.size, MOST_COUNTED, self.counts
+            )  # fmt: skip
 
     def reached(self, number: int, cover: Edges) -> Iteration:
         """What is left to read."""

@@ -1,19 +1,65 @@
 """The agreement graph: vertices joined where they differ only in features that are hidden at both."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.graphs.b_edge_cover import b_edge_cover
 from anon_core.graphs.dissimilarity import Dissimilarity
 from anon_core.graphs.nearest_closure import Neighbours, nearest_closure
-from anon_core.kernels.agreement import count_partners, join_lists, list_agreeing, map_allowed, price_features, show_offered
+from anon_core.kernels.agreement import join_lists, list_agreeing, map_allowed, price_features, show_offered
 from anon_core.kernels.cover import count_hidden, hide_differences
 from anon_core.kernels.tiles import Tree
 from anon_core.records import BinaryTable, Edges
 
 ROOM = 3  # partners listed for each that a vertex needs; longer lists cost time and gave no more (docs/performance.md)
-MOST_OFFERED = 16  # features of a vertex that are tried in a pass
+MOST_OFFERED = 16  # features of a vertex that are tried in a pass: bits of a mark
 LIMITS = (1, 2, 4, 8, 16, 64)  # partners paid for a feature of mean weight, pass by pass
+
+
+@dataclass(frozen=True)
+class Partners:
+    """Vertices that agree, seen from both ends.
+
+    Attributes
+    ----------
+    start : int64 (n + 1,)
+    other : int32 (start[n],)
+        Those of v are other[start[v] : start[v] + size[v]], in no order.
+    size : int64 (n,)
+    """
+
+    start: NDArray[np.int64]
+    other: NDArray[np.int32]
+    size: NDArray[np.int64]
+
+
+class Together:
+    """All vertices in one place; engines that spread them say what this does elsewhere."""
+
+    def own(self, wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The same (n,), zero where somebody else does the work."""
+        return wanted
+
+    def mutual(self, indptr: NDArray[np.int64], listed: NDArray[np.int32], size: NDArray[np.int64]) -> Partners:
+        """Both ends of every listed pair."""
+        degree = np.zeros_like(size)
+        join_lists(indptr, listed, size, indptr, listed[:0], degree)
+        start = np.concatenate([[0], np.cumsum(degree)])
+        other = np.empty(start[-1], dtype=np.int32)
+        degree[:] = 0
+        join_lists(indptr, listed, size, start, other, degree)
+        return Partners(start, other, degree)
+
+    def share(self, rows: NDArray[Any]) -> None:
+        """Fill in (n, ...) the rows that others have worked on."""
+
+    def in_turn(self, work: Callable[[], None], *_changing: NDArray[Any]) -> None:
+        """Do what cannot be done at the same time, and tell others what has changed in these (n, ...)."""
+        work()
 
 
 def reclaim(
@@ -23,8 +69,9 @@ def reclaim(
     weights: NDArray[np.int32],
     cell_weights: NDArray[np.int32],
     b: NDArray[np.int32],
-    counts: NDArray[np.uint16],
-) -> None:
+    hidden: NDArray[np.uint64],
+    where: Together,
+) -> Partners:
     """Show again what is hidden for no vertex's need.
 
     A cover hides features; many more pairs than the cover's then agree. Each vertex shows the features that cost it the
@@ -43,9 +90,14 @@ def reclaim(
         What the first hidden feature of an attribute costs in addition.
     b : int32 (n,)
         How many vertices must agree with each.
-    counts : uint16 (f, n)
-        By place. In: differing neighbours in a cover; where positive, the feature is hidden. Out: differing partners in the
-        agreement graph that is left; a subset of the same places is positive, and b(v) vertices still agree with each v.
+    hidden : uint64 (n, words)
+        In: what a cover hides. Out: a subset, under which b(v) vertices still agree with each v.
+    where : Together
+
+    Returns
+    -------
+    Partners
+        Those that are left, and some that agree no longer.
 
     Notes
     -----
@@ -53,24 +105,25 @@ def reclaim(
     them; any subgraph with enough edges will do. Passes over the vertices are serial, hence the same for any number of
     threads. Memory 12 * ROOM * sum b bytes and n bits a level.
     """
-    hidden = hidden_by(graph, counts)
     twins = np.empty(table.records, dtype=np.int64)
     runs = np.diff(tree.first)
     twins[graph.layout] = np.repeat(runs, runs) - 1
     room = np.minimum(ROOM * np.maximum(0, b - twins), table.records - 1)
-    indptr, listed, size = _first_agreeing(table, graph, tree, hidden, room, twins=False)
-    start, partner, degree = _mutual(indptr, listed, size)
-    spare = degree + twins - b
+    indptr, listed, size = first_agreeing(table, graph, tree, hidden, where.own(room), twins=False)
+    partners = where.mutual(indptr, listed, size)
+    del listed
+    spare = partners.size + twins - b
+    where.share(spare)
     cheapest, offered = np.zeros(table.records), np.empty((table.records, MOST_OFFERED), dtype=np.int32)
-    book = table.codebook
+    book, edges = table.codebook, (partners.start, partners.other, partners.size)
     for limit in LIMITS:
         price_features(
             table.bits, hidden, table.codes, table.blank, weights, cell_weights, book.bit_offsets, book.ordinal,
-            limit / float(weights.mean()), start, partner, degree, spare, cheapest, offered,
+            limit / float(weights.mean()), *edges, spare, cheapest, offered,
         )  # fmt: skip
-        show_offered(table.bits, hidden, start, partner, degree, spare, offered)
-    counts[:] = 0
-    count_partners(table.bits, hidden, graph.place, start, partner, degree, counts)
+        where.share(hidden)
+        where.in_turn(lambda: show_offered(table.bits, hidden, *edges, spare, offered), hidden, spare)
+    return partners
 
 
 def agreement_cover(
@@ -86,7 +139,7 @@ def agreement_cover(
     hidden : uint64 (n, words)
     b : int32 (n,)
     """
-    indptr, listed, _ = _first_agreeing(table, graph, tree, hidden, b.astype(np.int64), twins=True)
+    indptr, listed, _ = first_agreeing(table, graph, tree, hidden, b.astype(np.int64), twins=True)
     return b_edge_cover(nearest_closure(Neighbours(indptr, listed, np.zeros_like(listed))), b)
 
 
@@ -104,7 +157,7 @@ def hidden_totals(graph: Dissimilarity, counts: NDArray[np.uint16]) -> tuple[NDA
     return per_bit, per_cell
 
 
-def _first_agreeing(
+def first_agreeing(
     table: BinaryTable,
     graph: Dissimilarity,
     tree: Tree,
@@ -113,7 +166,15 @@ def _first_agreeing(
     *,
     twins: bool,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-    """For each vertex the first that agree with it, ascending, up to `room`: (indptr, listed, size)."""
+    """For each vertex the first that agree with it, ascending, up to `room` (n,); records of the same levels only if asked for.
+
+    Returns
+    -------
+    indptr : int64 (n + 1,)
+    listed : int32 (sum of the room,)
+        Those of v are listed[indptr[v] : indptr[v] + size[v]].
+    size : int64 (n,)
+    """
     book = table.codebook
     allowed = np.zeros((int(book.level_offsets[-1]), -(-table.records // 64)), dtype=np.uint64)
     map_allowed(table.codes, hidden, book.level_offsets, book.bit_offsets, book.ordinal, allowed)
@@ -122,16 +183,3 @@ def _first_agreeing(
     size = np.zeros(table.records, dtype=np.int64)
     list_agreeing(table.bits, hidden, tree.distinct, tree.first, graph.layout, allowed, twins, indptr, listed, size)
     return indptr, listed, size
-
-
-def _mutual(
-    indptr: NDArray[np.int64], listed: NDArray[np.int32], size: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-    """Both ends of every listed pair: (start, partner, degree)."""
-    degree = np.zeros_like(size)
-    join_lists(indptr, listed, size, indptr, listed[:0], degree)
-    start = np.concatenate([[0], np.cumsum(degree)])
-    partner = np.empty(start[-1], dtype=np.int32)
-    degree[:] = 0
-    join_lists(indptr, listed, size, start, partner, degree)
-    return start, partner, degree

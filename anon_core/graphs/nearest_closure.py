@@ -99,6 +99,11 @@ def nearest_neighbours(
     return Neighbours(indptr, vertex, cost)
 
 
+def shares(graph: Dissimilarity, parts: int) -> NDArray[np.int64]:
+    """int64 (n,): which of `parts` shares of the search each vertex belongs to; groups of blocks, dealt out in turn."""
+    return graph.place // (LANES * _group(graph.vertices)) % parts
+
+
 def search_memory(vertices: int, most: int) -> int:
     """Bytes of the lists at work where a vertex asks for `most` neighbours: a group of blocks on each thread."""
     group = _group(vertices)

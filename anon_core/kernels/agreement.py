@@ -269,11 +269,11 @@ def show_offered(bits, hidden, start, partner, size, spare, offered):
 
 
 @parallel_kernel
-def count_partners(bits, hidden, place, start, partner, size, counts):  # counts (f, n) zeroed, by place
-    """counts[l, place[i]] = number of partners of i that still agree and differ from it in feature l, at most 65535."""
-    for block in prange((len(size) + LANES - 1) // LANES):
+def count_partners(bits, hidden, layout, start, partner, size, most, counts):  # layout (m,), counts (f, m): filled
+    """counts[l, p] = number of partners of layout[p] that still agree and differ from it in feature l, at most `most`."""
+    for block in prange((len(layout) + LANES - 1) // LANES):
         count = np.empty(LANES * bits.shape[1], dtype=np.int32)
-        for i in range(LANES * block, min(LANES * block + LANES, len(size))):
-            refresh(i, bits, hidden, start, partner, size, count)
+        for place in range(LANES * block, min(LANES * block + LANES, len(layout))):
+            refresh(layout[place], bits, hidden, start, partner, size, count)
             for bit in range(len(counts)):
-                counts[bit, place[i]] = min(count[bit], 65535)
+                counts[bit, place] = min(count[bit], most)

@@ -51,10 +51,11 @@ def test_reclaiming_keeps_every_need_and_hides_nothing_new(drawn, room, cell):
     cells = np.full(len(table.codebook.attributes), cell, dtype=np.int32)
     usual, agreement.ROOM = agreement.ROOM, room
     try:
-        agreement.reclaim(table, *drawn_graph, weights, cells, b, counts)
+        left = agreement.reclaim(table, *drawn_graph, weights, cells, b, hidden, agreement.Together())
     finally:
         agreement.ROOM = usual
     graph, _ = drawn_graph
+    count_partners(table.bits, hidden, graph.layout, left.start, left.other, left.size, 65535, counts)
     after = bits_of(agreement.hidden_by(graph, counts), f)
     fit = agreeing(x, after)
     assert (before | ~after).all()
@@ -94,6 +95,6 @@ def test_more_partners_than_a_count_can_hold_are_counted_as_its_greatest():
     partner = np.concatenate([np.arange(1, others + 1), np.zeros(others)]).astype(np.int32)
     start = np.concatenate([[0], np.cumsum(size)])
     counts = np.zeros((1, others + 1), dtype=np.uint16)
-    count_partners(bits, hidden, np.arange(others + 1), start, partner, size, counts)
+    count_partners(bits, hidden, np.arange(others + 1), start, partner, size, 65535, counts)
     assert counts[0, 0] == 65535
     assert (counts[0, 1:] == 1).all()
