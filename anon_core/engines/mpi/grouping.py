@@ -1,0 +1,117 @@
+"""The work of an iteration, spread over ranks."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.anonymizers.adaptive import Adaptive, Grouping
+from anon_core.engines.mpi.cover import adjacency, edges_at_own, spread_cover
+from anon_core.engines.mpi.ranks import Ranks
+from anon_core.errors import LimitError
+from anon_core.graphs.agreement import ROOM, Partners, Together, first_agreeing, hidden_by, reclaim
+from anon_core.graphs.nearest_closure import Neighbours, nearest_neighbours, search_memory, shares
+from anon_core.kernels.agreement import count_partners
+from anon_core.kernels.suitor import hide_at, scatter_counts
+from anon_core.records import BinaryTable, Checkpoint, Edges
+
+SPREAD = ("mce", "s-lse", "nearest")  # covers that no rank needs all edges for
+ALL = np.iinfo(np.uint64).max
+BATCH = 4096  # vertices whose counts travel together
+
+
+class SpreadGrouping(Grouping):
+    """Every rank holds the table, what is hidden and the counts; lists and edges only of its own vertices.
+
+    The search is shared out by blocks, all else by vertices (`Ranks`). Memory of a rank: that of one machine without lists and
+    edges, and a share of those. Only `show_offered` runs on one rank after the other, because who shows first matters.
+    """
+
+    def __init__(self, table: BinaryTable, settings: Adaptive, ranks: Ranks) -> None:
+        if settings.cover not in SPREAD:
+            raise LimitError(
+                f"cover {settings.cover!r} runs on one machine; choose one of {', '.join(SPREAD)} or engine = 'local'"
+            )
+        super().__init__(table, settings)
+        self.ranks = ranks
+        self._redundant = settings.cover == "nearest"
+        self._searched = np.where(shares(self.graph, ranks.size) == ranks.rank, self.b, np.int32(0))
+        self._blank = hidden_by(self.graph, self.counts)  # nothing is counted yet
+        steps = max(self.graph.lut.shape[1], self.graph.cell_lut.shape[1])  # epsilon only falls
+        self._counted = np.uint8 if steps <= 2**8 else np.uint16
+
+    @staticmethod
+    def memory(settings: Adaptive, table: BinaryTable, ranks: int) -> int:
+        """Bytes that a rank holds at most beyond the table; shares of lists are taken as even, and a fifth more."""
+        # Before reclaiming: lists and their predecessors 16 bytes an entry, keys at both ends 16, suitors 2, covers 36. Then a
+        # cover, and ROOM times: lists 4, keys 16, partners 8, marks 4. A batch of messages thrice, of counts from every rank.
+        entries = int((table.k - 1).sum(dtype=np.int64)) * 6 // (5 * ranks)
+        travelling = 36 * 2**20 + 2 * BATCH * 2 * table.codebook.features * (ranks + 1)
+        replicated = settings.memory_of_records(table) + 8 * table.records * (table.codebook.words + 6)
+        return replicated + (60 + 32 * ROOM) * entries + search_memory(table.records, int(table.k.max())) + travelling
+
+    def check(self, resume: Checkpoint, table: BinaryTable) -> None:
+        """The parts were checked as they were read."""
+
+    def cover(self, epsilon: float, report: Callable[[int], None]) -> Edges:
+        """The edges of the cover with an end among the own vertices."""
+        graph = self.graph.fading(epsilon)
+        self._neighbours = nearest_neighbours(
+            graph, self.tree, self.counts, self._searched, before=self._neighbours, report=report
+        )
+        return spread_cover(self.ranks, adjacency(self.ranks, self._neighbours), self.b, redundant=self._redundant)
+
+    def hide(self, cover: Edges) -> None:
+        """Hide what differs between the ends of an edge, reclaim, and tell all how many partners differ."""
+        own = edges_at_own(self.ranks, cover)
+        if self.reclaims:
+            hidden = np.empty_like(self.table.bits)
+            hide_at(self.ranks.low, own.start, own.key, self.table.bits, hidden)
+            hidden |= self._blank
+            self.ranks.share(hidden)
+            parts = self.weights, self.cell_weights, self.b
+            partners = reclaim(self.table, self.graph, self.tree, *parts, hidden, _Apart(self.ranks))
+        else:  # where all is hidden all neighbours agree
+            hidden, partners = np.full_like(self.table.bits, ALL), own.partners(self.ranks)
+        self._count(partners, hidden)
+
+    def _count(self, partners: Partners, hidden: NDArray[np.uint64]) -> None:
+        """Count by feature how many of each vertex's partners agree and differ in it, and tell all."""
+        bits, lists = self.table.bits, (partners.start, partners.other, partners.size)
+        shape = (len(self.counts), min(BATCH, self.ranks.per))
+
+        def make(first: int, last: int) -> NDArray[Any]:
+            batch = np.zeros(shape, dtype=self._counted)
+            count_partners(bits, hidden, np.arange(first, last), *lists, int(np.iinfo(self._counted).max), batch)
+            return batch
+
+        def take(first: int, last: int, batch: NDArray[Any]) -> None:
+            scatter_counts(batch, self.graph.place[first:last], self.counts)
+
+        self.ranks.batches(make, take, BATCH)
+
+    def edges(self, cover: Edges) -> int:
+        """How many edges all ranks have: each counts where its first end lives."""
+        own = np.count_nonzero((cover.u >= self.ranks.low) & (cover.u < self.ranks.high))
+        return int(self.ranks.total(np.array([own]))[0])
+
+    def agreement_cover(self, hidden: NDArray[np.uint64]) -> Edges:
+        """A cover by pairs that hide all in which they differ, with an end among the own vertices."""
+        wanted = self.ranks.own(self.b.astype(np.int64))
+        indptr, listed, _ = first_agreeing(self.table, self.graph, self.tree, hidden, wanted, twins=True)
+        lists = Neighbours(indptr, listed, np.zeros_like(listed))
+        return spread_cover(self.ranks, adjacency(self.ranks, lists), self.b)
+
+
+class _Apart(Together):
+    """Vertices that lie on many ranks."""
+
+    def __init__(self, ranks: Ranks) -> None:
+        self.own, self.share, self.in_turn = ranks.own, ranks.share, ranks.in_turn  # type: ignore[method-assign]
+        self._ranks = ranks
+
+    def mutual(self, indptr: NDArray[np.int64], listed: NDArray[np.int32], size: NDArray[np.int64]) -> Partners:
+        """Both ends of every pair that any rank has listed, those at the own vertices."""
+        lists = Neighbours(indptr, listed, np.zeros_like(listed))
+        return adjacency(self._ranks, lists, size).partners(self._ranks)

@@ -1,0 +1,245 @@
+"""The folder of a job: what the flow writes, what the ranks write, and how either reads the other. Knows no communicator.
+
+    job.json, table.npz                  the order: settings, table, secret order of ties; no label of any level
+    progress.json                        rewritten by rank 0 as the work goes on
+    checkpoint.json, cover-*.npy         the last finished iteration, in as many parts as there were ranks
+    result.json, hidden.npy, result-*.npy
+    failure.json                         why resubmitting cannot help
+
+Files are written aside and renamed once. Edges name records as the table does.
+"""
+
+import dataclasses
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.anonymizers import ANONYMIZERS, Adaptive
+from anon_core.errors import InputError
+from anon_core.records import Attribute, BinaryTable, Codebook, Edges, Iteration, MaskedTable
+
+JOB, TABLE, PROGRESS, CHECKPOINT, RESULT, HIDDEN, FAILURE = (
+    *("job.json", "table.npz", "progress.json", "checkpoint.json"),
+    *("result.json", "hidden.npy", "failure.json"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """An order to the ranks.
+
+    Attributes
+    ----------
+    order : int64 (n,)
+        See `Anonymizer.anonymize`.
+    ranks : int
+        How many are to be started.
+    threads : int
+        Of each rank; 0 takes all that it is given.
+    memory : int or None
+        Bytes that a rank may hold beyond the table.
+    digest : str
+        SHA-256 of what shapes the result.
+    """
+
+    anonymizer: Adaptive
+    table: BinaryTable
+    order: NDArray[np.int64]
+    ranks: int
+    threads: int
+    memory: int | None
+    digest: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progress:
+    """How far the ranks are: `searched` of `records` in the iteration after `iteration`, `seconds` of those finished."""
+
+    iteration: int
+    most: int
+    searched: int
+    records: int
+    utility: float | None
+    cover_edges: int | None
+    seconds: list[float]
+    ranks: int
+    host: str
+
+
+def write_job(
+    folder: Path,
+    anonymizer: Adaptive,
+    table: BinaryTable,
+    order: NDArray[np.int64],
+    *,
+    ranks: int,
+    threads: int,
+    memory: int | None,
+) -> None:
+    """Write an order, or find it written; what is left of another order is removed, what is left of this one kept."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    settings = {"name": "adaptive", **dataclasses.asdict(anonymizer)}
+    attributes = [
+        {"kind": a.kind, "encoding": a.encoding, "levels": a.levels, "weight": a.weight} for a in table.codebook.attributes
+    ]
+    arrays: dict[str, NDArray[Any]] = {
+        "codes": table.codes,
+        "bits": table.bits,
+        "k": table.k,
+        "blank": table.blank,
+        "order": order,
+    }
+    shape = {"version": version("crowdcover"), "anonymizer": settings, "attributes": attributes}
+    digest = hashlib.sha256(json.dumps(shape, sort_keys=True).encode())
+    for name, array in arrays.items():
+        digest.update(f"{name} {array.dtype} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array).view(np.uint8).data)
+    (folder / FAILURE).unlink(missing_ok=True)
+    if _digest(folder / JOB) != digest.hexdigest():
+        for leftover in folder.iterdir():
+            if leftover.suffix in {".json", ".npy", ".npz"}:
+                leftover.unlink()
+        with _aside(folder / TABLE).open("wb") as handle:
+            np.savez(handle, allow_pickle=False, **arrays)
+        _settle(folder / TABLE)
+    write_json(folder / JOB, {"digest": digest.hexdigest(), "ranks": ranks, "threads": threads, "memory": memory, **shape})
+
+
+def read_job(folder: Path) -> Job:
+    """The order in a folder.
+
+    Raises
+    ------
+    InputError
+        There is none, or one of another version of this program.
+    """
+    if not (folder / JOB).exists():
+        raise InputError("the folder holds no job.json; the job is written by `crowdcover release`, not by hand")
+    order = json.loads((folder / JOB).read_text())
+    if order["version"] != version("crowdcover"):
+        raise InputError("the job was written by another version of crowdcover; install the same one on all machines")
+    settings = dict(order["anonymizer"])
+    with np.load(folder / TABLE) as arrays:
+        table = BinaryTable(_codebook(order["attributes"]), arrays["codes"], arrays["bits"], arrays["k"], arrays["blank"])
+        ties = arrays["order"]
+    return Job(
+        anonymizer=ANONYMIZERS[settings.pop("name")](**settings),
+        table=table,
+        order=ties,
+        ranks=order["ranks"],
+        threads=order["threads"],
+        memory=order["memory"],
+        digest=order["digest"],
+    )
+
+
+def _codebook(attributes: Sequence[Mapping[str, Any]]) -> Codebook:
+    """Shapes without names and labels."""
+    return Codebook(
+        tuple(
+            Attribute(
+                name=str(a), kind=each["kind"], encoding=each["encoding"], labels=("",) * each["levels"], weight=each["weight"]
+            )
+            for a, each in enumerate(attributes)
+        )
+    )
+
+
+def write_part(folder: Path, name: str, edges: Edges) -> dict[str, Any]:
+    """Write a rank's share of a cover; returns what the file that names all parts says about it."""
+    part = np.stack([edges.u, edges.v, edges.weight])
+    write_array(folder / name, part)
+    return {"file": name, "sha256": hashlib.sha256(part.data).hexdigest()}
+
+
+def read_part(folder: Path, part: Mapping[str, Any]) -> Edges:
+    """A share of a cover as it was written.
+
+    Raises
+    ------
+    InputError
+        It is another one.
+    """
+    edges = np.load(folder / part["file"])
+    if hashlib.sha256(edges.data).hexdigest() != part["sha256"]:
+        raise InputError("a part of the checkpoint is damaged; remove checkpoint.json and start anew")
+    return Edges(*edges)
+
+
+def write_progress(folder: Path, progress: Progress) -> None:
+    """Take the place of the progress before."""
+    write_json(folder / PROGRESS, dataclasses.asdict(progress))
+
+
+def read_progress(folder: Path) -> Progress | None:
+    """The last progress, if any."""
+    path = folder / PROGRESS
+    return Progress(**json.loads(path.read_text())) if path.exists() else None
+
+
+def write_failure(folder: Path, reason: str) -> None:
+    """Say why resubmitting cannot help."""
+    write_json(folder / FAILURE, {"reason": reason})
+
+
+def read_failure(folder: Path) -> str | None:
+    """Why resubmitting cannot help, if so."""
+    path = folder / FAILURE
+    return str(json.loads(path.read_text())["reason"]) if path.exists() else None
+
+
+def has_result(folder: Path) -> bool:
+    """Whether the ranks have finished."""
+    return (folder / RESULT).exists()
+
+
+def read_result(folder: Path, table: BinaryTable) -> tuple[MaskedTable, list[float]]:
+    """What the ranks chose to hide in this table, in the very order of the local engine, and the seconds of each iteration."""
+    result = json.loads((folder / RESULT).read_text())
+    order = read_job(folder).order
+    rank = np.empty(len(order), dtype=np.int64)
+    rank[order] = np.arange(len(order))
+    parts = [read_part(folder, part) for part in result["parts"]]
+    u, v, weight = (np.concatenate([getattr(part, name) for part in parts]) for name in ("u", "v", "weight"))
+    low, high = np.minimum(rank[u], rank[v]), np.maximum(rank[u], rank[v])
+    ascending = np.lexsort((high, low, weight))
+    cover = Edges(u[ascending], v[ascending], weight[ascending])
+    iterations = tuple(Iteration(**iteration) for iteration in result["iterations"])
+    return MaskedTable(table, np.load(folder / HIDDEN), cover, iterations), list(result["seconds"])
+
+
+def write_array(path: Path, array: NDArray[Any]) -> None:
+    """Write an array aside and rename it once."""
+    with _aside(path).open("wb") as handle:
+        np.save(handle, array)
+    _settle(path)
+
+
+def write_json(path: Path, document: Mapping[str, Any]) -> None:
+    """Write a JSON object aside and rename it once."""
+    _aside(path).write_text(json.dumps(document, indent=2) + "\n")
+    _settle(path)
+
+
+def _aside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.partial")
+
+
+def _settle(path: Path) -> None:
+    """Have a file that was written aside on the disk, then give it its name."""
+    with _aside(path).open("rb") as handle:
+        os.fsync(handle.fileno())
+    _aside(path).chmod(0o600)
+    os.rename(_aside(path), path)
+
+
+def _digest(path: Path) -> str | None:
+    return json.loads(path.read_text())["digest"] if path.exists() else None

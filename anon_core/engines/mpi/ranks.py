@@ -1,0 +1,159 @@
+"""Who owns what, and how it gets there. All that knows a communicator."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from mpi4py import MPI
+from numpy.typing import NDArray
+
+from anon_core.kernels.suitor import sort_by_owner
+
+Messages = NDArray[np.int32]  # (count, 3)
+
+
+Make = Callable[[int, int], NDArray[Any]]
+Take = Callable[[int, int, NDArray[Any]], None]
+
+
+class Ranks:
+    """The ranks of a job over n vertices: rank r owns the vertices r * per .. r * per + per - 1.
+
+    Vertices are numbered in a secret random order, so these ranges are as good as drawn.
+
+    Attributes
+    ----------
+    rank, size : int
+    per : int
+        Vertices a rank, fewer on the last ones.
+    low, high : int
+        The own vertices low .. high - 1.
+    sent : int
+        Bytes that left this rank so far; a broadcast counts once.
+    """
+
+    def __init__(self, comm: MPI.Intracomm, vertices: int) -> None:
+        self._comm, self.rank, self.size, self.vertices = comm, comm.rank, comm.size, vertices
+        self.per = max(1, -(-vertices // comm.size))
+        self.low, self.high = self.range_of(comm.rank)
+        self.sent = 0
+
+    def range_of(self, rank: int) -> tuple[int, int]:
+        """First and last + 1 of the vertices of a rank."""
+        low = min(self.vertices, rank * self.per)
+        return low, min(self.vertices, low + self.per)
+
+    def own(self, wanted: NDArray[Any]) -> NDArray[Any]:
+        """The same (n,) with zeros for the vertices of others."""
+        mine = np.zeros_like(wanted)
+        mine[self.low : self.high] = wanted[self.low : self.high]
+        return mine
+
+    def share(self, rows: NDArray[Any]) -> None:
+        """Fill in (n, ...) the rows of all vertices from those who own them."""
+        width = rows.itemsize * int(np.prod(rows.shape[1:], dtype=np.int64))
+        sizes = [(high - low) * width for low, high in map(self.range_of, range(self.size))]
+        flat = rows.reshape(-1).view(np.uint8)
+        self._comm.Allgatherv(MPI.IN_PLACE, [flat, (sizes, np.cumsum([0, *sizes[:-1]])), MPI.BYTE])
+        self.sent += sizes[self.rank]
+
+    def deliver(self, messages: Messages) -> Messages:
+        """Send each message to the owner of its first vertex; returns what came for the own ones."""
+        going = np.zeros(self.size, dtype=np.int64)
+        ordered = np.empty_like(messages)
+        sort_by_owner(messages, self.per, going, ordered)
+        coming = np.empty_like(going)
+        self._comm.Alltoall(going, coming)
+        inbox = np.empty((int(coming.sum()), messages.shape[1]), dtype=np.int32)
+        kind = MPI.INT32_T.Create_contiguous(messages.shape[1]).Commit()
+        try:
+            self._comm.Alltoallv([ordered, (going, _offsets(going)), kind], [inbox, (coming, _offsets(coming)), kind])
+        finally:
+            kind.Free()
+        self.sent += (len(messages) - int(going[self.rank])) * 4 * messages.shape[1]
+        return inbox
+
+    def total(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The sum of these int64 numbers over all ranks."""
+        totals = np.empty_like(numbers)
+        self._comm.Allreduce(numbers, totals)
+        return totals
+
+    def total_of_own(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The sum of int64 (n,) over all ranks, at the own vertices."""
+        sizes = [high - low for low, high in map(self.range_of, range(self.size))]
+        totals = np.empty(sizes[self.rank], dtype=np.int64)
+        self._comm.Reduce_scatter(numbers, totals, sizes)
+        self.sent += numbers.nbytes - totals.nbytes
+        return totals
+
+    def greatest(self, number: int) -> int:
+        """The greatest of all ranks' numbers."""
+        return int(self._comm.allreduce(number, MPI.MAX))
+
+    def collect(self, one: dict[str, Any]) -> list[dict[str, Any]]:
+        """A small thing of every rank, known to all."""
+        return list(self._comm.allgather(one))
+
+    def agree(self, one: Any) -> Any:
+        """A small thing of rank 0, known to all once all have come here."""
+        self._comm.Barrier()
+        return self._comm.bcast(one, root=0)
+
+    def in_turn(self, work: Callable[[], None], *changing: NDArray[Any]) -> None:
+        """Let one rank after the other do its work and tell the others which rows of the arrays (n, ...) it changed."""
+        for turn in range(self.size):
+            before = [rows.copy() for rows in changing] if turn == self.rank else []
+            if turn == self.rank:
+                work()
+            for index, rows in enumerate(changing):
+                changed = _changed(rows, before[index]) if before else np.empty(0, dtype=np.int64)
+                self._tell(turn, rows, changed)
+
+    def _tell(self, turn: int, rows: NDArray[Any], changed: NDArray[np.int64]) -> None:
+        count = np.array([len(changed)])
+        self._comm.Bcast(count, root=turn)
+        changed = np.resize(changed, int(count[0]))
+        values = rows[changed] if turn == self.rank else np.empty((len(changed), *rows.shape[1:]), dtype=rows.dtype)
+        self._comm.Bcast(changed, root=turn)
+        self._comm.Bcast(values.view(np.uint8), root=turn)
+        if turn == self.rank:
+            self.sent += changed.nbytes + values.nbytes
+        else:
+            rows[changed] = values
+
+    def batches(self, make: Callable[[int, int], NDArray[Any]], take: Take, size: int) -> None:
+        """Algorithm 4: every rank makes its own vertices' news in batches and sends each to all while it makes the next.
+
+        `make(first, last)` gives the batch of the own vertices first .. last - 1, (f, size) and contiguous, padded;
+        `take(first, last, batch)` receives those of every rank, the own ones included.
+        """
+        pending: tuple[MPI.Request, int, NDArray[Any]] | None = None
+        for step in range(0, self.per, size):
+            first = min(self.high, self.low + step)
+            batch = make(first, min(self.high, first + size))
+            received = np.empty((self.size, *batch.shape), dtype=batch.dtype)
+            request = self._comm.Iallgather(batch.view(np.uint8), received.view(np.uint8))
+            self.sent += batch.nbytes
+            if pending:
+                self._take(pending, take, size)
+            pending = (request, step, received)
+        if pending:
+            self._take(pending, take, size)
+
+    def _take(self, pending: tuple[MPI.Request, int, NDArray[Any]], take: Take, size: int) -> None:
+        request, step, received = pending
+        request.Wait()
+        for rank in range(self.size):
+            low, high = self.range_of(rank)
+            first = min(high, low + step)
+            take(first, min(high, first + size), received[rank])
+
+
+def _changed(rows: NDArray[Any], before: NDArray[Any]) -> NDArray[np.int64]:
+    """Where rows differ, int64 ascending."""
+    return np.flatnonzero((rows != before).reshape(len(rows), -1).any(axis=1))
+
+
+def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.cumsum(sizes) - sizes
