@@ -6,13 +6,14 @@ from numpy.typing import NDArray
 from anon_core.graphs.b_edge_cover import b_edge_cover
 from anon_core.graphs.dissimilarity import Dissimilarity
 from anon_core.graphs.nearest_closure import Neighbours, nearest_closure
-from anon_core.kernels.agreement import count_partners, join_lists, list_agreeing, map_allowed, price_features, show_offered
+from anon_core.kernels.agreement import join_lists, list_agreeing, map_allowed
 from anon_core.kernels.cover import count_hidden, hide_differences
+from anon_core.kernels.showing import count_partners, price_features, show_offered
 from anon_core.kernels.tiles import Tree
 from anon_core.records import BinaryTable, Edges
 
 ROOM = 3  # partners listed for each that a vertex needs; longer lists cost time and gave no more (docs/performance.md)
-MOST_OFFERED = 16  # features of a vertex that are tried in a pass
+MOST_OFFERED = 16  # features of a vertex that are tried in a pass: bits of a mark
 LIMITS = (1, 2, 4, 8, 16, 64)  # partners paid for a feature of mean weight, pass by pass
 
 
@@ -62,15 +63,15 @@ def reclaim(
     start, partner, degree = _mutual(indptr, listed, size)
     spare = degree + twins - b
     cheapest, offered = np.zeros(table.records), np.empty((table.records, MOST_OFFERED), dtype=np.int32)
+    marks = listed.view(np.uint16)  # the lists have served; an entry makes two partners at most
     book = table.codebook
     for limit in LIMITS:
         price_features(
             table.bits, hidden, table.codes, table.blank, weights, cell_weights, book.bit_offsets, book.ordinal,
-            limit / float(weights.mean()), start, partner, degree, spare, cheapest, offered,
+            limit / float(weights.mean()), start, partner, degree, spare, cheapest, offered, marks,
         )  # fmt: skip
-        show_offered(table.bits, hidden, start, partner, degree, spare, offered)
-    counts[:] = 0
-    count_partners(table.bits, hidden, graph.place, start, partner, degree, counts)
+        show_offered(table.bits, hidden, start, partner, degree, spare, offered, marks)
+    count_partners(table.bits, hidden, graph.layout, start, partner, degree, counts)
 
 
 def agreement_cover(
