@@ -12,8 +12,8 @@ from anon_core.graphs.agreement import Together, agreement_cover, hidden_by, hid
 from anon_core.graphs.covers import COVERS
 from anon_core.graphs.dissimilarity import Dissimilarity, integer_weights
 from anon_core.graphs.nearest_closure import Neighbours, level_tree, nearest_neighbours
-from anon_core.kernels.agreement import count_partners
 from anon_core.kernels.cover import count_differences
+from anon_core.kernels.showing import count_partners
 from anon_core.records import BinaryTable, Checkpoint, Codebook, Edges, Iteration, MaskedTable, Observer, best_of
 
 SLOW = 0.02  # an iteration that lowers the loss by a smaller share than this lets epsilon fall

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from anon_core.graphs.b_edge_cover import b_edge_cover
 from anon_core.graphs.dissimilarity import Dissimilarity
 from anon_core.graphs.nearest_closure import Neighbours, nearest_closure
-from anon_core.kernels.agreement import join_lists, list_agreeing, map_allowed, price_features, show_offered
+from anon_core.kernels.agreement import join_lists, list_agreeing, map_allowed
 from anon_core.kernels.cover import count_hidden, hide_differences
+from anon_core.kernels.showing import price_features, show_offered
 from anon_core.kernels.tiles import Tree
 from anon_core.records import BinaryTable, Edges
 
@@ -115,14 +116,15 @@ def reclaim(
     spare = partners.size + twins - b
     where.share(spare)
     cheapest, offered = np.zeros(table.records), np.empty((table.records, MOST_OFFERED), dtype=np.int32)
+    marks = np.empty(len(partners.other), dtype=np.uint16)
     book, edges = table.codebook, (partners.start, partners.other, partners.size)
     for limit in LIMITS:
         price_features(
             table.bits, hidden, table.codes, table.blank, weights, cell_weights, book.bit_offsets, book.ordinal,
-            limit / float(weights.mean()), *edges, spare, cheapest, offered,
+            limit / float(weights.mean()), *edges, spare, cheapest, offered, marks,
         )  # fmt: skip
         where.share(hidden)
-        where.in_turn(lambda: show_offered(table.bits, hidden, *edges, spare, offered), hidden, spare)
+        where.in_turn(lambda: show_offered(table.bits, hidden, *edges, spare, offered, marks), hidden, spare)
     return partners
 
 

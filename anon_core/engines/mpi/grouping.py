@@ -12,7 +12,7 @@ from anon_core.engines.mpi.ranks import Ranks
 from anon_core.errors import LimitError
 from anon_core.graphs.agreement import ROOM, Partners, Together, first_agreeing, hidden_by, reclaim
 from anon_core.graphs.nearest_closure import Neighbours, nearest_neighbours, search_memory, shares
-from anon_core.kernels.agreement import count_partners
+from anon_core.kernels.showing import count_partners
 from anon_core.kernels.suitor import hide_at, scatter_counts
 from anon_core.records import BinaryTable, Checkpoint, Edges
 
