@@ -11,6 +11,7 @@ from anon_core.engines.mpi.cover import adjacency, edges_at_own, spread_cover
 from anon_core.engines.mpi.ranks import Ranks
 from anon_core.errors import LimitError
 from anon_core.graphs.agreement import ROOM, Partners, Together, first_agreeing, hidden_by, reclaim
+from anon_core.graphs.covers import COVERS
 from anon_core.graphs.nearest_closure import Neighbours, nearest_neighbours, search_memory, shares
 from anon_core.kernels.showing import count_partners
 from anon_core.kernels.suitor import hide_at, scatter_counts
