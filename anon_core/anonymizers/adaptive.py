@@ -12,7 +12,7 @@ from anon_core.graphs.agreement import agreement_cover, hidden_by, hidden_totals
 from anon_core.graphs.covers import COVERS
 from anon_core.graphs.dissimilarity import Dissimilarity, integer_weights
 from anon_core.graphs.nearest_closure import Neighbours, level_tree, nearest_neighbours
-from anon_core.kernels.cover import count_differences
+from anon_core.kernels.cover import count_differences, hide_apart
 from anon_core.records import BinaryTable, Checkpoint, Codebook, Edges, Iteration, MaskedTable, Observer, best_of
 
 SLOW = 0.02  # an iteration that lowers the loss by a smaller share than this lets epsilon fall
@@ -175,12 +175,14 @@ class _Grouping:
         """Count the neighbours that differ from each record in each feature; where there are any, it is hidden."""
         graph = self.graph
         self.counts[:] = 0
-        # The places of the ends go as soon as they are counted: reclaiming needs their room.
-        count_differences(
-            graph.place[cover.u], graph.place[cover.v], graph.codes, graph.bit_offsets, graph.ordinal, self.counts
-        )
         if self.reclaims:
-            reclaim(self.table, graph, self.tree, self.weights, self.cell_weights, self.b, self.counts)
+            hidden = hidden_by(graph, self.counts)  # blank cells
+            hide_apart(cover.u, cover.v, self.table.bits, hidden)
+            reclaim(self.table, graph, self.tree, self.weights, self.cell_weights, self.b, hidden, self.counts)
+        else:
+            count_differences(
+                graph.place[cover.u], graph.place[cover.v], graph.codes, graph.bit_offsets, graph.ordinal, self.counts
+            )
 
     def reached(self, number: int, cover_edges: int) -> Iteration:
         """What is left to read."""

@@ -24,6 +24,7 @@ def reclaim(
     weights: NDArray[np.int32],
     cell_weights: NDArray[np.int32],
     b: NDArray[np.int32],
+    hidden: NDArray[np.uint64],
     counts: NDArray[np.uint16],
 ) -> None:
     """Show again what is hidden for no vertex's need.
@@ -44,9 +45,11 @@ def reclaim(
         What the first hidden feature of an attribute costs in addition.
     b : int32 (n,)
         How many vertices must agree with each.
+    hidden : uint64 (n, words)
+        In: features in which a neighbour differs under a cover, and blank cells. Out: a subset; b(v) vertices still agree
+        with each v.
     counts : uint16 (f, n)
-        By place. In: differing neighbours in a cover; where positive, the feature is hidden. Out: differing partners in the
-        agreement graph that is left; a subset of the same places is positive, and b(v) vertices still agree with each v.
+        By place, filled: differing partners in the agreement graph that is left. Where positive, the feature is hidden.
 
     Notes
     -----
@@ -54,7 +57,6 @@ def reclaim(
     them; any subgraph with enough edges will do. Passes over the vertices are serial, hence the same for any number of
     threads. Memory 12 * ROOM * sum b bytes and n bits a level.
     """
-    hidden = hidden_by(graph, counts)
     twins = np.empty(table.records, dtype=np.int64)
     runs = np.diff(tree.first)
     twins[graph.layout] = np.repeat(runs, runs) - 1
@@ -129,10 +131,9 @@ def _mutual(
     indptr: NDArray[np.int64], listed: NDArray[np.int32], size: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
     """Both ends of every listed pair: (start, partner, degree)."""
-    degree = np.zeros_like(size)
+    degree = np.empty_like(size)
     join_lists(indptr, listed, size, indptr, listed[:0], degree)
     start = np.concatenate([[0], np.cumsum(degree)])
     partner = np.empty(start[-1], dtype=np.int32)
-    degree[:] = 0
     join_lists(indptr, listed, size, start, partner, degree)
     return start, partner, degree

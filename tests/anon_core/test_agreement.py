@@ -51,7 +51,7 @@ def test_reclaiming_keeps_every_need_and_hides_nothing_new(drawn, room, cell):
     cells = np.full(len(table.codebook.attributes), cell, dtype=np.int32)
     usual, agreement.ROOM = agreement.ROOM, room
     try:
-        agreement.reclaim(table, *drawn_graph, weights, cells, b, counts)
+        agreement.reclaim(table, *drawn_graph, weights, cells, b, hidden.copy(), counts)
     finally:
         agreement.ROOM = usual
     graph, _ = drawn_graph
