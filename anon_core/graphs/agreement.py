@@ -47,11 +47,10 @@ class Together:
 
     def mutual(self, indptr: NDArray[np.int64], listed: NDArray[np.int32], size: NDArray[np.int64]) -> Partners:
         """Both ends of every listed pair."""
-        degree = np.zeros_like(size)
+        degree = np.empty_like(size)
         join_lists(indptr, listed, size, indptr, listed[:0], degree)
         start = np.concatenate([[0], np.cumsum(degree)])
         other = np.empty(start[-1], dtype=np.int32)
-        degree[:] = 0
         join_lists(indptr, listed, size, start, other, degree)
         return Partners(start, other, degree)
 
@@ -92,7 +91,8 @@ def reclaim(
     b : int32 (n,)
         How many vertices must agree with each.
     hidden : uint64 (n, words)
-        In: what a cover hides. Out: a subset, under which b(v) vertices still agree with each v.
+        In: features in which a neighbour differs under a cover, and blank cells. Out: a subset; b(v) vertices still agree
+        with each v.
     where : Together
 
     Returns

@@ -80,14 +80,14 @@ def _lists(b: NDArray[np.int32]) -> int:
 
 
 def _memory_of_closure(b: NDArray[np.int32]) -> int:
-    # lists and their predecessors 8 bytes an entry each, closure 12, its order twice 8, flags 1, two covers 12 each
-    return 69 * _lists(b) + search_memory(len(b), int(b.max(initial=0)))
+    # lists and their predecessors 8 bytes an entry each, closure 12, what sorts it 8 and a part of it 8, two covers 12 each
+    return 68 * _lists(b) + search_memory(len(b), int(b.max(initial=0)))
 
 
 def _memory_of_lists(b: NDArray[np.int32]) -> int:
     # as above; partners 4, chosen edges twice 12; lists of vertices in need, four times as long, four times over
     wider = search_memory(len(b), WIDER * int(b.max(initial=0)))
-    return (69 + 28 + 4 * 48) * _lists(b) + 100 * len(b) + wider
+    return (68 + 28 + 4 * 48) * _lists(b) + 100 * len(b) + wider
 
 
 def _memory_of_matrices(b: NDArray[np.int32]) -> int:

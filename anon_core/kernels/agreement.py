@@ -99,19 +99,22 @@ def list_agreeing(bits, hidden, distinct, first, layout, allowed, twins, indptr,
 
 @kernel
 def join_lists(indptr, listed, size, start, partner, degree):
-    # degree (n,) zeroed; partner is filled where it has entries, else degrees are only counted
+    # degree (n,): filled; partner is filled where it has entries, else degrees are only counted
     """Make the lists mutual: u is a partner of v where either list holds the other.
 
     A list that lacks v although both agree is full, and all that it holds comes before v.
     """
     fill = len(partner) > 0
+    last = np.empty(len(size), dtype=listed.dtype)
+    for v in range(len(size)):
+        last[v] = listed[indptr[v] + size[v] - 1] if size[v] else -1
+        for slot in range(size[v] if fill else 0):
+            partner[start[v] + slot] = listed[indptr[v] + slot]
+        degree[v] = size[v]
     for v in range(len(size)):
         for slot in range(indptr[v], indptr[v] + size[v]):
             u = listed[slot]
-            if fill:
-                partner[start[v] + degree[v]] = u
-            degree[v] += 1
-            if size[u] == 0 or listed[indptr[u] + size[u] - 1] < v:
+            if last[u] < v:
                 if fill:
                     partner[start[u] + degree[u]] = v
                 degree[u] += 1
