@@ -30,23 +30,50 @@ class Suitors(NamedTuple):
 
 
 @kernel
-def count_ends(indptr, size, vertex, count):  # indptr (n + 1,), size (n,), vertex (room,), count (n,) zeroed
-    """How many messages `both_ends` has for each vertex."""
+def last_keys(indptr, size, vertex, cost, last):  # indptr (n + 1,), size (n,), vertex, cost (room,), last (n,): changed
+    """last[v] = the greatest key in v's list, where there is one."""
     for v in range(len(size)):
-        count[v] += size[v]
-        for slot in range(indptr[v], indptr[v] + size[v]):
-            count[vertex[slot]] += 1
+        if size[v] > 0:
+            slot = indptr[v] + size[v] - 1
+            last[v] = (np.int64(cost[slot]) << 32) | np.int64(vertex[slot])
 
 
 @kernel
-def both_ends(first, last, indptr, size, vertex, cost, messages):  # cost (room,), messages (2 * sum of those sizes, 3)
-    """Tell both ends of every pair that the lists of first .. last - 1 hold about their edge."""
+def lacks(last, u, v, cost):
+    """Whether u's list does not hold v. Lists hold what comes first: all keys up to their last one."""
+    return last[u] < ((np.int64(cost) << 32) | np.int64(v))
+
+
+@kernel
+def count_lacking(indptr, size, vertex, cost, last, count):  # count (n,) zeroed
+    """How often each vertex is listed by one whom its own list lacks."""
+    for v in range(len(size)):
+        for slot in range(indptr[v], indptr[v] + size[v]):
+            count[vertex[slot]] += np.int64(lacks(last, vertex[slot], v, cost[slot]))
+
+
+@kernel
+def tell_listed(first, stop, indptr, size, vertex, cost, messages):
+    """Tell the vertices first .. stop - 1 what their lists hold; returns how many messages there are."""
     m = 0
-    for v in range(first, last):
+    for v in range(first, stop):
         for slot in range(indptr[v], indptr[v] + size[v]):
             messages[m, 0], messages[m, 1], messages[m, 2] = v, vertex[slot], cost[slot]
-            messages[m + 1, 0], messages[m + 1, 1], messages[m + 1, 2] = vertex[slot], v, cost[slot]
-            m += 2
+            m += 1
+    return m
+
+
+@kernel
+def tell_lacking(first, stop, indptr, size, vertex, cost, last, messages):
+    """Tell those whom the vertices first .. stop - 1 list, but who lack them; returns how many messages there are."""
+    m = 0
+    for v in range(first, stop):
+        for slot in range(indptr[v], indptr[v] + size[v]):
+            u = vertex[slot]
+            if lacks(last, u, v, cost[slot]):
+                messages[m, 0], messages[m, 1], messages[m, 2] = u, v, cost[slot]
+                m += 1
+    return m
 
 
 @kernel
@@ -72,36 +99,32 @@ def enter(messages, low, fill, key):  # fill (m,): the next slot of each vertex
 
 
 @parallel_kernel
-def sort_keys(start, key, stop):  # stop (m,): filled
-    """Sort the keys of each vertex, once each: those of i end at stop[i]."""
-    for i in prange(len(stop)):
-        stop[i] = start[i] + sort_once(key[start[i] : start[i + 1]])
+def sort_tails(middle, start, key):  # middle (m,)
+    """Sort key[middle[i] : start[i + 1]], what comes after a vertex's own list."""
+    for i in prange(len(middle)):
+        key[middle[i] : start[i + 1]].sort()
 
 
 @kernel
-def sort_once(key):
-    """Sort in place and drop what is there twice; returns how many are left."""
-    key.sort()
-    kept = min(1, len(key))
-    for index in range(1, len(key)):
-        if key[index] != key[index - 1]:
-            key[kept] = key[index]
-            kept += 1
-    return kept
+def count_at(u, v, low, count):  # u, v (edges,), count (m,) zeroed
+    """How many edges each of the vertices low .. low + m - 1 has."""
+    for e in range(len(u)):
+        if low <= u[e] < low + len(count):
+            count[u[e] - low] += 1
+        if low <= v[e] < low + len(count):
+            count[v[e] - low] += 1
 
 
 @kernel
-def close_up(start, key, stop):
-    """Move the keys of all vertices together; start becomes the offsets of what is left. Returns how many are left."""
-    kept = 0
-    for i in range(len(stop)):
-        begin = start[i]
-        start[i] = kept
-        for slot in range(begin, stop[i]):
-            key[kept] = key[slot]
-            kept += 1
-    start[len(stop)] = kept
-    return kept
+def list_at(u, v, low, fill, other):  # fill (m,): the next slot of each vertex
+    """Put the other ends of their edges into the slots of the vertices low .. low + m - 1."""
+    for e in range(len(u)):
+        if low <= u[e] < low + len(fill):
+            other[fill[u[e] - low]] = v[e]
+            fill[u[e] - low] += 1
+        if low <= v[e] < low + len(fill):
+            other[fill[v[e] - low]] = u[e]
+            fill[v[e] - low] += 1
 
 
 @kernel
@@ -188,17 +211,6 @@ def kept_edges(low, suitors, u, v, weight):  # u, v, weight (slots,)
                 weight[count] = key[slot] >> 32
                 count += 1
     return count
-
-
-@parallel_kernel
-def hide_at(low, start, key, bits, hidden):  # bits, hidden (n, words)
-    """Hide at each vertex of one rank what differs in any of its neighbours."""
-    for i in prange(len(start) - 1):
-        for word in range(bits.shape[1]):
-            differing = np.uint64(0)
-            for slot in range(start[i], start[i + 1]):
-                differing |= bits[low + i, word] ^ bits[key[slot] & OTHER, word]
-            hidden[low + i, word] = differing
 
 
 @parallel_kernel

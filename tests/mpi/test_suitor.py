@@ -7,7 +7,18 @@ from hypothesis.extra import numpy as hnp
 
 from anon_core.graphs.b_edge_cover import b_edge_cover
 from anon_core.graphs.nearest_closure import Neighbours, nearest_closure
-from anon_core.kernels.suitor import Suitors, answer, both_ends, close_up, enter, kept_edges, sort_by_owner, sort_keys
+from anon_core.kernels.suitor import (
+    Suitors,
+    answer,
+    count_lacking,
+    enter,
+    kept_edges,
+    last_keys,
+    sort_by_owner,
+    sort_tails,
+    tell_lacking,
+    tell_listed,
+)
 
 
 @st.composite
@@ -26,13 +37,15 @@ def nearest_lists(draw):
     return Neighbours(indptr, np.array(vertex, dtype=np.int32), np.array(cost, dtype=np.int32)), b
 
 
-def suitors(messages, low, high, b):
-    """The state of the rank that owns low .. high - 1, from what both ends of all edges were told."""
-    start = np.concatenate([[0], np.cumsum(np.bincount(messages[:, 0] - low, minlength=high - low))])
-    fill, key = start[:-1].copy(), np.empty(len(messages), dtype=np.int64)
-    enter(messages, low, fill, key)
-    sort_keys(start, key, fill)
-    key = key[: close_up(start, key, fill)]
+def suitors(listed, lacking, low, high, b):
+    """The state of the rank that owns low .. high - 1, from what its vertices were told."""
+    count = [np.bincount(messages[:, 0] - low, minlength=high - low) for messages in (listed, lacking)]
+    start = np.concatenate([[0], np.cumsum(count[0] + count[1])])
+    fill, key = start[:-1].copy(), np.empty(start[-1], dtype=np.int64)
+    enter(listed, low, fill, key)
+    middle = fill.copy()
+    enter(lacking, low, fill, key)
+    sort_tails(middle, start, key)
     room = np.diff(start) - b[low:high]
     zeros, flags = np.zeros_like(room), np.zeros(len(key), dtype=np.bool_)
     return Suitors(start, key, room, zeros, start[:-1].copy(), start[1:] - 1, room.copy(), flags)
@@ -48,10 +61,17 @@ def split(messages, per, ranks):
 def spread(lists, b, ranks, fitting):
     """The cover by `ranks` ranks that each send at most `fitting` messages of their own at once."""
     n, per = len(b), -(-len(b) // ranks)
-    told = np.empty((2 * len(lists.vertex), 3), dtype=np.int32)
-    both_ends(0, n, lists.indptr, np.diff(lists.indptr), lists.vertex, lists.cost, told)
+    given = (lists.indptr, np.diff(lists.indptr), lists.vertex, lists.cost)
+    last, told = np.full(n, -1, dtype=np.int64), np.empty((len(lists.vertex), 3), dtype=np.int32)
+    last_keys(*given, last)
+    listed = split(told[: tell_listed(0, n, *given, told)].copy(), per, ranks)
+    lacking = split(told[: tell_lacking(0, n, *given, last, told)].copy(), per, ranks)
+    count = np.zeros(n, dtype=np.int64)
+    count_lacking(*given, last, count)
+    assert np.bincount(np.concatenate(lacking)[:, 0], minlength=n).tolist() == count.tolist()
     lows = [min(n, rank * per) for rank in range(ranks)]
-    states = [suitors(part, low, min(n, low + per), b) for part, low in zip(split(told, per, ranks), lows, strict=True)]
+    parts = zip(listed, lacking, lows, strict=True)
+    states = [suitors(own, other, low, min(n, low + per), b) for own, other, low in parts]
     inboxes, busy = split(told[:0], per, ranks), True
     while busy:
         outboxes, busy = [], False

@@ -1,6 +1,6 @@
 """The b-edge cover of edges that lie on many ranks: each keeps those at its own vertices, and nobody sees all."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -10,7 +10,19 @@ from numpy.typing import NDArray
 from anon_core.engines.mpi.ranks import Messages, Ranks
 from anon_core.graphs.agreement import Partners
 from anon_core.graphs.nearest_closure import Neighbours
-from anon_core.kernels.suitor import OTHER, Suitors, answer, both_ends, close_up, count_ends, enter, kept_edges, sort_keys
+from anon_core.kernels.suitor import (
+    Suitors,
+    answer,
+    count_at,
+    count_lacking,
+    enter,
+    kept_edges,
+    last_keys,
+    list_at,
+    sort_tails,
+    tell_lacking,
+    tell_listed,
+)
 from anon_core.records import Edges
 
 BATCH = 2**20  # messages, more or less, that a rank sends before it hears others
@@ -30,52 +42,55 @@ class Adjacency:
     start: NDArray[np.int64]
     key: NDArray[np.int64]
 
-    def partners(self, ranks: Ranks) -> Partners:
-        """The same among the lists of all vertices, those of others empty."""
-        start, size = np.zeros(ranks.vertices + 1, dtype=np.int64), np.zeros(ranks.vertices, dtype=np.int64)
-        start[ranks.low : ranks.high + 1] = self.start
-        start[ranks.high + 1 :] = self.start[-1]
-        size[ranks.low : ranks.high] = np.diff(self.start)
-        return Partners(start, (self.key & OTHER).astype(np.int32), size)
-
 
 def adjacency(ranks: Ranks, lists: Neighbours, size: NDArray[np.int64] | None = None) -> Adjacency:
-    """Tell both ends of every listed pair; the union of all ranks' lists as seen from the own vertices.
+    """The union of all ranks' lists as seen from the own vertices: their own lists, then those who list them and are lacking.
 
     `size` int64 (n,): how many entries of each list there are, all of them if None.
     """
     size = np.diff(lists.indptr) if size is None else size
-    count = np.zeros(ranks.vertices, dtype=np.int64)
-    count_ends(lists.indptr, size, lists.vertex, count)
-    slots = ranks.total_of_own(count)
-    ends = np.cumsum(size)
-    chunks = 1 + ranks.greatest(2 * int(size.sum()) // BATCH)
-    borders = np.searchsorted(ends, np.linspace(0, ends[-1], chunks + 1)[1:-1], side="right")
-
-    def messages() -> Iterator[Messages]:
-        for first, last in pairwise([0, *borders.tolist(), ranks.vertices]):
-            chunk = np.empty((2 * int(size[first:last].sum()), 3), dtype=np.int32)
-            both_ends(first, last, lists.indptr, size, lists.vertex, lists.cost, chunk)
-            yield ranks.deliver(chunk)
-
-    return _entered(ranks, slots, messages())
-
-
-def edges_at_own(ranks: Ranks, edges: Edges) -> Adjacency:
-    """Edges with an end among the own vertices, as seen from there."""
-    ends = [np.stack(columns, axis=1) for columns in ((edges.u, edges.v, edges.weight), (edges.v, edges.u, edges.weight))]
-    own = np.concatenate([each[(ranks.low <= each[:, 0]) & (each[:, 0] < ranks.high)] for each in ends])
-    return _entered(ranks, np.bincount(own[:, 0] - ranks.low, minlength=ranks.high - ranks.low), [own])
-
-
-def _entered(ranks: Ranks, slots: NDArray[np.int64], messages: Iterable[Messages]) -> Adjacency:
-    """What messages say about the own vertices, so many about each, every edge once."""
-    start = np.concatenate([[0], np.cumsum(slots)])
+    given = (lists.indptr, size, lists.vertex, lists.cost)
+    last, lacking = np.full(ranks.vertices, -1, dtype=np.int64), np.zeros(ranks.vertices, dtype=np.int64)
+    last_keys(*given, last)
+    ranks.greatest_of_each(last)
+    count_lacking(*given, last, lacking)
+    start = np.concatenate([[0], np.cumsum(ranks.total_of_own(size + lacking))])
     fill, key = start[:-1].copy(), np.empty(start[-1], dtype=np.int64)
-    for chunk in messages:
-        enter(chunk, ranks.low, fill, key)
-    sort_keys(start, key, fill)
-    return Adjacency(start, key[: close_up(start, key, fill)])
+    for first, stop, messages in _chunks(ranks, size):
+        enter(ranks.deliver(messages[: tell_listed(first, stop, *given, messages)]), ranks.low, fill, key)
+    middle = fill.copy()
+    for first, stop, messages in _chunks(ranks, size):
+        enter(ranks.deliver(messages[: tell_lacking(first, stop, *given, last, messages)]), ranks.low, fill, key)
+    sort_tails(middle, start, key)
+    return Adjacency(start, key)
+
+
+def _chunks(ranks: Ranks, size: NDArray[np.int64]) -> Iterator[tuple[int, int, Messages]]:
+    """Ranges of vertices whose lists make a batch, as many on every rank, and room for a message about each entry."""
+    ends = np.cumsum(size)
+    chunks = 1 + ranks.greatest(int(ends[-1]) // BATCH)
+    borders = np.searchsorted(ends, np.linspace(0, ends[-1], chunks + 1)[1:-1], side="right")
+    for first, stop in pairwise([0, *borders.tolist(), ranks.vertices]):
+        yield first, stop, np.empty((int(size[first:stop].sum()), 3), dtype=np.int32)
+
+
+def partners_of(ranks: Ranks, start: NDArray[np.int64], other: NDArray[np.int32]) -> Partners:
+    """Lists of the own vertices among those of all, which are empty."""
+    starts, size = np.zeros(ranks.vertices + 1, dtype=np.int64), np.zeros(ranks.vertices, dtype=np.int64)
+    starts[ranks.low : ranks.high + 1] = start
+    starts[ranks.high + 1 :] = start[-1]
+    size[ranks.low : ranks.high] = np.diff(start)
+    return Partners(starts, other, size)
+
+
+def neighbours_in(ranks: Ranks, cover: Edges) -> Partners:
+    """The neighbours of the own vertices."""
+    count = np.zeros(ranks.high - ranks.low, dtype=np.int64)
+    count_at(cover.u, cover.v, ranks.low, count)
+    start = np.concatenate([[0], np.cumsum(count)])
+    other = np.empty(start[-1], dtype=np.int32)
+    list_at(cover.u, cover.v, ranks.low, start[:-1].copy(), other)
+    return partners_of(ranks, start, other)
 
 
 def spread_cover(ranks: Ranks, edges: Adjacency, b: NDArray[np.int32], *, redundant: bool = False) -> Edges:

@@ -7,14 +7,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.adaptive import Adaptive, Grouping
-from anon_core.engines.mpi.cover import adjacency, edges_at_own, spread_cover
+from anon_core.engines.mpi.cover import adjacency, neighbours_in, partners_of, spread_cover
 from anon_core.engines.mpi.ranks import Ranks
 from anon_core.errors import LimitError
 from anon_core.graphs.agreement import ROOM, Partners, Together, first_agreeing, hidden_by, reclaim
 from anon_core.graphs.covers import COVERS
 from anon_core.graphs.nearest_closure import Neighbours, nearest_neighbours, search_memory, shares
+from anon_core.kernels.cover import hide_apart
 from anon_core.kernels.showing import count_partners
-from anon_core.kernels.suitor import hide_at, scatter_counts
+from anon_core.kernels.suitor import scatter_counts
 from anon_core.records import BinaryTable, Checkpoint, Edges
 
 ALL = np.iinfo(np.uint64).max
@@ -63,16 +64,14 @@ class SpreadGrouping(Grouping):
 
     def hide(self, cover: Edges) -> None:
         """Hide what differs between the ends of an edge, reclaim, and tell all how many partners differ."""
-        own = edges_at_own(self.ranks, cover)
         if self.reclaims:
-            hidden = np.empty_like(self.table.bits)
-            hide_at(self.ranks.low, own.start, own.key, self.table.bits, hidden)
-            hidden |= self._blank
+            hidden = self._blank.copy()
+            hide_apart(cover.u, cover.v, self.table.bits, hidden)  # in part at the other ends
             self.ranks.share(hidden)
             parts = self.weights, self.cell_weights, self.b
             partners = reclaim(self.table, self.graph, self.tree, *parts, hidden, _Apart(self.ranks))
         else:  # where all is hidden all neighbours agree
-            hidden, partners = np.full_like(self.table.bits, ALL), own.partners(self.ranks)
+            hidden, partners = np.full_like(self.table.bits, ALL), neighbours_in(self.ranks, cover)
         self._count(partners, hidden)
 
     def _count(self, partners: Partners, hidden: NDArray[np.uint64]) -> None:
@@ -113,4 +112,5 @@ class _Apart(Together):
     def mutual(self, indptr: NDArray[np.int64], listed: NDArray[np.int32], size: NDArray[np.int64]) -> Partners:
         """Both ends of every pair that any rank has listed, those at the own vertices."""
         lists = Neighbours(indptr, listed, np.zeros_like(listed))
-        return adjacency(self._ranks, lists, size).partners(self._ranks)
+        both = adjacency(self._ranks, lists, size)
+        return partners_of(self._ranks, both.start, both.key.astype(np.int32))  # E = 0: a key is the other end

@@ -87,6 +87,11 @@ class Ranks:
         self.sent += numbers.nbytes - totals.nbytes
         return totals
 
+    def greatest_of_each(self, numbers: NDArray[np.int64]) -> None:
+        """Put the greatest of all ranks' numbers (n,) in the place of each."""
+        self._comm.Allreduce(MPI.IN_PLACE, numbers, MPI.MAX)
+        self.sent += numbers.nbytes
+
     def greatest(self, number: int) -> int:
         """The greatest of all ranks' numbers."""
         return int(self._comm.allreduce(number, MPI.MAX))
