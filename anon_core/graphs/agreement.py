@@ -103,8 +103,8 @@ def reclaim(
     Notes
     -----
     Only `ROOM` times as many partners as v needs beside its twins are listed for v, the first ones, so that vertices share
-    them; any subgraph with enough edges will do. Passes over the vertices are serial, hence the same for any number of
-    threads. Memory 12 * ROOM * sum b bytes and n bits a level.
+    them; any subgraph with enough edges will do. Threads price, one shows: the same for any number of threads.
+    Memory 12 * ROOM * sum b bytes and n bits a level.
     """
     twins = np.empty(table.records, dtype=np.int64)
     runs = np.diff(tree.first)

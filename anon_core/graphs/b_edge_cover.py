@@ -33,7 +33,7 @@ def b_edge_cover(edges: Edges, b: NDArray[np.int32]) -> Edges:
     -----
     This is the complement of the greedy (and so of the b-Suitor) b'-matching with b'(v) = deg(v) - b(v): algorithm MCE,
     weight at most twice the optimum (Khan et al., section IV). On the b-nearest closure of a complete graph it returns the
-    cover that MCE returns on the complete graph (docs/theory.md). Time O(m), memory O(m).
+    cover that MCE returns on the complete graph (docs/theory.md). Time O(m log m), memory O(m).
     """
     spare = -b.astype(np.int64)
     count_edges(edges.u, edges.v, spare)

@@ -77,21 +77,23 @@ def list_agreeing(bits, hidden, distinct, first, layout, allowed, twins, indptr,
         chunk = 0
         while wanting > 0 and chunk < allowed.shape[1]:
             if join_maps(allowed, distinct[row], chunk, joined):
+                for place in range(first[row], first[row] if twins else first[row + 1]):
+                    w = (layout[place] >> 6) - chunk
+                    if 0 <= w < CHUNK:
+                        joined[w] &= ~(ONE << np.uint64(layout[place] & 63))
                 for place in range(first[row], first[row + 1]):
                     v = layout[place]
                     slot, stop = indptr[v] + size[v], indptr[v + 1]
                     begin = slot
                     for w in range(CHUNK if slot < stop else 0):
                         word = joined[w]
+                        if chunk + w == v >> 6:
+                            word &= ~(ONE << np.uint64(v & 63))
                         while word and slot < stop:
                             u = 64 * (chunk + w) + lowest_lane(word)
                             word &= word - ONE
-                            distant = np.uint64(0)
-                            for q in range(bits.shape[1]):
-                                distant |= bits[u, q] ^ bits[v, q]
-                            if u != v and (twins or distant) and apart(bits, hidden, u, v) == 0:
-                                listed[slot] = u
-                                slot += 1
+                            listed[slot] = u  # where they do not agree the next one takes its place: no branch to guess
+                            slot += np.int64(apart(bits, hidden, u, v) == 0)
                     size[v] += slot - begin
                     wanting -= slot - begin
             chunk += CHUNK
