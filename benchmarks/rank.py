@@ -1,0 +1,69 @@
+"""One rank that measures itself; started by benchmarks.scaling as `mpirun ... python -m mpi4py -m benchmarks.rank JOB_DIR`.
+
+The seconds of a phase are the rank's own, waiting for others included; rank 0 prints.
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+from mpi4py import MPI
+
+from anon_core.engines.mpi import __main__ as engine
+from anon_core.engines.mpi import grouping, ranks
+from anon_core.engines.mpi.job import RESULT, read_job
+from anon_core.graphs import agreement
+from benchmarks import memory
+
+PHASES = {
+    "search": (grouping, "nearest_neighbours"),
+    "closure": (grouping, "adjacency"),
+    "cover": (grouping, "spread_cover"),
+    "list": (agreement, "first_agreeing"),
+    "price": (agreement, "price_features"),
+    "show": (ranks.Ranks, "in_turn"),
+    "count": (ranks.Ranks, "batches"),
+    "share": (ranks.Ranks, "share"),
+    "deliver": (ranks.Ranks, "deliver"),
+}
+
+
+def timed(owner, name, spent):
+    work = getattr(owner, name)
+
+    def measured(*arguments, **named):
+        start = time.perf_counter()
+        try:
+            return work(*arguments, **named)
+        finally:
+            spent.append(time.perf_counter() - start)
+
+    setattr(owner, name, measured)
+
+
+def main(folder):
+    world, spent = MPI.COMM_WORLD, {phase: [] for phase in PHASES}
+    for phase, (owner, name) in PHASES.items():
+        timed(owner, name, spent[phase])
+    job, before = read_job(folder), memory("VmRSS")
+    world.Barrier()
+    start = time.perf_counter()
+    engine.run(folder, job, world)
+    world.Barrier()
+    seconds = time.perf_counter() - start
+    held = world.allreduce(memory("VmHWM") - before, MPI.MAX)
+    if world.rank == 0:
+        result = json.loads((folder / RESULT).read_text())
+        iterations = len(result["iterations"])
+        print(f"seconds: {seconds:.4g}")
+        print(f"iterations: {iterations}")
+        print(f"bytes_sent_an_iteration: {result['bytes_sent'] / iterations:.4g}")
+        print(f"memory_added_MiB: {held:.0f}")
+        print(f"stated_memory_MiB: {grouping.SpreadGrouping.memory(job.anonymizer, job.table, world.size) / 2**20:.0f}")
+        for phase, times in spent.items():
+            print(f"{phase}_seconds_an_iteration: {sum(times) / iterations:.4g}")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,66 @@
+"""Strong scaling over MPI ranks of one thread each: python -m benchmarks.scaling [SET] [--records N] [--ranks 1 2].
+
+All ranks run on this machine: more of them than cores measure the machine, not the program. Runs take turns; medians.
+"""
+
+import argparse
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from anon_core.anonymizers import Adaptive
+from anon_core.engines.mpi.job import read_result, write_job
+from benchmarks import tables
+from benchmarks.one_run import digest
+
+MPIRUN = Path(sys.executable).with_name("mpirun")
+
+
+def once(folder, maker, table, ranks):
+    """What one run prints, and the digest of what it made."""
+    order = np.random.default_rng(1).permutation(table.records)
+    write_job(folder, maker, table, order, ranks=ranks, threads=1, memory=None)
+    command = [MPIRUN, "-n", ranks, sys.executable, "-m", "mpi4py", "-m", "benchmarks.rank", folder]
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True)
+    found = dict(line.split(": ", 1) for line in done.stdout.splitlines())
+    return {name: float(value) for name, value in found.items()}, digest(read_result(folder, table)[0])
+
+
+def main(name, records, counts, repeat):
+    table, maker, digests = tables.table(name, records), Adaptive(weights="bits"), set()
+    runs = {ranks: [] for ranks in counts}
+    with tempfile.TemporaryDirectory() as scratch:
+        once(Path(scratch) / "small", maker, tables.cut(table, 64), 1)  # compiles
+        for turn in range(repeat):
+            for ranks in counts:
+                found, made = once(Path(scratch) / f"{turn}-{ranks}", maker, table, ranks)
+                runs[ranks].append(found)
+                digests.add(made)
+                print(f"turn_{turn}_ranks_{ranks}_seconds: {found['seconds']:.4g}", flush=True)
+    print(f"records: {table.records}")
+    for ranks, found in runs.items():
+        for key in found[0]:
+            print(f"ranks_{ranks}_{key}: {statistics.median(run[key] for run in found):.4g}")
+    first = min(counts)
+    for ranks in counts:
+        ratios = [a["seconds"] * first / (b["seconds"] * ranks) for a, b in zip(runs[first], runs[ranks], strict=True)]
+        print(f"efficiency_{ranks}: {statistics.median(ratios):.3f}")
+    print(f"bytes_equal: {len(digests) == 1}")
+
+
+def parsed():
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.scaling")
+    parser.add_argument("set", nargs="?", default="poker", choices=tables.SETS)
+    parser.add_argument("--records", type=int, default=100_000)
+    parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--repeat", type=int, default=3)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    given = parsed()
+    main(given.set, given.records, given.ranks, given.repeat)
