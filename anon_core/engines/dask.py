@@ -6,10 +6,10 @@ a column. Who can read the cluster's memory can read that.
 
 import logging
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
+from contextvars import Context
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -19,7 +19,6 @@ import dask
 import numba
 import numpy as np
 from distributed import Client, Future, KilledWorker, LocalCluster, Security, get_worker, wait
-from distributed.utils import silence_logging_cmgr
 from numpy.typing import NDArray
 
 from anon_core.anonymizers import Adaptive
@@ -38,8 +37,11 @@ PATIENCE = 60.0  # seconds that a cluster may be without a worker: one may be on
 CONFIGURATION = {
     "distributed.admin.large-graph-warning-threshold": "1 TiB",  # lists that bound a search travel with it
     "distributed.scheduler.active-memory-manager.start": False,  # of a local cluster: it would undo a broadcast
+    "distributed.scheduler.http.routes": [],  # of a local cluster, too: nobody is to look into it
+    "distributed.worker.http.routes": [],
     "distributed.worker.profile.enabled": False,
 }
+DYING = "Dask workers die again and again of the same blocks of records; give them more memory, then run again"
 NOBODY = "the Dask cluster has no worker; start some, then run again"
 
 Lists = tuple[NDArray[np.int32], NDArray[np.int32]]  # vertices and costs
@@ -223,16 +225,15 @@ def farmed_out(client: Client, ground: Ground, chunks: list[Chunk]) -> Iterator[
         try:
             for number, lists in _round(client, ground, left):
                 yield left.pop(number), lists
-        except KilledWorker as error:
-            raise ClusterError(
-                f"{error.allowed_failures + 1} Dask workers died of the same blocks of records; "
-                "give the workers more memory, then run again"
-            ) from None
+        except KilledWorker:
+            raise ClusterError(DYING) from None
         except (CancelledError, OSError):
             # What the tasks read was lost with the last worker that held it, or a connection broke: send it again.
-            idle = idle + 1 if len(left) == before else 0
-            if idle == ATTEMPTS or client.status != "running":
+            if client.status != "running":
                 raise ClusterError("the Dask cluster is gone; start it, then run again") from None
+            idle = idle + 1 if len(left) == before else 0
+            if idle == ATTEMPTS:
+                raise ClusterError(DYING) from None
 
 
 def _round(client: Client, ground: Ground, left: Mapping[int, Chunk]) -> Iterator[tuple[int, Lists]]:
@@ -247,8 +248,10 @@ def _round(client: Client, ground: Ground, left: Mapping[int, Chunk]) -> Iterato
 
 def _sent(client: Client, ground: Ground) -> Future[Ground]:
     """The ground on every worker."""
+    # In a context of its own: if this is itself a task of another cluster, Dask would leave the data with that one's worker.
+    scatter = partial(client.scatter, ground, broadcast=True, hash=False, timeout=PATIENCE)
     try:
-        place: Future[Ground] = client.scatter(ground, broadcast=True, hash=False, timeout=PATIENCE)
+        place: Future[Ground] = Context().run(scatter)
     except TimeoutError:
         raise ClusterError(NOBODY) from None
     return place
@@ -256,32 +259,31 @@ def _sent(client: Client, ground: Ground) -> Future[Ground]:
 
 def _finished(client: Client, futures: list[Future[Lists]]) -> set[Future[Lists]]:
     """Wait for the first of some tasks; not for ever where nobody is left to do them."""
-    alone = time.monotonic()
+    alone = 0.0  # seconds
     while True:
         try:
             with client.as_current():
                 return set(wait(futures, timeout=LOOK, return_when="FIRST_COMPLETED").done)
         except TimeoutError:
-            if client.scheduler_info()["workers"]:
-                alone = time.monotonic()
-            elif time.monotonic() - alone > PATIENCE:
+            alone = 0 if client.scheduler_info()["workers"] else alone + LOOK
+            if alone >= PATIENCE:
                 raise ClusterError(NOBODY) from None
 
 
 @contextmanager
 def connected(scheduler: str | None, workers: int, threads: int) -> Iterator[Client]:
-    """A client of a running cluster, or of one that is started for it. What fails is raised, not logged, too."""
-    with dask.config.set(CONFIGURATION), silence_logging_cmgr(logging.CRITICAL), ExitStack() as stack:
+    """A client of a running cluster, or of one that is started for it."""
+    with dask.config.set(CONFIGURATION), ExitStack() as stack:
         try:
             cluster = scheduler or stack.enter_context(
                 LocalCluster(
                     n_workers=workers,
                     threads_per_worker=threads,
                     processes=True,
-                    dashboard_address=None,
+                    dashboard_address="127.0.0.1:0",
                     memory_limit=0,  # said before: Dask's own limit would write to disk, or kill
                     security=Security.temporary(),  # else whoever has an account here could connect
-                    silence_logs=logging.CRITICAL,
+                    silence_logs=logging.CRITICAL,  # what fails is raised
                 )
             )
             client = stack.enter_context(Client(cluster, set_as_default=False))
