@@ -717,7 +717,7 @@ def test_an_engine_that_is_not_installed_is_refused_where_the_plan_is_to_run(loa
     plan.check_engine()
     monkeypatch.setattr("flows.plan.find_spec", lambda name: None)
     load().check_engine()
-    refused("pip install 'crowdcover[dask]'", plan.check_engine)
+    refused(r"pip install 'crowdcover\[dask\]'", plan.check_engine)
 
 
 @pytest.mark.parametrize(
