@@ -23,3 +23,7 @@ class LimitError(AnonymityError):
 
 class GuaranteeError(AnonymityError):
     """The result does not keep its promise; nothing may be published."""
+
+
+class ClusterError(AnonymityError):
+    """The machines that were to do the work did not; nothing was decided."""

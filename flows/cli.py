@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -68,8 +69,8 @@ def _unforeseen(error: BaseException) -> str:
 
 
 def exit_code(refusal: AnonymityError) -> int:
-    """0 published, 2 plan refused, 3 source refused, 4 a check refused publication, 1 anything else."""
-    from anon_core.errors import GuaranteeError, InfeasibleError, InputError, LimitError
+    """0 published, 2 plan refused, 3 source refused, 4 a check refused publication, 5 cluster failed, 1 anything else."""
+    from anon_core.errors import ClusterError, GuaranteeError, InfeasibleError, InputError, LimitError
     from flows.plan import PlanError
     from tasks.storage import SecondReleaseError
 
@@ -80,6 +81,7 @@ def exit_code(refusal: AnonymityError) -> int:
         (LimitError, 2),
         (InputError, 3),
         (GuaranteeError, 4),
+        (ClusterError, 5),
     ]
     return next((code for kind, code in codes if isinstance(refusal, kind)), 1)
 
@@ -88,15 +90,18 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="crowdcover",
         description="Turn a private table into a release in which everyone hides in a crowd of the size they demand.",
-        epilog="Exit codes: 0 done, 2 plan refused, 3 source refused, 4 a guarantee does not hold, 1 anything else.",
+        epilog="Exit codes: 0 done, 2 plan refused, 3 source refused, 4 a guarantee does not hold, 5 a cluster failed, "
+        "1 anything else.",
     )
     parser.add_argument("--version", action="version", version=f"crowdcover {_version()}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
 
     command = _command(
-        commands, "release", "run a plan from source to published release; prints the release folder last", release
+        commands, "release", "run plans from source to published release; prints the release folders last", release
     )
-    _plan_arguments(command)
+    command.add_argument("plans", type=Path, nargs="+", metavar="PLAN.toml", help="more than one run side by side")
+    command.add_argument("--workers", type=_positive, default=2, help="how many of them at a time (default: %(default)s)")
+    _overrides(command)
     command = _command(commands, "audit", "recompute every guarantee of a release from its source and its bytes", audit)
     command.add_argument("release", type=Path, metavar="RELEASE_DIR")
     command.add_argument("--plan", type=Path, required=True, metavar="PLAN.toml")
@@ -129,6 +134,13 @@ def _command(
     return command
 
 
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
 def _plan_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("plan", type=Path, metavar="PLAN.toml")
     _overrides(command)
@@ -155,24 +167,54 @@ def _version() -> str:
 
 
 def release(options: argparse.Namespace) -> int:
-    """Run the flow; the last line of standard output is the release folder."""
-    print(_release(options.plan, options.overrides))
-    return 0
+    """Run the flow; the last line of standard output is the release folder. Of many plans, a line for each release."""
+    if len(options.plans) == 1:
+        print(_release(options.plans[0], options.overrides))
+        return 0
+    outcomes = _release_many(options.plans, options.overrides, options.workers)
+    for path, (code, words) in zip(options.plans, outcomes, strict=True):
+        print(f"crowdcover: {path}: {words}" if code else words, file=sys.stderr if code else sys.stdout)
+    return next((code for code, _ in outcomes if code), 0)
 
 
 def _release(plan_path: Path, overrides: Sequence[str]) -> Path:
+    name, frozen = _ready(plan_path, overrides)
+    from flows.release import release as flow
+
+    return Path(on_prefect(lambda: flow.with_options(flow_run_name=name)(str(frozen))))
+
+
+def _release_many(paths: Sequence[Path], overrides: Sequence[str], workers: int) -> list[tuple[int, str]]:
+    """Of each plan the exit code, and its release folder or the refusal; a refused one stops no other."""
+    from flows.plan import PlanError
+
+    if find_spec("prefect_dask") is None:
+        raise PlanError("more than one plan needs Dask, which is not installed: pip install 'crowdcover[dask]'")
+    ready, outcomes = {}, {}
+    for number, path in enumerate(paths):
+        try:
+            ready[number] = _ready(path, overrides)
+        except AnonymityError as refusal:
+            outcomes[number] = exit_code(refusal), str(refusal)
+    if ready:
+        from flows.releases import release_all
+
+        outcomes |= zip(ready, on_prefect(lambda: release_all(list(ready.values()), workers)), strict=True)
+    return [outcomes[number] for number in range(len(paths))]
+
+
+def _ready(plan_path: Path, overrides: Sequence[str]) -> tuple[str, Path]:
+    """A plan's name and where it was frozen; refused here, before a server is started, if it can be."""
     from flows.plan import ReleasePlan
     from tasks.sources import header
 
     plan = ReleasePlan.load(plan_path, overrides)
-    plan.check_header(header(plan.table_source))  # refused before a server is started
-    frozen = _freeze(plan)
-    from flows.release import release as flow
-
-    return Path(_on_prefect(lambda: flow.with_options(flow_run_name=plan.name)(str(frozen))))
+    plan.check_engine()
+    plan.check_header(header(plan.table_source))
+    return plan.name, _freeze(plan)
 
 
-def _on_prefect(work: Callable[[], Result]) -> Result:
+def on_prefect(work: Callable[[], Result]) -> Result:
     """The flow refuses by AnonymityErrors only; anything else is Prefect's."""
     try:
         return work()
@@ -249,7 +291,7 @@ def serve(options: argparse.Namespace) -> int:
     plan = ReleasePlan.load(options.plan, options.overrides)
     from flows.release import serve as serving
 
-    _on_prefect(lambda: serving(plan.name, _freeze(plan), options.cron, quiet=options.quiet))
+    on_prefect(lambda: serving(plan.name, _freeze(plan), options.cron, quiet=options.quiet))
     return 0
 
 

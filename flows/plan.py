@@ -10,6 +10,7 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
@@ -28,6 +29,8 @@ __all__ = ["PlanError", "ReleasePlan"]
 
 UNITS = {"b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 QUASI_ONLY = ("bins", "encoding", "order", "missing", "weight")
+OF_DASK = ("scheduler", "workers")
+SCHEDULER = r"(tcp|tls|ws|wss|ucx)://[^\s/@]+:\d{1,5}"
 BINS = "must be 'deciles', 'none', {quantiles = number} or {edges = [numbers]}"
 K = "must be a whole number, {uniform = [lo, hi], seed = s}, {column = name} or {by = name, levels = {...}, default = number}"
 
@@ -93,9 +96,20 @@ class PrivacySection(Section):
 class ComputeSection(Section):
     """[compute]: where and within what it runs; never changes the release."""
 
-    engine: Literal["local"] = "local"
+    engine: Literal["local", "dask"] = "local"
     threads: Annotated[int, Field(ge=0)] = 0
     memory: str = "4GiB"
+    scheduler: str | None = None
+    workers: Annotated[int, Field(ge=1)] = 2
+
+    def check(self) -> None:
+        """What belongs together."""
+        if self.engine != "dask" and (idle := [key for key in OF_DASK if key in self.model_fields_set]):
+            raise PlanError(f"compute.{idle[0]} belongs to engine = 'dask'")
+        if self.scheduler is not None and "workers" in self.model_fields_set:
+            raise PlanError("compute.workers is for a cluster of this machine; that of compute.scheduler has its own")
+        if self.scheduler is not None and not re.fullmatch(SCHEDULER, self.scheduler):
+            raise PlanError("compute.scheduler must be an address like 'tcp://host:8786' or 'tls://host:8786'")
 
 
 class ChecksSection(Section):
@@ -153,6 +167,7 @@ class ReleasePlan(Section):
     def _check(self) -> None:
         """Everything that the types of the keys do not say."""
         _ = self.table_source, self.table_columns, self.maker, self.memory_bytes
+        self.compute.check()
         if not self.quasi:
             raise PlanError("no column has role = 'quasi'; name at least one quasi-identifier")
         released = {column.name for column in released_columns(self.table_columns)}
@@ -164,6 +179,11 @@ class ReleasePlan(Section):
         k_column = self.demand.source_column
         if k_column is not None and k_column not in self.columns:
             raise PlanError("privacy.k names a column that [columns] does not; allowed: " + ", ".join(self.columns))
+
+    def check_engine(self) -> None:
+        """Refuse an engine that is not installed where the plan is to run."""
+        if self.compute.engine == "dask" and find_spec("distributed") is None:
+            raise PlanError("compute.engine = 'dask' needs Dask, which is not installed: pip install 'crowdcover[dask]'")
 
     def check_header(self, found: Sequence[str] | int) -> None:
         """Compare the named columns with those of the source (or their number, where the file has no header)."""

@@ -7,9 +7,10 @@ from prefect.client.schemas.schedules import CronSchedule
 
 from flows.plan import PlanError, ReleasePlan
 from tasks.admit import admit
-from tasks.anonymize import Compute, anonymize
+from tasks.anonymize import anonymize
 from tasks.binarize import binarize
 from tasks.check import check
+from tasks.engines import Compute
 from tasks.failures import failures_kept
 from tasks.ingest import ingest
 from tasks.publish import Destination, publish, published
@@ -32,6 +33,7 @@ def release(plan: str) -> str:
 
 def _release(order: ReleasePlan, vault: Vault) -> str:
     source, columns, demand = order.table_source, order.table_columns, order.demand
+    order.check_engine()
     order.check_header(header(source))
     run = admit(vault, source, order.sha256, order.publish.allow_second_release)
     to = Destination(Path(order.publish.path) / order.name, order.publish.formats, vault, order.publish.allow_second_release)
@@ -43,7 +45,7 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
         validate(run, table, "ingested", columns)
         binary = binarize(run, table, columns, demand)
         validate(run, binary, "binarized", columns)
-        compute = Compute(threads=order.compute.threads, memory=order.memory_bytes)
+        compute = Compute(**{**dict(order.compute), "memory": order.memory_bytes})
         rows = anonymize(run, table, binary, columns, order.maker, compute)
         checked = check(run, rows, source, columns, demand, order.publish.formats, order.checks.min_utility)
         claims = {

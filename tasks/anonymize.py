@@ -1,6 +1,5 @@
 """Choose what to hide, draw who sits where, and write the rows that may be published."""
 
-import dataclasses
 import gzip
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,12 +11,12 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers import Anonymizer
 from anon_core.encoding import write_cells
-from anon_core.engines import local
 from anon_core.graphs.perfect_matching import random_matching
 from anon_core.records import MaskedTable
 from tasks import secrecy
 from tasks.binarize import load
 from tasks.checkpoint import CheckpointFile, timed
+from tasks.engines import Compute, runner
 from tasks.ingest import TABLE
 from tasks.layout import CODEBOOK, CSV, KEY, MATCHING, PARQUET, released_columns
 from tasks.progress import iteration_progress
@@ -27,14 +26,6 @@ from tasks.storage import Run, Stored
 
 COVER = "cover.npz"
 CHECKPOINT = "checkpoint"
-
-
-@dataclasses.dataclass(frozen=True)
-class Compute:
-    """[compute] of the plan: threads (0 = all) and bytes."""
-
-    threads: int
-    memory: int
 
 
 @stage("anonymize")
@@ -51,15 +42,7 @@ def anonymize(
         if resume is not None:
             log(f"continuing after iteration {len(before)} of at most {most}")
         with iteration_progress(table.records, most, before, checkpoint.save) as progress:
-            masked = local.run(
-                anonymizer,
-                table,
-                order=order,
-                threads=compute.threads,
-                memory=compute.memory,
-                observer=progress,
-                resume=resume,
-            )
+            masked = runner(compute)(anonymizer, table, order=order, observer=progress, resume=resume)
         cover = masked.cover
         np.savez(folder / COVER, u=cover.u, v=cover.v, weight=cover.weight, hidden=masked.hidden)
         seat = random_matching(masked, secrecy.stream(run.seed, "matching"))

@@ -5,6 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from multiprocessing import parent_process
 from typing import Any
 
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
@@ -77,7 +78,8 @@ def _speed(records: int, seconds: float) -> str:
 @contextmanager
 def iteration_progress(records: int, most: int, seconds: Sequence[float], keep: Keep) -> Iterator[IterationProgress]:
     """Open the artifact (inside a flow run) and the bar (on a terminal that was not asked to be quiet)."""
-    wanted = sys.stderr.isatty() and logging.getLogger("prefect").isEnabledFor(logging.INFO)
+    alone = parent_process() is None  # where many plans run, each has a process, and all have one terminal
+    wanted = alone and sys.stderr.isatty() and logging.getLogger("prefect").isEnabledFor(logging.INFO)
     columns = (
         *(TextColumn("{task.description}"), BarColumn(bar_width=12)),  # all of it fits 80 columns
         *(TextColumn("{task.fields[utility]}"), TextColumn("{task.fields[speed]}")),

@@ -1,5 +1,8 @@
 """One machine: numba threads."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numba
 import numpy as np
 from numpy.typing import NDArray
@@ -37,18 +40,29 @@ def run(
     LimitError
         The anonymizer would need more memory, or the machine has fewer threads; nothing was started.
     """
+    with threads_set(threads):
+        afford(anonymizer.memory(table), table, memory)
+        return anonymizer.anonymize(table, order=order, observer=observer, resume=resume)
+
+
+@contextmanager
+def threads_set(threads: int) -> Iterator[int]:
+    """Let numba use so many threads (0: all) for a while; yields how many. LimitError if the machine has fewer."""
     most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     if not 0 <= threads <= most:
         raise LimitError(f"threads must be 0 (all) or 1..{most} on this machine; lower [compute] threads")
     before = numba.get_num_threads()
     numba.set_num_threads(threads or most)
     try:
-        need = anonymizer.memory(table)
-        if memory is not None and need > memory:
-            raise LimitError(
-                f"{table.records} records x {table.codebook.features} features need {need / 2**20:.0f} MiB, "
-                f"{memory / 2**20:.0f} MiB are allowed; raise [compute] memory or use fewer levels"
-            )
-        return anonymizer.anonymize(table, order=order, observer=observer, resume=resume)
+        yield threads or most
     finally:
         numba.set_num_threads(before)
+
+
+def afford(need: int, table: BinaryTable, memory: int | None) -> None:
+    """Raise LimitError where a table needs more bytes than are allowed."""
+    if memory is not None and need > memory:
+        raise LimitError(
+            f"{table.records} records x {table.codebook.features} features need {need / 2**20:.0f} MiB, "
+            f"{memory / 2**20:.0f} MiB are allowed; raise [compute] memory or use fewer levels"
+        )

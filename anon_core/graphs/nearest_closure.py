@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.graphs.dissimilarity import Dissimilarity
+from anon_core.kernels.costs import Costs
 from anon_core.kernels.cover import closure_edges
 from anon_core.kernels.lanes import LANES
 from anon_core.kernels.nearest import SPARE, least_steps, nearest, number_nodes
@@ -83,20 +84,57 @@ def nearest_neighbours(
     small subtree is left, all pairs of two blocks are summed at once. On real tables few nodes are visited
     (docs/performance.md); O(n^2) at worst. Memory O(n levels + sum b). The result depends on no thread.
     """
-    costs = graph.costs(counts)
-    least = np.empty(tree.distinct.shape, dtype=np.uint16)
-    starts, stops = graph.level_offsets[:-1][graph.sorted_by], graph.level_offsets[1:][graph.sorted_by]
-    least_steps(costs.coarse, tree, starts, stops, least)
-    indptr = np.concatenate([[0], np.cumsum(b, dtype=np.int64)])
-    vertex, cost = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=np.int32)
-    listed = np.empty(0, dtype=np.int32) if before is None else before.vertex
-    layout = graph.layout.astype(np.int32)
-    blocks, group = len(costs.coarse), _group(graph.vertices)
-    for begin in range(0, blocks, SLICE):
-        end = min(blocks, begin + SLICE)
-        nearest(tree, costs, least, layout, graph.place, b[layout], indptr, listed, begin, end, group, vertex, cost)
-        report(min(graph.vertices, end * LANES))
-    return Neighbours(indptr, vertex, cost)
+    return Search.of(graph, tree, counts).neighbours(b, before, report)
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What all searches share while the weights stay as they are.
+
+    Attributes
+    ----------
+    graph : Dissimilarity
+    tree : Tree
+    costs : Costs
+    least : uint16 (distinct rows, attributes)
+        See `least_steps`.
+    """
+
+    graph: Dissimilarity
+    tree: Tree
+    costs: Costs
+    least: NDArray[np.uint16]
+
+    @classmethod
+    def of(cls, graph: Dissimilarity, tree: Tree, counts: NDArray[np.uint16]) -> "Search":
+        """For the weights that the counts uint16 (f, n) make."""
+        costs = graph.costs(counts)
+        least = np.empty(tree.distinct.shape, dtype=np.uint16)
+        starts, stops = graph.level_offsets[:-1][graph.sorted_by], graph.level_offsets[1:][graph.sorted_by]
+        least_steps(costs.coarse, tree, starts, stops, least)
+        return cls(graph, tree, costs, least)
+
+    def neighbours(
+        self,
+        b: NDArray[np.int32],
+        before: Neighbours | None = None,
+        report: Callable[[int], None] = lambda _: None,
+        blocks: range | None = None,
+    ) -> Neighbours:
+        """Search as `nearest_neighbours` does; where only some blocks are searched, b is 0 in all others."""
+        graph = self.graph
+        indptr = np.concatenate([[0], np.cumsum(b, dtype=np.int64)])
+        vertex, cost = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=np.int32)
+        listed = np.empty(0, dtype=np.int32) if before is None else before.vertex
+        layout, asked = graph.layout.astype(np.int32), b[graph.layout]
+        blocks, group = blocks or range(len(self.costs.coarse)), _group(graph.vertices)
+        for begin in range(blocks.start, blocks.stop, SLICE):
+            end = min(blocks.stop, begin + SLICE)
+            nearest(
+                self.tree, self.costs, self.least, layout, graph.place, asked, indptr, listed, begin, end, group, vertex, cost
+            )  # fmt: skip
+            report(min(graph.vertices, end * LANES))
+        return Neighbours(indptr, vertex, cost)
 
 
 def shares(graph: Dissimilarity, parts: int) -> NDArray[np.int64]:

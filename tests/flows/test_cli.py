@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from prefect.client.orchestration import get_client
 
-from anon_core.errors import AnonymityError, GuaranteeError, InfeasibleError, InputError, LimitError
+from anon_core.errors import AnonymityError, ClusterError, GuaranteeError, InfeasibleError, InputError, LimitError
 from flows import cli
 from flows.audit import audit_release
 from flows.plan import PlanError
@@ -68,14 +68,28 @@ def test_the_command_lists_its_commands_and_exit_codes(capsys):
     code, out, _ = call(capsys, "--help")
     assert code == 0
     assert all(command in out for command in COMMANDS)
-    assert "Exit codes: 0 done, 2 plan refused, 3 source refused, 4 a guarantee does not hold, 1 anything else" in " ".join(
-        out.split()
+    assert (
+        "Exit codes: 0 done, 2 plan refused, 3 source refused, 4 a guarantee does not hold, 5 a cluster failed, 1 anything else"
+        in " ".join(out.split())
     )
     assert call(capsys, "--version")[1].startswith("crowdcover ")
 
 
 @pytest.mark.parametrize(
-    "arguments", [[], ["nonsense"], ["release"], ["audit", "x"], ["show"], ["plan"], ["serve"], ["release", "a", "b"]]
+    "arguments",
+    [
+        [],
+        ["nonsense"],
+        ["release"],
+        ["audit", "x"],
+        ["show"],
+        ["plan"],
+        ["serve"],
+        ["serve", "a", "b"],
+        ["release", "a", "b", "--workers", "0"],
+        ["release", "a", "--workers", "x"],
+    ],
+    ids=" ".join,
 )
 def test_wrong_usage_is_2_and_says_what_is_missing(capsys, arguments):
     code, out, err = call(capsys, *arguments)
@@ -88,7 +102,7 @@ def test_wrong_usage_is_2_and_says_what_is_missing(capsys, arguments):
     ("refusal", "code"),
     [
         (PlanError, 2), (SecondReleaseError, 2), (InfeasibleError, 2), (LimitError, 2), (InputError, 3), (GuaranteeError, 4),
-        (StageError, 1), (BusyError, 1), (FolderError, 1), (AnonymityError, 1),
+        (ClusterError, 5), (StageError, 1), (BusyError, 1), (FolderError, 1), (AnonymityError, 1),
     ],
 )  # fmt: skip
 def test_exit_codes(refusal, code):

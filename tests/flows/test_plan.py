@@ -293,7 +293,16 @@ WRONG = [
     ("[publish]\nformats = ['zq7']", "publish.formats.0 must be 'parquet' or 'csv'"),
     ("[publish]\nformats = []", "publish.formats must not be empty"),
     ("[publish]\npath = 77319", "publish.path must be a text"),
-    ("[compute]\nengine = 'zq7'", "compute.engine must be 'local'"),
+    ("[compute]\nengine = 'zq7'", "compute.engine must be 'local' or 'dask'"),
+    ("[compute]\nscheduler = 'tcp://zq7:1'", "compute.scheduler belongs to engine = 'dask'"),
+    ("[compute]\nworkers = 77319", "compute.workers belongs to engine = 'dask'"),
+    ("[compute]\nengine = 'dask'\nworkers = 0", "compute.workers must be greater than or equal to 1"),
+    ("[compute]\nengine = 'dask'\nscheduler = 'zq7'", "compute.scheduler must be an address like 'tcp://host:8786' or"),
+    ("[compute]\nengine = 'dask'\nscheduler = 'tcp://zq7@h:1'", "compute.scheduler must be an address like"),
+    (
+        "[compute]\nengine = 'dask'\nscheduler = 'tls://zq7:8786'\nworkers = 77319",
+        "compute.workers is for a cluster of this machine; that of compute.scheduler has its own",
+    ),
     ("[compute]\nthreads = -77319", "compute.threads must be greater than or equal to 0"),
     ("[compute]\nmemory = 'zq7'", "compute.memory must be a number and a unit, e.g. '4GiB'; units: b, kib"),
     ("[compute]\nmemory = '4 zq7'", "compute.memory must be a number and a unit"),
@@ -691,6 +700,8 @@ def test_frozen_plans_are_their_owners(load, tmp_path):
         "source.path=elsewhere.csv",
         "compute.threads=3",
         "compute.memory=1GiB",
+        "compute={engine='dask', scheduler='tls://host:8786'}",
+        "compute={engine='dask', workers=7}",
         "checks.min_utility=0.1",
         "publish.path=elsewhere",
         "publish.vault=elsewhere",
@@ -699,6 +710,14 @@ def test_frozen_plans_are_their_owners(load, tmp_path):
 )
 def test_where_it_runs_does_not_change_the_hash(load, override):
     assert load(overrides=[override]).sha256 == load().sha256
+
+
+def test_an_engine_that_is_not_installed_is_refused_where_the_plan_is_to_run(load, monkeypatch):
+    plan = load("[compute]\nengine = 'dask'")
+    plan.check_engine()
+    monkeypatch.setattr("flows.plan.find_spec", lambda name: None)
+    load().check_engine()
+    refused(r"pip install 'crowdcover\[dask\]'", plan.check_engine)
 
 
 @pytest.mark.parametrize(

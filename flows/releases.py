@@ -1,0 +1,83 @@
+"""Many plans side by side, each in a process of a Dask cluster of this machine."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import dask
+from distributed import Security
+from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.objects import State
+from prefect.futures import PrefectFuture
+from prefect.settings import PREFECT_API_URL, temporary_settings
+from prefect.states import Failed
+from prefect.task_runners import TaskRunner
+from prefect_dask.task_runners import DaskTaskRunner
+
+from anon_core.errors import AnonymityError
+from flows.cli import exit_code, on_prefect
+from flows.release import release
+from tasks.engines import quiet_dask
+
+Outcome = tuple[int, str]  # exit code; the release folder, or why there is none
+CLUSTER = {
+    "threads_per_worker": 1,
+    "processes": True,
+    "dashboard_address": "127.0.0.1:0",
+    "memory_limit": 0,  # plans state theirs
+    "silence_logs": logging.CRITICAL,
+}
+CONFIGURATION = {
+    "distributed.worker.daemon": False,  # they start processes of their own where a plan's engine is Dask
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+}
+
+quiet_dask()
+logging.getLogger("prefect.task_runner.dask").setLevel(logging.WARNING)  # it names a dashboard that is not there
+
+
+@task(name="plan", task_run_name="{name}", cache_policy=NO_CACHE, persist_result=False)
+def _released(name: str, plan: str) -> str:
+    """A refusal ends the task within Prefect: Dask carries its state, and has nothing to log."""
+    return on_prefect(lambda: release.with_options(flow_run_name=name)(plan))
+
+
+@flow(name="releases", persist_result=False)
+def releases(names: list[str], plans: list[str]) -> list[Outcome] | State[list[Outcome]]:
+    """Release what each frozen plan names; parameters as of `release`."""
+    with _one_server():
+        futures = [_released.submit(*each) for each in zip(names, plans, strict=True)]
+        outcomes = [_outcome(future) for future in futures]
+    refused = sum(code != 0 for code, _ in outcomes)
+    return Failed(message=f"{refused} of {len(plans)} plans were refused", data=outcomes) if refused else outcomes
+
+
+def release_all(plans: Sequence[tuple[str, Path]], workers: int) -> list[Outcome]:
+    """Run the flow on so many processes; of each named plan what came of it."""
+    names, frozen = [name for name, _ in plans], [str(plan) for _, plan in plans]
+    with dask.config.set(CONFIGURATION):
+        cluster = {**CLUSTER, "n_workers": min(workers, len(plans)), "security": Security.temporary()}  # type: ignore[no-untyped-call]
+        runner = cast("TaskRunner[Any]", DaskTaskRunner(cluster_kwargs=cluster))
+        run = releases.with_options(task_runner=runner, flow_run_name=", ".join(names))
+        return cast("list[Outcome]", run(names, frozen, return_state=True).result(raise_on_failure=False))
+
+
+@contextmanager
+def _one_server() -> Iterator[None]:
+    """Let the processes talk to the server that this one talks to, be it a temporary one: else each would start its own."""
+    with get_client(sync_client=True) as client, temporary_settings({PREFECT_API_URL: str(client.api_url)}):
+        yield
+
+
+def _outcome(future: PrefectFuture[str]) -> Outcome:
+    try:
+        return 0, future.result()
+    except AnonymityError as refusal:
+        return exit_code(refusal), str(refusal)
+    except Exception as error:  # noqa: BLE001 - of Dask or Prefect, whose words may quote anything
+        return 1, f"the process of this plan failed ({type(error).__name__}); run the same command again to go on"

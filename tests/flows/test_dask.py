@@ -1,0 +1,85 @@
+"""Releases on a Dask cluster, and many plans side by side."""
+
+import os
+
+import dask
+import pytest
+from prefect.client.orchestration import get_client
+
+from anon_core.errors import ClusterError
+from flows import cli
+from flows.audit import audit_release
+from flows.plan import PlanError
+from tests.flows.orders import RARE, Order, data_bytes, people
+from tests.flows.processes import crowdcover
+
+ROWS = people(300)
+
+
+def read(path, body):
+    with get_client(sync_client=True) as client:
+        return client._client.post(path, json=body).raise_for_status().json()
+
+
+def test_a_release_made_on_a_cluster_is_that_of_this_process(server, tmp_path):
+    here = Order(tmp_path / "here", ROWS).fix_seed()
+    there = Order(tmp_path / "there", ROWS, compute={"engine": "dask", "workers": 2, "threads": 1}).fix_seed()
+    assert data_bytes(there.release()) == data_bytes(here.release())
+    assert audit_release(there.folder_of_v1, there.plan).holds
+
+
+def test_a_cluster_that_does_not_answer_stops_the_run_and_the_next_goes_on(server, tmp_path):
+    order = Order(tmp_path, compute={"engine": "dask", "scheduler": "tcp://127.0.0.1:9"})
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}), pytest.raises(ClusterError, match="no Dask scheduler"):
+        order.release()
+    times = order.stage_times()
+    assert set(times) == {"ingest", "validate-ingested", "binarize", "validate-binarized"}
+    del order.document["compute"]
+    order.write()
+    assert order.release() == order.folder_of_v1
+    assert order.stage_times().items() >= times.items()
+
+
+def test_many_plans_are_released_side_by_side_and_a_refused_one_stops_no_other(server, tmp_path):
+    names = [f"{name}-{os.getpid()}" for name in ("first", "refused", "broken", "last")]
+    first = Order(tmp_path / "first", name=names[0], compute={"engine": "dask", "threads": 1})
+    refused = Order(tmp_path / "refused", name=names[1], privacy={"k": 91})
+    broken = Order(tmp_path / "broken", name=names[2])
+    wrong = Order(tmp_path / "wrong", checks={"floor": 1})
+    last = Order(tmp_path / "last", name=names[3])
+    (broken.run.path / ".ingest.partial").touch()  # no folder can be made there
+    plans = [first.plan, refused.plan, broken.plan, wrong.plan, last.plan]
+    done = crowdcover("release", *plans, "--workers", "2")
+    folders = [order.folder / "releases" / order.document["name"] / "v1" for order in (first, last)]
+    assert done.out.splitlines() == [str(folder) for folder in folders], done.err
+    assert done.code == 2
+    words = [line for line in done.err.splitlines() if line.startswith("crowdcover: ")]
+    assert len(words) == 3
+    assert words[0].startswith(f"crowdcover: {refused.plan}: 90 of 90 records demand k > 90")
+    assert words[1].startswith(f"crowdcover: {broken.plan}: stage ingest failed with FileExistsError; its traceback lies in")
+    assert words[2].startswith(f"crowdcover: {wrong.plan}: unknown key checks.floor")
+    assert "Traceback" not in done.err
+    assert RARE not in done.err
+    for order, folder in zip((first, last), folders, strict=True):
+        assert audit_release(folder, order.plan).holds
+
+    states = dict(zip(names, ["COMPLETED", "FAILED", "FAILED", "COMPLETED"], strict=True))
+    (whole,) = read("/flow_runs/filter", {"flow_runs": {"name": {"any_": [", ".join(names)]}}})
+    assert (whole["state"]["type"], whole["state"]["message"]) == ("FAILED", "2 of 4 plans were refused")
+    tasks = read("/task_runs/filter", {"flow_runs": {"id": {"any_": [whole["id"]]}}})
+    assert {run["name"]: run["state"]["type"] for run in tasks if run["name"] in names} == states
+    parts = read("/flow_runs/filter", {"flow_runs": {"parent_task_run_id": {"any_": [run["id"] for run in tasks]}}})
+    assert {run["name"]: run["state"]["type"] for run in parts} == states
+
+
+@pytest.mark.parametrize("options", [["release", "PLAN", "PLAN"], ["release", "PLAN", "--set", 'compute.engine="dask"']])
+def test_without_dask_its_name_is_told(tmp_path, monkeypatch, capsys, options):
+    order = Order(tmp_path)
+    for module in ("flows.cli", "flows.plan"):
+        monkeypatch.setattr(f"{module}.find_spec", lambda name: None)
+    with pytest.raises(SystemExit) as ended:
+        cli.main([str(order.plan) if option == "PLAN" else option for option in options])
+    printed = capsys.readouterr()
+    assert (ended.value.code, printed.out) == (cli.exit_code(PlanError()), "")
+    assert "pip install 'crowdcover[dask]'" in printed.err
+    assert not order.vault.exists()
