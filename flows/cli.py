@@ -68,9 +68,10 @@ def _unforeseen(error: BaseException) -> str:
 
 
 def exit_code(refusal: AnonymityError) -> int:
-    """0 published, 2 plan refused, 3 source refused, 4 a check refused publication, 1 anything else."""
+    """0 published, 2 plan refused, 3 source refused, 4 a check refused publication, 5 cluster job failed, 1 anything else."""
     from anon_core.errors import GuaranteeError, InfeasibleError, InputError, LimitError
     from flows.plan import PlanError
+    from tasks.cluster import ClusterError
     from tasks.storage import SecondReleaseError
 
     codes: list[tuple[type[AnonymityError], int]] = [
@@ -80,6 +81,7 @@ def exit_code(refusal: AnonymityError) -> int:
         (LimitError, 2),
         (InputError, 3),
         (GuaranteeError, 4),
+        (ClusterError, 5),
     ]
     return next((code for kind, code in codes if isinstance(refusal, kind)), 1)
 
@@ -88,7 +90,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="crowdcover",
         description="Turn a private table into a release in which everyone hides in a crowd of the size they demand.",
-        epilog="Exit codes: 0 done, 2 plan refused, 3 source refused, 4 a guarantee does not hold, 1 anything else.",
+        epilog="Exit codes: 0 done, 2 plan refused, 3 source refused, 4 a guarantee does not hold, 5 a cluster job failed, "
+        "1 anything else.",
     )
     parser.add_argument("--version", action="version", version=f"crowdcover {_version()}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)

@@ -13,12 +13,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from anon_core.anonymizers import ANONYMIZERS, Anonymizer
 from anon_core.demands import Demand
 from anon_core.errors import InputError
 from anon_core.records import ColumnSpec
+from flows.compute import STRICT, ClusterSection, ComputeSection
 from flows.document import K_FORMS, PlanError, read_document
 from tasks.layout import KEY, released_columns
 from tasks.sources import ISO_DATE, SQLITE, Column, Role, Source
@@ -56,7 +57,7 @@ Unshown = Annotated[Value, Field(repr=False)]  # may hold cell values or a passw
 class Section(BaseModel):
     """A table of the plan: no unknown keys, no change after reading."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True, populate_by_name=True)
+    model_config = STRICT
 
 
 class SourceSection(Section):
@@ -88,14 +89,6 @@ class PrivacySection(Section):
 
     k: Unshown[int | dict[str, Any]]
     infeasible: Literal["refuse", "drop"] = "refuse"
-
-
-class ComputeSection(Section):
-    """[compute]: where and within what it runs; never changes the release."""
-
-    engine: Literal["local"] = "local"
-    threads: Annotated[int, Field(ge=0)] = 0
-    memory: str = "4GiB"
 
 
 class ChecksSection(Section):
@@ -152,7 +145,7 @@ class ReleasePlan(Section):
 
     def _check(self) -> None:
         """Everything that the types of the keys do not say."""
-        _ = self.table_source, self.table_columns, self.maker, self.memory_bytes
+        _ = self.table_source, self.table_columns, self.maker, self.memory_bytes, self.compute.jobs
         if not self.quasi:
             raise PlanError("no column has role = 'quasi'; name at least one quasi-identifier")
         released = {column.name for column in released_columns(self.table_columns)}
@@ -395,6 +388,8 @@ def _allowed(location: Sequence[int | str]) -> list[str]:
         "checks": ChecksSection,
         "publish": PublishSection,
     }
-    if location:
+    if location[:2] == ("compute", "cluster"):
+        model = ClusterSection
+    elif location:
         model = sections[str(location[0])]
     return list(model.model_fields)
