@@ -41,6 +41,7 @@ WORDS = {  # for what pydantic says to programmers
     "dict_type": "be a table",
     "model_type": "be a table",
     "too_short": "not be empty",
+    "string_pattern_mismatch": "be letters, digits and signs that job scripts take as they are: . _ - / : , = @ % +",
 }
 NUMBER = (int, float)
 SETTINGS: dict[type, tuple[tuple[type, ...], str]] = {

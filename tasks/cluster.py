@@ -204,7 +204,8 @@ def _environment(cluster: Cluster) -> dict[str, str | int]:
     if here := os.environ.get("PYTHONPATH"):
         passed["PYTHONPATH"] = os.pathsep.join(os.path.abspath(path) for path in here.split(os.pathsep))
     if cluster.launcher == "slurm":
-        passed |= {"SLURM_EXPORT_ENV": "ALL", "SRUN_CPUS_PER_TASK": str(cluster.cores_per_task)}
+        # srun: keep what is exported here; as many cores as the job has; a rank that dies ends the others
+        passed |= {"SLURM_EXPORT_ENV": "ALL", "SRUN_CPUS_PER_TASK": str(cluster.cores_per_task), "SLURM_KILL_BAD_EXIT": "1"}
     if cluster.mpi is not None:
         passed["SLURM_MPI_TYPE"] = cluster.mpi
     return dict(passed)

@@ -27,7 +27,7 @@ ENDED = frozenset(
 IN_VAIN = {
     "PartitionTimeLimit": "its time limit is above that of the partition; lower compute.cluster.time_limit",
     "PartitionNodeLimit": "the partition has no such number of nodes; lower compute.cluster.nodes",
-    "PartitionConfig": "no node of the partition has that many cores; lower compute.cluster.tasks_per_node or cores_per_task",
+    "PartitionConfig": "the partition gives no such cores or time; lower compute.cluster.tasks_per_node or time_limit",
     "BadConstraints": "no node meets compute.cluster.options",
     "InvalidAccount": "the account is not known; mend compute.cluster.account",
     "AccountNotAllowed": "the partition does not take the account; mend compute.cluster.account or partition",
