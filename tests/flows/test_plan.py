@@ -308,8 +308,8 @@ WRONG = [
             ("nodes = 1", "compute.cluster.launcher is missing; it is required"),
             ("launcher = 'zq7'", "compute.cluster.launcher must be 'slurm' or 'mpirun'"),
             (
-                "launcher = 'slurm'\nzq7 = 1",
-                "unknown key compute.cluster.zq7; allowed: launcher, nodes, tasks_per_node, cores_",
+                "launcher = 'slurm'\nnode = 1",
+                "unknown key compute.cluster.node; allowed: launcher, nodes, tasks_per_node, cores_",
             ),
             ("launcher = 'slurm'\nnodes = 0", "compute.cluster.nodes must be greater than or equal to 1"),
             (
