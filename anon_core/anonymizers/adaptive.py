@@ -12,8 +12,8 @@ from anon_core.graphs.agreement import Together, agreement_cover, hidden_by, hid
 from anon_core.graphs.covers import COVERS
 from anon_core.graphs.dissimilarity import Dissimilarity, integer_weights
 from anon_core.graphs.nearest_closure import Neighbours, level_tree, nearest_neighbours
-from anon_core.kernels.agreement import count_partners
-from anon_core.kernels.cover import count_differences
+from anon_core.kernels.cover import count_differences, hide_apart
+from anon_core.kernels.showing import count_partners
 from anon_core.records import BinaryTable, Checkpoint, Codebook, Edges, Iteration, MaskedTable, Observer, best_of
 
 SLOW = 0.02  # an iteration that lowers the loss by a smaller share than this lets epsilon fall
@@ -203,17 +203,18 @@ class Grouping:
         """Count the neighbours that differ from each record in each feature; where there are any, it is hidden."""
         graph = self.graph
         self.counts[:] = 0
-        # The places of the ends go as soon as they are counted: reclaiming needs their room.
-        count_differences(
-            graph.place[cover.u], graph.place[cover.v], graph.codes, graph.bit_offsets, graph.ordinal, self.counts
-        )
         if self.reclaims:
-            hidden = self.hidden()
+            hidden = hidden_by(graph, self.counts)  # blank cells
+            hide_apart(cover.u, cover.v, self.table.bits, hidden)
             parts = self.weights, self.cell_weights, self.b
             left = reclaim(self.table, graph, self.tree, *parts, hidden, Together())
             count_partners(
                 self.table.bits, hidden, graph.layout, left.start, left.other, left.size, MOST_COUNTED, self.counts
             )  # fmt: skip
+        else:
+            count_differences(
+                graph.place[cover.u], graph.place[cover.v], graph.codes, graph.bit_offsets, graph.ordinal, self.counts
+            )
 
     def reached(self, number: int, cover: Edges) -> Iteration:
         """What is left to read."""

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from anon_core.graphs.b_edge_cover import b_edge_cover
 from anon_core.graphs.dissimilarity import Dissimilarity
 from anon_core.graphs.nearest_closure import Neighbours, nearest_closure
-from anon_core.kernels.agreement import join_lists, list_agreeing, map_allowed, price_features, show_offered
+from anon_core.kernels.agreement import join_lists, list_agreeing, map_allowed
 from anon_core.kernels.cover import count_hidden, hide_differences
+from anon_core.kernels.showing import price_features, show_offered
 from anon_core.kernels.tiles import Tree
 from anon_core.records import BinaryTable, Edges
 
@@ -46,11 +47,10 @@ class Together:
 
     def mutual(self, indptr: NDArray[np.int64], listed: NDArray[np.int32], size: NDArray[np.int64]) -> Partners:
         """Both ends of every listed pair."""
-        degree = np.zeros_like(size)
+        degree = np.empty_like(size)
         join_lists(indptr, listed, size, indptr, listed[:0], degree)
         start = np.concatenate([[0], np.cumsum(degree)])
         other = np.empty(start[-1], dtype=np.int32)
-        degree[:] = 0
         join_lists(indptr, listed, size, start, other, degree)
         return Partners(start, other, degree)
 
@@ -91,7 +91,8 @@ def reclaim(
     b : int32 (n,)
         How many vertices must agree with each.
     hidden : uint64 (n, words)
-        In: what a cover hides. Out: a subset, under which b(v) vertices still agree with each v.
+        In: features in which a neighbour differs under a cover, and blank cells. Out: a subset; b(v) vertices still agree
+        with each v.
     where : Together
 
     Returns
@@ -115,14 +116,15 @@ def reclaim(
     spare = partners.size + twins - b
     where.share(spare)
     cheapest, offered = np.zeros(table.records), np.empty((table.records, MOST_OFFERED), dtype=np.int32)
+    marks = np.empty(len(partners.other), dtype=np.uint16)
     book, edges = table.codebook, (partners.start, partners.other, partners.size)
     for limit in LIMITS:
         price_features(
             table.bits, hidden, table.codes, table.blank, weights, cell_weights, book.bit_offsets, book.ordinal,
-            limit / float(weights.mean()), *edges, spare, cheapest, offered,
+            limit / float(weights.mean()), *edges, spare, cheapest, offered, marks,
         )  # fmt: skip
         where.share(hidden)
-        where.in_turn(lambda: show_offered(table.bits, hidden, *edges, spare, offered), hidden, spare)
+        where.in_turn(lambda: show_offered(table.bits, hidden, *edges, spare, offered, marks), hidden, spare)
     return partners
 
 

@@ -33,12 +33,15 @@ class Cover:
     most_vertices : int, optional
     settled : bool
         Whether the edges are the same whatever the counts: a second iteration changes nothing, and nothing is reclaimed.
+    spread : bool
+        Whether ranks that each see a part of the lists can find it, too.
     """
 
     find: Finder
     memory: Callable[[NDArray[np.int32]], int]
     most_vertices: int | None = None
     settled: bool = False
+    spread: bool = False
 
     def check(self, vertices: int) -> None:
         """Raise LimitError where there are too many vertices for this cover."""
@@ -77,14 +80,14 @@ def _lists(b: NDArray[np.int32]) -> int:
 
 
 def _memory_of_closure(b: NDArray[np.int32]) -> int:
-    # lists and their predecessors 8 bytes an entry each, closure 12, its order twice 8, flags 1, two covers 12 each
-    return 69 * _lists(b) + search_memory(len(b), int(b.max(initial=0)))
+    # lists and their predecessors 8 bytes an entry each, closure 12, what sorts it 8 and a part of it 8, two covers 12 each
+    return 68 * _lists(b) + search_memory(len(b), int(b.max(initial=0)))
 
 
 def _memory_of_lists(b: NDArray[np.int32]) -> int:
     # as above; partners 4, chosen edges twice 12; lists of vertices in need, four times as long, four times over
     wider = search_memory(len(b), WIDER * int(b.max(initial=0)))
-    return (69 + 28 + 4 * 48) * _lists(b) + 100 * len(b) + wider
+    return (68 + 28 + 4 * 48) * _lists(b) + 100 * len(b) + wider
 
 
 def _memory_of_matrices(b: NDArray[np.int32]) -> int:
@@ -100,9 +103,9 @@ def _memory_of_cliques(b: NDArray[np.int32]) -> int:
 
 
 COVERS = {
-    "mce": Cover(find=_mce, memory=_memory_of_closure),
-    "s-lse": Cover(find=_mce, memory=_memory_of_closure),
-    "nearest": Cover(find=_nearest, memory=_memory_of_closure),
+    "mce": Cover(find=_mce, memory=_memory_of_closure, spread=True),
+    "s-lse": Cover(find=_mce, memory=_memory_of_closure, spread=True),
+    "nearest": Cover(find=_nearest, memory=_memory_of_closure, spread=True),
     "lse": Cover(find=subdominant_edges, memory=_memory_of_lists),
     "exact": Cover(find=_exact, memory=_memory_of_matrices, most_vertices=MOST_VERTICES),
     "b-matching": Cover(find=_b_matching, memory=_memory_of_matrices, most_vertices=MOST_VERTICES),

@@ -1,4 +1,4 @@
-"""Edge lists: closure of neighbour lists, stable order, reverse delete."""
+"""Edge lists: closure of neighbour lists, reverse delete, what differs at their ends."""
 
 import numpy as np
 from numba import prange
@@ -30,37 +30,29 @@ def closure_edges(indptr, neighbours, costs, u, v, weight):
 
 
 @kernel
-def stable_order(values, order):
-    """Sort `order` by values[order] ascending, stably: least significant digit first, 16 bits a digit."""
-    top = 0
-    for value in values:
-        top = max(top, value)
-    count = np.empty(65537, dtype=np.int64)
-    other = np.empty_like(order)
-    shift = 0
-    while top >> shift:
-        count[:] = 0
-        for value in values:
-            count[((value >> shift) & 0xFFFF) + 1] += 1
-        for digit in range(65536):
-            count[digit + 1] += count[digit]
-        for item in order:
-            digit = (values[item] >> shift) & 0xFFFF
-            other[count[digit]] = item
-            count[digit] += 1
-        order[:] = other
-        shift += 16
+def count_edges(u, v, degree):  # degree (n,) zeroed
+    """Count the edges at each vertex."""
+    for e in range(len(u)):
+        degree[u[e]] += 1
+        degree[v[e]] += 1
 
 
 @kernel
-def reverse_delete(order, u, v, spare, kept):  # spare (n,): degree - b, consumed; kept (m,) True
-    """Delete edges from the last of `order` to the first while both ends have spare edges."""
-    for index in range(len(order) - 1, -1, -1):
-        e = order[index]
-        if spare[u[e]] > 0 and spare[v[e]] > 0:
-            spare[u[e]] -= 1
-            spare[v[e]] -= 1
-            kept[e] = False
+def reverse_delete(u, v, weight, spare):  # spare (n,): degree - b, consumed
+    """Delete edges from the last to the first while both ends have spare edges.
+
+    What is left moves to the end of the arrays; returns where it begins.
+    """
+    begin = len(u)
+    for e in range(len(u) - 1, -1, -1):
+        i, j = u[e], v[e]
+        if spare[i] > 0 and spare[j] > 0:
+            spare[i] -= 1
+            spare[j] -= 1
+        else:
+            begin -= 1
+            u[begin], v[begin], weight[begin] = i, j, weight[e]
+    return begin
 
 
 @parallel_kernel
@@ -89,6 +81,17 @@ def increment(row, i):
     """Add one, stopping at the largest uint16."""
     if row[i] < 65535:
         row[i] += 1
+
+
+@kernel
+def hide_apart(u, v, bits, hidden):  # bits, hidden (n, words)
+    """Hide at both ends of every edge what they differ in."""
+    for e in range(len(u)):
+        i, j = np.uintp(u[e]), np.uintp(v[e])
+        for w in range(bits.shape[1]):
+            word = bits[i, w] ^ bits[j, w]
+            hidden[i, w] |= word
+            hidden[j, w] |= word
 
 
 @parallel_kernel

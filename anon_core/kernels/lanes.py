@@ -15,6 +15,7 @@ LANES = 1 << LANE_BITS
 _LANE = ir.IntType(16)
 _MASK = ir.IntType(64)
 _VECTOR = ir.VectorType(_LANE, LANES)
+_FLAGS = ir.VectorType(ir.IntType(1), LANES)
 _SELECTION = ir.VectorType(ir.IntType(32), LANES)
 
 
@@ -167,45 +168,75 @@ def lanes_in(_typing, mask):
 
 
 @intrinsic
-def tally(_typing, counts, start, word, step):
-    """Add `step` to counts[start + l] (int32) for every bit l that is set in a uint64."""
-    signature = types.void(counts, types.intp, types.uint64, types.intp)
+def tally(_typing, counts, start, words, begin, size):
+    """Add to counts[start + l] (int32) in how many of words[begin : begin + size] (uint64) bit l is set."""
+    index = types.intp
+    signature = types.void(counts, index, words, index, index)
 
     def generate(context, builder, signature, arguments):
-        counts, start, word, step = arguments
-        vector = ir.VectorType(ir.IntType(32), LANES)
-        place = builder.bitcast(_pointer(context, builder, signature.args[0], counts, start), vector.as_pointer())
-        nothing = ir.Constant(vector, ir.Undefined)
-        single = builder.insert_element(nothing, builder.trunc(step, ir.IntType(32)), ir.Constant(ir.IntType(32), 0))
-        steps = builder.shuffle_vector(single, nothing, ir.Constant(_SELECTION, [0] * LANES))
-        chosen = builder.bitcast(word, ir.VectorType(ir.IntType(1), LANES))
-        added = builder.select(chosen, steps, ir.Constant(vector, [0] * LANES))
-        builder.store(builder.add(builder.load(place, align=4), added), place, align=4)
+        counts, start, words, begin, size = arguments
+        kinds = signature.args
+        narrow, wide = (ir.VectorType(ir.IntType(width), LANES) for width in (8, 32))
+        total = cgutils.alloca_once(builder, narrow)
+        place = builder.bitcast(_pointer(context, builder, kinds[0], counts, start), wide.as_pointer())
+        most = ir.Constant(size.type, 255)  # as many as a byte counts
+        with cgutils.for_range_slice(builder, ir.Constant(size.type, 0), size, most) as (first, _):
+            left = builder.sub(size, first)
+            part = builder.select(builder.icmp_signed("<", left, most), left, most)
+            builder.store(ir.Constant(narrow, [0] * LANES), total)
+            with cgutils.for_range(builder, part) as loop:
+                at = builder.add(begin, builder.add(first, loop.index))
+                chosen = builder.bitcast(builder.load(_pointer(context, builder, kinds[2], words, at)), _FLAGS)
+                builder.store(builder.add(builder.load(total), builder.zext(chosen, narrow)), total)
+            added = builder.add(builder.load(place, align=4), builder.zext(builder.load(total), wide))
+            builder.store(added, place, align=4)
         return context.get_dummy_value()
 
     return signature, generate
 
 
+def _visible(context, builder, kinds, arguments, keep=lambda _row, _word: None):
+    """What differs and is not hidden at both, of the arguments bits, hidden, u, v; each word of what differs is kept."""
+    bits, hidden, u, v = arguments[:4]
+    words = builder.extract_value(cgutils.create_struct_proxy(kinds[0])(context, builder, value=bits).shape, 1)
+    found = cgutils.alloca_once_value(builder, ir.Constant(_MASK, 0))
+    with cgutils.for_range(builder, words) as loop:
+
+        def word(kind, array, row):
+            at = builder.add(builder.mul(row, words), loop.index)
+            return builder.load(_pointer(context, builder, kind, array, at))
+
+        differs = builder.xor(word(kinds[0], bits, u), word(kinds[0], bits, v))
+        keep(loop.index, differs)
+        both = builder.and_(word(kinds[1], hidden, u), word(kinds[1], hidden, v))
+        visible = builder.and_(differs, builder.not_(both))
+        builder.store(builder.or_(builder.load(found), visible), found)
+    return builder.load(found)
+
+
 @intrinsic
 def apart(_typing, bits, hidden, u, v):
     """What of two packed rows of `bits` (n, words) differs and is not hidden at both: zero where they agree, uint64."""
-    signature = types.uint64(bits, hidden, types.intp, types.intp)
 
     def generate(context, builder, signature, arguments):
-        bits, hidden, u, v = arguments
-        kinds = signature.args
-        words = builder.extract_value(cgutils.create_struct_proxy(kinds[0])(context, builder, value=bits).shape, 1)
-        found = cgutils.alloca_once_value(builder, ir.Constant(_MASK, 0))
-        with cgutils.for_range(builder, words) as loop:
+        return _visible(context, builder, signature.args, arguments)
 
-            def word(kind, array, row):
-                at = builder.add(builder.mul(row, words), loop.index)
-                return builder.load(_pointer(context, builder, kind, array, at))
+    return types.uint64(bits, hidden, types.intp, types.intp), generate
 
-            differs = builder.xor(word(kinds[0], bits, u), word(kinds[0], bits, v))
-            both = builder.and_(word(kinds[1], hidden, u), word(kinds[1], hidden, v))
-            visible = builder.and_(differs, builder.not_(both))
-            builder.store(builder.or_(builder.load(found), visible), found)
-        return builder.load(found)
 
-    return signature, generate
+@intrinsic
+def apart_kept(_typing, bits, hidden, u, v, differing, at):
+    """The same, and differing[w, at] = what differs of word w."""
+
+    def generate(context, builder, signature, arguments):
+        differing, at = arguments[4:]
+        shape = cgutils.create_struct_proxy(signature.args[4])(context, builder, value=differing).shape
+        row = builder.extract_value(shape, 1)
+
+        def keep(w, word):
+            place = builder.add(builder.mul(w, row), at)
+            builder.store(word, _pointer(context, builder, signature.args[4], differing, place))
+
+        return _visible(context, builder, signature.args, arguments, keep)
+
+    return types.uint64(bits, hidden, types.intp, types.intp, differing, types.intp), generate

@@ -9,7 +9,7 @@ from anon_core.anonymizers import Adaptive
 from anon_core.graphs import agreement
 from anon_core.graphs.dissimilarity import Dissimilarity
 from anon_core.graphs.nearest_closure import level_tree
-from anon_core.kernels.agreement import count_partners
+from anon_core.kernels.showing import count_partners
 from tests.strategies import EPSILONS, tables
 
 

@@ -10,10 +10,10 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 from anon_core import encoding
 from anon_core.errors import InfeasibleError
 from anon_core.graphs import nearest_closure as nearest_closure_module
-from anon_core.graphs.b_edge_cover import b_edge_cover
+from anon_core.graphs.b_edge_cover import b_edge_cover, in_order
 from anon_core.graphs.dissimilarity import Dissimilarity, integer_weights, largest_sum
 from anon_core.graphs.nearest_closure import level_tree, nearest_closure, nearest_neighbours
-from anon_core.kernels.cover import count_differences, stable_order
+from anon_core.kernels.cover import count_differences
 from anon_core.kernels.select import keep_smallest
 from anon_core.records import ColumnSpec, Edges
 from tests import naive
@@ -197,11 +197,12 @@ def test_keep_smallest(keys, data):
 
 
 @settings(deadline=None)
-@given(hnp.arrays(np.int32, st.integers(0, 300), elements=st.sampled_from([0, 1, 5, 65535, 65536, 70000, 2**30])))
-def test_stable_order(values):
-    order = np.arange(len(values))
-    stable_order(values, order)
-    assert (order == np.argsort(values, kind="stable")).all()
+@given(st.lists(st.tuples(*[st.sampled_from([0, 1, 5, 40_000, 2**30])] * 3)), st.sampled_from([40_000, 2**30]))
+def test_edges_are_sorted_by_one_number_where_it_holds_them_and_by_three_elsewhere(drawn, top):
+    u, v, weight = np.array([edge for edge in drawn if max(edge) <= top], dtype=np.int32).reshape(-1, 3).T
+    u, v = np.minimum(u, v), np.maximum(u, v)
+    found = in_order(Edges(u, v, weight))
+    assert [*zip(found.weight, found.u, found.v, strict=True)] == sorted(zip(weight, u, v, strict=True))
 
 
 @pytest.mark.parametrize("ordinal", [False, True])

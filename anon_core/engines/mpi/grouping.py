@@ -11,12 +11,12 @@ from anon_core.engines.mpi.cover import adjacency, edges_at_own, spread_cover
 from anon_core.engines.mpi.ranks import Ranks
 from anon_core.errors import LimitError
 from anon_core.graphs.agreement import ROOM, Partners, Together, first_agreeing, hidden_by, reclaim
+from anon_core.graphs.covers import COVERS
 from anon_core.graphs.nearest_closure import Neighbours, nearest_neighbours, search_memory, shares
-from anon_core.kernels.agreement import count_partners
+from anon_core.kernels.showing import count_partners
 from anon_core.kernels.suitor import hide_at, scatter_counts
 from anon_core.records import BinaryTable, Checkpoint, Edges
 
-SPREAD = ("mce", "s-lse", "nearest")  # covers that no rank needs all edges for
 ALL = np.iinfo(np.uint64).max
 BATCH = 4096  # vertices whose counts travel together
 
@@ -29,10 +29,9 @@ class SpreadGrouping(Grouping):
     """
 
     def __init__(self, table: BinaryTable, settings: Adaptive, ranks: Ranks) -> None:
-        if settings.cover not in SPREAD:
-            raise LimitError(
-                f"cover {settings.cover!r} runs on one machine; choose one of {', '.join(SPREAD)} or engine = 'local'"
-            )
+        if not COVERS[settings.cover].spread:
+            choice = ", ".join(name for name, cover in COVERS.items() if cover.spread)
+            raise LimitError(f"cover {settings.cover!r} runs on one machine; choose one of {choice}, or engine = 'local'")
         super().__init__(table, settings)
         self.ranks = ranks
         self._redundant = settings.cover == "nearest"

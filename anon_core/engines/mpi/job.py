@@ -13,11 +13,13 @@ import dataclasses
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,11 +107,10 @@ def write_job(
     (folder / FAILURE).unlink(missing_ok=True)
     if _digest(folder / JOB) != digest.hexdigest():
         for leftover in folder.iterdir():
-            if leftover.suffix in {".json", ".npy", ".npz"}:
+            if leftover.suffix in {".json", ".npy", ".npz", ".partial"}:
                 leftover.unlink()
-        with _aside(folder / TABLE).open("wb") as handle:
+        with _aside(folder / TABLE) as handle:
             np.savez(handle, allow_pickle=False, **arrays)
-        _settle(folder / TABLE)
     write_json(folder / JOB, {"digest": digest.hexdigest(), "ranks": ranks, "threads": threads, "memory": memory, **shape})
 
 
@@ -218,27 +219,25 @@ def read_result(folder: Path, table: BinaryTable) -> tuple[MaskedTable, list[flo
 
 def write_array(path: Path, array: NDArray[Any]) -> None:
     """Write an array aside and rename it once."""
-    with _aside(path).open("wb") as handle:
+    with _aside(path) as handle:
         np.save(handle, array)
-    _settle(path)
 
 
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
     """Write a JSON object aside and rename it once."""
-    _aside(path).write_text(json.dumps(document, indent=2) + "\n")
-    _settle(path)
+    with _aside(path) as handle:
+        handle.write((json.dumps(document, indent=2) + "\n").encode())
 
 
-def _aside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.partial")
-
-
-def _settle(path: Path) -> None:
-    """Have a file that was written aside on the disk, then give it its name."""
-    with _aside(path).open("rb") as handle:
+@contextmanager
+def _aside(path: Path) -> Iterator[BinaryIO]:
+    """A new file, mode 0600, that takes the place of this one when all of it is on the disk; ranks may do so together."""
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+    with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
+        yield handle
+        handle.flush()
         os.fsync(handle.fileno())
-    _aside(path).chmod(0o600)
-    os.rename(_aside(path), path)
+    os.rename(aside, path)
 
 
 def _digest(path: Path) -> str | None:

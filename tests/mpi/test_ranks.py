@@ -1,0 +1,140 @@
+"""Real ranks under mpirun give the bytes of the local engine, whatever their number, and go on where others were killed."""
+
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from anon_core.anonymizers import Adaptive
+from anon_core.engines import local
+from anon_core.engines.mpi.job import has_result, read_failure, read_progress, read_result
+from tests.anon_core.test_adaptive import kept
+from tests.anon_core.test_engines import big_table
+from tests.mpi.mpirun import CASES, MPIRUN, mpirun, ordered
+from tests.strategies import tables
+
+pytestmark = pytest.mark.skipif(not MPIRUN.exists(), reason="mpirun is not installed beside this Python")
+ENGINE = ["-m", "anon_core.engines.mpi"]
+SETTINGS = st.builds(
+    Adaptive,
+    epsilon=st.sampled_from([0.5, 20.0, 400.0]),
+    schedule=st.sampled_from(["falling", "fixed"]),
+    reclaim=st.booleans(),
+    weights=st.sampled_from(["columns", "cells", "bits"]),
+    cover=st.sampled_from(["mce", "s-lse", "nearest"]),
+    max_iterations=st.just(4),
+)
+
+
+@st.composite
+def jobs(draw):
+    """Settings, a table and an order of ties."""
+    table = draw(tables(most_records=20))
+    return draw(SETTINGS), table, np.array(draw(st.permutations(range(table.records))))
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(jobs(), min_size=12, max_size=12))
+def test_small_tables_give_the_bytes_of_the_local_engine(ranks, drawn):
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [ordered(Path(folder) / f"{number:02}", *job, ranks=ranks) for number, job in enumerate(drawn)]
+        done = mpirun(ranks, *CASES, folder)
+        assert done.returncode == 0, done.stderr
+        for path, (maker, table, order) in zip(paths, drawn, strict=True):
+            assert kept(read_result(path, table)[0]) == kept(local.run(maker, table, order=order))
+
+
+@pytest.fixture(scope="module")
+def larger():
+    """A table of many blocks, a secret order, and what the local engine makes of them."""
+    table = big_table(3000, 9, 12)
+    order = np.random.default_rng(5).permutation(table.records)
+    maker = Adaptive(max_iterations=6)
+    return maker, table, order, kept(local.run(maker, table, order=order))
+
+
+@pytest.mark.parametrize(("ranks", "threads"), [(2, 1), (3, 2)])
+def test_many_blocks_give_the_bytes_of_the_local_engine(larger, tmp_path, ranks, threads):
+    maker, table, order, whole = larger
+    job = ordered(tmp_path / "job", maker, table, order, ranks=ranks, threads=threads)
+    done = mpirun(ranks, *ENGINE, job)
+    assert done.returncode == 0, done.stderr
+    masked, seconds = read_result(job, table)
+    assert kept(masked) == whole
+    assert len(seconds) == len(masked.iterations)
+    assert min(seconds) > 0
+    progress = read_progress(job)
+    assert (progress.iteration, progress.ranks, progress.records) == (len(masked.iterations), ranks, 3000)
+    assert progress.utility == masked.iterations[-1].utility
+    assert {path.stat().st_mode & 0o777 for path in job.iterdir()} == {0o600}
+
+
+@pytest.mark.parametrize(("first", "then"), [(2, 3), (3, 1)])
+def test_any_number_of_ranks_goes_on_where_others_were_killed(larger, tmp_path, first, then):
+    maker, table, order, whole = larger
+    job = ordered(tmp_path / "job", maker, table, order, ranks=first)
+    done = mpirun(first, *CASES, job, "--rank", first - 1, "--dies-after", 3)
+    assert done.returncode not in {0, 2}
+    assert not has_result(job)
+    assert read_failure(job) is None
+    before = json.loads((job / "checkpoint.json").read_text())
+    assert len(before["iterations"]) == 3
+    ordered(job, maker, table, order, ranks=then)
+    done = mpirun(then, *ENGINE, job)
+    assert done.returncode == 0, done.stderr
+    masked, seconds = read_result(job, table)
+    assert kept(masked) == whole
+    assert seconds[:3] == before["seconds"]
+
+
+def test_a_damaged_checkpoint_is_made_again(larger, tmp_path):
+    maker, table, order, whole = larger
+    job = ordered(tmp_path / "job", maker, table, order, ranks=2)
+    mpirun(2, *CASES, job, "--rank", 0, "--dies-after", 2)
+    part = next(job.glob("cover-2-*.npy"))
+    part.write_bytes(part.read_bytes()[:-4] + b"\1\2\3\4")
+    done = mpirun(2, *ENGINE, job)
+    assert done.returncode == 0, done.stderr
+    assert kept(read_result(job, table)[0]) == whole
+
+
+def test_an_order_for_another_table_takes_nothing_over(larger, tmp_path):
+    maker, table, order, _ = larger
+    job = ordered(tmp_path / "job", maker, table, order, ranks=2)
+    mpirun(2, *CASES, job, "--rank", 0, "--dies-after", 1)
+    assert (job / "checkpoint.json").exists()
+    ordered(job, maker, table, order[::-1].copy(), ranks=2)
+    assert sorted(path.name for path in job.iterdir()) == ["job.json", "table.npz"]
+
+
+@pytest.mark.parametrize(
+    ("given_ranks", "changes", "words"),
+    [
+        (1, {}, r"started on 1 rank\(s\), 2 are required"),
+        (2, {"memory": 1000}, "MiB on each of 2 ranks, 0 MiB are allowed"),
+        (2, {"threads": 9999}, "9999 are required; lower cores_per_task"),
+        (2, {"anonymizer": Adaptive(cover="lse")}, "cover 'lse' runs on one machine"),
+    ],
+)
+def test_what_no_resubmission_can_mend_is_refused_in_words(larger, tmp_path, given_ranks, changes, words):
+    maker, table, order, _ = larger
+    changes = dict(changes)
+    job = ordered(tmp_path / "job", changes.pop("anonymizer", maker), table, order, ranks=2, **changes)
+    done = mpirun(given_ranks, *ENGINE, job)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    with pytest.raises(AssertionError, match=words):
+        raise AssertionError(read_failure(job))
+    ordered(job, maker, table, order, ranks=2)
+    assert read_failure(job) is None
+
+
+def test_a_folder_without_an_order_is_refused(tmp_path):
+    done = mpirun(1, *ENGINE, tmp_path)
+    assert done.returncode == 2
+    assert "holds no job.json" in read_failure(tmp_path)
