@@ -51,7 +51,7 @@ $(FAISS): $(READY)
 
 lock:                   ## resolve the pins of requirements.lock anew
 	rm -rf .lock && $(PYTHON) -m venv .lock
-	.lock/bin/pip install --quiet '.[dev,postgres,dask]'
+	.lock/bin/pip install --quiet '.[dev,postgres,cluster,dask]'
 	(sed -n 1p requirements.lock; .lock/bin/pip freeze --exclude crowdcover) > requirements.lock.new
 	mv requirements.lock.new requirements.lock
 	rm -rf .lock build *.egg-info

@@ -14,12 +14,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from anon_core.anonymizers import ANONYMIZERS, Anonymizer
 from anon_core.demands import Demand
 from anon_core.errors import InputError
 from anon_core.records import ColumnSpec
+from flows.compute import STRICT, ClusterSection, ComputeSection
 from flows.document import K_FORMS, PlanError, read_document
 from tasks.layout import KEY, released_columns
 from tasks.sources import ISO_DATE, SQLITE, Column, Role, Source
@@ -29,8 +30,6 @@ __all__ = ["PlanError", "ReleasePlan"]
 
 UNITS = {"b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "kb": 10**3, "mb": 10**6, "gb": 10**9}
 QUASI_ONLY = ("bins", "encoding", "order", "missing", "weight")
-OF_DASK = ("scheduler", "workers")
-SCHEDULER = r"(tcp|tls|ws|wss|ucx)://[^\s/@]+:\d{1,5}"
 BINS = "must be 'deciles', 'none', {quantiles = number} or {edges = [numbers]}"
 K = "must be a whole number, {uniform = [lo, hi], seed = s}, {column = name} or {by = name, levels = {...}, default = number}"
 
@@ -43,6 +42,7 @@ WORDS = {  # for what pydantic says to programmers
     "dict_type": "be a table",
     "model_type": "be a table",
     "too_short": "not be empty",
+    "string_pattern_mismatch": "be letters, digits and signs that job scripts take as they are: . _ - / : , = @ % +",
 }
 NUMBER = (int, float)
 SETTINGS: dict[type, tuple[tuple[type, ...], str]] = {
@@ -59,7 +59,7 @@ Unshown = Annotated[Value, Field(repr=False)]  # may hold cell values or a passw
 class Section(BaseModel):
     """A table of the plan: no unknown keys, no change after reading."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True, populate_by_name=True)
+    model_config = STRICT
 
 
 class SourceSection(Section):
@@ -91,25 +91,6 @@ class PrivacySection(Section):
 
     k: Unshown[int | dict[str, Any]]
     infeasible: Literal["refuse", "drop"] = "refuse"
-
-
-class ComputeSection(Section):
-    """[compute]: where and within what it runs; never changes the release."""
-
-    engine: Literal["local", "dask"] = "local"
-    threads: Annotated[int, Field(ge=0)] = 0
-    memory: str = "4GiB"
-    scheduler: str | None = None
-    workers: Annotated[int, Field(ge=1)] = 2
-
-    def check(self) -> None:
-        """What belongs together."""
-        if self.engine != "dask" and (idle := [key for key in OF_DASK if key in self.model_fields_set]):
-            raise PlanError(f"compute.{idle[0]} belongs to engine = 'dask'")
-        if self.scheduler is not None and "workers" in self.model_fields_set:
-            raise PlanError("compute.workers is for a cluster of this machine; that of compute.scheduler has its own")
-        if self.scheduler is not None and not re.fullmatch(SCHEDULER, self.scheduler):
-            raise PlanError("compute.scheduler must be an address like 'tcp://host:8786' or 'tls://host:8786'")
 
 
 class ChecksSection(Section):
@@ -415,6 +396,8 @@ def _allowed(location: Sequence[int | str]) -> list[str]:
         "checks": ChecksSection,
         "publish": PublishSection,
     }
-    if location:
+    if location[:2] == ("compute", "cluster"):
+        model = ClusterSection
+    elif location:
         model = sections[str(location[0])]
     return list(model.model_fields)

@@ -1,8 +1,10 @@
 """What follows what: from a private table to a published release."""
 
 from pathlib import Path
+from typing import Any
 
-from prefect import flow
+from prefect import Flow, State, flow
+from prefect.client.schemas.objects import FlowRun
 from prefect.client.schemas.schedules import CronSchedule
 
 from flows.plan import PlanError, ReleasePlan
@@ -10,7 +12,8 @@ from tasks.admit import admit
 from tasks.anonymize import anonymize
 from tasks.binarize import binarize
 from tasks.check import check
-from tasks.engines import Compute
+from tasks.cluster import cancel_jobs_of
+from tasks.engines import Compute, ready
 from tasks.failures import failures_kept
 from tasks.ingest import ingest
 from tasks.publish import Destination, publish, published
@@ -20,7 +23,14 @@ from tasks.storage import Vault
 from tasks.validate import validate
 
 
-@flow(name="release", persist_result=False)
+def cancel_jobs(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ARG001 - Prefect names them
+    """Of a flow run that Prefect has cancelled and killed: its batch jobs know nothing of that."""
+    order = ReleasePlan.load(Path(flow_run.parameters["plan"]))
+    if order.compute.jobs is not None:
+        cancel_jobs_of(str(flow_run.id), Vault(Path(order.publish.vault)).runs)
+
+
+@flow(name="release", persist_result=False, on_cancellation=[cancel_jobs])
 def release(plan: str) -> str:
     """Release the table that a plan names; returns the release folder.
 
@@ -41,11 +51,20 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
         if (folder := published(run, to.parent, order.checks.min_utility)) is not None:
             log(f"published before and unchanged since: {folder.name}")
             return str(folder)
+        where = order.compute
+        compute = Compute(
+            engine=where.engine,
+            threads=where.threads,
+            memory=order.memory_bytes,
+            scheduler=where.scheduler,
+            workers=where.workers,
+            cluster=where.jobs,
+        )
+        ready(run, compute)
         table = ingest(run, source, columns, demand)
         validate(run, table, "ingested", columns)
         binary = binarize(run, table, columns, demand)
         validate(run, binary, "binarized", columns)
-        compute = Compute(**{**dict(order.compute), "memory": order.memory_bytes})
         rows = anonymize(run, table, binary, columns, order.maker, compute)
         checked = check(run, rows, source, columns, demand, order.publish.formats, order.checks.min_utility)
         claims = {

@@ -13,36 +13,29 @@ from anon_core.anonymizers import Anonymizer
 from anon_core.encoding import write_cells
 from anon_core.graphs.perfect_matching import random_matching
 from anon_core.records import MaskedTable
-from tasks import secrecy
+from tasks import engines, secrecy
 from tasks.binarize import load
-from tasks.checkpoint import CheckpointFile, timed
-from tasks.engines import Compute, runner
+from tasks.checkpoint import timed
 from tasks.ingest import TABLE
 from tasks.layout import CODEBOOK, CSV, KEY, MATCHING, PARQUET, released_columns
-from tasks.progress import iteration_progress
 from tasks.sources import Column
 from tasks.stage import log, stage
 from tasks.storage import Run, Stored
 
 COVER = "cover.npz"
-CHECKPOINT = "checkpoint"
 
 
 @stage("anonymize")
 def anonymize(
-    run: Run, ingested: Stored, binarized: Stored, columns: tuple[Column, ...], anonymizer: Anonymizer, compute: Compute
+    run: Run, ingested: Stored, binarized: Stored, columns: tuple[Column, ...], anonymizer: Anonymizer, compute: engines.Compute
 ) -> Stored:
     """Store the cover, what each iteration reached, the release's rows and, apart, the canonical matching."""
-    checkpoint = CheckpointFile(run.path / CHECKPOINT, [ingested.sha256, binarized.sha256])
+    inputs = [ingested.sha256, binarized.sha256]
 
     def make(folder: Path) -> Mapping[str, Any]:
         table, source_row = load(binarized)
         order = secrecy.permutation(run.seed, "order", table.records)
-        most, (resume, before) = anonymizer.max_iterations, checkpoint.load(table)
-        if resume is not None:
-            log(f"continuing after iteration {len(before)} of at most {most}")
-        with iteration_progress(table.records, most, before, checkpoint.save) as progress:
-            masked = runner(compute)(anonymizer, table, order=order, observer=progress, resume=resume)
+        masked, seconds = engines.masked(run, inputs, anonymizer, table, order, compute)
         cover = masked.cover
         np.savez(folder / COVER, u=cover.u, v=cover.v, weight=cover.weight, hidden=masked.hidden)
         seat = random_matching(masked, secrecy.stream(run.seed, "matching"))
@@ -52,10 +45,10 @@ def anonymize(
         write_csv(rows, folder / CSV)
         (folder / CODEBOOK).write_bytes(binarized.file(CODEBOOK).read_bytes())
         matching.with_columns(record=pl.Series(source_row)[matching["record"]]).write_parquet(folder / MATCHING)
-        return {"shape": [rows.height, rows.width], "iterations": timed(masked.iterations, progress.seconds)}
+        return {"shape": [rows.height, rows.width], "iterations": timed(masked.iterations, seconds)}
 
     stored = run.once("anonymize", [ingested, binarized], make)
-    checkpoint.discard()
+    engines.discard(run)
     log(f"anonymized {stored.shape[0]} records in {len(stored.facts['iterations'])} iterations")
     return stored
 

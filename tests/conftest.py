@@ -50,6 +50,13 @@ def pytest_unconfigure():
     shutil.rmtree(HOME, ignore_errors=True)
 
 
+def pytest_terminal_summary(terminalreporter):
+    """Say plainly what was left out, and why: -q would only count it."""
+    reasons = [report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.getreports("skipped")]
+    for reason in dict.fromkeys(reasons):
+        terminalreporter.write_line(f"left out ({reasons.count(reason)}): {reason.removeprefix('left out: ')}")
+
+
 @pytest.fixture(scope="session")
 def server():
     """The address of a Prefect server's API; runs in this process send it no heartbeats, which cost each a second."""

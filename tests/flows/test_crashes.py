@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from flows.audit import audit_release
-from tasks.anonymize import CHECKPOINT
 from tasks.binarize import load
 from tasks.checkpoint import CheckpointFile
+from tasks.engines import CHECKPOINT
 from tasks.storage import SecondReleaseError, Stored
 from tests.flows.orders import Order, data_bytes
 from tests.flows.processes import run

@@ -2,6 +2,7 @@
 
 import json
 import stat
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from anon_core.demands import Demand
 from anon_core.records import ColumnSpec
 from flows.plan import PlanError, ReleasePlan
+from tasks.cluster import Cluster
 from tasks.sources import Column
 
 MARK = "zq7"
@@ -293,7 +295,6 @@ WRONG = [
     ("[publish]\nformats = ['zq7']", "publish.formats.0 must be 'parquet' or 'csv'"),
     ("[publish]\nformats = []", "publish.formats must not be empty"),
     ("[publish]\npath = 77319", "publish.path must be a text"),
-    ("[compute]\nengine = 'zq7'", "compute.engine must be 'local' or 'dask'"),
     ("[compute]\nscheduler = 'tcp://zq7:1'", "compute.scheduler belongs to engine = 'dask'"),
     ("[compute]\nworkers = 77319", "compute.workers belongs to engine = 'dask'"),
     ("[compute]\nengine = 'dask'\nworkers = 0", "compute.workers must be greater than or equal to 1"),
@@ -302,6 +303,37 @@ WRONG = [
     (
         "[compute]\nengine = 'dask'\nscheduler = 'tls://zq7:8786'\nworkers = 77319",
         "compute.workers is for a cluster of this machine; that of compute.scheduler has its own",
+    ),
+    ("[compute]\nengine = 'zq7'", "compute.engine must be 'local', 'mpi' or 'dask'"),
+    ("[compute]\nengine = 'mpi'", "compute.engine = 'mpi' needs compute.cluster, e.g. {launcher = 'mpirun'"),
+    ("[compute]\ncluster = {launcher = 'slurm'}", "compute.cluster belongs to engine = 'mpi'"),
+    (
+        "[compute]\nengine = 'mpi'\nthreads = 2\ncluster = {launcher = 'slurm'}",
+        "compute.threads belongs to engine = 'local'; say",
+    ),
+    *(
+        (f"[compute]\nengine = 'mpi'\n[compute.cluster]\n{cluster}", words)
+        for cluster, words in (
+            ("nodes = 1", "compute.cluster.launcher is missing; it is required"),
+            ("launcher = 'zq7'", "compute.cluster.launcher must be 'slurm' or 'mpirun'"),
+            (
+                "launcher = 'slurm'\nnode = 1",
+                "unknown key compute.cluster.node; allowed: launcher, nodes, tasks_per_node, cores_",
+            ),
+            ("launcher = 'slurm'\nnodes = 0", "compute.cluster.nodes must be greater than or equal to 1"),
+            (
+                "launcher = 'mpirun'\nnodes = 2",
+                "compute.cluster.nodes: launcher = 'mpirun' uses this machine only; set nodes = 1",
+            ),
+            ("launcher = 'mpirun'\npartition = 'x'", "compute.cluster.partition belongs to launcher = 'slurm'"),
+            ("launcher = 'slurm'\nmpi = 'pmi2'", "compute.cluster.mpi belongs to start = 'srun'"),
+            ("launcher = 'slurm'\npartition = 'a; zq7'", "compute.cluster.partition must be letters, digits and"),
+            ("launcher = 'slurm'\noptions = {array = '1-9'}", "compute.cluster.options.array is not for a plan to say"),
+            *(
+                (f"launcher = 'slurm'\ntime_limit = '{limit}'", "compute.cluster.time_limit must be like '12:30:00', '2-00:00")
+                for limit in ("", "77319", "0h", "1:99:00", "9999999d", "-1h")
+            ),
+        )
     ),
     ("[compute]\nthreads = -77319", "compute.threads must be greater than or equal to 0"),
     ("[compute]\nmemory = 'zq7'", "compute.memory must be a number and a unit, e.g. '4GiB'; units: b, kib"),
@@ -684,6 +716,41 @@ def test_a_frozen_database_is_read_as_before(load, tmp_path):
     uri = 'uri = "postgresql://u:p%20w@h/db"\nquery = "select \\"a\\" from t"'
     plan = load(replace=[('path = "people.csv"', uri)])
     assert ReleasePlan.load(plan.freeze(tmp_path / "v")) == plan
+
+
+CLUSTER = """
+[compute]
+engine = "mpi"
+[compute.cluster]
+launcher = "slurm"
+nodes = 2
+tasks_per_node = 3
+cores_per_task = 4
+partition = "long"
+time_limit = "1-02:00:00"
+start = "srun"
+mpi = "pmi2"
+options = {constraint = "avx512"}
+"""
+
+
+def test_a_cluster_reaches_the_jobs_and_changes_no_hash(load, tmp_path):
+    plan = load(CLUSTER)
+    wanted = Cluster("slurm", 2, 3, 4, "long", None, timedelta(hours=26), "srun", "pmi2", 3, (("constraint", "avx512"),))
+    assert plan.compute.jobs == wanted
+    assert wanted.ranks == 6
+    assert plan.sha256 == load().sha256
+    assert ReleasePlan.load(plan.freeze(tmp_path / "v")).compute.jobs == wanted
+    assert load(CLUSTER, overrides=["compute.cluster.nodes=5"]).compute.jobs.nodes == 5
+    assert load().compute.jobs is None
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes"), [("00:30:00", 30), ("2h30m", 150), ("90m", 90), ("1d", 1440), ("30s", 0.5), ("48:00:00", 2880)]
+)
+def test_time_limits(load, text, minutes):
+    cluster = f"compute.cluster={{launcher='slurm', time_limit='{text}'}}"
+    assert load(overrides=["compute.engine=mpi", cluster]).compute.jobs.time_limit == timedelta(minutes=minutes)
 
 
 def test_frozen_plans_are_their_owners(load, tmp_path):

@@ -7,9 +7,11 @@ import pytest
 from rich.console import Console
 from rich.progress import Progress
 
+from anon_core.engines.mpi.job import Progress as Told
 from anon_core.records import Checkpoint, Edges, Iteration
 from tasks import progress as module
-from tasks.progress import IterationProgress
+from tasks.jobs import JobState
+from tasks.progress import IterationProgress, JobProgress
 
 NO_EDGES = Edges(*(np.empty(0, dtype=np.int32) for _ in range(3)))
 
@@ -30,8 +32,9 @@ class Stage:
         self.told.append(progress)
         return "id"
 
-    def update(self, artifact_id, progress):
+    def update(self, artifact_id, progress, description=None):
         assert artifact_id == "id"
+        self.described = description
         if self.away:
             raise ConnectionError
         self.told.append(progress)
@@ -112,3 +115,38 @@ def test_a_server_that_goes_away_does_not_stop_the_work(stage):
     progress.finish()
     assert stage.told == [0]
     assert len(stage.kept) == 1
+
+
+def look(state, done, searched=0, reason="", node=""):
+    """What a look at a job of two ranks finds after some iterations."""
+    utility, edges = (0.5 + done / 100, 7) if done else (None, None)
+    told = Told(
+        iteration=done,
+        most=4,
+        searched=searched,
+        records=1000,
+        utility=utility,
+        cover_edges=edges,
+        seconds=[2.0] * done,
+        ranks=2,
+        host="n1",
+    )
+    return JobState("12", state, reason, node, told)
+
+
+def test_a_job_is_told_on_change_only(stage):
+    progress = JobProgress(1000, 4, stage.bar)
+    progress.looked(JobState("12", "PENDING", "Resources", "", None))
+    progress.looked(JobState("12", "PENDING", "Resources", "", None))
+    for done, searched in ((0, 0), (0, 500), (1, 0), (1, 250), (3, 0)):
+        stage.now += 2
+        progress.looked(look("RUNNING", done, searched, node="n1"))
+    assert stage.completed == 3
+    assert stage.lines == [
+        "job 12 waits in the queue (Resources)",
+        "job 12 runs on n1",
+        "iteration 1 of at most 4: utility 0.5100, 7 cover edges, 500 records/s",
+        "iteration 3 of at most 4: utility 0.5300, 7 cover edges, 500 records/s",
+    ]
+    assert stage.told == [0, 0, 12.5, 25, 31.25, 75]
+    assert stage.described == "job 12 runs on n1"

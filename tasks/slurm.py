@@ -1,0 +1,105 @@
+"""What PSI/J does not tell of a job of Slurm: why it waits, where it runs, how it ended. Argument lists, never a shell."""
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+
+NEEDED = ("sbatch", "scancel", "scontrol", "squeue")
+ANSWERS_WITHIN = 60  # seconds
+
+ENDED = frozenset(
+    (
+        "COMPLETED",
+        "FAILED",
+        "CANCELLED",
+        "TIMEOUT",
+        "NODE_FAIL",
+        "BOOT_FAIL",
+        "PREEMPTED",
+        "OUT_OF_MEMORY",
+        "DEADLINE",
+        "REVOKED",
+    )
+)
+
+# A job that waits for one of these waits for ever.
+IN_VAIN = {
+    "PartitionTimeLimit": "its time limit is above that of the partition; lower compute.cluster.time_limit",
+    "PartitionNodeLimit": "the partition has no such number of nodes; lower compute.cluster.nodes",
+    "PartitionConfig": "the partition gives no such cores or time; lower compute.cluster.tasks_per_node or time_limit",
+    "BadConstraints": "no node meets compute.cluster.options",
+    "InvalidAccount": "the account is not known; mend compute.cluster.account",
+    "AccountNotAllowed": "the partition does not take the account; mend compute.cluster.account or partition",
+    "InvalidQOS": "the quality of service is not known; mend compute.cluster.options",
+    "QOSMaxWallDurationPerJobLimit": "its time limit is above that of the account; lower compute.cluster.time_limit",
+    "AssocMaxWallDurationPerJobLimit": "its time limit is above that of the account; lower compute.cluster.time_limit",
+}
+
+
+class NoAnswer(Exception):  # noqa: N818 - never leaves tasks
+    """Slurm's controller cannot be asked at present."""
+
+
+@dataclass(frozen=True)
+class JobRecord:
+    """How a job stands, in Slurm's words; node is that of its first process."""
+
+    state: str
+    reason: str = ""
+    node: str = ""
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing of it runs or waits."""
+        return self.state in ENDED
+
+
+def missing() -> list[str]:
+    """The programs of Slurm that this machine lacks."""
+    return [program for program in NEEDED if shutil.which(program) is None]
+
+
+def show(job: str) -> JobRecord | None:
+    """A job; none if Slurm has forgotten it, which it does some minutes after the end."""
+    done = _ask("scontrol", "--oneliner", "show", "job", job)
+    if done.returncode:
+        if "Invalid job id" in done.stderr:
+            return None
+        raise NoAnswer
+    said = {key: _field(key, done.stdout) for key in ("JobState", "Reason", "BatchHost")}
+    return JobRecord(said["JobState"], said["Reason"], said["BatchHost"])
+
+
+def find(name: str) -> str | None:
+    """The number of the user's job of this name that waits or runs."""
+    done = _ask("squeue", "--me", "--noheader", "--format=%i", f"--name={name}")
+    if done.returncode:
+        raise NoAnswer
+    return next(iter(done.stdout.split()), None)
+
+
+def has_partition(name: str) -> bool:
+    """Whether the partition is there for this user."""
+    done = _ask("scontrol", "--oneliner", "show", "partition", name)
+    if done.returncode and "not found" not in done.stdout + done.stderr:
+        raise NoAnswer
+    return done.returncode == 0
+
+
+def partitions() -> list[str]:
+    """The partitions that there are."""
+    done = _ask("scontrol", "--oneliner", "show", "partition")
+    return re.findall(r"^PartitionName=(\S+)", done.stdout, flags=re.MULTILINE)
+
+
+def _ask(*command: str) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=ANSWERS_WITHIN, check=False)  # noqa: S603
+    except (OSError, subprocess.TimeoutExpired):
+        raise NoAnswer from None
+
+
+def _field(key: str, line: str) -> str:
+    found = re.search(rf"\b{key}=(\S+)", line)
+    return "" if found is None or found[1] in ("None", "(null)") else found[1]

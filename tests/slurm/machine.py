@@ -1,0 +1,135 @@
+"""A Slurm of one node on the loopback: munged, slurmctld and slurmd from Debian's packages, under a folder of their own."""
+
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel")
+STARTS_WITHIN = 60
+STOPS_WITHIN = 20
+
+CONFIGURATION = """
+ClusterName=crowdcover
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={ports[0]}
+SlurmdPort={ports[1]}
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+CredType=cred/munge
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+MpiDefault=none
+ReturnToService=2
+SchedulerType=sched/backfill
+SchedulerParameters=bf_interval=2,sched_min_interval=100000
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SlurmdParameters=config_overrides
+AccountingStorageType=accounting_storage/none
+KillWait=2
+NodeName={host} NodeAddr=127.0.0.1 CPUs=4 State=UNKNOWN
+PartitionName=debug Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+PartitionName=brief Nodes=ALL MaxTime=2 State=UP
+"""
+
+
+def lacking():
+    """Why no Slurm can be started here; None if one can."""
+    if os.geteuid() != 0:
+        return "starting a Slurm of one node takes root"
+    if absent := [program for program in PROGRAMS if shutil.which(program) is None]:
+        return f"{', '.join(absent)} not installed: apt-get install slurm-wlm slurmctld slurmd munge"
+    return None
+
+
+class Machine:
+    """The three daemons; nothing of them lies, listens or is configured outside the folder and two free ports."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        self.configuration = self.folder / "slurm.conf"
+        self.host = socket.gethostname().partition(".")[0]
+        self._processes = []
+
+    def start(self):
+        """Start the daemons and wait for the node."""
+        for name in ("state", "spool"):
+            (self.folder / name).mkdir()
+        (self.folder / "munge.key").write_bytes(secrets.token_bytes(1024))
+        (self.folder / "munge.key").chmod(0o600)
+        self.configuration.write_text(CONFIGURATION.format(folder=self.folder, host=self.host, ports=_free_ports()))
+        v2 = Path("/sys/fs/cgroup/cgroup.controllers").exists()
+        groups = "CgroupPlugin=cgroup/v2\nIgnoreSystemd=yes\n" if v2 else "CgroupPlugin=cgroup/v1\n"
+        (self.folder / "cgroup.conf").write_text(groups)
+        files = {"key-file": "munge.key", "socket": "munge.socket", "pid-file": "munged.pid", "seed-file": "munge.seed"}
+        self._start(
+            "munged", "--foreground", "--force", *(f"--{option}={self.folder / name}" for option, name in files.items())
+        )
+        self._wait((self.folder / "munge.socket").exists)
+        self._start("slurmctld", "-D")
+        self._start("slurmd", "-D")
+        self._wait(lambda: "idle" in self.ask("sinfo", "--noheader", "--format=%T"))
+
+    def stop(self):
+        """Stop the daemons, the last first."""
+        for process in reversed(self._processes):
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(STOPS_WITHIN)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    @property
+    def environment(self):
+        """What makes Slurm's programs speak with this one."""
+        return {"SLURM_CONF": str(self.configuration)}
+
+    def ask(self, *command):
+        """Standard output of one of Slurm's programs."""
+        environment = {**os.environ, **self.environment}
+        return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False).stdout
+
+    def jobs(self):
+        """The numbers of the jobs that wait or run."""
+        return self.ask("squeue", "--noheader", "--format=%i").split()
+
+    def _start(self, program, *options):
+        with (self.folder / f"{program}.out").open("wb") as out:
+            environment = {**os.environ, **self.environment}
+            streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": out}
+            # Ctrl-C is for the tests: they still have jobs to cancel.
+            process = subprocess.Popen([program, *options], env=environment, start_new_session=True, **streams)
+        self._processes.append(process)
+
+    def _wait(self, holds):
+        end = time.monotonic() + STARTS_WITHIN
+        while not holds():
+            if time.monotonic() > end or any(process.poll() is not None for process in self._processes):
+                said = [line for path in sorted(self.folder.glob("*.out")) for line in path.read_text().splitlines()]
+                raise RuntimeError("; ".join(said[-8:]) or "no daemon said why")
+            time.sleep(0.2)
+
+
+def _free_ports():
+    held = [socket.socket() for _ in range(2)]
+    try:
+        for each in held:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in held]
+    finally:
+        for each in held:
+            each.close()

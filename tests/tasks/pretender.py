@@ -1,0 +1,66 @@
+"""Stands in for the engine inside a job: iterations of a stated length, and trouble in a stated attempt and iteration."""
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+
+def write(path, document):
+    aside = path.with_name(f".{path.name}")
+    aside.write_text(json.dumps(document))
+    os.rename(aside, path)
+
+
+def order(folder, **order):
+    """Lay down what the job is to do: most, pause, and die, hang or refuse = [attempts], iteration."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    write(folder / "order.json", {"most": 4, "pause": 0.05, **order})
+    return folder
+
+
+def attempts(folder):
+    """How many jobs have begun, and the iterations that each of them made."""
+    return [json.loads(line) for line in (folder / "attempts").read_text().splitlines()]
+
+
+def main(folder):
+    from mpi4py import MPI
+
+    world = MPI.COMM_WORLD
+    asked = json.loads((folder / "order.json").read_text())
+    begun = folder / f"begun-{world.rank}"
+    attempt = 1 + (begun.stat().st_size if begun.exists() else 0)
+    with begun.open("a") as handle:
+        handle.write(".")
+    (folder / f"pid-{world.rank}").write_text(str(os.getpid()))
+    (folder / "environment.json").write_text(json.dumps(dict(os.environ)))
+    path, seconds = folder / "progress.json", []
+    if path.exists():
+        seconds = json.loads(path.read_text())["seconds"]
+    world.barrier()
+    for number in range(len(seconds) + 1, asked["most"] + 1):
+        time.sleep(asked["pause"])
+        if trouble := next((kind for kind in ("die", "hang", "refuse") if [attempt, number] in asked.get(kind, [])), None):
+            if trouble == "refuse" and world.rank == 0:
+                write(folder / "failure.json", {"reason": "90 MiB are needed, 80 MiB are allowed"})
+            if trouble == "refuse":
+                sys.exit(2)
+            if trouble == "die" and world.rank == world.size - 1:
+                os.kill(os.getpid(), signal.SIGKILL)
+            time.sleep(600)
+        world.barrier()
+        seconds.append(asked["pause"])
+        if world.rank == 0:
+            shown = {"iteration": number, "most": asked["most"], "searched": 0, "records": 1000, "utility": number / 10}
+            rest = {"cover_edges": 7, "seconds": seconds, "ranks": world.size, "host": os.uname().nodename}
+            write(path, {**shown, **rest})
+    world.barrier()
+    if world.rank == 0:
+        write(folder / "result.json", {})
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
