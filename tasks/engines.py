@@ -1,5 +1,6 @@
 """Where the iterations are made: in this process, on Dask workers, or by batch jobs that outlive it."""
 
+import contextlib
 import logging
 import shutil
 import time
@@ -13,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from prefect.client.orchestration import get_client
 from prefect.context import FlowRunContext
+from prefect.states import Cancelled
 
 from anon_core.anonymizers import Adaptive, Anonymizer
 from anon_core.engines import local
@@ -43,6 +45,10 @@ class Compute:
     scheduler: str | None = None
     workers: int = 2
     cluster: Cluster | None = None
+
+
+class _CancelledError(ClusterError):
+    """Somebody has cancelled the flow run in Prefect."""
 
 
 def ready(run: Run, compute: Compute) -> None:
@@ -112,7 +118,11 @@ def _by_jobs(
         context = FlowRunContext.get()
         owner = "" if context is None or context.flow_run is None else str(context.flow_run.id)
         with job_progress(table.records, anonymizer.max_iterations) as progress:
-            run_job(folder, run.path / LOGS, cluster, _unless_cancelled(owner, progress.looked), owner)
+            try:
+                run_job(folder, run.path / LOGS, cluster, _unless_cancelled(owner, progress.looked), owner)
+            except _CancelledError:
+                _say_cancelled(owner)
+                raise
     return read_result(folder, table)
 
 
@@ -126,7 +136,7 @@ def _unless_cancelled(owner: str, watch: Callable[[JobState], None]) -> Callable
         if owner and time.monotonic() - asked > ASKS_EVERY:
             asked = time.monotonic()
             if _to_be_cancelled(owner):
-                raise ClusterError("the flow run was cancelled, and its job with it; run again to go on")
+                raise _CancelledError("the flow run was cancelled, and its job with it; run again to go on")
 
     return look
 
@@ -138,3 +148,9 @@ def _to_be_cancelled(owner: str) -> bool:
     except Exception:  # a server that is away does not stop the work
         return False
     return state is not None and (state.is_cancelling() or state.is_cancelled())
+
+
+def _say_cancelled(owner: str) -> None:
+    """A run that no worker of Prefect has started would be "cancelling" for ever."""
+    with contextlib.suppress(Exception), get_client(sync_client=True) as client:
+        client.set_flow_run_state(UUID(owner), Cancelled(message="the batch job is gone"), force=True)
