@@ -1,6 +1,6 @@
-"""One rank that measures itself; started by benchmarks.scaling as `mpirun ... python -m mpi4py -m benchmarks.rank JOB_DIR`.
+"""One rank that measures itself, as benchmarks.scaling starts it: python -m mpi4py -m benchmarks.rank SMALL_JOB JOB.
 
-The seconds of a phase are the rank's own, waiting for others included; rank 0 prints.
+The small job loads what is compiled. The seconds of a phase are the rank's own, waiting for others included; rank 0 prints.
 """
 
 import json
@@ -42,8 +42,9 @@ def timed(owner, name, spent):
     setattr(owner, name, measured)
 
 
-def main(folder):
+def main(small, folder):
     world, spent = MPI.COMM_WORLD, {phase: [] for phase in PHASES}
+    engine.run(small, read_job(small), world)
     for phase, (owner, name) in PHASES.items():
         timed(owner, name, spent[phase])
     job, before = read_job(folder), memory("VmRSS")
@@ -66,4 +67,4 @@ def main(folder):
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(*map(Path, sys.argv[1:]))

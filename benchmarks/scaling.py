@@ -20,24 +20,30 @@ from benchmarks.one_run import digest
 MPIRUN = Path(sys.executable).with_name("mpirun")
 
 
-def once(folder, maker, table, ranks):
+def order(folder, table, ranks):
+    """A job with known ties."""
+    ties = np.random.default_rng(1).permutation(table.records)
+    write_job(folder, Adaptive(), table, ties, ranks=ranks, threads=1, memory=None)
+    return folder
+
+
+def once(folder, table, ranks):
     """What one run prints, and the digest of what it made."""
-    order = np.random.default_rng(1).permutation(table.records)
-    write_job(folder, maker, table, order, ranks=ranks, threads=1, memory=None)
-    command = [MPIRUN, "-n", ranks, sys.executable, "-m", "mpi4py", "-m", "benchmarks.rank", folder]
+    folder.mkdir()
+    jobs = order(folder / "small", tables.cut(table, 512), ranks), order(folder / "job", table, ranks)
+    command = [MPIRUN, "-n", ranks, sys.executable, "-m", "mpi4py", "-m", "benchmarks.rank", *jobs]
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True)
     found = dict(line.split(": ", 1) for line in done.stdout.splitlines())
-    return {name: float(value) for name, value in found.items()}, digest(read_result(folder, table)[0])
+    return {name: float(value) for name, value in found.items()}, digest(read_result(jobs[1], table)[0])
 
 
 def main(name, records, counts, repeat):
-    table, maker, digests = tables.table(name, records), Adaptive(weights="bits"), set()
+    table, digests = tables.table(name, records), set()
     runs = {ranks: [] for ranks in counts}
     with tempfile.TemporaryDirectory() as scratch:
-        once(Path(scratch) / "small", maker, tables.cut(table, 64), 1)  # compiles
         for turn in range(repeat):
             for ranks in counts:
-                found, made = once(Path(scratch) / f"{turn}-{ranks}", maker, table, ranks)
+                found, made = once(Path(scratch) / f"{turn}-{ranks}", table, ranks)
                 runs[ranks].append(found)
                 digests.add(made)
                 print(f"turn_{turn}_ranks_{ranks}_seconds: {found['seconds']:.4g}", flush=True)

@@ -98,7 +98,7 @@ class SpreadGrouping(Grouping):
         """A cover by pairs that hide all in which they differ, with an end among the own vertices."""
         wanted = self.ranks.own(self.b.astype(np.int64))
         indptr, listed, _ = first_agreeing(self.table, self.graph, self.tree, hidden, wanted, twins=True)
-        lists = Neighbours(indptr, listed, np.zeros_like(listed))
+        lists = Neighbours(indptr, listed, np.zeros(len(listed), dtype=np.int32))
         return spread_cover(self.ranks, adjacency(self.ranks, lists), self.b)
 
 
@@ -111,6 +111,6 @@ class _Apart(Together):
 
     def mutual(self, indptr: NDArray[np.int64], listed: NDArray[np.int32], size: NDArray[np.int64]) -> Partners:
         """Both ends of every pair that any rank has listed, those at the own vertices."""
-        lists = Neighbours(indptr, listed, np.zeros_like(listed))
+        lists = Neighbours(indptr, listed, np.zeros(len(listed), dtype=np.int32))
         both = adjacency(self._ranks, lists, size)
         return partners_of(self._ranks, both.start, both.key.astype(np.int32))  # E = 0: a key is the other end
