@@ -111,3 +111,10 @@ COVERS = {
     "b-matching": Cover(find=_b_matching, memory=_memory_of_matrices, most_vertices=MOST_VERTICES),
     "classes": Cover(find=disjoint_cliques, memory=_memory_of_cliques, settled=True),
 }
+
+
+def refuse_unspread(name: str) -> None:
+    """Raise LimitError for a cover that ranks cannot find together."""
+    if not COVERS[name].spread:
+        choice = ", ".join(other for other, cover in COVERS.items() if cover.spread)
+        raise LimitError(f"cover {name!r} runs on one machine; choose one of {choice}, or engine = 'local'")

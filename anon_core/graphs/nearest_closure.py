@@ -142,10 +142,13 @@ def shares(graph: Dissimilarity, parts: int) -> NDArray[np.int64]:
     return graph.place // (LANES * _group(graph.vertices)) % parts
 
 
-def search_memory(vertices: int, most: int) -> int:
-    """Bytes of the lists at work where a vertex asks for `most` neighbours: a group of blocks on each thread."""
+def search_memory(vertices: int, most: int, threads: int | None = None) -> int:
+    """Bytes of the lists at work where a vertex asks for `most` neighbours: a group of blocks on each thread.
+
+    `threads`: those that this process has if None.
+    """
     group = _group(vertices)
-    at_work = min(numba.get_num_threads(), -(-vertices // (LANES * group)))
+    at_work = min(threads or numba.get_num_threads(), -(-vertices // (LANES * group)))
     return at_work * group * LANES * 8 * (2 * most + SPARE)
 
 
