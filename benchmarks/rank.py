@@ -13,6 +13,7 @@ from mpi4py import MPI
 from anon_core.engines.mpi import __main__ as engine
 from anon_core.engines.mpi import grouping, ranks
 from anon_core.engines.mpi.job import RESULT, read_job
+from anon_core.engines.mpi.memory import rank_memory
 from anon_core.graphs import agreement
 from benchmarks import memory
 
@@ -61,7 +62,7 @@ def main(small, folder):
         print(f"iterations: {iterations}")
         print(f"bytes_sent_an_iteration: {result['bytes_sent'] / iterations:.4g}")
         print(f"memory_added_MiB: {held:.0f}")
-        print(f"stated_memory_MiB: {grouping.SpreadGrouping.memory(job.anonymizer, job.table, world.size) / 2**20:.0f}")
+        print(f"stated_memory_MiB: {rank_memory(job.anonymizer, job.table, ranks=world.size, threads=job.threads) / 2**20:.0f}")
         for phase, times in spent.items():
             print(f"{phase}_seconds_an_iteration: {sum(times) / iterations:.4g}")
 

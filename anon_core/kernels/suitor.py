@@ -147,7 +147,7 @@ def hear(i, offer, start, key, room, held, lightest, suitor):
 
 @kernel
 def answer(inbox, low, suitors, outbox):  # inbox, outbox: messages
-    """Hear what other ranks sent, then propose until nobody here wants to or no more messages fit.
+    """Hear what other ranks sent, then propose until nobody here wants to or as many messages went as `outbox` is longer.
 
     Who is refused proposes to its next lighter edge. Returns how many messages go out, and whether someone is left who would
     propose.
@@ -172,7 +172,8 @@ def answer(inbox, low, suitors, outbox):  # inbox, outbox: messages
         if wanting[i] > 0:
             pile[height], piled[i] = i, True
             height += 1
-    while height > 0 and sent < len(outbox):
+    most = sent + len(outbox) - len(inbox)  # room that annulments leave is no room for more: messages under way would add up
+    while height > 0 and sent < most:
         i = pile[height - 1]
         if wanting[i] <= 0 or following[i] < start[i]:
             piled[i] = False

@@ -12,12 +12,11 @@ import numba
 from mpi4py import MPI
 
 from anon_core.engines.mpi.grouping import SpreadGrouping
-from anon_core.engines.mpi.job import Job, read_job, write_failure
+from anon_core.engines.mpi.job import REFUSED, Job, read_job, write_failure
 from anon_core.engines.mpi.keeping import Keeper
+from anon_core.engines.mpi.memory import afford_rank
 from anon_core.engines.mpi.ranks import Ranks
 from anon_core.errors import AnonymityError, LimitError
-
-REFUSED = 2
 
 
 def main(folder: Path, comm: MPI.Intracomm) -> None:
@@ -39,14 +38,10 @@ def run(folder: Path, job: Job, comm: MPI.Intracomm) -> None:
     most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     if job.threads > most:
         raise LimitError(f"a rank has {most} thread(s), {job.threads} are required; lower cores_per_task or ask for more cores")
-    numba.set_num_threads(job.threads or most)
+    threads = job.threads or most
+    numba.set_num_threads(threads)
     ranks = Ranks(comm, job.table.records)
-    need = SpreadGrouping.memory(job.anonymizer, job.table, comm.size)
-    if job.memory is not None and need > job.memory:
-        raise LimitError(
-            f"{job.table.records} records x {job.table.codebook.features} features need {need / 2**20:.0f} MiB on each of "
-            f"{comm.size} ranks, {job.memory / 2**20:.0f} MiB are allowed; raise [compute] memory or take more ranks"
-        )
+    afford_rank(job.anonymizer, job.table, ranks=comm.size, threads=threads, memory=job.memory)
     keeper = Keeper(folder, job, ranks)
     resume = keeper.resume()
     engine = partial(SpreadGrouping, ranks=ranks)

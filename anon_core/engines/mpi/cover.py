@@ -7,6 +7,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_core.engines.mpi.memory import AT_ONCE
 from anon_core.engines.mpi.ranks import Messages, Ranks
 from anon_core.graphs.agreement import Partners
 from anon_core.graphs.nearest_closure import Neighbours
@@ -24,8 +25,6 @@ from anon_core.kernels.suitor import (
     tell_listed,
 )
 from anon_core.records import Edges
-
-BATCH = 2**20  # messages, more or less, that a rank sends before it hears others
 
 
 @dataclass(frozen=True)
@@ -66,11 +65,16 @@ def adjacency(ranks: Ranks, lists: Neighbours, size: NDArray[np.int64] | None = 
 
 
 def _chunks(ranks: Ranks, size: NDArray[np.int64]) -> Iterator[tuple[int, int, Messages]]:
-    """Ranges of vertices whose lists make a batch, as many on every rank, and room for a message about each entry."""
+    """Ranges of vertices whose lists make a share of a batch, as many on every rank, and room for a message about each entry.
+
+    Ranks begin at different ranges: a range belongs to few ranks, and those would have to hear all others at once.
+    """
     ends = np.cumsum(size)
-    chunks = 1 + ranks.greatest(int(ends[-1]) // BATCH)
+    chunks = 1 + ranks.greatest(int(ends[-1])) * ranks.size // AT_ONCE
     borders = np.searchsorted(ends, np.linspace(0, ends[-1], chunks + 1)[1:-1], side="right")
-    for first, stop in pairwise([0, *borders.tolist(), ranks.vertices]):
+    ranges = list(pairwise([0, *borders.tolist(), ranks.vertices]))
+    begin = ranks.rank * chunks // ranks.size
+    for first, stop in ranges[begin:] + ranges[:begin]:
         yield first, stop, np.empty((int(size[first:stop].sum()), 3), dtype=np.int32)
 
 
@@ -116,9 +120,9 @@ def spread_cover(ranks: Ranks, edges: Adjacency, b: NDArray[np.int32], *, redund
         edges.start, edges.key, room, np.zeros_like(room), edges.start[:-1].copy(), edges.start[1:] - 1,
         room.copy(), np.zeros(len(edges.key), dtype=np.bool_),
     )  # fmt: skip
-    inbox = np.empty((0, 3), dtype=np.int32)
+    inbox, share = np.empty((0, 3), dtype=np.int32), 1 + AT_ONCE // ranks.size
     while True:
-        outbox = np.empty((len(inbox) + BATCH, 3), dtype=np.int32)
+        outbox = np.empty((len(inbox) + share, 3), dtype=np.int32)
         sent, more = answer(inbox, ranks.low, suitors, outbox)
         if not ranks.total(np.array([sent + more])).any():
             break

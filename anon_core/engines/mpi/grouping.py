@@ -8,31 +8,28 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.adaptive import Adaptive, Grouping
 from anon_core.engines.mpi.cover import adjacency, neighbours_in, partners_of, spread_cover
+from anon_core.engines.mpi.memory import COUNTED
 from anon_core.engines.mpi.ranks import Ranks
-from anon_core.errors import LimitError
-from anon_core.graphs.agreement import ROOM, Partners, Together, first_agreeing, hidden_by, reclaim
-from anon_core.graphs.covers import COVERS
-from anon_core.graphs.nearest_closure import Neighbours, nearest_neighbours, search_memory, shares
+from anon_core.graphs.agreement import Partners, Together, first_agreeing, hidden_by, reclaim
+from anon_core.graphs.covers import refuse_unspread
+from anon_core.graphs.nearest_closure import Neighbours, nearest_neighbours, shares
 from anon_core.kernels.cover import hide_apart
 from anon_core.kernels.showing import count_partners
 from anon_core.kernels.suitor import scatter_counts
 from anon_core.records import BinaryTable, Checkpoint, Edges
 
 ALL = np.iinfo(np.uint64).max
-BATCH = 4096  # vertices whose counts travel together
 
 
 class SpreadGrouping(Grouping):
     """Every rank holds the table, what is hidden and the counts; lists and edges only of its own vertices.
 
-    The search is shared out by blocks, all else by vertices (`Ranks`). Memory of a rank: that of one machine without lists and
-    edges, and a share of those. Only `show_offered` runs on one rank after the other, because who shows first matters.
+    The search is shared out by blocks, all else by vertices (`Ranks`). Only `show_offered` runs on one rank after the other,
+    because who shows first matters. For the memory of a rank see `rank_memory`.
     """
 
     def __init__(self, table: BinaryTable, settings: Adaptive, ranks: Ranks) -> None:
-        if not COVERS[settings.cover].spread:
-            choice = ", ".join(name for name, cover in COVERS.items() if cover.spread)
-            raise LimitError(f"cover {settings.cover!r} runs on one machine; choose one of {choice}, or engine = 'local'")
+        refuse_unspread(settings.cover)
         super().__init__(table, settings)
         self.ranks = ranks
         self._redundant = settings.cover == "nearest"
@@ -40,16 +37,6 @@ class SpreadGrouping(Grouping):
         self._blank = hidden_by(self.graph, self.counts)  # nothing is counted yet
         steps = max(self.graph.lut.shape[1], self.graph.cell_lut.shape[1])  # epsilon only falls
         self._counted = np.uint8 if steps <= 2**8 else np.uint16
-
-    @staticmethod
-    def memory(settings: Adaptive, table: BinaryTable, ranks: int) -> int:
-        """Bytes that a rank holds at most beyond the table; shares of lists are taken as even, and a fifth more."""
-        # Before reclaiming: lists and their predecessors 16 bytes an entry, keys at both ends 16, suitors 2, covers 36. Then a
-        # cover, and ROOM times: lists 4, keys 16, partners 8, marks 4. A batch of messages thrice, of counts from every rank.
-        entries = int((table.k - 1).sum(dtype=np.int64)) * 6 // (5 * ranks)
-        travelling = 36 * 2**20 + 2 * BATCH * 2 * table.codebook.features * (ranks + 1)
-        replicated = settings.memory_of_records(table) + 8 * table.records * (table.codebook.words + 6)
-        return replicated + (60 + 32 * ROOM) * entries + search_memory(table.records, int(table.k.max())) + travelling
 
     def check(self, resume: Checkpoint, table: BinaryTable) -> None:
         """The parts were checked as they were read."""
@@ -77,7 +64,7 @@ class SpreadGrouping(Grouping):
     def _count(self, partners: Partners, hidden: NDArray[np.uint64]) -> None:
         """Count by feature how many of each vertex's partners agree and differ in it, and tell all."""
         bits, lists = self.table.bits, (partners.start, partners.other, partners.size)
-        shape = (len(self.counts), min(BATCH, self.ranks.per))
+        shape = (len(self.counts), min(COUNTED, self.ranks.per))
 
         def make(first: int, last: int) -> NDArray[Any]:
             batch = np.zeros(shape, dtype=self._counted)
@@ -87,7 +74,7 @@ class SpreadGrouping(Grouping):
         def take(first: int, last: int, batch: NDArray[Any]) -> None:
             scatter_counts(batch, self.graph.place[first:last], self.counts)
 
-        self.ranks.batches(make, take, BATCH)
+        self.ranks.batches(make, take, COUNTED)
 
     def edges(self, cover: Edges) -> int:
         """How many edges all ranks have: each counts where its first end lives."""

@@ -20,18 +20,22 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, BinaryIO
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers import ANONYMIZERS, Adaptive
-from anon_core.errors import InputError
+from anon_core.errors import ClusterError, InputError
 from anon_core.records import Attribute, BinaryTable, Codebook, Edges, Iteration, MaskedTable
 
 JOB, TABLE, PROGRESS, CHECKPOINT, RESULT, HIDDEN, FAILURE = (
     *("job.json", "table.npz", "progress.json", "checkpoint.json"),
     *("result.json", "hidden.npy", "failure.json"),
 )
+REFUSED = 2  # exit code of ranks that have written failure.json
+DAMAGED = (EOFError, KeyError, TypeError, ValueError, BadZipFile)  # what reading such a file may raise
+UNREADABLE = (*DAMAGED, OSError)  # or what its file system has to say
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,8 +89,11 @@ def write_job(
     ranks: int,
     threads: int,
     memory: int | None,
-) -> None:
-    """Write an order, or find it written; what is left of another order is removed, what is left of this one kept."""
+) -> bool:
+    """Write an order, or find it written; what is left of another order is removed, what is left of this one kept.
+
+    Returns whether another one stood here, be it only for other ranks: whoever still works on that is to stop.
+    """
     folder.mkdir(mode=0o700, exist_ok=True)
     settings = {"name": "adaptive", **dataclasses.asdict(anonymizer)}
     attributes = [
@@ -105,13 +112,17 @@ def write_job(
         digest.update(f"{name} {array.dtype} {array.shape}".encode())
         digest.update(np.ascontiguousarray(array).view(np.uint8).data)
     (folder / FAILURE).unlink(missing_ok=True)
-    if _digest(folder / JOB) != digest.hexdigest():
+    before = _document(folder / JOB)
+    if before.get("digest") != digest.hexdigest():
         for leftover in folder.iterdir():
             if leftover.suffix in {".json", ".npy", ".npz", ".partial"}:
-                leftover.unlink()
+                leftover.unlink(missing_ok=True)  # whoever wrote it may be at work
+    if not _holds(folder / TABLE, arrays):
         with _aside(folder / TABLE) as handle:
             np.savez(handle, allow_pickle=False, **arrays)
-    write_json(folder / JOB, {"digest": digest.hexdigest(), "ranks": ranks, "threads": threads, "memory": memory, **shape})
+    written = {"digest": digest.hexdigest(), "ranks": ranks, "threads": threads, "memory": memory, **shape}
+    write_json(folder / JOB, written)
+    return bool(before) and before != written
 
 
 def read_job(folder: Path) -> Job:
@@ -120,17 +131,23 @@ def read_job(folder: Path) -> Job:
     Raises
     ------
     InputError
-        There is none, or one of another version of this program.
+        There is none, one of another version of this program, or one that cannot be read.
     """
     if not (folder / JOB).exists():
         raise InputError("the folder holds no job.json; the job is written by `crowdcover release`, not by hand")
-    order = json.loads((folder / JOB).read_text())
-    if order["version"] != version("crowdcover"):
-        raise InputError("the job was written by another version of crowdcover; install the same one on all machines")
-    settings = dict(order["anonymizer"])
-    with np.load(folder / TABLE) as arrays:
-        table = BinaryTable(_codebook(order["attributes"]), arrays["codes"], arrays["bits"], arrays["k"], arrays["blank"])
-        ties = arrays["order"]
+    try:
+        order = json.loads((folder / JOB).read_text())
+        if order["version"] != version("crowdcover"):
+            raise InputError("the job was written by another version of crowdcover; install the same one on all machines")
+        settings = dict(order["anonymizer"])
+        with (folder / TABLE).open("rb") as handle, np.load(handle) as arrays:
+            table = BinaryTable(_codebook(order["attributes"]), *(arrays[name] for name in ("codes", "bits", "k", "blank")))
+            ties = arrays["order"]
+    except InputError:
+        raise
+    except (*DAMAGED, FileNotFoundError) as error:
+        kind = type(error).__name__
+        raise InputError(f"job.json or table.npz cannot be read ({kind}); run `crowdcover release` again to mend it") from None
     return Job(
         anonymizer=ANONYMIZERS[settings.pop("name")](**settings),
         table=table,
@@ -171,7 +188,7 @@ def read_part(folder: Path, part: Mapping[str, Any]) -> Edges:
     """
     edges = np.load(folder / part["file"])
     if hashlib.sha256(edges.data).hexdigest() != part["sha256"]:
-        raise InputError("a part of the checkpoint is damaged; remove checkpoint.json and start anew")
+        raise InputError("a part of a cover is not as it was written; remove the file that names it and start anew")
     return Edges(*edges)
 
 
@@ -181,9 +198,11 @@ def write_progress(folder: Path, progress: Progress) -> None:
 
 
 def read_progress(folder: Path) -> Progress | None:
-    """The last progress, if any."""
-    path = folder / PROGRESS
-    return Progress(**json.loads(path.read_text())) if path.exists() else None
+    """The last progress, if any that can be read: on a shared file system it may go while it is."""
+    try:
+        return Progress(**json.loads((folder / PROGRESS).read_text()))
+    except UNREADABLE:
+        return None
 
 
 def write_failure(folder: Path, reason: str) -> None:
@@ -198,23 +217,45 @@ def read_failure(folder: Path) -> str | None:
 
 
 def has_result(folder: Path) -> bool:
-    """Whether the ranks have finished."""
-    return (folder / RESULT).exists()
+    """Whether the ranks have finished what this order asks for: those of an order before may have been at work meanwhile."""
+    same = _document(folder / RESULT).get("digest") == _document(folder / JOB).get("digest")
+    return same and (folder / RESULT).exists()
+
+
+def write_result(folder: Path, hidden: NDArray[np.uint64], record: Mapping[str, Any]) -> None:
+    """Write what is hidden, then the record of all that belongs to it: digest, iterations, seconds, parts."""
+    write_array(folder / HIDDEN, hidden)
+    write_json(folder / RESULT, {**record, "hidden_sha256": hashlib.sha256(hidden.data).hexdigest()})
 
 
 def read_result(folder: Path, table: BinaryTable) -> tuple[MaskedTable, list[float]]:
-    """What the ranks chose to hide in this table, in the very order of the local engine, and the seconds of each iteration."""
-    result = json.loads((folder / RESULT).read_text())
-    order = read_job(folder).order
+    """What the ranks chose to hide in this table, in the very order of the local engine, and the seconds of each iteration.
+
+    Raises
+    ------
+    ClusterError
+        It cannot be read. It is removed, so that ranks make it again, from their last checkpoint.
+    """
+    try:
+        result = json.loads((folder / RESULT).read_text())
+        parts = [read_part(folder, part) for part in result["parts"]]
+        hidden = np.load(folder / HIDDEN)
+        if hashlib.sha256(hidden.data).hexdigest() != result["hidden_sha256"]:
+            raise InputError("what is to be hidden is not as it was written")
+        with (folder / TABLE).open("rb") as handle, np.load(handle) as arrays:
+            order = arrays["order"]
+    except UNREADABLE as error:  # InputError, too, is a ValueError
+        (folder / RESULT).unlink(missing_ok=True)
+        kind = type(error).__name__
+        raise ClusterError(f"the result of the batch job cannot be read ({kind}); run again to have it made again") from None
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    parts = [read_part(folder, part) for part in result["parts"]]
     u, v, weight = (np.concatenate([getattr(part, name) for part in parts]) for name in ("u", "v", "weight"))
     low, high = np.minimum(rank[u], rank[v]), np.maximum(rank[u], rank[v])
     ascending = np.lexsort((high, low, weight))
     cover = Edges(u[ascending], v[ascending], weight[ascending])
     iterations = tuple(Iteration(**iteration) for iteration in result["iterations"])
-    return MaskedTable(table, np.load(folder / HIDDEN), cover, iterations), list(result["seconds"])
+    return MaskedTable(table, hidden, cover, iterations), list(result["seconds"])
 
 
 def write_array(path: Path, array: NDArray[Any]) -> None:
@@ -240,5 +281,18 @@ def _aside(path: Path) -> Iterator[BinaryIO]:
     os.rename(aside, path)
 
 
-def _digest(path: Path) -> str | None:
-    return json.loads(path.read_text())["digest"] if path.exists() else None
+def _document(path: Path) -> dict[str, Any]:
+    """A JSON object from a file; an empty one if it is absent or damaged."""
+    try:
+        return dict(json.loads(path.read_text()))
+    except UNREADABLE:
+        return {}
+
+
+def _holds(path: Path, arrays: Mapping[str, NDArray[Any]]) -> bool:
+    """Whether the file holds these arrays; one at a time is read."""
+    try:
+        with path.open("rb") as handle, np.load(handle) as found:
+            return all(np.array_equal(found[name], array) for name, array in arrays.items())
+    except UNREADABLE:
+        return False

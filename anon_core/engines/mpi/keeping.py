@@ -11,18 +11,16 @@ from mpi4py import MPI
 
 from anon_core.engines.mpi.job import (
     CHECKPOINT,
-    HIDDEN,
-    RESULT,
+    UNREADABLE,
     Job,
     Progress,
     read_part,
-    write_array,
     write_json,
     write_part,
     write_progress,
+    write_result,
 )
 from anon_core.engines.mpi.ranks import Ranks
-from anon_core.errors import InputError
 from anon_core.records import Checkpoint, Edges, Iteration, MaskedTable, Observer
 
 EVERY = 1.0  # seconds between two messages about one iteration
@@ -42,6 +40,9 @@ class Keeper(Observer):
 
     def resume(self) -> Checkpoint | None:
         """The edges at the own vertices of the last finished iteration, whatever number of ranks wrote them."""
+        if self._ranks.rank == 0:  # no other rank writes before they have agreed
+            for leftover in self._folder.glob(".*.npy.*.partial"):
+                leftover.unlink(missing_ok=True)
         record = self._ranks.agree(self._read_checkpoint() if self._ranks.rank == 0 else None)
         if record is None:
             return None
@@ -54,15 +55,15 @@ class Keeper(Observer):
         return Checkpoint(latest, best, iterations)
 
     def _read_checkpoint(self) -> dict[str, Any] | None:
-        path = self._folder / CHECKPOINT
-        record = dict(json.loads(path.read_text())) if path.exists() else {}
-        if record.get("digest") != self._job.digest:
-            return None
+        """The last checkpoint if there is one of this order and all of it can be read, else the iterations are made again."""
         try:
+            record = dict(json.loads((self._folder / CHECKPOINT).read_text()))
+            if record["digest"] != self._job.digest:
+                return None
             for part in record["latest"] + record["best"]:
                 read_part(self._folder, part)
-        except (InputError, OSError, ValueError):
-            return None  # the iterations can be made again
+        except UNREADABLE:
+            return None
         return record
 
     def _own(self, parts: Sequence[dict[str, Any]]) -> Edges:
@@ -101,7 +102,7 @@ class Keeper(Observer):
             named = {part["file"] for part in latest + self._best}
             for leftover in self._folder.glob("cover-*.npy"):
                 if leftover.name not in named:
-                    leftover.unlink()
+                    leftover.unlink(missing_ok=True)
         self._tell(0)
         self._ranks.agree(None)  # nobody writes a next part while leftovers go
 
@@ -110,15 +111,15 @@ class Keeper(Observer):
         parts = self._write("result", masked.cover)
         sent = self._ranks.total(np.array([self._ranks.sent]))
         if self._ranks.rank == 0:
-            write_array(self._folder / HIDDEN, masked.hidden)
             record = {
+                "digest": self._job.digest,
                 "iterations": [dataclasses.asdict(iteration) for iteration in masked.iterations],
                 "seconds": self._seconds,
                 "parts": parts,
                 "bytes_sent": int(sent[0]),
                 "ranks": self._ranks.size,
             }
-            write_json(self._folder / RESULT, record)
+            write_result(self._folder, masked.hidden, record)
         self._ranks.agree(None)
 
     def _write(self, name: str, cover: Edges) -> list[dict[str, Any]]:
