@@ -74,7 +74,8 @@ class Handle:
         """What its last process said; none if it had no time to, or if nobody heard it."""
         if self.launcher == "slurm":
             said = self.folder / WORK / "slurm" / f"{self.number}.ec"
-            return int(said.read_text()) if shows(said.exists) else None
+            written = shows(lambda: said.exists() and bool(said.read_text().strip()))  # on shared disks names come first
+            return int(said.read_text()) if written else None
         return self.job.status.exit_code if self.job else None
 
     def cancel(self) -> bool:

@@ -19,6 +19,7 @@ from prefect.states import Cancelled
 from anon_core.anonymizers import Adaptive, Anonymizer
 from anon_core.engines import local
 from anon_core.engines.mpi.job import has_result, read_result, write_job
+from anon_core.engines.mpi.memory import afford_rank
 from anon_core.errors import ClusterError
 from anon_core.records import BinaryTable, MaskedTable
 from tasks import cluster as clusters
@@ -112,8 +113,10 @@ def _by_jobs(
 ) -> tuple[MaskedTable, list[float]]:
     if not isinstance(anonymizer, Adaptive):
         raise ClusterError("compute.engine = 'mpi' knows the anonymizer 'adaptive' only; choose another of the two")
-    folder = run.path / JOB
-    write_job(folder, anonymizer, table, order, ranks=cluster.ranks, threads=cluster.cores_per_task, memory=compute.memory)
+    folder, shape = run.path / JOB, {"ranks": cluster.ranks, "threads": cluster.cores_per_task, "memory": compute.memory}
+    afford_rank(anonymizer, table, **shape)
+    if write_job(folder, anonymizer, table, order, **shape):
+        clusters.cancel(folder)  # a job that waits or runs for the order before
     if not has_result(folder):
         context = FlowRunContext.get()
         owner = "" if context is None or context.flow_run is None else str(context.flow_run.id)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from anon_core.engines.mpi.job import Progress, has_result, read_failure, read_progress
+from anon_core.engines.mpi.job import REFUSED, Progress, has_result, read_failure, read_progress
 from anon_core.errors import ClusterError
 from tasks.cluster import Cluster, Handle, cancel, shows, submitted, under_way
 from tasks.slurm import IN_VAIN, JobRecord, NoAnswer
@@ -104,10 +104,12 @@ def _end(handle: Handle, record: JobRecord, folder: Path) -> tuple[bool, str]:
     if record.state in ENDS:
         return ENDS[record.state]
     code = handle.exit_code()
+    if code == REFUSED:
+        shows(lambda: read_failure(folder) is not None)
     if (reason := read_failure(folder)) is not None:
         return False, f"was refused: {reason}"
-    if code == 0 and shows(lambda: has_result(folder)):
-        return True, "has ended"
+    if code == 0:
+        return True, "has ended" if shows(lambda: has_result(folder)) else "has ended without a result"
     if code == 127:
         return False, "found no mpirun or no Python where it ran; the vault and Python must be on a file system of all nodes"
     return True, "lost a process" if code is None else f"lost a process (exit code {code})"
