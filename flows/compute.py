@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from anon_core.anonymizers import Adaptive, Anonymizer
+from anon_core.graphs.covers import refuse_unspread
 from flows.document import PlanError
 from tasks.cluster import Cluster
 
@@ -78,9 +80,10 @@ class ComputeSection(BaseModel):
     workers: Positive = 2
     cluster: ClusterSection | None = None
 
-    def check(self) -> None:
+    def check(self, maker: Anonymizer) -> None:
         """What belongs together."""
-        _ = self.jobs
+        if self.jobs is not None and isinstance(maker, Adaptive):
+            refuse_unspread(maker.cover)
         if self.engine != "dask" and (idle := [key for key in OF_DASK if key in self.model_fields_set]):
             raise PlanError(f"compute.{idle[0]} belongs to engine = 'dask'")
         if self.scheduler is not None and "workers" in self.model_fields_set:
@@ -98,7 +101,7 @@ class ComputeSection(BaseModel):
         if self.cluster is None:
             raise PlanError("compute.engine = 'mpi' needs compute.cluster, e.g. {launcher = 'mpirun', tasks_per_node = 2}")
         if self.threads:
-            raise PlanError("compute.threads belongs to engine = 'local'; say compute.cluster.cores_per_task instead")
+            raise PlanError("compute.threads belongs to engine = 'local' or 'dask'; say compute.cluster.cores_per_task instead")
         return self.cluster.cluster()
 
 

@@ -18,7 +18,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from anon_core.anonymizers import ANONYMIZERS, Anonymizer
 from anon_core.demands import Demand
-from anon_core.errors import InputError
+from anon_core.errors import InputError, LimitError
 from anon_core.records import ColumnSpec
 from flows.compute import STRICT, ClusterSection, ComputeSection
 from flows.document import K_FORMS, PlanError, read_document
@@ -139,7 +139,7 @@ class ReleasePlan(Section):
             plan._check()
         except ValidationError as error:
             refusal = _explain(error)
-        except InputError as error:
+        except (InputError, LimitError) as error:
             refusal = str(error)
         else:
             return plan
@@ -148,7 +148,7 @@ class ReleasePlan(Section):
     def _check(self) -> None:
         """Everything that the types of the keys do not say."""
         _ = self.table_source, self.table_columns, self.maker, self.memory_bytes
-        self.compute.check()
+        self.compute.check(self.maker)
         if not self.quasi:
             raise PlanError("no column has role = 'quasi'; name at least one quasi-identifier")
         released = {column.name for column in released_columns(self.table_columns)}

@@ -309,7 +309,11 @@ WRONG = [
     ("[compute]\ncluster = {launcher = 'slurm'}", "compute.cluster belongs to engine = 'mpi'"),
     (
         "[compute]\nengine = 'mpi'\nthreads = 2\ncluster = {launcher = 'slurm'}",
-        "compute.threads belongs to engine = 'local'; say",
+        "compute.threads belongs to engine = 'local' or 'dask'; say",
+    ),
+    (
+        "[anonymizer]\ncover = 'lse'\n[compute]\nengine = 'mpi'\ncluster = {launcher = 'slurm'}",
+        "cover 'lse' runs on one machine; choose one of mce, s-lse, nearest, or engine = 'local'",
     ),
     *(
         (f"[compute]\nengine = 'mpi'\n[compute.cluster]\n{cluster}", words)
