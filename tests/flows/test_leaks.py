@@ -79,6 +79,11 @@ class Scenario:
 SCENARIOS = {
     "published": Scenario(0, says="guarantees hold"),
     "published, everything logged": Scenario(0, environment={"PREFECT_LOGGING_LEVEL": "DEBUG"}),
+    "published by a batch job, everything logged": Scenario(
+        0,
+        {"compute": {"engine": "mpi", "cluster": {"launcher": "mpirun", "tasks_per_node": 2}}},
+        environment={"PREFECT_LOGGING_LEVEL": "DEBUG"},
+    ),
     "plan refused": Scenario(2, {"source": {"nonsense": PASSWORD}}, says="unknown key source.nonsense"),
     "plan refused, value of another type": Scenario(2, {"source": {"header": PASSWORD}}, says="source.header"),
     "group without a level": Scenario(
