@@ -255,7 +255,7 @@ def settle(ended):
             offset = 0
             while page := client._client.post("/flow_runs/filter", json={"limit": 200, "offset": offset}).json():
                 offset += len(page)
-                finished |= {run["parameters"]["plan"] for run in page if run["state"]["type"] in ("COMPLETED", "FAILED")}
+                finished |= {run["parameters"].get("plan") for run in page if run["state"]["type"] in ("COMPLETED", "FAILED")}
             if wanted <= finished:
                 return
             time.sleep(0.1)
