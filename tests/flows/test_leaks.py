@@ -242,7 +242,7 @@ def test_prefects_answers_hold_no_secret(ended):
             assert what in {"deployments", "variables", "block_documents"} or found
             assert markers_in(json.dumps(found, ensure_ascii=False).encode()) == [], what
             if what == "flow_runs":
-                assert all(set(flow_run["parameters"]) <= {"plan"} for flow_run in found)
+                assert all(set(flow_run["parameters"]) <= {"plan", "plans", "names"} for flow_run in found)
 
 
 def settle(ended):
