@@ -37,6 +37,7 @@ bench: $(READY) $(FAISS)  ## print `name: value` lines, minutes; needs CROWDCOVE
 bench-all: bench        ## the larger sets of the paper and the growth with n, too: hours
 	$(BIN)/python -m benchmarks.growth open-payments
 	$(BIN)/python -m benchmarks.growth poker
+	$(BIN)/python -m benchmarks.scaling poker
 	$(BIN)/python -m benchmarks.paper_tables census poker cms
 
 $(READY): requirements.lock pyproject.toml

@@ -14,7 +14,7 @@ import numpy as np
 
 from anon_core.anonymizers import Adaptive
 from anon_core.engines.mpi.job import read_result, write_job
-from benchmarks import tables
+from benchmarks import cost_model, tables
 from benchmarks.one_run import digest
 
 MPIRUN = Path(sys.executable).with_name("mpirun")
@@ -51,6 +51,15 @@ def main(name, records, counts, repeat):
     for ranks, found in runs.items():
         for key in found[0]:
             print(f"ranks_{ranks}_{key}: {statistics.median(run[key] for run in found):.4g}")
+        load = cost_model.Load(
+            records=table.records,
+            features=table.codebook.features,
+            attributes=len(table.codebook.attributes),
+            mean_b=float(table.k.mean() - 1),
+            ranks=ranks,
+        )
+        print(f"ranks_{ranks}_predicted_seconds_an_iteration: {sum(cost_model.phases(load).values()):.4g}")
+        print(f"ranks_{ranks}_predicted_bytes_an_iteration: {cost_model.bytes_sent(load):.4g}")
     first = min(counts)
     for ranks in counts:
         ratios = [a["seconds"] * first / (b["seconds"] * ranks) for a, b in zip(runs[first], runs[ranks], strict=True)]

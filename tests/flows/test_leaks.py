@@ -247,7 +247,7 @@ def test_prefects_answers_hold_no_secret(ended):
             assert what in {"deployments", "variables", "block_documents"} or found
             assert markers_in(json.dumps(found, ensure_ascii=False).encode()) == [], what
             if what == "flow_runs":
-                assert all(set(flow_run["parameters"]) <= {"plan"} for flow_run in found)
+                assert all(set(flow_run["parameters"]) <= {"plan", "plans", "names"} for flow_run in found)
 
 
 def settle(ended):
@@ -260,7 +260,7 @@ def settle(ended):
             offset = 0
             while page := client._client.post("/flow_runs/filter", json={"limit": 200, "offset": offset}).json():
                 offset += len(page)
-                finished |= {run["parameters"]["plan"] for run in page if run["state"]["type"] in ("COMPLETED", "FAILED")}
+                finished |= {run["parameters"].get("plan") for run in page if run["state"]["type"] in ("COMPLETED", "FAILED")}
             if wanted <= finished:
                 return
             time.sleep(0.1)

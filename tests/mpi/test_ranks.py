@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from anon_core.anonymizers import Adaptive
 from anon_core.engines import local
 from anon_core.engines.mpi.job import has_result, read_failure, read_progress, read_result
+from benchmarks import tables as tables_of_benchmarks
 from tests.anon_core.test_adaptive import kept
 from tests.anon_core.test_engines import big_table
 from tests.mpi.mpirun import CASES, MPIRUN, mpirun, ordered
@@ -73,6 +74,28 @@ def test_many_blocks_give_the_bytes_of_the_local_engine(larger, tmp_path, ranks,
     assert (progress.iteration, progress.ranks, progress.records) == (len(masked.iterations), ranks, 3000)
     assert progress.utility == masked.iterations[-1].utility
     assert {path.stat().st_mode & 0o777 for path in job.iterdir()} == {0o600}
+
+
+@pytest.fixture(scope="module")
+def adult():
+    """UCI Adult, a secret order, and what the local engine makes of them."""
+    try:
+        table = tables_of_benchmarks.table("adult", None)
+    except SystemExit:
+        pytest.skip("left out: Adult is not in CROWDCOVER_DATA")
+    order = np.random.default_rng(6).permutation(table.records)
+    maker = Adaptive(weights="bits", max_iterations=3)
+    return maker, table, order, kept(local.run(maker, table, order=order))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+def test_adult_gives_the_bytes_of_the_local_engine(adult, tmp_path, ranks):
+    maker, table, order, whole = adult
+    job = ordered(tmp_path / "job", maker, table, order, ranks=ranks)
+    done = mpirun(ranks, *ENGINE, job)
+    assert done.returncode == 0, done.stderr
+    assert kept(read_result(job, table)[0]) == whole
 
 
 @pytest.mark.parametrize(("first", "then"), [(2, 3), (3, 1)])

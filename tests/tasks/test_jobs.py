@@ -30,6 +30,7 @@ def _pretended(monkeypatch):
 
 def go(folder, cluster=HERE, watch=lambda state: None, owner=""):
     """Have a result, by the engine that is pretended."""
+    os.environ["PYTHONPATH"] = str(ROOT)  # where a process of its own runs this, too
     run_job(folder, folder.parent / "logs", cluster, watch, owner, "tests.tasks.pretender")
 
 

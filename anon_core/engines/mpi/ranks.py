@@ -55,7 +55,7 @@ class Ranks:
         sizes = [(high - low) * width for low, high in map(self.range_of, range(self.size))]
         flat = rows.reshape(-1).view(np.uint8)
         self._comm.Allgatherv(MPI.IN_PLACE, [flat, (sizes, np.cumsum([0, *sizes[:-1]])), MPI.BYTE])
-        self.sent += sizes[self.rank]
+        self.sent += sizes[self.rank] * (self.size > 1)
 
     def deliver(self, messages: Messages) -> Messages:
         """Send each message to the owner of its first vertex; returns what came for the own ones."""
@@ -90,7 +90,7 @@ class Ranks:
     def greatest_of_each(self, numbers: NDArray[np.int64]) -> None:
         """Put the greatest of all ranks' numbers (n,) in the place of each."""
         self._comm.Allreduce(MPI.IN_PLACE, numbers, MPI.MAX)
-        self.sent += numbers.nbytes
+        self.sent += numbers.nbytes * (self.size > 1)
 
     def greatest(self, number: int) -> int:
         """The greatest of all ranks' numbers."""
@@ -139,7 +139,7 @@ class Ranks:
             batch = make(first, min(self.high, first + size))
             received = np.empty((self.size, *batch.shape), dtype=batch.dtype)
             request = self._comm.Iallgather(batch.view(np.uint8), received.view(np.uint8))
-            self.sent += batch.nbytes
+            self.sent += batch.nbytes * (self.size > 1)
             if pending:
                 self._take(pending, take, size)
             pending = (request, step, received)
