@@ -186,3 +186,10 @@ def test_a_folder_without_an_order_is_refused(tmp_path):
     done = mpirun(1, *ENGINE, tmp_path)
     assert done.returncode == 2
     assert "holds no job.json" in read_failure(tmp_path)
+
+
+def test_a_folder_that_does_not_exist_is_told(tmp_path):
+    done = mpirun(1, *ENGINE, tmp_path / "job")
+    assert done.returncode
+    assert "give the folder of one job, one that exists" in done.stderr
+    assert "Traceback" not in done.stderr

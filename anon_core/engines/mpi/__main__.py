@@ -49,6 +49,6 @@ def run(folder: Path, job: Job, comm: MPI.Intracomm) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
-        raise SystemExit("give the folder of one job: python -m mpi4py -m anon_core.engines.mpi JOB_DIR")
+    if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
+        raise SystemExit("give the folder of one job, one that exists: python -m mpi4py -m anon_core.engines.mpi JOB_DIR")
     main(Path(sys.argv[1]), MPI.COMM_WORLD)
