@@ -39,7 +39,7 @@ NOT_PROMISED = (
     ),
 )
 NOT_PROMISED_SHORT = (
-    "Not promised: different sensitive values within a crowd (l-diversity), differential privacy, equivalence classes. "
+    "Not promised: sensitive values that differ more than is listed (l-diversity), differential privacy, equivalence classes. "
     "A checker that compares cells as text reports k = 1."
 )
 

@@ -90,7 +90,7 @@ def _undiverse(asked: Diverse, told: Mapping[str, Any] | None) -> str:
         return "was not measured when it was published"
     if asked.kind == "distinct":
         found = told["distinct"]
-        return "" if found >= asked.l else f"a crowd has {found} distinct values, l = {asked.l} are required"
+        return "" if found >= asked.l else f"a crowd has {found} distinct value{'s' * (found != 1)}, l = {asked.l} are required"
     if asked.kind == "entropy":
         effective = told["effective"]
         short = effective < asked.l * (1 - ROUNDING)
@@ -98,5 +98,5 @@ def _undiverse(asked: Diverse, told: Mapping[str, Any] | None) -> str:
     odds = told["odds"][asked.l - 2]
     if odds is not None and asked.c is not None and odds < asked.c:
         return ""
-    found = "without limit" if odds is None else f"{odds:.2f} to 1"
-    return f"a crowd's commonest value leads {found}, below c = {asked.c} is required with l = {asked.l}"
+    lead = "without limit" if odds is None else f"{odds:.2f} to 1"
+    return f"a crowd's commonest value leads {lead}, below c = {asked.c} is required with l = {asked.l}"
