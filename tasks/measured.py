@@ -86,9 +86,9 @@ def sensitive_values(rows: pl.DataFrame, columns: tuple[Column, ...], classes: C
 
 def _ranks(values: pl.Series, kind: str | None) -> NDArray[np.int64]:
     """Values as ranks from 0, a missing one lowest. A CSV file holds numbers as text."""
-    if kind != "numeric":
+    if kind != "numeric" or not values.dtype.is_numeric():
         values = values.cast(pl.String)  # dates as ISO texts keep their order
-    elif values.dtype == pl.String:
+    if kind == "numeric" and values.dtype == pl.String:
         whole = values.cast(pl.Int64, strict=False)
         values = whole if whole.null_count() == values.null_count() else values.cast(pl.Float64, strict=False)
     ranks = values.rank("dense").fill_null(0).to_numpy()

@@ -814,6 +814,7 @@ def test_frozen_plans_are_their_owners(load, tmp_path):
         "compute={engine='dask', scheduler='tls://host:8786'}",
         "compute={engine='dask', workers=7}",
         "checks.min_utility=0.1",
+        "checks={l_diversity={column='income', l=3}, t_closeness={column='income', t=0.1}, columns={age=0.5}, max_row_loss=0}",
         "publish.path=elsewhere",
         "publish.vault=elsewhere",
         "publish.allow_second_release=true",
