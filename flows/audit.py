@@ -26,7 +26,7 @@ def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) 
         )
     matching = run.path / "anonymize" / MATCHING
     audit = audit_rows(folder, plan.publish.formats, source, plan.table_columns, plan.demand, matching)
-    return audit_folder(folder, audit)
+    return audit_folder(folder, audit, plan.checks.floors)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

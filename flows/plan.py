@@ -20,6 +20,7 @@ from anon_core.anonymizers import ANONYMIZERS, Anonymizer
 from anon_core.demands import Demand
 from anon_core.errors import InputError, LimitError
 from anon_core.records import ColumnSpec
+from flows.checks import ChecksSection, ClosenessSection, DiversitySection
 from flows.compute import STRICT, ClusterSection, ComputeSection
 from flows.document import K_FORMS, PlanError, read_document
 from tasks.layout import KEY, released_columns
@@ -93,12 +94,6 @@ class PrivacySection(Section):
     infeasible: Literal["refuse", "drop"] = "refuse"
 
 
-class ChecksSection(Section):
-    """[checks]: what else a release must reach to be published."""
-
-    min_utility: Annotated[float, Field(ge=0, le=1)] = 0.0
-
-
 class PublishSection(Section):
     """[publish]."""
 
@@ -149,6 +144,7 @@ class ReleasePlan(Section):
         """Everything that the types of the keys do not say."""
         _ = self.table_source, self.table_columns, self.maker, self.memory_bytes
         self.compute.check(self.maker)
+        self.checks.check({name: section.role for name, section in self.columns.items()})
         if not self.quasi:
             raise PlanError("no column has role = 'quasi'; name at least one quasi-identifier")
         released = {column.name for column in released_columns(self.table_columns)}
@@ -396,8 +392,13 @@ def _allowed(location: Sequence[int | str]) -> list[str]:
         "checks": ChecksSection,
         "publish": PublishSection,
     }
-    if location[:2] == ("compute", "cluster"):
-        model = ClusterSection
+    below: dict[tuple[int | str, ...], type[BaseModel]] = {
+        ("compute", "cluster"): ClusterSection,
+        ("checks", "l_diversity"): DiversitySection,
+        ("checks", "t_closeness"): ClosenessSection,
+    }
+    if tuple(location[:2]) in below:
+        model = below[tuple(location[:2])]
     elif location:
         model = sections[str(location[0])]
     return list(model.model_fields)

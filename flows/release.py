@@ -48,7 +48,7 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
     run = admit(vault, source, order.sha256, order.publish.allow_second_release)
     to = Destination(Path(order.publish.path) / order.name, order.publish.formats, vault, order.publish.allow_second_release)
     with run.locked():
-        if (folder := published(run, to.parent, order.checks.min_utility)) is not None:
+        if (folder := published(run, to.parent, order.checks.floors)) is not None:
             log(f"published before and unchanged since: {folder.name}")
             return str(folder)
         where = order.compute
@@ -66,7 +66,7 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
         binary = binarize(run, table, columns, demand)
         validate(run, binary, "binarized", columns)
         rows = anonymize(run, table, binary, columns, order.maker, compute)
-        checked = check(run, rows, source, columns, demand, order.publish.formats, order.checks.min_utility)
+        checked = check(run, rows, source, columns, demand, order.publish.formats, order.checks.floors)
         claims = {
             "plan_sha256": order.sha256,
             "source": {"rows": table.shape[0], "columns": len(columns)},

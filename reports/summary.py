@@ -33,7 +33,9 @@ def _markdown_blocks(manifest: wording.Manifest) -> Iterator[str]:
     yield f"*{_escape(wording.NOT_PROMISED_SHORT)}*"
     yield "## Privacy"
     yield _markdown_table(("Check", "Required", "Found", "Result"), _check_rows(manifest))
-    yield _markdown_table(("Crowds", "Value", "Meaning"), wording.privacy_facts(manifest))
+    facts = [*wording.privacy_facts(manifest), *wording.protection_facts(manifest)]
+    yield _markdown_table(("Crowds", "Value", "Meaning"), facts)
+    yield _markdown_table(wording.TOLD_HEADINGS, wording.told(manifest))
     yield "## Utility"
     yield _markdown_table(("Measure", "Value", "Meaning"), wording.utility_facts(manifest))
     columns = [(c.name, wording.percent(c.exact), wording.percent(c.ncp)) for c in wording.columns(manifest)]
@@ -76,7 +78,9 @@ def terminal(manifest: wording.Manifest, console: "Console") -> None:
 
 def _terminal_parts(manifest: wording.Manifest) -> Iterator["Table"]:
     yield _checks_table(manifest)
-    yield _facts_table("Crowds", wording.privacy_facts(manifest))
+    yield _facts_table("Crowds", [*wording.privacy_facts(manifest), *wording.protection_facts(manifest)])
+    if told := wording.told(manifest):
+        yield _told_table(told)
     yield _facts_table("Utility", wording.utility_facts(manifest))
     if manifest["utility"].get("per_column"):
         yield _columns_table(manifest)
@@ -102,6 +106,13 @@ def _facts_table(title: str, facts: Iterable[wording.Fact]) -> "Table":
     table = _table(title, ("", "", "") if explained else ("", ""), right=(1,) if explained else ())
     for fact in rows:
         table.add_row(*(_plain(cell) for cell in (fact if explained else fact[:2])))
+    return table
+
+
+def _told_table(told: Iterable[wording.CrowdTold]) -> "Table":
+    table = _table("What the worst crowd tells", wording.TOLD_HEADINGS, right=(1, 2, 3))
+    for name, *numbers in told:
+        table.add_row(_plain(name), *numbers)
     return table
 
 

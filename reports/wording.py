@@ -16,8 +16,8 @@ NOT_STATED = "not stated"
 NOT_PROMISED = (
     (
         "Different sensitive values within a crowd.",
-        "If all rows of a crowd carry the same sensitive value, that value is known (no l-diversity). "
-        "This release was not checked for that.",
+        "If all rows of a crowd carry the same sensitive value, that value is known (no l-diversity unless the plan's "
+        "checks asked for it). The least diverse crowds are listed with the checks.",
     ),
     (
         "Equal odds.",
@@ -39,7 +39,7 @@ NOT_PROMISED = (
     ),
 )
 NOT_PROMISED_SHORT = (
-    "Not promised: different sensitive values within a crowd (l-diversity), differential privacy, equivalence classes. "
+    "Not promised: sensitive values that differ more than is listed (l-diversity), differential privacy, equivalence classes. "
     "A checker that compares cells as text reports k = 1."
 )
 
@@ -59,6 +59,15 @@ class Fact(NamedTuple):
     label: str
     value: str
     meaning: str = ""
+
+
+class CrowdTold(NamedTuple):
+    """What the worst crowds tell of one sensitive column, in words for a table."""
+
+    name: str
+    distinct: str
+    effective: str
+    distance: str
 
 
 class ColumnLoss(NamedTuple):
@@ -195,6 +204,39 @@ def privacy_facts(manifest: Manifest) -> list[Fact]:
             "rows that the tightest crowd has beyond its demand",
         ),
     ]
+
+
+def protection_facts(manifest: Manifest) -> list[Fact]:
+    """What is measured beside the promise; nothing of a release that was made before it was measured."""
+    found = manifest.get("protection")
+    if not found:
+        return []
+    beyond, alike = found.get("over_protection", {}), found.get("equivalence_classes", {})
+    return [
+        Fact("Over-protection", count(beyond.get("median")), "matchable rows beyond the demand, of the median person"),
+        Fact(
+            "Unique people", count(found.get("unique_records")), "whose quasi-identifiers as coded nobody shares in the source"
+        ),
+        Fact("Rows left out", count(found.get("rows_left_out")), "source rows that the plan's rules leave out"),
+        Fact("Rows written alike", count(alike.get("k")), "smallest equivalence class: k in the strict sense, not promised"),
+    ]
+
+
+TOLD_HEADINGS = ("Sensitive column", "Distinct values", "By entropy", "Distance (t)")
+
+
+def told(manifest: Manifest) -> list[CrowdTold]:
+    """The least diverse crowd of each sensitive column, and the one farthest from the whole table."""
+    return [
+        CrowdTold(
+            printable(name), count(found.get("distinct")), _digits(found.get("effective")), _digits(found.get("distance"))
+        )
+        for name, found in manifest.get("protection", {}).get("sensitive", {}).items()
+    ]
+
+
+def _digits(number: Any) -> str:
+    return f"{number:.2f}" if _known(number) else NOT_STATED
 
 
 # ---------------------------------------------------------------- utility and the run

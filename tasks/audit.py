@@ -19,11 +19,14 @@ from numpy.typing import NDArray
 from anon_core.demands import Demand
 from anon_core.encoding import codebook_from_json, read_cells
 from anon_core.errors import InputError
-from anon_core.measures.privacy import Crowds, ReleasedCells, crowds, fits_own_row
-from anon_core.measures.utility import Utility, utility
-from anon_core.records import BinaryTable, Codebook
+from anon_core.measures.classes import Classes
+from anon_core.measures.privacy import ReleasedCells, crowds, fits_own_row
+from anon_core.measures.utility import utility
+from anon_core.records import BinaryTable
 from tasks.csv_rows import FOREIGN_ERRORS, first_rows, read_csv
+from tasks.floors import Floors
 from tasks.layout import CODEBOOK, FILES, KEY, MANIFEST, released_columns
+from tasks.measured import Measured, sensitive_values
 from tasks.records import encoded, read_order
 from tasks.sources import Column, Source
 from tasks.storage import holds_files, read_json
@@ -36,46 +39,6 @@ class Finding:
     guarantee: str
     holds: bool
     words: str
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What was measured on the way to the findings.
-
-    `sizes` (attributes, rows) counts the levels each cell allows; `truthful` (records,) tells whether a record's row is
-    true of it.
-    """
-
-    codebook: Codebook
-    crowds: Crowds
-    utility: Utility
-    sizes: NDArray[np.int64]
-    truthful: NDArray[np.bool_]
-
-    def privacy(self) -> dict[str, int]:
-        """The manifest's privacy section."""
-        return {
-            "records": len(self.crowds.demanded),
-            "k_min": int(self.crowds.demanded.min()),
-            "k_max": int(self.crowds.demanded.max()),
-            "below_k": self.crowds.below_k,
-            "compatible_min_margin": self.crowds.margin,
-            "matchable_below_k": self.crowds.matchable_below_k,
-            "untruthful_rows": int((~self.truthful).sum()),
-        }
-
-    def kept(self) -> dict[str, Any]:
-        """The manifest's utility section."""
-        return {
-            "suppression": self.utility.suppression,
-            "features": self.codebook.features,
-            "cells_exact": self.utility.cells_exact,
-            "gcp": self.utility.gcp,
-            "per_column": {
-                attribute.name: {"exact": float(exact), "ncp": float(ncp)}
-                for attribute, exact, ncp in zip(self.codebook.attributes, self.utility.exact, self.utility.ncp, strict=True)
-            },
-        }
 
 
 @dataclass(frozen=True)
@@ -102,7 +65,6 @@ def audit_rows(
     """Judge the data files and the codebook in a folder."""
     frame, k_values = read_order(source, columns, demand)
     table, kept = encoded(frame, k_values, columns, demand)
-    people = frame.filter(pl.Series(kept))
     rows, findings = _read_rows(folder, formats)
     if rows is None:
         return Audit(tuple(findings))
@@ -120,19 +82,20 @@ def audit_rows(
         words = "not judged: there are no rows, or quasi-identifiers, kept columns or keys are missing"
         return Audit((*findings, Finding("crowds", holds=False, words=words)))
     seat, more = _seats(rows, np.flatnonzero(kept), _matching(matching))
-    return _judge_rows(table, people, rows, seat, columns, (*findings, *more))
+    return _judge_rows(table, frame, kept, rows, seat, columns, (*findings, *more))
 
 
 def _judge_rows(
     table: BinaryTable,
-    people: pl.DataFrame,
+    frame: pl.DataFrame,
+    kept: NDArray[np.bool_],
     rows: pl.DataFrame,
     seat: NDArray[np.int64],
     columns: tuple[Column, ...],
     findings: tuple[Finding, ...],
 ) -> Audit:
     """Readable, truthful, compatible, matchable; a record without a row has seat -1."""
-    book = table.codebook
+    book, people = table.codebook, frame.filter(pl.Series(kept))
     released = ReleasedCells.of([read_cells(a, _texts(rows[a.name])) for a in book.attributes])
     sizes = released.sizes()
     seated = np.flatnonzero(seat >= 0)
@@ -143,7 +106,8 @@ def _judge_rows(
         if column.role != "quasi":
             truthful[seated] &= _equal(people[column.name][seated], rows[column.name][seat[seated]])
     paired = bool(findings[-1].holds and findings[-2].holds and fits.all())
-    found = crowds(book, table.codes, table.k, released, seat if paired else None)
+    classes = Classes.of(book, table.codes, released)
+    found = crowds(book, table.codes, table.k, released, seat if paired else None, classes)
     unreadable = int((sizes == 0).sum())
     return Audit(
         findings=(
@@ -164,16 +128,25 @@ def _judge_rows(
                 + ("" if paired else "; none is matchable without a true row for everyone"),
             ),
         ),
-        measured=Measured(book, found, utility(book, released), sizes, truthful),
+        measured=Measured(
+            codebook=book,
+            crowds=found,
+            utility=utility(book, released),
+            sizes=sizes,
+            truthful=truthful,
+            source_rows=frame.height,
+            classes=classes,
+            sensitive=sensitive_values(rows, columns, classes),
+        ),
     )
 
 
-def audit_folder(folder: Path, audit: Audit) -> Audit:
-    """Add what the manifest of a published folder claims: its files, and the numbers measured again."""
+def audit_folder(folder: Path, audit: Audit, floors: Floors) -> Audit:
+    """Add what the manifest of a published folder claims, its files and the numbers measured again, and what [checks] ask."""
     try:
         manifest = read_json(folder / MANIFEST)
         claimed = dict(manifest["files"])
-        numbers = {**manifest["privacy"], **manifest["utility"]}
+        numbers = {**manifest["privacy"], **manifest["utility"], **manifest.get("protection", {})}
     except (OSError, ValueError, KeyError, TypeError):
         unread = Finding("manifest", holds=False, words=f"{MANIFEST} cannot be read")
         return Audit((*audit.findings, unread), audit.measured)
@@ -187,9 +160,13 @@ def audit_folder(folder: Path, audit: Audit) -> Audit:
     )
     findings = (*audit.findings, files)
     if audit.measured is not None:
-        measured = {**audit.measured.privacy(), **audit.measured.kept()}
+        privacy, kept, protection = audit.measured.privacy(), audit.measured.kept(), audit.measured.protection()
+        measured = {**privacy, **kept, **protection}
         differ = sum(not _agree(numbers.get(name), value) for name, value in measured.items())
         findings = (*findings, Finding("numbers as measured", differ == 0, f"{differ} of {len(measured)} numbers differ"))
+        if floors.stated:
+            short = [words for words, _ in floors.shortfalls({"privacy": privacy, "utility": kept, "protection": protection})]
+            findings = (*findings, Finding("checks of the plan", not short, "; ".join(short) or "all are reached"))
     return Audit(findings, audit.measured)
 
 
@@ -201,6 +178,9 @@ def _agree(claimed: Any, measured: Any) -> bool:
     if isinstance(measured, dict):
         same = isinstance(claimed, dict) and claimed.keys() == measured.keys()
         return same and all(_agree(claimed[name], value) for name, value in measured.items())
+    if isinstance(measured, list):
+        same = isinstance(claimed, list) and len(claimed) == len(measured)
+        return same and all(_agree(one, value) for one, value in zip(claimed, measured, strict=True))
     if isinstance(measured, float) and isinstance(claimed, (int, float)):
         return math.isclose(claimed, measured, abs_tol=1e-9)
     return bool(claimed == measured)

@@ -11,8 +11,10 @@ import polars as pl
 from anon_core.demands import Demand
 from anon_core.errors import GuaranteeError
 from anon_core.measures.privacy import Crowds
-from tasks.audit import Measured, audit_rows
+from tasks.audit import audit_rows
+from tasks.floors import Floors
 from tasks.layout import KEY, MATCHING, PARQUET
+from tasks.measured import Measured
 from tasks.sources import Column, Source
 from tasks.stage import log, stage
 from tasks.storage import Run, Stored
@@ -46,7 +48,7 @@ def check(
     columns: tuple[Column, ...],
     demand: Demand,
     formats: Sequence[str],
-    min_utility: float,
+    floors: Floors,
 ) -> CheckedRelease:
     """Recompute every guarantee from the source and the rows; refuse publication if one is broken."""
 
@@ -63,21 +65,15 @@ def check(
             "rows_sha256": anonymized.sha256,
             "privacy": measured.privacy(),
             "utility": measured.kept(),
+            "protection": measured.protection(),
             "verdicts": [audit.sentence(), words],
         }
 
     verdict = run.once("check", [anonymized], make)
     for words in verdict.facts["verdicts"]:
         log(words)
-    require_utility(verdict.facts["utility"], min_utility, "publication refused", "lower k or the floor")
+    floors.require(verdict.facts, "publication refused")
     return CheckedRelease(anonymized, verdict)
-
-
-def require_utility(measured: Mapping[str, Any], floor: float, found: str, remedy: str) -> None:
-    """[checks] min_utility: the share of visible bits."""
-    reached = measured["suppression"]
-    if reached < floor:
-        raise GuaranteeError(f"{found}; utility {reached:.4f} is below checks.min_utility = {floor}; {remedy}")
 
 
 def _great_expectations(measured: Measured, anonymized: Stored) -> str:

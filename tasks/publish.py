@@ -14,7 +14,8 @@ from prefect.context import FlowRunContext
 
 from reports import summary
 from tasks.admit import refuse_second_release
-from tasks.check import CheckedRelease, require_utility
+from tasks.check import CheckedRelease
+from tasks.floors import Floors
 from tasks.layout import CODEBOOK, FILES, MANIFEST, REPORT
 from tasks.stage import log, stage
 from tasks.storage import (
@@ -80,7 +81,7 @@ def _publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping
     return manifest
 
 
-def published(run: Run, parent: Path, min_utility: float) -> Path | None:
+def published(run: Run, parent: Path, floors: Floors) -> Path | None:
     """The folder in which this run has published here, if it is still whole; a stricter check holds for it, too."""
     release = run.released(parent)
     if release is None or not release.stands():
@@ -90,7 +91,7 @@ def published(run: Run, parent: Path, min_utility: float) -> Path | None:
         return None
     run.mark_released(replace(release, published=True))
     standing = f"{release.folder.name} was published before and stays as it is"
-    require_utility(manifest["utility"], min_utility, standing, "lower the floor to keep it")
+    floors.require(manifest, standing, "ease [checks] to keep it")
     return release.folder
 
 
@@ -119,6 +120,7 @@ def _manifest(run: Run, checked: CheckedRelease, claims: Mapping[str, Any]) -> d
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "privacy": facts["privacy"],
         "utility": facts["utility"],
+        "protection": facts["protection"],
         "iterations": checked.rows.facts["iterations"],
         "timings": {name: record["seconds"] for name, record in stages.items()},
         "peak_memory_bytes": max(record["peak_memory_bytes"] for record in stages.values()),

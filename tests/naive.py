@@ -5,6 +5,8 @@ by (E, min, max). n up to about 40.
 """
 
 import itertools
+import math
+from collections import Counter
 
 import numpy as np
 
@@ -137,3 +139,33 @@ def lightest_cover(weights, b):
             best = weight if best is None else min(best, weight)
             fewest = min(fewest or (len(cover), weight), (len(cover), weight))
     return best, fewest
+
+
+def crowd_values(fit, values):
+    """The sensitive values that each record's crowd shows, most frequent first: [(value, how often)] a record."""
+    return [Counter(v for v, fits in zip(values, row, strict=True) if fits).most_common() for row in fit]
+
+
+def entropy_l(counts):
+    """exp of the entropy of shares."""
+    total = sum(counts)
+    return math.exp(-sum(c / total * math.log(c / total) for c in counts)) if total else 0.0
+
+
+def recursive_odds(counts, l):
+    """r_1 / (r_l + ... + r_m) with r descending: (c, l)-diverse iff below c."""
+    rest = sum(sorted(counts, reverse=True)[l - 1 :])
+    return max(counts) / rest if rest else math.inf
+
+
+def earth_movers_distance(p, q, ordered):
+    """The cheapest way to turn p into q by a linear program; moving costs |i - j| / (m - 1), or 1."""
+    from scipy.optimize import linprog
+
+    m = len(p)
+    if m == 1:
+        return 0.0
+    cost = [abs(i - j) / (m - 1) if ordered else float(i != j) for i in range(m) for j in range(m)]
+    leaves = [[float(i == here) for i in range(m) for j in range(m)] for here in range(m)]
+    arrives = [[float(j == here) for i in range(m) for j in range(m)] for here in range(m)]
+    return linprog(cost, A_eq=leaves + arrives, b_eq=[*p, *q]).fun

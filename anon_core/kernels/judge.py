@@ -53,6 +53,22 @@ def count_rows(level, bitmap, rows_in, component, record_component, compatible, 
         matchable[record] = same
 
 
+@parallel_kernel
+def count_records(level, bitmap, records_in, found):
+    # found (parts, row classes): zeros, filled; each part is one thread's own
+    """For each row class: records that fit it, as a sum over the parts."""
+    parts = found.shape[0]
+    for part in prange(parts):
+        words = np.empty(bitmap.shape[1], dtype=np.uint64)
+        for record in range(part, level.shape[1], parts):
+            rows_of(record, level, bitmap, words)
+            for w in range(len(words)):
+                word = words[w]
+                while word:
+                    found[part, 64 * w + lowest_bit(word)] += records_in[record]
+                    word &= word - np.uint64(1)
+
+
 @kernel
 def lowest_bit(word):
     """Index of the lowest set bit of a word that is not zero."""

@@ -1,44 +1,16 @@
 """How large a crowd each record really hides in, from source levels and released cells alone."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numba import get_num_threads
 from numpy.typing import NDArray
 
-from anon_core.encoding import distinct_columns
-from anon_core.kernels.judge import components, count_rows, finish_order
+from anon_core.kernels.judge import components, count_records, count_rows, finish_order
+from anon_core.measures.classes import Classes, ReleasedCells, bitmap
 from anon_core.records import Codebook
 
-
-@dataclass(frozen=True)
-class ReleasedCells:
-    """Released quasi-identifiers as sets of levels.
-
-    Attributes
-    ----------
-    cell : int32 (attributes, rows)
-        Which distinct cell of its attribute a row holds.
-    levels : tuple of bool (distinct cells, levels of the attribute)
-        What each distinct cell allows.
-    """
-
-    cell: NDArray[np.int32]
-    levels: tuple[NDArray[np.bool_], ...]
-
-    @classmethod
-    def of(cls, read: Sequence[tuple[NDArray[np.int32], NDArray[np.bool_]]]) -> "ReleasedCells":
-        """From the answers of `encoding.read_cells`, one an attribute."""
-        return cls(np.stack([cell for cell, _ in read]), tuple(levels for _, levels in read))
-
-    @property
-    def rows(self) -> int:
-        """Number of released rows."""
-        return int(self.cell.shape[1])
-
-    def sizes(self) -> NDArray[np.int64]:
-        """How many levels each cell allows, int64 (attributes, rows); 0 where it cannot be read."""
-        return np.stack([levels.sum(axis=1)[cell] for cell, levels in zip(self.cell, self.levels, strict=True)])
+__all__ = ["Crowds", "ReleasedCells", "crowds", "fits_own_row", "records_per_row"]
 
 
 @dataclass(frozen=True)
@@ -70,6 +42,11 @@ class Crowds:
         return int((self.matchable < self.demanded).sum())
 
     @property
+    def surplus(self) -> NDArray[np.int64]:
+        """Over-protection, int64 (n,): matchable rows beyond those demanded."""
+        return self.matchable - self.demanded.astype(np.int64)
+
+    @property
     def margin(self) -> int:
         """Smallest difference of compatible rows and demand."""
         return int((self.compatible - self.demanded).min())
@@ -97,6 +74,7 @@ def crowds(
     k: NDArray[np.int32],
     released: ReleasedCells,
     seat: NDArray[np.int64] | None,
+    classes: Classes | None = None,
 ) -> Crowds:
     """Count compatible and matchable rows of every record, exactly.
 
@@ -110,6 +88,8 @@ def crowds(
     seat : int64 (n,) or None
         Row of each record: a perfect matching in which every record fits its row. None where there is none; then no row
         is matchable.
+    classes : Classes, optional
+        Those of these records and rows, where they were merged already.
 
     Returns
     -------
@@ -123,36 +103,31 @@ def crowds(
     stored: a bitmap over rows for each level answers "which rows does v fit" by one intersection, so memory is
     O(levels * rows / 8) and time O(records * attributes * rows / 64).
     """
-    record_class, first_record = distinct_columns(codes)
-    row_class, first_row = distinct_columns(released.cell)
-    level, cell = codes[:, first_record], released.cell[:, first_row]
-    offsets = codebook.level_offsets[:-1]
-    allows = [levels[c].T for c, levels in zip(cell, released.levels, strict=True)]
-    bitmap = _bitmap(allows)
-    level_index = level.astype(np.int64) + offsets[:, None]
-    rows_in = np.bincount(row_class, minlength=cell.shape[1])
+    merged = Classes.of(codebook, codes, released) if classes is None else classes
+    level, cell = merged.level, merged.cell
     record_component = np.full(level.shape[1], -1, dtype=np.int64)
     component = np.full(cell.shape[1], -2, dtype=np.int64)
     if seat is not None:
         component[:] = -1
-        seats_start, seats = _lists(record_class, row_class[seat], level.shape[1])
-        seated_start, seated = _lists(row_class[seat], record_class, cell.shape[1])
+        taken = merged.row_class[seat]
+        seats_start, seats = _lists(merged.record_class, taken, level.shape[1])
+        seated_start, seated = _lists(taken, merged.record_class, cell.shape[1])
         order = np.empty(level.shape[1], dtype=np.int64)
-        finish_order(level_index, bitmap, seated_start, seated, order)
+        finish_order(merged.level_index, merged.bitmap, seated_start, seated, order)
         holds = [np.arange(a.levels)[:, None] == code for a, code in zip(codebook.attributes, level, strict=True)]
         cell_index, allowed_start, allowed = _allowed(codebook, released, cell)
-        components(order, _bitmap(holds), cell_index, allowed_start, allowed, seats_start, seats, record_component, component)
+        components(order, bitmap(holds), cell_index, allowed_start, allowed, seats_start, seats, record_component, component)
     compatible, matchable = np.empty((2, level.shape[1]), dtype=np.int64)
-    count_rows(level_index, bitmap, rows_in, component, record_component, compatible, matchable)
-    return Crowds(k, compatible[record_class], matchable[record_class])
+    count_rows(merged.level_index, merged.bitmap, merged.rows_in, component, record_component, compatible, matchable)
+    return Crowds(k, compatible[merged.record_class], matchable[merged.record_class])
 
 
-def _bitmap(flags: Sequence[NDArray[np.bool_]]) -> NDArray[np.uint64]:
-    """Stack boolean (levels, items) blocks into uint64 (all levels, words), item i at bit i % 64 of word i // 64."""
-    items = flags[0].shape[1]
-    packed = np.zeros((sum(len(block) for block in flags), 8 * (-(-items // 64))), dtype=np.uint8)
-    packed[:, : -(-items // 8)] = np.concatenate([np.packbits(block, axis=1, bitorder="little") for block in flags])
-    return packed.view("<u8")
+def records_per_row(classes: Classes) -> NDArray[np.int64]:
+    """How many records fit each released row, int64 (rows,): the crowd as its row sees it."""
+    found = np.zeros((get_num_threads(), classes.cell.shape[1]), dtype=np.int64)
+    count_records(classes.level_index, classes.bitmap, classes.records_in, found)
+    total: NDArray[np.int64] = found.sum(axis=0)
+    return total[classes.row_class]
 
 
 def _lists(owner: NDArray[np.int64], item: NDArray[np.int64], owners: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

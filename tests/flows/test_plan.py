@@ -13,6 +13,7 @@ from anon_core.demands import Demand
 from anon_core.records import ColumnSpec
 from flows.plan import PlanError, ReleasePlan
 from tasks.cluster import Cluster
+from tasks.floors import Close, Diverse, Floors
 from tasks.sources import Column
 
 MARK = "zq7"
@@ -196,6 +197,21 @@ def test_demands(load, k, demand):
     assert load(replace=[("k = 5", f"k = {k}")]).demand == demand
 
 
+def test_floors(load):
+    assert load().checks.floors == Floors()
+    one = "columns = {age = 0.5}\nl_diversity = {column = 'income', l = 3, kind = 'entropy'}\nmax_row_loss = 0"
+    assert load(f"[checks]\n{one}").checks.floors == Floors(
+        columns={"age": 0.5}, l_diversity=(Diverse(column="income", l=3, kind="entropy"),), max_row_loss=0.0
+    )
+    several = "{column = 'income', l = 2, kind = 'recursive', c = 2}, {column = 'income', l = 4}"
+    plan = load(f"[checks]\nl_diversity = [{several}]\nt_closeness = {{column = 'income', t = 0.2}}")
+    assert plan.checks.floors == Floors(
+        l_diversity=(Diverse(column="income", l=2, kind="recursive", c=2.0), Diverse(column="income", l=4)),
+        t_closeness=(Close(column="income", t=0.2),),
+    )
+    assert plan.sha256 == load().sha256
+
+
 def test_a_plan_with_a_byte_order_mark(plan_at):
     path = plan_at()
     path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
@@ -345,7 +361,32 @@ WRONG = [
     ("[compute]\nmemory = 77319", "compute.memory must be a text"),
     (f"[compute]\nmemory = '{'9' * 400}GiB'", "compute.memory must be a number and a unit"),
     ("[checks]\nmin_utility = 85", "checks.min_utility must be less than or equal to 1"),
-    ("[checks]\nl_diversity = 3", "unknown key checks.l_diversity; allowed: min_utility"),
+    ("[checks]\nmin_k = 3", "unknown key checks.min_k; allowed: min_utility, columns, l_diversity, t_closeness, max_row_loss"),
+    ("[checks]\nmax_row_loss = -1", "checks.max_row_loss must be greater than or equal to 0"),
+    ("[checks]\nl_diversity = 3", "checks.l_diversity must be a list"),
+    ("[checks]\ncolumns = {zq7 = 0.5}", r"checks.columns names a column that \[columns\] does not; allowed: age, job"),
+    ("[checks]\ncolumns = {income = 0.5}", "checks.columns: column 'income' is no quasi-identifier, it has role = 'sensitive'"),
+    ("[checks]\ncolumns = {age = 77319}", "checks.columns.age must be less than or equal to 1"),
+    *(
+        (f"[checks]\nl_diversity = {{{asked}}}", words)
+        for asked, words in (
+            ("column = 'zq7', l = 3", r"checks.l_diversity names a column that \[columns\] does not; allowed: income"),
+            ("column = 'age', l = 3", "checks.l_diversity: column 'age' is not sensitive, it has role = 'quasi'; allowed: inc"),
+            ("column = 'income'", "checks.l_diversity.0.l is missing; it is required"),
+            ("column = 'income', l = 1", "checks.l_diversity.0.l must be greater than or equal to 2"),
+            ("column = 'income', l = 2, m = 3", "unknown key checks.l_diversity.0.m; allowed: column, l, kind, c"),
+            ("column = 'income', l = 2, kind = 'zq7'", "checks.l_diversity.0.kind must be 'distinct', 'entropy' or 'recursiv"),
+            ("column = 'income', l = 2, c = 2.0", "checks.l_diversity: c belongs to kind = 'recursive', which needs one"),
+            (
+                "column = 'income', l = 2, kind = 'recursive'",
+                "checks.l_diversity: c belongs to kind = 'recursive', which needs",
+            ),
+            ("column = 'income', l = 11, kind = 'recursive', c = 2", "'recursive' is measured up to l = 10; lower l"),
+            ("column = 'income', l = 2, kind = 'recursive', c = inf", "checks.l_diversity.0.c must be a finite number"),
+        )
+    ),
+    ("[checks]\nt_closeness = {column = 'income', t = 1.5}", "checks.t_closeness.0.t must be less than or equal to 1"),
+    ("[checks]\nt_closeness = [{column = 'who', t = 0.5}]", "checks.t_closeness: column 'who' is not sensitive"),
     ("[anonymizer]\nname = 'zq7'", "anonymizer.name is not known; allowed: adaptive"),
     ("[anonymizer]\nname = ['zq7']", "anonymizer.name is not known; allowed: adaptive"),
     ("[anonymizer]\neps = 77319", "unknown key anonymizer.eps; allowed: name, epsilon, schedule, reclaim, weights, cover, "),
@@ -699,6 +740,9 @@ epsilon = 1
 threads = 1
 [checks]
 min_utility = 0.5
+columns = {"a.b ä" = 0.25}
+l_diversity = {column = "income", l = 3}
+t_closeness = [{column = "income", t = 0.5}]
 """
 
 
@@ -774,6 +818,7 @@ def test_frozen_plans_are_their_owners(load, tmp_path):
         "compute={engine='dask', scheduler='tls://host:8786'}",
         "compute={engine='dask', workers=7}",
         "checks.min_utility=0.1",
+        "checks={l_diversity={column='income', l=3}, t_closeness={column='income', t=0.1}, columns={age=0.5}, max_row_loss=0}",
         "publish.path=elsewhere",
         "publish.vault=elsewhere",
         "publish.allow_second_release=true",

@@ -153,7 +153,7 @@ def test_the_manifest_holds_what_the_contract_names(released):
     document = manifest(released.folder_of_v1)
     assert set(document) == {
         "crowdcover", "name", "version", "created", "plan_sha256", "source", "anonymizer", "privacy", "utility",
-        "iterations", "timings", "peak_memory_bytes", "files",
+        "protection", "iterations", "timings", "peak_memory_bytes", "files",
     }  # fmt: skip
     assert (document["name"], document["version"]) == ("people", "v1")
     assert document["source"] == {"rows": 90, "columns": 7}
@@ -449,7 +449,7 @@ def test_a_release_that_does_not_reach_a_stricter_check_stands_and_is_refused(se
         GuaranteeError, match=r"v1 was published before and stays as it is; utility .* is below checks"
     ) as caught:
         order.release()
-    assert "min_utility = 0.999; lower the floor" in str(caught.value)
+    assert "min_utility = 0.999; ease [checks] to keep it" in str(caught.value)
     assert {path.name: path.read_bytes() for path in first.iterdir()} == files
     assert order.versions == ["v1"]
     order.write(checks={"min_utility": manifest(first)["utility"]["suppression"]})

@@ -53,6 +53,16 @@ def manifest(
             "matchable_below_k": 0,
             "untruthful_rows": 0,
         },
+        "protection": {
+            "rows_left_out": 17,
+            "unique_records": 321,
+            "over_protection": {"min": 1, "median": 43, "max": 77},
+            "equivalence_classes": {"number": 490, "k": 1},
+            "sensitive": {
+                name: {"distinct": 2, "effective": 1.75, "odds": [4.5, None], "distance": 0.625}
+                for name in (("illness",) if columns == ("age", "sex") else columns)
+            },
+        },
         "utility": {
             "suppression": 0.9063,
             "features": 104,

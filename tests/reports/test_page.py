@@ -101,7 +101,8 @@ def test_says_what_is_promised_and_what_is_not(html: str) -> None:
     for said in (
         "sample v7", "2026-11-20 21:30 UTC", "500", "The privacy promise holds", "k from 5 to 100", "matchable",
         "l-diversity", "Differential privacy", "Equivalence classes", "k = 1", "Synthetic", "0.906", "55.1 %", "11.2 %",
-        "858 MiB", "2 min 9 s", "3f" * 32,
+        "858 MiB", "2 min 9 s", "3f" * 32, "Over-protection 43", "Unique people 321", "Rows left out 17",
+        "Rows written alike 1", "What the worst crowd tells", "illness 2 1.75 0.62",
     ):  # fmt: skip
         assert said in text, said
 
@@ -191,10 +192,20 @@ def test_curves_pass_through_few_sizes(records: int) -> None:
     assert shares == pytest.approx([np.mean(seats.demanded >= size) for size in sizes])
 
 
+def test_a_release_that_was_made_before_has_a_page() -> None:
+    old = manifest()
+    del old["protection"]
+    text = Page(page.render(old, crowds())).text
+    assert "What the worst crowd tells" not in text
+    assert "Over-protection" not in text
+    assert "The privacy promise holds" in text
+
+
 def test_unusual_numbers_do_not_stop_the_page() -> None:
     release = manifest()
     release["utility"]["per_column"]["age"] = {"exact": None, "ncp": float("nan")}
     release["utility"]["gcp"] = None
+    release["protection"] = {"sensitive": {"illness": {"distinct": None, "distance": float("nan")}}}
     del release["created"], release["timings"]
     parsed = Page(page.render(release, crowds()))
     assert wording.NOT_STATED in parsed.text

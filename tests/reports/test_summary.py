@@ -11,6 +11,7 @@ from rich.console import Console
 from reports import summary, wording
 from tests.reports.samples import HOSTILE, broken, manifest
 
+TOLD = ("43", "321", "illness", "1.75", "0.62")
 NUMBERS = ("500", "0.906", "55.1 %", "11.2 %", "104", "50.0 %", "10.0 %", "49,852", "2 min 9 s", "858 MiB")
 
 
@@ -19,6 +20,14 @@ def shown(release: wording.Manifest, width: int = 80, terminal: bool = False) ->
     screen = io.StringIO()
     summary.terminal(release, Console(file=screen, width=width, force_terminal=terminal))
     return screen.getvalue()
+
+
+@pytest.mark.parametrize("show", [summary.markdown, shown])
+def test_what_crowds_tell_is_shown_where_it_was_measured(show) -> None:
+    assert all(told in show(manifest()) for told in TOLD)
+    old = manifest()
+    del old["protection"]
+    assert not any(told in show(old) for told in ("illness", "1.75", "Over-protection", "Sensitive column"))
 
 
 def test_markdown_holds_the_numbers() -> None:
