@@ -74,7 +74,7 @@ def test_people_whom_nobody_equals_are_counted(server, tmp_path):
 FLOORS = {
     "distinct": (
         {"l_diversity": {"column": "diagnosis", "l": 6}},
-        r"column 'diagnosis': a crowd has \d distinct values, l = 6",
+        r"column 'diagnosis': a crowd has \d distinct values?, l = 6",
     ),
     "entropy": ({"l_diversity": [{"column": "diagnosis", "l": 5, "kind": "entropy"}]}, "values by entropy, l = 5 are required"),
     "recursive": (
@@ -88,7 +88,7 @@ FLOORS = {
 
 @pytest.mark.parametrize(("checks", "words"), FLOORS.values(), ids=FLOORS.keys())
 def test_what_falls_short_is_refused_and_easing_the_check_recomputes_nothing(server, tmp_path, checks, words):
-    order = Order(tmp_path, checks=checks)
+    order = Order(tmp_path, checks=checks).fix_seed()  # what a crowd tells depends on who sits where
     with pytest.raises(GuaranteeError, match=f"publication refused; .*{words}"):
         order.release()
     assert not order.releases.exists()
@@ -110,7 +110,7 @@ def test_what_falls_short_is_refused_and_easing_the_check_recomputes_nothing(ser
 
 
 def test_what_a_release_reaches_is_not_refused(server, tmp_path):
-    order = Order(tmp_path)
+    order = Order(tmp_path).fix_seed()
     folder = order.release()
     measured = manifest(folder)
     told = measured["protection"]["sensitive"]["diagnosis"]
