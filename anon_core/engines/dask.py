@@ -93,7 +93,7 @@ def run(
     with threads_set(threads) as all_threads:
         afford((1 + own) * (anonymizer.memory(table) + _travelling(table)), table, memory)
         with connected(scheduler, own, max(1, all_threads // max(1, own))) as client:
-            spread = partial(SpreadGrouping, client=client)
+            spread = partial(FarmedGrouping, client=client)
             return anonymizer.anonymize(table, order=order, observer=observer, resume=resume, engine=spread)
 
 
@@ -103,7 +103,7 @@ def _travelling(table: BinaryTable) -> int:
     return table.records * per_record + 8 * int((table.k - 1).sum(dtype=np.int64))
 
 
-class SpreadGrouping(Grouping):
+class FarmedGrouping(Grouping):
     """The work of an iteration, its search on a cluster."""
 
     def __init__(self, table: BinaryTable, settings: Adaptive, *, client: Client) -> None:
