@@ -123,7 +123,7 @@ class Ranks:
         self._comm.Bcast(changed, root=turn)
         self._comm.Bcast(values.view(np.uint8), root=turn)
         if turn == self.rank:
-            self.sent += changed.nbytes + values.nbytes
+            self.sent += (changed.nbytes + values.nbytes) * (self.size > 1)
         else:
             rows[changed] = values
 
