@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, cast
 
 import dask
-from distributed import Security
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.client.orchestration import get_client
@@ -18,24 +17,14 @@ from prefect.states import Failed
 from prefect.task_runners import TaskRunner
 from prefect_dask.task_runners import DaskTaskRunner
 
+from anon_core.engines.dask import UNSEEN, of_this_machine
 from anon_core.errors import AnonymityError
 from flows.cli import exit_code, on_prefect
 from flows.release import release
 from tasks.engines import quiet_dask
 
 Outcome = tuple[int, str]  # exit code; the release folder, or why there is none
-CLUSTER = {
-    "threads_per_worker": 1,
-    "processes": True,
-    "dashboard_address": "127.0.0.1:0",
-    "memory_limit": 0,  # plans state theirs
-    "silence_logs": logging.CRITICAL,
-}
-CONFIGURATION = {
-    "distributed.worker.daemon": False,  # they start processes of their own where a plan's engine is Dask
-    "distributed.scheduler.http.routes": [],
-    "distributed.worker.http.routes": [],
-}
+CONFIGURATION = {**UNSEEN, "distributed.worker.daemon": False}  # they start processes where a plan's engine is Dask
 
 quiet_dask()
 logging.getLogger("prefect.task_runner.dask").setLevel(logging.WARNING)  # it names a dashboard that is not there
@@ -61,7 +50,7 @@ def release_all(plans: Sequence[tuple[str, Path]], workers: int) -> list[Outcome
     """Run the flow on so many processes; of each named plan what came of it."""
     names, frozen = [name for name, _ in plans], [str(plan) for _, plan in plans]
     with dask.config.set(CONFIGURATION):
-        cluster = {**CLUSTER, "n_workers": min(workers, len(plans)), "security": Security.temporary()}  # type: ignore[no-untyped-call]
+        cluster = of_this_machine(min(workers, len(plans)), 1)
         runner = cast("TaskRunner[Any]", DaskTaskRunner(cluster_kwargs=cluster))
         run = releases.with_options(task_runner=runner, flow_run_name=", ".join(names))
         return cast("list[Outcome]", run(names, frozen, return_state=True).result(raise_on_failure=False))

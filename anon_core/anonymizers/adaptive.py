@@ -173,7 +173,8 @@ class Grouping:
         In that order.
     graph : Dissimilarity
     tree : Tree
-    b : int32 (n,)
+    b, asked : int32 (n,)
+        Neighbours that each record needs, and those that are searched for here.
     counts : uint16 (f, n)
         By place: how many neighbours, or partners that are left, differ from each record in each feature.
     reclaims : bool
@@ -187,6 +188,7 @@ class Grouping:
         self.tree = level_tree(self.graph)
         self.b = table.k - np.int32(1)
         self.counts = np.zeros((table.codebook.features, table.records), dtype=np.uint16)
+        self.asked = self.b
         self._neighbours: Neighbours | None = None
 
     def check(self, resume: Checkpoint, table: BinaryTable) -> None:
@@ -196,8 +198,16 @@ class Grouping:
     def cover(self, epsilon: float, report: Callable[[int], None]) -> Edges:
         """The cover that the next iteration starts from, under the weights that the counts make."""
         graph = self.graph.fading(epsilon)
-        self._neighbours = nearest_neighbours(graph, self.tree, self.counts, self.b, before=self._neighbours, report=report)
-        return self.kind.find(graph, self.counts, self.b, self._neighbours)
+        self._neighbours = self.nearest(graph, self._neighbours, report)
+        return self.chosen(graph, self._neighbours)
+
+    def nearest(self, graph: Dissimilarity, before: Neighbours | None, report: Callable[[int], None]) -> Neighbours:
+        """Those nearest to each record, as many as it asks for."""
+        return nearest_neighbours(graph, self.tree, self.counts, self.asked, before=before, report=report)
+
+    def chosen(self, graph: Dissimilarity, near: Neighbours) -> Edges:
+        """The cover by lists of the nearest."""
+        return self.kind.find(graph, self.counts, self.b, near)
 
     def hide(self, cover: Edges) -> None:
         """Count the neighbours that differ from each record in each feature; where there are any, it is hidden."""

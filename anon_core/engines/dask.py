@@ -13,6 +13,7 @@ from contextvars import Context
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import dask
@@ -28,17 +29,20 @@ from anon_core.errors import ClusterError
 from anon_core.graphs.dissimilarity import Dissimilarity
 from anon_core.graphs.nearest_closure import GROUP, Neighbours, Search, level_tree
 from anon_core.kernels.lanes import LANES
-from anon_core.records import BinaryTable, Checkpoint, Edges, MaskedTable, Observer
+from anon_core.records import BinaryTable, Checkpoint, MaskedTable, Observer
 
 MOST_CHUNKS = 128  # tasks of an iteration: enough for as many threads, few enough that each is worth its message
 ATTEMPTS = 4  # rounds in a row that bring nothing before the cluster is given up
 LOOK = 1.0  # seconds between two looks at who is there
 PATIENCE = 60.0  # seconds that a cluster may be without a worker: one may be on its way
+UNSEEN: dict[str, list[str]] = {  # nobody is to look into a cluster of this machine
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+}
 CONFIGURATION = {
+    **UNSEEN,
     "distributed.admin.large-graph-warning-threshold": "1 TiB",  # lists that bound a search travel with it
     "distributed.scheduler.active-memory-manager.start": False,  # of a local cluster: it would undo a broadcast
-    "distributed.scheduler.http.routes": [],  # of a local cluster, too: nobody is to look into it
-    "distributed.worker.http.routes": [],
     "distributed.worker.profile.enabled": False,
 }
 DYING = "Dask workers die again and again of the same blocks of records; give them more memory, then run again"
@@ -110,14 +114,9 @@ class FarmedGrouping(Grouping):
         super().__init__(table, settings)
         self._client = client
 
-    def cover(self, epsilon: float, report: Callable[[int], None]) -> Edges:
-        """The cover that the next iteration starts from, under the weights that the counts make."""
-        ground = Ground(self.graph.fading(epsilon), self.counts, self.b)
-        self._neighbours = self._search(ground, self._neighbours, report)
-        return self.kind.find(ground.graph, self.counts, self.b, self._neighbours)
-
-    def _search(self, ground: "Ground", before: Neighbours | None, report: Callable[[int], None]) -> Neighbours:
-        """Put the lists that come back in their places."""
+    def nearest(self, graph: Dissimilarity, before: Neighbours | None, report: Callable[[int], None]) -> Neighbours:
+        """Those nearest to each record: lists in their places as they come back."""
+        ground = Ground(graph, self.counts, self.b)
         indptr = np.concatenate([[0], np.cumsum(self.b, dtype=np.int64)])
         vertex, cost = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=np.int32)
 
@@ -275,17 +274,7 @@ def connected(scheduler: str | None, workers: int, threads: int) -> Iterator[Cli
     """A client of a running cluster, or of one that is started for it."""
     with dask.config.set(CONFIGURATION), ExitStack() as stack:
         try:
-            cluster = scheduler or stack.enter_context(
-                LocalCluster(
-                    n_workers=workers,
-                    threads_per_worker=threads,
-                    processes=True,
-                    dashboard_address="127.0.0.1:0",
-                    memory_limit=0,  # said before: Dask's own limit would write to disk, or kill
-                    security=Security.temporary(),  # else whoever has an account here could connect
-                    silence_logs=logging.CRITICAL,  # what fails is raised
-                )
-            )
+            cluster = scheduler or stack.enter_context(LocalCluster(**of_this_machine(workers, threads)))
             client = stack.enter_context(Client(cluster, set_as_default=False))
             _refuse_others(client)
         except (OSError, ValueError, TypeError, RuntimeError) as error:
@@ -294,6 +283,19 @@ def connected(scheduler: str | None, workers: int, threads: int) -> Iterator[Cli
                 "start it, mend the address, or leave it out for a cluster of this machine"
             ) from None
         yield client
+
+
+def of_this_machine(workers: int, threads: int) -> dict[str, Any]:
+    """What starts a cluster of processes that nobody but the starter can use; with `UNSEEN`."""
+    return {
+        "n_workers": workers,
+        "threads_per_worker": threads,
+        "processes": True,
+        "dashboard_address": "127.0.0.1:0",
+        "memory_limit": 0,  # plans state theirs: Dask's own limit would write to disk, or kill
+        "security": Security.temporary(),  # else whoever has an account here could connect
+        "silence_logs": logging.CRITICAL,  # what fails is raised
+    }
 
 
 def _refuse_others(client: Client) -> None:

@@ -59,10 +59,10 @@ def threads_set(threads: int) -> Iterator[int]:
         numba.set_num_threads(before)
 
 
-def afford(need: int, table: BinaryTable, memory: int | None) -> None:
+def afford(need: int, table: BinaryTable, memory: int | None, *, where: str = "", instead: str = "use fewer levels") -> None:
     """Raise LimitError where a table needs more bytes than are allowed."""
     if memory is not None and need > memory:
         raise LimitError(
-            f"{table.records} records x {table.codebook.features} features need {need / 2**20:.0f} MiB, "
-            f"{memory / 2**20:.0f} MiB are allowed; raise [compute] memory or use fewer levels"
+            f"{table.records} records x {table.codebook.features} features need {need / 2**20:.0f} MiB{where}, "
+            f"{memory / 2**20:.0f} MiB are allowed; raise [compute] memory or {instead}"
         )

@@ -30,7 +30,7 @@ def closure_edges(indptr, neighbours, costs, u, v, weight):
 
 
 @kernel
-def count_edges(u, v, degree):  # degree (n,) zeroed
+def count_edges(u, v, degree):  # degree (n,): added to
     """Count the edges at each vertex."""
     for e in range(len(u)):
         degree[u[e]] += 1

@@ -1,6 +1,5 @@
 """The work of an iteration, spread over ranks."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,8 @@ from anon_core.engines.mpi.memory import COUNTED
 from anon_core.engines.mpi.ranks import Ranks
 from anon_core.graphs.agreement import Partners, Together, first_agreeing, hidden_by, reclaim
 from anon_core.graphs.covers import refuse_unspread
-from anon_core.graphs.nearest_closure import Neighbours, nearest_neighbours, shares
+from anon_core.graphs.dissimilarity import Dissimilarity
+from anon_core.graphs.nearest_closure import Neighbours, shares
 from anon_core.kernels.cover import hide_apart
 from anon_core.kernels.showing import count_partners
 from anon_core.kernels.suitor import scatter_counts
@@ -33,7 +33,7 @@ class SpreadGrouping(Grouping):
         super().__init__(table, settings)
         self.ranks = ranks
         self._redundant = settings.cover == "nearest"
-        self._searched = np.where(shares(self.graph, ranks.size) == ranks.rank, self.b, np.int32(0))
+        self.asked = np.where(shares(self.graph, ranks.size) == ranks.rank, self.b, np.int32(0))
         self._blank = hidden_by(self.graph, self.counts)  # nothing is counted yet
         steps = max(self.graph.lut.shape[1], self.graph.cell_lut.shape[1])  # epsilon only falls
         self._counted = np.uint8 if steps <= 2**8 else np.uint16
@@ -41,13 +41,9 @@ class SpreadGrouping(Grouping):
     def check(self, resume: Checkpoint, table: BinaryTable) -> None:
         """The parts were checked as they were read."""
 
-    def cover(self, epsilon: float, report: Callable[[int], None]) -> Edges:
+    def chosen(self, _graph: Dissimilarity, near: Neighbours) -> Edges:
         """The edges of the cover with an end among the own vertices."""
-        graph = self.graph.fading(epsilon)
-        self._neighbours = nearest_neighbours(
-            graph, self.tree, self.counts, self._searched, before=self._neighbours, report=report
-        )
-        return spread_cover(self.ranks, adjacency(self.ranks, self._neighbours), self.b, redundant=self._redundant)
+        return spread_cover(self.ranks, adjacency(self.ranks, near), self.b, redundant=self._redundant)
 
     def hide(self, cover: Edges) -> None:
         """Hide what differs between the ends of an edge, reclaim, and tell all how many partners differ."""
@@ -78,7 +74,7 @@ class SpreadGrouping(Grouping):
 
     def edges(self, cover: Edges) -> int:
         """How many edges all ranks have: each counts where its first end lives."""
-        own = np.count_nonzero((cover.u >= self.ranks.low) & (cover.u < self.ranks.high))
+        own = np.count_nonzero(self.ranks.owns(cover.u))
         return int(self.ranks.total(np.array([own]))[0])
 
     def agreement_cover(self, hidden: NDArray[np.uint64]) -> Edges:

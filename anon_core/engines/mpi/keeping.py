@@ -68,11 +68,10 @@ class Keeper(Observer):
 
     def _own(self, parts: Sequence[dict[str, Any]]) -> Edges:
         """The edges of all parts with an end among the own vertices."""
-        ranks, chosen = self._ranks, []
+        chosen = []
         for part in parts:
             edges = read_part(self._folder, part)
-            ends = self._rank_of[edges.u], self._rank_of[edges.v]
-            near = np.logical_or(*((ranks.low <= end) & (end < ranks.high) for end in ends))
+            near = self._ranks.owns(self._rank_of[edges.u]) | self._ranks.owns(self._rank_of[edges.v])
             chosen.append(np.stack([edges.u[near], edges.v[near], edges.weight[near]]))
         return Edges(*np.concatenate(chosen, axis=1))
 
@@ -91,14 +90,8 @@ class Keeper(Observer):
         latest = self._write(f"cover-{self._iteration.number}", checkpoint.latest)
         self._best = latest if checkpoint.best is checkpoint.latest else self._best
         if self._ranks.rank == 0:
-            record = {
-                "digest": self._job.digest,
-                "iterations": [dataclasses.asdict(iteration) for iteration in checkpoint.iterations],
-                "seconds": self._seconds,
-                "latest": latest,
-                "best": self._best,
-            }
-            write_json(self._folder / CHECKPOINT, record)
+            record = self._record(checkpoint.iterations)
+            write_json(self._folder / CHECKPOINT, {**record, "latest": latest, "best": self._best})
             named = {part["file"] for part in latest + self._best}
             for leftover in self._folder.glob("cover-*.npy"):
                 if leftover.name not in named:
@@ -111,22 +104,19 @@ class Keeper(Observer):
         parts = self._write("result", masked.cover)
         sent = self._ranks.total(np.array([self._ranks.sent]))
         if self._ranks.rank == 0:
-            record = {
-                "digest": self._job.digest,
-                "iterations": [dataclasses.asdict(iteration) for iteration in masked.iterations],
-                "seconds": self._seconds,
-                "parts": parts,
-                "bytes_sent": int(sent[0]),
-                "ranks": self._ranks.size,
-            }
-            write_result(self._folder, masked.hidden, record)
+            made = {"parts": parts, "bytes_sent": int(sent[0]), "ranks": self._ranks.size}
+            write_result(self._folder, masked.hidden, {**self._record(masked.iterations), **made})
         self._ranks.agree(None)
+
+    def _record(self, iterations: Sequence[Iteration]) -> dict[str, Any]:
+        """What was reached so far, and in which order's service."""
+        reached = [dataclasses.asdict(iteration) for iteration in iterations]
+        return {"digest": self._job.digest, "iterations": reached, "seconds": self._seconds}
 
     def _write(self, name: str, cover: Edges) -> list[dict[str, Any]]:
         """Write the edges whose first end is an own vertex; returns the parts of all ranks."""
         ranks = self._ranks
-        first = np.minimum(self._rank_of[cover.u], self._rank_of[cover.v])
-        own = (ranks.low <= first) & (first < ranks.high)
+        own = ranks.owns(np.minimum(self._rank_of[cover.u], self._rank_of[cover.v]))
         part = Edges(cover.u[own], cover.v[own], cover.weight[own])
         return ranks.collect(write_part(self._folder, f"{name}-{ranks.rank}-of-{ranks.size}.npy", part))
 

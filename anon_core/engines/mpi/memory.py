@@ -1,7 +1,7 @@
 """What a rank will hold, known before any rank is there: a job that cannot fit is not worth its time in a queue."""
 
 from anon_core.anonymizers.adaptive import Adaptive
-from anon_core.errors import LimitError
+from anon_core.engines.local import afford
 from anon_core.graphs.agreement import ROOM
 from anon_core.graphs.nearest_closure import search_memory
 from anon_core.records import BinaryTable
@@ -37,8 +37,4 @@ def rank_memory(settings: Adaptive, table: BinaryTable, *, ranks: int, threads: 
 def afford_rank(settings: Adaptive, table: BinaryTable, *, ranks: int, threads: int, memory: int | None) -> None:
     """Raise LimitError where a rank needs more bytes than are allowed."""
     need = rank_memory(settings, table, ranks=ranks, threads=threads)
-    if memory is not None and need > memory:
-        raise LimitError(
-            f"{table.records} records x {table.codebook.features} features need {need / 2**20:.0f} MiB on each of "
-            f"{ranks} ranks, {memory / 2**20:.0f} MiB are allowed; raise [compute] memory or take more ranks"
-        )
+    afford(need, table, memory, where=f" on each of {ranks} ranks", instead="take more ranks")

@@ -43,6 +43,11 @@ class Ranks:
         low = min(self.vertices, rank * self.per)
         return low, min(self.vertices, low + self.per)
 
+    def owns(self, vertices: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which of some vertices are own ones."""
+        owned: NDArray[np.bool_] = (self.low <= vertices) & (vertices < self.high)
+        return owned
+
     def own(self, wanted: NDArray[Any]) -> NDArray[Any]:
         """The same (n,) with zeros for the vertices of others."""
         mine = np.zeros_like(wanted)
