@@ -23,7 +23,7 @@ _HOMES = {
     "LimitError": "errors",
     "MaskedTable": "records",
     "Observer": "records",
-    "ReleasedCells": "measures.privacy",
+    "ReleasedCells": "measures.classes",
     "Utility": "measures.utility",
     "crowds": "measures.privacy",
     "encode": "encoding",

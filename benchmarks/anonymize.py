@@ -7,7 +7,8 @@ import numpy as np
 from anon_core.encoding import read_cells, write_cells
 from anon_core.engines import local
 from anon_core.graphs.perfect_matching import random_matching
-from anon_core.measures.privacy import ReleasedCells, crowds
+from anon_core.measures.classes import ReleasedCells
+from anon_core.measures.privacy import crowds
 from anon_core.measures.utility import utility
 from benchmarks import memory, prepare, timed
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from anon_core.encoding import read_cells, write_cells
 from anon_core.engines import local
-from anon_core.measures.privacy import ReleasedCells
+from anon_core.measures.classes import ReleasedCells
 from anon_core.measures.utility import utility
 from benchmarks import prepare
 

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 from anon_core.demands import Demand
 from anon_core.encoding import codebook_from_json, read_cells
 from anon_core.errors import InputError
-from anon_core.measures.classes import Classes
-from anon_core.measures.privacy import ReleasedCells, crowds, fits_own_row
+from anon_core.measures.classes import Classes, ReleasedCells
+from anon_core.measures.privacy import crowds, fits_own_row
 from anon_core.measures.utility import utility
 from anon_core.records import BinaryTable
 from tasks.csv_rows import FOREIGN_ERRORS, first_rows, read_csv

@@ -10,8 +10,6 @@ from anon_core.kernels.judge import components, count_records, count_rows, finis
 from anon_core.measures.classes import Classes, ReleasedCells, bitmap
 from anon_core.records import Codebook
 
-__all__ = ["Crowds", "ReleasedCells", "crowds", "fits_own_row", "records_per_row"]
-
 
 @dataclass(frozen=True)
 class Crowds:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.measures.privacy import ReleasedCells
+from anon_core.measures.classes import ReleasedCells
 from anon_core.records import Codebook
 
 

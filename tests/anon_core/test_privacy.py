@@ -9,7 +9,8 @@ from hypothesis.extra import numpy as hnp
 from anon_core import encoding
 from anon_core.anonymizers import Adaptive
 from anon_core.graphs.perfect_matching import random_matching
-from anon_core.measures.privacy import ReleasedCells, crowds, fits_own_row
+from anon_core.measures.classes import ReleasedCells
+from anon_core.measures.privacy import crowds, fits_own_row
 from anon_core.measures.utility import utility
 from anon_core.records import ColumnSpec
 from tests import naive
