@@ -19,7 +19,7 @@ from typing import Any, Literal
 
 from anon_core.errors import ClusterError
 from tasks import slurm
-from tasks.slurm import JobRecord, NoAnswer
+from tasks.slurm import SILENT, JobRecord, NoAnswer
 from tasks.storage import read_json, write_json
 
 SUBMISSION, WORK = "submission", "psij"
@@ -108,7 +108,7 @@ def ready(cluster: Cluster, folder: Path) -> None:
         unknown = cluster.partition is not None and not slurm.has_partition(cluster.partition)
         there = slurm.partitions() if unknown else []
     except NoAnswer:
-        raise ClusterError("Slurm's controller does not answer; run again when it does") from None
+        raise ClusterError(f"{SILENT}; run again when it does") from None
     if unknown:
         raise ClusterError(f"compute.cluster.partition is not known to Slurm; allowed: {', '.join(there)}")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from anon_core.engines.mpi.job import REFUSED, Progress, has_result, read_failure, read_progress
 from anon_core.errors import ClusterError
 from tasks.cluster import Cluster, Handle, cancel, shows, submitted, under_way
-from tasks.slurm import IN_VAIN, JobRecord, NoAnswer
+from tasks.slurm import IN_VAIN, SILENT, JobRecord, NoAnswer
 
 ENGINE = "anon_core.engines.mpi"
 FIRST_PAUSE, SLOWER, LONGEST_PAUSE = 0.2, 1.5, 10.0  # seconds between two looks at a job, and how they grow
@@ -58,7 +58,7 @@ def run_job(
             handle = under_way(folder, owner) or submitted(folder, logs, cluster, owner, engine, _iterations(folder))
             record = _followed(handle, folder, watch)
         except NoAnswer:
-            raise ClusterError("Slurm's controller does not answer; run again when it does") from None
+            raise ClusterError(f"{SILENT}; run again when it does") from None
         except BaseException:
             _ = handle.cancel() if handle else cancel(folder)
             raise
@@ -86,7 +86,7 @@ def _followed(handle: Handle, folder: Path, watch: Callable[[JobState], None]) -
         try:
             record = handle.look()
         except NoAnswer:  # it runs on meanwhile
-            record = JobRecord("unknown", "Slurm's controller does not answer")
+            record = JobRecord("unknown", SILENT)
         progress = read_progress(folder)
         watch(JobState(handle.number, record.state, record.reason, record.node, progress))
         if record.ended:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 NEEDED = ("sbatch", "scancel", "scontrol", "squeue")
 ANSWERS_WITHIN = 60  # seconds
+SILENT = "Slurm's controller does not answer"
 
 ENDED = frozenset(
     (
