@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -13,6 +12,8 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+
+from tests.flows.processes import terminate
 
 # Prefect reads these when it is imported, which test modules do while they are collected. The port is bound, without
 # listening, until the server takes it.
@@ -72,12 +73,7 @@ def server():
             yield ADDRESS
     finally:
         _drain()
-        process.send_signal(signal.SIGTERM)
-        try:
-            process.wait(STOPS_WITHIN)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        terminate(process, STOPS_WITHIN)
 
 
 def _drain():

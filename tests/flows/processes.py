@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import threading
@@ -67,6 +68,16 @@ def finish(process, folder):
     out, err = ((folder / name).read_text() for name in ("out", "err"))
     shutil.rmtree(folder)
     return Finished(process.exitcode, out, err)
+
+
+def terminate(process, within):
+    """End a program that was started, by force if it takes its time."""
+    process.send_signal(signal.SIGTERM)
+    try:
+        process.wait(within)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
 
 
 def run(work, *arguments, cwd=None, environment=None):

@@ -3,11 +3,12 @@
 import os
 import secrets
 import shutil
-import signal
 import socket
 import subprocess
 import time
 from pathlib import Path
+
+from tests.flows.processes import terminate
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel")
 STARTS_WITHIN = 60
@@ -86,12 +87,7 @@ class Machine:
     def stop(self):
         """Stop the daemons, the last first."""
         for process in reversed(self._processes):
-            process.send_signal(signal.SIGTERM)
-            try:
-                process.wait(STOPS_WITHIN)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            terminate(process, STOPS_WITHIN)
 
     @property
     def environment(self):
