@@ -3,20 +3,18 @@
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BeforeValidator, Field
 
 from anon_core.measures.diversity import MOST_L
-from flows.compute import STRICT
 from flows.document import PlanError
+from flows.section import Section
 from tasks.floors import Close, Diverse, Floors
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
-class DiversitySection(BaseModel):
+class DiversitySection(Section):
     """One entry of [checks] l_diversity."""
-
-    model_config = STRICT
 
     column: str
     l: Annotated[int, Field(ge=2)]
@@ -24,10 +22,8 @@ class DiversitySection(BaseModel):
     c: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
 
 
-class ClosenessSection(BaseModel):
+class ClosenessSection(Section):
     """One entry of [checks] t_closeness."""
-
-    model_config = STRICT
 
     column: str
     t: Share
@@ -37,10 +33,8 @@ def _listed(value: Any) -> Any:
     return [value] if isinstance(value, dict) else value
 
 
-class ChecksSection(BaseModel):
+class ChecksSection(Section):
     """[checks]; l_diversity and t_closeness take one table or a list of them."""
-
-    model_config = STRICT
 
     min_utility: Share = 0.0
     columns: dict[str, Share] = {}

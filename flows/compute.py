@@ -4,14 +4,14 @@ import re
 from datetime import timedelta
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from anon_core.anonymizers import Adaptive, Anonymizer
 from anon_core.graphs.covers import refuse_unspread
 from flows.document import PlanError
+from flows.section import Section
 from tasks.cluster import Cluster
 
-STRICT = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True, populate_by_name=True)
 OF_DASK = ("scheduler", "workers")
 SCHEDULER = r"(tcp|tls|ws|wss|ucx)://[^\s/@]+:\d{1,5}"
 OF_SLURM = ("partition", "account", "time_limit", "start", "mpi", "options")
@@ -24,10 +24,8 @@ Positive = Annotated[int, Field(ge=1)]
 Plain = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.,:@%+=/-]+$")]  # what job scripts take as it is
 
 
-class ClusterSection(BaseModel):
+class ClusterSection(Section):
     """[compute] cluster: what a batch job asks for."""
-
-    model_config = STRICT
 
     launcher: Literal["slurm", "mpirun"]
     nodes: Positive = 1
@@ -68,10 +66,8 @@ class ClusterSection(BaseModel):
         )
 
 
-class ComputeSection(BaseModel):
+class ComputeSection(Section):
     """[compute]: where and within what it runs; never changes the release."""
-
-    model_config = STRICT
 
     engine: Literal["local", "mpi", "dask"] = "local"
     threads: Annotated[int, Field(ge=0)] = 0

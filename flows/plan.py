@@ -6,32 +6,30 @@ Refusals name the key and what is allowed there, never a value.
 import dataclasses
 import hashlib
 import json
-import math
-import os
 import re
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from anon_core.anonymizers import ANONYMIZERS, Anonymizer
 from anon_core.demands import Demand
 from anon_core.errors import InputError, LimitError
-from anon_core.records import ColumnSpec
-from flows.checks import ChecksSection, ClosenessSection, DiversitySection
-from flows.compute import STRICT, ClusterSection, ComputeSection
+from flows.checks import ChecksSection
+from flows.columns import BINS, ColumnSection
+from flows.compute import ComputeSection
 from flows.document import K_FORMS, PlanError, read_document
+from flows.publishing import PublishSection
+from flows.section import Section, Unshown
 from tasks.layout import KEY, released_columns
-from tasks.sources import ISO_DATE, SQLITE, Column, Role, Source
+from tasks.sources import SQLITE, Column, Source
 from tasks.storage import write_private
 
 __all__ = ["PlanError", "ReleasePlan"]
 
 UNITS = {"b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "kb": 10**3, "mb": 10**6, "gb": 10**9}
-QUASI_ONLY = ("bins", "encoding", "order", "missing", "weight")
-BINS = "must be 'deciles', 'none', {quantiles = number} or {edges = [numbers]}"
 K = "must be a whole number, {uniform = [lo, hi], seed = s}, {column = name} or {by = name, levels = {...}, default = number}"
 
 WORDS = {  # for what pydantic says to programmers
@@ -53,15 +51,6 @@ SETTINGS: dict[type, tuple[tuple[type, ...], str]] = {
     str: ((str,), "string_type"),
 }
 
-Value = TypeVar("Value")
-Unshown = Annotated[Value, Field(repr=False)]  # may hold cell values or a password
-
-
-class Section(BaseModel):
-    """A table of the plan: no unknown keys, no change after reading."""
-
-    model_config = STRICT
-
 
 class SourceSection(Section):
     """[source]: a file, or a database and a query."""
@@ -74,33 +63,11 @@ class SourceSection(Section):
     missing: Unshown[list[str]] = []
 
 
-class ColumnSection(Section):
-    """[columns.<name>]."""
-
-    role: Role
-    kind: Literal["numeric", "date", "categorical", "binary"] | None = None
-    bins: Unshown[Literal["deciles", "none"] | dict[Literal["quantiles", "edges"], int | list[float]] | None] = None
-    encoding: Literal["one-hot", "ordinal"] | None = None
-    order: Unshown[list[str] | None] = None
-    missing: Literal["category", "refuse", "all-hidden", "drop"] | None = None
-    weight: Annotated[float, Field(gt=0)] | None = None
-    format: str | None = None
-
-
 class PrivacySection(Section):
     """[privacy]."""
 
     k: Unshown[int | dict[str, Any]]
     infeasible: Literal["refuse", "drop"] = "refuse"
-
-
-class PublishSection(Section):
-    """[publish]."""
-
-    path: str = "releases"
-    vault: str = "vault"
-    formats: Annotated[list[Literal["parquet", "csv"]], Field(min_length=1)] = ["parquet", "csv"]
-    allow_second_release: bool = False
 
 
 def _release_name(value: Any) -> Any:
@@ -152,7 +119,7 @@ class ReleasePlan(Section):
             raise PlanError(f"columns.{KEY}: a release has a column of this name already; rename it in the source or drop it")
         if "" in released:
             raise PlanError('columns."": a released column needs a name; give it one in the source or drop it')
-        _keep_apart(self.publish)
+        self.publish.check()
         k_column = self.demand.source_column
         if k_column is not None and k_column not in self.columns:
             raise PlanError("privacy.k names a column that [columns] does not; allowed: " + ", ".join(self.columns))
@@ -213,7 +180,7 @@ class ReleasePlan(Section):
     @property
     def table_columns(self) -> tuple[Column, ...]:
         """[columns] for the reader, in the plan's order."""
-        return tuple(_column(name, section) for name, section in self.columns.items())
+        return tuple(section.column(name) for name, section in self.columns.items())
 
     @property
     def quasi(self) -> tuple[Column, ...]:
@@ -308,60 +275,6 @@ class ReleasePlan(Section):
         return hashlib.sha256(json.dumps(shaping, sort_keys=True).encode()).hexdigest()
 
 
-def _keep_apart(publish: PublishSection) -> None:
-    """Whoever copies the releases must not copy the secrets, wherever links lead."""
-    path, vault = Path(os.path.realpath(publish.path)), Path(os.path.realpath(publish.vault))
-    if path.is_relative_to(vault) or vault.is_relative_to(path):
-        found = "are one folder" if path == vault else "lie one inside the other"
-        raise PlanError(
-            f"publish.path and publish.vault {found}: whoever copies one copies the other, and the vault holds secrets; "
-            "name two folders side by side"
-        )
-
-
-def _column(name: str, section: ColumnSection) -> Column:
-    where = f"columns.{name}"
-    stated = section.model_fields_set
-    if section.format is not None and section.kind != "date":
-        raise PlanError(f"{where}.format belongs to kind = 'date'")
-    if section.role != "quasi":
-        if idle := [key for key in QUASI_ONLY if key in stated]:
-            raise PlanError(f"{where}.{idle[0]} belongs to role = 'quasi', this column has role = {section.role!r}")
-        return Column(name=name, role=section.role, kind=section.kind, date_format=section.format or ISO_DATE)
-    if section.kind is None:
-        raise PlanError(f"{where}: role = 'quasi' needs a kind: numeric, date, categorical or binary")
-    counted = section.kind in ("numeric", "date")
-    if section.bins is not None and not counted:
-        raise PlanError(f"{where}.bins belongs to kind = 'numeric' or 'date'")
-    if section.encoding is not None and section.kind == "binary":
-        raise PlanError(f"{where}.encoding: a binary column is one bit; leave it out")
-    if section.order is not None and section.kind != "categorical":
-        raise PlanError(f"{where}.order belongs to kind = 'categorical'")
-    spec = ColumnSpec(
-        name=name,
-        kind=section.kind,
-        encoding=section.encoding or ("ordinal" if counted else "one-hot"),
-        bins=_bins(where, section.bins) if counted else None,
-        order=tuple(section.order or ()),
-        missing=section.missing or "category",
-        weight=section.weight or 1.0,
-    )
-    return Column(name=name, role="quasi", kind=section.kind, date_format=section.format or ISO_DATE, spec=spec)
-
-
-def _bins(where: str, bins: Any) -> int | tuple[float, ...] | None:
-    if bins in (None, "deciles"):
-        return 10
-    if bins == "none":
-        return None
-    if len(bins) == 1:
-        if isinstance(bins.get("quantiles"), int):
-            return int(bins["quantiles"])
-        if isinstance(bins.get("edges"), list) and all(math.isfinite(edge) for edge in bins["edges"]):
-            return tuple(float(edge) for edge in bins["edges"])
-    raise PlanError(f"{where}.bins {BINS}")
-
-
 def _explain(error: ValidationError) -> str:
     """The first complaint of each key in plain words."""
     lines = []
@@ -383,22 +296,16 @@ def _explain(error: ValidationError) -> str:
 
 
 def _allowed(location: Sequence[int | str]) -> list[str]:
+    """The keys of the table at this place; names of columns and places in lists are passed over."""
     model: type[BaseModel] = ReleasePlan
-    sections: dict[str, type[BaseModel]] = {
-        "source": SourceSection,
-        "columns": ColumnSection,
-        "privacy": PrivacySection,
-        "compute": ComputeSection,
-        "checks": ChecksSection,
-        "publish": PublishSection,
-    }
-    below: dict[tuple[int | str, ...], type[BaseModel]] = {
-        ("compute", "cluster"): ClusterSection,
-        ("checks", "l_diversity"): DiversitySection,
-        ("checks", "t_closeness"): ClosenessSection,
-    }
-    if tuple(location[:2]) in below:
-        model = below[tuple(location[:2])]
-    elif location:
-        model = sections[str(location[0])]
+    for part in location:
+        if part in model.model_fields:
+            model = _table_of(model.model_fields[str(part)].annotation) or model
     return list(model.model_fields)
+
+
+def _table_of(annotation: Any) -> type[BaseModel] | None:
+    """The kind of table that a key holds, be it one, a list or a table of them."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for part in get_args(annotation) if (found := _table_of(part))), None)

@@ -1,0 +1,29 @@
+"""[publish] of the plan: where a release and its secrets go."""
+
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from flows.document import PlanError
+from flows.section import Section
+
+
+class PublishSection(Section):
+    """[publish]."""
+
+    path: str = "releases"
+    vault: str = "vault"
+    formats: Annotated[list[Literal["parquet", "csv"]], Field(min_length=1)] = ["parquet", "csv"]
+    allow_second_release: bool = False
+
+    def check(self) -> None:
+        """Whoever copies the releases must not copy the secrets, wherever links lead."""
+        path, vault = Path(os.path.realpath(self.path)), Path(os.path.realpath(self.vault))
+        if path.is_relative_to(vault) or vault.is_relative_to(path):
+            found = "are one folder" if path == vault else "lie one inside the other"
+            raise PlanError(
+                f"publish.path and publish.vault {found}: whoever copies one copies the other, and the vault holds secrets; "
+                "name two folders side by side"
+            )
