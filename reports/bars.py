@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLUMNS_PER_PLOT = 30
-LABEL_ROOM = 12.6
+LABEL_ROOM = 10.2
 LIMITS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
@@ -38,7 +38,7 @@ def attack_plot(attacks: Sequence[Attack]) -> str:
     rows = 40 * len(attacks)
     with drawing.style():
         figure = drawing.figure(rows + 66)
-        axes = drawing.axes(figure, (146, 32, 200, rows))
+        axes = drawing.axes(figure, (132, 32, 148, rows))
         _empty_bars(axes, len(attacks), limit, "found, and by guessing (line)")
         for place, attack in enumerate(attacks):
             _attack_bar(axes, place, attack)
@@ -61,8 +61,8 @@ def _column_plot(columns: Sequence[ColumnKept], name: str) -> str:
     rows = 22 * len(columns)
     with drawing.style():
         figure = drawing.figure(rows + 66)
-        kept = drawing.axes(figure, (166, 32, 122, rows))
-        exact = drawing.axes(figure, (312, 32, 122, rows))
+        kept = drawing.axes(figure, (138, 32, 108, rows))
+        exact = drawing.axes(figure, (270, 32, 108, rows))
         _share_bars(kept, [column.kept for column in columns], ACCENT, "information kept")
         _share_bars(exact, [column.exact for column in columns], SECOND, "exact cells")
         beside = kept.get_yaxis_transform()

@@ -17,7 +17,8 @@ INK, MUTED, GRID, ACCENT, SECOND, DANGER, SURFACE = (f"#{digit:02d}{digit:02d}{d
 CSS_VARIABLES = {
     INK: "ink", MUTED: "muted", GRID: "line", ACCENT: "accent", SECOND: "second", DANGER: "danger", SURFACE: "surface"
 }  # fmt: skip
-WIDTH = 440
+# Narrow enough that letters stay legible on a telephone.
+WIDTH = 380
 STYLE = {
     "svg.fonttype": "none",
     "svg.hashsalt": "crowdcover",

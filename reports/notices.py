@@ -40,7 +40,7 @@ def _found(manifest: Manifest) -> Iterator[str]:
         if attack.judged and not attack.contained:
             yield (
                 f"{attack.who} finds the right row more often than by guessing: on average {percent(attack.success)} "
-                f"against {percent(attack.guess)} (attack: {attack.name})."
+                f"against {percent(attack.guess)}."
             )
         if known(far := attack.above.get("3")) and far > 0:
             yield f"{attack.who} finds {percent(far)} of the people more than three times as often as by guessing."

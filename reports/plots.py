@@ -46,7 +46,7 @@ def utility_plot(iterations: Sequence[Mapping[str, Any]]) -> str:
     two = len(bits) > 1 and max(abs(first - other) for first, other in zip(bits, weighted, strict=True)) > 5e-4
     with drawing.style():
         figure = drawing.figure(290)
-        axes = drawing.axes(figure, (46, 48, 386, 210))
+        axes = drawing.axes(figure, (46, 48, 326, 210))
         if two:
             axes.plot(numbers, weighted, color=SECOND, linewidth=2, linestyle=DASHED)
         axes.plot(numbers, bits, color=ACCENT, linewidth=2.5)
@@ -71,7 +71,7 @@ def crowd_plot(crowds: Crowds) -> str:
     differ = bool(np.abs(matchable - compatible).max() > 0.005)
     with drawing.style():
         figure = drawing.figure(300)
-        axes = drawing.axes(figure, (52, 48, 376, 216))
+        axes = drawing.axes(figure, (52, 48, 316, 216))
         axes.fill_between(
             sizes, demanded, matchable, where=matchable >= demanded, step="pre" if stepped else None,
             color=ACCENT, alpha=0.14, linewidth=0,
@@ -99,7 +99,7 @@ def ratio_plot(crowds: Crowds) -> str:
     longest = max(number for _, number in groups)
     with drawing.style():
         figure = drawing.figure(300)
-        axes = drawing.axes(figure, (146, 10, 166, 280))
+        axes = drawing.axes(figure, (146, 10, 104, 280))
         _bare(axes)
         for place, (label, number) in enumerate(groups):
             colour = DANGER if place == 0 else ACCENT
