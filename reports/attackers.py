@@ -16,31 +16,52 @@ EXPLAINED = (
 )
 ABOVE_EXPLAINED = (
     "Above 1/k: the share of people whose row is found more often than by guessing among their own k rows; above 1.5/k: more "
-    "than one and a half times as often, and so on."
+    "than one and a half times as often, and so on. An attack whose guess is right or wrong, with no chances in between, has "
+    "no such share."
 )
-# What the manifest calls an attack: who attacks, and what the attacker knows.
+
+
+class Attacker(NamedTuple):
+    """Who attacks and with what knowledge; whether each person has a chance of being found, or the guess is right or wrong."""
+
+    who: str
+    knows: str
+    chances: bool = True
+
+
+# By what the manifest calls the attack.
 ATTACKERS = {
-    "linkage": ("An acquaintance", "knows all quasi-identifiers of the person and looks for rows that fit"),
-    "partial linkage": ("A passer-by", "knows some of the person's quasi-identifiers, drawn at random"),
-    "order": ("A reader of files", "knows nobody; looks for hints in row order, keys and file details"),
-    "insider": (
+    "linkage": Attacker("An acquaintance", "knows all quasi-identifiers of the person and looks for rows that fit"),
+    "partial linkage": Attacker("A passer-by", "knows some of the person's quasi-identifiers and looks for rows that fit"),
+    "tightest row": Attacker(
+        "A puzzler", "knows all quasi-identifiers of the person and takes the least masked of the rows that fit", chances=False
+    ),
+    "insider": Attacker(
         "An insider",
         "knows all quasi-identifiers of everybody, the plan and the program, though not the vault, and works out the "
         "likeliest row",
     ),
-    "intersection": ("A collector", "compares this release with earlier ones of the same people"),
+    "order": Attacker(
+        "A reader of files", "knows nobody, and takes the row that order, keys or files seem to point to", chances=False
+    ),
+    "intersection": Attacker("A collector", "lays this release beside earlier ones of the same people"),
 }
+UNKNOWN = "makes an attack that this page has no words for"
 
 
 class Attack(NamedTuple):
     """One attack; numbers that are missing are nan."""
 
     name: str
-    who: str
-    knows: str
+    attacker: Attacker
     success: float
     guess: float
     above: Mapping[str, float]
+
+    @property
+    def who(self) -> str:
+        """Who attacks."""
+        return self.attacker.who
 
     @property
     def found(self) -> str:
@@ -75,9 +96,9 @@ def attacks(manifest: Manifest) -> list[Attack]:
 
 def _attack(name: str, found: Mapping[str, Any]) -> Attack:
     plain = name.replace("_", " ").replace("-", " ").lower()
-    who, knows = ATTACKERS.get(plain, (f"Attack {printable(name)!r}", "an attack that this page has no words for"))
+    attacker = ATTACKERS.get(plain, Attacker(f"Attack {printable(name)!r}", UNKNOWN))
     above = {str(times): _number(share) for times, share in (found.get("above") or {}).items()}
-    return Attack(printable(name), who, knows, _number(found.get("success")), _number(found.get("promised")), above)
+    return Attack(printable(name), attacker, _number(found.get("success")), _number(found.get("promised")), above)
 
 
 def multiples(found: list[Attack]) -> list[str]:
@@ -91,7 +112,9 @@ def multiple_headings(times: list[str]) -> list[str]:
 
 
 def shares(attack: Attack, times: list[str]) -> list[str]:
-    """The shares of people above these multiples."""
+    """The shares of people above these multiples; a guess that is right or wrong has none."""
+    if not attack.attacker.chances:
+        return ["-"] * len(times)
     return [percent(attack.above.get(each, math.nan)) for each in times]
 
 

@@ -16,7 +16,12 @@ DRIFT_FACTS = {
     "compared_with": ("Compared with", "the release before this one"),
     "rows_before": ("Rows before", "in the source of that release"),
     "rows": ("Rows now", "in the source of this release"),
+    "columns": ("Columns compared", "quasi-identifiers of both"),
     "new_categories": ("New categories", "values that the source had not had before"),
+    "gone_categories": ("Categories gone", "values that the source no longer has"),
+    "shift": ("Greatest shift", "of a column's values between the two: 0 for none, 1 for all"),
+    "other_types": ("Other types", "columns whose values are of another kind than before"),
+    "utility_before": ("Utility before", "of the release before this one"),
 }
 
 
@@ -67,7 +72,7 @@ def _explained(found: Mapping[str, Any] | None, names: Mapping[str, tuple[str, s
     """Entries with known names first and in their order; others go by their own."""
     if not found:
         return []
-    expected = [Fact(label, _said(found.get(key)), meaning) for key, (label, meaning) in names.items()]
+    expected = [Fact(label, _said(found[key]), meaning) for key, (label, meaning) in names.items() if key in found]
     return expected + [Fact(_label(key), _said(value)) for key, value in found.items() if key not in names]
 
 

@@ -42,7 +42,7 @@ def _found(manifest: Manifest) -> Iterator[str]:
                 f"{attack.who} finds the right row more often than by guessing: on average {percent(attack.success)} "
                 f"against {percent(attack.guess)}."
             )
-        if known(far := attack.above.get("3")) and far > 0:
+        if attack.attacker.chances and known(far := attack.above.get("3")) and far > 0:
             yield f"{attack.who} finds {percent(far)} of the people more than three times as often as by guessing."
 
 

@@ -42,6 +42,16 @@ def test_multiples_stand_in_their_order_and_a_missing_share_is_not_zero() -> Non
     assert attackers.shares(found[0], times) == ["20.0 %", "not stated", "10.0 %"]
 
 
+@pytest.mark.parametrize("name", ["order", "tightest row"])
+def test_a_lucky_guess_is_no_chance_of_a_person(name: str) -> None:
+    release = full()
+    release["attacks"] = {name: attack(0.002, 0.03, (0.002, 0.002, 0.002))}
+    assert attackers.shares(attackers.attacks(release)[0], ["1", "3"]) == ["-", "-"]
+    assert notices.notices(release) == []
+    release["attacks"] = {name: attack(0.04, 0.03, (0.04, 0.04, 0.04))}
+    assert [notice.risk for notice in notices.notices(release)] == [True]
+
+
 def test_the_strongest_attack_is_the_one_that_works_most_often() -> None:
     assert attackers.strongest(attackers.attacks(full())).name == "insider"
     assert attackers.strongest([one()]) is None
@@ -67,9 +77,10 @@ def test_a_comparison_of_releases_without_its_count_has_not_passed() -> None:
 
 
 def test_entries_without_words_go_by_their_own_name() -> None:
-    drift = history.parts({"drift": {"rows": 5, "columns_gone": ["a", "b"], "edges": {"a": 0.25}, "stopped": False}})[2].facts
-    assert [fact[:2] for fact in drift][4:] == [("Columns gone", "a, b"), ("Edges", "a: 0.25"), ("Stopped", "no")]
-    assert drift[0].value == "not stated"
+    drift = {"columns_gone": ["a", "b"], "edges": {"a": 0.25}, "stopped": False, "rows": 5, "shift": 0.126, "utility": None}
+    said = [fact[:2] for fact in history.parts({"drift": drift})[2].facts]
+    assert said[:2] == [("Rows now", "5"), ("Greatest shift", "0.13")]
+    assert said[2:] == [("Columns gone", "a, b"), ("Edges", "a: 0.25"), ("Stopped", "no"), ("Utility", "not stated")]
 
 
 def test_information_kept_is_what_is_not_lost() -> None:
