@@ -112,7 +112,7 @@ def full(**settings: Any) -> dict[str, Any]:
             "shift": 0.04,
             "other_types": 0,
             "utility_before": 0.9021,
-        },  # fmt: skip
+        },
         "files": {"data.parquet": "ab" * 32, "codebook.json": "cd" * 32},
     }
 
