@@ -8,7 +8,7 @@ from reports.facts import Manifest
 from reports.quantities import NOT_STATED, known, one_in, percent, printable
 
 HEADING = "Attacks that were tried"
-HEADINGS = ("Attacker", "Finds the right row", "By guessing", "On average")
+HEADINGS = ("Attacker", "Finds the right row", "Guessing", "Compared")
 NOT_TRIED = "No attacks are recorded for this release: none were tried, or it was made before they were recorded."
 EXPLAINED = (
     "Programs played the attacker and tried to name each person's row. How often that works on average is set against "
@@ -81,7 +81,7 @@ class Attack(NamedTuple):
     @property
     def result(self) -> str:
         """The comparison in words."""
-        return ("no better than guessing" if self.contained else "better than guessing") if self.judged else NOT_STATED
+        return ("no better" if self.contained else "better") if self.judged else NOT_STATED
 
     @property
     def row(self) -> tuple[str, ...]:

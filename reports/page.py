@@ -90,5 +90,6 @@ def _headline(manifest: Manifest) -> list[Fact]:
         Fact("people with a smaller crowd than demanded", count(privacy.get("matchable_below_k"))),
     ]
     if strongest := attackers.strongest(attackers.attacks(manifest)):
-        told.append(Fact("chance of the strongest attack, on average", one_in(strongest.success)))
+        label = f"chance of the strongest attack; by guessing {one_in(strongest.guess)}"
+        told.append(Fact(label, one_in(strongest.success)))
     return [*told, Fact("of the information kept", percent(facts.kept_information(manifest)))]

@@ -37,7 +37,8 @@ def one_in(chance: Any) -> str:
     """A chance as `1 in 12`, never smaller than it is; in percent where that says nothing."""
     if not known(chance) or not 0 < chance <= 0.5:
         return percent(chance)
-    return f"1 in {math.floor(1 / chance + 1e-9):,}"
+    people = 1 / chance + 1e-9
+    return f"1 in {math.floor(people):,}" if people >= 20 or people % 1 < 0.1 else f"1 in {math.floor(people * 10) / 10}"
 
 
 def utility(share: Any) -> str:

@@ -220,8 +220,8 @@ def test_a_release_that_was_made_before_has_a_page() -> None:
 def test_says_how_attacks_fared_who_approved_and_what_came_before() -> None:
     parsed = Page(page.render(full(), crowds()))
     for said in (
-        "An insider 3.0 % (1 in 33) 3.0 % no better than guessing 41.2 % 3.1 % 0.0 % 0.0 %", "Above 1.5/k",
-        "chance of the strongest attack, on average 1 in 33",
+        "An insider 3.0 % (1 in 33) 3.0 % no better 41.2 % 3.1 % 0.0 % 0.0 %", "Above 1.5/k",
+        "chance of the strongest attack; by guessing 1 in 33 1 in 33",
         "knows all quasi-identifiers of everybody", "Approved by R. Okafor When 2026-11-20 20:00 UTC Note numbers read",
         "in an earlier one 480", "once releases are compared 0 0 holds", "the release before this one v6", "data.parquet",
     ):  # fmt: skip
@@ -238,7 +238,7 @@ def test_says_first_what_else_does_not_hold() -> None:
         "21.0 % of the people more than three times", "The plan requires an approval, but nobody's is recorded",
     ):  # fmt: skip
         assert said in before, said
-    for said in ("Attack 'tea leaves'", "better than guessing 90.0 % 70.0 % 21.0 % 21.0 %", "Columns gone age, sex"):
+    for said in ("Attack 'tea leaves'", "better 90.0 % 70.0 % 21.0 % 21.0 %", "Columns gone age, sex"):
         assert said in after, said
 
 
