@@ -84,6 +84,64 @@ def manifest(
     }
 
 
+def full(**settings: Any) -> dict[str, Any]:
+    """A release with every section that a manifest may have."""
+    return {
+        **manifest(**settings),
+        "attacks": {
+            "linkage": attack(0.019, 0.03, (0.0, 0.0, 0.0)),
+            "tightest row": attack(0.0222, 0.03, (0.02, 0.02, 0.02)),
+            "insider": attack(0.0296, 0.03, (0.412, 0.031, 0.0)) | {"realized": 0.028},
+            "order": attack(0.002, 0.03, (0.002, 0.002, 0.002)) | {"right": 1},
+            "partial linkage": attack(0.0071, 0.03, (0.0, 0.0, 0.0)) | {"known": {"1": 0.005, "2": 0.0092}},
+        },
+        "approval": {
+            "required": True,
+            "by": "R. Okafor",
+            "note": "numbers read, k as agreed",
+            "at": "2026-11-20T20:00:00+00:00",
+        },
+        "second_release": {"overlapping": 2, "people": 480, "below_k": 0, "least_margin": 3},
+        "drift": {
+            "compared_with": "v6",
+            "rows_before": 480,
+            "rows": 500,
+            "columns": 2,
+            "new_categories": 0,
+            "gone_categories": 1,
+            "shift": 0.04,
+            "other_types": 0,
+            "utility_before": 0.9021,
+        },
+        "files": {"data.parquet": "ab" * 32, "codebook.json": "cd" * 32},
+    }
+
+
+def attack(success: float, guess: float, above: tuple[float, float, float]) -> dict[str, Any]:
+    """An attack as the manifest states it."""
+    at_least = dict(zip(("1", "1.5", "3"), above, strict=True))
+    return {"success": success, "promised": guess, "above": {**at_least, "2": above[2]}}
+
+
+def alarming() -> dict[str, Any]:
+    """A release whose promise holds, though much else that a reader has to know does not."""
+    release = full()
+    release["protection"]["sensitive"]["illness"]["distinct"] = 1
+    release["attacks"]["insider"] = attack(0.082, 0.03, (0.9, 0.7, 0.21))
+    release["attacks"]["tea leaves"] = attack(0.001, 0.03, (0.0, 0.0, 0.0))
+    release["approval"] = {"required": True, "by": "", "note": "", "at": None}
+    release["drift"] |= {"new_categories": 3, "columns_gone": ["age", "sex"]}
+    return release
+
+
+def old() -> dict[str, Any]:
+    """A release that was made before anything but the promise was measured."""
+    release = manifest()
+    del release["protection"], release["created"], release["timings"], release["peak_memory_bytes"]
+    release["iterations"] = []
+    return release
+
+
 def broken(key: str = "below_k", found: int | None = 12) -> dict[str, Any]:
     """A release with one failed check, or with one that was never made."""
     release = manifest()
