@@ -1,14 +1,12 @@
 """report.html: the release for a reader who never saw the code, in one file that loads nothing from elsewhere."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from reports import plots, wording
 from reports.plots import Crowds
 from reports.summary import ITERATION_HEADINGS, iteration_row
-
-TEMPLATE = Path(__file__).with_name("report.html.j2")
+from reports.templates import template
 
 
 class ExampleRow(NamedTuple):
@@ -34,14 +32,10 @@ def render(manifest: wording.Manifest, crowds: Crowds) -> str:
 
     Crowds enter as shares and binned counts only; no value or crowd of a single record stands in the page.
     """
-    from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(count=wording.count, percent=wording.percent)
-    template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
     drawings = {name: [Markup(svg) for svg in svgs] for name, svgs in _drawings(manifest, crowds).items()}
-    return template.render(drawings=drawings, **_release(manifest), **_example())
+    return template("report.html.j2").render(drawings=drawings, **_release(manifest), **_example())
 
 
 def _drawings(manifest: wording.Manifest, crowds: Crowds) -> dict[str, list[str]]:
