@@ -27,6 +27,21 @@ def markdown(manifest: wording.Manifest) -> str:
     return "\n\n".join(block for block in _markdown_blocks(manifest) if block) + "\n"
 
 
+def verdicts(documents: Sequence[Mapping[str, Any]]) -> str:
+    """What a border expects and what of it holds, for a Prefect artifact: names of expectations and columns only."""
+    blocks = []
+    for document in documents:
+        outcomes = document["outcomes"]
+        held = sum(outcome["success"] is True for outcome in outcomes)
+        rows = [
+            (outcome["expectation"], wording.printable(outcome["column"] or ""), "holds" if outcome["success"] else "fails")
+            for outcome in outcomes
+        ]
+        blocks.append(f"# {_escape(document['suite'])}: {held} of {len(outcomes)} expectations hold")
+        blocks.append(_markdown_table(("Expectation", "Column", "Result"), rows))
+    return "\n\n".join(block for block in blocks if block) + "\n"
+
+
 def _markdown_blocks(manifest: wording.Manifest) -> Iterator[str]:
     yield f"# {_escape(wording.title(manifest))}"
     yield f"**{_escape(wording.verdict(manifest))}.** {_escape(wording.promise(manifest))}"
