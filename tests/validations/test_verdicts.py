@@ -3,6 +3,8 @@
 import gc
 import json
 import logging
+import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -22,7 +24,7 @@ from anon_core.errors import InputError
 from anon_core.records import Attribute, Codebook, ColumnSpec
 from validations.run import run
 from validations.suites import binarized, ingested, released
-from validations.verdicts import Outcome, Verdict
+from validations.verdicts import Outcome, Verdict, verdict_from_json, verdict_to_json
 
 Columns = dict[str, NDArray[Any]]
 
@@ -165,6 +167,62 @@ def test_great_expectations_is_not_heard(module: str) -> None:
     finally:
         logging.getLogger().removeHandler(handler)
     assert heard.getvalue() == ""
+
+
+LISTEN = """
+import os, sys, json
+import numpy as np
+from tests.validations.test_verdicts import _planted
+from validations.run import run
+heard = []
+def hear(event, arguments):
+    if event == "open":
+        path, mode, flags = arguments
+        if (mode and set(mode) & set("wax+")) or flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            heard.append(f"{event} {path}")
+    elif event.startswith(("socket.", "subprocess.", "tempfile.", "os.mkdir", "os.rename", "os.remove", "shutil.")):
+        heard.append(event)
+planted = _planted()
+sys.addaudithook(hear)
+for suite, columns in planted:
+    run(suite, columns)
+print(json.dumps(heard))
+open(os.devnull, "w")
+assert heard[-1] == "open /dev/null"
+"""
+
+
+def test_a_checkpoint_writes_no_file_and_opens_no_socket(pytestconfig: pytest.Config, tmp_path: Any) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(pytestconfig.rootpath), "HOME": str(tmp_path)}
+    command = [sys.executable, "-c", LISTEN]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_verdict_survives_its_json(codebook: Codebook, release: Columns) -> None:
+    verdict = run(released.suite(codebook, 6), {**release, "truthful": np.zeros(6, dtype=bool)})
+    document = json.loads(json.dumps(verdict_to_json(verdict)))
+    assert verdict_from_json(document) == verdict
+    assert len(verdict.failures) == 1
+    for said in (1, "true", None, "yes"):
+        document["outcomes"][0]["success"] = said
+        assert not verdict_from_json(document).outcomes[0].success
+    for broken in ({}, {"suite": "x", "outcomes": [{}]}, {"suite": "x", "outcomes": [{**document["outcomes"][0], "more": 1}]}):
+        with pytest.raises((KeyError, TypeError)):
+            verdict_from_json(broken)
+
+
+def test_every_expectation_says_in_words_what_it_expects(
+    specs: list[ColumnSpec], codebook: Codebook, source: Columns, packed: Columns, release: Columns
+) -> None:
+    suites = ((ingested.suite(specs, ["diagnosis"]), source), (binarized.suite(codebook, 6), packed))
+    for suite, columns in (*suites, (released.suite(codebook, 6), release)):
+        for outcome in run(suite, columns).outcomes:
+            assert re.fullmatch(r"[A-Z][^$^\[\]]+\.", outcome.words), outcome
+            assert not [
+                value for column in columns.values() for value in map(str, column) if len(value) > 3 and value in outcome.words
+            ]
 
 
 def test_the_table_is_forgotten(codebook: Codebook, release: Columns) -> None:
