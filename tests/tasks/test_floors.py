@@ -55,7 +55,7 @@ def test_a_floor_is_reached_or_the_refusal_says_what_was_found_and_required(reac
 
 def test_everything_that_falls_short_is_named_at_once():
     floors = Floors(min_utility=0.9, columns={"age": 0.9}, l_diversity=(Diverse(column="illness", l=5),), max_row_loss=0.01)
-    assert len(list(floors.shortfalls(MEASURED))) == 4
+    assert len(floors.shortfalls(MEASURED)) == 4
     with pytest.raises(
         GuaranteeError, match=r"^v1 stands; utility .*; column 'age' .*; column 'illness': .*; 5 of 100 .*; so$"
     ):
@@ -70,12 +70,50 @@ def test_equal_values_pass_by_entropy_whatever_the_last_digit():
 
 def test_what_was_not_measured_has_not_been_reached():
     old = {key: value for key, value in MEASURED.items() if key != "protection"}
-    Floors(min_utility=0.5, max_row_loss=0.0).require(old, "refused")
-    for asked in (diverse(l=2), Floors(t_closeness=(Close(column="illness", t=0.9),))):
-        with pytest.raises(GuaranteeError):
+    Floors(min_utility=0.5).require(old, "refused")
+    close = Floors(t_closeness=(Close(column="illness", t=0.9),))
+    for asked in (
+        diverse(l=2),
+        diverse(l=2, kind="entropy"),
+        diverse(l=2, kind="recursive", c=9.0),
+        close,
+        Floors(max_row_loss=1.0),
+    ):
+        with pytest.raises(GuaranteeError, match="was not measured when it was published"):
             asked.require(old, "refused")
+
+
+def test_a_number_that_is_none_has_not_been_reached():
+    nan = float("nan")
+    told = {"distinct": nan, "effective": nan, "odds": [nan] * 9, "distance": nan}
+    measured = {
+        "privacy": {"records": 95},
+        "utility": {"suppression": nan, "per_column": {"age": {"exact": nan, "ncp": nan}}},
+        "protection": {"rows_left_out": nan, "sensitive": {"illness": told}},
+    }
+    for asked in (Floors(min_utility=0.1), Floors(columns={"age": 0.1}), diverse(l=2), Floors(max_row_loss=0.9)):
+        assert len(asked.shortfalls(measured)) == 1
+
+
+def test_each_requirement_names_its_measure_and_what_was_found():
+    floors = Floors(
+        min_utility=0.9,
+        columns={"age": 0.1},
+        l_diversity=(Diverse(column="illness", l=2), Diverse(column="illness", l=4, kind="recursive", c=2.0)),
+        t_closeness=(Close(column="illness", t=0.5),),
+        max_row_loss=0.05,
+    )
+    assert [(each.measure, each.about, each.required, each.told, each.holds) for each in floors.requirements(MEASURED)] == [
+        ("utility", None, 0.9, "0.7500", False),
+        ("information", "age", 0.1, "0.6250", True),
+        ("distinct values", "illness", 2, "3", True),
+        ("odds", "illness", 2.0, "without limit", False),
+        ("distance", "illness", 0.5, "0.2500", True),
+        ("row loss", None, 0.05, "5 of 100", True),
+    ]
 
 
 def test_nothing_is_asked_by_default():
     assert not Floors().stated
+    assert list(Floors().requirements(MEASURED)) == []
     Floors().require(MEASURED, "refused")
