@@ -51,6 +51,7 @@ class Floors:
     l_diversity: tuple[Diverse, ...] = ()
     t_closeness: tuple[Close, ...] = ()
     max_row_loss: float | None = None
+    max_attack_success: float | None = None
 
     @property
     def stated(self) -> bool:
@@ -79,6 +80,8 @@ class Floors:
             yield _closeness(close, sensitive.get(close.column, {}))
         if self.max_row_loss is not None:
             yield _row_loss(self.max_row_loss, measured)
+        if self.max_attack_success is not None:
+            yield from _attacks(self.max_attack_success, measured.get("attacks", {}))
 
 
 def sentence(short: Sequence[Asked], found: str, remedy: str = "") -> str:
@@ -161,10 +164,8 @@ def _closeness(asked: Close, told: Mapping[str, Any]) -> Asked:
 
 def _row_loss(limit: float, measured: Manifest) -> Asked:
     left_out = measured.get("protection", {}).get("rows_left_out")
-    remedy = "keep records with missing values, lower k or raise the limit"
     if left_out is None:
-        short = f"how many rows were left out {UNMEASURED}"
-        return Asked(measure="row loss", found=None, required=limit, told="", short=short, remedy=remedy)
+        return _unmeasured("row loss", limit, "max_row_loss")
     rows = left_out + measured["privacy"]["records"]
     return Asked(
         measure="row loss",
@@ -172,5 +173,35 @@ def _row_loss(limit: float, measured: Manifest) -> Asked:
         required=limit,
         told=f"{left_out} of {rows}",
         short=f"{left_out} of {rows} source rows are left out, more than checks.max_row_loss = {limit} allows",
-        remedy=remedy,
+        remedy="keep records with missing values, lower k or raise the limit",
+    )
+
+
+def _attacks(limit: float, attacks: Manifest) -> Iterator[Asked]:
+    """Of each attacker; a guess by order is a finding of the audit, or chance."""
+    if not attacks:
+        yield _unmeasured("attack success", limit, "max_attack_success")
+    for name, told in attacks.items():
+        found = told["success"]
+        if name != "order":
+            yield Asked(
+                measure="attack success",
+                about=name,
+                found=found,
+                required=limit,
+                told=f"{found:.4f}",
+                short=f"the attack {name!r} names the right row with a chance of {found:.4f} on average, "
+                f"above checks.max_attack_success = {limit}",
+                remedy="raise k, coarsen groups, set reclaim = false or raise the limit",
+            )
+
+
+def _unmeasured(measure: Measure, limit: float, key: str) -> Asked:
+    return Asked(
+        measure=measure,
+        found=None,
+        required=limit,
+        told="",
+        short=f"what checks.{key} asks for {UNMEASURED}",
+        remedy=f"leave checks.{key} out",
     )

@@ -147,12 +147,12 @@ class Run:
 
     def has_released(self) -> bool:
         """Whether anything of this run has ever been visible."""
-        return bool(self.visible())
+        return bool(self.ever_visible())
 
-    def visible(self) -> list[Release]:
-        """The releases of this run that have been visible."""
-        marks = [self.released(Path(parent)) for parent in self._releases()]
-        return [mark for mark in marks if mark is not None and (mark.published or mark.stands())]
+    def ever_visible(self) -> list[Release]:
+        """What of this run was published, whether or not it stands; not what it was stopped before."""
+        marks = [mark for parent in self._releases() if (mark := self.released(Path(parent))) is not None]
+        return [mark for mark in marks if mark.published or mark.stands()]
 
     def _releases(self) -> dict[str, Any]:
         path = self.path / RELEASES

@@ -69,7 +69,7 @@ def show(run: Run) -> None:
     facts = {
         "run": run.path.name,
         "plan_sha256": run.plan_sha256,
-        "releases": [f"{release.folder.parent.name} {release.folder.name}" for release in run.visible()],
+        "releases": [f"{release.folder.parent.name} {release.folder.name}" for release in run.ever_visible()],
     }
     page = run.path / PAGE
     page.parent.mkdir(mode=0o700, exist_ok=True)
