@@ -62,8 +62,8 @@ def axes(figure: "Figure", box: tuple[int, int, int, int]) -> "Axes":
     return figure.add_axes((left / width, bottom / height, wide / width, high / height))
 
 
-def svg(figure: "Figure", name: str, told: str) -> str:
-    """The figure as one inline element: own ids, CSS colours, a text alternative, no declarations or addresses."""
+def svg(figure: "Figure", name: str, title: str, told: str) -> str:
+    """The figure as one inline element: own ids, CSS colours, a title and a text alternative, no declarations or addresses."""
     buffer = io.StringIO()
     with warnings.catch_warnings():
         # Letters that matplotlib's font lacks only blur its measures: the reader's browser draws the text.
@@ -74,7 +74,9 @@ def svg(figure: "Figure", name: str, told: str) -> str:
     drawing = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", drawing, flags=re.DOTALL)
     drawing = re.sub(r"<[^>]*>", lambda tag: _own_tag(tag[0], name), drawing)
     height = round(figure.get_figheight() * 72)
-    root = f'<svg class="plot" viewBox="0 0 {WIDTH} {height}" id="{name}" role="img" aria-label="{escape(told)}">'
+    root = f'<svg class="plot" viewBox="0 0 {WIDTH} {height}" id="{name}" role="img" '
+    root += f'aria-labelledby="{name}-title" aria-describedby="{name}-desc">'
+    root += f'<title id="{name}-title">{escape(title)}</title><desc id="{name}-desc">{escape(told)}</desc>'
     return re.sub(r"<svg[^>]*>", lambda _: root, drawing, count=1).strip()
 
 

@@ -1,11 +1,12 @@
 """report.html: the release for a reader who never saw the code, in one file that loads nothing from elsewhere."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from reports import plots, wording
+from reports import attackers, bars, facts, history, notices, plots, promises, summary
+from reports.facts import Fact, Manifest
 from reports.plots import Crowds
-from reports.summary import ITERATION_HEADINGS, iteration_row
+from reports.quantities import count, one_in, percent
 from reports.templates import template
 
 
@@ -16,77 +17,78 @@ class ExampleRow(NamedTuple):
     misfit: int | None
 
 
-EXAMPLE_COLUMNS = ("age", "occupation", "region")
-EXAMPLE_PERSON = ("44", "Nurse", "North")
-EXAMPLE_ROWS = (
-    ExampleRow(("40..49", "Nurse", "North"), None),
-    ExampleRow(("44", "Nurse|Teacher", "*"), None),
-    ExampleRow(("30..44", "Clerk|Nurse", "North"), None),
-    ExampleRow(("40..49", "Teacher", "North"), 1),
-    ExampleRow(("25..34", "Nurse", "*"), 0),
+class Example(NamedTuple):
+    """An invented person, and rows of which the person fits some."""
+
+    columns: Sequence[str]
+    person: Sequence[str]
+    rows: Sequence[ExampleRow]
+
+
+EXAMPLE = Example(
+    ("age", "occupation", "region"),
+    ("44", "Nurse", "North"),
+    (
+        ExampleRow(("40..49", "Nurse", "North"), None),
+        ExampleRow(("44", "Nurse|Teacher", "*"), None),
+        ExampleRow(("30..44", "Clerk|Nurse", "North"), None),
+        ExampleRow(("40..49", "Teacher", "North"), 1),
+        ExampleRow(("25..34", "Nurse", "*"), 0),
+    ),
 )
+# Where a reader may jump to: the sections' ids and headings, in their order.
+SECTIONS = {
+    "promise": "What is promised, and what is not",
+    "checked": "How it was checked",
+    "attacks": attackers.HEADING,
+    "crowds": "How large the crowds are",
+    "kept": "What masking left of the data",
+    "cells": "How to read a cell",
+    "history": "Approval and earlier releases",
+    "run": "The release and its run",
+    "words": "Words on this page",
+}
 
 
-def render(manifest: wording.Manifest, crowds: Crowds) -> str:
+def render(manifest: Manifest, crowds: Crowds) -> str:
     """The page of a release.
 
     Crowds enter as shares and binned counts only; no value or crowd of a single record stands in the page.
     """
     from markupsafe import Markup
 
-    drawings = {name: [Markup(svg) for svg in svgs] for name, svgs in _drawings(manifest, crowds).items()}
-    return template("report.html.j2").render(drawings=drawings, **_release(manifest), **_example())
-
-
-def _drawings(manifest: wording.Manifest, crowds: Crowds) -> dict[str, list[str]]:
     iterations = manifest.get("iterations", [])
+    return template("report.html.j2").render(
+        manifest=manifest,
+        sections=SECTIONS,
+        example=EXAMPLE,
+        headline=_headline(manifest),
+        drawings={name: [Markup(svg) for svg in svgs] for name, svgs in _drawings(manifest, crowds).items()},
+        iterations=summary.iteration_rows(manifest, range(len(iterations))),
+        iteration_headings=summary.ITERATION_HEADINGS,
+        **{module.__name__.removeprefix("reports."): module for module in (attackers, facts, history, notices, promises)},
+    )
+
+
+def _drawings(manifest: Manifest, crowds: Crowds) -> dict[str, list[str]]:
+    iterations = manifest.get("iterations", [])
+    attacks = attackers.attacks(manifest)
     return {
         "utility": [plots.utility_plot(iterations)] if iterations else [],
         "crowds": [plots.crowd_plot(crowds), plots.ratio_plot(crowds)],
-        "columns": plots.column_plots(wording.columns(manifest)),
+        "columns": bars.column_plots(facts.columns(manifest)),
+        "attacks": [bars.attack_plot(attacks)] if attacks else [],
     }
 
 
-def _release(manifest: wording.Manifest) -> dict[str, Any]:
-    """What the template says of this release; the words are those of the other views."""
-    iterations = manifest.get("iterations", [])
-    kept = wording.kept_iteration(iterations) if iterations else 0
-    utility = manifest["utility"]
-    return {
-        "title": wording.title(manifest),
-        "created": wording.created(manifest),
-        "holds": wording.holds(manifest),
-        "verdict": wording.verdict(manifest),
-        "promise": wording.promise(manifest),
-        "people": wording.count(manifest["privacy"]["records"]),
-        "demand": wording.demand(manifest),
-        "not_promised": wording.NOT_PROMISED,
-        "checks": wording.checks(manifest),
-        "privacy_facts": [*wording.privacy_facts(manifest), *wording.protection_facts(manifest)],
-        "told_headings": wording.TOLD_HEADINGS,
-        "told": wording.told(manifest),
-        "utility_facts": wording.utility_facts(manifest),
-        "release_facts": wording.release_facts(manifest),
-        "headline_facts": _headline_facts(manifest, utility),
-        "columns": wording.columns(manifest),
-        "iteration_headings": ITERATION_HEADINGS,
-        "iterations": [iteration_row(place, entry, kept) for place, entry in enumerate(iterations)],
-        "kept": kept,
-        "timings": wording.timings(manifest),
-        "plan_sha256": wording.printable(manifest["plan_sha256"]),
-        "files": [(wording.printable(name), wording.printable(sha)) for name, sha in manifest.get("files", {}).items()],
-    }
-
-
-def _headline_facts(manifest: wording.Manifest, utility: Any) -> list[wording.Fact]:
-    low, high = (wording.count(manifest["privacy"][key]) for key in ("k_min", "k_max"))
-    return [
-        wording.Fact("people, one row each", wording.count(manifest["privacy"]["records"])),
-        wording.Fact("rows demanded as a crowd", low if low == high else f"{low} to {high}"),
-        wording.Fact("people with a crowd below demand", wording.count(manifest["privacy"].get("matchable_below_k"))),
-        wording.Fact("of the cells published exactly", wording.percent(utility.get("cells_exact"))),
+def _headline(manifest: Manifest) -> list[Fact]:
+    privacy = manifest["privacy"]
+    low, high = count(privacy["k_min"]), count(privacy["k_max"])
+    told = [
+        Fact("people, one row each", count(privacy["records"])),
+        Fact("rows demanded as a crowd (k)", low if low == high else f"{low} to {high}"),
+        Fact("people with a smaller crowd than demanded", count(privacy.get("matchable_below_k"))),
     ]
-
-
-def _example() -> dict[str, Any]:
-    return {"example_columns": EXAMPLE_COLUMNS, "example_person": EXAMPLE_PERSON, "example_rows": EXAMPLE_ROWS}
+    if strongest := attackers.strongest(attackers.attacks(manifest)):
+        told.append(Fact("chance of the strongest attack, on average", one_in(strongest.success)))
+    return [*told, Fact("of the information kept", percent(facts.kept_information(manifest)))]

@@ -1,22 +1,20 @@
-"""The report's three plots: utility by iteration, crowds, and what masking left of each column."""
+"""Curves and counts of a release: utility by iteration, and crowds demanded and achieved."""
 
-import unicodedata
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reports import drawing, wording
+from reports import drawing
 from reports.drawing import ACCENT, DANGER, GRID, INK, MUTED, SECOND, SURFACE
+from reports.facts import kept_iteration
+from reports.quantities import count, percent, utility
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLUMNS_PER_PLOT = 30
-LABEL_ROOM = 12.6
 MOST_THRESHOLDS = 24
 LOG_FROM = 4
 DASHED, DOTTED = (0, (4, 2)), (0, (1, 1.2))
@@ -40,7 +38,7 @@ class Crowds(Protocol):
 
 def utility_plot(iterations: Sequence[Mapping[str, Any]]) -> str:
     """Utility by iteration, the published one marked."""
-    kept = wording.kept_iteration(iterations)
+    kept = kept_iteration(iterations)
     numbers = range(1, len(iterations) + 1)
     bits = [entry["utility"] for entry in iterations]
     weighted = [entry.get("weighted_utility", entry["utility"]) for entry in iterations]
@@ -52,13 +50,13 @@ def utility_plot(iterations: Sequence[Mapping[str, Any]]) -> str:
         if two:
             axes.plot(numbers, weighted, color=SECOND, linewidth=2, linestyle=DASHED)
         axes.plot(numbers, bits, color=ACCENT, linewidth=2.5)
-        _mark_published(axes, kept + 1, bits[kept], below=weighted[kept] >= bits[kept])
+        axes.plot([kept + 1], [bits[kept]], "o", markersize=9, color=ACCENT, markeredgecolor=SURFACE, markeredgewidth=2)
         _utility_axes(axes, len(iterations), min(bits + weighted), max(bits + weighted))
-        if two:
-            _line_legend(figure, (("utility", ACCENT, "-"), ("weighted utility", SECOND, DASHED)))
-        told = f"Line chart of utility by iteration. Iteration 1 reached {wording.utility(bits[0])}; "
-        told += f"iteration {kept + 1} of {len(bits)}, which is published, {wording.utility(bits[kept])}."
-        return drawing.svg(figure, "plot-utility", told)
+        lines = (("utility", ACCENT, "-"), ("weighted utility", SECOND, DASHED)) if two else ()
+        _line_legend(figure, (*lines, (f"published: {utility(bits[kept])}", ACCENT, "o")))
+        told = f"Iteration 1 reached {utility(bits[0])}; "
+        told += f"iteration {kept + 1} of {len(bits)}, which is published, {utility(bits[kept])}."
+        return drawing.svg(figure, "plot-utility", "Line chart of utility by iteration", told)
 
 
 def crowd_plot(crowds: Crowds) -> str:
@@ -78,18 +76,20 @@ def crowd_plot(crowds: Crowds) -> str:
             sizes, demanded, matchable, where=matchable >= demanded, step="pre" if stepped else None,
             color=ACCENT, alpha=0.14, linewidth=0,
         )  # fmt: skip
-        axes.plot(sizes, demanded, drawstyle=way, color=MUTED, linewidth=2, linestyle=DASHED)
+        # One k for everyone is one exact fall.
+        way_down = "steps-pre" if crowds.demanded.min() == crowds.demanded.max() else way
+        axes.plot(sizes, demanded, drawstyle=way_down, color=MUTED, linewidth=2, linestyle=DASHED)
         if differ:
             axes.plot(sizes, compatible, drawstyle=way, color=SECOND, linewidth=2, linestyle=DOTTED)
         axes.plot(sizes, matchable, drawstyle=way, color=ACCENT, linewidth=2.5)
         _crowd_axes(axes, sizes)
         lines = [("demanded", MUTED, DASHED), ("achieved (matchable)", ACCENT, "-")]
         _line_legend(figure, (*lines, ("rows that fit", SECOND, DOTTED)) if differ else lines)
-        told = ["Line chart of crowd sizes: share of people who demanded, and who have, at least so many rows."]
+        told = ["The share of people for whom at least so many rows were demanded, and who have them."]
         for place in np.unique(np.linspace(0, len(sizes) - 1, 5).astype(int)):
-            shares = f"{wording.percent(demanded[place])} demanded, {wording.percent(matchable[place])} have"
-            told.append(f"{wording.count(int(sizes[place]))} rows: {shares}.")
-        return drawing.svg(figure, "plot-crowds", " ".join(told))
+            shares = f"{percent(demanded[place])} demanded, {percent(matchable[place])} have"
+            told.append(f"{count(int(sizes[place]))} rows: {shares}.")
+        return drawing.svg(figure, "plot-crowds", "Line chart of crowds demanded and achieved", " ".join(told))
 
 
 def ratio_plot(crowds: Crowds) -> str:
@@ -106,38 +106,11 @@ def ratio_plot(crowds: Crowds) -> str:
             axes.barh(place, max(number / longest, 0.008), color=colour if number else GRID, height=0.56)
             emphasis = INK if place or not number else DANGER
             axes.text(-0.05, place, label, ha="right", va="center_baseline", color=emphasis)
-            text = f"{wording.count(number)} ({wording.percent(number / people)})" if number else "nobody"
+            text = f"{count(number)} ({percent(number / people)})" if number else "nobody"
             axes.text(number / longest + 0.04, place, text, va="center_baseline", color=emphasis if number else MUTED)
         axes.set(xlim=(0, 1), ylim=(len(groups) - 0.5, -0.5))
-        told = "; ".join(f"{label}: {wording.count(number)} people" for label, number in groups)
-        return drawing.svg(figure, "plot-ratio", f"Bar chart of people by achieved crowd over demanded crowd. {told}.")
-
-
-def column_plots(columns: Sequence[wording.ColumnLoss]) -> list[str]:
-    """Exact cells and NCP of each column; several plots where one would not fit a printed page."""
-    highest = max((column.ncp for column in columns if column.ncp == column.ncp), default=0.0)
-    loss_limit = next(limit for limit in (0.05, 0.1, 0.2, 0.5, 1.0) if highest <= limit or limit == 1.0)
-    parts = -(-len(columns) // COLUMNS_PER_PLOT)
-    bounds = [round(part * len(columns) / parts) for part in range(parts + 1)] if parts else [0]
-    return [
-        _column_plot(columns[first:last], loss_limit, f"plot-columns-{part}")
-        for part, (first, last) in enumerate(pairwise(bounds), start=1)
-    ]
-
-
-def _column_plot(columns: Sequence[wording.ColumnLoss], loss_limit: float, name: str) -> str:
-    rows = 22 * len(columns)
-    with drawing.style():
-        figure = drawing.figure(rows + 66)
-        exact = drawing.axes(figure, (166, 32, 122, rows))
-        loss = drawing.axes(figure, (312, 32, 122, rows))
-        _share_bars(exact, [column.exact for column in columns], 1.0, ACCENT, "exact cells")
-        _share_bars(loss, [column.ncp for column in columns], loss_limit, SECOND, "mean loss (NCP)")
-        beside = exact.get_yaxis_transform()
-        for place, column in enumerate(columns):
-            exact.text(-0.06, place, _fitting(column.name), ha="right", va="center_baseline", transform=beside)
-        told = "; ".join(f"{c.name}: {wording.percent(c.exact)} exact, NCP {wording.percent(c.ncp)}" for c in columns)
-        return drawing.svg(figure, name, f"Bar chart of exact cells and mean loss by column. {told}.")
+        told = "; ".join(f"{label}: {count(number)} people" for label, number in groups)
+        return drawing.svg(figure, "plot-ratio", "Bar chart of people by achieved over demanded crowd", f"{told}.")
 
 
 # ---------------------------------------------------------------- what is counted
@@ -177,28 +150,18 @@ def _bare(axes: "Axes") -> None:
     axes.spines[:].set_visible(False)
 
 
-def _mark_published(axes: "Axes", number: int, reached: float, below: bool) -> None:
-    axes.plot([number], [reached], "o", markersize=9, color=ACCENT, markeredgecolor=SURFACE, markeredgewidth=2)
-    axes.annotate(
-        f"published: {wording.utility(reached)}", (number, reached), (0, -14 if below else 12),
-        textcoords="offset points", ha="center", va="top" if below else "bottom", weight="bold",
-        bbox={"facecolor": SURFACE, "edgecolor": "none", "pad": 1.5},
-    )  # fmt: skip
-
-
 def _utility_axes(axes: "Axes", iterations: int, lowest: float, highest: float) -> None:
     from matplotlib.ticker import FormatStrFormatter, MaxNLocator
 
     room = max(highest - lowest, 0.04)
     axes.set_ylim(max(0.0, lowest - 0.3 * room), highest + 0.3 * room)
-    # Room for the published point's label, wherever the point lies.
-    margin = max(0.5, 0.16 * (iterations - 1))
+    margin = max(0.25, 0.04 * (iterations - 1))
     axes.set_xlim(1 - margin, iterations + margin)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True, min_n_ticks=1))
     axes.set_xticks([tick for tick in axes.get_xticks() if 1 <= tick <= iterations and tick == int(tick)])
     axes.yaxis.set_major_locator(MaxNLocator(nbins=5))
     axes.set_yticks([tick for tick in axes.get_yticks() if tick <= 1])
-    axes.yaxis.set_major_formatter(FormatStrFormatter("%.2f"))
+    axes.yaxis.set_major_formatter(FormatStrFormatter("%.2f" if room >= 0.08 else "%.3f"))
     axes.set_xlabel("iteration")
     axes.grid(axis="y")
     axes.tick_params(length=0)
@@ -217,40 +180,21 @@ def _crowd_axes(axes: "Axes", sizes: NDArray[np.int64]) -> None:
     axes.set(xlim=(sizes[0], sizes[-1]), ylim=(0, 1.02), yticks=[0, 0.25, 0.5, 0.75, 1])
     axes.set_xlabel("crowd of at least so many rows")
     axes.grid(axis="y")
-    axes.tick_params(length=0)
+    # The first size and 0 % meet in the corner.
+    axes.tick_params(length=0, pad=8)
 
 
 def _line_legend(figure: "Figure", lines: Sequence[tuple[str, str, Any]]) -> None:
     from matplotlib.lines import Line2D
 
-    handles = [Line2D([], [], color=colour, linestyle=dashes, linewidth=2.5) for _, colour, dashes in lines]
+    handles = [
+        Line2D([], [], color=colour, linestyle="", marker=way, markersize=8)
+        if way == "o"
+        else Line2D([], [], color=colour, linestyle=way, linewidth=2.5)
+        for _, colour, way in lines
+    ]
     labels = [label for label, _, _ in lines]
     figure.legend(
         handles, labels, loc="upper left", bbox_to_anchor=(0, 1), ncols=len(lines), frameon=False,
         handlelength=1.6, handletextpad=0.4, columnspacing=1, borderaxespad=0, borderpad=0.1,
     )  # fmt: skip
-
-
-def _fitting(name: str) -> str:
-    """A column's name, cut where it would leave its room (in em, generously reckoned)."""
-    room = 0.0
-    for place, letter in enumerate(name):
-        wide = unicodedata.east_asian_width(letter) in "WF" or letter in "mwMW@%"
-        room += 1.0 if wide else 0.75 if letter.isupper() else 0.56
-        if room > LABEL_ROOM:
-            return name[: place - 1] + "\u2026"
-    return name
-
-
-def _share_bars(axes: "Axes", shares: Sequence[float], limit: float, colour: str, label: str) -> None:
-    places = range(len(shares))
-    axes.barh(places, [limit] * len(shares), color=GRID, alpha=0.45, height=0.5)
-    axes.barh(places, np.nan_to_num(shares), color=colour, height=0.5)
-    axes.set(xlim=(0, limit), ylim=(len(shares) - 0.5, -0.5), xticks=[0, limit], yticks=[])
-    texts = axes.set_xticklabels([f"{100 * tick:g} %" for tick in (0, limit)])
-    # The outer labels stay within the bars, clear of the neighbouring plot.
-    texts[0].set_horizontalalignment("left")
-    texts[-1].set_horizontalalignment("right")
-    axes.spines[:].set_visible(False)
-    axes.tick_params(length=0)
-    axes.set_title(label, loc="left", fontsize=12, fontweight="bold", pad=8)

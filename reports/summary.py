@@ -1,13 +1,16 @@
 """A release in short: markdown for the run's artifact, tables for the terminal.
 
-Words and numbers come from `reports.wording`. Imports nothing slow, since `crowdcover show` answers within a second.
+Words and numbers are those of the page. Imports nothing slow, since `crowdcover show` answers within a second.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from reports import wording
+from reports import attackers, facts, history, promises
+from reports.facts import Manifest
+from reports.notices import HEADING, notices
+from reports.quantities import count, percent, printable, seconds, utility
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 ITERATION_HEADINGS = ("Iteration", "Utility", "Weighted utility", "Cover edges", "Time")
+CHECK_HEADINGS = ("Check", "Required", "Found", "Result")
 MOST_ITERATIONS = 12
 ENDS = 4
 
@@ -22,7 +26,7 @@ ENDS = 4
 # ---------------------------------------------------------------- markdown
 
 
-def markdown(manifest: wording.Manifest) -> str:
+def markdown(manifest: Manifest) -> str:
     """The release as markdown for a Prefect artifact; it names columns and counts, never values."""
     return "\n\n".join(block for block in _markdown_blocks(manifest) if block) + "\n"
 
@@ -34,7 +38,7 @@ def verdicts(documents: Sequence[Mapping[str, Any]]) -> str:
         outcomes = document["outcomes"]
         held = sum(outcome["success"] is True for outcome in outcomes)
         rows = [
-            (outcome["expectation"], wording.printable(outcome["column"] or ""), "holds" if outcome["success"] else "fails")
+            (outcome["expectation"], printable(outcome["column"] or ""), "holds" if outcome["success"] is True else "fails")
             for outcome in outcomes
         ]
         blocks.append(f"# {_escape(document['suite'])}: {held} of {len(outcomes)} expectations hold")
@@ -42,23 +46,26 @@ def verdicts(documents: Sequence[Mapping[str, Any]]) -> str:
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def _markdown_blocks(manifest: wording.Manifest) -> Iterator[str]:
-    yield f"# {_escape(wording.title(manifest))}"
-    yield f"**{_escape(wording.verdict(manifest))}.** {_escape(wording.promise(manifest))}"
-    yield f"*{_escape(wording.NOT_PROMISED_SHORT)}*"
+def _markdown_blocks(manifest: Manifest) -> Iterator[str]:
+    yield f"# {_escape(facts.title(manifest))}"
+    yield f"**{_escape(promises.verdict(manifest))}.** {_escape(promises.promise(manifest))}"
+    if told := notices(manifest):
+        yield "\n".join([f"{HEADING}:", "", *(f"- {_escape(notice.words)}" for notice in told)])
+    yield f"*{_escape(promises.NOT_PROMISED_SHORT)}*"
     yield "## Privacy"
-    yield _markdown_table(("Check", "Required", "Found", "Result"), _check_rows(manifest))
-    facts = [*wording.privacy_facts(manifest), *wording.protection_facts(manifest)]
-    yield _markdown_table(("Crowds", "Value", "Meaning"), facts)
-    yield _markdown_table(wording.TOLD_HEADINGS, wording.told(manifest))
-    yield "## Utility"
-    yield _markdown_table(("Measure", "Value", "Meaning"), wording.utility_facts(manifest))
-    columns = [(c.name, wording.percent(c.exact), wording.percent(c.ncp)) for c in wording.columns(manifest)]
-    yield _markdown_table(("Column", "Exact cells", "Mean loss (NCP)"), columns)
+    yield _markdown_table(CHECK_HEADINGS, _check_rows(manifest))
+    yield _markdown_table((facts.CROWDS, "Value", "Meaning"), facts.privacy_facts(manifest))
+    yield _markdown_table(facts.TOLD_HEADINGS, facts.told(manifest))
+    yield _markdown_table(*_attack_table(manifest))
+    for part in history.parts(manifest):
+        yield _markdown_table((part.heading, "Found", "Meaning"), part.facts)
+    yield "## Information kept"
+    yield _markdown_table((facts.UTILITY, "Value", "Meaning"), facts.utility_facts(manifest))
+    yield _markdown_table(facts.COLUMN_HEADINGS, facts.column_rows(manifest))
     yield "## Run"
-    yield _markdown_table(ITERATION_HEADINGS, _iteration_rows(manifest))
-    yield _markdown_table(("Stage", "Measured"), [fact[:2] for fact in wording.timings(manifest)])
-    yield _markdown_table(("Release", "Value"), [fact[:2] for fact in wording.release_facts(manifest)])
+    yield _markdown_table(ITERATION_HEADINGS, _shown_iterations(manifest))
+    yield _markdown_table(("Stage", "Measured"), [fact[:2] for fact in facts.timings(manifest)])
+    yield _markdown_table(("Release", "Value"), [fact[:2] for fact in facts.release_facts(manifest)])
 
 
 def _markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -78,45 +85,53 @@ def _escape(text: str) -> str:
 # ---------------------------------------------------------------- terminal
 
 
-def terminal(manifest: wording.Manifest, console: "Console") -> None:
+def terminal(manifest: Manifest, console: "Console") -> None:
     """Print the release for `crowdcover show`, in colour on a terminal and plain in a pipe."""
     from rich.panel import Panel
     from rich.text import Text
 
-    colour = "green" if wording.holds(manifest) else "red"
-    words = Text(wording.promise(manifest) + "\n\n").append(wording.NOT_PROMISED_SHORT, style="dim")
-    heading = Text(f"{wording.title(manifest)}: {wording.verdict(manifest).lower()}", style=f"bold {colour}")
+    colour = "green" if promises.holds(manifest) else "red"
+    words = Text(promises.promise(manifest) + "\n\n")
+    for notice in notices(manifest):
+        words.append(f"! {notice.words}\n\n", style="yellow" if notice.risk else "dim")
+    words.append(promises.NOT_PROMISED_SHORT, style="dim")
+    heading = Text(f"{facts.title(manifest)}: {promises.verdict(manifest).lower()}", style=f"bold {colour}")
     console.print(Panel(words, title=heading, title_align="left", border_style=colour, padding=(1, 2)))
     for part in _terminal_parts(manifest):
         console.print(part)
 
 
-def _terminal_parts(manifest: wording.Manifest) -> Iterator["Table"]:
+def _terminal_parts(manifest: Manifest) -> Iterator["Table"]:
     yield _checks_table(manifest)
-    yield _facts_table("Crowds", [*wording.privacy_facts(manifest), *wording.protection_facts(manifest)])
-    if told := wording.told(manifest):
-        yield _told_table(told)
-    yield _facts_table("Utility", wording.utility_facts(manifest))
+    yield _facts_table(facts.CROWDS, facts.privacy_facts(manifest))
+    if told := facts.told(manifest):
+        yield _rows_table(facts.TOLD, facts.TOLD_HEADINGS, told)
+    if manifest.get("attacks"):
+        yield _rows_table(attackers.HEADING, *_attack_table(manifest))
+    for part in history.parts(manifest):
+        if part.facts:
+            yield _facts_table(part.heading, part.facts)
+    yield _facts_table(facts.UTILITY, facts.utility_facts(manifest))
     if manifest["utility"].get("per_column"):
         yield _columns_table(manifest)
     if manifest.get("iterations"):
-        yield _iterations_table(manifest)
-    if facts := wording.timings(manifest):
-        yield _facts_table("Run", facts)
-    yield _facts_table("Release", wording.release_facts(manifest))
+        yield _rows_table("Iterations", ITERATION_HEADINGS, _shown_iterations(manifest), right=range(len(ITERATION_HEADINGS)))
+    if measured := facts.timings(manifest):
+        yield _facts_table(facts.RUN, measured)
+    yield _facts_table(facts.RELEASE, facts.release_facts(manifest))
 
 
-def _checks_table(manifest: wording.Manifest) -> "Table":
+def _checks_table(manifest: Manifest) -> "Table":
     from rich.text import Text
 
-    table = _table("Checks", ("Check", "Required", "Found", "Result"), right=(1, 2))
+    table = _table("Checks", CHECK_HEADINGS, right=(1, 2))
     for what, required, found, result in _check_rows(manifest):
         table.add_row(what, required, found, Text(result, style="green" if result == "holds" else "bold red"))
     return table
 
 
-def _facts_table(title: str, facts: Iterable[wording.Fact]) -> "Table":
-    rows = list(facts)
+def _facts_table(title: str, told: Iterable[facts.Fact]) -> "Table":
+    rows = list(told)
     explained = any(fact.meaning for fact in rows)
     table = _table(title, ("", "", "") if explained else ("", ""), right=(1,) if explained else ())
     for fact in rows:
@@ -124,25 +139,21 @@ def _facts_table(title: str, facts: Iterable[wording.Fact]) -> "Table":
     return table
 
 
-def _told_table(told: Iterable[wording.CrowdTold]) -> "Table":
-    table = _table("What the worst crowd tells", wording.TOLD_HEADINGS, right=(1, 2, 3))
-    for name, *numbers in told:
-        table.add_row(_plain(name), *numbers)
+def _rows_table(
+    title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] | None = None
+) -> "Table":
+    table = _table(title, headings, right=range(1, len(headings)) if right is None else right)
+    for row in rows:
+        table.add_row(*(_plain(cell) for cell in row))
     return table
 
 
-def _columns_table(manifest: wording.Manifest) -> "Table":
-    table = _table("Columns, most masked first", ("Column", "Exact cells", "", "Mean loss (NCP)", ""), right=(1, 3))
-    for loss in wording.columns(manifest):
-        exact, ncp = wording.percent(loss.exact), wording.percent(loss.ncp)
-        table.add_row(_plain(loss.name), exact, _bar(loss.exact, "cyan"), ncp, _bar(loss.ncp, "yellow"))
-    return table
-
-
-def _iterations_table(manifest: wording.Manifest) -> "Table":
-    table = _table("Iterations", ITERATION_HEADINGS, right=range(len(ITERATION_HEADINGS)))
-    for row in _iteration_rows(manifest):
-        table.add_row(*row)
+def _columns_table(manifest: Manifest) -> "Table":
+    name, exact, kept = facts.COLUMN_HEADINGS
+    table = _table(facts.COLUMNS, (name, exact, "", kept, ""), right=(1, 3))
+    for column in facts.columns(manifest):
+        bars = _bar(column.exact, "yellow"), _bar(column.kept, "cyan")
+        table.add_row(_plain(column.name), percent(column.exact), bars[0], percent(column.kept), bars[1])
     return table
 
 
@@ -179,36 +190,45 @@ def _bar(share: float, colour: str) -> "RenderableType":
 # ---------------------------------------------------------------- rows
 
 
-def _check_rows(manifest: wording.Manifest) -> list[tuple[str, str, str, str]]:
-    return [(*check[:3], "holds" if check.passed else "fails") for check in wording.checks(manifest)]
+def _check_rows(manifest: Manifest) -> list[tuple[str, str, str, str]]:
+    return [(*check[:3], "holds" if check.passed else "fails") for check in promises.checks(manifest)]
 
 
-def _iteration_rows(manifest: wording.Manifest) -> list[tuple[str, ...]]:
+def _attack_table(manifest: Manifest) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Headings and rows of the attacks."""
+    tried = attackers.attacks(manifest)
+    times = attackers.multiples(tried)
+    headings = (*attackers.HEADINGS, *attackers.multiple_headings(times))
+    return headings, [(*attack.row, *attackers.shares(attack, times)) for attack in tried]
+
+
+def _shown_iterations(manifest: Manifest) -> list[tuple[str, ...]]:
     """The iterations, the middle of a long run left out; the published one always stands there."""
     entries = manifest.get("iterations", [])
-    if not entries:
-        return []
-    kept = wording.kept_iteration(entries)
-    shown = set(range(len(entries)))
+    shown: set[int] = set(range(len(entries)))
     if len(entries) > MOST_ITERATIONS:
-        shown = {*range(ENDS), kept, *range(len(entries) - ENDS, len(entries))}
+        shown = {*range(ENDS), facts.kept_iteration(entries), *range(len(entries) - ENDS, len(entries))}
+    return iteration_rows(manifest, sorted(shown))
+
+
+def iteration_rows(manifest: Manifest, shown: Iterable[int]) -> list[tuple[str, ...]]:
+    """These iterations under `ITERATION_HEADINGS`; what lies between them is counted."""
     rows: list[tuple[str, ...]] = []
     before = -1
-    for place in sorted(shown):
+    for place in shown:
         if place > before + 1:
-            rows.append((f"{wording.count(place - before - 1)} more",) + ("",) * (len(ITERATION_HEADINGS) - 1))
-        rows.append(iteration_row(place, entries[place], kept))
+            rows.append((f"{count(place - before - 1)} more",) + ("",) * (len(ITERATION_HEADINGS) - 1))
+        rows.append(_iteration_row(place, manifest["iterations"]))
         before = place
     return rows
 
 
-def iteration_row(place: int, entry: Mapping[str, Any], kept: int) -> tuple[str, ...]:
-    """One iteration under `ITERATION_HEADINGS`."""
-    number = f"{place + 1} (published)" if place == kept else str(place + 1)
+def _iteration_row(place: int, entries: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    entry = entries[place]
     return (
-        number,
-        wording.utility(entry["utility"]),
-        wording.utility(entry.get("weighted_utility")),
-        wording.count(entry.get("cover_edges")),
-        wording.seconds(entry.get("seconds")),
+        f"{place + 1} (published)" if place == facts.kept_iteration(entries) else str(place + 1),
+        utility(entry["utility"]),
+        utility(entry.get("weighted_utility")),
+        count(entry.get("cover_edges")),
+        seconds(entry.get("seconds")),
     )

@@ -7,7 +7,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reports import wording
+from reports.quantities import count, percent
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -22,5 +22,5 @@ def template(name: str) -> "Template":
     environment = Environment(
         loader=FileSystemLoader(FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters.update(count=wording.count, percent=wording.percent)
+    environment.filters.update(count=count, percent=percent)
     return environment.get_template(name)

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-from reports import wording
+from reports.facts import Fact
+from reports.quantities import NOT_STATED, moment, printable
 from reports.templates import template
 
 Document = Mapping[str, Any]
@@ -103,9 +104,9 @@ def render(run: Document, verdicts: Sequence[Document]) -> str:
     refused = next((border for border in reached if not border.passes), None)
     lines = list(chain.from_iterable(border.lines for border in reached))
     return template("verdicts.html.j2").render(
-        run=wording.printable(run["run"]),
-        title=wording.printable(", ".join(run["releases"])) or f"Run {wording.printable(run['run'])[:8]}",
-        judged=max((border.moment for border in reached), default=wording.NOT_STATED),
+        run=printable(run["run"]),
+        title=printable(", ".join(run["releases"])) or f"Run {printable(run['run'])[:8]}",
+        judged=max((border.moment for border in reached), default=NOT_STATED),
         complete=all(border.passes for border in borders),
         refused=refused,
         borders=borders,
@@ -122,26 +123,26 @@ def _borders(verdicts: Sequence[Document]) -> Iterator[Judged]:
     known = {border.name: border for border in BORDERS}
     for name in dict.fromkeys([*ALWAYS, *told]):
         document = told.get(name)
-        border = known.get(name) or Border(name, wording.printable(name).capitalize(), "")
+        border = known.get(name) or Border(name, printable(name).capitalize(), "")
         if document is None:
-            yield Judged(border, (), wording.NOT_STATED)
+            yield Judged(border, (), NOT_STATED)
         else:
             lines = sorted(map(_line, document["verdict"]["outcomes"]), key=lambda line: line.holds)  # what fails is seen
-            yield Judged(border, lines, wording.created({"created": document["judged"]}))
+            yield Judged(border, lines, moment(document["judged"]))
 
 
 def _line(outcome: Document) -> Line:
     name = outcome["expectation"]
     words = outcome["words"] or GUARANTEES.get(name) or f"{name.capitalize()}."
-    column = "" if outcome["column"] is None else wording.printable(outcome["column"])
-    return Line(column, wording.printable(words), wording.printable(outcome["found"]), outcome["success"] is True)
+    column = "" if outcome["column"] is None else printable(outcome["column"])
+    return Line(column, printable(words), printable(outcome["found"]), outcome["success"] is True)
 
 
-def _facts(run: Document, verdicts: Sequence[Document]) -> list[wording.Fact]:
+def _facts(run: Document, verdicts: Sequence[Document]) -> list[Fact]:
     versions = dict.fromkeys(f"crowdcover {document['version']}" for document in verdicts)
     return [
-        wording.Fact("Run", wording.printable(run["run"])),
-        wording.Fact("Plan (SHA-256)", wording.printable(run["plan_sha256"])),
-        wording.Fact("Published as", wording.printable(", ".join(run["releases"]) or "nothing so far")),
-        wording.Fact("Judged by", wording.printable(", ".join(versions) or wording.NOT_STATED)),
+        Fact("Run", printable(run["run"])),
+        Fact("Plan (SHA-256)", printable(run["plan_sha256"])),
+        Fact("Published as", printable(", ".join(run["releases"]) or "nothing so far")),
+        Fact("Judged by", printable(", ".join(versions) or NOT_STATED)),
     ]

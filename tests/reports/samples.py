@@ -84,6 +84,52 @@ def manifest(
     }
 
 
+def full(**settings: Any) -> dict[str, Any]:
+    """A release with every section that a manifest may have."""
+    return {
+        **manifest(**settings),
+        "attacks": {
+            "linkage": attack(0.019, 0.03, (0.0, 0.0, 0.0)),
+            "partial linkage": attack(0.0071, 0.03, (0.0, 0.0, 0.0)),
+            "order": attack(0.002, 0.03, (0.0, 0.0, 0.0)),
+            "insider": attack(0.0296, 0.03, (0.412, 0.031, 0.0)),
+        },
+        "approval": {
+            "required": True,
+            "by": "R. Okafor",
+            "note": "numbers read, k as agreed",
+            "at": "2026-11-20T20:00:00+00:00",
+        },
+        "second_release": {"overlapping": 2, "people": 480, "below_k": 0, "least_margin": 3},
+        "drift": {"compared_with": "v6", "rows_before": 480, "rows": 500, "new_categories": 0},
+        "files": {"data.parquet": "ab" * 32, "codebook.json": "cd" * 32},
+    }
+
+
+def attack(success: float, guess: float, above: tuple[float, float, float]) -> dict[str, Any]:
+    """An attack as the manifest states it."""
+    return {"success": success, "promised": guess, "above": dict(zip(("1", "1.5", "3"), above, strict=True))}
+
+
+def alarming() -> dict[str, Any]:
+    """A release whose promise holds, though much else that a reader has to know does not."""
+    release = full()
+    release["protection"]["sensitive"]["illness"]["distinct"] = 1
+    release["attacks"]["insider"] = attack(0.082, 0.03, (0.9, 0.7, 0.21))
+    release["attacks"]["tea leaves"] = attack(0.001, 0.03, (0.0, 0.0, 0.0))
+    release["approval"] = {"required": True, "by": "", "note": "", "at": None}
+    release["drift"] |= {"new_categories": 3, "columns": ["age", "sex"]}
+    return release
+
+
+def old() -> dict[str, Any]:
+    """A release that was made before anything but the promise was measured."""
+    release = manifest()
+    del release["protection"], release["created"], release["timings"], release["peak_memory_bytes"]
+    release["iterations"] = []
+    return release
+
+
 def broken(key: str = "below_k", found: int | None = 12) -> dict[str, Any]:
     """A release with one failed check, or with one that was never made."""
     release = manifest()

@@ -8,14 +8,15 @@ import sys
 import pytest
 from rich.console import Console
 
-from reports import summary, wording
-from tests.reports.samples import HOSTILE, broken, manifest
+from reports import promises, quantities, summary
+from reports.facts import Manifest
+from tests.reports.samples import HOSTILE, alarming, broken, full, manifest
 
 TOLD = ("43", "321", "illness", "1.75", "0.62")
-NUMBERS = ("500", "0.906", "55.1 %", "11.2 %", "104", "50.0 %", "10.0 %", "49,852", "2 min 9 s", "858 MiB")
+NUMBERS = ("500", "0.906", "55.1 %", "11.2 %", "104", "50.0 %", "90.0 %", "49,852", "2 min 9 s", "858 MiB")
 
 
-def shown(release: wording.Manifest, width: int = 80, terminal: bool = False) -> str:
+def shown(release: Manifest, width: int = 80, terminal: bool = False) -> str:
     """What the terminal view prints."""
     screen = io.StringIO()
     summary.terminal(release, Console(file=screen, width=width, force_terminal=terminal))
@@ -36,7 +37,7 @@ def test_markdown_holds_the_numbers() -> None:
     assert "**The privacy promise holds.**" in text
     for number in NUMBERS:
         assert number in text, number
-    assert "| age | 50.0 % | 10.0 % |" in text
+    assert "| age | 50.0 % | 90.0 % |" in text
 
 
 def test_terminal_holds_the_numbers() -> None:
@@ -69,12 +70,29 @@ def test_terminal_survives_an_ascii_pipe() -> None:
 @pytest.mark.parametrize("found", [12, None])
 def test_a_failed_or_missing_check_shows(key: str, found: int | None) -> None:
     release = broken(key, found)
-    assert not wording.holds(release)
+    assert not promises.holds(release)
     for text in (summary.markdown(release), shown(release, 200)):
         assert "does not hold" in text
         assert "Do not use this release" in text
         assert "fails" in text
-        assert ("12" if found else wording.NOT_STATED) in text
+        assert ("12" if found else quantities.NOT_STATED) in text
+
+
+@pytest.mark.parametrize("show", [summary.markdown, lambda release: shown(release, 200)])
+def test_attacks_approval_and_earlier_releases_are_shown_where_they_are_recorded(show) -> None:
+    said = ("An insider", "no better than guessing", "41.2 %", "R. Okafor", "numbers read, k as agreed", "People in both", "v6")
+    text = show(full())
+    assert [words for words in said if words not in text] == []
+    assert [words for words in said if words in show(manifest())] == []
+    assert "no attacks" not in show(full()).lower()
+
+
+@pytest.mark.parametrize("show", [summary.markdown, lambda release: shown(release, 200)])
+def test_what_else_does_not_hold_is_said(show) -> None:
+    text = re.sub(r"[\s\u2502]+", " ", show(alarming()))
+    for words in ("illness: whoever hides", "on average 8.2 % against 3.0 %", "better than guessing", "nobody's is recorded"):
+        assert words in text, words
+    assert "What else to know" not in summary.markdown(full())
 
 
 def test_markdown_escapes_hostile_names() -> None:
@@ -82,7 +100,7 @@ def test_markdown_escapes_hostile_names() -> None:
     assert "\x1b" not in text
     assert not re.search(r"[<>\[\]`$|*]|://|www\.", "".join(re.findall(r"(?m)^\| (.*?) \| 5\d\.\d % \|", text)))
     tables = [line for line in text.splitlines() if line.startswith("|")]
-    rows = [line for line in tables if re.search(r"\| 5\d\.\d % \| (?:\d|10)\.\d % \|$", line)]
+    rows = [line for line in tables if re.search(r"\| 5\d\.\d % \| 9\d\.\d % \|$", line)]
     assert len(rows) == len(HOSTILE)
     assert all(line.count("|") == 4 for line in rows)
 
@@ -120,26 +138,31 @@ def test_importing_is_cheap() -> None:
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        (wording.percent(0.5), "50.0 %"),
-        (wording.percent(1), "100.0 %"),
-        (wording.percent(0.99999), "> 99.9 %"),
-        (wording.percent(0.00001), "< 0.1 %"),
-        (wording.percent(0), "0.0 %"),
-        (wording.percent(None), wording.NOT_STATED),
-        (wording.percent(float("nan")), wording.NOT_STATED),
-        (wording.utility(0.99999), "0.999"),
-        (wording.utility(1.0), "1.000"),
-        (wording.count(1234567), "1,234,567"),
-        (wording.count(None), wording.NOT_STATED),
-        (wording.seconds(0.456), "0.46 s"),
-        (wording.seconds(12.34), "12.3 s"),
-        (wording.seconds(119.7), "2 min 0 s"),
-        (wording.seconds(7325), "2 h 2 min"),
-        (wording.size(512), "512 B"),
-        (wording.size(5 * 2**30), "5.0 GiB"),
-        (wording.size(900_000_000), "858 MiB"),
-        (wording.created({"created": "2026-11-20T21:30:00Z"}), "2026-11-20 21:30 UTC"),
-        (wording.created({"created": "soon"}), wording.NOT_STATED),
+        (quantities.percent(0.5), "50.0 %"),
+        (quantities.percent(1), "100.0 %"),
+        (quantities.percent(0.99999), "> 99.9 %"),
+        (quantities.percent(0.00001), "< 0.1 %"),
+        (quantities.percent(0), "0.0 %"),
+        (quantities.percent(None), quantities.NOT_STATED),
+        (quantities.percent(float("nan")), quantities.NOT_STATED),
+        (quantities.utility(0.99999), "0.999"),
+        (quantities.utility(1.0), "1.000"),
+        (quantities.count(1234567), "1,234,567"),
+        (quantities.count(None), quantities.NOT_STATED),
+        (quantities.seconds(0.456), "0.46 s"),
+        (quantities.seconds(12.34), "12.3 s"),
+        (quantities.seconds(119.7), "2 min 0 s"),
+        (quantities.seconds(7325), "2 h 2 min"),
+        (quantities.one_in(1 / 12), "1 in 12"),
+        (quantities.one_in(0.0801), "1 in 12"),
+        (quantities.one_in(0.7), "70.0 %"),
+        (quantities.one_in(0), "0.0 %"),
+        (quantities.one_in(None), quantities.NOT_STATED),
+        (quantities.size(512), "512 B"),
+        (quantities.size(5 * 2**30), "5.0 GiB"),
+        (quantities.size(900_000_000), "858 MiB"),
+        (quantities.moment("2026-11-20T21:30:00Z"), "2026-11-20 21:30 UTC"),
+        (quantities.moment("soon"), quantities.NOT_STATED),
     ],
 )
 def test_numbers_read_well_and_never_better_than_they_are(said: str, expected: str) -> None:

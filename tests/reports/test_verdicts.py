@@ -59,7 +59,7 @@ def test_a_run_that_passed_says_so_and_what_was_expected() -> None:
         assert said in parsed.text, said
     assert "What does not hold" not in parsed.text
     assert all(border.title in parsed.text for border in BORDERS)
-    assert any(attributes.get("class") == "verdict holds" for attributes in parsed.named("div"))
+    assert any(attributes.get("class") == "verdict holds" for attributes in parsed.named("section"))
 
 
 @pytest.mark.parametrize("border", BORDERS, ids=lambda border: border.name)
@@ -73,7 +73,7 @@ def test_a_refusal_names_its_border_and_what_does_not_hold(border) -> None:
     wrong = [outcome for outcome in told[-1]["verdict"]["outcomes"] if not outcome["success"]]
     assert f"Refused: {border.title.lower()}" in parsed.text
     assert f"{len(wrong)} of {len(told[-1]['verdict']['outcomes'])} expectations do not hold" in parsed.text
-    assert any(attributes.get("class") == "verdict fails" for attributes in parsed.named("div"))
+    assert any(attributes.get("class") == "verdict fails" for attributes in parsed.named("section"))
     lists = [parsed.texts.count(outcome["words"] or GUARANTEES[outcome["expectation"]]) for outcome in wrong]
     assert min(lists) >= 2  # among those that do not hold, and in the border's own table
     assert parsed.texts.count("no") == 2 * len(wrong)
@@ -85,7 +85,7 @@ def test_what_was_not_judged_is_not_said_to_hold() -> None:
         parsed = Page(PAGES[name])
         assert "Passed so far" in parsed.text
         assert parsed.texts.count("not judged") == len(ALWAYS) - (2 if name == "under way" else 0)
-        assert not any(attributes.get("class") == "verdict holds" for attributes in parsed.named("div"))
+        assert not any(attributes.get("class") == "verdict holds" for attributes in parsed.named("section"))
 
 
 def test_a_border_that_expects_nothing_has_not_passed() -> None:

@@ -1,0 +1,111 @@
+"""The attacks that were tried on a release: who attacks, with what knowledge, and how often it works."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from reports.facts import Manifest
+from reports.quantities import NOT_STATED, known, one_in, percent, printable
+
+HEADING = "Attacks that were tried"
+HEADINGS = ("Attacker", "Finds the right row", "By guessing", "On average")
+NOT_TRIED = "No attacks are recorded for this release: none were tried, or it was made before they were recorded."
+EXPLAINED = (
+    "Programs played the attacker and tried to name each person's row. How often that works on average is set against "
+    "guessing: picking blindly among the k rows that the plan demands for the person. This is measured, not promised."
+)
+ABOVE_EXPLAINED = (
+    "Above 1/k: the share of people whose row is found more often than by guessing among their own k rows; above 1.5/k: more "
+    "than one and a half times as often, and so on."
+)
+# What the manifest calls an attack: who attacks, and what the attacker knows.
+ATTACKERS = {
+    "linkage": ("An acquaintance", "knows all quasi-identifiers of the person and looks for rows that fit"),
+    "partial linkage": ("A passer-by", "knows some of the person's quasi-identifiers, drawn at random"),
+    "order": ("A reader of files", "knows nobody; looks for hints in row order, keys and file details"),
+    "insider": (
+        "An insider",
+        "knows all quasi-identifiers of everybody, the plan and the program, though not the vault, and works out the "
+        "likeliest row",
+    ),
+    "intersection": ("A collector", "compares this release with earlier ones of the same people"),
+}
+
+
+class Attack(NamedTuple):
+    """One attack; numbers that are missing are nan."""
+
+    name: str
+    who: str
+    knows: str
+    success: float
+    guess: float
+    above: Mapping[str, float]
+
+    @property
+    def found(self) -> str:
+        """How often it works on average."""
+        return percent(self.success) if self.success > 0.5 else f"{percent(self.success)} ({one_in(self.success)})"
+
+    @property
+    def judged(self) -> bool:
+        """Whether there is anything to compare."""
+        return known(self.success) and known(self.guess)
+
+    @property
+    def contained(self) -> bool:
+        """Whether it works no more often than guessing; not so where nothing is stated."""
+        return self.judged and self.success <= self.guess * (1 + 1e-9)
+
+    @property
+    def result(self) -> str:
+        """The comparison in words."""
+        return ("no better than guessing" if self.contained else "better than guessing") if self.judged else NOT_STATED
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """The attack under `HEADINGS` and the headings of `multiples`."""
+        return (self.who, self.found if known(self.success) else NOT_STATED, percent(self.guess), self.result)
+
+
+def attacks(manifest: Manifest) -> list[Attack]:
+    """The attacks in the manifest's order; one that is not known here goes by its own name."""
+    return [_attack(str(name), found) for name, found in (manifest.get("attacks") or {}).items()]
+
+
+def _attack(name: str, found: Mapping[str, Any]) -> Attack:
+    plain = name.replace("_", " ").replace("-", " ").lower()
+    who, knows = ATTACKERS.get(plain, (f"Attack {printable(name)!r}", "an attack that this page has no words for"))
+    above = {str(times): _number(share) for times, share in (found.get("above") or {}).items()}
+    return Attack(printable(name), who, knows, _number(found.get("success")), _number(found.get("promised")), above)
+
+
+def multiples(found: list[Attack]) -> list[str]:
+    """The multiples of 1/k above which people were counted, ascending."""
+    return sorted({times for attack in found for times in attack.above}, key=lambda times: (_order(times), times))
+
+
+def multiple_headings(times: list[str]) -> list[str]:
+    """What stands above the shares of people who are found more often than so many times 1/k."""
+    return [f"Above {printable(each)}/k" for each in times]
+
+
+def shares(attack: Attack, times: list[str]) -> list[str]:
+    """The shares of people above these multiples."""
+    return [percent(attack.above.get(each, math.nan)) for each in times]
+
+
+def strongest(found: list[Attack]) -> Attack | None:
+    """The attack that works most often."""
+    return max((attack for attack in found if known(attack.success)), key=lambda attack: attack.success, default=None)
+
+
+def _order(times: str) -> float:
+    try:
+        return float(times)
+    except ValueError:
+        return math.inf
+
+
+def _number(found: Any) -> float:
+    return float(found) if known(found) else math.nan

@@ -1,0 +1,100 @@
+"""Bars of a release: what masking left of each column, and how often attacks work."""
+
+import unicodedata
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reports import drawing
+from reports.attackers import Attack
+from reports.drawing import ACCENT, DANGER, GRID, INK, SECOND
+from reports.facts import ColumnKept
+from reports.quantities import known, one_in, percent
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COLUMNS_PER_PLOT = 30
+LABEL_ROOM = 12.6
+LIMITS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+
+
+def column_plots(columns: Sequence[ColumnKept]) -> list[str]:
+    """Exact cells and information kept of each column; several plots where one would not fit a printed page."""
+    parts = -(-len(columns) // COLUMNS_PER_PLOT)
+    bounds = [round(part * len(columns) / parts) for part in range(parts + 1)] if parts else [0]
+    return [
+        _column_plot(columns[first:last], f"plot-columns-{part}")
+        for part, (first, last) in enumerate(pairwise(bounds), start=1)
+    ]
+
+
+def attack_plot(attacks: Sequence[Attack]) -> str:
+    """How often each attack finds the right row, and a mark where guessing would be."""
+    highest = max((rate for attack in attacks for rate in (attack.success, attack.guess) if known(rate)), default=0.0)
+    limit = next(limit for limit in LIMITS if highest <= limit or limit == 1.0)
+    rows = 40 * len(attacks)
+    with drawing.style():
+        figure = drawing.figure(rows + 66)
+        axes = drawing.axes(figure, (146, 32, 200, rows))
+        _empty_bars(axes, len(attacks), limit, "found, and by guessing (line)")
+        for place, attack in enumerate(attacks):
+            _attack_bar(axes, place, attack)
+        told = "; ".join(f"{attack.who}: {attack.found}, by guessing {percent(attack.guess)}" for attack in attacks)
+        return drawing.svg(figure, "plot-attacks", "Bar chart of how often attacks find the right row", f"{told}.")
+
+
+def _attack_bar(axes: "Axes", place: int, attack: Attack) -> None:
+    beside = axes.get_yaxis_transform()
+    colour = ACCENT if attack.contained else DANGER
+    axes.barh(place, np.nan_to_num(attack.success), color=colour, height=0.42)
+    if known(attack.guess):
+        axes.plot([attack.guess] * 2, [place - 0.34, place + 0.34], color=INK, linewidth=2.5)
+    axes.text(-0.05, place, _fitting(attack.who), ha="right", va="center_baseline", transform=beside)
+    words = one_in(attack.success) if attack.contained or not attack.judged else f"{one_in(attack.success)}: above"
+    axes.text(1.04, place, words, va="center_baseline", transform=beside, color=INK if attack.contained else DANGER)
+
+
+def _column_plot(columns: Sequence[ColumnKept], name: str) -> str:
+    rows = 22 * len(columns)
+    with drawing.style():
+        figure = drawing.figure(rows + 66)
+        kept = drawing.axes(figure, (166, 32, 122, rows))
+        exact = drawing.axes(figure, (312, 32, 122, rows))
+        _share_bars(kept, [column.kept for column in columns], ACCENT, "information kept")
+        _share_bars(exact, [column.exact for column in columns], SECOND, "exact cells")
+        beside = kept.get_yaxis_transform()
+        for place, column in enumerate(columns):
+            kept.text(-0.06, place, _fitting(column.name), ha="right", va="center_baseline", transform=beside)
+        told = "; ".join(f"{c.name}: {percent(c.kept)} kept, {percent(c.exact)} exact" for c in columns)
+        return drawing.svg(figure, name, "Bar chart of information kept and exact cells by column", f"{told}.")
+
+
+def _fitting(name: str) -> str:
+    """A column's name, cut where it would leave its room (in em, generously reckoned)."""
+    room = 0.0
+    for place, letter in enumerate(name):
+        wide = unicodedata.east_asian_width(letter) in "WF" or letter in "mwMW@%"
+        room += 1.0 if wide else 0.75 if letter.isupper() else 0.56
+        if room > LABEL_ROOM:
+            return name[: place - 1] + "\u2026"
+    return name
+
+
+def _share_bars(axes: "Axes", shares: Sequence[float], colour: str, label: str) -> None:
+    _empty_bars(axes, len(shares), 1.0, label)
+    axes.barh(range(len(shares)), np.nan_to_num(shares), color=colour, height=0.5)
+
+
+def _empty_bars(axes: "Axes", number: int, limit: float, label: str) -> None:
+    axes.barh(range(number), [limit] * number, color=GRID, alpha=0.45, height=0.5)
+    axes.set(xlim=(0, limit), ylim=(number - 0.5, -0.5), xticks=[0, limit], yticks=[])
+    texts = axes.set_xticklabels([f"{100 * tick:g} %" for tick in (0, limit)])
+    # The outer labels stay within the bars, clear of the neighbouring plot.
+    texts[0].set_horizontalalignment("left")
+    texts[-1].set_horizontalalignment("right")
+    axes.spines[:].set_visible(False)
+    axes.tick_params(length=0)
+    axes.set_title(label, loc="left", fontsize=12, fontweight="bold", pad=8)

@@ -1,0 +1,188 @@
+"""What a release states about itself, as labelled numbers with their meaning; read from the manifest alone."""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from reports.quantities import NOT_STATED, count, digits, known, moment, percent, printable, seconds, size, utility
+
+Manifest = Mapping[str, Any]
+
+
+class Fact(NamedTuple):
+    """A number with its name and its meaning in plain words."""
+
+    label: str
+    value: str
+    meaning: str = ""
+
+
+class CrowdTold(NamedTuple):
+    """What the worst crowds tell of one sensitive column, in words for a table."""
+
+    name: str
+    distinct: str
+    effective: str
+    distance: str
+
+
+class ColumnKept(NamedTuple):
+    """What masking left of one quasi-identifier."""
+
+    name: str
+    exact: float
+    kept: float
+
+
+CROWDS, TOLD = "Crowds in numbers", "What the worst crowd tells"
+UTILITY, COLUMNS = "Information in numbers", "Columns, the most masked first"
+RELEASE, RUN = "The release and where it comes from", "Time and memory"
+TOLD_HEADINGS = ("Sensitive column", "Distinct values", "By entropy", "Distance (t)")
+COLUMN_HEADINGS = ("Column", "Exact cells", "Information kept")
+TOLD_EXPLAINED = (
+    "Distinct values: in the crowd that has fewest. By entropy: where some values are commoner than others, how many equally "
+    "common ones they are worth. Distance: how far a crowd's values are from those of the whole table, from 0 (as "
+    "everywhere) to 1."
+)
+
+
+# ---------------------------------------------------------------- the release and its crowds
+
+
+def title(manifest: Manifest) -> str:
+    """Name and version of the release."""
+    return printable(f"{manifest['name']} {manifest['version']}")
+
+
+def demand(manifest: Manifest) -> str:
+    """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
+    low, high = manifest["privacy"]["k_min"], manifest["privacy"]["k_max"]
+    if low == high:
+        return f"k = {count(low)} for everyone"
+    return f"k from {count(low)} to {count(high)}, each person's own"
+
+
+def privacy_facts(manifest: Manifest) -> list[Fact]:
+    """Who is protected, and how tightly; what is measured beside the promise only where it was measured."""
+    privacy = manifest["privacy"]
+    facts = [
+        Fact("People", count(privacy["records"]), "one published row each"),
+        Fact("Smallest demand", count(privacy["k_min"]), "lowest k of any person"),
+        Fact("Largest demand", count(privacy["k_max"]), "highest k of any person"),
+        Fact("Smallest margin", count(privacy.get("compatible_min_margin")), "rows that the tightest crowd has beyond its k"),
+    ]
+    return facts + _protection_facts(manifest.get("protection"))
+
+
+def _protection_facts(found: Mapping[str, Any] | None) -> list[Fact]:
+    if not found:
+        return []
+    beyond, alike = found.get("over_protection", {}), found.get("equivalence_classes", {})
+    return [
+        Fact("Over-protection", count(beyond.get("median")), "matchable rows beyond k, for the median person"),
+        Fact(
+            "Unique people",
+            count(found.get("unique_records")),
+            "alone in the source with their combination of quasi-identifiers",
+        ),
+        Fact("Rows left out", count(found.get("rows_left_out")), "source rows that the plan's rules leave out"),
+        Fact(
+            "Rows written alike", count(alike.get("k")), "fewest rows with the same text: k in the strict sense, not promised"
+        ),
+    ]
+
+
+def told(manifest: Manifest) -> list[CrowdTold]:
+    """The least diverse crowd of each sensitive column, and the one farthest from the whole table."""
+    return [
+        CrowdTold(printable(name), count(found.get("distinct")), digits(found.get("effective")), digits(found.get("distance")))
+        for name, found in manifest.get("protection", {}).get("sensitive", {}).items()
+    ]
+
+
+# ---------------------------------------------------------------- utility and the run
+
+
+def kept_information(manifest: Manifest) -> float:
+    """The share of the information that masking left, over all quasi-identifiers; nan where it is not stated."""
+    return _kept(manifest["utility"].get("gcp"))
+
+
+def utility_facts(manifest: Manifest) -> list[Fact]:
+    """What is left of the data after masking."""
+    found = manifest["utility"]
+    return [
+        Fact("Information kept", percent(kept_information(manifest)), "100 % = every cell exact, 0 % = every cell *"),
+        Fact("Exact cells", percent(found.get("cells_exact")), "quasi-identifier cells published unmasked"),
+        Fact("Mean loss (GCP)", percent(found.get("gcp")), "the rest of the information, as the literature counts it"),
+        Fact("Utility", utility(found.get("suppression")), "share of all bits that stay visible (1 = nothing hidden)"),
+        Fact("Features", count(found.get("features")), "bits in which each person's quasi-identifiers are coded"),
+    ]
+
+
+def columns(manifest: Manifest) -> list[ColumnKept]:
+    """The quasi-identifiers, the one that lost most first."""
+    kept = [
+        ColumnKept(printable(name), _share(entry.get("exact")), _kept(entry.get("ncp")))
+        for name, entry in manifest["utility"].get("per_column", {}).items()
+    ]
+    return sorted(kept, key=lambda column: column.kept if known(column.kept) else 0.0)
+
+
+def column_rows(manifest: Manifest) -> list[tuple[str, str, str]]:
+    """The columns under `COLUMN_HEADINGS`."""
+    return [(column.name, percent(column.exact), percent(column.kept)) for column in columns(manifest)]
+
+
+def _kept(loss: Any) -> float:
+    return 1 - float(loss) if known(loss) else math.nan
+
+
+def _share(found: Any) -> float:
+    return float(found) if known(found) else math.nan
+
+
+def kept_iteration(iterations: Sequence[Mapping[str, Any]]) -> int:
+    """Index of the published iteration: the first of highest weighted utility."""
+    reached = [entry.get("weighted_utility", entry["utility"]) for entry in iterations]
+    return reached.index(max(reached))
+
+
+def release_facts(manifest: Manifest) -> list[Fact]:
+    """What was released, from what, and by which method."""
+    source = manifest["source"]
+    settings = dict(manifest["anonymizer"])
+    method = printable(settings.pop("name", NOT_STATED))
+    chosen = ", ".join(f"{key} = {value}" for key, value in settings.items())
+    return [
+        Fact("Release", printable(manifest["name"])),
+        Fact("Version", printable(manifest["version"])),
+        Fact("Created", created(manifest)),
+        Fact("Published rows", count(manifest["privacy"]["records"])),
+        Fact("Source", f"{count(source['rows'])} rows, {count(source['columns'])} columns"),
+        Fact("Demanded crowd", demand(manifest)),
+        Fact("Method", f"{method} ({printable(chosen)})" if chosen else method),
+        Fact("Made by", printable(f"crowdcover {manifest['crowdcover']}")),
+    ]
+
+
+def created(manifest: Manifest) -> str:
+    """The moment of the release in UTC, to the minute."""
+    return moment(manifest.get("created"))
+
+
+def fingerprints(manifest: Manifest) -> list[Fact]:
+    """The sha256 of the plan and, once they are written, of the files."""
+    files = manifest.get("files", {}).items()
+    return [Fact("plan", printable(manifest["plan_sha256"])), *(Fact(printable(name), printable(sha)) for name, sha in files)]
+
+
+def timings(manifest: Manifest) -> list[Fact]:
+    """Seconds by stage with their sum, then the memory peak."""
+    stages = manifest.get("timings", {})
+    rows = [Fact(printable(stage).capitalize(), seconds(duration)) for stage, duration in stages.items()]
+    if len(rows) > 1:
+        rows.append(Fact("All stages", seconds(sum(stages.values()))))
+    if "peak_memory_bytes" in manifest:
+        rows.append(Fact("Peak memory", size(manifest["peak_memory_bytes"])))
+    return rows

@@ -1,0 +1,91 @@
+"""Numbers and times as people read them; a number that is missing is never taken for a good one."""
+
+import math
+import numbers
+from datetime import UTC, datetime
+from typing import Any, TypeGuard
+
+NOT_STATED = "not stated"
+
+
+def known(number: Any) -> TypeGuard[float]:
+    """Whether something is a finite number."""
+    return isinstance(number, numbers.Real) and math.isfinite(number)
+
+
+def count(number: Any) -> str:
+    """An integer with thousands separated."""
+    return f"{int(number):,}" if known(number) else NOT_STATED
+
+
+def counted(number: Any, noun: str) -> str:
+    """An integer with its noun, as `1 row` and `2 rows`."""
+    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
+
+
+def percent(share: Any) -> str:
+    """A share in percent; what is not all never reads 100 %, what is not nothing never 0 %."""
+    if not known(share):
+        return NOT_STATED
+    text = f"{100 * share:.1f} %"
+    if share > 0 and text == "0.0 %":
+        return "< 0.1 %"
+    return "> 99.9 %" if share < 1 and text == "100.0 %" else text
+
+
+def one_in(chance: Any) -> str:
+    """A chance as `1 in 12`, never smaller than it is; in percent where that says nothing."""
+    if not known(chance) or not 0 < chance <= 0.5:
+        return percent(chance)
+    return f"1 in {math.floor(1 / chance + 1e-9):,}"
+
+
+def utility(share: Any) -> str:
+    """A utility as the literature writes it: three digits, and never 1.000 unless nothing is hidden."""
+    if not known(share):
+        return NOT_STATED
+    return f"{min(share, 0.999) if share < 1 else share:.3f}"
+
+
+def digits(number: Any) -> str:
+    """A number that is neither a count nor a share."""
+    return f"{number:.2f}" if known(number) else NOT_STATED
+
+
+def seconds(duration: Any) -> str:
+    """A duration as a person says it."""
+    if not known(duration):
+        return NOT_STATED
+    if duration < 99.5:
+        return f"{duration:.2f} s" if duration < 9.95 else f"{duration:.1f} s"
+    minutes, rest = divmod(round(duration), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
+
+
+def size(number_of_bytes: Any) -> str:
+    """Bytes in binary units."""
+    if not known(number_of_bytes):
+        return NOT_STATED
+    amount, unit = float(number_of_bytes), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB"):
+        if amount < 1000:
+            break
+        amount, unit = amount / 1024, larger
+    return f"{amount:.0f} {unit}" if amount >= 10 or unit == "B" else f"{amount:.1f} {unit}"
+
+
+def moment(text: Any) -> str:
+    """An ISO time in UTC, to the minute."""
+    try:
+        found = datetime.fromisoformat(text)
+    except (TypeError, ValueError):
+        return NOT_STATED
+    if found.tzinfo is None:
+        return f"{found:%Y-%m-%d %H:%M}"
+    return f"{found.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def printable(text: Any) -> str:
+    """Text from outside without control or direction characters, which could rewrite a terminal or a page."""
+    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in str(text))

@@ -1,0 +1,65 @@
+"""A real browser without a window: what it makes of a page, in which width, colours and medium."""
+
+import functools
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from html import escape, unescape
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars",
+    # Nothing on any network can be reached.
+    "--host-resolver-rules=MAP * ~NOTFOUND", "--no-proxy-server",
+    # Names and roles as a screen reader gets them.
+    "--enable-blink-features=ComputedAccessibilityInfo",
+)  # fmt: skip
+PROBE = Path(__file__).with_name("probe.js").read_text(encoding="utf-8")
+# A4 less the margins of the style sheet, in CSS pixels.
+PAPER_WIDTH, PAPER_HEIGHT = 680, 1001
+TALLEST = 10**6
+
+
+@functools.cache
+def program() -> str:
+    """Where the browser is; tests that need one are left out where there is none."""
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        pytest.skip("left out: there is no Chromium on the path")
+    return found
+
+
+def run(page: str, folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
+    """Open a page, alone and with a profile of its own, and wait until the browser ends."""
+    file = folder / "page.html"
+    file.write_text(page, encoding="utf-8")
+    with tempfile.TemporaryDirectory() as profile:
+        command = [program(), *FLAGS, f"--user-data-dir={profile}", *flags, file.as_uri()]
+        return subprocess.run(command, capture_output=True, text=True, errors="replace", check=True, timeout=120)
+
+
+def judged(pages: Mapping[str, str], width: int, folder: Path, *, dark: bool = False, tallest: int = TALLEST) -> dict[str, Any]:
+    """What the browser finds in each page at a width; the pages stay as they are, each in a frame."""
+    frames = "\n".join(
+        f'<iframe name="{name}" data-height="{tallest}" style="width: {width}px; height: 900px; border: 0" '
+        f'srcdoc="{escape(page)}"></iframe>'
+        for name, page in pages.items()
+    )
+    whole = f'<!DOCTYPE html><meta charset="utf-8"><script>{PROBE}</script><body>{frames}</body>'
+    done = run(whole, folder, "--dump-dom", "--window-size=1600,900", f"--blink-settings=preferredColorScheme={int(not dark)}")
+    body = re.search(r"<body>(.*)</body>", done.stdout, flags=re.DOTALL)
+    assert body, done.stderr
+    return dict(json.loads(unescape(body[1])))
+
+
+def printed(page: str) -> str:
+    """The page as its style sheet has it on paper, for a look at it on a screen."""
+    return page.replace("@media (prefers-color-scheme: dark)", "@media not all").replace("@media print", "@media all")

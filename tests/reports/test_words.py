@@ -1,0 +1,79 @@
+"""Attacks, notices and what is recorded around a release, in words."""
+
+import math
+
+import pytest
+
+from reports import attackers, facts, history, notices, promises
+from tests.reports.samples import alarming, attack, full, manifest, old
+
+
+def one(**found: object) -> attackers.Attack:
+    """The only attack of a release."""
+    return attackers.attacks({"attacks": {"linkage": found}})[0]
+
+
+@pytest.mark.parametrize("name", ["partial linkage", "partial_linkage", "Partial-Linkage"])
+def test_attacks_are_known_however_they_are_spelled(name: str) -> None:
+    assert attackers.attacks({"attacks": {name: attack(0.1, 0.1, (0, 0, 0))}})[0].who == "A passer-by"
+
+
+@pytest.mark.parametrize(
+    ("found", "result"),
+    [
+        ({"success": 0.1, "promised": 0.1}, "no better than guessing"),
+        ({"success": 0.0999, "promised": 0.1}, "no better than guessing"),
+        ({"success": 0.1001, "promised": 0.1}, "better than guessing"),
+        ({"success": 0.1}, "not stated"),
+        ({"success": None, "promised": 0.1}, "not stated"),
+        ({"success": math.nan, "promised": 0.1}, "not stated"),
+        ({}, "not stated"),
+    ],
+)
+def test_an_attack_is_contained_only_where_both_numbers_say_so(found: dict[str, float], result: str) -> None:
+    assert one(**found).result == result
+    assert one(**found).contained == (result == "no better than guessing")
+
+
+def test_multiples_stand_in_their_order_and_a_missing_share_is_not_zero() -> None:
+    found = attackers.attacks({"attacks": {"a": {"above": {"10": 0.1, "1.5": 0.2}}, "b": {"above": {"3": 0.0}}}})
+    times = attackers.multiples(found)
+    assert times == ["1.5", "3", "10"]
+    assert attackers.shares(found[0], times) == ["20.0 %", "not stated", "10.0 %"]
+
+
+def test_the_strongest_attack_is_the_one_that_works_most_often() -> None:
+    assert attackers.strongest(attackers.attacks(full())).name == "insider"
+    assert attackers.strongest([one()]) is None
+    assert attackers.strongest([]) is None
+
+
+def test_a_release_without_flaw_needs_no_notice() -> None:
+    assert notices.notices(full()) == []
+    assert [notice.risk for notice in notices.notices(alarming())] == [True] * 4
+    assert [notice.risk for notice in notices.notices(old())] == [False]
+
+
+@pytest.mark.parametrize("approval", [{"required": True}, {"required": True, "by": ""}, {"required": True, "by": None}])
+def test_an_approval_needs_a_name(approval: dict[str, object]) -> None:
+    assert history.approval_lacks({"approval": approval})
+    assert history.parts({"approval": approval})[0].facts[0].value == "not stated"
+
+
+def test_a_comparison_of_releases_without_its_count_has_not_passed() -> None:
+    assert promises.holds(full())
+    assert not promises.holds({**manifest(), "second_release": {"overlapping": 1}})
+    assert not promises.holds({**manifest(), "second_release": {}})
+
+
+def test_entries_without_words_go_by_their_own_name() -> None:
+    drift = history.parts({"drift": {"rows": 5, "columns_gone": ["a", "b"], "edges": {"a": 0.25}, "stopped": False}})[2].facts
+    assert [fact[:2] for fact in drift][4:] == [("Columns gone", "a, b"), ("Edges", "a: 0.25"), ("Stopped", "no")]
+    assert drift[0].value == "not stated"
+
+
+def test_information_kept_is_what_is_not_lost() -> None:
+    assert facts.kept_information(manifest()) == pytest.approx(1 - 0.1123)
+    assert [column.name for column in facts.columns(manifest())] == ["age", "sex"]
+    missing = {"utility": {"per_column": {"a": {"ncp": 0.2}, "b": {"ncp": None}, "c": {"ncp": 0.0}}}}
+    assert [column.name for column in facts.columns(missing)] == ["b", "a", "c"]
