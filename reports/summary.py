@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from reports import attackers, facts, history, promises
 from reports.facts import Manifest
 from reports.notices import HEADING, notices
-from reports.quantities import count, percent, seconds, utility
+from reports.quantities import count, percent, printable, seconds, utility
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -29,6 +29,21 @@ ENDS = 4
 def markdown(manifest: Manifest) -> str:
     """The release as markdown for a Prefect artifact; it names columns and counts, never values."""
     return "\n\n".join(block for block in _markdown_blocks(manifest) if block) + "\n"
+
+
+def verdicts(documents: Sequence[Mapping[str, Any]]) -> str:
+    """What a border expects and what of it holds, for a Prefect artifact: names of expectations and columns only."""
+    blocks = []
+    for document in documents:
+        outcomes = document["outcomes"]
+        held = sum(outcome["success"] is True for outcome in outcomes)
+        rows = [
+            (outcome["expectation"], printable(outcome["column"] or ""), "holds" if outcome["success"] is True else "fails")
+            for outcome in outcomes
+        ]
+        blocks.append(f"# {_escape(document['suite'])}: {held} of {len(outcomes)} expectations hold")
+        blocks.append(_markdown_table(("Expectation", "Column", "Result"), rows))
+    return "\n\n".join(block for block in blocks if block) + "\n"
 
 
 def _markdown_blocks(manifest: Manifest) -> Iterator[str]:

@@ -165,7 +165,8 @@ def audit_folder(folder: Path, audit: Audit, floors: Floors) -> Audit:
         differ = sum(not _agree(numbers.get(name), value) for name, value in measured.items())
         findings = (*findings, Finding("numbers as measured", differ == 0, f"{differ} of {len(measured)} numbers differ"))
         if floors.stated:
-            short = [words for words, _ in floors.shortfalls({"privacy": privacy, "utility": kept, "protection": protection})]
+            told = {"privacy": privacy, "utility": kept, "protection": protection}
+            short = [asked.short for asked in floors.shortfalls(told)]
             findings = (*findings, Finding("checks of the plan", not short, "; ".join(short) or "all are reached"))
     return Audit(findings, audit.measured)
 

@@ -1,7 +1,7 @@
 """The gate: judge the bytes that would be published; only here is a CheckedRelease made."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +11,19 @@ import polars as pl
 from anon_core.demands import Demand
 from anon_core.errors import GuaranteeError
 from anon_core.measures.privacy import Crowds
-from tasks.audit import audit_rows
-from tasks.floors import Floors
+from tasks.audit import Audit, audit_rows
+from tasks.floors import Floors, sentence
 from tasks.layout import KEY, MATCHING, PARQUET
 from tasks.measured import Measured
 from tasks.sources import Column, Source
 from tasks.stage import log, stage
 from tasks.storage import Run, Stored
+from tasks.verdicts import forget, judged, where
+from validations.verdicts import Outcome, Verdict
 
 CROWDS = "crowds.npz"
+REQUIRED = "require"
+REFUSED = "publication refused"
 
 
 @dataclass(frozen=True)
@@ -50,14 +54,14 @@ def check(
     formats: Sequence[str],
     floors: Floors,
 ) -> CheckedRelease:
-    """Recompute every guarantee from the source and the rows; refuse publication if one is broken."""
+    """Recompute every guarantee from the source and the rows; refuse publication if one is broken, or a check not reached."""
 
-    def make(folder: Path) -> Mapping[str, Any]:
+    def make(folder: Path) -> tuple[Mapping[str, Any], list[Verdict]]:
         audit = audit_rows(anonymized.path, formats, source, columns, demand, anonymized.file(MATCHING))
-        measured = audit.measured
+        measured, findings = audit.measured, _of_audit(audit)
         if not audit.holds or measured is None:
-            raise GuaranteeError(f"publication refused; {audit.sentence()}")
-        words = _great_expectations(measured, anonymized)
+            return {"verdicts": [audit.sentence()]}, [findings]
+        released = _great_expectations(measured, anonymized)
         found = measured.crowds
         np.savez(folder / CROWDS, demanded=found.demanded, compatible=found.compatible, matchable=found.matchable)
         return {
@@ -66,19 +70,53 @@ def check(
             "privacy": measured.privacy(),
             "utility": measured.kept(),
             "protection": measured.protection(),
-            "verdicts": [audit.sentence(), words],
-        }
+            "verdicts": [audit.sentence(), released.sentence()],
+        }, [findings, released]
 
-    verdict = run.once("check", [anonymized], make)
-    for words in verdict.facts["verdicts"]:
+    forget(run, REQUIRED)  # [checks] may have changed
+    verdict, borders = judged(run, "check", [anonymized], make)
+    for words, border in zip(verdict.facts["verdicts"], borders, strict=True):
+        if not border.success:
+            raise GuaranteeError(f"{REFUSED}; {words}; {where(run)}")
         log(words)
-    floors.require(verdict.facts, "publication refused")
+    if floors.stated:
+        _require(run, verdict, floors)
     return CheckedRelease(anonymized, verdict)
 
 
-def _great_expectations(measured: Measured, anonymized: Stored) -> str:
+def _require(run: Run, verdict: Stored, floors: Floors) -> None:
+    """The border that the plan's [checks] draw, on what was measured."""
+    asked = list(floors.requirements(verdict.facts))
+    if not asked:
+        return
+
+    def make(_: Path) -> tuple[Mapping[str, Any], list[Verdict]]:
+        from validations.run import run as checkpoint
+        from validations.suites import required
+
+        told = checkpoint(required.suite(asked), required.frame(asked))
+        outcomes = [replace(outcome, found=each.told) for outcome, each in zip(told.outcomes, asked, strict=True)]
+        return {}, [replace(told, outcomes=tuple(outcomes))]
+
+    _, (border,) = judged(run, REQUIRED, [verdict], make)
+    if not border.success:
+        failed = [each for each, outcome in zip(asked, border.outcomes, strict=True) if not outcome.success]
+        short = [each for each in failed if not each.holds]
+        # Where Great Expectations broke, a number may well reach its limit: then only the expectations are named.
+        words = sentence(short, REFUSED) if short == failed else f"{REFUSED}; {border.sentence()}"
+        raise GuaranteeError(f"{words}; {where(run)}")
+    log(border.sentence())
+
+
+def _of_audit(audit: Audit) -> Verdict:
+    """The audit's findings in the form of the other borders."""
+    outcomes = [Outcome(each.guarantee, None, each.holds, found=each.words) for each in audit.findings]
+    return Verdict("audited", tuple(outcomes))
+
+
+def _great_expectations(measured: Measured, anonymized: Stored) -> Verdict:
     """The released border, on counts instead of cells."""
-    from validations.run import run as judge
+    from validations.run import run as checkpoint
     from validations.suites import released
 
     rows = pl.read_parquet(anonymized.file(PARQUET))
@@ -91,7 +129,4 @@ def _great_expectations(measured: Measured, anonymized: Stored) -> str:
         released.MATCHABLE: measured.crowds.matchable,
         released.TRUTHFUL: measured.truthful,
     }
-    verdict = judge(released.suite(book, len(measured.crowds.demanded)), frame)
-    if not verdict.success:
-        raise GuaranteeError(f"publication refused; {verdict.sentence()}")
-    return verdict.sentence()
+    return checkpoint(released.suite(book, len(measured.crowds.demanded)), frame)

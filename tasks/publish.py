@@ -30,6 +30,7 @@ from tasks.storage import (
     settle,
     write_json,
 )
+from tasks.verdicts import show
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[
             raise FolderError(
                 f"nothing could be published in {to.parent} ({type(error).__name__}); mend publish.path and run again"
             ) from None
+    show(run)
     announce(manifest)
     log(f"published {manifest['privacy']['records']} rows as {manifest['name']} {manifest['version']}")
     return to.parent / str(manifest["version"])
@@ -90,6 +92,7 @@ def published(run: Run, parent: Path, floors: Floors) -> Path | None:
     if not holds_files(release.folder, manifest["files"]):
         return None
     run.mark_released(replace(release, published=True))
+    show(run)
     standing = f"{release.folder.name} was published before and stays as it is"
     floors.require(manifest, standing, "ease [checks] to keep it")
     return release.folder

@@ -1,6 +1,6 @@
 """The vault: finished stages of each run, its secrets, and which release it led to.
 
-    <vault>/runs/<run>/run.json, seed, lock, releases.json, <stage>/..., checkpoint while anonymize is under way
+    <vault>/runs/<run>/run.json, seed, lock, releases.json, <stage>/..., docs/, checkpoint while anonymize is under way
 
 A run is one plan applied to one source; its folder is named by the hashes of both, so the same order finds the same run.
 A stage is written aside and renamed once; what is there is whole. Folders are 0700, files 0600.
@@ -147,8 +147,12 @@ class Run:
 
     def has_released(self) -> bool:
         """Whether anything of this run has ever been visible."""
-        marks = [self.released(Path(parent)) for parent in self._releases()]
-        return any(mark is not None and (mark.published or mark.stands()) for mark in marks)
+        return bool(self.ever_visible())
+
+    def ever_visible(self) -> list[Release]:
+        """What of this run was published, whether or not it stands; not what it was stopped before."""
+        marks = [mark for parent in self._releases() if (mark := self.released(Path(parent))) is not None]
+        return [mark for mark in marks if mark.published or mark.stands()]
 
     def _releases(self) -> dict[str, Any]:
         path = self.path / RELEASES

@@ -1,7 +1,6 @@
 """Stop at a border unless what crosses it looks as it must: Great Expectations on stored stages."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +14,8 @@ from tasks.layout import CARRIED
 from tasks.sources import Column, arrays
 from tasks.stage import log, stage
 from tasks.storage import Run, Stored
+from tasks.verdicts import judged, where
+from validations.verdicts import Verdict
 
 Border = Literal["ingested", "binarized"]
 
@@ -23,19 +24,18 @@ Border = Literal["ingested", "binarized"]
 def validate(run: Run, stored: Stored, border: Border, columns: tuple[Column, ...]) -> Stored:
     """Judge a stored stage by the suite of its border; refuse with the expectations that failed, without values."""
 
-    def make(_: Path) -> Mapping[str, Any]:
+    def judge() -> Verdict:
         # Great Expectations takes seconds to import: only where a border is really crossed.
-        from validations.run import run as judge
+        from validations.run import run as checkpoint
 
-        verdict = judge(*(_ingested(stored, columns) if border == "ingested" else _binarized(stored)))
-        if not verdict.success:
-            refusal: type[AnonymityError] = InputError if border == "ingested" else GuaranteeError
-            raise refusal(verdict.sentence())
-        return {"verdict": verdict.sentence()}
+        return checkpoint(*(_ingested(stored, columns) if border == "ingested" else _binarized(stored)))
 
-    verdict = run.once(f"validate-{border}", [stored], make)
-    log(verdict.facts["verdict"])
-    return verdict
+    found, (verdict,) = judged(run, f"validate-{border}", [stored], lambda _: ({}, [judge()]))
+    if not verdict.success:
+        refusal: type[AnonymityError] = InputError if border == "ingested" else GuaranteeError
+        raise refusal(f"{verdict.sentence()}; {where(run)}")
+    log(verdict.sentence())
+    return found
 
 
 def _ingested(stored: Stored, columns: tuple[Column, ...]) -> tuple[Any, Mapping[str, Any]]:

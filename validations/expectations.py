@@ -102,21 +102,20 @@ class TableCrowdsBelowDemand(TableMetricProvider):
 # ---------------------------------------------------------------- expectations
 
 
-class _Worded:
-    """Words for Data Docs: `wording` is a template whose names are fields of the expectation."""
+class Worded:
+    """Words for the verdict page: `wording` is a template whose names are fields of the expectation."""
 
     wording: ClassVar[str]
 
     @classmethod
     def _prescriptive_template(cls, renderer_configuration: Rendering) -> Rendering:
         for name in Template(cls.wording).get_identifiers():
-            kind = RendererValueType.NUMBER if name == "levels" else RendererValueType.STRING
-            renderer_configuration.add_param(name=name, param_type=kind)
+            renderer_configuration.add_param(name=name, param_type=RendererValueType.NUMBER)
         renderer_configuration.template_str = cls.wording
         return renderer_configuration
 
 
-class _NoRowCounted(_Worded, BatchExpectation, ABC):
+class _NoRowCounted(Worded, BatchExpectation, ABC):
     """Holds when its one metric, a number of rows, is zero."""
 
     @classmethod
@@ -130,33 +129,39 @@ class _NoRowCounted(_Worded, BatchExpectation, ABC):
         return {"success": rows == 0, "result": {"observed_value": rows}}
 
 
-class ExpectColumnNumbersToBeFinite(_Worded, ColumnMapExpectation):
+class ExpectColumnNumbersToBeFinite(Worded, ColumnMapExpectation):
     """Expect every cell of the column to be a finite number or missing."""
 
     map_metric: ClassVar[str] = "column_values.finite_number"
-    wording: ClassVar[str] = "$column: every value is a finite number or missing."
+    wording: ClassVar[str] = "Every value is a finite number or missing."
 
 
-class ExpectColumnLevelsToDecode(_NoRowCounted):
+class _OfAnAttribute(_NoRowCounted, ABC):
+    """Speaks of an attribute whose column in the frame is named with a prefix, for an attribute may be called as any other."""
+
+    column: str
+    levels: int
+    domain_keys: ClassVar[tuple[str, ...]] = ("batch_id", "column")
+    success_keys: ClassVar[tuple[str, ...]] = ("levels",)
+
+    @property
+    def about(self) -> str:
+        """The attribute's own name."""
+        return self.column.partition(":")[2] or self.column
+
+
+class ExpectColumnLevelsToDecode(_OfAnAttribute):
     """Expect every row of the column to be an integer level 0..levels-1, as re-read from its bits."""
 
-    column: str
-    levels: int
     metric_dependencies: ClassVar[tuple[str, ...]] = ("column.levels_undecoded.count",)
-    domain_keys: ClassVar[tuple[str, ...]] = ("batch_id", "column")
-    success_keys: ClassVar[tuple[str, ...]] = ("levels",)
-    wording: ClassVar[str] = "$column: every record's bits decode to one of $levels levels."
+    wording: ClassVar[str] = "Every record's bits decode to one of $levels levels."
 
 
-class ExpectColumnCellsToAllowALevel(_NoRowCounted):
+class ExpectColumnCellsToAllowALevel(_OfAnAttribute):
     """Expect every cell, given as the number of levels that it allows, to allow 1..levels of them."""
 
-    column: str
-    levels: int
     metric_dependencies: ClassVar[tuple[str, ...]] = ("column.cells_unreadable.count",)
-    domain_keys: ClassVar[tuple[str, ...]] = ("batch_id", "column")
-    success_keys: ClassVar[tuple[str, ...]] = ("levels",)
-    wording: ClassVar[str] = "$column: every released cell allows at least one of $levels levels."
+    wording: ClassVar[str] = "Every released cell can be read, and allows at least one of $levels levels."
 
 
 class ExpectRowsToBeTruthful(_NoRowCounted):
@@ -165,7 +170,7 @@ class ExpectRowsToBeTruthful(_NoRowCounted):
     column: str
     metric_dependencies: ClassVar[tuple[str, ...]] = ("column.rows_untruthful.count",)
     domain_keys: ClassVar[tuple[str, ...]] = ("batch_id", "column")
-    wording: ClassVar[str] = "$column: true in every row."
+    wording: ClassVar[str] = "Every record's row is true of it: its cells, its sensitive values and its kept ones."
 
 
 class ExpectCrowdsToMeetDemands(_NoRowCounted):
@@ -175,4 +180,9 @@ class ExpectCrowdsToMeetDemands(_NoRowCounted):
     demand_column: str
     metric_dependencies: ClassVar[tuple[str, ...]] = ("table.crowds_below_demand.count",)
     success_keys: ClassVar[tuple[str, ...]] = ("crowd_column", "demand_column")
-    wording: ClassVar[str] = "$crowd_column: at least $demand_column in every row."
+    wording: ClassVar[str] = "Every record's crowd has at least as many rows as it demands."
+
+    @property
+    def about(self) -> str:
+        """Which crowds."""
+        return self.crowd_column

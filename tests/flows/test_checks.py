@@ -93,6 +93,7 @@ def test_what_falls_short_is_refused_and_easing_the_check_recomputes_nothing(ser
         order.release()
     assert not order.releases.exists()
     times = order.stage_times()
+    assert times.pop("require")
     plain = json.loads(json.dumps(order.document))
     plain.pop("checks")
     order.document = plain
@@ -146,3 +147,43 @@ def test_rows_that_the_plan_leaves_out_are_counted(server, tmp_path):
     order.write(checks={"max_row_loss": missing / 90})
     assert manifest(order.release())["protection"]["rows_left_out"] == missing
     assert audit_release(order.folder_of_v1, order.plan).holds
+
+
+def test_the_page_in_the_vault_says_what_was_refused_and_then_what_was_published(server, tmp_path):
+    order = Order(tmp_path, checks={"max_row_loss": 0, "min_utility": 0.999})
+    with pytest.raises(GuaranteeError, match=r"utility 0\.\d+ is below .*: [0-9a-f]{16}/docs/index\.html$"):
+        order.release()
+    page = order.run.path / "docs" / "index.html"
+    refused = page.read_text()
+    assert "Refused: what the plan&#39;s checks ask" in refused
+    assert "At least 0.999 of all bits stay visible." in refused
+    assert "1 of 2 expectations do not hold" in refused
+    order.write(checks={"min_utility": 0.1})
+    utility = manifest(order.release())["utility"]["suppression"]
+    passed = page.read_text()
+    assert "Every border was passed" in passed
+    assert f"{utility:.4f}" in passed
+    assert "people v1" in passed
+    assert "0.999" not in passed
+    page.unlink()
+    order.release()
+    assert page.read_text() == passed
+
+
+def test_where_great_expectations_breaks_the_checks_are_not_reached(server, tmp_path, monkeypatch):
+    from validations import run
+
+    def held(suite, columns):
+        if suite.name == "required":
+            raise ValueError("rare-Atlantis")
+        return sound(suite, columns)
+
+    sound = run._held
+    monkeypatch.setattr(run, "_held", held)
+    order = Order(tmp_path, checks={"min_utility": 0.1})
+    words = "publication refused; required: 0 of 1 expectations hold; failed: expect_utility_to_be_at_least; every verdict"
+    with pytest.raises(GuaranteeError, match=words):
+        order.release()
+    assert not order.releases.exists()
+    monkeypatch.undo()
+    assert order.release() == order.folder_of_v1

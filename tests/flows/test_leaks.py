@@ -107,7 +107,7 @@ SCENARIOS = {
     "breaks in the flow": Scenario(1, breaks=("flows.release", "admit"), says="stage release failed with ValueError"),
     "breaks at ingest": Scenario(1, breaks=("tasks.ingest", "read_order"), says="stage ingest failed with ValueError"),
     "breaks at validation": Scenario(1, breaks=("tasks.validate", "_ingested"), says="stage validate failed with ValueError"),
-    "breaks in Great Expectations": Scenario(3, breaks=("validations.run", "_results"), says="failed: "),
+    "breaks in Great Expectations": Scenario(3, breaks=("validations.run", "_held"), says="failed: "),
     "breaks at binarize": Scenario(1, breaks=("tasks.binarize", "encoded"), says="stage binarize failed with ValueError"),
     "breaks at anonymize": Scenario(
         1, breaks=("tasks.anonymize", "write_cells"), says="stage anonymize failed with ValueError"
@@ -212,6 +212,23 @@ def test_the_release_shows_what_it_should(ended):
     assert markers_in(codebook, [RARE_AGE]) == []
     cells = order.rows()["city"].to_list()
     assert all("|" in cell for cell in cells if RARE in cell)
+
+
+def test_verdicts_and_their_page_hold_no_secret(ended):
+    """They lie in the vault, but an officer may pass the page on."""
+    for name, (order, done) in ended.items():
+        pages, stored = list(order.vault.rglob("docs/index.html")), list(order.vault.rglob("verdict.json"))
+        assert len(pages) == bool(stored), name
+        for path in (*pages, *stored):
+            assert markers_in(path.read_bytes()) == [], name
+            assert path.stat().st_mode & 0o777 == 0o600
+        if done.code == 0:
+            assert b"Every border was passed" in pages[0].read_bytes(), name
+    for name in ("refused at validation", "refused at the check", "breaks in Great Expectations"):
+        order, done = ended[name]
+        (page,) = order.vault.rglob("docs/index.html")
+        assert b"Refused: " in page.read_bytes(), name
+        assert f"{page.parent.parent.name}/docs/index.html" in done.err
 
 
 def test_the_vault_keeps_what_broke(ended):

@@ -159,3 +159,57 @@ def crowds(records: int = 500, k: tuple[int, int] = (5, 100), short: int = 0) ->
     matchable = np.minimum(demanded + draws.integers(0, 60, records), records)
     matchable[:short] = demanded[:short] - 1
     return Crowds(demanded, np.minimum(matchable + draws.integers(0, 3, records), records), matchable)
+
+
+# ---------------------------------------------------------------- verdicts
+
+
+def _outcome(words: str, column: str | None = None, *, found: str = "", holds: bool = True, name: str = "") -> dict[str, Any]:
+    return {"expectation": name or "expect_so", "column": column, "success": holds, "words": words, "found": found}
+
+
+def verdicts(*, columns: tuple[str, ...] = ("age", "sex"), refused_at: str | None = None) -> list[dict[str, Any]]:
+    """What the borders of a run said; one of them may have refused, and then ends it."""
+    guarantees = (
+        ("readable files", "2 of 2 formats are there and can be read"),
+        ("same table in every format", "2 formats compared"),
+        ("codebook of the source", f"{len(columns)} quasi-identifiers compared"),
+        ("rows ordered by key", "row order tells nothing but the random keys"),
+        ("one row a record", "500 rows with 500 distinct keys for 500 records"),
+        ("truthful rows", "0 of 500 records have no row that is true of them"),
+        ("compatible crowds", "0 of 500 records fit fewer than k rows"),
+        ("matchable crowds", "0 of 500 records are matchable with fewer than k rows"),
+    )
+    suites = {
+        "ingested": [
+            _outcome("At least two rows."),
+            *(_outcome("Every value is a finite number or missing.", name) for name in columns),
+            *(_outcome("No value is missing.", name, holds=refused_at != "ingested") for name in columns[:1]),
+        ],
+        "binarized": [
+            _outcome("Exactly 500 records."),
+            *(_outcome("Every record's bits decode to one of 12 levels.", name) for name in columns),
+        ],
+        "audited": [
+            _outcome("", found=found, name=name, holds=refused_at != "audited" or "crowds" not in name)
+            for name, found in guarantees
+        ],
+        "released": [
+            _outcome("Exactly 500 rows, one for each record."),
+            *(_outcome("Every released cell can be read, and allows at least one of 12 levels.", name) for name in columns),
+        ],
+        "required": [
+            _outcome("At least 0.85 of all bits stay visible.", found="0.9063"),
+            _outcome("Every crowd has at least 3 distinct values.", "illness", found="2", holds=refused_at != "required"),
+        ],
+    }
+    stop = list(suites).index(refused_at) + 1 if refused_at else len(suites)
+    return [
+        {"version": "0.1.0", "judged": "2026-11-20T23:30:00+02:00", "verdict": {"suite": name, "outcomes": outcomes}}
+        for name, outcomes in list(suites.items())[:stop]
+    ]
+
+
+def run(*releases: str) -> dict[str, Any]:
+    """The run that they are about."""
+    return {"run": "e4298546c78fe333", "plan_sha256": "3f" * 32, "releases": list(releases)}

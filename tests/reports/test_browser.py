@@ -1,4 +1,4 @@
-"""report.html in a real browser: nothing is loaded, nothing sticks out, everything can be read, and it prints."""
+"""Report and verdict page in a real browser: nothing is loaded, nothing sticks out, everything can be read, and it prints."""
 
 import re
 from collections.abc import Callable
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from reports import page
+from reports import page, verdicts
 from tests.reports import browser, samples
 
 PAGES: dict[str, Callable[[], str]] = {
@@ -19,6 +19,9 @@ PAGES: dict[str, Callable[[], str]] = {
     "old": lambda: page.render(samples.old(), samples.crowds()),
     "broken": lambda: page.render(samples.broken("matchable_below_k"), samples.crowds(short=12)),
     "wide": lambda: page.render(samples.full(columns=samples.HOSTILE * 3, iterations=50), samples.crowds()),
+    "passed": lambda: verdicts.render(samples.run("people v1"), samples.verdicts(columns=samples.HOSTILE * 3)),
+    "refused": lambda: verdicts.render(samples.run(), samples.verdicts(columns=samples.HOSTILE, refused_at="required")),
+    "under way": lambda: verdicts.render(samples.run(), samples.verdicts(columns=samples.HOSTILE * 3)[:2]),
 }
 FOREIGN = "http://elsewhere.invalid/x.png"
 # What is done to a page, and what a reader has to complain of.

@@ -17,9 +17,11 @@ K = "k"
 def suite(codebook: Codebook, records: int) -> gx.ExpectationSuite:
     """Expect bits that decode, and demands that a table of this many records can meet."""
     table = [
-        gxe.ExpectTableRowCountToEqual(value=records),
-        gxe.ExpectColumnValuesToNotBeNull(column=K),
-        gxe.ExpectColumnValuesToBeBetween(column=K, min_value=1, max_value=records),
+        gxe.ExpectTableRowCountToEqual(value=records, description=f"Exactly {records:,} records."),
+        gxe.ExpectColumnValuesToNotBeNull(column=K, description="Every record demands a crowd."),
+        gxe.ExpectColumnValuesToBeBetween(
+            column=K, min_value=1, max_value=records, description=f"Every demand is from 1 to {records:,} rows."
+        ),
     ]
     levels = [ExpectColumnLevelsToDecode(column=LEVEL + a.name, levels=a.levels) for a in codebook.attributes]
     return gx.ExpectationSuite(name="binarized", expectations=[*table, *levels])

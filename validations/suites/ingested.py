@@ -14,8 +14,13 @@ def suite(specs: Sequence[ColumnSpec], carried: Sequence[str]) -> gx.Expectation
     """Expect the quasi-identifiers and the carried columns, and no other: identifiers and dropped columns are gone."""
     names = [*(spec.name for spec in specs), *carried]
     table = [
-        gxe.ExpectTableColumnsToMatchSet(column_set=names, exact_match=True),
-        gxe.ExpectTableRowCountToBeBetween(min_value=2),
+        gxe.ExpectTableColumnsToMatchSet(
+            column_set=names,
+            exact_match=True,
+            description=f"The {len(names)} quasi-identifiers, sensitive and kept columns of the plan, and no other: "
+            "identifiers and dropped columns are gone.",
+        ),
+        gxe.ExpectTableRowCountToBeBetween(min_value=2, description="At least two rows."),
     ]
     cells = [expectation for spec in specs for expectation in _of_column(spec)]
     return gx.ExpectationSuite(name="ingested", expectations=[*table, *cells])
@@ -26,7 +31,10 @@ def _of_column(spec: ColumnSpec) -> list[Expectation]:
     if spec.kind in ("numeric", "date"):
         expected.append(ExpectColumnNumbersToBeFinite(column=spec.name))
     if spec.kind == "binary":
-        expected.append(gxe.ExpectColumnUniqueValueCountToBeBetween(column=spec.name, min_value=1, max_value=2))
+        binary = "One or two different values."
+        expected.append(
+            gxe.ExpectColumnUniqueValueCountToBeBetween(column=spec.name, min_value=1, max_value=2, description=binary)
+        )
     if spec.missing == "refuse":
-        expected.append(gxe.ExpectColumnValuesToNotBeNull(column=spec.name))
+        expected.append(gxe.ExpectColumnValuesToNotBeNull(column=spec.name, description="No value is missing."))
     return expected

@@ -21,14 +21,16 @@ KEY, DEMANDED, COMPATIBLE, MATCHABLE, TRUTHFUL = "key", "demanded", "compatible"
 def suite(codebook: Codebook, records: int) -> gx.ExpectationSuite:
     """Expect random keys, readable and truthful cells, and crowds as large as they were demanded."""
     keys = [
-        gxe.ExpectColumnValuesToNotBeNull(column=KEY),
-        gxe.ExpectColumnValuesToBeUnique(column=KEY),
-        gxe.ExpectColumnValuesToMatchRegex(column=KEY, regex="^[0-9a-f]{16}$"),
+        gxe.ExpectColumnValuesToNotBeNull(column=KEY, description="Every row has a key."),
+        gxe.ExpectColumnValuesToBeUnique(column=KEY, description="No key occurs twice."),
+        gxe.ExpectColumnValuesToMatchRegex(
+            column=KEY, regex="^[0-9a-f]{16}$", description="Every key is made of 16 hexadecimal digits."
+        ),
         # "$" also stands before a last line break.
-        gxe.ExpectColumnValueLengthsToEqual(column=KEY, value=16),
+        gxe.ExpectColumnValueLengthsToEqual(column=KEY, value=16, description="Every key is 16 characters long."),
     ]
     rows = [
-        gxe.ExpectTableRowCountToEqual(value=records),
+        gxe.ExpectTableRowCountToEqual(value=records, description=f"Exactly {records:,} rows, one for each record."),
         ExpectCrowdsToMeetDemands(crowd_column=COMPATIBLE, demand_column=DEMANDED),
         ExpectCrowdsToMeetDemands(crowd_column=MATCHABLE, demand_column=DEMANDED),
         ExpectRowsToBeTruthful(column=TRUTHFUL),

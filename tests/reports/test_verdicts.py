@@ -1,0 +1,138 @@
+"""The verdict page as a browser would take it apart, and its short form for Prefect."""
+
+import re
+from itertools import pairwise
+
+import pytest
+
+from reports import summary
+from reports.verdicts import ALWAYS, BORDERS, GUARANTEES, render
+from tests.reports.samples import HOSTILE, run, verdicts
+from tests.reports.test_page import Page
+
+PAGES = {
+    "passed": render(run("people v1"), verdicts()),
+    "refused": render(run(), verdicts(refused_at="audited")),
+    "under way": render(run(), verdicts()[:2]),
+    "nothing": render(run(), []),
+    "hostile": render(run("<b>v1</b>"), verdicts(columns=HOSTILE, refused_at="ingested")),
+}
+
+
+@pytest.mark.parametrize("html", PAGES.values(), ids=PAGES)
+def test_loads_nothing_and_is_well_formed(html: str) -> None:
+    parsed = Page(html)
+    assert html.startswith("<!DOCTYPE html>")
+    assert not parsed.open
+    assert parsed.named("html")[0]["lang"] == "en"
+    ids = [attributes["id"] for _, attributes in parsed.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    for tag, attributes in parsed.elements:
+        assert tag not in {"script", "link", "img", "iframe", "object", "embed", "base", "form"}
+        for name, value in attributes.items():
+            assert not name.startswith("on")
+            assert name not in {"src", "srcset", "action"}
+            assert name != "href" or value.removeprefix("#") in ids
+    styles = "".join(re.findall(r"<style>.*?</style>", html, flags=re.DOTALL))
+    assert not re.search(r"https?:|@import|@font-face|url\(", styles)
+    assert set(re.findall(r"var\(--([a-z-]+)\)", html)) <= set(re.findall(r"--([a-z-]+):", html))
+
+
+@pytest.mark.parametrize("html", PAGES.values(), ids=PAGES)
+def test_headings_are_in_order_and_tables_named(html: str) -> None:
+    parsed = Page(html)
+    levels = [int(tag[1]) for tag, _ in parsed.elements if re.fullmatch(r"h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert len(parsed.named("caption")) == len(parsed.named("table"))
+    assert all(attributes.get("scope") in {"row", "col"} for attributes in parsed.named("th"))
+
+
+def test_a_run_that_passed_says_so_and_what_was_expected() -> None:
+    parsed = Page(PAGES["passed"])
+    for said in (
+        "people v1", "Every border was passed", "All 20 expectations hold", "of 5 borders passed 5", "e4298546c78fe333",
+        "3f" * 32, "crowdcover 0.1.0", "2026-11-20 21:30 UTC", "At least 0.85 of all bits stay visible.", "0.9063", "illness",
+        GUARANTEES["matchable crowds"], "0 of 500 records fit fewer than k rows",
+    ):  # fmt: skip
+        assert said in parsed.text, said
+    assert "What does not hold" not in parsed.text
+    assert all(border.title in parsed.text for border in BORDERS)
+    assert any(attributes.get("class") == "verdict holds" for attributes in parsed.named("section"))
+
+
+@pytest.mark.parametrize("border", BORDERS, ids=lambda border: border.name)
+def test_a_refusal_names_its_border_and_what_does_not_hold(border) -> None:
+    if border.name in {"binarized", "released"}:
+        told = verdicts()[: [each.name for each in BORDERS].index(border.name) + 1]
+        told[-1]["verdict"]["outcomes"][1]["success"] = False
+    else:
+        told = verdicts(refused_at=border.name)
+    parsed = Page(render(run(), told))
+    wrong = [outcome for outcome in told[-1]["verdict"]["outcomes"] if not outcome["success"]]
+    assert f"Refused: {border.title.lower()}" in parsed.text
+    assert f"{len(wrong)} of {len(told[-1]['verdict']['outcomes'])} expectations do not hold" in parsed.text
+    assert any(attributes.get("class") == "verdict fails" for attributes in parsed.named("section"))
+    lists = [parsed.texts.count(outcome["words"] or GUARANTEES[outcome["expectation"]]) for outcome in wrong]
+    assert min(lists) >= 2  # among those that do not hold, and in the border's own table
+    assert parsed.texts.count("no") == 2 * len(wrong)
+    assert "Every border was passed" not in parsed.text
+
+
+def test_what_was_not_judged_is_not_said_to_hold() -> None:
+    for name in ("under way", "nothing"):
+        parsed = Page(PAGES[name])
+        assert "Passed so far" in parsed.text
+        assert parsed.texts.count("not judged") == len(ALWAYS) - (2 if name == "under way" else 0)
+        assert not any(attributes.get("class") == "verdict holds" for attributes in parsed.named("section"))
+
+
+def test_a_border_that_expects_nothing_has_not_passed() -> None:
+    told = verdicts()
+    told[1]["verdict"]["outcomes"] = []
+    assert "Every border was passed" not in Page(render(run(), told)).text
+
+
+@pytest.mark.parametrize("said", [1, "true", None])
+def test_only_true_is_yes(said: object) -> None:
+    told = verdicts()
+    told[0]["verdict"]["outcomes"][0]["success"] = said
+    assert "Refused" in Page(render(run(), told)).text
+
+
+def test_a_border_of_another_name_is_shown_as_it_is_called() -> None:
+    told = verdicts()
+    told.append({**told[0], "verdict": {**told[0]["verdict"], "suite": "drifted"}})
+    assert "Drifted" in Page(render(run(), told)).text
+
+
+def test_hostile_names_stay_text() -> None:
+    html = PAGES["hostile"]
+    parsed = Page(html)
+    assert not {"script", "b", "u"} & {tag for tag, _ in parsed.elements}
+    assert "\x1b" not in html
+    assert "\u202e" not in html
+    for name in ("<script>alert(1)</script>", "a|b", "{{ 7 * 7 }}", "w" * 90):
+        assert name in parsed.texts, name
+
+
+def test_many_columns_scroll_and_can_be_reached_by_keyboard() -> None:
+    parsed = Page(render(run(), verdicts(columns=tuple(f"column {place}" for place in range(40)))))
+    tall = [attributes for attributes in parsed.named("div") if "tall" in attributes.get("class", "")]
+    assert len(tall) == 3
+    assert all(attributes["tabindex"] == "0" and attributes["aria-label"] for attributes in tall)
+
+
+def test_same_verdicts_give_the_same_bytes() -> None:
+    assert render(run("people v1"), verdicts()) == PAGES["passed"]
+
+
+def test_markdown_has_names_and_counts_only() -> None:
+    text = summary.verdicts([each["verdict"] for each in verdicts(refused_at="required")][-2:])
+    assert "released: 3 of 3 expectations hold" in text
+    assert "required: 1 of 2 expectations hold" in text
+    assert text.count("| illness | fails |") == 1
+    assert "0.9063" not in text
+    hostile = summary.verdicts([verdicts(columns=HOSTILE)[0]["verdict"]])
+    assert not re.search(r"<script|\]\(|\x1b|`", hostile)

@@ -1,0 +1,104 @@
+"""Expectations of what the measures made of a release: each reads one number and compares it with its limit.
+
+The number was measured once, in anon_core/measures, and the comparison is that of `reached`: there is no second rule here.
+"""
+
+from abc import ABC
+from typing import Any, ClassVar
+
+import pandas as pd
+from great_expectations.execution_engine import PandasExecutionEngine
+from great_expectations.expectations.expectation import BatchExpectation
+from great_expectations.expectations.metrics import ColumnAggregateMetricProvider, column_aggregate_value
+
+from anon_core.measures.requirements import Measure, reached
+from validations.expectations import Worded
+
+
+class ColumnMeasuredNumber(ColumnAggregateMetricProvider):
+    """The only number of a column; None where there is not exactly one, or it is no number."""
+
+    metric_name = "column.measured_number"
+
+    @column_aggregate_value(engine=PandasExecutionEngine)
+    def _pandas(cls, column: pd.Series, **_: Any) -> float | None:
+        return float(column.iloc[0]) if len(column) == 1 and column.dtype.kind in "iuf" else None
+
+
+class _MeasureReached(Worded, BatchExpectation, ABC):
+    """Holds when the number in the column reaches what is required; `about` is the column of the release it tells of."""
+
+    column: str
+    about: str | None = None
+    required: float
+    measure: ClassVar[Measure]
+    metric_dependencies: ClassVar[tuple[str, ...]] = ("column.measured_number",)
+    domain_keys: ClassVar[tuple[str, ...]] = ("batch_id", "column")
+    success_keys: ClassVar[tuple[str, ...]] = ("required",)
+
+    @classmethod
+    def is_abstract(cls) -> bool:
+        """Without a measure it is no expectation yet, and is not registered as one."""
+        return not hasattr(cls, "measure") or super().is_abstract()
+
+    def _validate(self, metrics: dict[str, Any], *_: Any, **__: Any) -> dict[str, Any]:
+        found = metrics["column.measured_number"]
+        return {"success": reached(self.measure, found, self.required), "result": {"observed_value": found}}
+
+
+class ExpectUtilityToBeAtLeast(_MeasureReached):
+    """Expect a share of the bits to stay visible."""
+
+    measure: ClassVar[Measure] = "utility"
+    wording: ClassVar[str] = "At least $required of all bits stay visible."
+
+
+class ExpectColumnInformationToBeAtLeast(_MeasureReached):
+    """Expect a column to keep a share of its information."""
+
+    measure: ClassVar[Measure] = "information"
+    wording: ClassVar[str] = "The column keeps at least $required of its information, 1 - NCP."
+
+
+class ExpectCrowdDistinctValuesToBeAtLeast(_MeasureReached):
+    """Expect distinct l-diversity of every crowd."""
+
+    measure: ClassVar[Measure] = "distinct values"
+    wording: ClassVar[str] = "Every crowd has at least $required distinct values."
+
+
+class ExpectCrowdEntropyToBeAtLeast(_MeasureReached):
+    """Expect entropy l-diversity of every crowd."""
+
+    measure: ClassVar[Measure] = "values by entropy"
+    wording: ClassVar[str] = "Every crowd's values are worth at least $required equally frequent ones, by entropy."
+
+
+class ExpectCrowdOddsToBeBelow(_MeasureReached):
+    """Expect recursive (c, l)-diversity of every crowd."""
+
+    l: int
+    measure: ClassVar[Measure] = "odds"
+    success_keys: ClassVar[tuple[str, ...]] = ("required", "l")
+    wording: ClassVar[str] = "In every crowd the commonest value leads those from rank $l on by less than $required to 1."
+
+
+class ExpectCrowdDistanceToBeAtMost(_MeasureReached):
+    """Expect t-closeness of every crowd."""
+
+    measure: ClassVar[Measure] = "distance"
+    wording: ClassVar[str] = "No crowd's values are farther than $required from those of the whole table."
+
+
+class ExpectRowLossToBeAtMost(_MeasureReached):
+    """Expect few source rows to be left out."""
+
+    measure: ClassVar[Measure] = "row loss"
+    wording: ClassVar[str] = "At most a share of $required of the source rows is left out."
+
+
+class ExpectAttackSuccessToBeAtMost(_MeasureReached):
+    """Expect an attacker to name the right row rarely."""
+
+    measure: ClassVar[Measure] = "attack success"
+    wording: ClassVar[str] = "The attacker names the right row with a mean chance of at most $required."

@@ -1,0 +1,48 @@
+"""What [checks] of a plan ask of a release beside the promise that it keeps.
+
+The frame has one row, and a column for each requirement that holds the number that was measured.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import great_expectations as gx
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.measures.requirements import Measure, Requirement
+from validations import measured
+
+EXPECTED: dict[Measure, Any] = {
+    expectation.measure: expectation
+    for expectation in (
+        measured.ExpectUtilityToBeAtLeast,
+        measured.ExpectColumnInformationToBeAtLeast,
+        measured.ExpectCrowdDistinctValuesToBeAtLeast,
+        measured.ExpectCrowdEntropyToBeAtLeast,
+        measured.ExpectCrowdOddsToBeBelow,
+        measured.ExpectCrowdDistanceToBeAtMost,
+        measured.ExpectRowLossToBeAtMost,
+        measured.ExpectAttackSuccessToBeAtMost,
+    )
+}
+
+
+def suite(requirements: Sequence[Requirement]) -> gx.ExpectationSuite:
+    """Expect each requirement to be reached, in their order."""
+    expectations = []
+    for place, asked in enumerate(requirements):
+        limits: dict[str, Any] = {"required": asked.required} if asked.l is None else {"required": asked.required, "l": asked.l}
+        expectations.append(EXPECTED[asked.measure](column=_column(place), about=asked.about, **limits))
+    return gx.ExpectationSuite(name="required", expectations=expectations)
+
+
+def frame(requirements: Sequence[Requirement]) -> Mapping[str, NDArray[Any]]:
+    """What was measured; NaN where nothing was."""
+    return {
+        _column(place): np.array([np.nan if asked.found is None else asked.found]) for place, asked in enumerate(requirements)
+    }
+
+
+def _column(place: int) -> str:
+    return f"requirement {place}"
