@@ -1,0 +1,43 @@
+"""What a run remembers of its table for later ones to be compared with; it stays in the vault. No Prefect here."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import polars as pl
+
+from anon_core.measures.drift import Profile, drift, profile
+from tasks.drift import Changes
+from tasks.layout import CARRIED
+from tasks.sources import Column, arrays
+
+
+def remembered(table: pl.DataFrame, columns: tuple[Column, ...]) -> dict[str, Any]:
+    """Categories, percentiles and counts of the quasi-identifiers, and the types of the columns that are carried along."""
+    specs = [column.spec for column in columns if column.spec is not None]
+    values = arrays(table[[spec.name for spec in specs]])
+    return {
+        "rows": table.height,
+        "columns": {spec.name: asdict(profile(spec.kind, values[spec.name])) for spec in specs},
+        "types": _types(table, columns),
+    }
+
+
+def changes(version: str, before: Mapping[str, Any], table: pl.DataFrame, columns: tuple[Column, ...]) -> Changes:
+    """A table against what is remembered of an earlier one; columns with another role or kind in the plan are passed over."""
+    profiles = {name: Profile(**column) for name, column in before["columns"].items()}
+    names = [c.name for c in columns if c.spec and c.name in profiles and profiles[c.name].kind == c.spec.kind]
+    types = _types(table, columns)
+    return Changes(
+        version=version,
+        rows_before=before["rows"],
+        rows=table.height,
+        columns={name: drift(profiles[name], values) for name, values in arrays(table[names]).items()},
+        types={name: (before["types"][name], types[name]) for name in types if name in before["types"]},
+    )
+
+
+def _types(table: pl.DataFrame, columns: tuple[Column, ...]) -> dict[str, str]:
+    """Without what some types carry, such as the categories of an Enum."""
+    carried = [column.name for column in columns if column.role in CARRIED]
+    return {name: table[name].dtype.base_type().__name__ for name in carried}
