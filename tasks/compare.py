@@ -1,6 +1,6 @@
 """Compare a table, and what its release keeps, with the last release of that name: a scheduled rerun stops where they drift."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,15 +17,18 @@ from tasks.sources import Column
 from tasks.stage import log, stage
 from tasks.storage import Release, Run, Stored, Vault, holds_files, read_json
 
+UNREADABLE = (OSError, ValueError, KeyError, TypeError)
+
 
 @dataclass(frozen=True)
 class LastRelease:
-    """What the vault keeps of an earlier release: no part of it is taken from the published folder."""
+    """What the vault keeps of an earlier release, and of the tables before it; nothing is read from a published folder."""
 
     version: str
     plan_sha256: str
-    table: Mapping[str, Any] = field(repr=False)
     utility: float
+    table: Mapping[str, Any] = field(repr=False)
+    earlier: tuple[Mapping[str, Any], ...] = field(repr=False)
     limits: DriftLimits
 
 
@@ -34,34 +37,35 @@ def last_release(vault: Vault, run: Run, parent: Path, limits: DriftLimits | Non
     if limits is None:
         log("checks.drift is off: nothing is compared with earlier releases")
         return None
-    own = run.released(parent)
-    before = _number(own) if own is not None and own.published else None
-    found = []
-    for path in sorted(vault.runs.glob("*/run.json")):
-        other = Run(path.parent)
-        release = other.released(parent)
-        if other.path == run.path or release is None or not (release.published or release.stands()):
-            continue
-        if before is None or _number(release) < before:
-            found.append((_number(release), _whole(release), other.path.name, other, release))
+    found = sorted(_earlier(vault, run, parent), key=lambda each: (_number(each[1]), each[1].stands()))
     if not found:
-        log("the vault knows no earlier release of this name in this folder: there is nothing to compare with")
+        log("the vault knows no earlier release of this name in this folder: nothing to compare with")
         return None
-    _, whole, _, other, release = max(found, key=lambda each: each[:3])
-    if not whole:
-        log(f"{release.folder.name} is gone, or no more what was published; what the vault keeps of it is compared with")
-    return _kept(other, release.folder.name, limits)
+    other, release = found.pop()
+    version = release.folder.name
+    if not (release.stands() and holds_files(release.folder, read_json(release.folder / MANIFEST)["files"])):
+        log(f"{version} is gone or not what was published; it is what the vault keeps of it that is compared with")
+    table, utility = _remembered(other), _utility(other)
+    if table is None or utility is None:
+        raise GuaranteeError(
+            f"publication refused; the table is to be compared with {version}, and the vault does not hold what that is "
+            f"remembered by (runs/{other.path.name}, ingest and check); restore it, or go without for one run by "
+            "--set checks.drift=off"
+        )
+    earlier = tuple(known for before, _ in found if (known := _remembered(before)) is not None)
+    return LastRelease(version, other.plan_sha256, utility, table, earlier, limits)
 
 
 @stage("compare")
 def compare(
-    run: Run,  # noqa: ARG001 - a stage's first argument
+    run: Run,  # noqa: ARG001 - the first argument of every stage
     last: LastRelease,
     ingested: Stored,
     columns: tuple[Column, ...],
 ) -> Changes:
     """Refuse a table that differs too much from that of the last release, before any work is done on it."""
-    found = changes(last.version, last.table, pl.read_parquet(ingested.file(TABLE)), columns)
+    table = pl.read_parquet(ingested.file(TABLE))
+    found = changes(last.version, last.table, table, columns, last.earlier)
     log(f"compared with {last.version}: {found.rows} rows after {found.rows_before}, {len(found.columns)} quasi-identifiers")
     found.require(last.limits)
     return found
@@ -79,21 +83,32 @@ def drift_claims(run: Run, last: LastRelease | None, found: Changes | None, chec
     return {"drift": found.claims}
 
 
-def _kept(run: Run, version: str, limits: DriftLimits) -> LastRelease:
-    try:
-        table, check = (read_json(run.path / name / "stage.json")["facts"] for name in ("ingest", "check"))
-        return LastRelease(version, run.plan_sha256, table["profile"], check["utility"]["suppression"], limits)
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
-    raise GuaranteeError(
-        f"publication refused; the vault no longer holds what {version} is remembered by (runs/{run.path.name}, stages ingest "
-        "and check), which this table is to be compared with; restore it, or go without for one run with --set checks.drift=off"
-    )
+def _earlier(vault: Vault, run: Run, parent: Path) -> Iterator[tuple[Run, Release]]:
+    """What other runs have published in this folder; before this run did, if it did."""
+    own = run.released(parent)
+    for path in sorted(vault.runs.glob("*/run.json")):
+        other = Run(path.parent)
+        release = other.released(parent)
+        if other.path == run.path or release is None or not (release.published or release.stands()):
+            continue
+        if own is None or not own.published or _number(release) < _number(own):
+            yield other, release
 
 
 def _number(release: Release) -> int:
     return int(release.folder.name.removeprefix("v"))
 
 
-def _whole(release: Release) -> bool:
-    return release.stands() and holds_files(release.folder, read_json(release.folder / MANIFEST)["files"])
+def _remembered(run: Run) -> dict[str, Any] | None:
+    """What `ingest` found worth remembering, by whatever version of the code."""
+    try:
+        return dict(read_json(run.path / "ingest" / "stage.json")["facts"]["profile"])
+    except UNREADABLE:
+        return None
+
+
+def _utility(run: Run) -> float | None:
+    try:
+        return float(read_json(run.path / "check" / "stage.json")["facts"]["utility"]["suppression"])
+    except UNREADABLE:
+        return None

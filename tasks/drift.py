@@ -15,7 +15,7 @@ class DriftLimits:
 
     rows: float = 0.3
     new_categories: float = 0.0
-    gone_categories: float = 0.01
+    gone_categories: float = 0.02
     shift: float = 0.2
     utility: float = 0.05
     types: Literal["refuse", "allow"] = "refuse"

@@ -1,12 +1,12 @@
 """What a run remembers of its table for later ones to be compared with; it stays in the vault. No Prefect here."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import polars as pl
 
-from anon_core.measures.drift import Profile, drift, profile
+from anon_core.measures.drift import Profile, drift, knowing, profile
 from tasks.drift import Changes
 from tasks.layout import CARRIED
 from tasks.sources import Column, arrays
@@ -23,16 +23,32 @@ def remembered(table: pl.DataFrame, columns: tuple[Column, ...]) -> dict[str, An
     }
 
 
-def changes(version: str, before: Mapping[str, Any], table: pl.DataFrame, columns: tuple[Column, ...]) -> Changes:
-    """A table against what is remembered of an earlier one; columns with another role or kind in the plan are passed over."""
+def changes(
+    version: str,
+    before: Mapping[str, Any],
+    table: pl.DataFrame,
+    columns: tuple[Column, ...],
+    earlier: Sequence[Mapping[str, Any]] = (),
+) -> Changes:
+    """A table against what is remembered of the last one, and of the categories of those before.
+
+    Columns with another role or kind in the plan of then are passed over.
+    """
     profiles = {name: Profile(**column) for name, column in before["columns"].items()}
+    for each in earlier:
+        profiles |= {
+            name: knowing(profiles[name], Profile(**column)) for name, column in each["columns"].items() if name in profiles
+        }
     names = [c.name for c in columns if c.spec and c.name in profiles and profiles[c.name].kind == c.spec.kind]
     types = _types(table, columns)
     return Changes(
         version=version,
         rows_before=before["rows"],
         rows=table.height,
-        columns={name: drift(profiles[name], values) for name, values in arrays(table[names]).items()},
+        columns={
+            name: drift(profiles[name], values)
+            for name, values in arrays(pl.DataFrame([table[name] for name in names])).items()
+        },
         types={name: (before["types"][name], types[name]) for name in types if name in before["types"]},
     )
 

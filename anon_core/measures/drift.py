@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,8 @@ class Profile:
     steps : sequence of str or of float
         The categories, or the distinct percentiles of the numbers, increasing.
     counts : sequence of int
-        Records of each category; of numbers, for each step the records below it and those up to it.
+        Records of each category, 0 of one that is only known from before; of numbers, for each step the records below it
+        and those up to it.
     """
 
     kind: Kind
@@ -44,7 +45,7 @@ class Drift:
     Attributes
     ----------
     new, gone : int
-        Categories that only the later table has, and those that only the earlier one had.
+        Categories of the later table that were not known, and those that only the earlier one had.
     new_records, gone_records : int
         Records of the later table that hold new ones, and of the earlier one that held those which are gone.
     shift : float
@@ -94,7 +95,7 @@ def drift(before: Profile, values: NDArray[Any]) -> Drift:
         below = [[table.missing + count for count in (0, *of)] for table, of in ((before, before.counts), (now, counts))]
         return Drift(shift=_shift(before.records, below[0], now.records, below[1]))
     was, held = (dict(zip(table.steps, table.counts, strict=True)) for table in (before, now))
-    new, gone = held.keys() - was.keys(), was.keys() - held.keys()
+    new, gone = held.keys() - was.keys(), {name for name in was if was[name] and name not in held}
     names = was.keys() | held.keys()
     each = [[table.missing, *(of.get(name, 0) for name in names)] for table, of in ((before, was), (now, held))]
     return Drift(
@@ -104,6 +105,14 @@ def drift(before: Profile, values: NDArray[Any]) -> Drift:
         gone_records=sum(was[name] for name in gone),
         shift=_shift(before.records, each[0], now.records, each[1]),
     )
+
+
+def knowing(table: Profile, earlier: Profile) -> Profile:
+    """The same with the categories of a still earlier table, which are not new when they come back."""
+    if table.kind in COUNTED or table.kind != earlier.kind:
+        return table
+    names = [name for name in earlier.steps if name not in set(table.steps)]
+    return replace(table, steps=(*table.steps, *names), counts=(*table.counts, *(0 for _ in names)))
 
 
 def _around(steps: Sequence[float], ordered: NDArray[np.float64]) -> list[int]:
