@@ -39,7 +39,8 @@ def changes(
         profiles |= {
             name: knowing(profiles[name], Profile(**column)) for name, column in each["columns"].items() if name in profiles
         }
-    names = [c.name for c in columns if c.spec and c.name in profiles and profiles[c.name].kind == c.spec.kind]
+    same = [c.name for c in columns if c.spec and c.name in profiles and profiles[c.name].kind == c.spec.kind]
+    values = arrays(pl.DataFrame([table[name] for name in same]))
     types = _types(table, columns)
     return Changes(
         version=version,
