@@ -46,10 +46,7 @@ def changes(
         version=version,
         rows_before=before["rows"],
         rows=table.height,
-        columns={
-            name: drift(profiles[name], values)
-            for name, values in arrays(pl.DataFrame([table[name] for name in names])).items()
-        },
+        columns={name: drift(profiles[name], values[name]) for name in same},
         types={name: (before["types"][name], types[name]) for name in types if name in before["types"]},
     )
 
