@@ -5,18 +5,18 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from anon_core.errors import GuaranteeError
-from anon_core.measures.drift import Drift
+from anon_core.measures.drift import Drift, by_chance
 from tasks.floors import ROUNDING
 
 
 @dataclass(frozen=True, kw_only=True)
 class DriftLimits:
-    """[checks] drift: shares above which a release is refused, so that 1 allows everything."""
+    """[checks] drift: shares above which it is refused, 1 allows everything; `shift` comes on top of what chance does."""
 
     rows: float = 0.3
     new_categories: float = 0.0
     gone_categories: float = 0.02
-    shift: float = 0.2
+    shift: float = 0.1
     utility: float = 0.05
     types: Literal["refuse", "allow"] = "refuse"
     ignore: tuple[str, ...] = ()
@@ -84,8 +84,10 @@ class Changes:
             held = f"{found.gone_records} of {self.rows_before} rows held"
             words = f"column {name!r} has lost {_counted(found.gone)} that {held}"
             yield _above(words, "gone_categories", limits.gone_categories)
-        if found.shift > limits.shift + ROUNDING:
-            yield _above(f"column {name!r} has shifted by {found.shift:.4f} of the rows", "shift", limits.shift)
+        chance = by_chance(self.rows_before, self.rows)
+        if found.shift > limits.shift + chance + ROUNDING:
+            words, key = _above(f"column {name!r} has shifted by {found.shift:.4f} of the rows", "shift", limits.shift)
+            yield f"{words} and the {chance:.4f} that chance may do", key
 
 
 def _above(words: str, key: str, limit: float) -> tuple[str, str]:

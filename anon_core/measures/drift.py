@@ -1,5 +1,6 @@
 """How far a column has moved since an earlier table: categories that come and go, shares that change."""
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,7 @@ from anon_core.records import Kind
 
 COUNTED = ("numeric", "date")
 PERCENTILES = np.arange(1, 100) / 100
+RARELY = 0.001
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,6 +107,16 @@ def drift(before: Profile, values: NDArray[Any]) -> Drift:
         gone_records=sum(was[name] for name in gone),
         shift=_shift(before.records, each[0], now.records, each[1]),
     )
+
+
+def by_chance(n: int, m: int) -> float:
+    """The shift that two random tables of n and m records from one population pass once in a thousand times.
+
+    Notes
+    -----
+    The two-sample Kolmogorov-Smirnov test's bound for large tables; for categories and ties it is on the safe side.
+    """
+    return math.sqrt(-math.log(RARELY / 2) / 2 * (1 / n + 1 / m))
 
 
 def knowing(table: Profile, earlier: Profile) -> Profile:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from anon_core.measures.drift import Profile, drift, knowing, profile
+from anon_core.measures.drift import Profile, by_chance, drift, knowing, profile
 from tests import naive
 
 NUMBERS = st.lists(st.sampled_from([float("nan"), -2.0, 0.0, 0.5, 3.0, 1e6]), min_size=1, max_size=12)
@@ -85,3 +85,14 @@ def test_categories_known_from_before_the_last_table_are_not_new_when_they_come_
 def test_what_is_remembered_is_not_shown():
     shown = repr(profile("categorical", column("categorical", ["secret", "secret", None])))
     assert shown == "Profile(kind='categorical', records=3, missing=1)"
+
+
+def test_chance_alone_hardly_ever_moves_a_column_farther():
+    draw = np.random.default_rng(2)
+    for n, m in ((90, 90), (50, 400), (1000, 1000)):
+        bound = by_chance(n, m)
+        assert bound == pytest.approx(stats.kstwobign.isf(0.001) * np.sqrt((n + m) / (n * m)), rel=1e-3)
+        far = [moved("numeric", draw.normal(size=n), draw.normal(size=m)).shift > bound for _ in range(200)]
+        assert sum(far) <= 3
+        texts = [draw.choice(list("aaabbcd"), size) for size in (n, m)]
+        assert moved("categorical", *(each.tolist() for each in texts)).shift <= bound
