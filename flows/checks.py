@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field
 from anon_core.measures.diversity import MOST_L
 from flows.document import PlanError
 from flows.section import Section
+from tasks.drift import DriftLimits
 from tasks.floors import Close, Diverse, Floors
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -29,6 +30,25 @@ class ClosenessSection(Section):
     t: Share
 
 
+class DriftSection(Section):
+    """[checks] drift: what may have changed since the last release."""
+
+    rows: Share = DriftLimits.rows
+    new_categories: Share = DriftLimits.new_categories
+    gone_categories: Share = DriftLimits.gone_categories
+    shift: Share = DriftLimits.shift
+    utility: Share = DriftLimits.utility
+    types: Literal["refuse", "allow"] = DriftLimits.types
+    ignore: list[str] = []
+
+
+def _drift(value: Any) -> Any:
+    """Nothing where it is off."""
+    if isinstance(value, str) and value != "off":
+        raise ValueError("must be 'off' or a table such as {rows = 0.3}")
+    return None if value == "off" else value
+
+
 def _listed(value: Any) -> Any:
     return [value] if isinstance(value, dict) else value
 
@@ -41,6 +61,7 @@ class ChecksSection(Section):
     l_diversity: Annotated[list[DiversitySection], BeforeValidator(_listed)] = []
     t_closeness: Annotated[list[ClosenessSection], BeforeValidator(_listed)] = []
     max_row_loss: Share | None = None
+    drift: Annotated[DriftSection | None, BeforeValidator(_drift)] = DriftSection()
 
     def check(self, roles: Mapping[str, str]) -> None:
         """What belongs together; `roles` are the plan's columns."""
@@ -54,6 +75,8 @@ class ChecksSection(Section):
                 raise PlanError("checks.l_diversity: c belongs to kind = 'recursive', which needs one, e.g. c = 2.0")
             if asked.kind == "recursive" and asked.l > MOST_L:
                 raise PlanError(f"checks.l_diversity: kind = 'recursive' is measured up to l = {MOST_L}; lower l")
+        for name in self.drift.ignore if self.drift else ():
+            _require_role("checks.drift.ignore", name, "quasi", roles)
 
     @property
     def floors(self) -> Floors:
@@ -65,6 +88,11 @@ class ChecksSection(Section):
             t_closeness=tuple(Close(**asked.model_dump()) for asked in self.t_closeness),
             max_row_loss=self.max_row_loss,
         )
+
+    @property
+    def drift_limits(self) -> DriftLimits | None:
+        """What may change from one release to the next; nothing is compared where it is off."""
+        return None if self.drift is None else DriftLimits(**{**self.drift.model_dump(), "ignore": tuple(self.drift.ignore)})
 
 
 def _require_role(key: str, name: str, role: str, roles: Mapping[str, str]) -> None:

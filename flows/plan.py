@@ -146,15 +146,19 @@ class ReleasePlan(Section):
             )
         unnamed = [name for name in found if name not in self.columns]
         unknown = [name for name in self.columns if name not in found]
+        refusals = []
+        if unknown:
+            refusals.append(
+                f"columns of the plan that the source does not have: {', '.join(unknown)}; "
+                "mend the source, or take them out of [columns]"
+            )
         if unnamed:
-            raise PlanError(
+            refusals.append(
                 f"columns of the source that the plan does not name: {', '.join(unnamed)}; "
                 "give each a role: identifier, quasi, sensitive, keep or drop"
             )
-        if unknown:
-            raise PlanError(
-                f"columns of the plan that the source does not have: {', '.join(unknown)}; allowed: {', '.join(found)}"
-            )
+        if refusals:
+            raise PlanError("; ".join(refusals))
 
     @property
     def table_source(self) -> Source:

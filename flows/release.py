@@ -13,6 +13,7 @@ from tasks.anonymize import anonymize
 from tasks.binarize import binarize
 from tasks.check import check
 from tasks.cluster import cancel_jobs_of
+from tasks.compare import compare, drift_claims, last_release
 from tasks.engines import Compute, ready
 from tasks.failures import failures_kept
 from tasks.ingest import ingest
@@ -61,7 +62,9 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
             cluster=where.jobs,
         )
         ready(run, compute)
+        last = last_release(vault, run, to.parent, order.checks.drift_limits)
         table = ingest(run, source, columns, demand)
+        changes = None if last is None else compare(run, last, table, columns)
         validate(run, table, "ingested", columns)
         binary = binarize(run, table, columns, demand)
         validate(run, binary, "binarized", columns)
@@ -71,6 +74,7 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
             "plan_sha256": order.sha256,
             "source": {"rows": table.shape[0], "columns": len(columns)},
             "anonymizer": order.maker_settings,
+            **drift_claims(run, last, changes, checked),
         }
         return str(publish(run, checked, to, claims))
 

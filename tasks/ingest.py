@@ -6,6 +6,7 @@ from typing import Any
 
 from anon_core.demands import Demand
 from anon_core.errors import InputError
+from tasks.profiles import remembered
 from tasks.records import read_order
 from tasks.sources import Column, Source, fingerprint
 from tasks.stage import log, stage
@@ -26,7 +27,8 @@ def ingest(run: Run, source: Source, columns: tuple[Column, ...], demand: Demand
             k_values.write_parquet(folder / DEMAND)
         if fingerprint(source) != run.source_sha256:
             raise InputError("the source changed while it was read; run again when it is at rest")
-        return {"shape": [table.height, table.width], "source_columns": len(columns)}
+        profile = remembered(table, columns)
+        return {"shape": [table.height, table.width], "source_columns": len(columns), "profile": profile}
 
     stored = run.once("ingest", [], make)
     log(f"ingested {stored.shape[0]} rows, {stored.shape[1]} of {len(columns)} columns")

@@ -169,3 +169,21 @@ def earth_movers_distance(p, q, ordered):
     leaves = [[float(i == here) for i in range(m) for j in range(m)] for here in range(m)]
     arrives = [[float(j == here) for i in range(m) for j in range(m)] for here in range(m)]
     return linprog(cost, A_eq=leaves + arrives, b_eq=[*p, *q]).fun
+
+
+def shift(before, now, ordered):
+    """The greatest change in the share of records in a category, or in a range of numbers without a lower end."""
+
+    def missing(value):
+        return value is None or value != value
+
+    values = {value for value in before + now if not missing(value)}
+    groups = [missing]
+    for value in values:
+        if ordered:
+            groups.append(lambda each, value=value: missing(each) or each < value)
+            groups.append(lambda each, value=value: missing(each) or each <= value)
+        else:
+            groups.append(lambda each, value=value: each == value)
+    shares = [[sum(map(group, table)) / len(table) for group in groups] for table in (before, now)]
+    return max(abs(a - b) for a, b in zip(*shares, strict=True))
