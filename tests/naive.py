@@ -169,3 +169,23 @@ def earth_movers_distance(p, q, ordered):
     leaves = [[float(i == here) for i in range(m) for j in range(m)] for here in range(m)]
     arrives = [[float(j == here) for i in range(m) for j in range(m)] for here in range(m)]
     return linprog(cost, A_eq=leaves + arrives, b_eq=[*p, *q]).fun
+
+
+def tightest_row(fit, combinations, seat):
+    """Chance that a guess among the fitting rows of fewest combinations is the true row, record by record."""
+    success = []
+    for v, row in enumerate(seat):
+        fewest = min(c for c, fits in zip(combinations, fit[v], strict=True) if fits)
+        tight = [r for r, c in enumerate(combinations) if fit[v][r] and c == fewest]
+        success.append(1 / len(tight) if row in tight else 0.0)
+    return success
+
+
+def likeliest_matching(fit, sweeps):
+    """The doubly stochastic matrix of maximal entropy inside `fit`, pairs in no perfect matching left out."""
+    belief = matchable(fit).astype(float)
+    belief /= belief.sum(axis=1, keepdims=True)
+    for _ in range(sweeps):
+        belief /= belief.sum(axis=0)
+        belief /= belief.sum(axis=1, keepdims=True)
+    return belief
