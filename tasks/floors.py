@@ -36,6 +36,7 @@ class Floors:
     l_diversity: tuple[Diverse, ...] = ()
     t_closeness: tuple[Close, ...] = ()
     max_row_loss: float | None = None
+    max_attack_success: float | None = None
 
     @property
     def stated(self) -> bool:
@@ -75,13 +76,36 @@ class Floors:
                     "raise k or t",
                 )
         if self.max_row_loss is not None:
-            left_out, records = protection.get("rows_left_out", 0), measured["privacy"]["records"]
-            if left_out > self.max_row_loss * (left_out + records):
-                yield (
-                    f"{left_out} of {left_out + records} source rows are left out, "
-                    f"more than checks.max_row_loss = {self.max_row_loss} allows",
-                    "keep records with missing values, lower k or raise the limit",
-                )
+            yield from _lossy(self.max_row_loss, protection.get("rows_left_out"), measured["privacy"]["records"])
+        if self.max_attack_success is not None:
+            yield from _open_to_attack(self.max_attack_success, measured.get("attacks", {}))
+
+
+def _lossy(allowed: float, left_out: int | None, records: int) -> Iterator[tuple[str, str]]:
+    """Too many source rows left out."""
+    if left_out is None:
+        yield "what checks.max_row_loss asks for was not measured when it was published", "leave checks.max_row_loss out"
+    elif left_out > allowed * (left_out + records):
+        yield (
+            f"{left_out} of {left_out + records} source rows are left out, more than checks.max_row_loss = {allowed} allows",
+            "keep records with missing values, lower k or raise the limit",
+        )
+
+
+def _open_to_attack(allowed: float, attacks: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Each attacker who is right too often; a guess by order is a finding of the audit, or chance."""
+    if not attacks:
+        yield (
+            "what checks.max_attack_success asks for was not measured when it was published",
+            "leave checks.max_attack_success out",
+        )
+    for name, found in attacks.items():
+        if name != "order" and found["success"] > allowed + ROUNDING:
+            yield (
+                f"the attack {name!r} names the right row with a chance of {found['success']:.4f} on average, "
+                f"above checks.max_attack_success = {allowed}",
+                "raise k, coarsen groups, set reclaim = false or raise the limit",
+            )
 
 
 def _undiverse(asked: Diverse, told: Mapping[str, Any] | None) -> str:

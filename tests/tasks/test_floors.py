@@ -10,6 +10,7 @@ from tasks.floors import Close, Diverse, Floors
 MEASURED = {
     "privacy": {"records": 95},
     "utility": {"suppression": 0.75, "per_column": {"age": {"exact": 0.25, "ncp": 0.375}}},
+    "attacks": {"linkage": {"success": 0.1}, "insider": {"success": 0.125}},
     "protection": {
         "rows_left_out": 5,
         "sensitive": {"illness": {"distinct": 3, "effective": 2.5, "odds": [1.5, 4.0] + [None] * 7, "distance": 0.25}},
@@ -43,6 +44,12 @@ def diverse(**asked):
             Floors(t_closeness=(Close(column="illness", t=0.24),)),
             r"column 'illness': a crowd is 0\.2500 away from the whole table, above t = 0\.24; raise k or t",
         ),
+        (
+            Floors(max_attack_success=0.125),
+            Floors(max_attack_success=0.12),
+            r"the attack 'insider' names the right row with a chance of 0\.1250 on average, above "
+            r"checks\.max_attack_success = 0\.12; raise k",
+        ),
         (Floors(max_row_loss=0.05), Floors(max_row_loss=0.0), r"5 of 100 source rows are left out, more than checks\.max_row"),
     ],
 )
@@ -69,11 +76,23 @@ def test_equal_values_pass_by_entropy_whatever_the_last_digit():
 
 
 def test_what_was_not_measured_has_not_been_reached():
-    old = {key: value for key, value in MEASURED.items() if key != "protection"}
-    Floors(min_utility=0.5, max_row_loss=0.0).require(old, "refused")
+    old = {key: value for key, value in MEASURED.items() if key not in {"protection", "attacks"}}
+    Floors(min_utility=0.5).require(old, "refused")
     for asked in (diverse(l=2), Floors(t_closeness=(Close(column="illness", t=0.9),))):
         with pytest.raises(GuaranteeError):
             asked.require(old, "refused")
+    for name in ("max_row_loss", "max_attack_success"):
+        words = rf"^refused; what checks\.{name} asks for was not measured when it was published; leave checks\.{name} out$"
+        with pytest.raises(GuaranteeError, match=words):
+            Floors(**{name: 1.0}).require(old, "refused")
+
+
+def test_every_attacker_but_chance_is_held_to_the_limit():
+    attacks = {name: {"success": success} for name, success in (("linkage", 0.05), ("insider", 0.3), ("order", 0.9))}
+    measured = {**MEASURED, "attacks": {**attacks, "tightest row": {"success": 0.2}}}
+    found = [words for words, _ in Floors(max_attack_success=0.1).shortfalls(measured)]
+    assert [words.split("'")[1] for words in found] == ["insider", "tightest row"]
+    Floors(max_attack_success=0.3).require(measured, "refused")
 
 
 def test_nothing_is_asked_by_default():
