@@ -11,9 +11,10 @@ from functools import partial
 
 import numpy as np
 
+from anon_core.measures.attacks import insider, partial_linkage, tightest_row
 from anon_core.measures.classes import Classes, ReleasedCells
 from anon_core.measures.diversity import diversity
-from anon_core.measures.privacy import crowds, records_per_row
+from anon_core.measures.privacy import components_of, crowds, records_per_row
 from anon_core.measures.utility import utility
 from benchmarks import memory, tables, timed
 
@@ -40,7 +41,12 @@ def judge(table, released, draws):
     """Yield each measure's name and what it takes to make it."""
     seat = np.arange(table.records)
     classes = Classes.of(table.codebook, table.codes, released)
-    yield "crowds", partial(crowds, table.codebook, table.codes, table.k, released, seat, classes)
+    components = components_of(table.codebook, released, classes, seat)
+    yield "components", partial(components_of, table.codebook, released, classes, seat)
+    yield "crowds", partial(crowds, table.codebook, table.codes, table.k, released, seat, classes, components)
+    yield "tightest_row", partial(tightest_row, table.codebook, released, classes, seat)
+    yield "partial_linkage", partial(partial_linkage, released, classes)
+    yield "insider", partial(insider, classes, components, seat)
     yield "records_per_row", partial(records_per_row, classes)
     yield "diversity_of_12_values", partial(diversity, classes, draws.integers(0, 12, table.records), ordered=False)
     yield "closeness_of_5000_ranks", partial(diversity, classes, draws.integers(0, 5000, table.records), ordered=True)

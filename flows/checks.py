@@ -62,6 +62,7 @@ class ChecksSection(Section):
     t_closeness: Annotated[list[ClosenessSection], BeforeValidator(_listed)] = []
     max_row_loss: Share | None = None
     drift: Annotated[DriftSection | None, BeforeValidator(_drift)] = DriftSection()
+    max_attack_success: Share | None = None
 
     def check(self, roles: Mapping[str, str]) -> None:
         """What belongs together; `roles` are the plan's columns."""
@@ -87,6 +88,7 @@ class ChecksSection(Section):
             l_diversity=tuple(Diverse(**asked.model_dump()) for asked in self.l_diversity),
             t_closeness=tuple(Close(**asked.model_dump()) for asked in self.t_closeness),
             max_row_loss=self.max_row_loss,
+            max_attack_success=self.max_attack_success,
         )
 
     @property

@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 from anon_core.demands import Demand
 from anon_core.encoding import codebook_from_json, read_cells
 from anon_core.errors import InputError
+from anon_core.measures.attacks import BEYOND_CHANCE, order_hits
 from anon_core.measures.classes import Classes, ReleasedCells
-from anon_core.measures.privacy import crowds, fits_own_row
+from anon_core.measures.privacy import components_of, crowds, fits_own_row
 from anon_core.measures.utility import utility
 from anon_core.records import BinaryTable
+from tasks.attacks import attacks
 from tasks.csv_rows import FOREIGN_ERRORS, first_rows, read_csv
 from tasks.floors import Floors
 from tasks.layout import CODEBOOK, FILES, KEY, MANIFEST, released_columns
@@ -30,6 +32,9 @@ from tasks.measured import Measured, sensitive_values
 from tasks.records import encoded, read_order
 from tasks.sources import Column, Source
 from tasks.storage import holds_files, read_json
+from tasks.traces import traces
+
+KEY_FORM = r"^[0-9a-f]{16}\z"
 
 
 @dataclass(frozen=True)
@@ -107,7 +112,8 @@ def _judge_rows(
             truthful[seated] &= _equal(people[column.name][seated], rows[column.name][seat[seated]])
     paired = bool(findings[-1].holds and findings[-2].holds and fits.all())
     classes = Classes.of(book, table.codes, released)
-    found = crowds(book, table.codes, table.k, released, seat if paired else None, classes)
+    components = components_of(book, released, classes, seat if paired else None)
+    found = crowds(book, table.codes, table.k, released, seat, classes, components)
     unreadable = int((sizes == 0).sum())
     return Audit(
         findings=(
@@ -137,6 +143,7 @@ def _judge_rows(
             source_rows=frame.height,
             classes=classes,
             sensitive=sensitive_values(rows, columns, classes),
+            attacks=attacks(book, released, classes, components, found, seat) if paired else {},
         ),
     )
 
@@ -146,8 +153,9 @@ def audit_folder(folder: Path, audit: Audit, floors: Floors) -> Audit:
     try:
         manifest = read_json(folder / MANIFEST)
         claimed = dict(manifest["files"])
-        numbers = {**manifest["privacy"], **manifest["utility"], **manifest.get("protection", {})}
-    except (OSError, ValueError, KeyError, TypeError):
+        claims = (manifest["privacy"], manifest["utility"], manifest.get("protection", {}), manifest.get("attacks", {}))
+        numbers = {name: number for section in claims for name, number in section.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         unread = Finding("manifest", holds=False, words=f"{MANIFEST} cannot be read")
         return Audit((*audit.findings, unread), audit.measured)
     names = {path.name for path in folder.iterdir()} - {MANIFEST}
@@ -160,13 +168,12 @@ def audit_folder(folder: Path, audit: Audit, floors: Floors) -> Audit:
     )
     findings = (*audit.findings, files)
     if audit.measured is not None:
-        privacy, kept, protection = audit.measured.privacy(), audit.measured.kept(), audit.measured.protection()
-        measured = {**privacy, **kept, **protection}
+        sections = audit.measured.sections()
+        measured = {name: number for section in sections.values() for name, number in section.items()}
         differ = sum(not _agree(numbers.get(name), value) for name, value in measured.items())
         findings = (*findings, Finding("numbers as measured", differ == 0, f"{differ} of {len(measured)} numbers differ"))
         if floors.stated:
-            told = {"privacy": privacy, "utility": kept, "protection": protection}
-            short = [asked.short for asked in floors.shortfalls(told)]
+            short = [asked.short for asked in floors.shortfalls(sections)]
             findings = (*findings, Finding("checks of the plan", not short, "; ".join(short) or "all are reached"))
     return Audit(findings, audit.measured)
 
@@ -194,19 +201,25 @@ def _read_rows(folder: Path, formats: Sequence[str]) -> tuple[pl.DataFrame | Non
     readable = Finding("readable files", len(tables) == len(formats), words)
     if not readable.holds:
         return None, [readable]
-    same = len({text for _, text in tables}) == 1
-    return tables[0][0], [readable, Finding("same table in every format", same, f"{len(formats)} formats compared")]
+    same = len({text for _, text, _ in tables}) == 1
+    found = [words for _, _, more in tables for words in more]
+    return tables[0][0], [
+        readable,
+        Finding("same table in every format", same, f"{len(formats)} formats compared"),
+        Finding("no traces in the files", not found, "; ".join(found) or "headers and footers tell nothing but the rows"),
+    ]
 
 
-def _read(path: Path, kind: str) -> tuple[pl.DataFrame, str] | None:
-    """The rows of one file and their text, by which formats are compared."""
+def _read(path: Path, kind: str) -> tuple[pl.DataFrame, str, list[str]] | None:
+    """The rows of one file, their text, by which formats are compared, and what the file carries beside them."""
     try:
         if kind == "parquet":
             rows = pl.read_parquet(path)
-            return rows, rows.write_csv()
+            return rows, rows.write_csv(), traces(path, kind, rows)
         (names,) = first_rows(path, ",", 1)
         rows = read_csv(path, ",", header=True, names=names, needed=names)
-        return rows.with_columns(pl.all().replace("", None)), gzip.decompress(path.read_bytes()).decode()
+        text = gzip.decompress(path.read_bytes()).decode()
+        return rows.with_columns(pl.all().replace("", None)), text, traces(path, kind, rows)
     except FOREIGN_ERRORS:
         return None
 
@@ -240,8 +253,16 @@ def _seats(
     whole = claim["record"].to_list() == source_rows.tolist()
     seat = joined["row"].fill_null(-1).to_numpy().astype(np.int64) if whole else np.full(records, -1, dtype=np.int64)
     homeless = int((seat < 0).sum())
+    odd = int((~keys.cast(pl.String).fill_null("").str.contains(KEY_FORM)).sum())
+    hits = max(int(right.sum()) for right in order_hits(seat).values())
     return seat, [
         Finding("rows ordered by key", keys.is_sorted(), "row order tells nothing but the random keys"),
+        Finding("keys of 16 hexadecimal digits", odd == 0, f"{odd} of {rows.height} keys have another form"),
+        Finding(
+            "order tells nothing",
+            hits < BEYOND_CHANCE,
+            f"a guess by the source's order is right for {hits} of {records} records; {BEYOND_CHANCE} are beyond chance",
+        ),
         Finding(
             "one row a record",
             rows.height == records == distinct,

@@ -67,9 +67,7 @@ def check(
         return {
             "shape": [len(found.demanded)],
             "rows_sha256": anonymized.sha256,
-            "privacy": measured.privacy(),
-            "utility": measured.kept(),
-            "protection": measured.protection(),
+            **measured.sections(),
             "verdicts": [audit.sentence(), released.sentence()],
         }, [findings, released]
 

@@ -23,7 +23,8 @@ class Measured:
     """All numbers of a release.
 
     `sizes` (attributes, rows) counts the levels each cell allows; `truthful` (records,) tells whether a record's row is
-    true of it; `source_rows` counts those that the plan's rules leave out, too.
+    true of it; `source_rows` counts those that the plan's rules leave out, too; `attacks` is the manifest's section, empty
+    where people and rows do not pair up.
     """
 
     codebook: Codebook
@@ -34,6 +35,16 @@ class Measured:
     source_rows: int
     classes: Classes
     sensitive: dict[str, Diversity]
+    attacks: dict[str, Any]
+
+    def sections(self) -> dict[str, dict[str, Any]]:
+        """What is measured, by section of the manifest."""
+        return {
+            "privacy": self.privacy(),
+            "utility": self.kept(),
+            "protection": self.protection(),
+            "attacks": self.attacks,
+        }
 
     def privacy(self) -> dict[str, int]:
         """The manifest's privacy section."""

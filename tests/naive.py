@@ -187,3 +187,23 @@ def shift(before, now, ordered):
             groups.append(lambda each, value=value: each == value)
     shares = [[sum(map(group, table)) / len(table) for group in groups] for table in (before, now)]
     return max(abs(a - b) for a, b in zip(*shares, strict=True))
+
+
+def tightest_row(fit, combinations, seat):
+    """Chance that a guess among the fitting rows of fewest combinations is the true row, record by record."""
+    success = []
+    for v, row in enumerate(seat):
+        fewest = min(c for c, fits in zip(combinations, fit[v], strict=True) if fits)
+        tight = [r for r, c in enumerate(combinations) if fit[v][r] and c == fewest]
+        success.append(1 / len(tight) if row in tight else 0.0)
+    return success
+
+
+def likeliest_matching(fit, sweeps):
+    """The doubly stochastic matrix of maximal entropy inside `fit`, pairs in no perfect matching left out."""
+    belief = matchable(fit).astype(float)
+    belief /= belief.sum(axis=1, keepdims=True)
+    for _ in range(sweeps):
+        belief /= belief.sum(axis=0)
+        belief /= belief.sum(axis=1, keepdims=True)
+    return belief

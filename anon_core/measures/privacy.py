@@ -50,6 +50,22 @@ class Crowds:
         return int((self.compatible - self.demanded).min())
 
 
+@dataclass(frozen=True)
+class Components:
+    """Who and what perfect matchings can mix: a record is matchable with the rows that it fits in its own component.
+
+    Attributes
+    ----------
+    record : int64 (record classes,)
+        Number of the component of each class of records; -1: none.
+    row : int64 (row classes,)
+        The same for rows; -2: none.
+    """
+
+    record: NDArray[np.int64]
+    row: NDArray[np.int64]
+
+
 def fits_own_row(codes: NDArray[np.int32], released: ReleasedCells, seat: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether each record's levels are allowed by the row it sits in.
 
@@ -73,6 +89,7 @@ def crowds(
     released: ReleasedCells,
     seat: NDArray[np.int64] | None,
     classes: Classes | None = None,
+    components: Components | None = None,
 ) -> Crowds:
     """Count compatible and matchable rows of every record, exactly.
 
@@ -88,6 +105,8 @@ def crowds(
         is matchable.
     classes : Classes, optional
         Those of these records and rows, where they were merged already.
+    components : Components, optional
+        Theirs, where they were found already; `seat` is not looked at.
 
     Returns
     -------
@@ -96,28 +115,47 @@ def crowds(
 
     Notes
     -----
-    A pair (v, row) lies in some perfect matching iff both lie in one strongly connected component of: record -> rows it
-    fits, row -> record that sits in it (docs/theory.md, 5). Equal records and equal rows are merged, and arcs are never
-    stored: a bitmap over rows for each level answers "which rows does v fit" by one intersection, so memory is
-    O(levels * rows / 8) and time O(records * attributes * rows / 64).
+    Arcs are never stored: a bitmap over rows for each level answers "which rows does v fit" by one intersection, so memory
+    is O(levels * rows / 8) and time O(records * attributes * rows / 64).
     """
     merged = Classes.of(codebook, codes, released) if classes is None else classes
-    level, cell = merged.level, merged.cell
-    record_component = np.full(level.shape[1], -1, dtype=np.int64)
-    component = np.full(cell.shape[1], -2, dtype=np.int64)
+    found = components_of(codebook, released, merged, seat) if components is None else components
+    compatible, matchable = np.empty((2, merged.level.shape[1]), dtype=np.int64)
+    count_rows(merged.level_index, merged.bitmap, merged.rows_in, found.row, found.record, compatible, matchable)
+    return Crowds(k, compatible[merged.record_class], matchable[merged.record_class])
+
+
+def components_of(codebook: Codebook, released: ReleasedCells, classes: Classes, seat: NDArray[np.int64] | None) -> Components:
+    """Number the strongly connected components of: record -> rows it fits, row -> record that sits in it.
+
+    Parameters
+    ----------
+    codebook : Codebook
+    released : ReleasedCells
+    classes : Classes
+        Of records and rows.
+    seat : int64 (n,) or None
+        As for `crowds`; without one no component holds both a record and a row.
+
+    Notes
+    -----
+    A pair (v, row) lies in some perfect matching iff both lie in one component (docs/theory.md, 5). Equal records and
+    equal rows are merged.
+    """
+    level, cell = classes.level, classes.cell
+    record = np.full(level.shape[1], -1, dtype=np.int64)
+    row = np.full(cell.shape[1], -2, dtype=np.int64)
     if seat is not None:
-        component[:] = -1
-        taken = merged.row_class[seat]
-        seats_start, seats = _lists(merged.record_class, taken, level.shape[1])
-        seated_start, seated = _lists(taken, merged.record_class, cell.shape[1])
+        row[:] = -1
+        taken = classes.row_class[seat]
+        seats_start, seats = _lists(classes.record_class, taken, level.shape[1])
+        seated_start, seated = _lists(taken, classes.record_class, cell.shape[1])
         order = np.empty(level.shape[1], dtype=np.int64)
-        finish_order(merged.level_index, merged.bitmap, seated_start, seated, order)
+        finish_order(classes.level_index, classes.bitmap, seated_start, seated, order)
         holds = [np.arange(a.levels)[:, None] == code for a, code in zip(codebook.attributes, level, strict=True)]
         cell_index, allowed_start, allowed = _allowed(codebook, released, cell)
-        components(order, bitmap(holds), cell_index, allowed_start, allowed, seats_start, seats, record_component, component)
-    compatible, matchable = np.empty((2, level.shape[1]), dtype=np.int64)
-    count_rows(merged.level_index, merged.bitmap, merged.rows_in, component, record_component, compatible, matchable)
-    return Crowds(k, compatible[merged.record_class], matchable[merged.record_class])
+        components(order, bitmap(holds), cell_index, allowed_start, allowed, seats_start, seats, record, row)
+    return Components(record, row)
 
 
 def records_per_row(classes: Classes) -> NDArray[np.int64]:

@@ -260,6 +260,15 @@ def lose_codebook(copy):
     (copy.folder / "codebook.json").unlink()
 
 
+def name_the_packed_file(copy):
+    with gzip.open(copy.folder / "data.csv.gz", "wb") as packed:
+        packed.write(copy.rows.write_csv().encode())
+
+
+def annotate_the_footer(copy):
+    copy.rows.write_parquet(copy.folder / "data.parquet", metadata={"source": "people.csv"})
+
+
 DATA = {
     another_persons_value: {"truthful rows", "matchable crowds"},
     unmask: {"compatible crowds", "matchable crowds", "numbers as measured"},
@@ -295,6 +304,8 @@ DATA = {
     lose_csv: {"readable files"},
     other_edges: {"codebook of the source"},
     other_label: {"codebook of the source"},
+    name_the_packed_file: {"no traces in the files"},
+    annotate_the_footer: {"no traces in the files"},
     no_codebook: {"codebook of the source"},
     lose_codebook: {"codebook of the source"},
 }
@@ -334,6 +345,9 @@ MANIFEST = {
     "a larger margin": (lambda copy: tamper(copy, "privacy", "compatible_min_margin", 99), {"numbers as measured"}),
     "a better utility": (lambda copy: tamper(copy, "utility", "suppression", 0.99), {"numbers as measured"}),
     "a better column": (lambda copy: tamper(copy, "utility", "per_column", {}), {"numbers as measured"}),
+    "a weaker attack": (lambda copy: tamper(copy, "attacks", "insider", {"success": 0.01}), {"numbers as measured"}),
+    "attacks untold": (lambda copy: copy.change("manifest.json", lambda d: d.pop("attacks")), {"numbers as measured"}),
+    "attacks of another kind": (lambda copy: copy.change("manifest.json", lambda d: d.update(attacks=[5])), {"manifest"}),
     "a file too many": (alien_file, {"files as published"}),
     "a hidden file too many": (hidden_file, {"files as published"}),
     "a folder too many": (alien_folder, {"files as published"}),
@@ -352,7 +366,7 @@ MANIFEST = {
 def test_a_correct_release_holds(copy, capsys):
     code, out, err = audit(copy.folder, copy.order, capsys)
     assert (code, err) == (0, "")
-    assert out.splitlines()[-1] == "all 13 guarantees hold"
+    assert out.splitlines()[-1] == "all 16 guarantees hold"
     assert "NO" not in out
 
 
@@ -363,7 +377,7 @@ def test_a_correct_release_holds_wherever_it_lies(copy, tmp_path, capsys, monkey
 
 
 def test_quiet_prints_the_verdict_only(copy, capsys):
-    assert audit(copy.folder, copy.order, capsys, "--quiet")[1] == "all 13 guarantees hold\n"
+    assert audit(copy.folder, copy.order, capsys, "--quiet")[1] == "all 16 guarantees hold\n"
     drop_row(copy)
     code, out, _ = audit(copy.folder, copy.order, capsys, "--quiet")
     assert code == 4

@@ -5,10 +5,12 @@ the vault's pairing, which knows no array and no kernel. And makers that are wro
 """
 
 import gzip
+import io
 import json
 import random
+import re
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
@@ -23,7 +25,7 @@ from tests.flows.orders import HEADER, Order, people
 from tests.flows.test_release import QUASI, SHOWN, allowed, attributes, level
 from tests.naive import matchable
 
-RECORDS, K, CORRUPTIONS = 36, 3, 200
+RECORDS, K, CORRUPTIONS = 36, 3, 260
 CARRIED = {"diagnosis": 4, "note": 5}
 
 
@@ -48,6 +50,8 @@ def keeps_every_guarantee(names, rows, source, key_of, book):
     keys = [row["key"] for row in rows]
     if names != SHOWN or None in keys or keys != sorted(keys) or sorted(keys) != sorted(key_of):
         return False
+    if not all(re.fullmatch("[0-9a-f]{16}", key) for key in keys) or guessed_by_order(list(map(keys.index, key_of))) >= 13:
+        return False
     cells = [{name: readable(book[name], row[name]) for name in QUASI} for row in rows]
     if any(levels is None for row in cells for levels in row.values()):
         return False
@@ -60,6 +64,23 @@ def keeps_every_guarantee(names, rows, source, key_of, book):
             return False
     fit = np.array([[all(person[name] in row[name] for name in QUASI) for row in cells] for person in persons])
     return min(fit.sum(axis=1)) >= K and min(matchable(fit).sum(axis=1)) >= K
+
+
+def guessed_by_order(row_of):
+    """For how many people the best of four guesses by order is right."""
+    pairs = list(zip(row_of[1:], row_of[:-1], strict=True))
+    return max(
+        sum(row == person for person, row in enumerate(row_of)),
+        sum(row == len(row_of) - 1 - person for person, row in enumerate(row_of)),
+        sum(row == before + 1 for row, before in pairs),
+        sum(row == before - 1 for row, before in pairs),
+    )
+
+
+def files_are_plain(folder):
+    """Neither name nor time in the gzip header, and Parquet's footer holds the writer's schema alone."""
+    plain = (folder / "data.csv.gz").read_bytes()[3:8] == bytes(5)
+    return plain and pl.read_parquet_metadata(folder / "data.parquet").keys() == {"ARROW:schema"}
 
 
 # ---------------------------------------------------------------- corruptions
@@ -75,6 +96,26 @@ class Table:
     key_of: list
     book: dict
     chance: random.Random
+    footer: dict = field(default_factory=dict)
+    header: dict = field(default_factory=lambda: {"filename": "", "mtime": 0})
+
+    def write(self, folder):
+        """Both formats, and what the vault says of keys."""
+        types = {"key": pl.String}
+        rows = pl.DataFrame({name: [row[name] for row in self.rows] for name in self.names}, schema_overrides=types)
+        rows.write_parquet(folder / "data.parquet", metadata=self.footer or None)
+        packed = io.BytesIO()
+        with gzip.GzipFile(mode="wb", fileobj=packed, **self.header) as file:
+            file.write(rows.write_csv().encode())
+        (folder / "data.csv.gz").write_bytes(packed.getvalue())
+        people = pl.DataFrame({"record": range(len(self.key_of)), "key": self.key_of})
+        people.write_parquet(folder / "matching.parquet")
+
+    def give_keys(self, keys):
+        """New keys by person, known to the vault; rows stay in their order."""
+        new = dict(zip(self.key_of, keys, strict=True))
+        self.rows = sorted(({**row, "key": new[row["key"]]} for row in self.rows), key=lambda r: r["key"])
+        self.key_of = keys
 
     def any_row(self):
         return self.chance.randrange(len(self.rows))
@@ -211,6 +252,41 @@ def reorder_columns(table):
     table.chance.shuffle(table.names)
 
 
+def number_keys_by_source(table):
+    """Some of them at least: from the front or from the end, all or about half."""
+    numbers = list(range(len(table.key_of)))
+    if table.chance.random() < 0.3:
+        numbers.reverse()
+    if table.chance.random() < 0.5:
+        shift = table.chance.randrange(len(numbers))
+        numbers = numbers[shift:] + numbers[:shift]
+    some = table.chance.sample(numbers, table.chance.choice([0, 12, 26]))
+    for place, number in zip(sorted(map(numbers.index, some)), table.chance.sample(some, len(some)), strict=True):
+        numbers[place] = number
+    table.give_keys([f"{4096 * number:016x}" for number in numbers])
+
+
+def draw_all_keys_anew(table):
+    table.give_keys([f"{table.chance.getrandbits(64):016x}" for _ in table.key_of])
+
+
+def write_keys_otherwise(table):
+    wrong = table.chance.choice([str.upper, lambda key: key[:12], lambda key: f"k{key}", lambda key: key + "\n"])
+    table.give_keys([wrong(f"a{table.chance.getrandbits(60):015x}") for _ in table.key_of])
+
+
+def name_the_packed_file(table):
+    table.header["filename"] = "people.csv"
+
+
+def date_the_packed_file(table):
+    table.header["mtime"] = table.chance.randrange(1, 2**31)
+
+
+def annotate_the_footer(table):
+    table.footer["source"] = "people.csv"
+
+
 def spoils_nothing(table):
     table.rows.sort(key=lambda r: r["key"])
 
@@ -219,7 +295,8 @@ WAYS = [
     unmask, unmask, narrow, narrow, widen, say_the_same_otherwise, alter_a_cell, spoil_a_cell, alter_a_carried_value,
     swap_sensitive_values, swap_all_that_is_carried, swap_cells, swap_seats, swap_seats, drop_rows, duplicate_a_row,
     put_a_copy_in_place_of_a_row, reuse_a_key, draw_a_new_key, sort_by_source, shuffle_rows, leak_a_column, reorder_columns,
-    spoils_nothing,
+    number_keys_by_source, number_keys_by_source, draw_all_keys_anew, write_keys_otherwise, name_the_packed_file,
+    date_the_packed_file, annotate_the_footer, spoils_nothing,
 ]  # fmt: skip
 MILD = [unmask, narrow, widen, say_the_same_otherwise, swap_sensitive_values, swap_cells, swap_seats]
 
@@ -236,7 +313,6 @@ def test_corruptions_are_caught_if_and_only_if_they_break_a_guarantee(correct, t
     plan, source = ReleasePlan.load(correct.plan), source_rows()
     key_of, book = correct.matching()["key"].to_list(), attributes(correct.folder_of_v1)
     (tmp_path / "codebook.json").write_bytes((correct.folder_of_v1 / "codebook.json").read_bytes())
-    matching = correct.run.path / "anonymize" / "matching.parquet"
     outcomes, wrong = Counter(), []
     for seed in range(CORRUPTIONS):
         chance = random.Random(seed)
@@ -244,18 +320,15 @@ def test_corruptions_are_caught_if_and_only_if_they_break_a_guarantee(correct, t
         ways = chance.choices(MILD, k=2) if seed % 4 == 0 else chance.choices(WAYS, k=1)
         for way in ways:
             way(table)
-        rows = pl.DataFrame(
-            {name: [row[name] for row in table.rows] for name in table.names}, schema_overrides={"key": pl.String}
-        )
-        rows.write_parquet(tmp_path / "data.parquet")
-        (tmp_path / "data.csv.gz").write_bytes(gzip.compress(rows.write_csv().encode()))
-        kept = keeps_every_guarantee(table.names, table.rows, source, key_of, book)
+        table.write(tmp_path)
+        kept = keeps_every_guarantee(table.names, table.rows, source, table.key_of, book) and files_are_plain(tmp_path)
+        matching = tmp_path / "matching.parquet"
         audit = audit_rows(tmp_path, ["parquet", "csv"], plan.table_source, plan.table_columns, plan.demand, matching)
         outcomes[kept] += 1
         if audit.holds != kept:
             wrong.append((seed, [way.__name__ for way in ways], kept, audit.sentence()))
     assert wrong == []
-    assert min(outcomes[True], outcomes[False]) >= CORRUPTIONS // 5, outcomes
+    assert min(outcomes[True], outcomes[False]) >= CORRUPTIONS // 6, outcomes
 
 
 def test_the_plain_judgement_finds_the_release_correct(correct):
