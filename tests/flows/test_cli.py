@@ -107,7 +107,8 @@ def test_wrong_usage_is_2_and_says_what_is_missing(capsys, arguments):
     ("refusal", "code"),
     [
         (PlanError, 2), (SecondReleaseError, 2), (InfeasibleError, 2), (LimitError, 2), (InputError, 3), (GuaranteeError, 4),
-        (DecisionError, 2), (ClusterError, 5), (WaitingError, 6), (StageError, 1), (BusyError, 1), (FolderError, 1), (AnonymityError, 1),
+        (ClusterError, 5), (StageError, 1), (BusyError, 1), (FolderError, 1), (AnonymityError, 1),
+        (DecisionError, 2), (WaitingError, 6),
     ],
 )  # fmt: skip
 def test_exit_codes(refusal, code):

@@ -150,7 +150,7 @@ def test_refusals_say_who_and_why(run, clock):
     for _ in range(2):
         with pytest.raises(GuaranteeError, match=words):
             asked(run).require()
-    with pytest.raises(GuaranteeError, match="was rejected by Ada at .*: raise k; a decision stays as it is"):
+    with pytest.raises(GuaranteeError, match=r"was rejected by Ada at .*: raise k; a decision stays as it is"):
         Approval.of(run).decide(decision())
 
 
@@ -160,7 +160,7 @@ def test_silence_is_told_once(run, clock):
     with pytest.raises(GuaranteeError, match="nobody approved within 1h of 2026-01-01T00:00:00"):
         Approval.of(run).decide(decision())
     with pytest.raises(
-        GuaranteeError, match="refused: nobody approved within 1h of .*; nothing was published. The next run asks"
+        GuaranteeError, match=r"refused: nobody approved within 1h of .*; nothing was published\. The next run asks"
     ):
         asked(run).require()
     assert asked(run).require() is None
@@ -186,7 +186,7 @@ def test_an_answer_that_prefect_has_taken_in_time_is_taken(run, clock):
         {"manifest": {**MANIFEST, "privacy": {"records": 9, "k_min": 3}}},
         {"manifest": {**MANIFEST, "attacks": {}}},
     ],
-    ids=lambda changes: "".join(changes),
+    ids="".join,
 )
 def test_an_approval_is_for_what_was_asked_and_nothing_else(run, changes):
     asked(run).decide(decision())
