@@ -7,7 +7,7 @@ from pathlib import Path
 from flows.document import PlanError
 from flows.plan import ReleasePlan
 from tasks.approval import PAGE, Approval, Decision, DecisionError, Request
-from tasks.storage import Run, Vault
+from tasks.storage import FolderError, Run, Vault
 
 
 def arguments(command: argparse.ArgumentParser) -> None:
@@ -85,7 +85,10 @@ def _run(options: argparse.Namespace) -> Run:
     name = options.run_id
     if not re.fullmatch(r"[0-9a-f]{16}", name):
         raise PlanError("RUN_ID must be the 16 hex digits that the waiting release has said")
-    run = vault.run_called(name)
+    try:
+        run = vault.run_called(name)
+    except PermissionError:
+        raise FolderError(f"the vault {vault.path} is closed to this account; decide as its owner") from None
     if run is None:
         raise DecisionError(
             f"the vault {vault.path} knows no run {name}; give the RUN_ID and the vault of the release that waits"

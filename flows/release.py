@@ -11,7 +11,7 @@ from flows.approving import approved
 from flows.plan import PlanError, ReleasePlan
 from tasks.admit import admit
 from tasks.anonymize import anonymize
-from tasks.approval import require_approved
+from tasks.approval import Approval, require_approved
 from tasks.binarize import binarize
 from tasks.check import check
 from tasks.cluster import cancel_jobs_of
@@ -77,7 +77,9 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
             "source": {"rows": table.shape[0], "columns": len(columns)},
             "anonymizer": order.maker_settings,
         }
-        if time_to_approve is not None:
+        if time_to_approve is None:
+            Approval.of(run).refuse_rejected()
+        else:
             claims["approval"] = approved(run, checked, to, claims, time_to_approve)
         return str(publish(run, checked, to, claims))
 

@@ -188,18 +188,21 @@ class Approval:
 
     def require(self) -> Decision | None:
         """The approval, or None while there is time to decide; a refusal is a refusal each time, silence only once."""
+        self.refuse_rejected()
         last = self.requests[-1]
-        if last.decision is not None:
-            if not last.decision.approved:
-                raise GuaranteeError(
-                    f"publication refused: run {self.run.path.name} was {last.decision.sentence}; nothing was published. "
-                    "Change the plan, or let crowdcover reopen ask once more"
-                )
-            return last.decision
         if last.late:
             self.amend(ended=True)
             raise GuaranteeError(f"publication refused: {_unanswered(last)}; nothing was published. The next run asks again")
-        return None
+        return last.decision
+
+    def refuse_rejected(self) -> None:
+        """What a person has rejected is not published, whether or not the plan goes on to ask."""
+        last = self.last
+        if last is not None and last.decision is not None and not last.decision.approved:
+            raise GuaranteeError(
+                f"publication refused: run {self.run.path.name} was {last.decision.sentence}; nothing was published. "
+                "Change the plan, or let crowdcover reopen ask once more"
+            )
 
     def unapproved(self, folder: Path) -> str:
         """Why a published folder does not count as approved; nothing if it does."""

@@ -18,6 +18,7 @@ from prefect.exceptions import FlowPauseTimeout
 from prefect.flow_runs import resume_flow_run
 
 from anon_core.errors import GuaranteeError
+from flows import cli
 from flows.audit import audit_release
 from tasks.approval import PAGE, RECORD, Approval, WaitingError
 from tasks.storage import read_json, write_json
@@ -201,11 +202,32 @@ def test_a_release_from_before_approvals_is_refused_and_stays(order):
 
 def test_an_approval_that_is_needed_no_more_is_no_hindrance(order):
     waits(order)
-    decided(order, "reject")
     order.write(publish={"approval": "none"})
     folder = order.release()
     assert "approval" not in read_json(folder / "manifest.json")
     assert audit_release(folder, order.plan).holds
+
+
+def test_a_rejection_holds_where_nobody_has_to_approve_any_more(order):
+    waits(order)
+    decided(order, "reject")
+    order.write(publish={"approval": "none"})
+    with pytest.raises(GuaranteeError, match=r"publication refused: run .* was rejected by Ada Lovelace"):
+        order.release()
+    assert order.versions == []
+    decided(order, "reopen", by=())
+    assert order.release() == order.folder_of_v1
+
+
+def test_a_vault_of_somebody_else_is_named(released, monkeypatch, capsys):
+    def closed(*_):
+        raise PermissionError
+
+    monkeypatch.setattr("tasks.storage.Vault.run_called", closed)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["approve", "0" * 16, "--plan", str(released.plan), *WHO])
+    assert ended.value.code == 1
+    assert f"the vault {released.vault} is closed to this account; decide as its owner" in capsys.readouterr().err
 
 
 def test_the_audit_misses_an_approval(order, tmp_path):
