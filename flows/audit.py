@@ -6,7 +6,8 @@ from typing import Any
 
 from anon_core.errors import InputError
 from flows.plan import ReleasePlan
-from tasks.audit import Audit, audit_folder, audit_rows
+from tasks.approval import Approval
+from tasks.audit import Audit, Finding, audit_folder, audit_rows
 from tasks.layout import MANIFEST, MATCHING
 from tasks.sources import fingerprint, header
 from tasks.storage import Vault, read_json
@@ -26,7 +27,12 @@ def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) 
         )
     matching = run.path / "anonymize" / MATCHING
     audit = audit_rows(folder, plan.publish.formats, source, plan.table_columns, plan.demand, matching)
-    return audit_folder(folder, audit, plan.checks.floors)
+    audit = audit_folder(folder, audit, plan.checks.floors)
+    if plan.publish.approval == "none":
+        return audit
+    missing = Approval.of(run).unapproved(folder)
+    finding = Finding("approved as the plan requires", not missing, missing or "these bytes, by the person that is named")
+    return Audit((*audit.findings, finding), audit.measured)
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from anon_core.errors import AnonymityError
+from flows import decisions
 
 if TYPE_CHECKING:
     from flows.plan import ReleasePlan
@@ -23,6 +24,9 @@ EXAMPLES = {
     "show": "crowdcover show releases/adult/v1 --json",
     "plan": "crowdcover plan people.csv > people.toml",
     "serve": 'crowdcover serve people.toml --cron "0 2 1 * *"',
+    "approve": 'crowdcover approve 0123456789abcdef --plan people.toml --by "Ada Lovelace" --note "read and agreed"',
+    "reject": 'crowdcover reject 0123456789abcdef --vault vault --by "Ada Lovelace" --note "raise k for villages"',
+    "reopen": "crowdcover reopen 0123456789abcdef --plan people.toml",
     "demo": "crowdcover demo",
 }
 QUIET_DEFAULTS = {
@@ -69,19 +73,22 @@ def _unforeseen(error: BaseException) -> str:
 
 
 def exit_code(refusal: AnonymityError) -> int:
-    """0 published, 2 plan refused, 3 source refused, 4 a check refused publication, 5 cluster failed, 1 anything else."""
+    """0 published, 2 plan refused, 3 source, 4 publication, 5 a cluster failed, 6 waits for approval, 1 anything else."""
     from anon_core.errors import ClusterError, GuaranteeError, InfeasibleError, InputError, LimitError
     from flows.plan import PlanError
+    from tasks.approval import DecisionError, WaitingError
     from tasks.storage import SecondReleaseError
 
     codes: list[tuple[type[AnonymityError], int]] = [
         (PlanError, 2),
         (SecondReleaseError, 2),
+        (DecisionError, 2),
         (InfeasibleError, 2),
         (LimitError, 2),
         (InputError, 3),
         (GuaranteeError, 4),
         (ClusterError, 5),
+        (WaitingError, 6),
     ]
     return next((code for kind, code in codes if isinstance(refusal, kind)), 1)
 
@@ -91,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
         prog="crowdcover",
         description="Turn a private table into a release in which everyone hides in a crowd of the size they demand.",
         epilog="Exit codes: 0 done, 2 plan refused, 3 source refused, 4 a guarantee does not hold, 5 a cluster failed, "
-        "1 anything else.",
+        "6 waits for approval, 1 anything else.",
     )
     parser.add_argument("--version", action="version", version=f"crowdcover {_version()}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
@@ -115,6 +122,16 @@ def _parser() -> argparse.ArgumentParser:
     command = _command(commands, "serve", "serve a plan as a Prefect deployment until stopped", serve)
     _plan_arguments(command)
     command.add_argument("--cron", metavar='"M H D M W"', help="when to run, in UTC")
+    for name, does, run in (
+        ("approve", "let a release be published that waits for approval; shows its numbers first", decisions.approve),
+        ("reject", "refuse a release that waits for approval: nothing is published", decisions.reject),
+        ("reopen", "ask once more for an approval that was refused, or not given in time", decisions.reopen),
+    ):
+        command = _command(commands, name, does, run)
+        decisions.arguments(command)
+        if name != "reopen":
+            decisions.signature(command)
+        _overrides(command)
     command = _command(commands, "demo", "release a real survey that ships inside a dependency; needs no network", demo)
     command.add_argument("--folder", type=Path, default=Path("crowdcover-demo"), help="where to write (default: %(default)s)")
     return parser

@@ -9,6 +9,7 @@ from pydantic import Field
 from anon_core.anonymizers import Adaptive, Anonymizer
 from anon_core.graphs.covers import refuse_unspread
 from flows.document import PlanError
+from flows.durations import duration, lasting
 from flows.section import Section
 from tasks.cluster import Cluster
 
@@ -18,7 +19,6 @@ OF_SLURM = ("partition", "account", "time_limit", "start", "mpi", "options")
 # What a job script says by itself, and what no single job has.
 NO_OPTIONS = ("array", "chdir", "error", "export", "job-name", "nodes", "ntasks", "output", "wrap")
 CLOCK = re.compile(r"(?:(\d+)-)?(\d+):([0-5]\d):([0-5]\d)")
-UNITED = re.compile(r"(?:(\d+)d)?(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
 
 Positive = Annotated[int, Field(ge=1)]
 Plain = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.,:@%+=/-]+$")]  # what job scripts take as it is
@@ -102,10 +102,8 @@ class ComputeSection(Section):
 
 
 def _duration(text: str) -> timedelta:
-    found = CLOCK.fullmatch(text) or UNITED.fullmatch(text)
-    if found is not None and all(len(part or "") < 7 for part in found.groups()):
-        days, hours, minutes, seconds = (int(part or 0) for part in found.groups())
-        limit = timedelta(days=days, hours=hours, minutes=minutes, seconds=seconds)
-        if timedelta() < limit < timedelta(days=1000):
-            return limit
-    raise PlanError("compute.cluster.time_limit must be like '12:30:00', '2-00:00:00' or '2h30m'")
+    clock = CLOCK.fullmatch(text)
+    limit = duration(text) if clock is None else lasting(*clock.groups())
+    if limit is None:
+        raise PlanError("compute.cluster.time_limit must be like '12:30:00', '2-00:00:00' or '2h30m'")
+    return limit

@@ -1,12 +1,14 @@
 """[publish] of the plan: where a release and its secrets go."""
 
 import os
+from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from flows.document import PlanError
+from flows.durations import duration
 from flows.section import Section
 
 
@@ -17,6 +19,8 @@ class PublishSection(Section):
     vault: str = "vault"
     formats: Annotated[list[Literal["parquet", "csv"]], Field(min_length=1)] = ["parquet", "csv"]
     allow_second_release: bool = False
+    approval: Literal["none", "required"] = "none"
+    approval_timeout: str = "7d"
 
     def check(self) -> None:
         """Whoever copies the releases must not copy the secrets, wherever links lead."""
@@ -27,3 +31,15 @@ class PublishSection(Section):
                 f"publish.path and publish.vault {found}: whoever copies one copies the other, and the vault holds secrets; "
                 "name two folders side by side"
             )
+        if self.approval == "none" and "approval_timeout" in self.model_fields_set:
+            raise PlanError("publish.approval_timeout belongs to approval = 'required'")
+        _ = self.time_to_approve
+
+    @property
+    def time_to_approve(self) -> timedelta | None:
+        """How long a person has to approve; None if nobody has to."""
+        if self.approval == "none":
+            return None
+        if (given := duration(self.approval_timeout)) is None:
+            raise PlanError("publish.approval_timeout must be like '7d', '36h' or '1d12h'")
+        return given

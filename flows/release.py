@@ -7,9 +7,11 @@ from prefect import Flow, State, flow
 from prefect.client.schemas.objects import FlowRun
 from prefect.client.schemas.schedules import CronSchedule
 
+from flows.approving import approved
 from flows.plan import PlanError, ReleasePlan
 from tasks.admit import admit
 from tasks.anonymize import anonymize
+from tasks.approval import Approval, require_approved
 from tasks.binarize import binarize
 from tasks.check import check
 from tasks.cluster import cancel_jobs_of
@@ -48,8 +50,11 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
     order.check_header(header(source))
     run = admit(vault, source, order.sha256, order.publish.allow_second_release)
     to = Destination(Path(order.publish.path) / order.name, order.publish.formats, vault, order.publish.allow_second_release)
+    time_to_approve = order.publish.time_to_approve
     with run.locked():
         if (folder := published(run, to.parent, order.checks.floors)) is not None:
+            if time_to_approve is not None:
+                require_approved(run, folder)
             log(f"published before and unchanged since: {folder.name}")
             return str(folder)
         where = order.compute
@@ -70,12 +75,16 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
         validate(run, binary, "binarized", columns)
         rows = anonymize(run, table, binary, columns, order.maker, compute)
         checked = check(run, rows, source, columns, demand, order.publish.formats, order.checks.floors)
-        claims = {
+        claims: dict[str, Any] = {
             "plan_sha256": order.sha256,
             "source": {"rows": table.shape[0], "columns": len(columns)},
             "anonymizer": order.maker_settings,
             **drift_claims(run, last, changes, checked),
         }
+        if time_to_approve is None:
+            Approval.of(run).refuse_rejected()
+        else:
+            claims["approval"] = approved(run, checked, to, claims, time_to_approve)
         return str(publish(run, checked, to, claims))
 
 

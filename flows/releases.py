@@ -43,7 +43,7 @@ def releases(names: list[str], plans: list[str]) -> list[Outcome] | State[list[O
         futures = [_released.submit(*each) for each in zip(names, plans, strict=True)]
         outcomes = [_outcome(future) for future in futures]
     refused = sum(code != 0 for code, _ in outcomes)
-    return Failed(message=f"{refused} of {len(plans)} plans were refused", data=outcomes) if refused else outcomes
+    return Failed(message=f"{refused} of {len(plans)} plans were not published", data=outcomes) if refused else outcomes
 
 
 def release_all(plans: Sequence[tuple[str, Path]], workers: int) -> list[Outcome]:

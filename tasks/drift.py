@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from anon_core.errors import GuaranteeError
 from anon_core.measures.drift import Drift, by_chance
-from tasks.floors import ROUNDING
+from anon_core.measures.requirements import ROUNDING
 
 
 @dataclass(frozen=True, kw_only=True)

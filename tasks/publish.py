@@ -61,7 +61,8 @@ def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[
 
 
 def _publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any]) -> dict[str, Any]:
-    final = to.parent / _version(run, to.parent)
+    manifest = draft(run, checked, to, claims)
+    final = to.parent / str(manifest["version"])
     to.parent.mkdir(parents=True, exist_ok=True)
     for leftover in to.parent.glob(f".*.{run.path.name}.partial"):
         shutil.rmtree(leftover)
@@ -69,7 +70,6 @@ def _publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping
     aside.mkdir(mode=0o700)
     for file in (*(FILES[kind] for kind in to.formats), CODEBOOK):
         shutil.copyfile(checked.rows.file(file), aside / file)
-    manifest = _manifest(run, checked, {"name": to.parent.name, "version": final.name, **claims})
     _write_report(aside, manifest, checked)
     manifest["files"] = {path.name: file_sha256(path) for path in sorted(aside.iterdir())}
     write_json(aside / MANIFEST, manifest)
@@ -81,6 +81,11 @@ def _publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping
     os.rename(aside, final)
     run.mark_released(replace(release, published=True))
     return manifest
+
+
+def draft(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any]) -> dict[str, Any]:
+    """The manifest as it would be published now, but for the hashes of the files."""
+    return _manifest(run, checked, {"name": to.parent.name, "version": _version(run, to.parent), **claims})
 
 
 def published(run: Run, parent: Path, floors: Floors) -> Path | None:
@@ -98,11 +103,11 @@ def published(run: Run, parent: Path, floors: Floors) -> Path | None:
     return release.folder
 
 
-def announce(manifest: Mapping[str, Any]) -> None:
+def announce(manifest: Mapping[str, Any], what: str = "release", words: str = "Guarantee and utility") -> None:
     """Guarantee and utility as a markdown artifact of the flow run."""
     if FlowRunContext.get() is not None:
-        slug = re.sub(r"[^a-z0-9]+", "-", f"release-{manifest['name']}".lower()).strip("-")
-        create_markdown_artifact(markdown=summary.markdown(manifest), key=slug, description="Guarantee and utility")
+        slug = re.sub(r"[^a-z0-9]+", "-", f"{what}-{manifest['name']}".lower()).strip("-")
+        create_markdown_artifact(markdown=summary.markdown(manifest), key=slug, description=words)
 
 
 def _version(run: Run, parent: Path) -> str:

@@ -207,7 +207,11 @@ class Vault:
 
     def find(self, plan_sha256: str, source_sha256: str) -> Run | None:
         """The run of this plan and source if there is one."""
-        run = Run(self.runs / run_name(plan_sha256, source_sha256))
+        return self.run_called(run_name(plan_sha256, source_sha256))
+
+    def run_called(self, name: str) -> Run | None:
+        """The run whose folder has this name if there is one."""
+        run = Run(self.runs / name)
         return run if (run.path / "seed").exists() else None
 
     def other_releases(self, plan_sha256: str, source_sha256: str) -> int:

@@ -16,13 +16,14 @@ from anon_core.errors import AnonymityError, ClusterError, GuaranteeError, Infea
 from flows import cli
 from flows.audit import audit_release
 from flows.plan import PlanError
+from tasks.approval import DecisionError, WaitingError
 from tasks.failures import StageError
 from tasks.storage import BusyError, FolderError, SecondReleaseError
 from tests.flows.orders import Order, people
 from tests.flows.processes import crowdcover
 
 COMMAND = str(Path(sys.executable).with_name("crowdcover"))
-COMMANDS = ("release", "audit", "show", "plan", "serve", "demo")
+COMMANDS = ("release", "audit", "show", "plan", "serve", "approve", "reject", "reopen", "demo")
 LONGEST = 180
 
 
@@ -69,8 +70,8 @@ def test_the_command_lists_its_commands_and_exit_codes(capsys):
     assert code == 0
     assert all(command in out for command in COMMANDS)
     assert (
-        "Exit codes: 0 done, 2 plan refused, 3 source refused, 4 a guarantee does not hold, 5 a cluster failed, 1 anything else"
-        in " ".join(out.split())
+        "Exit codes: 0 done, 2 plan refused, 3 source refused, 4 a guarantee does not hold, 5 a cluster failed, "
+        "6 waits for approval, 1 anything else" in " ".join(out.split())
     )
     assert call(capsys, "--version")[1].startswith("crowdcover ")
 
@@ -86,6 +87,10 @@ def test_the_command_lists_its_commands_and_exit_codes(capsys):
         ["plan"],
         ["serve"],
         ["serve", "a", "b"],
+        ["approve", "--by", "x"],
+        ["approve", "0" * 16],
+        ["reject", "0" * 16],
+        ["reopen"],
         ["release", "a", "b", "--workers", "0"],
         ["release", "a", "--workers", "x"],
     ],
@@ -103,6 +108,7 @@ def test_wrong_usage_is_2_and_says_what_is_missing(capsys, arguments):
     [
         (PlanError, 2), (SecondReleaseError, 2), (InfeasibleError, 2), (LimitError, 2), (InputError, 3), (GuaranteeError, 4),
         (ClusterError, 5), (StageError, 1), (BusyError, 1), (FolderError, 1), (AnonymityError, 1),
+        (DecisionError, 2), (WaitingError, 6),
     ],
 )  # fmt: skip
 def test_exit_codes(refusal, code):

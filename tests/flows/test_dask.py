@@ -65,7 +65,7 @@ def test_many_plans_are_released_side_by_side_and_a_refused_one_stops_no_other(s
 
     states = dict(zip(names, ["COMPLETED", "FAILED", "FAILED", "COMPLETED"], strict=True))
     (whole,) = read("/flow_runs/filter", {"flow_runs": {"name": {"any_": [", ".join(names)]}}})
-    assert (whole["state"]["type"], whole["state"]["message"]) == ("FAILED", "2 of 4 plans were refused")
+    assert (whole["state"]["type"], whole["state"]["message"]) == ("FAILED", "2 of 4 plans were not published")
     tasks = read("/task_runs/filter", {"flow_runs": {"id": {"any_": [whole["id"]]}}})
     assert {run["name"]: run["state"]["type"] for run in tasks if run["name"] in names} == states
     parts = read("/flow_runs/filter", {"flow_runs": {"parent_task_run_id": {"any_": [run["id"] for run in tasks]}}})

@@ -32,6 +32,7 @@ PASSWORD = "Ppassword1Q"
 
 NEVER = [*IDENTIFIERS, *DROPPED, *GROUPS, MISSING, PASSWORD]  # not even in a release
 DATA_ONLY = [*SENSITIVE, *KEPT, RARE, *CITIES]
+RELEASED = {"data.parquet", "data.csv.gz", "codebook.json", "manifest.json", "report.html"}
 ALL = [*NEVER, *DATA_ONLY, RARE_AGE]
 
 
@@ -118,6 +119,16 @@ SCENARIOS = {
     "database with a password": Scenario(
         3,
         {"source": {"path": None, "uri": f"postgresql://u:{PASSWORD}@127.0.0.1:9/{SENSITIVE[0]}", "query": f"select '{RARE}'"}},
+    ),
+    "waits for approval": Scenario(6, {"publish": {"approval": "required"}}, says="waits for approval until"),
+    "waits for approval, everything logged": Scenario(
+        6, {"publish": {"approval": "required"}}, environment={"PREFECT_LOGGING_LEVEL": "DEBUG"}
+    ),
+    "breaks while asking for approval": Scenario(
+        1, {"publish": {"approval": "required"}}, breaks=("tasks.ask", "_write_page"), says="stage ask failed with ValueError"
+    ),
+    "breaks at approval": Scenario(
+        1, {"publish": {"approval": "required"}}, breaks=("flows.approving", "announce"), says="stage release failed with"
     ),
     "breaks while the header is read": Scenario(1, breaks=("tasks.sources", "header"), says="unforeseen ValueError"),
     "breaks in the flow": Scenario(1, breaks=("flows.release", "admit"), says="stage release failed with ValueError"),
@@ -211,10 +222,9 @@ def test_the_terminal_shows_no_secret(ended, name):
 def test_files_outside_the_vault_hold_no_secret(ended, name):
     order, done = ended[name]
     found = outside(order)
-    released = {"data.parquet", "data.csv.gz", "codebook.json", "manifest.json", "report.html"}
     visible = done.code == 0 or name == "breaks once published" or SCENARIOS[name].after
     hidden = {path for path in found if any(part.startswith(".") for part in path.relative_to(order.folder).parts)}
-    assert {path.name for path in found if path not in hidden} == (released if visible else set())
+    assert {path.name for path in found if path not in hidden} == (RELEASED if visible else set())
     for path in found:
         may = {"data": DATA_ONLY, "codebook": [*CITIES, RARE]}.get(path.name.split(".")[0], [])
         for content in contents(path):
@@ -319,6 +329,34 @@ def test_audit_show_and_starter_plan_tell_no_secret(ended):
         assert done.code == code, done.err
         assert "Traceback" not in done.err
         assert markers_in((done.out + done.err).encode()) == [], arguments[0]
+
+
+@pytest.mark.parametrize("what", ["approve", "reject"])
+def test_a_decision_tells_no_secret(server, tmp_path, what):
+    order = order_of(tmp_path, publish={"approval": "required"})
+    here = tmp_path / "here"
+    here.mkdir()
+    options = [order.run.path.name, "--plan", order.plan]
+    ends = [
+        crowdcover(what, *options, "--by", "Ada", cwd=here),
+        crowdcover("release", order.plan, cwd=here),
+        crowdcover(what, *options, "--by", "Ada", breaks=("flows.decisions", "_show", WORDS), cwd=here),
+        crowdcover(what, *options, "--by", "Ada", "--note", "read", cwd=here),
+        crowdcover(what, *options, "--by", "Ada", cwd=here),
+        crowdcover("release", order.plan, cwd=here),
+        crowdcover("reopen", *options, cwd=here),
+    ]
+    published = what == "approve"
+    assert [done.code for done in ends] == [2, 6, 1, 0, 4, 0 if published else 4, 0]
+    for done in ends:
+        assert markers_in((done.out + done.err).encode()) == []
+        assert "Traceback" not in done.err
+    assert {path.name for path in outside(order)} == (RELEASED if published else set())
+    for name in ("approval.json", "approval.html"):
+        content = (order.run.path / name).read_bytes()
+        assert markers_in(content) == []  # Prefect shows what stands there
+        assert (order.run.path / name).stat().st_mode & 0o777 == 0o600
+    test_prefects_files_hold_no_secret({"decided": (order, ends[-1])})
 
 
 def test_a_spoiled_release_is_judged_without_quoting_it(ended, tmp_path):

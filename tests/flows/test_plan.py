@@ -158,6 +158,7 @@ def test_defaults(load):
     assert (job.spec.bins, job.spec.encoding) == (None, "one-hot")
     assert plan.demand == Demand(constant=5)
     assert plan.publish.formats == ["parquet", "csv"]
+    assert plan.publish.time_to_approve is None
 
 
 @pytest.mark.parametrize(
@@ -387,6 +388,13 @@ WRONG = [
     ),
     ("[checks]\nt_closeness = {column = 'income', t = 1.5}", "checks.t_closeness.0.t must be less than or equal to 1"),
     ("[checks]\nt_closeness = [{column = 'who', t = 0.5}]", "checks.t_closeness: column 'who' is not sensitive"),
+    ("[publish]\napproval = 'zq7'", "publish.approval must be 'none' or 'required'"),
+    ("[publish]\napproval = true", "publish.approval must be 'none' or 'required'"),
+    ("[publish]\napproval_timeout = '7d'", "publish.approval_timeout belongs to approval = 'required'"),
+    *(
+        (f"[publish]\napproval = 'required'\napproval_timeout = '{time}'", "publish.approval_timeout must be like '7d', '36h'")
+        for time in ("", "zq7", "0d", "7", "1000d", "99999999d", "7 d", "12:00:00")
+    ),
     ("[anonymizer]\nname = 'zq7'", "anonymizer.name is not known; allowed: adaptive"),
     ("[anonymizer]\nname = ['zq7']", "anonymizer.name is not known; allowed: adaptive"),
     ("[anonymizer]\neps = 77319", "unknown key anonymizer.eps; allowed: name, epsilon, schedule, reclaim, weights, cover, "),
@@ -589,6 +597,8 @@ def test_columns_of_a_typed_file_are_names(load):
         ("compute.threads=2", lambda p: p.compute.threads, 2),
         ("checks.min_utility=0.5", lambda p: p.checks.min_utility, 0.5),
         ("publish.allow_second_release=true", lambda p: p.publish.allow_second_release, True),
+        ("publish.approval=required", lambda p: p.publish.time_to_approve, timedelta(days=7)),
+        ("publish={approval='required', approval_timeout='1d12h'}", lambda p: p.publish.time_to_approve, timedelta(hours=36)),
     ],
 )
 def test_every_key_can_be_set(load, override, found, expected):
@@ -828,6 +838,7 @@ def test_frozen_plans_are_their_owners(load, tmp_path):
         "publish.path=elsewhere",
         "publish.vault=elsewhere",
         "publish.allow_second_release=true",
+        "publish={approval='required', approval_timeout='1d'}",
     ],
 )
 def test_where_it_runs_does_not_change_the_hash(load, override):

@@ -1,0 +1,125 @@
+"""A person's approval in the course of a flow run: a form in Prefect where the run can be suspended, else what to do.
+
+The decision stands in the vault; Prefect carries it there.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Literal, cast
+from uuid import UUID, uuid4
+
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.objects import FlowRun
+from prefect.context import FlowRunContext
+from prefect.exceptions import ObjectNotFound
+from prefect.flow_runs import resume_flow_run, suspend_flow_run
+from prefect.input import RunInput
+from prefect.input.actions import read_flow_run_input
+from prefect.settings import PREFECT_API_URL
+from pydantic import Field
+
+from anon_core.errors import GuaranteeError
+from reports import summary
+from tasks.approval import LONGEST_NAME, LONGEST_NOTE, PAGE, Approval, Decision, Request, Suspended, WaitingError, now, stating
+from tasks.ask import ask
+from tasks.check import CheckedRelease
+from tasks.publish import Destination, announce
+from tasks.stage import log
+from tasks.storage import Run
+
+IN_A_LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"
+
+
+class Form(RunInput):
+    """What Prefect asks who resumes a suspended run; its server takes no other answer."""
+
+    decision: Annotated[Literal["approve", "reject"], Field(title="Decision")]
+    name: Annotated[str, Field(title="Your name", min_length=1, max_length=LONGEST_NAME, pattern=IN_A_LINE)]
+    note: Annotated[str, Field(title="Note", max_length=LONGEST_NOTE, pattern=IN_A_LINE)] = ""
+
+
+def approved(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any], given: timedelta) -> dict[str, Any]:
+    """The approval of a checked release as its manifest states it; without one, nothing after this is done."""
+    request = ask(run, checked, to, claims, given)
+    flow_run = _suspendable()
+    if flow_run is not None:
+        _take_answer(run, flow_run)
+    decision = Approval.of(run).require()
+    if decision is None:
+        announce(request.question.manifest, "approval", f"waits for approval until {request.until}")
+        if flow_run is not None:
+            _suspend(run, flow_run)
+        raise WaitingError(_what_to_do(run, request, to))
+    log(f"run {run.path.name} was {decision.sentence}")
+    return stating(decision)
+
+
+def _suspendable() -> FlowRun | None:
+    """The flow run at hand if it can end here and go on later: of a deployment, and of no other flow run."""
+    context = FlowRunContext.get()
+    flow_run = None if context is None else context.flow_run
+    return flow_run if flow_run and flow_run.deployment_id and not flow_run.parent_task_run_id else None
+
+
+def _take_answer(run: Run, flow_run: FlowRun) -> None:
+    """Bring the answer to this flow run's form into the vault, if there is one; Prefect takes none that is late."""
+    approval = Approval.of(run)
+    request = approval.last
+    if request is None or request.suspended is None or request.suspended.flow_run != str(flow_run.id):
+        return
+    answer = cast("dict[str, Any] | None", read_flow_run_input(f"suspended-{request.suspended.key}-response"))
+    if answer is None:
+        return
+    form = Form(**answer)
+    decision = Decision.of(approved=form.decision == "approve", by=form.name, note=form.note)
+    if request.decision is None:
+        approval.decide(decision, in_time=True)
+    elif request.decision.approved and not decision.approved:
+        raise GuaranteeError(
+            f"run {run.path.name} was {request.decision.sentence}, and {decision.sentence} in Prefect; nothing was published "
+            "by this flow run. The first decision stands: change the plan if nothing shall be published"
+        )
+
+
+def _suspend(run: Run, flow_run: FlowRun) -> None:
+    """End this process; whoever resumes the flow run in Prefect fills in a form, and the flow begins anew."""
+    approval = Approval.of(run)
+    request = approval.requests[-1]
+    if request.suspended is not None and request.suspended.flow_run != str(flow_run.id) and _waits(request.suspended):
+        return  # one form for one question
+    key = uuid4().hex
+    approval.amend(suspended=Suspended(str(flow_run.id), key))
+    log(f"waits for approval until {request.until}; the report lies in the vault: {run.path.name}/{PAGE}")
+    words = f"The report as it would be published: {run.path / PAGE}\n\n{summary.markdown(request.question.manifest)}"
+    left = datetime.fromisoformat(request.until) - now()
+    suspend_flow_run(Form.with_initial_data(description=words), timeout=max(1, int(left.total_seconds())), key=key)
+
+
+def _waits(suspended: Suspended) -> bool:
+    with get_client(sync_client=True) as client:
+        try:
+            state = client.read_flow_run(UUID(suspended.flow_run)).state
+        except ObjectNotFound:
+            return False
+    return state is not None and state.is_paused()
+
+
+def _what_to_do(run: Run, request: Request, to: Destination) -> str:
+    return (
+        f"{request.question.manifest['name']} waits for approval until {request.until}, nothing was published; "
+        f"read {run.path / PAGE}, then: crowdcover approve {run.path.name} --vault {to.vault.path} --by NAME (or reject), "
+        "and run the release again"
+    )
+
+
+def resume(suspended: Suspended, decision: Decision) -> str:
+    """Let a suspended flow run go on with what was decided in the vault; says what came of that, and never fails."""
+    run = f"flow run {suspended.flow_run}"
+    if not PREFECT_API_URL.value():
+        return f"{run} is suspended: set PREFECT_API_URL to resume it from here, or run the release"
+    form = {"decision": "approve" if decision.approved else "reject", "name": decision.by, "note": decision.note}
+    try:
+        resume_flow_run(UUID(suspended.flow_run), run_input=form)
+    except Exception as error:  # noqa: BLE001 - of the network, of Prefect, of a run that is gone
+        return f"{run} could not be resumed ({type(error).__name__}): run the release"
+    return f"{run} goes on"

@@ -1,0 +1,560 @@
+"""A person's approval before publication: from the terminal, in Prefect's form, and when nobody answers."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from prefect.client.orchestration import get_client
+from prefect.exceptions import FlowPauseTimeout
+from prefect.flow_runs import resume_flow_run
+
+from anon_core.errors import GuaranteeError
+from flows import cli
+from flows.audit import audit_release
+from tasks.approval import PAGE, RECORD, Approval, WaitingError
+from tasks.storage import read_json, write_json
+from tests.flows.orders import RARE, Order, data_bytes, people
+from tests.flows.processes import crowdcover, run, terminate
+from tests.flows.test_crashes import WORK, release_until
+
+COMMAND = str(Path(sys.executable).with_name("crowdcover"))
+LONGEST = 180
+WHO = ("--by", "Ada Lovelace", "--note", "read & agreed")
+
+
+@pytest.fixture
+def order(server, tmp_path):
+    return Order(tmp_path, publish={"approval": "required"})
+
+
+def waits(order):
+    """Run the release up to the question."""
+    with pytest.raises(WaitingError) as caught:
+        order.release()
+    assert order.versions == []
+    return str(caught.value)
+
+
+def decide(order, what, *options, by=WHO):
+    return crowdcover(what, order.run.path.name, "--vault", order.vault, *options, *by)
+
+
+def decided(order, what, *options, by=WHO):
+    done = decide(order, what, *options, by=by)
+    assert done.code == 0, done.err
+    return done
+
+
+def requests(order):
+    return Approval.of(order.run).requests
+
+
+def pass_time(order, **by):
+    """Let the last request be as if it had been asked earlier."""
+    record = read_json(order.run.path / RECORD)
+    for key in ("asked", "until"):
+        moment = datetime.fromisoformat(record["requests"][-1][key]) - timedelta(**by)
+        record["requests"][-1][key] = moment.isoformat()
+    write_json(order.run.path / RECORD, record)
+
+
+# ---------------------------------------------------------------- in the terminal
+
+
+def test_asked_approved_published(order):
+    words = waits(order)
+    page, name = order.run.path / PAGE, order.run.path.name
+    assert f"people waits for approval until {requests(order)[0].until}, nothing was published; read {page}, then: " in words
+    assert f"crowdcover approve {name} --vault {order.vault} --by NAME (or reject), and run the release again" in words
+    assert "90" in page.read_text(encoding="utf-8")
+    assert "The privacy promise holds" in page.read_text(encoding="utf-8")
+
+    times = order.stage_times()
+    done = decided(order, "approve")
+    assert "people v1: the privacy promise holds" in done.out
+    assert f"to be published in {order.releases}\nread {page}\n" in done.out
+    assert f"run {name} was approved by Ada Lovelace at 20" in done.last_line
+    assert done.last_line.endswith(": read & agreed; run the release again to publish it")
+    assert order.versions == []
+
+    folder = order.release()
+    assert order.stage_times() == times
+    manifest = read_json(folder / "manifest.json")
+    (request,) = requests(order)
+    assert manifest["approval"] == {
+        "required": True, "by": "Ada Lovelace", "note": "read & agreed", "at": request.decision.at,
+    }  # fmt: skip
+    found = audit_release(folder, order.plan)
+    assert found.holds
+    assert found.findings[-1].guarantee == "approved as the plan requires"
+    assert order.release() == folder
+    assert order.versions == ["v1"]
+
+
+def test_the_page_is_the_one_that_is_published(order):
+    """But for the moment it was made and who approved it."""
+    waits(order)
+    page = (order.run.path / PAGE).read_text(encoding="utf-8")
+    decided(order, "approve")
+    published = (order.release() / "report.html").read_text(encoding="utf-8")
+    same = set(page.splitlines()) & set(published.splitlines())
+    assert len(same) > 0.9 * len(set(page.splitlines()))
+
+
+def test_the_exit_code_says_that_it_waits(order):
+    for number in (1, 2):
+        done = crowdcover("release", order.plan)
+        assert (done.code, done.out) == (6, "")
+        assert done.err.splitlines()[-1].startswith("crowdcover: people waits for approval until ")
+        assert "Traceback" not in done.err
+        assert len(requests(order)) == 1, number
+    done = crowdcover("approve", order.run.path.name, "--plan", order.plan, *WHO, "--quiet")
+    assert (done.code, done.err, done.out.count("\n")) == (0, "", 1)
+    done = crowdcover("release", order.plan)
+    assert (done.code, done.out) == (0, f"{order.folder_of_v1}\n")
+
+
+def test_what_is_rejected_stays_rejected_until_it_is_asked_anew(order):
+    waits(order)
+    decided(order, "reject", by=("--by", "Bo", "--note", "raise k"))
+    for _ in range(2):
+        done = crowdcover("release", order.plan)
+        assert (done.code, done.out) == (4, "")
+        assert f"publication refused: run {order.run.path.name} was rejected by Bo at 20" in done.err
+        assert ": raise k; nothing was published" in done.err
+    for again in ("approve", "reject"):
+        done = decide(order, again)
+        assert (done.code, done.out) == (4, "")
+        assert "was rejected by Bo at" in done.err
+        assert "a decision stays as it is" in done.err
+    assert order.versions == []
+    decided(order, "reopen", by=())
+    waits(order)
+    decided(order, "approve")
+    assert order.release() == order.folder_of_v1
+    assert [request.decision.approved for request in requests(order)] == [False, True]
+
+
+def test_nobody_answers(order):
+    order.write(publish={"approval_timeout": "1d12h"})
+    waits(order)
+    pass_time(order, hours=37)
+    done = decide(order, "approve")
+    assert (done.code, done.out) == (4, "")
+    assert "nobody approved within 1d12h of 20" in done.err
+    done = crowdcover("release", order.plan)
+    assert done.code == 4
+    assert "publication refused: nobody approved within 1d12h of 20" in done.err
+    waits(order)  # asked anew
+    decided(order, "approve")
+    assert order.release() == order.folder_of_v1
+
+
+def test_an_approval_is_of_these_rows_only(order):
+    waits(order)
+    decided(order, "approve")
+    order.fix_seed()
+    (order.run.path / "anonymize" / "data.parquet").unlink()
+    waits(order)
+    assert len(requests(order)) == 2
+    decided(order, "approve")
+    assert order.release() == order.folder_of_v1
+    assert audit_release(order.folder_of_v1, order.plan).holds
+
+
+def test_an_approval_is_of_this_place_and_these_files_only(order):
+    waits(order)
+    decided(order, "approve")
+    order.write(publish={"path": "elsewhere"})
+    waits(order)
+    order.write(publish={"path": "releases"})
+    waits(order)  # the last question counts
+    decided(order, "approve")
+    assert order.release() == order.folder_of_v1
+    assert not (order.folder / "elsewhere").exists()
+
+
+def test_a_release_from_before_approvals_is_refused_and_stays(order):
+    order.write(publish={"approval": "none"})
+    folder = order.release()
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    order.write(publish={"approval": "required"})
+    with pytest.raises(GuaranteeError, match="v1 was published before and stays as it is; its manifest names nobody") as caught:
+        order.release()
+    assert "Set it to 'none' to keep the release as it is, or remove the folder" in str(caught.value)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == files
+    for path in folder.iterdir():
+        path.unlink()
+    folder.rmdir()
+    waits(order)
+    decided(order, "approve")
+    assert order.release() == folder
+
+
+def test_an_approval_that_is_needed_no_more_is_no_hindrance(order):
+    waits(order)
+    order.write(publish={"approval": "none"})
+    folder = order.release()
+    assert "approval" not in read_json(folder / "manifest.json")
+    assert audit_release(folder, order.plan).holds
+
+
+def test_a_rejection_holds_where_nobody_has_to_approve_any_more(order):
+    waits(order)
+    decided(order, "reject")
+    order.write(publish={"approval": "none"})
+    with pytest.raises(GuaranteeError, match=r"publication refused: run .* was rejected by Ada Lovelace"):
+        order.release()
+    assert order.versions == []
+    decided(order, "reopen", by=())
+    assert order.release() == order.folder_of_v1
+
+
+def test_a_vault_of_somebody_else_is_named(released, monkeypatch, capsys):
+    def closed(*_):
+        raise PermissionError
+
+    monkeypatch.setattr("tasks.storage.Vault.run_called", closed)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["approve", "0" * 16, "--plan", str(released.plan), *WHO])
+    assert ended.value.code == 1
+    assert f"the vault {released.vault} is closed to this account; decide as its owner" in capsys.readouterr().err
+
+
+def test_the_audit_misses_an_approval(order, tmp_path):
+    order.write(publish={"approval": "none"})
+    folder = order.release()
+    assert len(audit_release(folder, order.plan).findings) == 13
+    order.write(publish={"approval": "required"})
+    found = audit_release(folder, order.plan)
+    assert [finding.guarantee for finding in found.findings if not finding.holds] == ["approved as the plan requires"]
+    manifest = read_json(folder / "manifest.json")
+    write_json(folder / "manifest.json", {**manifest, "approval": {"required": True, "by": "Eve", "note": "", "at": "2026"}})
+    assert "the vault knows of no such approval" in audit_release(folder, order.plan).sentence()
+
+
+@pytest.mark.parametrize("point", ["publish copies", "publish renders the report", "publish has published"])
+def test_killed_between_approval_and_release(order, point):
+    waits(order)
+    decided(order, "approve")
+    assert run(release_until, str(order.plan), *WORK[point]).code == -signal.SIGKILL
+    assert order.release() == order.folder_of_v1
+    assert audit_release(order.folder_of_v1, order.plan).holds
+    assert len(requests(order)) == 1
+
+
+@pytest.mark.parametrize("point", [("tasks.ask", "page_sha256", 0, False), ("tasks.approval", "write_json", 0, False)])
+def test_killed_while_asking(order, point):
+    assert run(release_until, str(order.plan), *point).code == -signal.SIGKILL
+    assert requests(order) == ()
+    waits(order)
+    assert [path.name for path in order.run.path.glob(".*")] == []
+    decided(order, "approve")
+    assert order.release() == order.folder_of_v1
+
+
+def test_two_people_at_once_decide_once(order):
+    waits(order)
+    with ThreadPoolExecutor(2) as pool:
+        ends = [pool.submit(decide, order, what, by=("--by", what)) for what in ("approve", "reject")]
+        done = [end.result() for end in ends]
+    codes = sorted(one.code for one in done)
+    assert codes[0] == 0
+    assert codes[1] in (1, 4)  # busy, or too late
+    (request,) = requests(order)
+    assert request.decision.by == ("approve" if request.decision.approved else "reject")
+    assert next(one for one in done if one.code == 0).out.endswith(f"{request.decision.sentence}; " + (
+        "run the release again to publish it\n" if request.decision.approved else "nothing will be published\n"
+    ))  # fmt: skip
+
+
+def test_the_report_that_was_lost_is_written_again(order):
+    waits(order)
+    (order.run.path / PAGE).unlink()
+    assert "is not the report that was asked about; run the release again" in decide(order, "approve").err
+    waits(order)
+    assert len(requests(order)) == 1
+    decided(order, "approve")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["RUN", "--vault", "VAULT", "--by", "A"], 2, "has asked for no approval; run the release first"),
+        (["0" * 16, "--vault", "VAULT", "--by", "A"], 2, "knows no run 0000000000000000"),
+        (["0" * 16, "--vault", "nowhere", "--by", "A"], 2, "knows no run 0000000000000000"),
+        (["../../runs", "--vault", "VAULT", "--by", "A"], 2, "RUN_ID must be the 16 hex digits"),
+        (["RUN", "--by", "A"], 2, "give either --vault FOLDER or --plan PLAN.toml"),
+        (["RUN", "--by", "A", "--vault", "VAULT", "--plan", "PLAN"], 2, "give either --vault"),
+        (["RUN", "--by", "A", "--vault", "VAULT", "--set", "privacy.k=3"], 2, "--set changes a plan"),
+        (["RUN", "--by", "A", "--plan", "nowhere.toml"], 2, "cannot be read"),
+        (["RUN", "--by", "A", "--plan", "PLAN", "--set", "publish.vault=nowhere"], 2, "knows no run"),
+        (["RUN", "--by", "", "--vault", "VAULT"], 2, "the name must be one line of 1 to 100 printable characters"),
+        (["RUN", "--by", "A", "--note", "a\nb", "--vault", "VAULT"], 2, "the note must be one line"),
+    ],
+)
+def test_what_cannot_be_decided(released, tmp_path, arguments, code, words):
+    places = {"RUN": released.run.path.name, "VAULT": str(released.vault), "PLAN": str(released.plan)}
+    for what in ("approve", "reject"):
+        done = crowdcover(what, *(places.get(argument, argument) for argument in arguments), cwd=tmp_path)
+        assert (done.code, done.out) == (code, ""), done
+        assert words in done.err
+    assert list(tmp_path.iterdir()) == []
+    assert not (released.run.path / RECORD).exists()
+
+
+def test_reopen_needs_something_that_is_over(order):
+    name = order.run.path.name
+    assert "has asked for no approval" in crowdcover("reopen", name, "--plan", order.plan).err
+    waits(order)
+    done = crowdcover("reopen", name, "--plan", order.plan)
+    assert (done.code, done.out) == (2, "")
+    assert "waits for a decision already" in done.err
+    pass_time(order, days=8)
+    assert crowdcover("reopen", name, "--plan", order.plan).code == 0
+    assert requests(order)[-1].given == timedelta(days=7)
+    waits(order)
+
+
+def test_deciding_needs_no_prefect(order):
+    """An officer's terminal answers at once."""
+    waits(order)
+    script = (
+        "import sys; from flows.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit as ended: code = ended.code\n"
+        "print('slow:', sorted({'prefect', 'great_expectations', 'pandas', 'matplotlib'} & set(sys.modules)), code)"
+    )
+    command = [sys.executable, "-c", script, "approve", order.run.path.name, "--plan", str(order.plan), *WHO]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, check=True)
+    assert done.stdout.splitlines()[-1] == "slow: [] 0"
+
+
+def test_one_of_many_plans_waits(server, tmp_path):
+    waiting = Order(tmp_path / "waiting", name=f"waiting-{os.getpid()}", publish={"approval": "required"})
+    free = Order(tmp_path / "free", name=f"free-{os.getpid()}")
+    done = crowdcover("release", waiting.plan, free.plan)
+    assert done.code == 6, done.err
+    assert done.out == f"{tmp_path / 'free' / 'releases' / free.document['name'] / 'v1'}\n"
+    assert f"crowdcover: {waiting.plan}: {waiting.document['name']} waits for approval until " in done.err
+    decided(waiting, "approve")
+    done = crowdcover("release", waiting.plan, free.plan)
+    assert (done.code, done.out.count("\n")) == (0, 2), done.err
+
+
+def test_words_of_the_officer_are_text_wherever_they_stand(order):
+    waits(order)
+    note = '<script>alert(1)</script> {{ 7 * 7 }} [red] | "x" & ünï'
+    decided(order, "approve", by=("--by", "<b>Zoë</b>", "--note", note))
+    folder = order.release()
+    assert read_json(folder / "manifest.json")["approval"]["note"] == note
+    assert "<script>alert" not in (folder / "report.html").read_text(encoding="utf-8")
+    assert crowdcover("show", folder).code == 0
+    assert audit_release(folder, order.plan).holds
+
+
+# ---------------------------------------------------------------- served
+
+
+def ask(path, body=None):
+    with get_client(sync_client=True) as client:
+        return client._client.post(path, json=body or {}).raise_for_status().json()
+
+
+def until(found, ready, longest=LONGEST):
+    end = time.monotonic() + longest
+    while not ready(answer := found()) and time.monotonic() < end:
+        time.sleep(0.2)
+    assert ready(answer), answer
+    return answer
+
+
+@contextmanager
+def serving(order, log):
+    with log.open("w") as handle:
+        process = subprocess.Popen([COMMAND, "serve", "people.toml"], cwd=order.folder, stdout=handle, stderr=handle)
+        try:
+            wanted = {"deployments": {"name": {"any_": [order.document["name"]]}}}
+            (deployment,) = until(lambda: process.poll() is None and ask("/deployments/filter", wanted), bool)
+            yield deployment["id"]
+        finally:
+            terminate(process, LONGEST)
+
+
+@pytest.fixture(scope="module")
+def deployment(server, tmp_path_factory):
+    """A served deployment; its runs are given plans of their own."""
+    order = Order(tmp_path_factory.mktemp("served"), name=f"approved-{os.getpid()}")
+    with serving(order, order.folder / "log") as found:
+        yield found
+    words = (order.folder / "log").read_text()
+    assert people()[0][0] not in words
+    assert RARE not in words
+
+
+class Served:
+    """A flow run of the deployment."""
+
+    def __init__(self, deployment, order):
+        self.id = ask(f"/deployments/{deployment}/create_flow_run", {"parameters": {"plan": str(order.plan)}})["id"]
+
+    def state(self):
+        (found,) = ask("/flow_runs/filter", {"flow_runs": {"id": {"any_": [self.id]}}})
+        return found["state"]
+
+    def ends(self, *, suspended=False):
+        """The state in which its process ends."""
+        names = {"Completed", "Failed", "Crashed", "Cancelled"} | ({"Suspended"} if suspended else set())
+        return until(self.state, lambda state: state["name"] in names)
+
+    def answer(self, **form):
+        resume_flow_run(UUID(self.id), run_input=form)
+
+
+@pytest.fixture
+def suspended(deployment, order):
+    found = Served(deployment, order)
+    state = found.ends(suspended=True)
+    assert state["name"] == "Suspended", state["message"]
+    assert order.versions == []
+    return found
+
+
+def test_a_served_run_is_suspended_and_shows_the_numbers_once(suspended, deployment, order):
+    state = suspended.state()
+    details = state["state_details"]
+    assert details["pause_reschedule"]
+    left = datetime.fromisoformat(details["pause_timeout"]) - datetime.now(UTC)
+    assert timedelta(days=6) < left <= timedelta(days=7)
+    this = {"flow_runs": {"id": {"any_": [suspended.id]}}}
+    artifacts = until(lambda: ask("/artifacts/filter", this), lambda found: any(a["type"] == "markdown" for a in found))
+    (shown,) = [artifact for artifact in artifacts if artifact["type"] == "markdown"]
+    assert shown["key"] == "approval-people"
+    assert "k = 4 for everyone" in shown["data"]
+    inputs = ask(f"/flow_runs/{suspended.id}/input/filter", {"prefix": "suspended-", "limit": 20})
+    told = {entry["key"].rpartition("-")[2]: json.loads(entry["value"]) for entry in inputs}
+    assert str(order.run.path / PAGE) in told["description"]
+    assert set(told["schema"]["properties"]) == {"decision", "name", "note"}
+    with order.run.locked():
+        pass  # no process is at work on it
+    for form in ({}, {"decision": "perhaps", "name": "A"}, {"decision": "approve", "name": ""}, {"decision": "approve"}):
+        with pytest.raises(RuntimeError, match="Cannot resume this run"):
+            suspended.answer(**form)
+    assert suspended.state()["name"] == "Suspended"
+    state = Served(deployment, order).ends(suspended=True)  # one form for one question
+    assert state["name"] == "Failed"
+    assert "people waits for approval until" in state["message"]
+    assert crowdcover("release", order.plan).code == 6  # in a terminal meanwhile
+    assert [request.suspended.flow_run for request in requests(order)] == [suspended.id]
+    assert suspended.state()["name"] == "Suspended"
+
+
+def test_approved_in_prefect(suspended, order):
+    suspended.answer(decision="approve", name="Ada", note="in the form")
+    assert suspended.ends()["name"] == "Completed"
+    assert order.versions == ["v1"]
+    approval = read_json(order.folder_of_v1 / "manifest.json")["approval"]
+    assert (approval["by"], approval["note"]) == ("Ada", "in the form")
+    assert audit_release(order.folder_of_v1, order.plan).holds
+    assert "was approved by Ada" in decide(order, "reject").err
+
+
+def test_rejected_in_prefect(suspended, order):
+    suspended.answer(decision="reject", name="Bo")
+    state = suspended.ends()
+    assert state["name"] == "Failed"
+    assert f"run {order.run.path.name} was rejected by Bo at 20" in state["message"]
+    assert order.versions == []
+    with pytest.raises(GuaranteeError, match="was rejected by Bo"):
+        order.release()
+
+
+def test_approved_in_the_terminal(suspended, order):
+    done = decided(order, "approve")
+    assert done.last_line.endswith(f"flow run {suspended.id} goes on")
+    assert suspended.ends()["name"] == "Completed"
+    assert order.versions == ["v1"]
+    assert read_json(order.folder_of_v1 / "manifest.json")["approval"]["by"] == "Ada Lovelace"
+
+
+def test_rejected_in_the_terminal(suspended, order):
+    assert decided(order, "reject").last_line.endswith(f"flow run {suspended.id} goes on")
+    state = suspended.ends()
+    assert state["name"] == "Failed"
+    assert "rejected by Ada Lovelace" in state["message"]
+    assert order.versions == []
+
+
+def test_cancelled_while_it_waits(suspended, deployment, order):
+    subprocess.run(
+        [Path(sys.executable).with_name("prefect"), "flow-run", "cancel", suspended.id], check=True, capture_output=True
+    )
+    assert suspended.ends()["name"] == "Cancelled"
+    assert order.versions == []
+    another = Served(deployment, order)  # takes over the question
+    assert another.ends(suspended=True)["name"] == "Suspended"
+    assert [request.suspended.flow_run for request in requests(order)] == [another.id]
+    another.answer(decision="approve", name="Ada")
+    assert another.ends()["name"] == "Completed"
+    assert order.versions == ["v1"]
+
+
+def test_approved_without_a_way_to_prefect(suspended, order):
+    """The decision stands in the vault, whatever the network does."""
+    unreachable = {"PREFECT_API_URL": "http://127.0.0.1:9/api", "PREFECT_CLIENT_MAX_RETRIES": "0"}
+    name = order.run.path.name
+    done = crowdcover("approve", name, "--vault", order.vault, *WHO, environment=unreachable)
+    assert done.code == 0, done.err
+    assert f"flow run {suspended.id} could not be resumed (" in done.last_line
+    assert "Traceback" not in done.err
+    assert order.release() == order.folder_of_v1
+    suspended.answer(decision="approve", name="Ada")
+    assert suspended.ends()["name"] == "Completed"
+    assert order.versions == ["v1"]
+
+
+def test_two_answers_that_differ_publish_nothing(suspended, order):
+    unreachable = {"PREFECT_API_URL": "http://127.0.0.1:9/api", "PREFECT_CLIENT_MAX_RETRIES": "0"}
+    assert crowdcover("approve", order.run.path.name, "--vault", order.vault, *WHO, environment=unreachable).code == 0
+    suspended.answer(decision="reject", name="Bo", note="no")
+    state = suspended.ends()
+    assert state["name"] == "Failed"
+    assert "was approved by Ada Lovelace" in state["message"]
+    assert "rejected by Bo" in state["message"]
+    assert order.versions == []
+
+
+def test_nobody_answers_in_prefect(deployment, order):
+    order.write(publish={"approval_timeout": "1s"})
+    found = Served(deployment, order)
+    # the server fails it, or the run itself finds that it is too late
+    state = until(found.state, lambda state: state["name"] == "Failed" or expired(found))
+    if state["name"] != "Failed":
+        with pytest.raises((FlowPauseTimeout, RuntimeError)):
+            found.answer(decision="approve", name="Ada")
+    assert found.ends()["name"] == "Failed"
+    assert order.versions == []
+    assert "nobody approved within 1s" in decide(order, "approve").err
+
+
+def expired(found):
+    details = found.state()["state_details"]
+    timeout = details.get("pause_timeout")
+    return timeout is not None and datetime.fromisoformat(timeout) < datetime.now(UTC)
+
+
+def test_rows_are_the_same_with_and_without_approval(server, tmp_path):
+    plain = Order(tmp_path / "plain").fix_seed()
+    asked = Order(tmp_path / "asked", publish={"approval": "required"}).fix_seed()
+    waits(asked)
+    decided(asked, "approve")
+    assert data_bytes(asked.release()) == data_bytes(plain.release())
