@@ -169,3 +169,31 @@ def earth_movers_distance(p, q, ordered):
     leaves = [[float(i == here) for i in range(m) for j in range(m)] for here in range(m)]
     arrives = [[float(j == here) for i in range(m) for j in range(m)] for here in range(m)]
     return linprog(cost, A_eq=leaves + arrives, b_eq=[*p, *q]).fun
+
+
+def agree(a, b):
+    """Rows (column -> value) of two releases show the same in all columns that both carry."""
+    return all(a[name] == b[name] for name in a.keys() & b.keys())
+
+
+def rows_left(crowds):
+    """Rows of each crowd (a list of carried values a release) that are left when disagreeing ones are excluded, over and over."""
+    left = [list(rows) for rows in crowds]
+    while True:
+        kept = [
+            [a for a in rows if all(any(agree(a, b) for b in other) for at, other in enumerate(left) if at != here)]
+            for here, rows in enumerate(left)
+        ]
+        if kept == left:
+            return [len(rows) for rows in left]
+        left = kept
+
+
+def rows_jointly_left(crowds):
+    """Rows of each crowd for which one row of every other release can be chosen so that all of them agree, by trying all."""
+    whole = [
+        choice
+        for choice in itertools.product(*(range(len(rows)) for rows in crowds))
+        if all(agree(crowds[i][choice[i]], crowds[j][choice[j]]) for i, j in itertools.combinations(range(len(crowds)), 2))
+    ]
+    return [len({choice[here] for choice in whole}) for here in range(len(crowds))]
