@@ -267,7 +267,7 @@ class ReleasePlan(Section):
                 "compute": True,
                 "checks": True,
                 "source": {"path", "uri"},
-                "publish": {"path", "vault", "allow_second_release"},
+                "publish": {"path", "vault", "allow_second_release", "ledger"},
             }
         )
         shaping["anonymizer"] = self.maker_settings  # what is written out and what is left to the default are one plan

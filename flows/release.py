@@ -15,7 +15,9 @@ from tasks.check import check
 from tasks.cluster import cancel_jobs_of
 from tasks.engines import Compute, ready
 from tasks.failures import failures_kept
+from tasks.identify import identify
 from tasks.ingest import ingest
+from tasks.ledger import Ledger
 from tasks.publish import Destination, publish, published
 from tasks.sources import header
 from tasks.stage import log
@@ -45,8 +47,9 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
     source, columns, demand = order.table_source, order.table_columns, order.demand
     order.check_engine()
     order.check_header(header(source))
-    run = admit(vault, source, order.sha256, order.publish.allow_second_release)
-    to = Destination(Path(order.publish.path) / order.name, order.publish.formats, vault, order.publish.allow_second_release)
+    second, ledger = order.publish.allow_second_release, Ledger(vault, order.publish.ledger)
+    run = admit(ledger, source, order.sha256, second)
+    to = Destination(Path(order.publish.path) / order.name, order.publish.formats, ledger, second)
     with run.locked():
         if (folder := published(run, to.parent, order.checks.floors)) is not None:
             log(f"published before and unchanged since: {folder.name}")
@@ -65,6 +68,7 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
         validate(run, table, "ingested", columns)
         binary = binarize(run, table, columns, demand)
         validate(run, binary, "binarized", columns)
+        identify(run, ledger, source, columns, table, binary, second)
         rows = anonymize(run, table, binary, columns, order.maker, compute)
         checked = check(run, rows, source, columns, demand, order.publish.formats, order.checks.floors)
         claims = {

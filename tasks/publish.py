@@ -17,13 +17,14 @@ from tasks.admit import refuse_second_release
 from tasks.check import CheckedRelease
 from tasks.floors import Floors
 from tasks.layout import CODEBOOK, FILES, MANIFEST, REPORT
+from tasks.ledger import Ledger, LedgerError
+from tasks.overlap import second_release, words
 from tasks.stage import log, stage
 from tasks.storage import (
     CODE_VERSION,
     FolderError,
     Release,
     Run,
-    Vault,
     file_sha256,
     holds_files,
     read_json,
@@ -34,21 +35,23 @@ from tasks.storage import (
 
 @dataclass(frozen=True)
 class Destination:
-    """[publish] of the plan, and the vault that remembers what was published."""
+    """[publish] of the plan, and the ledger of what was published."""
 
     parent: Path
     formats: Sequence[str]
-    vault: Vault
+    ledger: Ledger
     allow_second_release: bool
 
 
 @stage("publish")
 def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any]) -> Path:
     """Publish checked rows as the next version; `claims` are the manifest's entries about plan, source and anonymizer."""
-    with to.vault.publishing():
-        refuse_second_release(to.vault, run.plan_sha256, run.source_sha256, to.allow_second_release)
+    _beside_others(run, checked, to)  # once more under the lock, where it is found again
+    with to.ledger.vault.publishing():
+        to.ledger.mend()
+        others, section = _beside_others(run, checked, to)
         try:
-            manifest = _publish(run, checked, to, claims)
+            manifest = _publish(run, checked, to, {**claims, **section}, others)
         except OSError as error:
             raise FolderError(
                 f"nothing could be published in {to.parent} ({type(error).__name__}); mend publish.path and run again"
@@ -58,8 +61,23 @@ def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[
     return to.parent / str(manifest["version"])
 
 
-def _publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any]) -> dict[str, Any]:
+def _beside_others(run: Run, checked: CheckedRelease, to: Destination) -> tuple[list[str], dict[str, Any]]:
+    """The runs that released the same people, if that is allowed, and what the manifest says of it."""
+    overlaps = to.ledger.overlapping(run, run.source_sha256, to.ledger.people(run))
+    section = {}
+    if to.allow_second_release and overlaps:
+        section["second_release"] = second_release(run, to.ledger, overlaps, checked.rows)
+        log(words(section["second_release"]))
+    elif not to.ledger.knows(run):
+        refuse_second_release(overlaps)
+    return [overlap.run for overlap in overlaps], section
+
+
+def _publish(
+    run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any], others: Sequence[str]
+) -> dict[str, Any]:
     final = to.parent / _version(run, to.parent)
+    refuse_second_release(to.ledger.announce(run, str(to.parent), final.name, to.ledger.people(run), others))
     to.parent.mkdir(parents=True, exist_ok=True)
     for leftover in to.parent.glob(f".*.{run.path.name}.partial"):
         shutil.rmtree(leftover)
@@ -78,6 +96,10 @@ def _publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping
     run.mark_released(release)
     os.rename(aside, final)
     run.mark_released(replace(release, published=True))
+    try:
+        to.ledger.confirm(run, str(to.parent))
+    except LedgerError:
+        log("the ledger does not know yet that the release is visible; its entry counts all the same")
     return manifest
 
 

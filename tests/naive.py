@@ -177,7 +177,7 @@ def agree(a, b):
 
 
 def rows_left(crowds):
-    """Rows of each crowd (a list of carried values a release) that are left when disagreeing ones are excluded, over and over."""
+    """Rows of each crowd (carried values, a list a release) that are left when disagreeing ones are excluded, over and over."""
     left = [list(rows) for rows in crowds]
     while True:
         kept = [

@@ -1,4 +1,4 @@
-"""What rows a person's crowd keeps when several releases that show the person are laid side by side. Used by the judges alone."""
+"""What is left of a person's crowd when releases that show the person are laid side by side. Used by the judges alone."""
 
 import numpy as np
 from numba import prange

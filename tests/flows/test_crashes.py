@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from flows.audit import audit_release
-from tasks.binarize import load
 from tasks.checkpoint import CheckpointFile
 from tasks.engines import CHECKPOINT
+from tasks.records import load
 from tasks.storage import SecondReleaseError, Stored
 from tests.flows.orders import Order, data_bytes
 from tests.flows.processes import run
@@ -29,7 +29,7 @@ RENAMES = [
 # Where work is under way: module, name, how many calls are let through, and whether the call is still made.
 WORK = {
     "ingest reads": ("tasks.ingest", "read_order", 0, True),
-    "ingest has read": ("tasks.ingest", "fingerprint", 0, False),
+    "ingest has read": ("tasks.ingest", "require_unchanged", 0, False),
     "validate judges the source": ("tasks.validate", "_ingested", 0, True),
     "binarize encodes": ("tasks.binarize", "encoded", 0, True),
     "validate judges the bits": ("tasks.validate", "_binarized", 0, True),

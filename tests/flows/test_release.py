@@ -20,7 +20,7 @@ from anon_core.errors import GuaranteeError, InfeasibleError, InputError
 from flows.audit import audit_release
 from flows.release import release
 from tasks import secrecy
-from tasks.binarize import load
+from tasks.records import load
 from tasks.storage import BusyError, FolderError, SecondReleaseError, Stored
 from tests.flows.orders import HEADER, RARE, SEED, Order, data_bytes, people
 from tests.flows.processes import FORKS, finish, hold, start
