@@ -41,7 +41,7 @@ def identify(
     key = Stored(ledger.vault.path, ledger.key_print)
     stored = run.once("identify", [ingested, binarized, key], make)
     overlaps = ledger.overlapping(run, run.source_sha256, ledger.people(run))
-    log(f"{len(overlaps)} other releases show people of this source")
+    log(f"identified {stored.shape[0]} people; {len(overlaps)} other releases show some of them")
     if not (allow_second_release or ledger.knows(run)):
         refuse_second_release(overlaps)
     return stored

@@ -13,11 +13,12 @@ from anon_core.encoding import read_cells
 from anon_core.errors import GuaranteeError
 from anon_core.measures.classes import Classes, ReleasedCells
 from anon_core.measures.intersection import Shown, crowds_left
+from tasks.audit import Finding
 from tasks.layout import KEY, PARQUET
 from tasks.ledger import Ledger, Overlap
 from tasks.people import partners, plain
 from tasks.records import load
-from tasks.storage import Run, SecondReleaseError, Stored
+from tasks.storage import FolderError, Run, SecondReleaseError, Stored
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,9 @@ class Side:
         cells = [read_cells(a, rows[a.name].cast(pl.String).to_list()) for a in table.codebook.attributes]
         classes = Classes.of(table.codebook, table.codes, ReleasedCells.of(cells))
         # a CSV file holds texts
-        carried = {s.name: plain(rows[s.name].cast(s.dtype, strict=False)) for s in made if s.name not in (KEY, *quasi)}
+        carried = {
+            s.name: plain(rows[s.name].alias("").cast(s.dtype, strict=False)) for s in made if s.name not in (KEY, *quasi)
+        }
         return cls(run, source_row, table.k, classes, carried)
 
 
@@ -79,6 +82,25 @@ def intersected(run: Run, ledger: Ledger, overlaps: Sequence[Overlap], rows: pl.
         margin = np.where(there, left - k, np.iinfo(np.int64).max)
         found |= {"below_k": int((margin < 0).any(axis=0).sum()), "least_margin": int(margin.min())}
     return found
+
+
+def audit_beside_others(run: Run, ledger: Ledger, rows: pl.DataFrame) -> list[Finding]:
+    """Whether crowds hold beside the releases that show the same people; no finding where there are none."""
+    try:
+        with ledger.vault.publishing():
+            ledger.mend()
+    except OSError as error:
+        raise FolderError(
+            f"the vault's ledger cannot be mended ({type(error).__name__}); audit where it can be written"
+        ) from None
+    overlaps = ledger.overlapping(run, run.source_sha256, ledger.people(run))
+    if not overlaps:
+        return []
+    try:
+        found = intersected(run, ledger, overlaps, rows)
+    except SecondReleaseError as gone:
+        return [Finding("crowds after intersection", holds=False, words=str(gone))]
+    return [Finding("crowds after intersection", holds=not found["below_k"], words=words(found))]
 
 
 def words(found: Mapping[str, int]) -> str:

@@ -308,6 +308,7 @@ WRONG = [
     ),
     ('[columns.x]\nroll = "keep"\nrole = "keep"', "unknown key columns.x.roll; allowed: role, kind, bins, encoding, order"),
     ("[publish]\nfolder = 'zq7'", "unknown key publish.folder; allowed: path, vault, formats, allow_second_release"),
+    ("[publish]\nledger = 'sqlite:///zq7'", "publish.ledger must start with postgresql://; without it the ledger lies in"),
     ("[publish]\nformats = ['zq7']", "publish.formats.0 must be 'parquet' or 'csv'"),
     ("[publish]\nformats = []", "publish.formats must not be empty"),
     ("[publish]\npath = 77319", "publish.path must be a text"),
@@ -583,6 +584,7 @@ def test_columns_of_a_typed_file_are_names(load):
         ("compute.threads=2", lambda p: p.compute.threads, 2),
         ("checks.min_utility=0.5", lambda p: p.checks.min_utility, 0.5),
         ("publish.allow_second_release=true", lambda p: p.publish.allow_second_release, True),
+        ("publish.ledger=postgresql://u@h/d", lambda p: p.publish.ledger, "postgresql://u@h/d"),
     ],
 )
 def test_every_key_can_be_set(load, override, found, expected):
@@ -822,6 +824,7 @@ def test_frozen_plans_are_their_owners(load, tmp_path):
         "publish.path=elsewhere",
         "publish.vault=elsewhere",
         "publish.allow_second_release=true",
+        "publish.ledger=postgresql://elsewhere",
     ],
 )
 def test_where_it_runs_does_not_change_the_hash(load, override):
