@@ -74,8 +74,8 @@ def _telling(ours: People, theirs: People) -> Sequence[str]:
 
 
 def plain(series: pl.Series) -> pl.Series:
-    """Values as text, numbers alike whatever the column's type: 5, 5.0 and "5". Without a name: polars takes ^a$ for a pattern."""
-    text = as_text(series.alias(""))
+    """Values as text, numbers alike whatever the column's type: 5, 5.0 and "5"."""
+    text = as_text(series.alias(""))  # polars takes a name such as ^a$ for a pattern
     return text.str.strip_suffix(".0") if series.dtype.is_float() else text
 
 
