@@ -105,9 +105,10 @@ def _waits(suspended: Suspended) -> bool:
 
 
 def _what_to_do(run: Run, request: Request, to: Destination) -> str:
+    vault = to.ledger.vault.path
     return (
         f"{request.question.manifest['name']} waits for approval until {request.until}, nothing was published; "
-        f"read {run.path / PAGE}, then: crowdcover approve {run.path.name} --vault {to.vault.path} --by NAME (or reject), "
+        f"read {run.path / PAGE}, then: crowdcover approve {run.path.name} --vault {vault} --by NAME (or reject), "
         "and run the release again"
     )
 

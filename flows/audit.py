@@ -7,8 +7,10 @@ from typing import Any
 from anon_core.errors import InputError
 from flows.plan import ReleasePlan
 from tasks.approval import Approval
-from tasks.audit import Audit, Finding, audit_folder, audit_rows
+from tasks.audit import Audit, Finding, audit_folder, audit_rows, read_rows
 from tasks.layout import MANIFEST, MATCHING
+from tasks.ledger import Ledger
+from tasks.overlap import audit_beside_others
 from tasks.sources import fingerprint, header
 from tasks.storage import Vault, read_json
 
@@ -19,7 +21,8 @@ def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) 
     plan = ReleasePlan.load(plan_path, overrides)
     source = plan.table_source
     plan.check_header(header(source))
-    run = Vault(Path(plan.publish.vault)).find(plan.sha256, fingerprint(source))
+    vault = Vault(Path(plan.publish.vault))
+    run = vault.find(plan.sha256, fingerprint(source))
     if run is None or not run.has("anonymize"):
         raise InputError(
             "the vault knows no release of this plan and this source; audit with the plan, the source and the vault "
@@ -27,6 +30,10 @@ def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) 
         )
     matching = run.path / "anonymize" / MATCHING
     audit = audit_rows(folder, plan.publish.formats, source, plan.table_columns, plan.demand, matching)
+    rows, _ = read_rows(folder, plan.publish.formats)
+    if audit.measured is not None and rows is not None:
+        beside = audit_beside_others(run, Ledger(vault, plan.publish.ledger), rows)
+        audit = Audit((*audit.findings, *beside), audit.measured)
     audit = audit_folder(folder, audit, plan.checks.floors)
     if plan.publish.approval == "none":
         return audit

@@ -271,7 +271,7 @@ class ReleasePlan(Section):
                 "compute": True,
                 "checks": True,
                 "source": {"path", "uri"},
-                "publish": {"path", "vault", "allow_second_release", "approval", "approval_timeout"},
+                "publish": {"path", "vault", "allow_second_release", "ledger", "approval", "approval_timeout"},
             }
         )
         shaping["anonymizer"] = self.maker_settings  # what is written out and what is left to the default are one plan

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from flows.document import PlanError
 from flows.durations import duration
-from flows.section import Section
+from flows.section import Section, Unshown
 
 
 class PublishSection(Section):
@@ -19,11 +19,14 @@ class PublishSection(Section):
     vault: str = "vault"
     formats: Annotated[list[Literal["parquet", "csv"]], Field(min_length=1)] = ["parquet", "csv"]
     allow_second_release: bool = False
+    ledger: Unshown[str | None] = None
     approval: Literal["none", "required"] = "none"
     approval_timeout: str = "7d"
 
     def check(self) -> None:
-        """Whoever copies the releases must not copy the secrets, wherever links lead."""
+        """What a ledger may be; and whoever copies the releases must not copy the secrets, wherever links lead."""
+        if self.ledger is not None and not self.ledger.startswith(("postgresql://", "postgres://")):
+            raise PlanError("publish.ledger must start with postgresql://; without it the ledger lies in the vault")
         path, vault = Path(os.path.realpath(self.path)), Path(os.path.realpath(self.vault))
         if path.is_relative_to(vault) or vault.is_relative_to(path):
             found = "are one folder" if path == vault else "lie one inside the other"

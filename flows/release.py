@@ -18,8 +18,10 @@ from tasks.cluster import cancel_jobs_of
 from tasks.compare import compare, drift_claims, last_release
 from tasks.engines import Compute, ready
 from tasks.failures import failures_kept
+from tasks.identify import identify
 from tasks.ingest import ingest
-from tasks.publish import Destination, publish, published
+from tasks.ledger import Ledger
+from tasks.publish import Destination, beside_others, publish, published
 from tasks.sources import header
 from tasks.stage import log
 from tasks.storage import Vault
@@ -48,8 +50,9 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
     source, columns, demand = order.table_source, order.table_columns, order.demand
     order.check_engine()
     order.check_header(header(source))
-    run = admit(vault, source, order.sha256, order.publish.allow_second_release)
-    to = Destination(Path(order.publish.path) / order.name, order.publish.formats, vault, order.publish.allow_second_release)
+    second, ledger = order.publish.allow_second_release, Ledger(vault, order.publish.ledger)
+    run = admit(ledger, source, order.sha256, second)
+    to = Destination(Path(order.publish.path) / order.name, order.publish.formats, ledger, second)
     time_to_approve = order.publish.time_to_approve
     with run.locked():
         if (folder := published(run, to.parent, order.checks.floors)) is not None:
@@ -73,6 +76,7 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
         validate(run, table, "ingested", columns)
         binary = binarize(run, table, columns, demand)
         validate(run, binary, "binarized", columns)
+        identify(run, ledger, source, columns, table, binary, second)
         rows = anonymize(run, table, binary, columns, order.maker, compute)
         checked = check(run, rows, source, columns, demand, order.publish.formats, order.checks.floors)
         claims: dict[str, Any] = {
@@ -80,6 +84,7 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
             "source": {"rows": table.shape[0], "columns": len(columns)},
             "anonymizer": order.maker_settings,
             **drift_claims(run, last, changes, checked),
+            **beside_others(run, checked, to),
         }
         if time_to_approve is None:
             Approval.of(run).refuse_rejected()

@@ -70,7 +70,7 @@ def audit_rows(
     """Judge the data files and the codebook in a folder."""
     frame, k_values = read_order(source, columns, demand)
     table, kept = encoded(frame, k_values, columns, demand)
-    rows, findings = _read_rows(folder, formats)
+    rows, findings = read_rows(folder, formats)
     if rows is None:
         return Audit(tuple(findings))
     expected = [KEY, *(column.name for column in released_columns(columns))]
@@ -194,7 +194,7 @@ def _agree(claimed: Any, measured: Any) -> bool:
     return bool(claimed == measured)
 
 
-def _read_rows(folder: Path, formats: Sequence[str]) -> tuple[pl.DataFrame | None, list[Finding]]:
+def read_rows(folder: Path, formats: Sequence[str]) -> tuple[pl.DataFrame | None, list[Finding]]:
     """The released rows, None if they cannot be read; both formats must hold the same table."""
     tables = [table for kind in formats if (table := _read(folder / FILES[kind], kind)) is not None]
     words = f"{len(tables)} of {len(formats)} formats are there and can be read"

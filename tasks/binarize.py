@@ -7,19 +7,15 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from anon_core.demands import Demand
-from anon_core.encoding import codebook_from_json, codebook_to_json
-from anon_core.records import BinaryTable
-from tasks.ingest import DEMAND, TABLE
-from tasks.layout import CODEBOOK
+from anon_core.encoding import codebook_to_json
+from tasks.ingest import DEMAND
+from tasks.layout import BITS, CODEBOOK, TABLE
 from tasks.records import encoded
 from tasks.sources import Column
 from tasks.stage import log, stage
 from tasks.storage import Run, Stored
-
-BITS = "bits.npz"
 
 
 @stage("binarize")
@@ -37,10 +33,3 @@ def binarize(run: Run, ingested: Stored, columns: tuple[Column, ...], demand: De
     stored = run.once("binarize", [ingested], make)
     log(f"binarized {stored.shape[0]} records into {stored.shape[1]} features; {stored.facts['dropped']} records dropped")
     return stored
-
-
-def load(stored: Stored) -> tuple[BinaryTable, NDArray[np.int64]]:
-    """The encoded records and the source row of each."""
-    codebook = codebook_from_json(json.loads(stored.file(CODEBOOK).read_text(encoding="utf-8")))
-    with np.load(stored.file(BITS)) as data:
-        return BinaryTable(codebook, data["codes"], data["bits"], data["k"], data["blank"]), data["kept"]

@@ -10,8 +10,7 @@ import polars as pl
 from anon_core.errors import GuaranteeError
 from tasks.check import CheckedRelease
 from tasks.drift import Changes, DriftLimits
-from tasks.ingest import TABLE
-from tasks.layout import MANIFEST
+from tasks.layout import MANIFEST, TABLE
 from tasks.profiles import changes
 from tasks.sources import Column
 from tasks.stage import log, stage

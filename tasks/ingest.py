@@ -5,14 +5,13 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.demands import Demand
-from anon_core.errors import InputError
+from tasks.layout import TABLE
 from tasks.profiles import remembered
 from tasks.records import read_order
-from tasks.sources import Column, Source, fingerprint
+from tasks.sources import Column, Source, require_unchanged
 from tasks.stage import log, stage
 from tasks.storage import Run, Stored
 
-TABLE = "table.parquet"
 DEMAND = "demand.parquet"
 
 
@@ -25,8 +24,7 @@ def ingest(run: Run, source: Source, columns: tuple[Column, ...], demand: Demand
         table.write_parquet(folder / TABLE)
         if k_values is not None:
             k_values.write_parquet(folder / DEMAND)
-        if fingerprint(source) != run.source_sha256:
-            raise InputError("the source changed while it was read; run again when it is at rest")
+        require_unchanged(source, run.source_sha256)
         profile = remembered(table, columns)
         return {"shape": [table.height, table.width], "source_columns": len(columns), "profile": profile}
 

@@ -8,7 +8,9 @@ FILES = {"parquet": PARQUET, "csv": CSV}
 CODEBOOK = "codebook.json"
 MANIFEST = "manifest.json"
 REPORT = "report.html"
-MATCHING = "matching.parquet"  # record -> key; in the vault only
+MATCHING = "matching.parquet"  # record -> key; in the vault only, as these:
+TABLE = "table.parquet"  # what ingest has read
+BITS = "bits.npz"  # what binarize made of it
 KEY = "key"
 CARRIED = ("sensitive", "keep")
 

@@ -12,18 +12,20 @@ from typing import Any
 from prefect.artifacts import create_markdown_artifact
 from prefect.context import FlowRunContext
 
+from anon_core.errors import GuaranteeError
 from reports import summary
 from tasks.admit import refuse_second_release
 from tasks.check import CheckedRelease
 from tasks.floors import Floors
 from tasks.layout import CODEBOOK, FILES, MANIFEST, REPORT
+from tasks.ledger import Ledger, LedgerError
+from tasks.overlap import second_release, words
 from tasks.stage import log, stage
 from tasks.storage import (
     CODE_VERSION,
     FolderError,
     Release,
     Run,
-    Vault,
     file_sha256,
     holds_files,
     read_json,
@@ -35,34 +37,66 @@ from tasks.verdicts import show
 
 @dataclass(frozen=True)
 class Destination:
-    """[publish] of the plan, and the vault that remembers what was published."""
+    """[publish] of the plan, and the ledger of what was published."""
 
     parent: Path
     formats: Sequence[str]
-    vault: Vault
+    ledger: Ledger
     allow_second_release: bool
 
 
 @stage("publish")
 def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any]) -> Path:
     """Publish checked rows as the next version; `claims` are the manifest's entries about plan, source and anonymizer."""
-    with to.vault.publishing():
-        refuse_second_release(to.vault, run.plan_sha256, run.source_sha256, to.allow_second_release)
+    with to.ledger.vault.publishing():
+        to.ledger.mend()
+        others, section = _beside_others(run, checked, to)  # once more: others may have published since
+        _refuse_unapproved(claims, section)
         try:
-            manifest = _publish(run, checked, to, claims)
+            manifest = _publish(run, checked, to, {**claims, **section}, others)
         except OSError as error:
             raise FolderError(
                 f"nothing could be published in {to.parent} ({type(error).__name__}); mend publish.path and run again"
             ) from None
     show(run)
     announce(manifest)
+    if "second_release" in manifest:
+        log(words(manifest["second_release"]))
     log(f"published {manifest['privacy']['records']} rows as {manifest['name']} {manifest['version']}")
     return to.parent / str(manifest["version"])
 
 
-def _publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any]) -> dict[str, Any]:
+def beside_others(run: Run, checked: CheckedRelease, to: Destination) -> dict[str, Any]:
+    """What the manifest says of releases that show the same people; refused where they are not allowed, or crowds fall."""
+    return _beside_others(run, checked, to)[1]
+
+
+def _beside_others(run: Run, checked: CheckedRelease, to: Destination) -> tuple[list[str], dict[str, Any]]:
+    """The runs that released the same people, if that is allowed, and what the manifest says of it."""
+    overlaps = to.ledger.overlapping(run, run.source_sha256, to.ledger.people(run))
+    section = {}
+    if to.allow_second_release and overlaps:
+        section["second_release"] = second_release(run, to.ledger, overlaps, checked.rows)
+    elif not to.ledger.knows(run):
+        refuse_second_release(overlaps)
+    return [overlap.run for overlap in overlaps], section
+
+
+def _refuse_unapproved(claims: Mapping[str, Any], section: Mapping[str, Any]) -> None:
+    """What a person approved says how it stands beside other releases."""
+    if "approval" in claims and claims.get("second_release") != section.get("second_release"):
+        raise GuaranteeError(
+            "publication refused; another release of the same people was published since this one was approved; "
+            "run again to ask once more"
+        )
+
+
+def _publish(
+    run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any], others: Sequence[str]
+) -> dict[str, Any]:
     manifest = draft(run, checked, to, claims)
     final = to.parent / str(manifest["version"])
+    refuse_second_release(to.ledger.announce(run, str(to.parent), final.name, to.ledger.people(run), others))
     to.parent.mkdir(parents=True, exist_ok=True)
     for leftover in to.parent.glob(f".*.{run.path.name}.partial"):
         shutil.rmtree(leftover)
@@ -80,6 +114,10 @@ def _publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping
     run.mark_released(release)
     os.rename(aside, final)
     run.mark_released(replace(release, published=True))
+    try:
+        to.ledger.confirm(run, str(to.parent))
+    except LedgerError:
+        log("the ledger does not know yet that the release is visible; its entry counts all the same")
     return manifest
 
 

@@ -1,14 +1,17 @@
 """From a source to encoded records and back to arrays; shared by the stages and the audit, so no Prefect here."""
 
+import json
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.demands import Demand
-from anon_core.encoding import complete, encode, fit
+from anon_core.encoding import codebook_from_json, complete, encode, fit
 from anon_core.records import BinaryTable
-from tasks.layout import released_columns
+from tasks.layout import BITS, CODEBOOK, released_columns
 from tasks.sources import Column, Source, arrays, read_together
+from tasks.storage import Stored
 
 
 def demand_column(columns: tuple[Column, ...], demand: Demand) -> Column | None:
@@ -39,3 +42,10 @@ def encoded(
     k, kept = demand.resolve(complete(specs, columns_by_name), values)
     data = {name: column[kept] for name, column in columns_by_name.items()}
     return encode(fit(specs, data), data, k[kept]), kept
+
+
+def load(stored: Stored) -> tuple[BinaryTable, NDArray[np.int64]]:
+    """The encoded records and the source row of each."""
+    codebook = codebook_from_json(json.loads(stored.file(CODEBOOK).read_text(encoding="utf-8")))
+    with np.load(stored.file(BITS)) as data:
+        return BinaryTable(codebook, data["codes"], data["bits"], data["k"], data["blank"]), data["kept"]

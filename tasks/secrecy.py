@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 SEED_BYTES = 32
+DIGEST_BYTES = 16
 
 
 def new_seed() -> bytes:
@@ -45,3 +46,8 @@ def distinct_keys(seed: bytes, label: str, size: int) -> NDArray[np.str_]:
         words = draw(2 * size).view("<u8")
         if len(np.unique(words)) == size:
             return np.array([f"{word:016x}" for word in words.tolist()])
+
+
+def digest(key: bytes, content: bytes) -> bytes:
+    """16 bytes that are the same for the same content, and tell nothing of it to who lacks the key."""
+    return hashlib.blake2b(content, key=key, digest_size=DIGEST_BYTES).digest()

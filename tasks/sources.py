@@ -68,8 +68,14 @@ def fingerprint(source: Source) -> str:
         _require_file(source.path)
         return file_sha256(source.path)
     columns = sorted(_read_sql(source).get_columns(), key=lambda series: series.name)
-    texts = pl.DataFrame({series.name: _text(series) for series in columns}).sort(pl.all())
+    texts = pl.DataFrame({series.name: as_text(series) for series in columns}).sort(pl.all())
     return hashlib.sha256(texts.write_ndjson().encode()).hexdigest()
+
+
+def require_unchanged(source: Source, sha256: str) -> None:
+    """What was read is what this run is about."""
+    if fingerprint(source) != sha256:
+        raise InputError("the source changed while it was read; run again when it is at rest")
 
 
 def header(source: Source) -> list[str] | int:
@@ -204,7 +210,7 @@ def _read_sql(source: Source) -> pl.DataFrame:
 
 
 def _sorted(frame: pl.DataFrame) -> pl.DataFrame:
-    texts = pl.DataFrame({str(place): _text(series) for place, series in enumerate(frame)})
+    texts = pl.DataFrame({str(place): as_text(series) for place, series in enumerate(frame)})
     return frame[texts.with_row_index("row").sort(texts.columns)["row"]] if frame.height else frame
 
 
@@ -230,7 +236,8 @@ def printable(dtype: pl.DataType) -> bool:
     return not dtype.is_nested() and dtype not in (pl.Binary, pl.Duration, pl.Object, pl.Unknown)
 
 
-def _text(series: pl.Series) -> pl.Series:
+def as_text(series: pl.Series) -> pl.Series:
+    """Every value as text, one that no CSV file can hold as Python writes it."""
     if printable(series.dtype):
         return series.cast(pl.String)
     return pl.Series(series.name, [None if value is None else repr(value) for value in series.to_list()], dtype=pl.String)

@@ -1,5 +1,6 @@
 """The vault: finished stages of each run, its secrets, and which release it led to.
 
+    <vault>/ledger.sqlite, ledger.key: see ledger.py
     <vault>/runs/<run>/run.json, seed, lock, releases.json, <stage>/..., docs/, checkpoint while anonymize is under way
 
 A run is one plan applied to one source; its folder is named by the hashes of both, so the same order finds the same run.
@@ -24,12 +25,13 @@ from anon_core.errors import AnonymityError
 from tasks import secrecy
 
 CODE_VERSION = version("crowdcover")
-OF_A_VAULT = {"plans", "runs"}
+LEDGER, LEDGER_KEY = "ledger.sqlite", "ledger.key"
+OF_A_VAULT = {"plans", "runs", LEDGER, LEDGER + "-journal", LEDGER_KEY}
 RELEASES = "releases.json"
 
 
 class SecondReleaseError(AnonymityError):
-    """Another plan has already released this source."""
+    """Another release has already shown people of this source."""
 
 
 class FolderError(AnonymityError):
@@ -97,6 +99,11 @@ class Run:
         """The secret that every random choice of this run is drawn from."""
         return (self.path / "seed").read_bytes()
 
+    @property
+    def seal(self) -> str:
+        """Who drew the secrets, as the ledger tells runs apart: the same plan and source give another run in another vault."""
+        return secrecy.digest(self.seed, self.path.name.encode()).hex()
+
     def once(self, stage: str, inputs: Sequence[Stored], make: Callable[[Path], Mapping[str, Any]]) -> Stored:
         """Return the finished stage, or make it: `make(folder)` writes files and returns facts (JSON), among them "shape"."""
         needs = [stored.sha256 for stored in inputs]
@@ -131,6 +138,11 @@ class Run:
         """Whether a stage is finished (its files are looked at by `once`)."""
         return (self.path / stage / "stage.json").exists()
 
+    def whole(self, stage: str) -> Stored | None:
+        """A finished stage as its files are, whatever version of the code made it."""
+        found = _whole(self.path / stage)
+        return None if found is None else found[0]
+
     def stages(self) -> dict[str, dict[str, Any]]:
         """The records of all finished stages."""
         return {path.parent.name: read_json(path) for path in sorted(self.path.glob("[!.]*/stage.json"))}
@@ -142,12 +154,10 @@ class Run:
 
     def mark_released(self, release: Release) -> None:
         """Remember a release, before it becomes visible and once more after that."""
-        mark = {"version": release.folder.name, "files": dict(release.files), "published": release.published}
+        before = self.released(release.folder.parent)
+        published = release.published or (before is not None and before.published)
+        mark = {"version": release.folder.name, "files": dict(release.files), "published": published}
         write_json(self.path / RELEASES, {**self._releases(), str(release.folder.parent): mark})
-
-    def has_released(self) -> bool:
-        """Whether anything of this run has ever been visible."""
-        return bool(self.ever_visible())
 
     def ever_visible(self) -> list[Release]:
         """What of this run was published, whether or not it stands; not what it was stopped before."""
@@ -214,11 +224,10 @@ class Vault:
         run = Run(self.runs / name)
         return run if (run.path / "seed").exists() else None
 
-    def other_releases(self, plan_sha256: str, source_sha256: str) -> int:
-        """How many other plans have released this source."""
-        own = run_name(plan_sha256, source_sha256)
-        others = [Run(path.parent) for path in self.runs.glob("*/run.json") if path.parent.name != own]
-        return sum(other.source_sha256 == source_sha256 and other.has_released() for other in others)
+    def by_seal(self) -> dict[str, Run]:
+        """All runs, as the ledger names them."""
+        runs = [Run(path.parent) for path in sorted(self.runs.glob("*/run.json"))]
+        return {run.seal: run for run in runs if (run.path / "seed").exists()}
 
     @contextmanager
     def publishing(self) -> Iterator[None]:
@@ -244,13 +253,20 @@ def _lock(path: Path, how: int) -> Iterator[None]:
 
 def _finished(folder: Path, needs: Sequence[str]) -> Stored | None:
     """The stage in this folder if it is whole, of this version and made from these inputs."""
+    match _whole(folder):
+        case stored, version, inputs if version == CODE_VERSION and inputs == list(needs):
+            return stored
+    return None
+
+
+def _whole(folder: Path) -> tuple[Stored, Any, Any] | None:
+    """The stage in this folder if its files are as they were written; its version and inputs."""
     try:
         record = read_json(folder / "stage.json")
-        same = record["version"] == CODE_VERSION and record["inputs"] == list(needs)
-        if not (same and holds_files(folder, record["files"])):
+        if not holds_files(folder, record["files"]):
             return None
         digest = hashlib.sha256(json.dumps(record["files"], sort_keys=True).encode()).hexdigest()
-        return Stored(folder, digest, tuple(record["shape"]))
+        return Stored(folder, digest, tuple(record["shape"])), record["version"], record["inputs"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None  # no record, or none that can be read
 

@@ -8,9 +8,8 @@ import polars as pl
 
 from anon_core.encoding import decode
 from anon_core.errors import AnonymityError, GuaranteeError, InputError
-from tasks.binarize import load
-from tasks.ingest import TABLE
-from tasks.layout import CARRIED
+from tasks.layout import CARRIED, TABLE
+from tasks.records import load
 from tasks.sources import Column, arrays
 from tasks.stage import log, stage
 from tasks.storage import Run, Stored

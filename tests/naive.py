@@ -207,3 +207,31 @@ def likeliest_matching(fit, sweeps):
         belief /= belief.sum(axis=0)
         belief /= belief.sum(axis=1, keepdims=True)
     return belief
+
+
+def agree(a, b):
+    """Rows (column -> value) of two releases show the same in all columns that both carry."""
+    return all(a[name] == b[name] for name in a.keys() & b.keys())
+
+
+def rows_left(crowds):
+    """Rows of each crowd (carried values, a list a release) that are left when disagreeing ones are excluded, over and over."""
+    left = [list(rows) for rows in crowds]
+    while True:
+        kept = [
+            [a for a in rows if all(any(agree(a, b) for b in other) for at, other in enumerate(left) if at != here)]
+            for here, rows in enumerate(left)
+        ]
+        if kept == left:
+            return [len(rows) for rows in left]
+        left = kept
+
+
+def rows_jointly_left(crowds):
+    """Rows of each crowd for which one row of every other release can be chosen so that all of them agree, by trying all."""
+    whole = [
+        choice
+        for choice in itertools.product(*(range(len(rows)) for rows in crowds))
+        if all(agree(crowds[i][choice[i]], crowds[j][choice[j]]) for i, j in itertools.combinations(range(len(crowds)), 2))
+    ]
+    return [len({choice[here] for choice in whole}) for here in range(len(crowds))]

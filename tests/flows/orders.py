@@ -18,15 +18,17 @@ RARE = "rare-Atlantis"
 HEADER = ("ssn", "age", "city", "smokes", "diagnosis", "note", "junk")
 
 
-def people(records=90, draws=3):
-    """Rows of the table: a rare city, some cities missing, sensitive values that tell rows apart."""
+def people(records=90, draws=3, first=0):
+    """Rows of the table: a rare city, some cities missing, sensitive values that tell rows apart; `first`: other people."""
     chance = random.Random(draws)
     rows = []
     for number in range(records):
         city = RARE if number == 7 else chance.choice(["ulm", "bonn", "kiel", "essen", ""])
         illness = f"illness-{number % 5}"
         smokes = chance.choice(["yes", "no"])
-        rows.append((f"ident-{number:05d}", chance.randint(18, 80), city, smokes, illness, f"note-{number}", f"junk-{number}"))
+        rows.append(
+            (f"ident-{first + number:05d}", chance.randint(18, 80), city, smokes, illness, f"note-{number}", f"junk-{number}")
+        )
     return rows
 
 

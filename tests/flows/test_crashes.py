@@ -5,23 +5,25 @@ import logging
 import os
 import shutil
 import signal
+import sqlite3
 import stat
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from flows.audit import audit_release
-from tasks.binarize import load
 from tasks.checkpoint import CheckpointFile
 from tasks.engines import CHECKPOINT
+from tasks.records import load
 from tasks.storage import SecondReleaseError, Stored
 from tests.flows.orders import Order, data_bytes
 from tests.flows.processes import run
 
 # What a run renames into place, in order (the seed lies there already), beside the checkpoint of each iteration.
-STAGES = ("ingest", "validate-ingested", "binarize", "validate-binarized", "anonymize", "check")
+STAGES = ("ingest", "validate-ingested", "binarize", "validate-binarized", "identify", "anonymize", "check")
 RENAMES = [
-    "run.json",
+    *("ledger.key", "run.json"),
     *(name for stage in STAGES for name in (f"{stage}/stage.json", stage)),
     *("manifest.json", "announced", "v1", "released"),
 ]
@@ -29,17 +31,22 @@ RENAMES = [
 # Where work is under way: module, name, how many calls are let through, and whether the call is still made.
 WORK = {
     "ingest reads": ("tasks.ingest", "read_order", 0, True),
-    "ingest has read": ("tasks.ingest", "fingerprint", 0, False),
+    "ingest has read": ("tasks.ingest", "require_unchanged", 0, False),
     "validate judges the source": ("tasks.validate", "_ingested", 0, True),
     "binarize encodes": ("tasks.binarize", "encoded", 0, True),
     "validate judges the bits": ("tasks.validate", "_binarized", 0, True),
+    "identify writes": ("tasks.identify", "write_people", 0, True),
     "anonymize has ended its second iteration": ("tasks.progress", "log", 1, True),
     "anonymize draws the matching": ("tasks.anonymize", "random_matching", 0, False),
     "anonymize writes": ("tasks.anonymize", "write_csv", 0, True),
     "check judges": ("tasks.check", "audit_rows", 0, True),
     "check asks Great Expectations": ("tasks.check", "_great_expectations", 0, True),
+    "publish announces": ("tasks.ledger.Ledger", "announce", 0, False),
+    "publish has announced": ("tasks.ledger.Ledger", "announce", 0, True),
     "publish copies": ("shutil", "copyfile", 1, True),
     "publish renders the report": ("tasks.publish", "_write_report", 0, True),
+    "publish confirms": ("tasks.ledger.Ledger", "confirm", 0, False),
+    "publish has confirmed": ("tasks.ledger.Ledger", "confirm", 0, True),
     "publish has published": ("tasks.publish", "announce", 0, False),
 }
 
@@ -50,11 +57,11 @@ def die():
 
 def release_until(plan, module, name, passes, called):
     """Run the flow and die at a call of module.name, after it was made or instead of it."""
-    import importlib
+    import pkgutil
 
     from flows.release import release
 
-    holder = importlib.import_module(module)
+    holder = pkgutil.resolve_name(module)
     work = getattr(holder, name)
     calls = []
 
@@ -111,6 +118,12 @@ def whole(server, tmp_path_factory):
     return data_bytes(order.release())
 
 
+def entries(order):
+    """The ledger's releases: name, version, records, whether it is known to be visible."""
+    with closing(sqlite3.connect(order.vault / "ledger.sqlite")) as ledger:
+        return ledger.execute("select name, version, records, published from releases").fetchall()
+
+
 def go_on(order, whole):
     """After a crash: nothing half is visible, what was finished is taken, and one whole release comes of it."""
     for folder in order.releases.glob("[!.]*"):
@@ -122,6 +135,7 @@ def go_on(order, whole):
     assert [path.name for path in order.releases.iterdir()] == ["v1"]
     assert data_bytes(order.folder_of_v1) == whole
     assert order.stage_times().items() >= finished.items()
+    assert entries(order) == [("people", "v1", 90, 1)]
     assert not list(order.run.path.glob(".*"))
     assert not (order.run.path / CHECKPOINT).exists()
 
@@ -154,7 +168,7 @@ def test_killed_before_something_is_in_place(whole, tmp_path, number):
 def test_killed_at_work(whole, tmp_path, point):
     order = Order(tmp_path).fix_seed()
     assert run(release_until, str(order.plan), *point).code == -signal.SIGKILL
-    assert order.versions == ["v1"] * (point[1] == "announce")
+    assert order.versions == ["v1"] * (point[:2] in {("tasks.publish", "announce"), ("tasks.ledger.Ledger", "confirm")})
     go_on(order, whole)
 
 

@@ -309,6 +309,7 @@ WRONG = [
     ),
     ('[columns.x]\nroll = "keep"\nrole = "keep"', "unknown key columns.x.roll; allowed: role, kind, bins, encoding, order"),
     ("[publish]\nfolder = 'zq7'", "unknown key publish.folder; allowed: path, vault, formats, allow_second_release"),
+    ("[publish]\nledger = 'sqlite:///zq7'", "publish.ledger must start with postgresql://; without it the ledger lies in"),
     ("[publish]\nformats = ['zq7']", "publish.formats.0 must be 'parquet' or 'csv'"),
     ("[publish]\nformats = []", "publish.formats must not be empty"),
     ("[publish]\npath = 77319", "publish.path must be a text"),
@@ -599,6 +600,7 @@ def test_columns_of_a_typed_file_are_names(load):
         ("publish.allow_second_release=true", lambda p: p.publish.allow_second_release, True),
         ("publish.approval=required", lambda p: p.publish.time_to_approve, timedelta(days=7)),
         ("publish={approval='required', approval_timeout='1d12h'}", lambda p: p.publish.time_to_approve, timedelta(hours=36)),
+        ("publish.ledger=postgresql://u@h/d", lambda p: p.publish.ledger, "postgresql://u@h/d"),
     ],
 )
 def test_every_key_can_be_set(load, override, found, expected):
@@ -839,6 +841,7 @@ def test_frozen_plans_are_their_owners(load, tmp_path):
         "publish.vault=elsewhere",
         "publish.allow_second_release=true",
         "publish={approval='required', approval_timeout='1d'}",
+        "publish.ledger=postgresql://elsewhere",
     ],
 )
 def test_where_it_runs_does_not_change_the_hash(load, override):

@@ -20,14 +20,14 @@ from anon_core.errors import GuaranteeError, InfeasibleError, InputError
 from flows.audit import audit_release
 from flows.release import release
 from tasks import secrecy
-from tasks.binarize import load
+from tasks.records import load
 from tasks.storage import BusyError, FolderError, SecondReleaseError, Stored
 from tests.flows.orders import HEADER, RARE, SEED, Order, data_bytes, people
 from tests.flows.processes import FORKS, finish, hold, start
 from tests.naive import matchable
 
 FILES = {"data.parquet", "data.csv.gz", "codebook.json", "manifest.json", "report.html"}
-STAGES = {"ingest", "validate-ingested", "binarize", "validate-binarized", "anonymize", "check"}
+STAGES = {"ingest", "validate-ingested", "binarize", "validate-binarized", "identify", "anonymize", "check"}
 SHOWN = ["key", "age", "city", "smokes", "diagnosis", "note"]
 QUASI = ("age", "city", "smokes")
 
@@ -321,7 +321,7 @@ def test_versions_count_up_and_are_never_overwritten(server, tmp_path):
     (order.releases / "v7").mkdir()
     (order.releases / "v8").write_text("in the way")
     (order.releases / "vast").touch()
-    order.write_source(people(draws=4))
+    order.write_source(people(draws=4, first=90))
     assert order.release() == order.releases / "v9"
     assert manifest(order.releases / "v9")["version"] == "v9"
     assert {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in first.iterdir()} == before
@@ -503,7 +503,8 @@ def test_a_second_release_of_the_same_table_is_refused(server, tmp_path, change)
 def test_a_second_release_can_be_allowed(server, tmp_path):
     order = Order(tmp_path)
     order.release()
-    order.write(privacy={"k": 5}, publish={"allow_second_release": True})
+    nothing_else = {name: {"role": "drop"} for name in ("note", "diagnosis")}
+    order.write(privacy={"k": 5}, columns=nothing_else, publish={"allow_second_release": True})
     assert order.release() == order.releases / "v2"
     assert manifest(order.releases / "v2")["privacy"]["k_min"] == 5
     assert order.release() == order.releases / "v2"
@@ -560,7 +561,7 @@ def test_a_release_of_the_same_name_by_somebody_else_is_not_taken_for_ones_own(s
         with pytest.raises(FolderError, match="nothing could be published"):
             order.release()
     assert order.versions == []
-    other = Order(tmp_path, people(draws=9), source={"path": "other.csv"})
+    other = Order(tmp_path, people(draws=9, first=90), source={"path": "other.csv"})
     other.source.rename(tmp_path / "other.csv")
     assert other.release() == order.folder_of_v1
     mine = Order(tmp_path)
@@ -683,12 +684,12 @@ def test_prefect_shows_the_run_its_stages_and_its_artifacts(server, tmp_path):
         assert run["parameters"] == {"plan": str(order.plan)}
         this = {"flow_runs": {"id": {"any_": [run["id"]]}}}
         tasks = wait_for(
-            lambda: ask("task_runs", **this), lambda t: len(t) >= 7 and all(s["state_type"] == "COMPLETED" for s in t)
+            lambda: ask("task_runs", **this), lambda t: len(t) >= 8 and all(s["state_type"] == "COMPLETED" for s in t)
         )
         started = sorted(tasks, key=lambda task: task["start_time"])
         names = [task["name"] for task in started]
         borders = ["validate ingested", "validate binarized"]
-        assert names == ["ingest", borders[0], "binarize", borders[1], "anonymize", "check", "publish"]
+        assert names == ["ingest", borders[0], "binarize", borders[1], "identify", "anonymize", "check", "publish"]
         artifacts = {artifact["key"]: artifact for artifact in ask("artifacts", **this)}
         verdicts = {"verdict-validate-ingested", "verdict-validate-binarized", "verdict-check"}
         assert set(artifacts) == {"anonymize", "release-people", *verdicts}

@@ -271,22 +271,10 @@ def test_a_run_remembers_its_releases_by_folder(run, tmp_path):
     assert not run.released(tmp_path / "a").stands()
 
 
-@pytest.mark.parametrize(
-    ("visible", "published", "counts"),
-    [(True, True, 1), (True, False, 1), (False, True, 1), (False, False, 0)],
-    ids=["published", "stopped before the mark", "deleted since", "stopped before the rename"],
-)
-def test_what_was_ever_visible_counts_as_released(vault, run, tmp_path, visible, published, counts):
-    publish(run, tmp_path / "r" / "v1", visible=visible, published=published)
-    assert vault.other_releases("q" * 64, SOURCE) == counts
-    assert vault.other_releases(PLAN, SOURCE) == 0
-    assert vault.other_releases("q" * 64, "t" * 64) == 0
-
-
-def test_a_folder_that_another_run_took_does_not_count(vault, run, tmp_path):
+def test_what_was_visible_is_not_forgotten_when_it_is_about_to_be_published_again(run, tmp_path):
+    publish(run, tmp_path / "r" / "v1")
     publish(run, tmp_path / "r" / "v1", visible=False, published=False)
-    publish(vault.run("r" * 64, "t" * 64), tmp_path / "r" / "v1")
-    assert vault.other_releases("q" * 64, SOURCE) == 0
+    assert [release.folder for release in run.ever_visible()] == [tmp_path / "r" / "v1"]
 
 
 # ---------------------------------------------------------------- locks

@@ -1,0 +1,356 @@
+"""Second releases, end to end: who is recognised, what is refused, and what is left of the crowds where one is allowed."""
+
+import json
+import logging
+import shutil
+import sqlite3
+import threading
+from contextlib import closing
+
+import numpy as np
+import pytest
+
+from anon_core.errors import GuaranteeError
+from flows import cli
+from flows.audit import audit_release
+from tasks.ledger import LedgerError
+from tasks.storage import SecondReleaseError, read_json
+from tests import naive
+from tests.flows.orders import SEED, Order, data_bytes, people
+from tests.flows.processes import crowdcover
+from tests.flows.test_release import fits, released_rows
+
+ALLOWED = {"publish": {"allow_second_release": True}}
+QUASI_ONLY = {"columns": {name: {"role": "drop"} for name in ("note", "diagnosis")}}
+NO_IDENTIFIER = {"columns": {"ssn": {"role": "drop"}}}
+INTERSECTED = "crowds after intersection"
+
+
+def aged(rows):
+    """The same people some years later: nobody's quasi-identifiers are what they were."""
+    return [(row[0], row[1] + 3, "trier", *row[3:]) for row in rows]
+
+
+def calm(rows):
+    """Rows that carry what does not tell people apart."""
+    return [(*row[:4], "ill", "note", row[6]) for row in rows]
+
+
+def section(folder):
+    return read_json(folder / "manifest.json").get("second_release")
+
+
+def findings(folder, order):
+    return {finding.guarantee: finding for finding in audit_release(folder, order.plan).findings}
+
+
+# ---------------------------------------------------------------- refused by default
+
+
+@pytest.mark.parametrize(
+    ("second", "words"),
+    [
+        (aged(people()), r"90 people of this source were released already \(people v1\)"),
+        (people()[:50] + people(60, draws=8, first=500), r"50 people of this source were released already \(people v1\)"),
+        ([*people(), *people(10, draws=8, first=500)], r"90 people of this source were released already \(people v1\)"),
+    ],
+    ids=["other quasi-identifiers", "some of them", "a table that has grown"],
+)
+def test_people_who_were_released_are_recognised_in_another_table(server, tmp_path, second, words):
+    order = Order(tmp_path)
+    order.release()
+    order.write_source(second)
+    with pytest.raises(SecondReleaseError, match=words + ".*none may be shared.*allow_second_release = true"):
+        order.release()
+    assert order.versions == ["v1"]
+    assert not order.run.has("anonymize")  # found before the expensive work
+
+
+@pytest.mark.parametrize("rows", [people()[:40] + people(50, draws=8), people()[::-1]], ids=["some of them", "another order"])
+def test_without_identifiers_whole_records_are_recognised(server, tmp_path, rows):
+    order = Order(tmp_path, **NO_IDENTIFIER)
+    order.release()
+    order.write_source(rows)
+    with pytest.raises(SecondReleaseError, match="people of this source were released already"):
+        order.release()
+
+
+def test_other_people_pass_silently(server, tmp_path):
+    order = Order(tmp_path)
+    order.release()
+    order.write_source(people(first=90))  # the same records, of other persons
+    folder = order.release()
+    assert folder == order.releases / "v2"
+    assert section(folder) is None
+    assert INTERSECTED not in findings(folder, order)
+
+
+def test_people_who_were_left_out_were_not_released(server, tmp_path):
+    """Those who miss a city are dropped from the first release, and are all there is in the second."""
+    city = {"city": {"role": "quasi", "kind": "categorical", "missing": "drop"}}
+    order = Order(tmp_path, columns=city)
+    order.release()
+    nowhere = [row for row in people() if not row[2]]
+    order.write_source([(*row[:2], "ulm", *row[3:]) for row in nowhere])
+    assert order.release() == order.releases / "v2"
+
+
+def test_the_first_plan_gets_its_release_back_though_a_second_was_allowed(server, tmp_path):
+    order = Order(tmp_path, calm(people()))
+    first = order.release()
+    before = order.document
+    order.document = json.loads(json.dumps(before))
+    order.write(privacy={"k": 2}, **ALLOWED)
+    assert order.release() == order.releases / "v2"
+    order.document = before
+    order.write()
+    assert order.release() == first
+    order.write(publish={"path": "elsewhere"})
+    assert data_bytes(order.release()) == data_bytes(first)
+    assert order.versions == ["v1", "v2"]
+
+
+def test_the_command_refuses_with_exit_code_2(server, tmp_path):
+    order = Order(tmp_path)
+    order.release()
+    order.write_source(aged(people()))
+    done = crowdcover("release", order.plan)
+    assert done.code == 2, done.err
+    assert "90 people of this source were released already (people v1)" in done.err
+
+
+def test_a_ledger_of_before_there_were_ledgers_is_built_from_the_runs(server, tmp_path):
+    """Without digests of identifiers, which such runs have not kept, whole records are recognised."""
+    order = Order(tmp_path)
+    order.release()
+    shutil.rmtree(order.run.path / "identify")
+    for name in ("ledger.sqlite", "ledger.key"):
+        (order.vault / name).unlink()
+    order.write_source([*people(), *people(10, draws=8, first=500)])
+    with pytest.raises(SecondReleaseError, match="90 people of this source were released already"):
+        order.release()
+
+
+# ---------------------------------------------------------------- allowed, and audited
+
+
+def crowds_by_definition(tables, folders):
+    """Rows left for everyone, by the definition, from the published bytes; everybody is in all releases, by ssn."""
+    crowds = []
+    for table, folder in zip(tables, folders, strict=True):
+        rows = [{name: row[name] for name in ("diagnosis", "note") if name in row} for row in released_rows(folder)]
+        fit = fits(folder, table)
+        crowds.append({person[0]: [rows[at] for at in np.flatnonzero(fit[v])] for v, person in enumerate(table)})
+    return {ssn: naive.rows_left([crowd[ssn] for crowd in crowds]) for ssn in crowds[0]}
+
+
+def test_what_does_not_tell_rows_apart_may_be_released_again(server, tmp_path):
+    order = Order(tmp_path, calm(people()))
+    first = order.release()
+    order.write(privacy={"k": 6}, **ALLOWED)
+    second = order.release()
+    assert second == order.releases / "v2"
+    left = np.array(list(crowds_by_definition([calm(people())] * 2, [first, second]).values()))
+    assert section(second) == {
+        "overlapping": 1, "people": 90, "below_k": 0, "least_margin": int((left - [4, 6]).min()),
+    }  # fmt: skip
+    assert section(first) is None
+    found = findings(second, order)
+    assert found[INTERSECTED].holds
+    assert "0 of 90 people who are in 1 other release(s), too" in found[INTERSECTED].words
+    order.write(privacy={"k": 4})
+    assert findings(first, order)[INTERSECTED].holds
+
+
+def test_distinct_notes_link_rows_and_are_refused(server, tmp_path):
+    order = Order(tmp_path)
+    order.release()
+    order.write(privacy={"k": 5}, **ALLOWED)
+    with pytest.raises(
+        GuaranteeError, match=r"refused; \d+ of 90 people who are in 1 other release\(s\), too, keep fewer than k"
+    ):
+        order.release()
+    assert order.versions == ["v1"]
+    assert not [path for path in order.releases.iterdir() if path.name != "v1"]
+    done = crowdcover("release", order.plan)
+    assert done.code == 4
+    order.write(**QUASI_ONLY)  # without what links them
+    assert section(order.release())["people"] == 90
+
+
+def test_how_many_fall_short_is_what_the_definition_says(server, tmp_path):
+    """Five illnesses, two plans: some crowds keep k rows, others do not."""
+    columns = {"note": {"role": "drop"}}
+    order = Order(tmp_path, columns=columns)
+    first = order.release()
+    elsewhere = Order(tmp_path / "second", aged(people()), columns=columns, privacy={"k": 3})
+    left = crowds_by_definition([people(), aged(people())], [first, elsewhere.release()])
+    short = sum(a < 4 or b < 3 for a, b in left.values())
+    margin = min(min(a - 4, b - 3) for a, b in left.values())
+    assert short > 0
+    order.write_source(aged(people()))
+    order.write(privacy={"k": 3}, **ALLOWED)
+    order.fix_seed(elsewhere.run.seed)
+    with pytest.raises(GuaranteeError, match=rf"refused; {short} of 90 people.*\(least margin {margin}\)"):
+        order.release()
+
+
+def test_three_releases(server, tmp_path):
+    """Sixty people are in all three, thirty in two of them."""
+    tables = [calm(people()), calm(aged(people())), calm(people()[:60] + people(60, draws=8, first=500))]
+    order = Order(tmp_path, tables[0])
+    folders = [order.release()]
+    for rows in tables[1:]:
+        order.write_source(rows)
+        order.write(**ALLOWED)
+        folders.append(order.release())
+    told = [section(folder) for folder in folders]
+    assert told[0] is None
+    assert [(each["overlapping"], each["people"], each["below_k"]) for each in told[1:]] == [(1, 90, 0), (2, 60, 0)]
+    assert findings(folders[2], order)[INTERSECTED].holds
+
+
+def test_a_third_release_is_audited_against_both_of_the_others(server, tmp_path):
+    """The first release carries notes, the second does not: the third is linked to the first alone."""
+    order = Order(tmp_path)
+    order.release()
+    order.write(**QUASI_ONLY, **ALLOWED)
+    order.release()
+    order.write(columns={"note": {"role": "keep"}}, privacy={"k": 5})
+    with pytest.raises(GuaranteeError, match=r"of 90 people who are in 2 other release\(s\)"):
+        order.release()
+
+
+def test_a_release_whose_run_is_gone_cannot_be_audited(server, tmp_path):
+    order = Order(tmp_path, calm(people()))
+    order.release()
+    path = order.run.path
+    order.write(privacy={"k": 5}, **ALLOWED)
+    kept = shutil.move(path, tmp_path / "kept")
+    with pytest.raises(SecondReleaseError, match=r"1 of the releases that show the same people cannot be laid side by side"):
+        order.release()
+    shutil.move(kept, path)
+    (path / "anonymize" / "data.parquet").write_bytes(b"damaged")
+    with pytest.raises(SecondReleaseError, match="their stages are not whole in this vault"):
+        order.release()
+    assert order.versions == ["v1"]
+
+
+def test_an_audit_says_when_the_other_run_is_gone(server, tmp_path):
+    order = Order(tmp_path, calm(people()))
+    first = order.run.path
+    order.release()
+    order.write(privacy={"k": 5}, **ALLOWED)
+    second = order.release()
+    shutil.rmtree(first)
+    assert not findings(second, order)[INTERSECTED].holds
+
+
+@pytest.mark.parametrize("formats", [["csv"], ["parquet"]])
+def test_the_audit_of_either_format_reads_the_published_rows(server, tmp_path, formats, capsys):
+    rows = [(*row[:4], str(number % 2 + 0.5), "note", row[6]) for number, row in enumerate(people())]
+    order = Order(tmp_path, rows, columns={"diagnosis": {"role": "sensitive", "kind": "numeric"}}, publish={"formats": formats})
+    order.release()
+    order.write(privacy={"k": 2}, **ALLOWED, columns={"note": {"role": "drop"}, "diagnosis": {"role": "drop"}})
+    order.write(columns={"city": {"role": "quasi", "kind": "categorical", "weight": 2.0}})
+    folder = order.release()
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["audit", str(folder), "--plan", str(order.plan)])
+    assert ended.value.code == 0
+    assert INTERSECTED in capsys.readouterr().out
+
+
+# ---------------------------------------------------------------- at the same time, and without a ledger
+
+
+def test_of_two_plans_that_publish_at_once_one_wins(server, tmp_path):
+    one, other = Order(tmp_path), Order(tmp_path, source={"path": "other.csv"})
+    other.source = tmp_path / "other.csv"
+    other.write_source(aged(people()))
+    other.plan = tmp_path / "other.toml"
+    other.write(name="others", publish={"path": "elsewhere"})
+    one.write_source(people())
+    one.write()
+    done = []
+
+    def release(order):
+        done.append(crowdcover("release", order.plan))
+
+    threads = [threading.Thread(target=release, args=(order,)) for order in (one, other)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(each.code for each in done) == [0, 2], [each.err for each in done]
+    published = [*tmp_path.glob("releases/*/*"), *tmp_path.glob("elsewhere/*/*")]
+    assert [path.name for path in published] == ["v1"]
+    with closing(sqlite3.connect(one.vault / "ledger.sqlite")) as ledger:
+        assert ledger.execute("select version, records, published from releases").fetchall() == [("v1", 90, 1)]
+
+
+def test_a_release_that_came_in_between_is_noticed_under_the_lock(server, tmp_path, monkeypatch):
+    """The other table is published while this one is at work."""
+    import flows.release as module
+
+    order, other = Order(tmp_path), Order(tmp_path / "other", aged(people()), publish={"vault": str(tmp_path / "vault")})
+    made, ran = module.check, []
+
+    def check(*arguments):
+        if not ran:
+            ran.append(True)
+            other.release()
+        return made(*arguments)
+
+    monkeypatch.setattr(module, "check", check)
+    with pytest.raises(SecondReleaseError, match="90 people of this source were released already"):
+        order.release()
+    assert order.versions == []
+    assert not order.releases.exists() or not list(order.releases.iterdir())
+
+
+def test_without_its_ledger_nothing_is_published(server, tmp_path):
+    order = Order(tmp_path)
+    order.release()
+    path = order.vault / "ledger.sqlite"
+    whole = path.read_bytes()
+    path.write_bytes(b"damaged" * 1000)
+    order.write_source(people(first=90))
+    with pytest.raises(LedgerError, match="nothing is published without it"):
+        order.release()
+    assert order.versions == ["v1"]
+    path.write_bytes(whole)
+    assert order.release() == order.releases / "v2"
+
+
+def test_a_ledger_that_fails_when_it_is_written_leaves_nothing_half_published(server, tmp_path, monkeypatch):
+    from tasks.ledger import Ledger
+
+    order, announce = Order(tmp_path).fix_seed(), Ledger.announce
+
+    def fail(*arguments):
+        raise LedgerError("the ledger does not answer")
+
+    monkeypatch.setattr(Ledger, "announce", fail)
+    with pytest.raises(LedgerError):
+        order.release()
+    assert not order.releases.exists() or not list(order.releases.iterdir())
+    monkeypatch.setattr(Ledger, "announce", announce)
+    assert order.release() == order.folder_of_v1
+
+
+def test_a_ledger_that_fails_once_published_is_mended_by_the_next_run(server, tmp_path, monkeypatch):
+    from tasks.ledger import Ledger
+
+    order = Order(tmp_path).fix_seed(SEED[::-1])
+    words = []
+    monkeypatch.setattr(logging.getLogger("prefect.task_runs"), "handlers", [handler := logging.Handler()])
+    handler.emit = lambda record: words.append(record.getMessage())
+    with monkeypatch.context() as patch:
+        patch.setattr(Ledger, "confirm", lambda *_: (_ for _ in ()).throw(LedgerError("gone")))
+        assert order.release() == order.folder_of_v1
+    assert any("does not know yet that the release is visible" in line for line in words)
+    count = "select published from releases"
+    with closing(sqlite3.connect(order.vault / "ledger.sqlite")) as ledger:
+        assert ledger.execute(count).fetchall() == [(0,)]
+        assert order.release() == order.folder_of_v1
+        assert ledger.execute(count).fetchall() == [(1,)]

@@ -1,0 +1,170 @@
+"""A release ledger in PostgreSQL: vaults that share it, what it holds, and a server that does not answer."""
+
+import os
+import shutil
+import stat
+import threading
+from contextlib import closing
+
+import pytest
+
+from tasks.ledger import Ledger, LedgerError
+from tasks.storage import SecondReleaseError, Vault
+from tests.flows.orders import Order, people
+from tests.flows.processes import crowdcover
+from tests.flows.test_second import INTERSECTED, aged, calm, findings, section
+from tests.tasks.test_postgres import PASSWORD, USER
+from tests.tasks.test_postgres import server as postgres  # noqa: F401 - a fixture, skipped where no server can be started
+
+
+@pytest.fixture
+def uri(postgres):  # noqa: F811
+    """The URI of an empty database."""
+    host, port = postgres
+    address = f"postgresql://{USER}:{PASSWORD}@{host}:{port}"
+    name = f"ledger{os.urandom(4).hex()}"
+    query(f"{address}/postgres", f"create database {name}", autocommit=True)
+    return f"{address}/{name}"
+
+
+def query(uri, words, autocommit=False):
+    from adbc_driver_postgresql import dbapi
+
+    with closing(dbapi.connect(uri, autocommit=autocommit)) as connection, closing(connection.cursor()) as cursor:
+        cursor.execute(words)
+        return [tuple(row) for row in cursor.fetchall()] if words.startswith("select") else None
+
+
+def share_key(order, other):
+    """What the documentation tells to do before a second vault takes part."""
+    Vault(other.vault).open()
+    shutil.copyfile(order.vault / "ledger.key", other.vault / "ledger.key")
+
+
+def test_a_release_and_a_refused_second_one(server, uri, tmp_path):
+    order = Order(tmp_path, publish={"ledger": uri})
+    first = order.release()
+    assert order.release() == first
+    assert query(uri, "select name, version, records, published from releases") == [("people", "v1", 90, 1)]
+    assert not (order.vault / "ledger.sqlite").exists()
+    order.write_source(aged(people()))
+    with pytest.raises(SecondReleaseError, match="90 people of this source were released already"):
+        order.release()
+    order.write_source(people(first=90))
+    assert order.release() == order.releases / "v2"
+    assert query(uri, "select version, published from releases order by version") == [("v1", 1), ("v2", 1)]
+
+
+def test_an_allowed_second_release_is_intersected(server, uri, tmp_path):
+    order = Order(tmp_path, calm(people()), publish={"ledger": uri})
+    order.release()
+    order.write(privacy={"k": 6}, publish={"allow_second_release": True})
+    folder = order.release()
+    assert section(folder)["people"] == 90
+    assert findings(folder, order)[INTERSECTED].holds
+
+
+def test_two_vaults_that_share_a_ledger(server, uri, tmp_path):
+    order, other = (Order(tmp_path / name, publish={"ledger": uri}) for name in ("one", "other"))
+    order.release()
+    with pytest.raises(
+        LedgerError, match=r"begun with another key than this vault's ledger.key.*copy ledger.key into this vault"
+    ):
+        other.release()
+    assert not other.releases.exists()
+    share_key(order, other)
+    with pytest.raises(SecondReleaseError, match=r"this source was released already \(people v1\)"):
+        other.release()  # the same plan and source, but other secrets: another release
+    other.write_source(aged(people()))
+    with pytest.raises(SecondReleaseError, match="90 people of this source were released already"):
+        other.release()
+    other.write(publish={"allow_second_release": True})
+    with pytest.raises(SecondReleaseError, match="their stages are not whole in this vault"):
+        other.release()
+    other.write_source(people(first=90))
+    assert other.release() == other.folder_of_v1
+    assert len(query(uri, "select run from releases")) == 2
+
+
+def test_a_vault_that_has_released_before_brings_its_releases(server, uri, tmp_path):
+    order = Order(tmp_path)
+    order.release()
+    order.write(publish={"ledger": uri})
+    order.write_source(aged(people()))
+    with pytest.raises(SecondReleaseError, match="90 people of this source were released already"):
+        order.release()
+    assert query(uri, "select name, version, records, published from releases") == [("people", "v1", 90, 1)]
+
+
+def test_of_two_vaults_that_announce_at_once_one_is_entered(server, uri, tmp_path):
+    orders = [Order(tmp_path / name) for name in ("one", "other")]
+    orders[0].release()
+    share_key(*orders)
+    orders[1].release()
+    ledgers = [Ledger(Vault(order.vault), uri) for order in orders]
+    start, found = threading.Barrier(2), []
+
+    def announce(order, ledger):
+        people_of_it = ledger.people(order.run)
+        start.wait()
+        found.append(len(ledger.announce(order.run, str(order.releases), "v1", people_of_it, [])))
+
+    threads = [threading.Thread(target=announce, args=pair) for pair in zip(orders, ledgers, strict=True)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(found) == [0, 1]
+    assert len(query(uri, "select run from releases")) == 1
+
+
+def test_it_holds_digests_counts_and_names(server, uri, tmp_path):
+    order = Order(tmp_path, publish={"ledger": uri})
+    order.release()
+    held = "".join(
+        str(query(uri, f"select * from {table}")) for table in ("about", "releases", "people")
+    )  # fmt: skip
+    rows = [row for (row,) in query(uri, "select persons from people")]
+    assert {len(row) for row in rows} == {90 * 16}
+    values = {value for row in people() for value in (row[0], row[4], row[5], row[6], "Atlantis")}
+    assert not [value for value in values if value in held or value.encode() in b"".join(rows)]
+    assert order.run.source_sha256 not in held
+    assert (order.vault / "ledger.key").read_bytes().hex() not in held
+    assert stat.S_IMODE((order.vault / "ledger.key").stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("spoil", ["port", "password", "database"])
+def test_a_server_that_does_not_answer(server, uri, tmp_path, spoil):
+    address, _, database = uri.rpartition("/")
+    wrong = {
+        "port": f"{address.rpartition(':')[0]}:1/{database}",
+        "password": uri.replace(PASSWORD, PASSWORD + "wrong"),
+        "database": f"{address}/zq7none",
+    }
+    order = Order(tmp_path, publish={"ledger": wrong[spoil]})
+    done = crowdcover("release", order.plan)
+    assert done.code == 1
+    assert "the ledger at publish.ledger does not answer" in done.err
+    assert "nothing is published without it; check publish.ledger" in done.err
+    assert not any(word in done.err + done.out for word in (PASSWORD, "zq7none", "Traceback"))
+    assert not order.releases.exists()
+    order.write(publish={"ledger": uri})
+    assert order.release() == order.folder_of_v1
+
+
+def test_a_ledger_that_somebody_holds_is_waited_for_and_then_refused(server, uri, tmp_path, monkeypatch):
+    import tasks.ledger as module
+
+    order = Order(tmp_path, publish={"ledger": uri})
+    order.release()
+    from adbc_driver_postgresql import dbapi
+
+    monkeypatch.setattr(module, "TURN", (module.TURN[0].replace("10s", "50ms"), module.TURN[1]))
+    with closing(dbapi.connect(uri)) as holder, closing(holder.cursor()) as cursor:
+        cursor.execute(module.TURN[1])
+        cursor.fetchall()
+        order.write_source(people(first=90))
+        with pytest.raises(LedgerError, match=r"the ledger at publish\.ledger does not answer"):
+            order.release()
+    assert order.versions == ["v1"]
+    assert order.release() == order.releases / "v2"
