@@ -68,17 +68,18 @@ def crowd_plot(crowds: Crowds) -> str:
     # Steps are exact where every size has its point; where sizes are skipped, a line is the better guess.
     stepped = len(sizes) == sizes[-1] - sizes[0] + 1
     way = "steps-pre" if stepped else "default"
+    # One k for everyone is one exact fall.
+    alike = bool(crowds.demanded.min() == crowds.demanded.max())
+    below = np.where(sizes >= crowds.demanded.max(), 0, demanded) if alike else demanded
     differ = bool(np.abs(matchable - compatible).max() > 0.005)
     with drawing.style():
         figure = drawing.figure(300)
         axes = drawing.axes(figure, (52, 48, 316, 216))
         axes.fill_between(
-            sizes, demanded, matchable, where=matchable >= demanded, step="pre" if stepped else None,
+            sizes, below, matchable, where=matchable >= demanded, step="pre" if stepped else None,
             color=ACCENT, alpha=0.14, linewidth=0,
         )  # fmt: skip
-        # One k for everyone is one exact fall.
-        way_down = "steps-pre" if crowds.demanded.min() == crowds.demanded.max() else way
-        axes.plot(sizes, demanded, drawstyle=way_down, color=MUTED, linewidth=2, linestyle=DASHED)
+        axes.plot(sizes, demanded, drawstyle="steps-pre" if alike else way, color=MUTED, linewidth=2, linestyle=DASHED)
         if differ:
             axes.plot(sizes, compatible, drawstyle=way, color=SECOND, linewidth=2, linestyle=DOTTED)
         axes.plot(sizes, matchable, drawstyle=way, color=ACCENT, linewidth=2.5)
