@@ -99,6 +99,7 @@ SCENARIOS = {
     ),
     "nobody can hide": Scenario(2, {"privacy": {"k": 81}}, says="demand k > 80"),
     "refused at the check": Scenario(4, {"checks": {"min_utility": 1.0}}, says="below checks.min_utility"),
+    "refused as open to attack": Scenario(4, {"checks": {"max_attack_success": 0.0}}, says="above checks.max_attack_success"),
     "database with a password": Scenario(
         3,
         {"source": {"path": None, "uri": f"postgresql://u:{PASSWORD}@127.0.0.1:9/{SENSITIVE[0]}", "query": f"select '{RARE}'"}},
