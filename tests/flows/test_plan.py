@@ -199,7 +199,8 @@ def test_demands(load, k, demand):
 
 def test_floors(load):
     assert load().checks.floors == Floors()
-    one = "columns = {age = 0.5}\nl_diversity = {column = 'income', l = 3, kind = 'entropy'}\nmax_row_loss = 0\nmax_attack_success = 0.1"
+    one = "columns = {age = 0.5}\nl_diversity = {column = 'income', l = 3, kind = 'entropy'}"
+    one += "\nmax_row_loss = 0\nmax_attack_success = 0.1"
     assert load(f"[checks]\n{one}").checks.floors == Floors(
         columns={"age": 0.5},
         l_diversity=(Diverse(column="income", l=3, kind="entropy"),),
@@ -825,7 +826,8 @@ def test_frozen_plans_are_their_owners(load, tmp_path):
         "compute={engine='dask', scheduler='tls://host:8786'}",
         "compute={engine='dask', workers=7}",
         "checks.min_utility=0.1",
-        "checks={l_diversity={column='income', l=3}, t_closeness={column='income', t=0.1}, columns={age=0.5}, max_row_loss=0, max_attack_success=0.1}",
+        "checks={l_diversity={column='income', l=3}, t_closeness={column='income', t=0.1}, columns={age=0.5}, max_row_loss=0}",
+        "checks={max_attack_success=0.1}",
         "publish.path=elsewhere",
         "publish.vault=elsewhere",
         "publish.allow_second_release=true",
