@@ -7,7 +7,7 @@ and hardly two rows are written alike.
 """
 
 import sys
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
@@ -41,12 +41,12 @@ def judge(table, released, draws):
     """Yield each measure's name and what it takes to make it."""
     seat = np.arange(table.records)
     classes = Classes.of(table.codebook, table.codes, released)
-    components = components_of(table.codebook, released, classes, seat)
-    yield "components", partial(components_of, table.codebook, released, classes, seat)
-    yield "crowds", partial(crowds, table.codebook, table.codes, table.k, released, seat, classes, components)
+    components = cache(partial(components_of, table.codebook, released, classes, seat))
+    yield "components", components
+    yield "crowds", lambda: crowds(table.codebook, table.codes, table.k, released, seat, classes, components())
     yield "tightest_row", partial(tightest_row, table.codebook, released, classes, seat)
     yield "partial_linkage", partial(partial_linkage, released, classes)
-    yield "insider", partial(insider, classes, components, seat)
+    yield "insider", lambda: insider(classes, components(), seat)
     yield "records_per_row", partial(records_per_row, classes)
     yield "diversity_of_12_values", partial(diversity, classes, draws.integers(0, 12, table.records), ordered=False)
     yield "closeness_of_5000_ranks", partial(diversity, classes, draws.integers(0, 5000, table.records), ordered=True)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from anon_core.errors import GuaranteeError
+from anon_core.measures.attacks import SWEEPS
 from flows.audit import audit_release
 from tests import naive
 from tests.flows.orders import Order, people
@@ -57,6 +58,15 @@ def test_the_manifest_says_what_a_slow_judge_counts(server, tmp_path, formats):
     for name, numbers in (("over_protection", matchable - 4), ("records_per_row", fit.sum(axis=0))):
         ranked = sorted(numbers)
         assert said[name] == {"min": ranked[0], "median": ranked[44], "max": ranked[-1]}
+    attacks = manifest(folder)["attacks"]
+    assert set(attacks) == {"linkage", "tightest row", "partial linkage", "insider", "order"}
+    assert {attack["promised"] for attack in attacks.values()} == {0.25}
+    assert attacks["linkage"]["success"] == pytest.approx((1 / fit.sum(axis=1)).mean())
+    assert attacks["linkage"]["above"] == dict.fromkeys(("1", "1.5", "2", "3"), 0)
+    belief = naive.likeliest_matching(fit, SWEEPS).max(axis=1)
+    assert attacks["insider"]["success"] == pytest.approx(belief.mean())
+    assert attacks["insider"]["above"]["1.5"] == (belief > 1.5 / 4).mean()
+    assert max(attacks["partial linkage"]["known"].values()) <= attacks["linkage"]["success"]
     assert said["sensitive"] == {
         "diagnosis": slow(folder, source, "diagnosis", ordered=False),
         "note": slow(folder, source, "note", ordered=True),
@@ -82,6 +92,10 @@ FLOORS = {
         "a crowd's commonest value leads without limit, below c = 2.0 is required with l = 6",
     ),
     "t": ({"t_closeness": {"column": "diagnosis", "t": 0.0}}, r"a crowd is 0\.\d+ away from the whole table, above t = 0"),
+    "an attack": (
+        {"max_attack_success": 0.01},
+        r"the attack 'linkage' names the right row with a chance of 0\.\d+ on average, above checks\.max_attack_success",
+    ),
     "a column": ({"columns": {"age": 0.999}}, r"column 'age' keeps 0\.\d+ of its information, below checks\.columns = 0\.999"),
 }
 
@@ -125,6 +139,7 @@ def test_what_a_release_reaches_is_not_refused(server, tmp_path):
             ],
             "t_closeness": {"column": "diagnosis", "t": told["distance"]},
             "max_row_loss": 0,
+            "max_attack_success": max(attack["success"] for attack in measured["attacks"].values()),
         }
     )
     assert told["distinct"] >= 2

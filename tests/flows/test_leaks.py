@@ -116,6 +116,7 @@ SCENARIOS = {
     "published after another": Scenario(
         0, {"checks": {"drift": {"new_categories": 1, "gone_categories": 1, "shift": 1, "utility": 1}}}, after=True
     ),
+    "refused as open to attack": Scenario(4, {"checks": {"max_attack_success": 0.0}}, says="above checks.max_attack_success"),
     "database with a password": Scenario(
         3,
         {"source": {"path": None, "uri": f"postgresql://u:{PASSWORD}@127.0.0.1:9/{SENSITIVE[0]}", "query": f"select '{RARE}'"}},

@@ -200,9 +200,13 @@ def test_demands(load, k, demand):
 
 def test_floors(load):
     assert load().checks.floors == Floors()
-    one = "columns = {age = 0.5}\nl_diversity = {column = 'income', l = 3, kind = 'entropy'}\nmax_row_loss = 0"
+    one = "columns = {age = 0.5}\nl_diversity = {column = 'income', l = 3, kind = 'entropy'}"
+    one += "\nmax_row_loss = 0\nmax_attack_success = 0.1"
     assert load(f"[checks]\n{one}").checks.floors == Floors(
-        columns={"age": 0.5}, l_diversity=(Diverse(column="income", l=3, kind="entropy"),), max_row_loss=0.0
+        columns={"age": 0.5},
+        l_diversity=(Diverse(column="income", l=3, kind="entropy"),),
+        max_row_loss=0.0,
+        max_attack_success=0.1,
     )
     several = "{column = 'income', l = 2, kind = 'recursive', c = 2}, {column = 'income', l = 4}"
     plan = load(f"[checks]\nl_diversity = [{several}]\nt_closeness = {{column = 'income', t = 0.2}}")
@@ -363,7 +367,11 @@ WRONG = [
     ("[compute]\nmemory = 77319", "compute.memory must be a text"),
     (f"[compute]\nmemory = '{'9' * 400}GiB'", "compute.memory must be a number and a unit"),
     ("[checks]\nmin_utility = 85", "checks.min_utility must be less than or equal to 1"),
-    ("[checks]\nmin_k = 3", "unknown key checks.min_k; allowed: min_utility, columns, l_diversity, t_closeness, max_row_loss"),
+    (
+        "[checks]\nmin_k = 3",
+        "unknown key checks.min_k; allowed: min_utility, columns, l_diversity, t_closeness, max_row_loss, max_attack_success",
+    ),
+    ("[checks]\nmax_attack_success = 2", "checks.max_attack_success must be less than or equal to 1"),
     ("[checks]\nmax_row_loss = -1", "checks.max_row_loss must be greater than or equal to 0"),
     ("[checks]\nl_diversity = 3", "checks.l_diversity must be a list"),
     ("[checks]\ncolumns = {zq7 = 0.5}", r"checks.columns names a column that \[columns\] does not; allowed: age, job"),
@@ -837,6 +845,7 @@ def test_frozen_plans_are_their_owners(load, tmp_path):
         "compute={engine='dask', workers=7}",
         "checks.min_utility=0.1",
         "checks={l_diversity={column='income', l=3}, t_closeness={column='income', t=0.1}, columns={age=0.5}, max_row_loss=0}",
+        "checks={max_attack_success=0.1}",
         "publish.path=elsewhere",
         "publish.vault=elsewhere",
         "publish.allow_second_release=true",

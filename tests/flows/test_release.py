@@ -153,7 +153,7 @@ def test_the_manifest_holds_what_the_contract_names(released):
     document = manifest(released.folder_of_v1)
     assert set(document) == {
         "crowdcover", "name", "version", "created", "plan_sha256", "source", "anonymizer", "privacy", "utility",
-        "protection", "iterations", "timings", "peak_memory_bytes", "files",
+        "protection", "attacks", "iterations", "timings", "peak_memory_bytes", "files",
     }  # fmt: skip
     assert (document["name"], document["version"]) == ("people", "v1")
     assert document["source"] == {"rows": 90, "columns": 7}
