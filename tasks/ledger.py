@@ -46,12 +46,17 @@ class LedgerError(AnonymityError):
 
 @dataclass(frozen=True)
 class Overlap:
-    """Another run that has released people of a table, or the very same table."""
+    """Another run that has released something, and what it shares with a table: people, or all of it."""
 
     run: str
     releases: tuple[str, ...]  # name and version of each
     same_source: bool
     people: int
+
+    @property
+    def shares(self) -> bool:
+        """Whether it overlaps at all."""
+        return self.same_source or self.people > 0
 
 
 @dataclass(frozen=True)
@@ -97,18 +102,30 @@ class Ledger:
 
     def overlapping(self, run: Run | None, source_sha256: str, people: People | None) -> list[Overlap]:
         """Other runs that released the same source or, as far as people are known yet, some of the same people."""
-        with self._asked() as ask:
-            return self._overlapping(ask, "" if run is None else run.seal, self._source(source_sha256), people)
+        return [other for other in self.others(run, source_sha256, people) if other.shares]
 
-    def announce(self, run: Run, folder: str, version: str, people: People, judged: Collection[str]) -> list[Overlap]:
-        """Enter a release that is about to become visible; returns overlapping ones that are not among those judged.
+    def others(self, run: Run | None, source_sha256: str, people: People | None) -> list[Overlap]:
+        """All other runs that have released anything; nobody waits for the ledger while people are compared."""
+        with self._asked() as ask:
+            released = _released(ask, "" if run is None else run.seal)
+        found = []
+        for other, rows in released.items():
+            with self._asked() as ask:
+                theirs = _entered(ask, other) if people is not None else None
+            found.append(_overlap(other, rows, self._source(source_sha256), people, theirs))
+        return found
+
+    def announce(self, run: Run, folder: str, version: str, people: People, seen: Collection[str]) -> list[Overlap]:
+        """Enter a release that is about to become visible; returns overlapping ones of other runs than those seen before.
 
         If there are any, nothing was entered. Looking and entering are one transaction.
         """
         with self._asked() as ask:
-            overlaps = self._overlapping(ask, run.seal, self._source(run.source_sha256), people)
-            if new := [overlap for overlap in overlaps if overlap.run not in judged]:
-                return new
+            new = {other: rows for other, rows in _released(ask, run.seal).items() if other not in seen}
+            source = self._source(run.source_sha256)
+            found = [_overlap(other, rows, source, people, _entered(ask, other)) for other, rows in new.items()]
+            if shares := [overlap for overlap in found if overlap.shares]:
+                return shares
             self._enter(ask, run, (folder, version), people, published=False)
             return []
 
@@ -126,22 +143,6 @@ class Ledger:
             return People(0, {}, frozenset())
         table = pl.read_parquet(ingested.file(TABLE))[load(binarized)[1]]
         return People.of(self.key, table, pl.DataFrame())
-
-    def _overlapping(self, ask: Ask, seal: str, source: str, people: People | None) -> list[Overlap]:
-        rows = ask("select run, name, version, source, records from releases where run <> $1 order by at, run, folder", seal)
-        found = []
-        for run in dict.fromkeys(row[0] for row in rows):
-            own = [row for row in rows if row[0] == run]
-            same = any(row[3] == source for row in own)
-            shared = 0 if people is None else int((partners(people, self._entered(ask, run)) >= 0).sum())
-            if same or shared:
-                names = tuple(f"{name} {version}" for _, name, version, _, _ in own)
-                found.append(Overlap(run, names, same, shared))
-        return found
-
-    def _entered(self, ask: Ask, run: str) -> People:
-        rows = ask("select kind, repeated, persons from people where run = $1", run)
-        return People(0, {kind: persons for kind, _, persons in rows}, frozenset(kind for kind, often, _ in rows if often))
 
     def _enter(self, ask: Ask, run: Run, place: tuple[str, str], people: People | None, *, published: bool) -> None:
         folder, version = place
@@ -224,6 +225,23 @@ class Ledger:
                 f"the ledger was begun with another key than this vault's {LEDGER_KEY}, so nobody could be recognised; copy "
                 f"{LEDGER_KEY} into this vault from the one that began the ledger"
             )
+
+
+def _released(ask: Ask, seal: str) -> dict[str, list[tuple[Any, ...]]]:
+    """What other runs than this one have released: run -> name, version, source of each."""
+    rows = ask("select run, name, version, source from releases where run <> $1 order by at, run, folder", seal)
+    return {run: [row[1:] for row in rows if row[0] == run] for run in dict.fromkeys(row[0] for row in rows)}
+
+
+def _entered(ask: Ask, run: str) -> People:
+    rows = ask("select kind, repeated, persons from people where run = $1", run)
+    return People(0, {kind: persons for kind, _, persons in rows}, frozenset(kind for kind, often, _ in rows if often))
+
+
+def _overlap(run: str, rows: Sequence[tuple[Any, ...]], source: str, people: People | None, theirs: People | None) -> Overlap:
+    shared = 0 if people is None or theirs is None else int((partners(people, theirs) >= 0).sum())
+    names = tuple(f"{name} {version}" for name, version, _ in rows)
+    return Overlap(run, names, any(row[2] == source for row in rows), shared)
 
 
 def write_people(people: People, path: Any) -> dict[str, Any]:

@@ -72,14 +72,15 @@ def beside_others(run: Run, checked: CheckedRelease, to: Destination) -> dict[st
 
 
 def _beside_others(run: Run, checked: CheckedRelease, to: Destination) -> tuple[list[str], dict[str, Any]]:
-    """The runs that released the same people, if that is allowed, and what the manifest says of it."""
-    overlaps = to.ledger.overlapping(run, run.source_sha256, to.ledger.people(run))
+    """The other runs that were looked at, and the manifest's section on those that released the same people, if allowed."""
+    others = to.ledger.others(run, run.source_sha256, to.ledger.people(run))
+    overlaps = [other for other in others if other.shares]
     section = {}
     if to.allow_second_release and overlaps:
         section["second_release"] = second_release(run, to.ledger, overlaps, checked.rows)
     elif not to.ledger.knows(run):
         refuse_second_release(overlaps)
-    return [overlap.run for overlap in overlaps], section
+    return [other.run for other in others], section
 
 
 def _refuse_unapproved(claims: Mapping[str, Any], section: Mapping[str, Any]) -> None:
