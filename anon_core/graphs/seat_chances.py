@@ -128,11 +128,12 @@ def list_seats(masked: MaskedTable, places: NDArray[np.uint32]) -> Seats:
     allowed = _allowed(table, masked.hidden, first_row)
     most_telling = np.argsort([-attribute.levels for attribute in book.attributes], kind="stable")  # few rows for the others
     codes, offsets = np.ascontiguousarray(table.codes[most_telling][:, first]), book.level_offsets[:-1][most_telling]
-    start = ((places[first].astype(np.uint64) * np.uint64(allowed.shape[1])) >> np.uint64(32)).astype(np.int64)
+    start = np.zeros(len(size), dtype=np.int64)
     found, indptr, rows = np.empty(len(size), dtype=np.int64), np.zeros(len(size) + 1, dtype=np.int64), np.empty(0, np.int32)
     list_fitting_rows(codes, offsets, allowed, start, own_start, own, indptr, rows, found)
     if found.sum() > MOST_PAIRS:
         found = np.minimum(found, np.maximum(np.diff(own_start), MOST_PAIRS * k // k.sum()))
+        start = ((places[first].astype(np.uint64) * np.uint64(allowed.shape[1])) >> np.uint64(32)).astype(np.int64)
     indptr[1:] = np.cumsum(found)
     rows = np.empty(indptr[-1], dtype=np.int32)
     list_fitting_rows(codes, offsets, allowed, start, own_start, own, indptr, rows, found)

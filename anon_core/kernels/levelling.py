@@ -16,7 +16,7 @@ STEP = SHARE // 8  # where no share can be moved
 
 @parallel_kernel
 def level(indptr, rows, owns, row_size, k, rate, most, a, b, got):
-    # rate (C,): SHARE * size / k; most (2,): greatest share of own pairs and of others; a, b: changed; got (threads, R, 2): room
+    # rate (C,): SHARE * size / k; most (2,): greatest share of own pairs and others; a, b: changed; got (threads, R, 2): room
     """One step towards the least sum of squares: a pair's share is a[c] + b[r], at least 0, at most `most`.
 
     a moves until what c's members get is 1 each, b until a row's records are; one Newton step of each (two of a). Returns by
