@@ -14,7 +14,7 @@ from anon_core.kernels.levelling import SHARE, add_kept, level, set_limits, sett
 from anon_core.kernels.seating import list_fitting_rows
 from anon_core.records import BinaryTable, MaskedTable
 
-MOST_PAIRS = 2**26  # listed; 20 bytes each
+MOST_PAIRS = 3 * 2**24  # listed; 20 bytes each, 1 GiB
 SWEEPS = 20  # more move little (docs/performance.md)
 CLOSE = 256  # one in so many may still miss its row when levelling ends
 FREE = 2**62
