@@ -33,6 +33,7 @@ bench: $(READY) $(FAISS)  ## print `name: value` lines, minutes; needs CROWDCOVE
 	$(BIN)/python -m benchmarks.versus_faiss
 	$(BIN)/python -m benchmarks.threads
 	$(BIN)/python -m benchmarks.judge
+	$(BIN)/python -m benchmarks.insider
 	$(BIN)/python -m benchmarks.paper_tables caltech36 reed98 haverford76 simmons81 adult adult-zeros
 
 bench-all: bench        ## the larger sets of the paper and the growth with n, too: hours

@@ -1,20 +1,20 @@
 """Perfect matchings drawn at random inside a compatibility graph."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.kernels.agreement import map_allowed
-from anon_core.kernels.seating import list_fitting_rows, swap_walk
+from anon_core.graphs.seat_chances import SeatChances, list_seats, seat_chances
+from anon_core.kernels.halving import pair_ends, toss
+from anon_core.kernels.levelling import SHARE
 from anon_core.records import MaskedTable
 
-MOST_ROWS = 256  # fitting rows listed a vertex; longer lists did not mix faster (docs/performance.md)
-PROPOSALS = 400  # swaps proposed a vertex; the share left in place does not fall after that
-BATCH = 2**21  # proposals whose random words are held at a time
+Draw = Callable[[int], NDArray[np.uint32]]
 
 
-def random_matching(masked: MaskedTable, draw: Callable[[int], NDArray[np.uint32]]) -> NDArray[np.int64]:
+def random_matching(masked: MaskedTable, draw: Draw) -> NDArray[np.int64]:
     """Draw who sits in which row, so that everyone fits the row they get.
 
     Parameters
@@ -30,37 +30,70 @@ def random_matching(masked: MaskedTable, draw: Callable[[int], NDArray[np.uint32
 
     Notes
     -----
-    Starts from everyone in the own row and proposes swaps along the compatibility graph, of which up to `MOST_ROWS` rows
-    from a random place on are listed for each record. Time O(n^2 / 64) words for the lists at worst and
-    O(PROPOSALS n words) for the walk, memory O(n MOST_ROWS) and n bits a level.
+    The chance of every seat is chosen first (`seat_chances`) and kept exactly by the draw (`drawn`).
 
     References
     ----------
     The idea of publishing a secret assignment: Doka et al., k-Anonymization by Freeform Generalization, assignment
     extraction.
     """
-    table, n = masked.table, masked.table.records
-    rows, found = _fitting_rows(masked, draw(n))
-    person = np.arange(n, dtype=np.int64)
-    left = PROPOSALS * n
-    while left:
-        count = min(left, BATCH)
-        swap_walk(person, table.bits, masked.hidden, rows, found, draw(2 * count))
-        left -= count
-    row = np.empty_like(person)
-    row[person] = np.arange(n)
-    return row
+    return drawn(seat_chances(list_seats(masked, draw(masked.table.records))), draw)
 
 
-def _fitting_rows(masked: MaskedTable, places: NDArray[np.uint32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Up to `MOST_ROWS` rows that each record fits, from a random place on, and how many."""
-    table, n, book = masked.table, masked.table.records, masked.table.codebook
-    allowed = np.zeros((int(book.level_offsets[-1]), -(-n // 64)), dtype=np.uint64)
-    map_allowed(table.codes, masked.hidden, book.level_offsets, book.bit_offsets, book.ordinal, allowed)
-    # Attributes of many levels first: they leave few rows for the others.
-    most_telling = np.argsort([-attribute.levels for attribute in book.attributes], kind="stable")
-    start = (places.astype(np.uint64) * np.uint64(allowed.shape[1])) >> np.uint64(32)
-    rows, found = np.empty((n, min(n, MOST_ROWS)), dtype=np.int32), np.empty(n, dtype=np.int32)
-    codes, offsets = np.ascontiguousarray(table.codes[most_telling]), book.level_offsets[:-1][most_telling]
-    list_fitting_rows(codes, offsets, allowed, start.astype(np.int64), rows, found)
-    return rows, found
+def drawn(chances: SeatChances, draw: Draw) -> NDArray[np.int64]:
+    """A perfect matching that has each pair with its chance, int64 (n,): row of each record.
+
+    Notes
+    -----
+    Chances are whole numbers of 1 / 2^16. As multiplicities of edges they make a multigraph of degree 2^16; it is halved 16
+    times, and what is left is a matching. To halve it, edges of odd multiplicity are paired at random at each end, and
+    along each cycle of pairs they lose and gain one in turn, by a fair coin: an edge's expected multiplicity is halved
+    exactly, whatever the pairing. Time O(pairs) a halving, memory 40 bytes a pair that is held. Equal records and equal
+    rows are one vertex until the end; who of them gets which is a random order.
+    """
+    seats = chances.seats
+    pairs = np.flatnonzero(chances.held)
+    owner = (np.searchsorted(seats.indptr, pairs, side="right") - 1).astype(np.int32)
+    row, count = seats.rows[pairs], chances.held[pairs]
+    del pairs
+    for _ in range(SHARE.bit_length() - 1):
+        count = halved(owner, row, count, (len(seats.size), len(seats.row_size)), draw)
+        stays = count > 0
+        if not stays.all():
+            owner, row, count = owner[stays], row[stays], count[stays]
+    # The members of each class, shuffled, take its seats in order.
+    record, place = _shuffled(seats.record_class, draw), _shuffled(seats.row_class, draw)
+    seated = np.argsort(np.repeat(row, count), kind="stable")
+    found = np.empty(len(record), dtype=np.int64)
+    found[record[seated]] = place
+    return found
+
+
+def halved(
+    owner: NDArray[np.int32],
+    row: NDArray[np.int32],
+    count: NDArray[np.signedinteger[Any]],
+    vertices: tuple[int, int],
+    draw: Draw,
+) -> NDArray[np.signedinteger[Any]]:
+    """Half of the edges owner - row, given by multiplicity and all degrees even: at each vertex half of them.
+
+    Halves of odd multiplicities are rounded by fair coins.
+    """
+    odd = np.flatnonzero(count & 1)
+    m = len(odd)
+    count = count >> 1
+    if m:
+        mates, order = np.empty((2, m), dtype=np.int32), np.empty(m, dtype=np.int32)
+        for mate, vertex, number in zip(mates, (owner[odd], row[odd]), vertices, strict=True):
+            pair_ends(vertex, number, draw(m), order, mate)
+        up = np.empty(m, dtype=np.int8)
+        toss(mates[0], mates[1], draw(-(-m // 32)), up)
+        count[odd] += up
+    return count
+
+
+def _shuffled(kind: NDArray[np.int64], draw: Draw) -> NDArray[np.int64]:
+    """All indices, by kind, those of each kind in random order."""
+    order = np.argsort(draw(2 * len(kind)).view(np.uint64), kind="stable")
+    return order[np.argsort(kind[order], kind="stable")]
