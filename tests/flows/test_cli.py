@@ -186,7 +186,7 @@ def test_quiet_prints_the_folder_only(released):
 def test_quiet_refusals_are_one_line(released):
     options = ("--quiet", "--set", "privacy.k=9")
     done = crowdcover("release", released.plan, *options, environment={"PREFECT_LOGGING_LEVEL": "INFO"})
-    assert "this source was released under 1 other plan(s) already" in refusal((done.code, done.out, done.err), 2)
+    assert "this source was released already (people v1)" in refusal((done.code, done.out, done.err), 2)
 
 
 def test_set_reaches_every_corner_and_its_paths_start_where_one_stands(server, tmp_path):
