@@ -307,7 +307,7 @@ def test_ctrl_c_stops_and_the_next_run_goes_on(server, tmp_path):
     assert "crowdcover: stopped; run the same command again to go on" in done.err
     assert "Traceback" not in done.err
     times = order.stage_times()
-    assert set(times) == {"ingest", "validate-ingested", "binarize", "validate-binarized"}
+    assert set(times) == {"ingest", "validate-ingested", "binarize", "validate-binarized", "identify"}
     assert order.release() == order.folder_of_v1
     assert order.stage_times().items() >= times.items()
 
