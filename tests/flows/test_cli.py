@@ -192,7 +192,7 @@ def test_quiet_prints_the_folder_only(released):
 def test_quiet_refusals_are_one_line(released):
     options = ("--quiet", "--set", "privacy.k=9")
     done = crowdcover("release", released.plan, *options, environment={"PREFECT_LOGGING_LEVEL": "INFO"})
-    assert "this source was released under 1 other plan(s) already" in refusal((done.code, done.out, done.err), 2)
+    assert "this source was released already (people v1)" in refusal((done.code, done.out, done.err), 2)
 
 
 def test_set_reaches_every_corner_and_its_paths_start_where_one_stands(server, tmp_path):
@@ -313,7 +313,7 @@ def test_ctrl_c_stops_and_the_next_run_goes_on(server, tmp_path):
     assert "crowdcover: stopped; run the same command again to go on" in done.err
     assert "Traceback" not in done.err
     times = order.stage_times()
-    assert set(times) == {"ingest", "validate-ingested", "binarize", "validate-binarized"}
+    assert set(times) == {"ingest", "validate-ingested", "binarize", "validate-binarized", "identify"}
     assert order.release() == order.folder_of_v1
     assert order.stage_times().items() >= times.items()
 
