@@ -15,9 +15,9 @@ EXPLAINED = (
     "guessing: picking blindly among the k rows that the plan demands for the person. This is measured, not promised."
 )
 ABOVE_EXPLAINED = (
-    "Above 1/k: the share of people whose row is found more often than by guessing among their own k rows; above 1.5/k: more "
-    "than one and a half times as often, and so on. An attack whose guess is right or wrong, with no chances in between, has "
-    "no such share."
+    "Above 1/k: the share of people of whom the attacker holds a row for likelier than a guess among their own k rows would "
+    "make it; above 1.5/k: more than one and a half times as likely, and so on. An attack whose guess is right or wrong, with "
+    "no chances in between, has no such share."
 )
 
 

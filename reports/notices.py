@@ -43,7 +43,7 @@ def _found(manifest: Manifest) -> Iterator[str]:
                 f"against {percent(attack.guess)}."
             )
         if attack.attacker.chances and known(far := attack.above.get("3")) and far > 0:
-            yield f"{attack.who} finds {percent(far)} of the people more than three times as often as by guessing."
+            yield f"{attack.who} holds a row of {percent(far)} of the people for more than three times as likely as a guess."
 
 
 def _unapproved(manifest: Manifest) -> Iterator[str]:

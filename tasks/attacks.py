@@ -31,7 +31,7 @@ def attacks(
     section = {
         "linkage": _told(1 / crowds.compatible, k),
         "tightest row": _told(tightest_row(codebook, released, classes, seat), k),
-        "insider": {**_told(belief.likeliest, k), "realized": _mean(belief.right)},
+        "insider": {**_told(belief.likeliest, k), "success": _mean(belief.right), "believed": _mean(belief.likeliest)},
         "order": {**_told(by_order.astype(np.float64), k), "right": int(by_order.sum())},
     }
     if partly:  # a table of one quasi-identifier has no part

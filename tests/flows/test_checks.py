@@ -64,7 +64,7 @@ def test_the_manifest_says_what_a_slow_judge_counts(server, tmp_path, formats):
     assert attacks["linkage"]["success"] == pytest.approx((1 / fit.sum(axis=1)).mean())
     assert attacks["linkage"]["above"] == dict.fromkeys(("1", "1.5", "2", "3"), 0)
     belief = naive.likeliest_matching(fit, SWEEPS).max(axis=1)
-    assert attacks["insider"]["success"] == pytest.approx(belief.mean())
+    assert attacks["insider"]["believed"] == pytest.approx(belief.mean())
     assert attacks["insider"]["above"]["1.5"] == (belief > 1.5 / 4).mean()
     assert max(attacks["partial linkage"]["known"].values()) <= attacks["linkage"]["success"]
     assert said["sensitive"] == {

@@ -91,7 +91,7 @@ def full(**settings: Any) -> dict[str, Any]:
         "attacks": {
             "linkage": attack(0.019, 0.03, (0.0, 0.0, 0.0)),
             "tightest row": attack(0.0222, 0.03, (0.02, 0.02, 0.02)),
-            "insider": attack(0.0296, 0.03, (0.412, 0.031, 0.0)) | {"realized": 0.028},
+            "insider": attack(0.0296, 0.03, (0.412, 0.031, 0.0)) | {"believed": 0.031},
             "order": attack(0.002, 0.03, (0.002, 0.002, 0.002)) | {"right": 1},
             "partial linkage": attack(0.0071, 0.03, (0.0, 0.0, 0.0)) | {"known": {"1": 0.005, "2": 0.0092}},
         },
