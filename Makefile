@@ -11,7 +11,7 @@ demo: $(READY)          ## release a real survey and show the result
 	$(BIN)/crowdcover demo
 
 test: $(READY)          ## everything but the slow suites
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -m "not slow" --numprocesses 2 --dist loadfile
 
 test-all: test          ## the slow suites, too: real tables, released end to end
 	$(BIN)/python -m pytest -m slow

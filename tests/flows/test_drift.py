@@ -15,7 +15,8 @@ from tests.flows.orders import Order, people
 from tests.flows.processes import crowdcover
 from tests.flows.test_release import change, manifest
 
-DRIFTS = {"note": {"role": "drop"}}  # few values to carry: people of one table are in the next
+# Nothing is carried: people of one table are in the next, and what tells their rows apart would thin out their crowds.
+DRIFTS = {"diagnosis": {"role": "drop"}, "note": {"role": "drop"}}
 NEW = "new-Lemuria"
 
 
@@ -173,7 +174,7 @@ def test_utility_that_falls_is_refused_after_the_check_and_accepting_it_recomput
     assert "check" in times
     order.write(checks={"drift": {"utility": 1}})
     folder = order.release()
-    assert order.stage_times() == times
+    assert times.items() < order.stage_times().items()  # and that both releases show the same people
     assert manifest(folder)["drift"]["utility_before"] == 1.0
 
 
@@ -235,12 +236,12 @@ def test_under_a_changed_plan_data_are_compared_and_utility_is_not(server, tmp_p
 
 
 def test_a_carried_column_of_another_type_is_refused(server, tmp_path):
-    order = order_of(tmp_path, source={"path": "people.parquet"})
+    order = order_of(tmp_path, source={"path": "people.parquet"}, columns={"note": {"role": "drop"}})
     table = pl.read_csv(order.source, infer_schema=False)
     table.with_columns(diagnosis=pl.col("diagnosis").str.slice(-1).cast(pl.Int64)).write_parquet(tmp_path / "people.parquet")
     order.source = tmp_path / "people.parquet"
     order.release()
-    table.write_parquet(order.source)
+    table.with_columns(ssn=pl.col("ssn") + "-other").write_parquet(order.source)
     with pytest.raises(
         GuaranteeError, match=r"column 'diagnosis' holds String instead of Int64; mend .*checks\.drift\.types=allow"
     ):

@@ -383,7 +383,10 @@ def for_half_of_them(table):
 WRONG = {way.__name__: way for way in (tell_everything, hub_rows, one_less, for_half_of_them, all_bits)}
 REFUSALS = {
     "tell_everything": r"compatible crowds \(\d+ of 90",
-    "hub_rows": r"publication refused; broken: matchable crowds \(\d+ of 90 records are matchable with fewer than k rows\); every verdict lies in the vault: [0-9a-f]{16}/docs/index.html$",
+    "hub_rows": (
+        r"publication refused; broken: matchable crowds \(\d+ of 90 records are matchable with fewer than k rows\); "
+        r"every verdict lies in the vault: [0-9a-f]{16}/docs/index\.html$"
+    ),
     "one_less": r"compatible crowds \(\d+ of 90",
     "for_half_of_them": r"crowds \(\d+ of 90",
 }

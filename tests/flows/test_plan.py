@@ -369,7 +369,8 @@ WRONG = [
     ("[checks]\nmin_utility = 85", "checks.min_utility must be less than or equal to 1"),
     (
         "[checks]\nmin_k = 3",
-        "unknown key checks.min_k; allowed: min_utility, columns, l_diversity, t_closeness, max_row_loss, drift, max_attack_success",
+        "unknown key checks.min_k; allowed: min_utility, columns, l_diversity, t_closeness, max_row_loss, drift, "
+        "max_attack_success",
     ),
     ("[checks]\nmax_attack_success = 2", "checks.max_attack_success must be less than or equal to 1"),
     ("[checks]\nmax_row_loss = -1", "checks.max_row_loss must be greater than or equal to 0"),

@@ -235,7 +235,8 @@ def test_says_first_what_else_does_not_hold() -> None:
     before, after = text.split("Promised to every person")
     for said in (
         "What else to know", "same value of the sensitive column illness", "on average 8.2 % against 3.0 %",
-        "21.0 % of the people for more than three times as likely as a guess", "The plan requires an approval, but nobody's is recorded",
+        "21.0 % of the people for more than three times as likely as a guess",
+        "The plan requires an approval, but nobody's is recorded",
     ):  # fmt: skip
         assert said in before, said
     for said in ("Attack 'tea leaves'", "better 90.0 % 70.0 % 21.0 % 21.0 %", "Columns gone age, sex"):
