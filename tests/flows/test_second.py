@@ -26,6 +26,11 @@ NO_IDENTIFIER = {"columns": {"ssn": {"role": "drop"}}}
 INTERSECTED = "crowds after intersection"
 
 
+def order_of(folder, rows=None, **sections):
+    """What tells people apart in these tables has drifted on purpose."""
+    return Order(folder, rows, **{"checks": {"drift": "off"}, **sections})
+
+
 def aged(rows):
     """The same people some years later: nobody's quasi-identifiers are what they were."""
     return [(row[0], row[1] + 3, "trier", *row[3:]) for row in rows]
@@ -57,7 +62,7 @@ def findings(folder, order):
     ids=["other quasi-identifiers", "some of them", "a table that has grown"],
 )
 def test_people_who_were_released_are_recognised_in_another_table(server, tmp_path, second, words):
-    order = Order(tmp_path)
+    order = order_of(tmp_path)
     order.release()
     order.write_source(second)
     with pytest.raises(SecondReleaseError, match=words + ".*none may be shared.*allow_second_release = true"):
@@ -68,7 +73,7 @@ def test_people_who_were_released_are_recognised_in_another_table(server, tmp_pa
 
 @pytest.mark.parametrize("rows", [people()[:40] + people(50, draws=8), people()[::-1]], ids=["some of them", "another order"])
 def test_without_identifiers_whole_records_are_recognised(server, tmp_path, rows):
-    order = Order(tmp_path, **NO_IDENTIFIER)
+    order = order_of(tmp_path, **NO_IDENTIFIER)
     order.release()
     order.write_source(rows)
     with pytest.raises(SecondReleaseError, match="people of this source were released already"):
@@ -76,7 +81,7 @@ def test_without_identifiers_whole_records_are_recognised(server, tmp_path, rows
 
 
 def test_other_people_pass_silently(server, tmp_path):
-    order = Order(tmp_path)
+    order = order_of(tmp_path)
     order.release()
     order.write_source(people(first=90))  # the same records, of other persons
     folder = order.release()
@@ -88,7 +93,7 @@ def test_other_people_pass_silently(server, tmp_path):
 def test_people_who_were_left_out_were_not_released(server, tmp_path):
     """Those who miss a city are dropped from the first release, and are all there is in the second."""
     city = {"city": {"role": "quasi", "kind": "categorical", "missing": "drop"}}
-    order = Order(tmp_path, columns=city)
+    order = order_of(tmp_path, columns=city)
     order.release()
     nowhere = [row for row in people() if not row[2]]
     order.write_source([(*row[:2], "ulm", *row[3:]) for row in nowhere])
@@ -96,7 +101,7 @@ def test_people_who_were_left_out_were_not_released(server, tmp_path):
 
 
 def test_the_first_plan_gets_its_release_back_though_a_second_was_allowed(server, tmp_path):
-    order = Order(tmp_path, calm(people()))
+    order = order_of(tmp_path, calm(people()))
     first = order.release()
     before = order.document
     order.document = json.loads(json.dumps(before))
@@ -111,7 +116,7 @@ def test_the_first_plan_gets_its_release_back_though_a_second_was_allowed(server
 
 
 def test_the_command_refuses_with_exit_code_2(server, tmp_path):
-    order = Order(tmp_path)
+    order = order_of(tmp_path)
     order.release()
     order.write_source(aged(people()))
     done = crowdcover("release", order.plan)
@@ -121,7 +126,7 @@ def test_the_command_refuses_with_exit_code_2(server, tmp_path):
 
 def test_a_ledger_of_before_there_were_ledgers_is_built_from_the_runs(server, tmp_path):
     """Without digests of identifiers, which such runs have not kept, whole records are recognised."""
-    order = Order(tmp_path)
+    order = order_of(tmp_path)
     order.release()
     shutil.rmtree(order.run.path / "identify")
     for name in ("ledger.sqlite", "ledger.key"):
@@ -145,7 +150,7 @@ def crowds_by_definition(tables, folders):
 
 
 def test_what_does_not_tell_rows_apart_may_be_released_again(server, tmp_path):
-    order = Order(tmp_path, calm(people()))
+    order = order_of(tmp_path, calm(people()))
     first = order.release()
     order.write(privacy={"k": 6}, **ALLOWED)
     second = order.release()
@@ -163,7 +168,7 @@ def test_what_does_not_tell_rows_apart_may_be_released_again(server, tmp_path):
 
 
 def test_distinct_notes_link_rows_and_are_refused(server, tmp_path):
-    order = Order(tmp_path)
+    order = order_of(tmp_path)
     order.release()
     order.write(privacy={"k": 5}, **ALLOWED)
     with pytest.raises(
@@ -181,9 +186,9 @@ def test_distinct_notes_link_rows_and_are_refused(server, tmp_path):
 def test_how_many_fall_short_is_what_the_definition_says(server, tmp_path):
     """Five illnesses, two plans: some crowds keep k rows, others do not."""
     columns = {"note": {"role": "drop"}}
-    order = Order(tmp_path, columns=columns)
+    order = order_of(tmp_path, columns=columns)
     first = order.release()
-    elsewhere = Order(tmp_path / "second", aged(people()), columns=columns, privacy={"k": 3})
+    elsewhere = order_of(tmp_path / "second", aged(people()), columns=columns, privacy={"k": 3})
     left = crowds_by_definition([people(), aged(people())], [first, elsewhere.release()])
     short = sum(a < 4 or b < 3 for a, b in left.values())
     margin = min(min(a - 4, b - 3) for a, b in left.values())
@@ -198,7 +203,7 @@ def test_how_many_fall_short_is_what_the_definition_says(server, tmp_path):
 def test_three_releases(server, tmp_path):
     """Sixty people are in all three, thirty in two of them."""
     tables = [calm(people()), calm(aged(people())), calm(people()[:60] + people(60, draws=8, first=500))]
-    order = Order(tmp_path, tables[0])
+    order = order_of(tmp_path, tables[0])
     folders = [order.release()]
     for rows in tables[1:]:
         order.write_source(rows)
@@ -212,7 +217,7 @@ def test_three_releases(server, tmp_path):
 
 def test_a_third_release_is_audited_against_both_of_the_others(server, tmp_path):
     """The first release carries notes, the second does not: the third is linked to the first alone."""
-    order = Order(tmp_path)
+    order = order_of(tmp_path)
     order.release()
     order.write(**QUASI_ONLY, **ALLOWED)
     order.release()
@@ -222,7 +227,7 @@ def test_a_third_release_is_audited_against_both_of_the_others(server, tmp_path)
 
 
 def test_a_release_whose_run_is_gone_cannot_be_audited(server, tmp_path):
-    order = Order(tmp_path, calm(people()))
+    order = order_of(tmp_path, calm(people()))
     order.release()
     path = order.run.path
     order.write(privacy={"k": 5}, **ALLOWED)
@@ -237,7 +242,7 @@ def test_a_release_whose_run_is_gone_cannot_be_audited(server, tmp_path):
 
 
 def test_an_audit_says_when_the_other_run_is_gone(server, tmp_path):
-    order = Order(tmp_path, calm(people()))
+    order = order_of(tmp_path, calm(people()))
     first = order.run.path
     order.release()
     order.write(privacy={"k": 5}, **ALLOWED)
@@ -249,7 +254,9 @@ def test_an_audit_says_when_the_other_run_is_gone(server, tmp_path):
 @pytest.mark.parametrize("formats", [["csv"], ["parquet"]])
 def test_the_audit_of_either_format_reads_the_published_rows(server, tmp_path, formats, capsys):
     rows = [(*row[:4], str(number % 2 + 0.5), "note", row[6]) for number, row in enumerate(people())]
-    order = Order(tmp_path, rows, columns={"diagnosis": {"role": "sensitive", "kind": "numeric"}}, publish={"formats": formats})
+    order = order_of(
+        tmp_path, rows, columns={"diagnosis": {"role": "sensitive", "kind": "numeric"}}, publish={"formats": formats}
+    )
     order.release()
     order.write(privacy={"k": 2}, **ALLOWED, columns={"note": {"role": "drop"}, "diagnosis": {"role": "drop"}})
     order.write(columns={"city": {"role": "quasi", "kind": "categorical", "weight": 2.0}})
@@ -264,7 +271,7 @@ def test_the_audit_of_either_format_reads_the_published_rows(server, tmp_path, f
 
 
 def test_of_two_plans_that_publish_at_once_one_wins(server, tmp_path):
-    one, other = Order(tmp_path), Order(tmp_path, source={"path": "other.csv"})
+    one, other = order_of(tmp_path), order_of(tmp_path, source={"path": "other.csv"})
     other.source = tmp_path / "other.csv"
     other.write_source(aged(people()))
     other.plan = tmp_path / "other.toml"
@@ -292,7 +299,7 @@ def test_a_release_that_came_in_between_is_noticed_under_the_lock(server, tmp_pa
     """The other table is published while this one is at work."""
     import flows.release as module
 
-    order, other = Order(tmp_path), Order(tmp_path / "other", aged(people()), publish={"vault": str(tmp_path / "vault")})
+    order, other = order_of(tmp_path), order_of(tmp_path / "other", aged(people()), publish={"vault": str(tmp_path / "vault")})
     made, ran = module.check, []
 
     def check(*arguments):
@@ -309,7 +316,7 @@ def test_a_release_that_came_in_between_is_noticed_under_the_lock(server, tmp_pa
 
 
 def test_without_its_ledger_nothing_is_published(server, tmp_path):
-    order = Order(tmp_path)
+    order = order_of(tmp_path)
     order.release()
     path = order.vault / "ledger.sqlite"
     whole = path.read_bytes()
@@ -325,7 +332,7 @@ def test_without_its_ledger_nothing_is_published(server, tmp_path):
 def test_a_ledger_that_fails_when_it_is_written_leaves_nothing_half_published(server, tmp_path, monkeypatch):
     from tasks.ledger import Ledger
 
-    order, announce = Order(tmp_path).fix_seed(), Ledger.announce
+    order, announce = order_of(tmp_path).fix_seed(), Ledger.announce
 
     def fail(*arguments):
         raise LedgerError("the ledger does not answer")
@@ -341,7 +348,7 @@ def test_a_ledger_that_fails_when_it_is_written_leaves_nothing_half_published(se
 def test_a_ledger_that_fails_once_published_is_mended_by_the_next_run(server, tmp_path, monkeypatch):
     from tasks.ledger import Ledger
 
-    order = Order(tmp_path).fix_seed(SEED[::-1])
+    order = order_of(tmp_path).fix_seed(SEED[::-1])
     words = []
     monkeypatch.setattr(logging.getLogger("prefect.task_runs"), "handlers", [handler := logging.Handler()])
     handler.emit = lambda record: words.append(record.getMessage())

@@ -10,9 +10,9 @@ import pytest
 
 from tasks.ledger import Ledger, LedgerError
 from tasks.storage import SecondReleaseError, Vault
-from tests.flows.orders import Order, people
+from tests.flows.orders import people
 from tests.flows.processes import crowdcover
-from tests.flows.test_second import INTERSECTED, aged, calm, findings, section
+from tests.flows.test_second import INTERSECTED, aged, calm, findings, order_of, section
 from tests.tasks.test_postgres import PASSWORD, USER
 from tests.tasks.test_postgres import server as postgres  # noqa: F401 - a fixture, skipped where no server can be started
 
@@ -42,7 +42,7 @@ def share_key(order, other):
 
 
 def test_a_release_and_a_refused_second_one(server, uri, tmp_path):
-    order = Order(tmp_path, publish={"ledger": uri})
+    order = order_of(tmp_path, publish={"ledger": uri})
     first = order.release()
     assert order.release() == first
     assert query(uri, "select name, version, records, published from releases") == [("people", "v1", 90, 1)]
@@ -56,7 +56,7 @@ def test_a_release_and_a_refused_second_one(server, uri, tmp_path):
 
 
 def test_an_allowed_second_release_is_intersected(server, uri, tmp_path):
-    order = Order(tmp_path, calm(people()), publish={"ledger": uri})
+    order = order_of(tmp_path, calm(people()), publish={"ledger": uri})
     order.release()
     order.write(privacy={"k": 6}, publish={"allow_second_release": True})
     folder = order.release()
@@ -65,7 +65,7 @@ def test_an_allowed_second_release_is_intersected(server, uri, tmp_path):
 
 
 def test_two_vaults_that_share_a_ledger(server, uri, tmp_path):
-    order, other = (Order(tmp_path / name, publish={"ledger": uri}) for name in ("one", "other"))
+    order, other = (order_of(tmp_path / name, publish={"ledger": uri}) for name in ("one", "other"))
     order.release()
     with pytest.raises(
         LedgerError, match=r"begun with another key than this vault's ledger.key.*copy ledger.key into this vault"
@@ -87,7 +87,7 @@ def test_two_vaults_that_share_a_ledger(server, uri, tmp_path):
 
 
 def test_a_vault_that_has_released_before_brings_its_releases(server, uri, tmp_path):
-    order = Order(tmp_path)
+    order = order_of(tmp_path)
     order.release()
     order.write(publish={"ledger": uri})
     order.write_source(aged(people()))
@@ -97,7 +97,7 @@ def test_a_vault_that_has_released_before_brings_its_releases(server, uri, tmp_p
 
 
 def test_of_two_vaults_that_announce_at_once_one_is_entered(server, uri, tmp_path):
-    orders = [Order(tmp_path / name) for name in ("one", "other")]
+    orders = [order_of(tmp_path / name) for name in ("one", "other")]
     orders[0].release()
     share_key(*orders)
     orders[1].release()
@@ -119,7 +119,7 @@ def test_of_two_vaults_that_announce_at_once_one_is_entered(server, uri, tmp_pat
 
 
 def test_it_holds_digests_counts_and_names(server, uri, tmp_path):
-    order = Order(tmp_path, publish={"ledger": uri})
+    order = order_of(tmp_path, publish={"ledger": uri})
     order.release()
     held = "".join(
         str(query(uri, f"select * from {table}")) for table in ("about", "releases", "people")
@@ -141,7 +141,7 @@ def test_a_server_that_does_not_answer(server, uri, tmp_path, spoil):
         "password": uri.replace(PASSWORD, PASSWORD + "wrong"),
         "database": f"{address}/zq7none",
     }
-    order = Order(tmp_path, publish={"ledger": wrong[spoil]})
+    order = order_of(tmp_path, publish={"ledger": wrong[spoil]})
     done = crowdcover("release", order.plan)
     assert done.code == 1
     assert "the ledger at publish.ledger does not answer" in done.err
@@ -155,7 +155,7 @@ def test_a_server_that_does_not_answer(server, uri, tmp_path, spoil):
 def test_a_ledger_that_somebody_holds_is_waited_for_and_then_refused(server, uri, tmp_path, monkeypatch):
     import tasks.ledger as module
 
-    order = Order(tmp_path, publish={"ledger": uri})
+    order = order_of(tmp_path, publish={"ledger": uri})
     order.release()
     from adbc_driver_postgresql import dbapi
 
