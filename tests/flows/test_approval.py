@@ -560,3 +560,27 @@ def test_rows_are_the_same_with_and_without_approval(server, tmp_path):
     waits(asked)
     decided(asked, "approve")
     assert data_bytes(asked.release()) == data_bytes(plain.release())
+
+
+# ---------------------------------------------------------------- beside other releases
+
+
+def test_what_is_approved_says_how_it_stands_beside_other_releases(server, tmp_path, monkeypatch):
+    """Another release of the same people asks anew, be it published before the flow looks or while it is at work."""
+    calm = [(*row[:4], "ill", "note", row[6]) for row in people()]
+    allowed = {"allow_second_release": True, "approval": "required"}
+    order = Order(tmp_path, calm, checks={"drift": "off"}, publish=allowed)
+    waits(order)
+    decided(order, "approve")
+    other = Order(tmp_path / "other", calm, name="other", publish={"vault": str(order.vault), "allow_second_release": True})
+    other.write(privacy={"k": 3})
+    other.release()
+    monkeypatch.setattr("flows.release.beside_others", lambda *_: {})
+    with pytest.raises(GuaranteeError, match="was published since this one was approved; run again to ask once more"):
+        order.release()
+    monkeypatch.undo()
+    assert "waits for approval" in waits(order)
+    assert [request.question.manifest.get("second_release", {}).get("overlapping") for request in requests(order)] == [None, 1]
+    decided(order, "approve")
+    assert read_json(order.release() / "manifest.json")["second_release"]["below_k"] == 0
+    assert audit_release(order.folder_of_v1, order.plan).holds
