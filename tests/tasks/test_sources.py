@@ -199,9 +199,7 @@ def csv_files(draw):
 def test_cells_come_back_as_they_were_written(tmp_path_factory, file, packed):
     text, separator, rows = file
     content = text.encode()
-    path = put(
-        tmp_path_factory.getbasetemp(), "p.csv.gz" if packed else "p.csv", gzipped(content) if packed else content
-    )
+    path = put(tmp_path_factory.getbasetemp(), "p.csv.gz" if packed else "p.csv", gzipped(content) if packed else content)
     found = read_all(Source(path=path, separator=separator)).rows()
     assert found == [tuple(cell.strip() or None for cell in row) for row in rows]
 
