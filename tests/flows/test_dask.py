@@ -33,7 +33,7 @@ def test_a_cluster_that_does_not_answer_stops_the_run_and_the_next_goes_on(serve
     with dask.config.set({"distributed.comm.timeouts.connect": "1s"}), pytest.raises(ClusterError, match="no Dask scheduler"):
         order.release()
     times = order.stage_times()
-    assert set(times) == {"ingest", "validate-ingested", "binarize", "validate-binarized"}
+    assert set(times) == {"ingest", "validate-ingested", "binarize", "validate-binarized", "identify"}
     del order.document["compute"]
     order.write()
     assert order.release() == order.folder_of_v1
