@@ -341,6 +341,7 @@ def test_deciding_needs_no_prefect(order):
     assert done.stdout.splitlines()[-1] == "slow: [] 0"
 
 
+@pytest.mark.slow
 def test_one_of_many_plans_waits(server, tmp_path):
     waiting = Order(tmp_path / "waiting", name=f"waiting-{os.getpid()}", publish={"approval": "required"})
     free = Order(tmp_path / "free", name=f"free-{os.getpid()}")
@@ -431,6 +432,7 @@ def suspended(deployment, order):
     return found
 
 
+@pytest.mark.slow
 def test_a_served_run_is_suspended_and_shows_the_numbers_once(suspended, deployment, order):
     state = suspended.state()
     details = state["state_details"]
@@ -459,6 +461,7 @@ def test_a_served_run_is_suspended_and_shows_the_numbers_once(suspended, deploym
     assert suspended.state()["name"] == "Suspended"
 
 
+@pytest.mark.slow
 def test_approved_in_prefect(suspended, order):
     suspended.answer(decision="approve", name="Ada", note="in the form")
     assert suspended.ends()["name"] == "Completed"
@@ -469,6 +472,7 @@ def test_approved_in_prefect(suspended, order):
     assert "was approved by Ada" in decide(order, "reject").err
 
 
+@pytest.mark.slow
 def test_rejected_in_prefect(suspended, order):
     suspended.answer(decision="reject", name="Bo")
     state = suspended.ends()
@@ -479,6 +483,7 @@ def test_rejected_in_prefect(suspended, order):
         order.release()
 
 
+@pytest.mark.slow
 def test_approved_in_the_terminal(suspended, order):
     done = decided(order, "approve")
     assert done.last_line.endswith(f"flow run {suspended.id} goes on")
@@ -487,6 +492,7 @@ def test_approved_in_the_terminal(suspended, order):
     assert read_json(order.folder_of_v1 / "manifest.json")["approval"]["by"] == "Ada Lovelace"
 
 
+@pytest.mark.slow
 def test_rejected_in_the_terminal(suspended, order):
     assert decided(order, "reject").last_line.endswith(f"flow run {suspended.id} goes on")
     state = suspended.ends()
@@ -495,6 +501,7 @@ def test_rejected_in_the_terminal(suspended, order):
     assert order.versions == []
 
 
+@pytest.mark.slow
 def test_cancelled_while_it_waits(suspended, deployment, order):
     subprocess.run(
         [Path(sys.executable).with_name("prefect"), "flow-run", "cancel", suspended.id], check=True, capture_output=True
@@ -509,6 +516,7 @@ def test_cancelled_while_it_waits(suspended, deployment, order):
     assert order.versions == ["v1"]
 
 
+@pytest.mark.slow
 def test_approved_without_a_way_to_prefect(suspended, order):
     """The decision stands in the vault, whatever the network does."""
     unreachable = {"PREFECT_API_URL": "http://127.0.0.1:9/api", "PREFECT_CLIENT_MAX_RETRIES": "0"}
@@ -523,6 +531,7 @@ def test_approved_without_a_way_to_prefect(suspended, order):
     assert order.versions == ["v1"]
 
 
+@pytest.mark.slow
 def test_two_answers_that_differ_publish_nothing(suspended, order):
     unreachable = {"PREFECT_API_URL": "http://127.0.0.1:9/api", "PREFECT_CLIENT_MAX_RETRIES": "0"}
     assert crowdcover("approve", order.run.path.name, "--vault", order.vault, *WHO, environment=unreachable).code == 0
@@ -534,6 +543,7 @@ def test_two_answers_that_differ_publish_nothing(suspended, order):
     assert order.versions == []
 
 
+@pytest.mark.slow
 def test_nobody_answers_in_prefect(deployment, order):
     order.write(publish={"approval_timeout": "1s"})
     found = Served(deployment, order)

@@ -168,6 +168,7 @@ POINTS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", POINTS, ids=[f"before {RENAMES[number]}" for number in POINTS])
 def test_killed_before_something_is_in_place(whole, tmp_path, number):
     order = Order(tmp_path).fix_seed()

@@ -70,6 +70,7 @@ def test_everybody_can_read_it(judged) -> None:
     assert {name: complaints(entry) for name, entry in judged.items()} == {name: {} for name in judged}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flaw", FLAWS)
 def test_every_complaint_can_be_made(flawed, flaw: str) -> None:
     assert FLAWS[flaw][2] in complaints(flawed[flaw])

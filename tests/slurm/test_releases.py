@@ -101,6 +101,7 @@ def test_watched_to_publication(slurm, order, whole, said):
     assert not slurm.jobs()
 
 
+@pytest.mark.slow
 def test_srun_starts_the_ranks_as_well(slurm, order, whole):
     order.write(compute={"cluster": {**RANKS, "start": "srun", "mpi": "pmi2"}})
     assert data_bytes(order.release()) == whole
@@ -138,12 +139,14 @@ def end_flow(order, slurm, number, sign):
     return job
 
 
+@pytest.mark.slow
 def test_a_flow_that_is_told_to_end_cancels_its_job(slurm, order, whole):
     end_flow(order, slurm, 2, signal.SIGTERM)
     assert not slurm.jobs()
     assert data_bytes(order.release()) == whole
 
 
+@pytest.mark.slow
 def test_a_flow_run_that_is_cancelled_in_prefect(slurm, order, whole):
     runs = []
 
@@ -167,6 +170,7 @@ def test_a_flow_run_that_is_cancelled_in_prefect(slurm, order, whole):
     assert data_bytes(order.release()) == whole
 
 
+@pytest.mark.slow
 def test_a_flow_that_is_killed_finds_its_job_again(slurm, order, whole, said):
     job = end_flow(order, slurm, 2, signal.SIGKILL)
     assert data_bytes(order.release()) == whole
@@ -174,6 +178,7 @@ def test_a_flow_that_is_killed_finds_its_job_again(slurm, order, whole, said):
     assert len(list((order.run.path / "job-logs").iterdir())) == 2
 
 
+@pytest.mark.slow
 def test_the_job_of_a_flow_run_that_prefect_has_killed_is_cancelled(slurm, order):
     for pid in end_and_stop(order, slurm):
         os.kill(pid, signal.SIGSTOP)
