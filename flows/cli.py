@@ -6,12 +6,12 @@ import os
 import sys
 import traceback
 from collections.abc import Callable, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from anon_core.errors import AnonymityError
-from flows import decisions
 
 if TYPE_CHECKING:
     from flows.plan import ReleasePlan
@@ -122,16 +122,15 @@ def _parser() -> argparse.ArgumentParser:
     command = _command(commands, "serve", "serve a plan as a Prefect deployment until stopped", serve)
     _plan_arguments(command)
     command.add_argument("--cron", metavar='"M H D M W"', help="when to run, in UTC")
-    for name, does, run in (
-        ("approve", "let a release be published that waits for approval; shows its numbers first", decisions.approve),
-        ("reject", "refuse a release that waits for approval: nothing is published", decisions.reject),
-        ("reopen", "ask once more for an approval that was refused, or not given in time", decisions.reopen),
+    for name, does in (
+        ("approve", "let a release be published that waits for approval; shows its numbers first"),
+        ("reject", "refuse a release that waits for approval: nothing is published"),
+        ("reopen", "ask once more for an approval that was refused, or not given in time"),
     ):
-        command = _command(commands, name, does, run)
-        decisions.arguments(command)
+        command = _command(commands, name, does, partial(decide, name))
+        _waiting(command)
         if name != "reopen":
-            decisions.signature(command)
-        _overrides(command)
+            _signature(command)
     command = _command(commands, "demo", "release a real survey that ships inside a dependency; needs no network", demo)
     command.add_argument("--folder", type=Path, default=Path("crowdcover-demo"), help="where to write (default: %(default)s)")
     return parser
@@ -161,6 +160,20 @@ def _positive(text: str) -> int:
 def _plan_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument("plan", type=Path, metavar="PLAN.toml")
     _overrides(command)
+
+
+def _waiting(command: argparse.ArgumentParser) -> None:
+    """Which run, and where its vault is."""
+    command.add_argument("run_id", metavar="RUN_ID", help="as the release that waits has said it: 16 hex digits")
+    command.add_argument("--vault", type=Path, metavar="FOLDER", help="the vault, or else:")
+    command.add_argument("--plan", type=Path, metavar="PLAN.toml", help="a plan, whose vault it is")
+    _overrides(command)
+
+
+def _signature(command: argparse.ArgumentParser) -> None:
+    """Name and note; both enter the manifest and the report."""
+    command.add_argument("--by", required=True, metavar="NAME", help="who decides; published in the manifest")
+    command.add_argument("--note", default="", metavar="TEXT", help="one line; published in the manifest")
 
 
 def _overrides(command: argparse.ArgumentParser) -> None:
@@ -310,6 +323,14 @@ def serve(options: argparse.Namespace) -> int:
 
     on_prefect(lambda: serving(plan.name, _freeze(plan), options.cron, quiet=options.quiet))
     return 0
+
+
+def decide(what: str, options: argparse.Namespace) -> int:
+    """Approve or reject a release that waits, or ask once more."""
+    from flows import decisions
+
+    how = {"approve": decisions.approve, "reject": decisions.reject, "reopen": decisions.reopen}
+    return how[what](options)
 
 
 def demo(options: argparse.Namespace) -> int:

@@ -10,19 +10,6 @@ from tasks.approval import PAGE, Approval, Decision, DecisionError, Request
 from tasks.storage import FolderError, Run, Vault
 
 
-def arguments(command: argparse.ArgumentParser) -> None:
-    """Which run, where its vault is, and in whose words it is decided."""
-    command.add_argument("run_id", metavar="RUN_ID", help="as the release that waits has said it: 16 hex digits")
-    command.add_argument("--vault", type=Path, metavar="FOLDER", help="the vault, or else:")
-    command.add_argument("--plan", type=Path, metavar="PLAN.toml", help="a plan, whose vault it is")
-
-
-def signature(command: argparse.ArgumentParser) -> None:
-    """Name and note; both enter the manifest and the report."""
-    command.add_argument("--by", required=True, metavar="NAME", help="who decides; published in the manifest")
-    command.add_argument("--note", default="", metavar="TEXT", help="one line; published in the manifest")
-
-
 def approve(options: argparse.Namespace) -> int:
     """Let the release be published."""
     return _decide(options, approved=True)

@@ -115,6 +115,21 @@ def test_exit_codes(refusal, code):
     assert cli.exit_code(refusal("words")) == code
 
 
+def imported_by(released, arguments, *slow):
+    """Run a command in a process of its own: which of the slow packages it has imported, and its exit code."""
+    places = {"FOLDER": str(released.folder_of_v1), "SOURCE": str(released.source), "PLAN": str(released.plan)}
+    script = (
+        "import sys; from flows.cli import main\n"
+        "try: main(sys.argv[1:])\n"
+        "except SystemExit as ended: code = ended.code\n"
+        f"slow = {set(slow)} & set(sys.modules)\n"
+        "print('slow:', sorted(slow), 'code:', code, file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", script, *(places.get(argument, argument) for argument in arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, check=True)
+    return done.stderr.splitlines()[-1]
+
+
 @pytest.mark.parametrize(
     "arguments",
     [["--help"], ["release", "--help"], ["show", "FOLDER"], ["show", "FOLDER", "--json"], ["plan", "SOURCE"],
@@ -123,17 +138,14 @@ def test_exit_codes(refusal, code):
 )  # fmt: skip
 def test_what_needs_no_flow_starts_without_prefect_and_great_expectations(released, arguments):
     """They take seconds to import."""
-    places = {"FOLDER": str(released.folder_of_v1), "SOURCE": str(released.source), "PLAN": str(released.plan)}
-    script = (
-        "import sys; from flows.cli import main\n"
-        "try: main(sys.argv[1:])\n"
-        "except SystemExit as ended: code = ended.code\n"
-        "slow = {'prefect', 'great_expectations', 'pandas', 'matplotlib'} & set(sys.modules)\n"
-        "print('slow:', sorted(slow), 'code:', code, file=sys.stderr)"
-    )
-    command = [sys.executable, "-c", script, *(places.get(argument, argument) for argument in arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, check=True)
-    assert done.stderr.splitlines()[-1] == f"slow: [] code: {2 if 'privacy.k=0' in arguments else 0}"
+    code = 2 if "privacy.k=0" in arguments else 0
+    assert imported_by(released, arguments, "prefect", "great_expectations", "pandas", "matplotlib") == f"slow: [] code: {code}"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["approve", "--help"]], ids=" ".join)
+def test_help_starts_without_plans_and_engines(released, arguments):
+    """They take most of a second to import."""
+    assert imported_by(released, arguments, "numba", "pydantic", "polars", "scipy") == "slow: [] code: 0"
 
 
 # ---------------------------------------------------------------- release
