@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from anon_core.errors import GuaranteeError
 from anon_core.measures.drift import Drift, by_chance
-from anon_core.measures.requirements import ROUNDING
+from anon_core.measures.requirements import at_most
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +63,7 @@ class Changes:
     def excesses(self, limits: DriftLimits) -> Iterator[tuple[str, str]]:
         """What was found and is allowed, and the setting that accepts it, for each limit that is passed."""
         change = abs(self.rows - self.rows_before) / max(self.rows, self.rows_before)
-        if change > limits.rows + ROUNDING:
+        if not at_most(change, limits.rows):
             words = f"there are {self.rows} rows instead of {self.rows_before}, which differ by {change:.4f}"
             yield _above(words, "rows", limits.rows)
         for name, (was, now) in self.types.items():
@@ -72,20 +72,20 @@ class Changes:
         for name, column in self.columns.items():
             if name not in limits.ignore:
                 yield from self._excesses_of(name, column, limits)
-        if self.utility is not None and self.utility[0] - self.utility[1] > limits.utility + ROUNDING:
+        if self.utility is not None and not at_most(self.utility[0] - self.utility[1], limits.utility):
             words = "utility fell from {:.4f} to {:.4f}".format(*self.utility)
             yield _above(words, "utility", limits.utility)
 
     def _excesses_of(self, name: str, found: Drift, limits: DriftLimits) -> Iterator[tuple[str, str]]:
-        if found.new_records / self.rows > limits.new_categories + ROUNDING:
+        if not at_most(found.new_records / self.rows, limits.new_categories):
             words = f"column {name!r} has {_counted(found.new, 'new ')} in {found.new_records} of {self.rows} rows"
             yield _above(words, "new_categories", limits.new_categories)
-        if found.gone_records / self.rows_before > limits.gone_categories + ROUNDING:
+        if not at_most(found.gone_records / self.rows_before, limits.gone_categories):
             held = f"{found.gone_records} of {self.rows_before} rows held"
             words = f"column {name!r} has lost {_counted(found.gone)} that {held}"
             yield _above(words, "gone_categories", limits.gone_categories)
         chance = by_chance(self.rows_before, self.rows)
-        if found.shift > limits.shift + chance + ROUNDING:
+        if not at_most(found.shift, limits.shift + chance):
             words, key = _above(f"column {name!r} has shifted by {found.shift:.4f} of the rows", "shift", limits.shift)
             yield f"{words} and the {chance:.4f} that chance may do", key
 

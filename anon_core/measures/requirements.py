@@ -70,11 +70,19 @@ def reached(measure: Measure, found: float | None, required: float) -> bool:
     """
     if found is None or not math.isfinite(found):
         return False
-    slack = ROUNDING * max(1.0, abs(required))
     match SENSES[measure]:
         case "at least":
-            return found >= required - slack
+            return found >= required - _slack(required)
         case "at most":
-            return found <= required + slack
+            return at_most(found, required)
         case "below":
             return found < required
+
+
+def at_most(found: float, limit: float) -> bool:
+    """Whether a number stays within a limit, up to rounding."""
+    return found <= limit + _slack(limit)
+
+
+def _slack(limit: float) -> float:
+    return ROUNDING * max(1.0, abs(limit))
