@@ -85,8 +85,7 @@ def drift_claims(run: Run, last: LastRelease | None, found: Changes | None, chec
 def _earlier(vault: Vault, run: Run, parent: Path) -> Iterator[tuple[Run, Release]]:
     """What other runs have published in this folder; before this run did, if it did."""
     own = run.released(parent)
-    for path in sorted(vault.runs.glob("*/run.json")):
-        other = Run(path.parent)
+    for other in vault.every_run():
         release = other.released(parent)
         if other.path == run.path or release is None or not (release.published or release.stands()):
             continue

@@ -226,8 +226,11 @@ class Vault:
 
     def by_seal(self) -> dict[str, Run]:
         """All runs, as the ledger names them."""
-        runs = [Run(path.parent) for path in sorted(self.runs.glob("*/run.json"))]
-        return {run.seal: run for run in runs if (run.path / "seed").exists()}
+        return {run.seal: run for run in self.every_run() if (run.path / "seed").exists()}
+
+    def every_run(self) -> list[Run]:
+        """All runs, by the names of their folders."""
+        return [Run(path.parent) for path in sorted(self.runs.glob("*/run.json"))]
 
     @contextmanager
     def publishing(self) -> Iterator[None]:
