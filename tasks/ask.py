@@ -7,7 +7,7 @@ from typing import Any
 from tasks.approval import PAGE, Approval, Question, Request, page_sha256
 from tasks.check import CheckedRelease
 from tasks.layout import CODEBOOK, FILES
-from tasks.publish import Destination, draft
+from tasks.publish import Destination, draft, report
 from tasks.stage import log, stage
 from tasks.storage import Run, holds_files, write_private
 
@@ -32,7 +32,4 @@ def ask(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str,
 
 
 def _write_page(run: Run, manifest: Mapping[str, Any], checked: CheckedRelease) -> None:
-    # matplotlib takes a second to import: only where a page is made.
-    from reports import page
-
-    write_private(run.path / PAGE, page.render(dict(manifest), checked.crowds).encode())
+    write_private(run.path / PAGE, report(manifest, checked))

@@ -9,9 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from prefect.artifacts import create_markdown_artifact
-from prefect.context import FlowRunContext
-
 from anon_core.errors import GuaranteeError
 from reports import summary
 from tasks.admit import refuse_second_release
@@ -20,7 +17,7 @@ from tasks.floors import Floors
 from tasks.layout import CODEBOOK, FILES, MANIFEST, REPORT
 from tasks.ledger import Ledger, LedgerError
 from tasks.overlap import second_release, words
-from tasks.stage import log, stage
+from tasks.stage import log, show_in_prefect, stage
 from tasks.storage import (
     CODE_VERSION,
     FolderError,
@@ -144,9 +141,8 @@ def published(run: Run, parent: Path, floors: Floors) -> Path | None:
 
 def announce(manifest: Mapping[str, Any], what: str = "release", words: str = "Guarantee and utility") -> None:
     """Guarantee and utility as a markdown artifact of the flow run."""
-    if FlowRunContext.get() is not None:
-        slug = re.sub(r"[^a-z0-9]+", "-", f"{what}-{manifest['name']}".lower()).strip("-")
-        create_markdown_artifact(markdown=summary.markdown(manifest), key=slug, description=words)
+    slug = re.sub(r"[^a-z0-9]+", "-", f"{what}-{manifest['name']}".lower()).strip("-")
+    show_in_prefect(slug, summary.markdown(manifest), words)
 
 
 def _version(run: Run, parent: Path) -> str:
@@ -172,8 +168,13 @@ def _manifest(run: Run, checked: CheckedRelease, claims: Mapping[str, Any]) -> d
     }
 
 
-def _write_report(folder: Path, manifest: Mapping[str, Any], checked: CheckedRelease) -> None:
+def report(manifest: Mapping[str, Any], checked: CheckedRelease) -> bytes:
+    """The page of a release, or of one that waits for approval."""
     # matplotlib takes a second to import: only where a page is made.
     from reports import page
 
-    (folder / REPORT).write_text(page.render(dict(manifest), checked.crowds), encoding="utf-8")
+    return page.render(dict(manifest), checked.crowds).encode()
+
+
+def _write_report(folder: Path, manifest: Mapping[str, Any], checked: CheckedRelease) -> None:
+    (folder / REPORT).write_bytes(report(manifest, checked))

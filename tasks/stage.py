@@ -6,7 +6,9 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
 
 from prefect import task
+from prefect.artifacts import create_markdown_artifact
 from prefect.cache_policies import NO_CACHE
+from prefect.context import FlowRunContext
 from prefect.exceptions import MissingContextError
 from prefect.logging import get_run_logger
 
@@ -56,3 +58,9 @@ def log(message: str) -> None:
         get_run_logger().info(message)
     except MissingContextError:
         logging.getLogger("crowdcover").info(message)
+
+
+def show_in_prefect(key: str, markdown: str, description: str) -> None:
+    """A markdown artifact of the flow run, if there is one: counts and column names only."""
+    if FlowRunContext.get() is not None:
+        create_markdown_artifact(markdown=markdown, key=key, description=description)

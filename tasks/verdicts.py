@@ -10,11 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from prefect.artifacts import create_markdown_artifact
-from prefect.context import FlowRunContext
-
 from reports import summary
 from reports import verdicts as pages
+from tasks.stage import show_in_prefect
 from tasks.storage import CODE_VERSION, Run, Stored, holds_files, read_json, write_json, write_private
 from validations.verdicts import Verdict, verdict_from_json, verdict_to_json
 
@@ -42,7 +40,7 @@ def judged(run: Run, stage: str, inputs: Sequence[Stored], judge: Judge) -> tupl
     kept = _kept(stored.path)
     assert kept is not None
     show(run)
-    _announce(stage, kept[0])
+    show_in_prefect(f"verdict-{stage}", summary.verdicts(kept[0]["verdicts"]), "What this border expects")
     return stored, kept[1]
 
 
@@ -86,10 +84,3 @@ def _kept(folder: Path) -> tuple[dict[str, Any], tuple[Verdict, ...]] | None:
         return document, tuple(verdict_from_json(verdict) for verdict in document["verdicts"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
-
-
-def _announce(stage: str, document: Mapping[str, Any]) -> None:
-    """Names of expectations and columns as a markdown artifact of the flow run."""
-    if FlowRunContext.get() is not None:
-        markdown = summary.verdicts(document["verdicts"])
-        create_markdown_artifact(markdown=markdown, key=f"verdict-{stage}", description="What this border expects")
