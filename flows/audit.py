@@ -7,7 +7,7 @@ from typing import Any
 from anon_core.errors import InputError
 from flows.plan import ReleasePlan
 from tasks.approval import Approval
-from tasks.audit import Audit, Finding, audit_folder, audit_rows, read_rows
+from tasks.audit import Audit, Finding, audit_folder, audit_rows
 from tasks.layout import MANIFEST, MATCHING
 from tasks.ledger import Ledger
 from tasks.overlap import audit_beside_others
@@ -30,16 +30,15 @@ def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) 
         )
     matching = run.path / "anonymize" / MATCHING
     audit = audit_rows(folder, plan.publish.formats, source, plan.table_columns, plan.demand, matching)
-    rows, _ = read_rows(folder, plan.publish.formats)
-    if audit.measured is not None and rows is not None:
-        beside = audit_beside_others(run, Ledger(vault, plan.publish.ledger), rows)
-        audit = Audit((*audit.findings, *beside), audit.measured)
+    if audit.measured is not None and audit.rows is not None:
+        audit = audit.also(*audit_beside_others(run, Ledger(vault, plan.publish.ledger), audit.rows))
     audit = audit_folder(folder, audit, plan.checks.floors)
     if plan.publish.approval == "none":
         return audit
     missing = Approval.of(run).unapproved(folder)
-    finding = Finding("approved as the plan requires", not missing, missing or "these bytes, by the person that is named")
-    return Audit((*audit.findings, finding), audit.measured)
+    return audit.also(
+        Finding("approved as the plan requires", not missing, missing or "these bytes, by the person that is named")
+    )
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import gzip
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +48,15 @@ class Finding:
 
 @dataclass(frozen=True)
 class Audit:
-    """All findings about one release; nothing was measured where whole columns are missing."""
+    """All findings about one release and the rows as read; nothing was measured where whole columns are missing."""
 
     findings: tuple[Finding, ...]
     measured: Measured | None = None
+    rows: pl.DataFrame | None = field(default=None, repr=False, compare=False)
+
+    def also(self, *findings: Finding) -> "Audit":
+        """The same audit with more findings."""
+        return replace(self, findings=(*self.findings, *findings))
 
     @property
     def holds(self) -> bool:
@@ -70,7 +75,7 @@ def audit_rows(
     """Judge the data files and the codebook in a folder."""
     frame, k_values = read_order(source, columns, demand)
     table, kept = encoded(frame, k_values, columns, demand)
-    rows, findings = read_rows(folder, formats)
+    rows, findings = _read_rows(folder, formats)
     if rows is None:
         return Audit(tuple(findings))
     expected = [KEY, *(column.name for column in released_columns(columns))]
@@ -85,7 +90,7 @@ def audit_rows(
     ]
     if absent or rows.is_empty():
         words = "not judged: there are no rows, or quasi-identifiers, kept columns or keys are missing"
-        return Audit((*findings, Finding("crowds", holds=False, words=words)))
+        return Audit((*findings, Finding("crowds", holds=False, words=words)), rows=rows)
     seat, more = _seats(rows, np.flatnonzero(kept), _matching(matching))
     return _judge_rows(table, frame, kept, rows, seat, columns, (*findings, *more))
 
@@ -145,6 +150,7 @@ def _judge_rows(
             sensitive=sensitive_values(rows, columns, classes),
             attacks=attacks(book, released, classes, components, found, seat) if paired else {},
         ),
+        rows=rows,
     )
 
 
@@ -156,26 +162,27 @@ def audit_folder(folder: Path, audit: Audit, floors: Floors) -> Audit:
         claims = (manifest["privacy"], manifest["utility"], manifest.get("protection", {}), manifest.get("attacks", {}))
         numbers = {name: number for section in claims for name, number in section.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        unread = Finding("manifest", holds=False, words=f"{MANIFEST} cannot be read")
-        return Audit((*audit.findings, unread), audit.measured)
+        return audit.also(Finding("manifest", holds=False, words=f"{MANIFEST} cannot be read"))
     names = {path.name for path in folder.iterdir()} - {MANIFEST}
     changed = sum(not holds_files(folder, {name: sha}) for name, sha in claimed.items() if name in names)
     strays, lost = len(names - set(claimed)), len(set(claimed) - names)
-    files = Finding(
-        "files as published",
-        changed + strays + lost == 0,
-        f"{changed} files changed, {lost} missing, {strays} too many of {len(claimed)}",
+    audit = audit.also(
+        Finding(
+            "files as published",
+            changed + strays + lost == 0,
+            f"{changed} files changed, {lost} missing, {strays} too many of {len(claimed)}",
+        )
     )
-    findings = (*audit.findings, files)
-    if audit.measured is not None:
-        sections = audit.measured.sections()
-        measured = {name: number for section in sections.values() for name, number in section.items()}
-        differ = sum(not _agree(numbers.get(name), value) for name, value in measured.items())
-        findings = (*findings, Finding("numbers as measured", differ == 0, f"{differ} of {len(measured)} numbers differ"))
-        if floors.stated:
-            short = [asked.short for asked in floors.shortfalls(sections)]
-            findings = (*findings, Finding("checks of the plan", not short, "; ".join(short) or "all are reached"))
-    return Audit(findings, audit.measured)
+    if audit.measured is None:
+        return audit
+    sections = audit.measured.sections()
+    measured = {name: number for section in sections.values() for name, number in section.items()}
+    differ = sum(not _agree(numbers.get(name), value) for name, value in measured.items())
+    audit = audit.also(Finding("numbers as measured", differ == 0, f"{differ} of {len(measured)} numbers differ"))
+    if not floors.stated:
+        return audit
+    short = [asked.short for asked in floors.shortfalls(sections)]
+    return audit.also(Finding("checks of the plan", not short, "; ".join(short) or "all are reached"))
 
 
 # ---------------------------------------------------------------- parts
@@ -194,7 +201,7 @@ def _agree(claimed: Any, measured: Any) -> bool:
     return bool(claimed == measured)
 
 
-def read_rows(folder: Path, formats: Sequence[str]) -> tuple[pl.DataFrame | None, list[Finding]]:
+def _read_rows(folder: Path, formats: Sequence[str]) -> tuple[pl.DataFrame | None, list[Finding]]:
     """The released rows, None if they cannot be read; both formats must hold the same table."""
     tables = [table for kind in formats if (table := _read(folder / FILES[kind], kind)) is not None]
     words = f"{len(tables)} of {len(formats)} formats are there and can be read"
