@@ -1,14 +1,13 @@
 """The verdict page as a browser would take it apart, and its short form for Prefect."""
 
 import re
-from itertools import pairwise
 
 import pytest
 
 from reports import summary
 from reports.verdicts import ALWAYS, BORDERS, GUARANTEES, render
+from tests.reports.browsed import Page, headings_are_in_order_and_tables_named
 from tests.reports.samples import HOSTILE, run, verdicts
-from tests.reports.test_page import Page
 
 PAGES = {
     "passed": render(run("people v1"), verdicts()),
@@ -40,13 +39,7 @@ def test_loads_nothing_and_is_well_formed(html: str) -> None:
 
 @pytest.mark.parametrize("html", PAGES.values(), ids=PAGES)
 def test_headings_are_in_order_and_tables_named(html: str) -> None:
-    parsed = Page(html)
-    levels = [int(tag[1]) for tag, _ in parsed.elements if re.fullmatch(r"h[1-6]", tag)]
-    assert levels[0] == 1
-    assert levels.count(1) == 1
-    assert all(after <= before + 1 for before, after in pairwise(levels))
-    assert len(parsed.named("caption")) == len(parsed.named("table"))
-    assert all(attributes.get("scope") in {"row", "col"} for attributes in parsed.named("th"))
+    headings_are_in_order_and_tables_named(Page(html))
 
 
 def test_a_run_that_passed_says_so_and_what_was_expected() -> None:
