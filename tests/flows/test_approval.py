@@ -28,6 +28,7 @@ from tests.flows.test_crashes import WORK, release_until
 
 COMMAND = str(Path(sys.executable).with_name("crowdcover"))
 LONGEST = 180
+UNREACHABLE = {"PREFECT_API_URL": "http://127.0.0.1:9/api", "PREFECT_CLIENT_MAX_RETRIES": "0"}
 WHO = ("--by", "Ada Lovelace", "--note", "read & agreed")
 
 
@@ -519,9 +520,8 @@ def test_cancelled_while_it_waits(suspended, deployment, order):
 @pytest.mark.slow
 def test_approved_without_a_way_to_prefect(suspended, order):
     """The decision stands in the vault, whatever the network does."""
-    unreachable = {"PREFECT_API_URL": "http://127.0.0.1:9/api", "PREFECT_CLIENT_MAX_RETRIES": "0"}
     name = order.run.path.name
-    done = crowdcover("approve", name, "--vault", order.vault, *WHO, environment=unreachable)
+    done = crowdcover("approve", name, "--vault", order.vault, *WHO, environment=UNREACHABLE)
     assert done.code == 0, done.err
     assert f"flow run {suspended.id} could not be resumed (" in done.last_line
     assert "Traceback" not in done.err
@@ -533,8 +533,7 @@ def test_approved_without_a_way_to_prefect(suspended, order):
 
 @pytest.mark.slow
 def test_two_answers_that_differ_publish_nothing(suspended, order):
-    unreachable = {"PREFECT_API_URL": "http://127.0.0.1:9/api", "PREFECT_CLIENT_MAX_RETRIES": "0"}
-    assert crowdcover("approve", order.run.path.name, "--vault", order.vault, *WHO, environment=unreachable).code == 0
+    assert crowdcover("approve", order.run.path.name, "--vault", order.vault, *WHO, environment=UNREACHABLE).code == 0
     suspended.answer(decision="reject", name="Bo", note="no")
     state = suspended.ends()
     assert state["name"] == "Failed"
