@@ -26,6 +26,7 @@ from tasks.check import CheckedRelease
 from tasks.publish import Destination, announce
 from tasks.stage import log
 from tasks.storage import Run
+from tasks.verdicts import gate, refusals_shown
 
 IN_A_LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"
 
@@ -42,16 +43,24 @@ def approved(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping
     """The approval of a checked release as its manifest states it; without one, nothing after this is done."""
     request = ask(run, checked, to, claims, given)
     flow_run = _suspendable()
-    if flow_run is not None:
-        _take_answer(run, flow_run)
-    decision = Approval.of(run).require()
-    if decision is None:
-        announce(request.question.manifest, "approval", f"waits for approval until {request.until}")
+    with gate(run, "approved") as told:
         if flow_run is not None:
-            _suspend(run, flow_run)
-        raise WaitingError(_what_to_do(run, request, to))
+            _take_answer(run, flow_run)
+        decision = Approval.of(run).require()
+        if decision is None:
+            announce(request.question.manifest, "approval", f"waits for approval until {request.until}")
+            if flow_run is not None:
+                _suspend(run, flow_run)
+            raise WaitingError(_what_to_do(run, request, to))
+        told.append(decision.sentence)
     log(f"run {run.path.name} was {decision.sentence}")
     return stating(decision)
+
+
+def refuse_rejected(run: Run) -> None:
+    """What was rejected is not published, though nobody has to approve it any more."""
+    with refusals_shown(run, "approved"):
+        Approval.of(run).refuse_rejected()
 
 
 def _suspendable() -> FlowRun | None:

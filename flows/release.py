@@ -7,11 +7,11 @@ from prefect import Flow, State, flow
 from prefect.client.schemas.objects import FlowRun
 from prefect.client.schemas.schedules import CronSchedule
 
-from flows.approving import approved
+from flows.approving import approved, refuse_rejected
 from flows.plan import PlanError, ReleasePlan
 from tasks.admit import admit
 from tasks.anonymize import anonymize
-from tasks.approval import Approval, require_approved
+from tasks.approval import require_approved
 from tasks.binarize import binarize
 from tasks.check import check
 from tasks.cluster import cancel_jobs_of
@@ -26,6 +26,7 @@ from tasks.sources import header
 from tasks.stage import log
 from tasks.storage import Vault
 from tasks.validate import validate
+from tasks.verdicts import close_gates
 
 
 def cancel_jobs(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ARG001 - Prefect names them
@@ -70,6 +71,7 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
             cluster=where.jobs,
         )
         ready(run, compute)
+        close_gates(run)
         last = last_release(vault, run, to.parent, order.checks.drift_limits)
         table = ingest(run, source, columns, demand)
         changes = None if last is None else compare(run, last, table, columns)
@@ -87,7 +89,7 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
             **beside_others(run, checked, to),
         }
         if time_to_approve is None:
-            Approval.of(run).refuse_rejected()
+            refuse_rejected(run)
         else:
             claims["approval"] = approved(run, checked, to, claims, time_to_approve)
         return str(publish(run, checked, to, claims))

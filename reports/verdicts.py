@@ -19,7 +19,13 @@ class Border(NamedTuple):
     judges: str
 
 
-BORDERS = (
+BORDERS = (  # in the order of the flow
+    Border(
+        "alike",
+        "The table beside that of the last release",
+        "Rows, categories, the shape of each column and the types of what is carried, held against what the vault keeps of the "
+        "table of the last release.",
+    ),
     Border(
         "ingested",
         "The table as it was read",
@@ -49,8 +55,23 @@ BORDERS = (
         "Beside the promise that every release keeps: limits that this plan sets in [checks], on the numbers that the audit "
         "measured.",
     ),
+    Border(
+        "kept",
+        "What is kept beside the last release",
+        "The same plan on new data: a release that keeps much less than the last one did is seen by a person first.",
+    ),
+    Border(
+        "beside",
+        "Other releases of the same people",
+        "Two releases of the same people can be intersected. Whom the ledger knows from another release is looked for.",
+    ),
+    Border(
+        "approved",
+        "A person's approval",
+        "The plan asks a person: what is approved are exact bytes and numbers, and the name stands in the manifest.",
+    ),
 )
-ALWAYS = [border.name for border in BORDERS[:-1]]  # a plan need not ask for more
+ALWAYS = ("ingested", "binarized", "audited", "released", "beside")  # the others, where there is something to judge
 
 GUARANTEES = {
     "readable files": "Every file of the rows is there and can be read.",
@@ -107,8 +128,9 @@ def render(run: Document, verdicts: Sequence[Document]) -> str:
         run=printable(run["run"]),
         title=printable(", ".join(run["releases"])) or f"Run {printable(run['run'])[:8]}",
         judged=max((border.moment for border in reached), default=NOT_STATED),
-        complete=all(border.passes for border in borders),
+        complete=bool(run["releases"]) and all(border.passes for border in borders),
         refused=refused,
+        published=bool(run["releases"]),
         borders=borders,
         passed=sum(border.passes for border in borders),
         expected=len(lines),
@@ -120,10 +142,11 @@ def render(run: Document, verdicts: Sequence[Document]) -> str:
 def _borders(verdicts: Sequence[Document]) -> Iterator[Judged]:
     """Those that every run crosses, reached or not, and those that this one met beside them."""
     told = {document["verdict"]["suite"]: document for document in verdicts}
-    known = {border.name: border for border in BORDERS}
-    for name in dict.fromkeys([*ALWAYS, *told]):
-        document = told.get(name)
-        border = known.get(name) or Border(name, printable(name).capitalize(), "")
+    met = [border for border in BORDERS if border.name in told or border.name in ALWAYS]
+    known = {border.name for border in BORDERS}
+    unknown = [Border(name, printable(name).capitalize(), "") for name in told if name not in known]
+    for border in (*met, *unknown):
+        document = told.get(border.name)
         if document is None:
             yield Judged(border, (), NOT_STATED)
         else:

@@ -15,6 +15,7 @@ from tasks.profiles import changes
 from tasks.sources import Column
 from tasks.stage import log, stage
 from tasks.storage import Release, Run, Stored, Vault, holds_files, read_json
+from tasks.verdicts import gate
 
 UNREADABLE = (OSError, ValueError, KeyError, TypeError)
 
@@ -57,7 +58,7 @@ def last_release(vault: Vault, run: Run, parent: Path, limits: DriftLimits | Non
 
 @stage("compare")
 def compare(
-    run: Run,  # noqa: ARG001 - the first argument of every stage
+    run: Run,
     last: LastRelease,
     ingested: Stored,
     columns: tuple[Column, ...],
@@ -65,8 +66,11 @@ def compare(
     """Refuse a table that differs too much from that of the last release, before any work is done on it."""
     table = pl.read_parquet(ingested.file(TABLE))
     found = changes(last.version, last.table, table, columns, last.earlier)
-    log(f"compared with {last.version}: {found.rows} rows after {found.rows_before}, {len(found.columns)} quasi-identifiers")
-    found.require(last.limits)
+    words = f"compared with {last.version}: {found.rows} rows after {found.rows_before}, {len(found.columns)} quasi-identifiers"
+    log(words)
+    with gate(run, "alike") as told:
+        found.require(last.limits)
+        told.append(words)
     return found
 
 
@@ -76,7 +80,9 @@ def drift_claims(run: Run, last: LastRelease | None, found: Changes | None, chec
         return {}
     if run.plan_sha256 == last.plan_sha256:
         found = replace(found, utility=(last.utility, checked.verdict.facts["utility"]["suppression"]))
-        found.require(last.limits)
+        with gate(run, "kept") as told:
+            found.require(last.limits)
+            told.append("utility {:.4f} after {:.4f}".format(*reversed(found.utility or ())))
     else:
         log(f"{last.version} was made under another plan: utility is not compared")
     return {"drift": found.claims}

@@ -14,6 +14,7 @@ from tasks.records import load
 from tasks.sources import Column, Source, read, require_unchanged
 from tasks.stage import log, stage
 from tasks.storage import Run, Stored
+from tasks.verdicts import refusals_shown
 
 
 @stage("identify")
@@ -43,5 +44,6 @@ def identify(
     overlaps = ledger.overlapping(run, run.source_sha256, ledger.people(run))
     log(f"identified {stored.shape[0]} people; {len(overlaps)} other releases show some of them")
     if not (allow_second_release or ledger.knows(run)):
-        refuse_second_release(overlaps)
+        with refusals_shown(run, "beside"):
+            refuse_second_release(overlaps)
     return stored

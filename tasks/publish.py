@@ -29,7 +29,7 @@ from tasks.storage import (
     settle,
     write_json,
 )
-from tasks.verdicts import show
+from tasks.verdicts import gate, refusals_shown, show
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,9 @@ def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[
     """Publish checked rows as the next version; `claims` are the manifest's entries about plan, source and anonymizer."""
     with to.ledger.vault.publishing():
         to.ledger.mend()
-        others, section = _beside_others(run, checked, to)  # once more: others may have published since
-        _refuse_unapproved(claims, section)
+        with refusals_shown(run, "beside"):
+            others, section = _beside_others(run, checked, to)  # once more: others may have published since
+            _refuse_unapproved(claims, section)
         try:
             manifest = _publish(run, checked, to, {**claims, **section}, others)
         except OSError as error:
@@ -65,7 +66,10 @@ def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[
 
 def beside_others(run: Run, checked: CheckedRelease, to: Destination) -> dict[str, Any]:
     """What the manifest says of releases that show the same people; refused where they are not allowed, or crowds fall."""
-    return _beside_others(run, checked, to)[1]
+    with gate(run, "beside") as told:
+        _, section = _beside_others(run, checked, to)
+        told += [words(found) for found in section.values()]
+    return section
 
 
 def _beside_others(run: Run, checked: CheckedRelease, to: Destination) -> tuple[list[str], dict[str, Any]]:

@@ -1,8 +1,10 @@
 """A small private table, a plan for it, and what a run of it left behind."""
 
 import csv
+import html
 import json
 import random
+import re
 import sqlite3
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from flows.plan import ReleasePlan
 from flows.release import release
 from tasks.sources import fingerprint
 from tasks.storage import Vault
+from tasks.verdicts import PAGE
 
 SEED = bytes(range(32))
 RARE = "rare-Atlantis"
@@ -119,6 +122,12 @@ class Order:
     def stage_times(self):
         """When each stage of the run was written."""
         return {path.parent.name: path.stat().st_mtime_ns for path in self.run.path.glob("[!.]*/stage.json")}
+
+    @property
+    def verdicts(self):
+        """The page of the run's verdicts, as text in one line."""
+        page = (self.run.path / PAGE).read_text(encoding="utf-8")
+        return " ".join(html.unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", page, flags=re.DOTALL)).split())
 
 
 def data_bytes(folder):

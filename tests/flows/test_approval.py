@@ -79,6 +79,9 @@ def test_asked_approved_published(order):
     assert "90" in page.read_text(encoding="utf-8")
     assert "The privacy promise holds" in page.read_text(encoding="utf-8")
 
+    assert "Passed so far" in order.verdicts
+    assert "nothing was published so far" in order.verdicts
+
     times = order.stage_times()
     done = decided(order, "approve")
     assert "people v1: the privacy promise holds" in done.out
@@ -97,6 +100,8 @@ def test_asked_approved_published(order):
     found = audit_release(folder, order.plan)
     assert found.holds
     assert found.findings[-1].guarantee == "approved as the plan requires"
+    assert "Every border was passed" in order.verdicts
+    assert "approved by Ada Lovelace" in order.verdicts
     assert order.release() == folder
     assert order.versions == ["v1"]
 
@@ -132,6 +137,7 @@ def test_what_is_rejected_stays_rejected_until_it_is_asked_anew(order):
         assert (done.code, done.out) == (4, "")
         assert f"publication refused: run {order.run.path.name} was rejected by Bo at 20" in done.err
         assert ": raise k; nothing was published" in done.err
+    assert "Refused: a person's approval" in order.verdicts
     for again in ("approve", "reject"):
         done = decide(order, again)
         assert (done.code, done.out) == (4, "")
@@ -206,6 +212,7 @@ def test_an_approval_that_is_needed_no_more_is_no_hindrance(order):
     order.write(publish={"approval": "none"})
     folder = order.release()
     assert "approval" not in read_json(folder / "manifest.json")
+    assert "A person's approval" not in order.verdicts
     assert audit_release(folder, order.plan).holds
 
 
@@ -216,8 +223,10 @@ def test_a_rejection_holds_where_nobody_has_to_approve_any_more(order):
     with pytest.raises(GuaranteeError, match=r"publication refused: run .* was rejected by Ada Lovelace"):
         order.release()
     assert order.versions == []
+    assert "Refused: a person's approval" in order.verdicts
     decided(order, "reopen", by=())
     assert order.release() == order.folder_of_v1
+    assert "A person's approval" not in order.verdicts
 
 
 def test_a_vault_of_somebody_else_is_named(released, monkeypatch, capsys):

@@ -34,7 +34,7 @@ def renames_of(stage):
 RENAMES = [
     *("ledger.key", "run.json"),
     *(name for stage in STAGES for name in renames_of(stage)),
-    *("manifest.json", "announced", "v1", "released", "published's/index.html"),
+    *("gates.json", "gates.json's/index.html", "manifest.json", "announced", "v1", "released", "published's/index.html"),
 ]
 
 # Where work is under way: module, name, how many calls are let through, and whether the call is still made.

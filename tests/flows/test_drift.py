@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import shutil
 
 import polars as pl
@@ -82,6 +83,8 @@ def test_what_has_drifted_is_refused_before_any_work(monthly, rows, words):
         monthly.release()
     assert not [text for text in (NEW, "ulm", "kiel") if text in str(caught.value)]
     assert stages(monthly) == {"ingest"}
+    assert "Refused: the table beside that of the last release" in monthly.verdicts
+    assert str(caught.value) in monthly.verdicts
     assert monthly.versions == ["v1"]
 
 
@@ -170,12 +173,16 @@ def test_utility_that_falls_is_refused_after_the_check_and_accepting_it_recomput
     ):
         order.release()
     assert order.versions == ["v1"]
+    assert "Refused: what is kept beside the last release" in order.verdicts
     times = order.stage_times()
     assert "check" in times
     order.write(checks={"drift": {"utility": 1}})
     folder = order.release()
     assert times.items() < order.stage_times().items()  # and that both releases show the same people
     assert manifest(folder)["drift"]["utility_before"] == 1.0
+    assert "Every border was passed" in order.verdicts
+    assert "compared with v1: 90 rows after 90" in order.verdicts
+    assert re.search(r"utility 0\.\d{4} after 1\.0000", order.verdicts)
 
 
 def test_a_gate_that_is_off_compares_nothing(server, tmp_path, said):

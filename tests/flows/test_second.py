@@ -69,6 +69,7 @@ def test_people_who_were_released_are_recognised_in_another_table(server, tmp_pa
         order.release()
     assert order.versions == ["v1"]
     assert not order.run.has("anonymize")  # found before the expensive work
+    assert "Refused: other releases of the same people" in order.verdicts
 
 
 @pytest.mark.parametrize("rows", [people()[:40] + people(50, draws=8), people()[::-1]], ids=["some of them", "another order"])

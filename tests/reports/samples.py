@@ -181,6 +181,7 @@ def verdicts(*, columns: tuple[str, ...] = ("age", "sex"), refused_at: str | Non
         ("matchable crowds", "0 of 500 records are matchable with fewer than k rows"),
     )
     suites = {
+        "alike": [_outcome("The table has not drifted.", found="500 rows after 480", holds=refused_at != "alike")],
         "ingested": [
             _outcome("At least two rows."),
             *(_outcome("Every value is a finite number or missing.", name) for name in columns),
@@ -202,6 +203,9 @@ def verdicts(*, columns: tuple[str, ...] = ("age", "sex"), refused_at: str | Non
             _outcome("At least 0.85 of all bits stay visible.", found="0.9063"),
             _outcome("Every crowd has at least 3 distinct values.", "illness", found="2", holds=refused_at != "required"),
         ],
+        "kept": [_outcome("Not much less is kept.", found="utility 0.9063 after 0.9021", holds=refused_at != "kept")],
+        "beside": [_outcome("No other release shows the same people.", holds=refused_at != "beside")],
+        "approved": [_outcome("A person has approved.", found="approved by R. Okafor", holds=refused_at != "approved")],
     }
     stop = list(suites).index(refused_at) + 1 if refused_at else len(suites)
     return [

@@ -21,7 +21,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "wide": lambda: page.render(samples.full(columns=samples.HOSTILE * 3, iterations=50), samples.crowds()),
     "passed": lambda: verdicts.render(samples.run("people v1"), samples.verdicts(columns=samples.HOSTILE * 3)),
     "refused": lambda: verdicts.render(samples.run(), samples.verdicts(columns=samples.HOSTILE, refused_at="required")),
-    "under way": lambda: verdicts.render(samples.run(), samples.verdicts(columns=samples.HOSTILE * 3)[:2]),
+    "under way": lambda: verdicts.render(samples.run(), samples.verdicts(columns=samples.HOSTILE * 3)[:3]),
 }
 FOREIGN = "http://elsewhere.invalid/x.png"
 # What is done to a page, and what a reader has to complain of.

@@ -12,7 +12,7 @@ from tests.reports.samples import HOSTILE, run, verdicts
 PAGES = {
     "passed": render(run("people v1"), verdicts()),
     "refused": render(run(), verdicts(refused_at="audited")),
-    "under way": render(run(), verdicts()[:2]),
+    "under way": render(run(), verdicts()[:3]),
     "nothing": render(run(), []),
     "hostile": render(run("<b>v1</b>"), verdicts(columns=HOSTILE, refused_at="ingested")),
 }
@@ -45,7 +45,7 @@ def test_headings_are_in_order_and_tables_named(html: str) -> None:
 def test_a_run_that_passed_says_so_and_what_was_expected() -> None:
     parsed = Page(PAGES["passed"])
     for said in (
-        "people v1", "Every border was passed", "All 20 expectations hold", "of 5 borders passed 5", "e4298546c78fe333",
+        "people v1", "Every border was passed", "All 24 expectations hold", "of 9 borders passed 9", "e4298546c78fe333",
         "3f" * 32, "crowdcover 0.1.0", "2026-11-20 21:30 UTC", "At least 0.85 of all bits stay visible.", "0.9063", "illness",
         GUARANTEES["matchable crowds"], "0 of 500 records fit fewer than k rows",
     ):  # fmt: skip
@@ -79,6 +79,20 @@ def test_what_was_not_judged_is_not_said_to_hold() -> None:
         assert "Passed so far" in parsed.text
         assert parsed.texts.count("not judged") == len(ALWAYS) - (2 if name == "under way" else 0)
         assert not any(attributes.get("class") == "verdict holds" for attributes in parsed.named("section"))
+
+
+def test_what_every_border_let_pass_is_not_said_to_be_published() -> None:
+    parsed = Page(render(run(), verdicts()))
+    assert "Passed so far" in parsed.text
+    assert "nothing was published so far" in parsed.text
+    assert "Every border was passed" not in parsed.text
+
+
+def test_a_border_that_not_every_plan_has_is_shown_only_where_it_was_met() -> None:
+    told = [each for each in verdicts() if each["verdict"]["suite"] in ALWAYS]
+    parsed = Page(render(run("people v1"), told))
+    assert "Every border was passed" in parsed.text
+    assert not [border.title for border in BORDERS if border.name not in ALWAYS and border.title in parsed.text]
 
 
 def test_a_border_that_expects_nothing_has_not_passed() -> None:

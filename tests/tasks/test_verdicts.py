@@ -4,9 +4,11 @@ import json
 
 import pytest
 
+from anon_core.errors import GuaranteeError
 from tasks import verdicts
-from tasks.storage import Release, Stored, Vault, file_sha256
-from tasks.verdicts import PAGE, VERDICT, judged, show
+from tasks.approval import WaitingError
+from tasks.storage import Release, SecondReleaseError, Stored, Vault, file_sha256
+from tasks.verdicts import PAGE, VERDICT, close_gates, gate, judged, refusals_shown, show
 from validations.verdicts import Outcome, Verdict
 
 INPUTS = [Stored(path=None, sha256="ab" * 32)]
@@ -168,6 +170,52 @@ def test_a_judge_that_breaks_leaves_the_page_as_it_was(run):
     with pytest.raises(ValueError, match="broken"):
         judged(run, "check", INPUTS, break_down)
     assert page(run) == before
+
+
+def test_a_gate_says_what_was_found(run):
+    with gate(run, "beside") as found:
+        found += ["two releases", "7 people"]
+    assert "two releases; 7 people" in page(run)
+    assert "Refused" not in page(run)
+
+
+@pytest.mark.parametrize("passing", [gate, refusals_shown])
+@pytest.mark.parametrize("refusal", [GuaranteeError, SecondReleaseError])
+def test_a_gate_that_stays_shut_says_so_in_the_words_of_the_refusal(run, passing, refusal):
+    with pytest.raises(refusal, match="too many"), passing(run, "alike"):
+        raise refusal("too many rows")
+    assert "Refused: the table beside that of the last release" in page(run)
+    assert "too many rows" in page(run)
+    close_gates(run)
+    show(run)
+    assert "too many rows" not in page(run)
+
+
+def test_whoever_waits_or_breaks_at_a_gate_was_not_refused(run):
+    Border(run)()
+    before = page(run)
+    with pytest.raises(WaitingError), gate(run, "approved"):
+        raise WaitingError("waits")
+    with refusals_shown(run, "approved"):
+        pass
+    assert page(run) == before
+
+
+@pytest.mark.parametrize("spoiled", ["", "[]", "{", '{"kept": {}}', '{"kept": {"verdict": {"suite": "kept", "outcomes": []}}}'])
+def test_what_gates_said_is_not_read_if_it_is_not_whole(run, spoiled):
+    (run.path / "gates.json").write_text(spoiled)
+    Border(run)()
+    assert "No value is missing." in page(run)
+    assert "the last release" not in page(run)
+
+
+def test_a_gate_is_passed_anew_each_time(run):
+    with pytest.raises(GuaranteeError), gate(run, "kept"):
+        raise GuaranteeError("less")
+    with gate(run, "kept") as found:
+        found.append("as much")
+    assert "Refused" not in page(run)
+    assert "as much" in page(run)
 
 
 def test_the_page_names_the_releases_of_its_run(run, tmp_path):
