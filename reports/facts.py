@@ -112,7 +112,7 @@ def utility_facts(manifest: Manifest) -> list[Fact]:
     """What is left of the data after masking."""
     found = manifest["utility"]
     return [
-        Fact("Information kept", percent(kept_information(manifest)), "100 % = every cell exact, 0 % = every cell *"),
+        Fact("Information kept", percent(kept_information(manifest)), "100 % = every cell exact, 0 % = every cell all hidden"),
         Fact("Exact cells", percent(found.get("cells_exact")), "quasi-identifier cells published unmasked"),
         Fact("Mean loss (GCP)", percent(found.get("gcp")), "the rest of the information, as the literature counts it"),
         Fact("Utility", utility(found.get("suppression")), "share of all bits that stay visible (1 = nothing hidden)"),

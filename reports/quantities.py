@@ -29,8 +29,8 @@ def percent(share: Any) -> str:
         return NOT_STATED
     text = f"{100 * share:.1f} %"
     if share > 0 and text == "0.0 %":
-        return "< 0.1 %"
-    return "> 99.9 %" if share < 1 and text == "100.0 %" else text
+        return "under 0.1 %"
+    return "over 99.9 %" if share < 1 and text == "100.0 %" else text
 
 
 def one_in(chance: Any) -> str:

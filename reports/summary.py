@@ -69,7 +69,7 @@ def _markdown_blocks(manifest: Manifest) -> Iterator[str]:
 
 
 def _markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    body = [" | ".join(_escape(cell) for cell in row) for row in rows]
+    body = [" | ".join(cell if cell == "-" else _escape(cell) for cell in row) for row in rows]
     rule = " | ".join(["---"] * len(headings))
     return "\n".join(f"| {line} |" for line in (" | ".join(headings), rule, *body)) if body else ""
 

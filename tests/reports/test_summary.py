@@ -105,6 +105,16 @@ def test_markdown_escapes_hostile_names() -> None:
     assert all(line.count("|") == 4 for line in rows)
 
 
+def test_words_of_our_own_need_no_escapes() -> None:
+    """Prefect's page shows what stands in a table as it is, entities and all."""
+    release = full()
+    release["attacks"]["order"]["success"] = 1e-6
+    text = summary.markdown(release)
+    assert "under 0.1 %" in text
+    assert "| - |" in text
+    assert "&#" not in text
+
+
 def test_terminal_shows_hostile_names_as_they_are() -> None:
     text = shown(manifest(columns=HOSTILE), 200, terminal=True)
     assert "[red]x[/red]" in text
@@ -140,8 +150,8 @@ def test_importing_is_cheap() -> None:
     [
         (quantities.percent(0.5), "50.0 %"),
         (quantities.percent(1), "100.0 %"),
-        (quantities.percent(0.99999), "> 99.9 %"),
-        (quantities.percent(0.00001), "< 0.1 %"),
+        (quantities.percent(0.99999), "over 99.9 %"),
+        (quantities.percent(0.00001), "under 0.1 %"),
         (quantities.percent(0), "0.0 %"),
         (quantities.percent(None), quantities.NOT_STATED),
         (quantities.percent(float("nan")), quantities.NOT_STATED),
