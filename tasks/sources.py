@@ -276,6 +276,8 @@ def _given(series: pl.Series, missing: Sequence[str]) -> pl.Series:
     absent = series.cast(pl.String).is_in(["", *(text.strip() for text in missing)])
     if series.dtype.is_numeric():
         numbers = pl.Series(list(missing), dtype=pl.String).str.strip_chars().cast(pl.Float64, strict=False).drop_nulls()
+        if not series.dtype.is_float():
+            numbers = numbers.filter(numbers.abs() < EXACT)  # past that a neighbour is the same float64; its text has told
         absent |= series.cast(pl.Float64).is_in(numbers.to_list())
     return series.to_frame().select(pl.when(~absent).then(pl.first())).to_series()
 

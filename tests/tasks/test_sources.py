@@ -488,6 +488,14 @@ def test_missing_numbers_of_a_binary_file(tmp_path):
     assert read(source, frame.columns, [quasi("i")])["i"].to_list() == [None, "1", None]
 
 
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Decimal(38, 0)])
+def test_a_great_number_that_means_missing_leaves_its_neighbours(tmp_path, dtype):
+    great = 2**63 - 1
+    source = stored(pl.DataFrame({"i": pl.Series([great, great - 1, great - 100, 5], dtype=dtype)}), tmp_path, "parquet")
+    source = Source(path=source.path, missing=(str(great), "5.0"))
+    assert read(source, ["i"], keep("i"))["i"].to_list() == [None, great - 1, great - 100, None]
+
+
 def test_dates_of_a_text_file(tmp_path):
     source = column_of(tmp_path, ["01/31/2020", " 12/01/1999 ", ""])
     column = Column(name="a", role="quasi", kind="date", date_format="%m/%d/%Y", spec=ColumnSpec(name="a", kind="date"))
