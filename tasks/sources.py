@@ -285,6 +285,8 @@ def _given(series: pl.Series, missing: Sequence[str]) -> pl.Series:
 def _numbers(series: pl.Series, column: Column) -> pl.Series:
     if series.dtype.is_temporal():
         raise InputError(f"column {column.name!r} holds {_type(series)}, not numbers; make it a date or categorical")
+    if series.dtype == pl.Float32:
+        series = series.cast(pl.String).cast(pl.Float64)  # 0.1, which the nearest float32 no longer is as a float64
     numbers = series if series.dtype.is_integer() else series.cast(pl.Float64, strict=False)
     if series.dtype == pl.String:
         whole = series.cast(pl.Int64, strict=False)

@@ -453,6 +453,15 @@ def test_nan_and_infinity_of_a_binary_file_are_counted(tmp_path):
     refused("column 'a': 2 of 4 values are no finite numbers", lambda: read(source, ["a"], [quasi("a", "numeric")]))
 
 
+def test_short_floats_are_the_numbers_that_were_written(tmp_path):
+    cells = [0.1, 0.2, -0.0, 1e20, 33.3, None]
+    source = stored(pl.DataFrame({"a": pl.Series(cells, dtype=pl.Float32)}), tmp_path, "parquet")
+    for column in (quasi("a", "numeric"), keep("a", kind="numeric")[0]):
+        assert read(source, ["a"], [column])["a"].to_list() == cells
+    endless = stored(pl.DataFrame({"a": pl.Series([0.1, np.inf, np.nan], dtype=pl.Float32)}), tmp_path, "parquet")
+    refused("column 'a': 2 of 3 values are no finite numbers", lambda: read(endless, ["a"], [quasi("a", "numeric")]))
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet", "sql"])
 def test_numbers_that_would_lose_digits_are_refused(tmp_path, kind):
     frame = pl.DataFrame({"a": [9007199254740993, -9007199254740993, 5], "b": [2**53 - 1, 1 - 2**53, 0]})
