@@ -298,13 +298,13 @@ def _numbers(series: pl.Series, column: Column) -> pl.Series:
             "name their text in source.missing or make the column categorical"
         )
     wide = numbers.cast(pl.Float64).abs() >= EXACT
-    if not numbers.dtype.is_integer():
-        wide &= series.str.contains(r"^[+-]?\d+$") if series.dtype == pl.String else False
-    elif column.spec is None:
+    if series.dtype == pl.String and not numbers.dtype.is_integer():
+        wide &= series.str.contains(r"^[+-]?\d+(\.\d*)?$")  # 1e20 states no more digits than it keeps
+    elif series.dtype.is_float() or (numbers.dtype.is_integer() and column.spec is None):
         return numbers
     if wide.any():
         raise InputError(
-            f"column {column.name!r}: {int(wide.sum())} of {len(series)} whole numbers reach 2**53 and would lose digits; "
+            f"column {column.name!r}: {int(wide.sum())} of {len(series)} numbers reach 2**53 and would lose digits; "
             "make the column categorical or an identifier"
         )
     return numbers

@@ -467,7 +467,7 @@ def test_numbers_that_would_lose_digits_are_refused(tmp_path, kind):
     frame = pl.DataFrame({"a": [9007199254740993, -9007199254740993, 5], "b": [2**53 - 1, 1 - 2**53, 0]})
     source = stored(frame, tmp_path, kind)
     work = lambda: read(source, ["a", "b"], [quasi("a", "numeric")])  # noqa: E731
-    refused(r"column 'a': 2 of 3 whole numbers reach 2\*\*53 and would lose digits", work, "900719925474099")
+    refused(r"column 'a': 2 of 3 numbers reach 2\*\*53 and would lose digits", work, "900719925474099")
     assert sorted(read(source, ["a", "b"], keep("a", kind="numeric"))["a"].to_list()) == sorted(frame["a"].to_list())
     assert sorted(read(source, ["a", "b"], [quasi("b", "numeric")])["b"].to_list()) == sorted(frame["b"].to_list())
 
@@ -475,9 +475,19 @@ def test_numbers_that_would_lose_digits_are_refused(tmp_path, kind):
 def test_numbers_longer_than_any_integer_are_never_rounded(tmp_path):
     source = column_of(tmp_path, ["12345678901234567890123", "5"])
     for column in (quasi("a", "numeric"), keep("a", kind="numeric")[0]):
-        refused("1 of 2 whole numbers reach", lambda column=column: read(source, ["a", "b"], [column]), "123456")
+        refused("1 of 2 numbers reach", lambda column=column: read(source, ["a", "b"], [column]), "123456")
     assert read(source, ["a", "b"], keep("a"))["a"].to_list() == ["12345678901234567890123", "5"]
     assert read(column_of(tmp_path, ["1e20", "5"]), ["a", "b"], [quasi("a", "numeric")])["a"].to_list() == [1e20, 5]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_great_numbers_with_fractions_are_never_rounded(tmp_path, kind):
+    cells = ["12345678901234567.89", "-12345678901234567.88", "1.50"]
+    frame = pl.DataFrame({"a": cells if kind == "csv" else pl.Series([decimal.Decimal(cell) for cell in cells])})
+    source = stored(frame.with_columns(b=1), tmp_path, kind)
+    for column in (quasi("a", "numeric"), keep("a", kind="numeric")[0]):
+        refused("2 of 3 numbers reach", lambda column=column: read(source, ["a", "b"], [column]), "1234567")
+    assert read(source, ["a", "b"], keep("a"))["a"].cast(pl.String).to_list() == cells
 
 
 def test_missing_texts_without_regard_to_blanks(tmp_path):
