@@ -11,7 +11,7 @@ from flows.document import toml_text
 from flows.plan import PlanError
 from tasks.csv_rows import first_rows
 from tasks.layout import KEY
-from tasks.sources import EXACT, ISO_DATE, Column, Source, header, printable, read
+from tasks.sources import EXACT, ISO_DATE, Column, Source, header, printable, read, to_dates
 
 NAMES_A_PERSON = re.compile(
     r"(^|[^a-z])(id|uuid|ssn|e-?mail|(tele)?phone|mobile|(first|last|full|maiden|user|sur)?name|address|street|iban|passport"
@@ -167,7 +167,7 @@ def _proposal(column: pl.Series) -> tuple[str, ...]:
 def _dated(present: pl.Series) -> bool:
     if present.dtype != pl.String:
         return present.dtype == pl.Date or isinstance(present.dtype, pl.Datetime)
-    return present.str.to_date(ISO_DATE, strict=False).null_count() == 0
+    return to_dates(present, ISO_DATE).null_count() == 0
 
 
 def _numbers(present: pl.Series) -> pl.Series | None:

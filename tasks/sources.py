@@ -243,6 +243,14 @@ def as_text(series: pl.Series) -> pl.Series:
     return pl.Series(series.name, [None if value is None else repr(value) for value in series.to_list()], dtype=pl.String)
 
 
+def to_dates(texts: pl.Series, date_format: str) -> pl.Series:
+    """Texts as dates, none where one is no date; a year is as long as %Y writes it, so 05-01-20 is no day of the year 5."""
+    frame = pl.DataFrame({"text": texts, "date": texts.str.to_date(date_format, strict=False)})
+    text, date = pl.col("text"), pl.col("date")
+    whole = (date.dt.year() >= 1000) | text.str.contains(date.dt.strftime("%Y"), literal=True)
+    return frame.select(pl.when(whole).then(date)).to_series()
+
+
 def _column(frame: pl.DataFrame, column: Column, missing: Sequence[str]) -> pl.Series:
     """A column as its kind says; it bears no name on the way, since polars takes one such as ^a$ for a pattern."""
     series = _stored(frame[column.name].alias(""))
@@ -316,7 +324,7 @@ def _dates(series: pl.Series, column: Column) -> pl.Series:
     if series.dtype != pl.String:
         raise InputError(f"column {column.name!r} holds {_type(series)}, not dates; give it another kind")
     unknown = f"columns.{column.name}.format is no format of dates; give one such as '%m/%d/%Y'"
-    dates = _attempt(lambda: series.str.to_date(column.date_format, strict=False), unknown)
+    dates = _attempt(lambda: to_dates(series, column.date_format), unknown)
     wrong = int((dates.is_null() & series.is_not_null()).sum())
     if wrong:
         raise InputError(

@@ -223,6 +223,7 @@ COLUMNS = {
     "long numbers": ([9007199254740993 + i % 2 for i in range(600)], "binary"),
     "long numbers of one's own": ([9007199254740993 + i for i in range(600)], "identifier"),
     "dates": ([str(datetime.date(2020, 1, 1 + i % 9)) for i in range(600)], "date"),
+    "days first": ([f"{1 + i % 9:02}-11-20" for i in range(600)], "categorical"),
     "foreign dates": ([f"{1 + i % 9}/31/2020" for i in range(600)], "categorical"),
 }
 

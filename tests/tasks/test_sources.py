@@ -524,6 +524,24 @@ def test_dates_of_a_text_file(tmp_path):
     refused(words, lambda: read(source, ["a", "b"], [quasi("a", "date")]), "01/31", "%Y-")
 
 
+@pytest.mark.parametrize(
+    ("form", "cells", "wrong"),
+    [
+        ("%Y-%m-%d", ["05-01-20", "31-12-99", "2020-01-05", "0987-01-05"], 2),
+        ("%d-%m-%Y", ["05-01-20", "05-01-2020", "05-01-1999", ""], 1),
+        ("%d-%m-%y", ["05-01-20", "05-01-99"], 0),
+        ("%m%d%Y", ["01052020", "01050987"], 0),
+    ],
+)
+def test_years_of_two_digits_are_not_those_of_emperors(tmp_path, form, cells, wrong):
+    source = column_of(tmp_path, cells)
+    work = lambda: read(source, ["a", "b"], [Column(name="a", role="keep", kind="date", date_format=form)])  # noqa: E731
+    if wrong:
+        refused(f"column 'a': {wrong} of {len(cells)} values are no dates of the stated format", work, "05-01", "31-12")
+    else:
+        assert work()["a"].null_count() == 0
+
+
 @pytest.mark.parametrize("form", ["%H", "%Q", "%&", "zq7", "%Y-%m"])
 def test_formats_that_are_none_are_refused(tmp_path, form):
     source = column_of(tmp_path, ["2020-01-31", "2020-01-30"])
