@@ -171,8 +171,10 @@ def _dated(present: pl.Series) -> bool:
 
 
 def _numbers(present: pl.Series) -> pl.Series | None:
-    """The values as numbers, if they all are finite ones that keep their digits."""
+    """The values as numbers, if they all are finite ones that keep their digits: 00501 is a code."""
     if present.dtype != pl.String and not present.dtype.is_numeric():
+        return None
+    if present.dtype == pl.String and present.str.contains(r"^[+-]?0\d").any():
         return None
     numbers = present.cast(pl.Float64, strict=False)
     return numbers if numbers.null_count() == 0 and bool((numbers.abs() < EXACT).all()) else None
