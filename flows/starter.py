@@ -8,7 +8,7 @@ import polars as pl
 
 from anon_core.errors import InputError
 from flows.document import toml_text
-from flows.plan import PlanError
+from flows.plan import MOST_NAME, PlanError
 from tasks.csv_rows import first_rows
 from tasks.layout import KEY
 from tasks.sources import EXACT, ISO_DATE, Column, Source, header, printable, read, to_dates
@@ -91,7 +91,7 @@ def starter(source_path: Path) -> str:
     """A plan that names every column of a file with a proposed role and the reason for it."""
     source, names = _look(source_path)
     frame = read(source, names, [Column(name=name, role="drop") for name in names])
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", source_path.name.split(".")[0]).strip("._-") or "release"
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", source_path.name.split(".")[0])[:MOST_NAME].strip("._-") or "release"
     lines = [
         "# A starter plan. Every column has a proposed role: look at each before you run it.",
         "# identifier: names a person, never read   quasi: may be known to others, masked until everyone hides in a crowd",

@@ -498,6 +498,11 @@ def test_names_become_folders(load, name):
     refused(words, lambda: load(replace=[('name = "people"', f'name = "{name}"')]))
 
 
+def test_names_are_no_longer_than_those_of_files(load, tmp_path):
+    assert load(overrides=["name=" + 200 * "x"]).freeze(tmp_path / "plans").is_file()
+    refused("name must be at most 200 characters long", lambda: load(overrides=["name=" + 201 * "x"]), "xx")
+
+
 def test_missing_parts_are_named(load):
     assert "name is missing; it is required" in refused("missing", lambda: load(replace=[('name = "people"', "")]))
     assert "privacy is missing" in refused("missing", lambda: load(replace=[("[privacy]\nk = 5", "")]))

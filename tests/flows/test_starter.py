@@ -278,6 +278,7 @@ def test_proposals_for_types(tmp_path, what, kind):
         (".hidden.csv", "release"),
         ("größe 2.csv", "gr-e-2"),
         ("ä.csv", "release"),
+        (250 * "x" + ".csv", 200 * "x"),
         ('a"\U0001f600.csv', "a"),
     ],
 )
