@@ -710,6 +710,11 @@ def test_paths_start_where_they_were_written(plan_at, tmp_path, monkeypatch):
     assert ReleasePlan.load(path, ["source.path=~/b.csv"]).table_source.path == tmp_path / "b.csv"
 
 
+@pytest.mark.parametrize("key", ["source.path", "publish.path", "publish.vault"])
+def test_the_home_of_nobody_is_no_place(load, key):
+    refused(f"{key} starts at the home of a user that this machine does not know", lambda: load(overrides=[f"{key}=~zq7/a"]))
+
+
 @pytest.mark.parametrize(
     ("path", "vault", "words"),
     [
