@@ -297,6 +297,7 @@ WRONG = [
             ("{edges = [77319, inf]}", "columns.x.bins must be 'deciles'"),
             ("{edges = [nan]}", "columns.x.bins must be 'deciles'"),
             ("{quantiles = 1}", "column 'x': quantiles must be at least 2"),
+            ("{quantiles = 10000000000}", "column 'x': quantiles must be at least 2 and at most 65536"),
             ("{edges = []}", "column 'x': edges must be given in increasing order, at least one"),
             ("{edges = [77319, 5]}", "column 'x': edges must be given in increasing order"),
             ("{edges = [77319, 77319]}", "column 'x': edges must be given in increasing order"),
