@@ -286,6 +286,8 @@ WRONG = {
     "audit without a plan": (["audit", "none", "--plan", "none.toml"], 3, "holds no readable manifest.json"),
     "show nothing": (["show", "none"], 3, "holds no readable manifest.json"),
     "show a table": (["show", "people.csv"], 3, "holds no readable manifest.json"),
+    "show a manifest of something else": (["show", "web"], 3, "holds no readable manifest.json"),
+    "show it as JSON": (["show", "web", "--json"], 3, "holds no readable manifest.json"),
     "plan of nothing": (["plan", "none.csv"], 3, "none.csv was not found"),
     "plan of a folder": (["plan", "."], 3, "a folder is no source"),
     "plan of an empty file": (["plan", "empty"], 3, "the source is empty"),
@@ -303,6 +305,8 @@ def test_wrong_input_is_refused_in_one_line(tmp_path, monkeypatch, capsys, argum
     (tmp_path / "empty").touch()
     (tmp_path / "others").mkdir(mode=0o755)
     (tmp_path / "others" / "letter").touch()
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web" / "manifest.json").write_text('{"name": "app", "version": "1"}')
     (tmp_path / "bytes").write_bytes(bytes(range(256)))
     monkeypatch.chdir(tmp_path)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
