@@ -81,9 +81,12 @@ def demo_plan(folder: Path) -> Path:
     if spec is None or spec.origin is None:
         raise PlanError("the demo's table ships inside statsmodels, which is not installed: pip install statsmodels")
     table = Path(spec.origin).parent / "datasets" / "fair" / "fair.csv"
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / "fair.toml"
-    path.write_text(DEMO.format(path=toml_text(str(table))), encoding="utf-8")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(DEMO.format(path=toml_text(str(table))), encoding="utf-8")
+    except OSError:
+        raise PlanError(f"{path} cannot be written; choose another --folder") from None
     return path
 
 

@@ -293,6 +293,7 @@ WRONG = {
     "plan of an empty file": (["plan", "empty"], 3, "the source is empty"),
     "plan over a file": (["plan", "people.csv", "--output", "people.toml"], 2, "people.toml exists or cannot be written"),
     "plan into no folder": (["plan", "people.csv", "--output", "no/plan.toml"], 2, "exists or cannot be written"),
+    "demo into a file": (["demo", "--folder", "people.csv"], 2, "fair.toml cannot be written; choose another --folder"),
     "serve nothing": (["serve", "none.toml"], 2, "the plan none.toml cannot be read"),
     "serve at no time": (["serve", "people.toml", "--cron", "daily"], 2, "--cron must be five fields"),
     "serve at an impossible time": (["serve", "people.toml", "--cron", "99 2 * * *"], 2, "--cron must be five fields"),
