@@ -14,6 +14,8 @@ Kind = Literal["numeric", "date", "categorical", "binary"]
 Encoding = Literal["one-hot", "ordinal"]
 MissingRule = Literal["category", "refuse", "all-hidden", "drop"]
 
+MOST_QUANTILES = 2**16  # all of them are computed, however few values there are
+
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnSpec:
@@ -52,8 +54,8 @@ class ColumnSpec:
             raise InputError(f"column {self.name!r} is categorical and ordinal: give its levels in 'order', lowest first")
         if len(set(self.order)) != len(self.order):
             raise InputError(f"column {self.name!r}: 'order' names a level more than once")
-        if isinstance(self.bins, int) and self.bins < 2:
-            raise InputError(f"column {self.name!r}: quantiles must be at least 2")
+        if isinstance(self.bins, int) and not 2 <= self.bins <= MOST_QUANTILES:
+            raise InputError(f"column {self.name!r}: quantiles must be at least 2 and at most {MOST_QUANTILES}")
         if isinstance(self.bins, tuple) and (not self.bins or list(self.bins) != sorted(set(self.bins))):
             raise InputError(f"column {self.name!r}: edges must be given in increasing order, at least one")
 

@@ -1,6 +1,6 @@
 """The audit of a published folder, from a plan; no Prefect, so that it starts at once."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from tasks.ledger import Ledger
 from tasks.overlap import audit_beside_others
 from tasks.sources import fingerprint, header
 from tasks.storage import Vault, read_json
+
+STATED = ("crowdcover", "name", "version", "source", "anonymizer", "privacy", "utility")  # what every version has stated
 
 
 def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) -> Audit:
@@ -41,9 +43,12 @@ def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) 
     )
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest of a release folder."""
+def read_manifest(folder: Path, stated: Collection[str] = ()) -> dict[str, Any]:
+    """The manifest of a release folder; other programs have a file of that name, too, so ask for what it must state."""
     try:
-        return read_json(folder / MANIFEST)
+        manifest = read_json(folder / MANIFEST)
     except (OSError, ValueError, TypeError):
-        raise InputError(f"{folder} holds no readable {MANIFEST}; give the folder that `crowdcover release` printed") from None
+        manifest = None
+    if manifest is None or not set(stated) <= manifest.keys():
+        raise InputError(f"{folder} holds no readable {MANIFEST}; give the folder that `crowdcover release` printed")
+    return manifest

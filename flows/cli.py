@@ -283,9 +283,9 @@ def audit(options: argparse.Namespace) -> int:
 
 def show(options: argparse.Namespace) -> int:
     """Print a release's manifest for people, or as JSON."""
-    from flows.audit import read_manifest
+    from flows.audit import STATED, read_manifest
 
-    manifest = read_manifest(options.release)
+    manifest = read_manifest(options.release, STATED)
     if options.json:
         print(json.dumps(manifest, indent=2, ensure_ascii=False))
         return 0

@@ -57,10 +57,18 @@ def _anchor(document: dict[str, Any], folder: Path) -> None:
     for section, key in (("source", "path"), ("publish", "path"), ("publish", "vault")):
         table = document.get(section)
         if isinstance(table, dict) and isinstance(table.get(key), str):
-            table[key] = os.path.abspath(folder / Path(table[key]).expanduser())
+            table[key] = os.path.abspath(folder / _from_home(f"{section}.{key}", Path(table[key])))
     source = document.get("source")
     if isinstance(source, dict) and str(source.get("uri", "")).startswith(SQLITE):
         source["uri"] = SQLITE + os.path.abspath(folder / str(source["uri"]).removeprefix(SQLITE))
+
+
+def _from_home(key: str, path: Path) -> Path:
+    try:
+        return path.expanduser()
+    except RuntimeError:
+        refusal = f"{key} starts at the home of a user that this machine does not know; write the path out"
+    raise PlanError(refusal)
 
 
 def _parse_override(override: str) -> dict[str, Any]:

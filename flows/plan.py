@@ -43,6 +43,7 @@ WORDS = {  # for what pydantic says to programmers
     "too_short": "not be empty",
     "string_pattern_mismatch": "be letters, digits and signs that job scripts take as they are: . _ - / : , = @ % +",
 }
+MOST_NAME = 200  # with the hash of a frozen plan still the name of a file
 NUMBER = (int, float)
 SETTINGS: dict[type, tuple[tuple[type, ...], str]] = {
     float: (NUMBER, "float_type"),
@@ -73,6 +74,8 @@ class PrivacySection(Section):
 def _release_name(value: Any) -> Any:
     if isinstance(value, str) and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", value):
         raise ValueError("must be letters, digits, '.', '_' and '-' only, a letter or digit first: it becomes a folder")
+    if isinstance(value, str) and len(value) > MOST_NAME:
+        raise ValueError(f"must be at most {MOST_NAME} characters long: it becomes a folder")
     return value
 
 

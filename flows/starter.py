@@ -8,10 +8,10 @@ import polars as pl
 
 from anon_core.errors import InputError
 from flows.document import toml_text
-from flows.plan import PlanError
+from flows.plan import MOST_NAME, PlanError
 from tasks.csv_rows import first_rows
 from tasks.layout import KEY
-from tasks.sources import EXACT, ISO_DATE, Column, Source, header, printable, read
+from tasks.sources import EXACT, ISO_DATE, Column, Source, header, printable, read, to_dates
 
 NAMES_A_PERSON = re.compile(
     r"(^|[^a-z])(id|uuid|ssn|e-?mail|(tele)?phone|mobile|(first|last|full|maiden|user|sur)?name|address|street|iban|passport"
@@ -81,9 +81,12 @@ def demo_plan(folder: Path) -> Path:
     if spec is None or spec.origin is None:
         raise PlanError("the demo's table ships inside statsmodels, which is not installed: pip install statsmodels")
     table = Path(spec.origin).parent / "datasets" / "fair" / "fair.csv"
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / "fair.toml"
-    path.write_text(DEMO.format(path=toml_text(str(table))), encoding="utf-8")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_text(DEMO.format(path=toml_text(str(table))), encoding="utf-8")
+    except OSError:
+        raise PlanError(f"{path} cannot be written; choose another --folder") from None
     return path
 
 
@@ -91,7 +94,7 @@ def starter(source_path: Path) -> str:
     """A plan that names every column of a file with a proposed role and the reason for it."""
     source, names = _look(source_path)
     frame = read(source, names, [Column(name=name, role="drop") for name in names])
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", source_path.name.split(".")[0]).strip("._-") or "release"
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", source_path.name.split(".")[0])[:MOST_NAME].strip("._-") or "release"
     lines = [
         "# A starter plan. Every column has a proposed role: look at each before you run it.",
         "# identifier: names a person, never read   quasi: may be known to others, masked until everyone hides in a crowd",
@@ -167,12 +170,14 @@ def _proposal(column: pl.Series) -> tuple[str, ...]:
 def _dated(present: pl.Series) -> bool:
     if present.dtype != pl.String:
         return present.dtype == pl.Date or isinstance(present.dtype, pl.Datetime)
-    return present.str.to_date(ISO_DATE, strict=False).null_count() == 0
+    return to_dates(present, ISO_DATE).null_count() == 0
 
 
 def _numbers(present: pl.Series) -> pl.Series | None:
-    """The values as numbers, if they all are finite ones that keep their digits."""
+    """The values as numbers, if they all are finite ones that keep their digits: 00501 is a code."""
     if present.dtype != pl.String and not present.dtype.is_numeric():
+        return None
+    if present.dtype == pl.String and present.str.contains(r"^[+-]?0\d").any():
         return None
     numbers = present.cast(pl.Float64, strict=False)
     return numbers if numbers.null_count() == 0 and bool((numbers.abs() < EXACT).all()) else None

@@ -287,6 +287,7 @@ def _equal(people: pl.Series, rows: pl.Series) -> NDArray[np.bool_]:
     """Equal values, missing equals missing; as a CSV file writes them where one is text and the other is not."""
     if people.dtype != rows.dtype:
         people, rows = _written(people), _written(rows)
+    people = people.alias("")  # polars takes a name such as ^a$ for a pattern
     return np.asarray(people.eq_missing(rows).to_numpy(), dtype=np.bool_)
 
 

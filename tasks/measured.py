@@ -97,6 +97,7 @@ def sensitive_values(rows: pl.DataFrame, columns: tuple[Column, ...], classes: C
 
 def _ranks(values: pl.Series, kind: str | None) -> NDArray[np.int64]:
     """Values as ranks from 0, a missing one lowest. A CSV file holds numbers as text."""
+    values = values.alias("")  # polars takes a name such as ^a$ for a pattern
     if kind != "numeric" or not values.dtype.is_numeric():
         values = values.cast(pl.String)  # dates as ISO texts keep their order
     if kind == "numeric" and values.dtype == pl.String:

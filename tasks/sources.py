@@ -243,6 +243,14 @@ def as_text(series: pl.Series) -> pl.Series:
     return pl.Series(series.name, [None if value is None else repr(value) for value in series.to_list()], dtype=pl.String)
 
 
+def to_dates(texts: pl.Series, date_format: str) -> pl.Series:
+    """Texts as dates, none where one is no date; a year is as long as %Y writes it, so 05-01-20 is no day of the year 5."""
+    frame = pl.DataFrame({"text": texts, "date": texts.str.to_date(date_format, strict=False)})
+    text, date = pl.col("text"), pl.col("date")
+    whole = (date.dt.year() >= 1000) | text.str.contains(date.dt.strftime("%Y"), literal=True)
+    return frame.select(pl.when(whole).then(date)).to_series()
+
+
 def _column(frame: pl.DataFrame, column: Column, missing: Sequence[str]) -> pl.Series:
     """A column as its kind says; it bears no name on the way, since polars takes one such as ^a$ for a pattern."""
     series = _stored(frame[column.name].alias(""))
@@ -276,6 +284,8 @@ def _given(series: pl.Series, missing: Sequence[str]) -> pl.Series:
     absent = series.cast(pl.String).is_in(["", *(text.strip() for text in missing)])
     if series.dtype.is_numeric():
         numbers = pl.Series(list(missing), dtype=pl.String).str.strip_chars().cast(pl.Float64, strict=False).drop_nulls()
+        if not series.dtype.is_float():
+            numbers = numbers.filter(numbers.abs() < EXACT)  # past that a neighbour is the same float64; its text has told
         absent |= series.cast(pl.Float64).is_in(numbers.to_list())
     return series.to_frame().select(pl.when(~absent).then(pl.first())).to_series()
 
@@ -283,6 +293,8 @@ def _given(series: pl.Series, missing: Sequence[str]) -> pl.Series:
 def _numbers(series: pl.Series, column: Column) -> pl.Series:
     if series.dtype.is_temporal():
         raise InputError(f"column {column.name!r} holds {_type(series)}, not numbers; make it a date or categorical")
+    if series.dtype == pl.Float32:
+        series = series.cast(pl.String).cast(pl.Float64)  # 0.1, which the nearest float32 no longer is as a float64
     numbers = series if series.dtype.is_integer() else series.cast(pl.Float64, strict=False)
     if series.dtype == pl.String:
         whole = series.cast(pl.Int64, strict=False)
@@ -294,13 +306,13 @@ def _numbers(series: pl.Series, column: Column) -> pl.Series:
             "name their text in source.missing or make the column categorical"
         )
     wide = numbers.cast(pl.Float64).abs() >= EXACT
-    if not numbers.dtype.is_integer():
-        wide &= series.str.contains(r"^[+-]?\d+$") if series.dtype == pl.String else False
-    elif column.spec is None:
+    if series.dtype == pl.String and not numbers.dtype.is_integer():
+        wide &= series.str.contains(r"^[+-]?\d+(\.\d*)?$")  # 1e20 states no more digits than it keeps
+    elif series.dtype.is_float() or (numbers.dtype.is_integer() and column.spec is None):
         return numbers
     if wide.any():
         raise InputError(
-            f"column {column.name!r}: {int(wide.sum())} of {len(series)} whole numbers reach 2**53 and would lose digits; "
+            f"column {column.name!r}: {int(wide.sum())} of {len(series)} numbers reach 2**53 and would lose digits; "
             "make the column categorical or an identifier"
         )
     return numbers
@@ -312,7 +324,7 @@ def _dates(series: pl.Series, column: Column) -> pl.Series:
     if series.dtype != pl.String:
         raise InputError(f"column {column.name!r} holds {_type(series)}, not dates; give it another kind")
     unknown = f"columns.{column.name}.format is no format of dates; give one such as '%m/%d/%Y'"
-    dates = _attempt(lambda: series.str.to_date(column.date_format, strict=False), unknown)
+    dates = _attempt(lambda: to_dates(series, column.date_format), unknown)
     wrong = int((dates.is_null() & series.is_not_null()).sum())
     if wrong:
         raise InputError(

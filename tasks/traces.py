@@ -49,7 +49,7 @@ def _parquet(content: bytes, rows: pl.DataFrame) -> Iterator[str]:
         for column, chunk in zip(there.get_columns(), group[1], strict=False):
             if 1 in chunk or 8 in chunk.get(3, {}):
                 yield "the Parquet footer holds metadata"
-            if not _tells_its_rows(column, chunk.get(3, {})):
+            if not _tells_its_rows(column.alias(""), chunk.get(3, {})):  # polars takes a name such as ^a$ for a pattern
                 yield "the Parquet file's statistics are not those of its rows"
 
 

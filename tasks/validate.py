@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from anon_core.encoding import decode
-from anon_core.errors import AnonymityError, GuaranteeError, InputError
+from anon_core.errors import GuaranteeError, InputError
 from tasks.layout import CARRIED, TABLE
 from tasks.records import load
 from tasks.sources import Column, arrays
@@ -17,6 +17,7 @@ from tasks.verdicts import judged, where
 from validations.verdicts import Verdict
 
 Border = Literal["ingested", "binarized"]
+MEND = "mend the source, or the column's kind or missing rule in the plan"
 
 
 @stage("validate {border}")
@@ -31,8 +32,9 @@ def validate(run: Run, stored: Stored, border: Border, columns: tuple[Column, ..
 
     found, (verdict,) = judged(run, f"validate-{border}", [stored], lambda _: ({}, [judge()]))
     if not verdict.success:
-        refusal: type[AnonymityError] = InputError if border == "ingested" else GuaranteeError
-        raise refusal(f"{verdict.sentence()}; {where(run)}")
+        if border == "ingested":
+            raise InputError(f"{verdict.sentence()}; {MEND}; {where(run)}")
+        raise GuaranteeError(f"{verdict.sentence()}; {where(run)}")
     log(verdict.sentence())
     return found
 

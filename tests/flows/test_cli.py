@@ -243,7 +243,11 @@ def test_each_kind_of_refusal_has_its_code_and_its_words(server, tmp_path):
         (["privacy.k=91"], 2, "90 of 90 records demand k > 90"),
         (["compute.memory=1b"], 2, "raise [compute] memory"),
         (["columns.note.kind=numeric"], 3, "column 'note': 90 of 90 values are no finite numbers"),
-        (["columns.city.kind=binary"], 3, "failed: expect_column_unique_value_count_to_be_between (city)"),
+        (
+            ["columns.city.kind=binary"],
+            3,
+            "expect_column_unique_value_count_to_be_between (city); mend the source, or the colu",
+        ),
         (["checks.min_utility=0.999"], 4, "is below checks.min_utility = 0.999"),
         (["publish.path=people.csv"], 1, "nothing could be published in"),
     ):
@@ -286,11 +290,14 @@ WRONG = {
     "audit without a plan": (["audit", "none", "--plan", "none.toml"], 3, "holds no readable manifest.json"),
     "show nothing": (["show", "none"], 3, "holds no readable manifest.json"),
     "show a table": (["show", "people.csv"], 3, "holds no readable manifest.json"),
+    "show a manifest of something else": (["show", "web"], 3, "holds no readable manifest.json"),
+    "show it as JSON": (["show", "web", "--json"], 3, "holds no readable manifest.json"),
     "plan of nothing": (["plan", "none.csv"], 3, "none.csv was not found"),
     "plan of a folder": (["plan", "."], 3, "a folder is no source"),
     "plan of an empty file": (["plan", "empty"], 3, "the source is empty"),
     "plan over a file": (["plan", "people.csv", "--output", "people.toml"], 2, "people.toml exists or cannot be written"),
     "plan into no folder": (["plan", "people.csv", "--output", "no/plan.toml"], 2, "exists or cannot be written"),
+    "demo into a file": (["demo", "--folder", "people.csv"], 2, "fair.toml cannot be written; choose another --folder"),
     "serve nothing": (["serve", "none.toml"], 2, "the plan none.toml cannot be read"),
     "serve at no time": (["serve", "people.toml", "--cron", "daily"], 2, "--cron must be five fields"),
     "serve at an impossible time": (["serve", "people.toml", "--cron", "99 2 * * *"], 2, "--cron must be five fields"),
@@ -303,6 +310,8 @@ def test_wrong_input_is_refused_in_one_line(tmp_path, monkeypatch, capsys, argum
     (tmp_path / "empty").touch()
     (tmp_path / "others").mkdir(mode=0o755)
     (tmp_path / "others" / "letter").touch()
+    (tmp_path / "web").mkdir()
+    (tmp_path / "web" / "manifest.json").write_text('{"name": "app", "version": "1"}')
     (tmp_path / "bytes").write_bytes(bytes(range(256)))
     monkeypatch.chdir(tmp_path)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}

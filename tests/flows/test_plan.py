@@ -297,6 +297,7 @@ WRONG = [
             ("{edges = [77319, inf]}", "columns.x.bins must be 'deciles'"),
             ("{edges = [nan]}", "columns.x.bins must be 'deciles'"),
             ("{quantiles = 1}", "column 'x': quantiles must be at least 2"),
+            ("{quantiles = 10000000000}", "column 'x': quantiles must be at least 2 and at most 65536"),
             ("{edges = []}", "column 'x': edges must be given in increasing order, at least one"),
             ("{edges = [77319, 5]}", "column 'x': edges must be given in increasing order"),
             ("{edges = [77319, 77319]}", "column 'x': edges must be given in increasing order"),
@@ -496,6 +497,11 @@ def test_sources_that_are_none(load, source, words):
 def test_names_become_folders(load, name):
     words = "name must be letters, digits, '.', '_' and '-' only, a letter or digit first"
     refused(words, lambda: load(replace=[('name = "people"', f'name = "{name}"')]))
+
+
+def test_names_are_no_longer_than_those_of_files(load, tmp_path):
+    assert load(overrides=["name=" + 200 * "x"]).freeze(tmp_path / "plans").is_file()
+    refused("name must be at most 200 characters long", lambda: load(overrides=["name=" + 201 * "x"]), "xx")
 
 
 def test_missing_parts_are_named(load):
@@ -703,6 +709,11 @@ def test_paths_start_where_they_were_written(plan_at, tmp_path, monkeypatch):
     assert ReleasePlan.load(path).publish.path == str(plans / "releases")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert ReleasePlan.load(path, ["source.path=~/b.csv"]).table_source.path == tmp_path / "b.csv"
+
+
+@pytest.mark.parametrize("key", ["source.path", "publish.path", "publish.vault"])
+def test_the_home_of_nobody_is_no_place(load, key):
+    refused(f"{key} starts at the home of a user that this machine does not know", lambda: load(overrides=[f"{key}=~zq7/a"]))
 
 
 @pytest.mark.parametrize(

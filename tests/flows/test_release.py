@@ -249,6 +249,24 @@ def test_texts_that_look_like_cells_come_through(server, tmp_path, formats):
     assert sorted(order.rows()["*"].to_list()) == sorted(text.strip() for text in source["*"])
 
 
+NAMES = ("^a$", "^x.*$", "^b$", "*", "a\nb", "[/red]", "<i>")
+
+
+def test_names_that_look_like_patterns_are_names(server, tmp_path):
+    order = Order(tmp_path)
+    columns = dict(zip(NAMES, order.document["columns"].values(), strict=True))
+    columns["*"], columns["^b$"] = {"role": "keep"}, {"role": "sensitive"}
+    lines = order.source.read_text().splitlines(keepends=True)
+    with order.source.open("w", newline="") as handle:
+        csv.writer(handle).writerow(NAMES)
+        handle.writelines(lines[1:])
+    order.document["columns"] = columns
+    order.write()
+    order.release()
+    assert order.rows().columns == ["key", *NAMES[1:-1]]
+    assert audit_release(order.folder_of_v1, order.plan).holds
+
+
 def test_another_k_for_everyone_holds_too(server, tmp_path):
     rows = [(*row[:5], str(2 + number % 6), row[6]) for number, row in enumerate(people())]
     order = Order(tmp_path, rows, privacy={"k": {"column": "note"}})

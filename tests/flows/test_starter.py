@@ -220,9 +220,12 @@ COLUMNS = {
     "few numbers": ([i % 20 for i in range(600)], "numeric"),
     "texts and numbers": (["1", "x"] * 300, "binary"),
     "not all finite": (["nan", "1", "2"] * 200, "categorical"),
+    "codes": ([f"{i % 9 * 1250:05}" for i in range(600)], "categorical"),
+    "fractions": ([f"{i % 9 / 8:.3f}" for i in range(600)], "numeric"),
     "long numbers": ([9007199254740993 + i % 2 for i in range(600)], "binary"),
     "long numbers of one's own": ([9007199254740993 + i for i in range(600)], "identifier"),
     "dates": ([str(datetime.date(2020, 1, 1 + i % 9)) for i in range(600)], "date"),
+    "days first": ([f"{1 + i % 9:02}-11-20" for i in range(600)], "categorical"),
     "foreign dates": ([f"{1 + i % 9}/31/2020" for i in range(600)], "categorical"),
 }
 
@@ -275,6 +278,7 @@ def test_proposals_for_types(tmp_path, what, kind):
         (".hidden.csv", "release"),
         ("größe 2.csv", "gr-e-2"),
         ("ä.csv", "release"),
+        (250 * "x" + ".csv", 200 * "x"),
         ('a"\U0001f600.csv', "a"),
     ],
 )

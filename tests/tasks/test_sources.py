@@ -453,12 +453,21 @@ def test_nan_and_infinity_of_a_binary_file_are_counted(tmp_path):
     refused("column 'a': 2 of 4 values are no finite numbers", lambda: read(source, ["a"], [quasi("a", "numeric")]))
 
 
+def test_short_floats_are_the_numbers_that_were_written(tmp_path):
+    cells = [0.1, 0.2, -0.0, 1e20, 33.3, None]
+    source = stored(pl.DataFrame({"a": pl.Series(cells, dtype=pl.Float32)}), tmp_path, "parquet")
+    for column in (quasi("a", "numeric"), keep("a", kind="numeric")[0]):
+        assert read(source, ["a"], [column])["a"].to_list() == cells
+    endless = stored(pl.DataFrame({"a": pl.Series([0.1, np.inf, np.nan], dtype=pl.Float32)}), tmp_path, "parquet")
+    refused("column 'a': 2 of 3 values are no finite numbers", lambda: read(endless, ["a"], [quasi("a", "numeric")]))
+
+
 @pytest.mark.parametrize("kind", ["csv", "parquet", "sql"])
 def test_numbers_that_would_lose_digits_are_refused(tmp_path, kind):
     frame = pl.DataFrame({"a": [9007199254740993, -9007199254740993, 5], "b": [2**53 - 1, 1 - 2**53, 0]})
     source = stored(frame, tmp_path, kind)
     work = lambda: read(source, ["a", "b"], [quasi("a", "numeric")])  # noqa: E731
-    refused(r"column 'a': 2 of 3 whole numbers reach 2\*\*53 and would lose digits", work, "900719925474099")
+    refused(r"column 'a': 2 of 3 numbers reach 2\*\*53 and would lose digits", work, "900719925474099")
     assert sorted(read(source, ["a", "b"], keep("a", kind="numeric"))["a"].to_list()) == sorted(frame["a"].to_list())
     assert sorted(read(source, ["a", "b"], [quasi("b", "numeric")])["b"].to_list()) == sorted(frame["b"].to_list())
 
@@ -466,9 +475,19 @@ def test_numbers_that_would_lose_digits_are_refused(tmp_path, kind):
 def test_numbers_longer_than_any_integer_are_never_rounded(tmp_path):
     source = column_of(tmp_path, ["12345678901234567890123", "5"])
     for column in (quasi("a", "numeric"), keep("a", kind="numeric")[0]):
-        refused("1 of 2 whole numbers reach", lambda column=column: read(source, ["a", "b"], [column]), "123456")
+        refused("1 of 2 numbers reach", lambda column=column: read(source, ["a", "b"], [column]), "123456")
     assert read(source, ["a", "b"], keep("a"))["a"].to_list() == ["12345678901234567890123", "5"]
     assert read(column_of(tmp_path, ["1e20", "5"]), ["a", "b"], [quasi("a", "numeric")])["a"].to_list() == [1e20, 5]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_great_numbers_with_fractions_are_never_rounded(tmp_path, kind):
+    cells = ["12345678901234567.89", "-12345678901234567.88", "1.50"]
+    frame = pl.DataFrame({"a": cells if kind == "csv" else pl.Series([decimal.Decimal(cell) for cell in cells])})
+    source = stored(frame.with_columns(b=1), tmp_path, kind)
+    for column in (quasi("a", "numeric"), keep("a", kind="numeric")[0]):
+        refused("2 of 3 numbers reach", lambda column=column: read(source, ["a", "b"], [column]), "1234567")
+    assert read(source, ["a", "b"], keep("a"))["a"].cast(pl.String).to_list() == cells
 
 
 def test_missing_texts_without_regard_to_blanks(tmp_path):
@@ -488,6 +507,14 @@ def test_missing_numbers_of_a_binary_file(tmp_path):
     assert read(source, frame.columns, [quasi("i")])["i"].to_list() == [None, "1", None]
 
 
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Decimal(38, 0)])
+def test_a_great_number_that_means_missing_leaves_its_neighbours(tmp_path, dtype):
+    great = 2**63 - 1
+    source = stored(pl.DataFrame({"i": pl.Series([great, great - 1, great - 100, 5], dtype=dtype)}), tmp_path, "parquet")
+    source = Source(path=source.path, missing=(str(great), "5.0"))
+    assert read(source, ["i"], keep("i"))["i"].to_list() == [None, great - 1, great - 100, None]
+
+
 def test_dates_of_a_text_file(tmp_path):
     source = column_of(tmp_path, ["01/31/2020", " 12/01/1999 ", ""])
     column = Column(name="a", role="quasi", kind="date", date_format="%m/%d/%Y", spec=ColumnSpec(name="a", kind="date"))
@@ -495,6 +522,24 @@ def test_dates_of_a_text_file(tmp_path):
     np.testing.assert_array_equal(found, [18292, 10926, np.nan])
     words = "column 'a': 2 of 3 values are no dates of the stated format; set columns.a.format"
     refused(words, lambda: read(source, ["a", "b"], [quasi("a", "date")]), "01/31", "%Y-")
+
+
+@pytest.mark.parametrize(
+    ("form", "cells", "wrong"),
+    [
+        ("%Y-%m-%d", ["05-01-20", "31-12-99", "2020-01-05", "0987-01-05"], 2),
+        ("%d-%m-%Y", ["05-01-20", "05-01-2020", "05-01-1999", ""], 1),
+        ("%d-%m-%y", ["05-01-20", "05-01-99"], 0),
+        ("%m%d%Y", ["01052020", "01050987"], 0),
+    ],
+)
+def test_years_of_two_digits_are_not_those_of_emperors(tmp_path, form, cells, wrong):
+    source = column_of(tmp_path, cells)
+    work = lambda: read(source, ["a", "b"], [Column(name="a", role="keep", kind="date", date_format=form)])  # noqa: E731
+    if wrong:
+        refused(f"column 'a': {wrong} of {len(cells)} values are no dates of the stated format", work, "05-01", "31-12")
+    else:
+        assert work()["a"].null_count() == 0
 
 
 @pytest.mark.parametrize("form", ["%H", "%Q", "%&", "zq7", "%Y-%m"])

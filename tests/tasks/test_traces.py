@@ -24,6 +24,7 @@ FRAME = pl.DataFrame(
         "real": [float("nan"), -0.0, 2.5],
         "short": pl.Series([1.1, 2.2, None], dtype=pl.Float32),
         "flag": [True, None, False],
+        "^a$": ["p", "q", None],
         "nothing": pl.Series([None] * 3, dtype=pl.String),
     }
 )
