@@ -67,8 +67,7 @@ def _from_home(key: str, path: Path) -> Path:
     try:
         return path.expanduser()
     except RuntimeError:
-        refusal = f"{key} starts at the home of a user that this machine does not know; write the path out"
-    raise PlanError(refusal)
+        raise PlanError(f"{key} starts at the home of a user that this machine does not know; write the path out") from None
 
 
 def _parse_override(override: str) -> dict[str, Any]:
