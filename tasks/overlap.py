@@ -20,10 +20,15 @@ from tasks.people import partners, plain
 from tasks.records import load
 from tasks.storage import FolderError, Run, SecondReleaseError, Stored
 
+STAGES = ("ingest", "binarize", "anonymize")  # of which a release can be laid beside others
+
 
 @dataclass(frozen=True)
 class Side:
-    """One of the releases: its people as coded for it, what they demand, and its rows."""
+    """One of the releases: its people as coded for it, what they demand, and its rows.
+
+    `source_row` counts from the source's last row: another plan may take the first one for a header.
+    """
 
     run: Run
     source_row: NDArray[np.int64]
@@ -34,8 +39,8 @@ class Side:
     @classmethod
     def of(cls, run: Run, rows: pl.DataFrame | None = None) -> "Side | None":
         """From the run's stages, or from rows that were read elsewhere; None where a stage is gone."""
-        binarized, anonymized = run.whole("binarize"), run.whole("anonymize")
-        if binarized is None or anonymized is None:
+        ingested, binarized, anonymized = map(run.whole, STAGES)
+        if ingested is None or binarized is None or anonymized is None:
             return None
         table, source_row = load(binarized)
         made = pl.read_parquet(anonymized.file(PARQUET))
@@ -47,13 +52,13 @@ class Side:
         carried = {
             s.name: plain(rows[s.name].alias("").cast(s.dtype, strict=False)) for s in made if s.name not in (KEY, *quasi)
         }
-        return cls(run, source_row, table.k, classes, carried)
+        return cls(run, ingested.shape[0] - 1 - source_row, table.k, classes, carried)
 
 
 def second_release(run: Run, ledger: Ledger, overlaps: Sequence[Overlap], rows: Stored) -> dict[str, int]:
     """The manifest's section about overlapping releases, found once for the same releases; refused if a crowd falls below k."""
     runs = _runs(ledger, overlaps)
-    stages = [stored for other in runs for name in ("binarize", "anonymize") if (stored := other.whole(name)) is not None]
+    stages = [stored for other in runs for name in STAGES if (stored := other.whole(name)) is not None]
 
     def make(_: Path) -> Mapping[str, Any]:
         return {"found": intersected(run, ledger, overlaps)}
