@@ -239,6 +239,16 @@ def test_a_table_whose_first_row_was_taken_for_a_person_is_laid_beside_itself(se
     assert own.equals(other)
 
 
+def test_what_somebody_is_known_by_in_one_release_is_not_carried_in_another(server, tmp_path):
+    order = order_of(tmp_path, **QUASI_ONLY)
+    first = order.release()
+    order.write(columns={"age": {"role": "keep"}}, **ALLOWED)
+    words = "'age': quasi-identifiers in one of the releases that show the same people"
+    with pytest.raises(SecondReleaseError, match=words):
+        order.release()
+    assert order.versions == [first.name]
+
+
 def test_three_releases(server, tmp_path):
     """Sixty people are in all three, thirty in two of them."""
     tables = [calm(people()), calm(aged(people())), calm(people()[:60] + people(60, draws=8, first=500))]
