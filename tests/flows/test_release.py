@@ -421,6 +421,17 @@ def test_a_damaged_stage_is_made_again_and_nothing_else(server, tmp_path, stage,
     assert changed == {stage}
 
 
+def test_another_version_publishes_the_same_rows_again(server, tmp_path, monkeypatch):
+    order = Order(tmp_path)
+    first = order.release()
+    rows = data_bytes(first)
+    shutil.rmtree(first)
+    monkeypatch.setattr("tasks.storage.CODE_VERSION", "next")
+    drawn = secrecy.distinct_keys
+    monkeypatch.setattr(secrecy, "distinct_keys", lambda seed, label, size: drawn(seed, f"{label} of the next", size))
+    assert data_bytes(order.release()) == rows
+
+
 def test_threads_and_memory_change_nothing(server, tmp_path):
     releases = []
     for threads in (1, 2):
