@@ -654,6 +654,16 @@ def test_a_folder_that_cannot_be_written_is_named(server, tmp_path):
     assert order.release() == order.folder_of_v1
 
 
+def test_rows_that_change_after_they_were_checked_are_not_published(server, tmp_path, monkeypatch):
+    order = Order(tmp_path)
+    monkeypatch.setattr("flows.release.refuse_rejected", lambda run: change(run.path / "anonymize" / "data.csv.gz"))
+    with pytest.raises(GuaranteeError, match=r"the vault's data\.csv\.gz changed after it was checked"):
+        order.release()
+    assert not list(order.releases.iterdir())
+    monkeypatch.undo()
+    assert order.release() == order.folder_of_v1
+
+
 def test_a_maker_that_breaks_its_promise_is_stopped_at_the_gate(server, tmp_path, monkeypatch):
     """Rows that tell too much are refused whoever wrote them."""
     import tasks.anonymize as module
