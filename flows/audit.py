@@ -12,7 +12,7 @@ from tasks.layout import MANIFEST, MATCHING
 from tasks.ledger import Ledger
 from tasks.overlap import audit_beside_others
 from tasks.sources import fingerprint, header
-from tasks.storage import Vault, read_json
+from tasks.storage import Vault, holds_files, read_json
 
 STATED = ("crowdcover", "name", "version", "source", "anonymizer", "privacy", "utility")  # what every version has stated
 
@@ -34,7 +34,9 @@ def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) 
     audit = audit_rows(folder, plan.publish.formats, source, plan.table_columns, plan.demand, matching)
     if audit.measured is not None and audit.rows is not None:
         audit = audit.also(*audit_beside_others(run, Ledger(vault, plan.publish.ledger), audit.rows))
-    audit = audit_folder(folder, audit, plan.checks.floors)
+    remembered = any(holds_files(folder, release.files) for release in run.ever_visible())
+    words = f"compared with what the vault's runs/{run.path.name} remembers"
+    audit = audit_folder(folder, audit.also(Finding("manifest as published", remembered, words)), plan.checks.floors)
     if plan.publish.approval == "none":
         return audit
     missing = Approval.of(run).unapproved(folder)

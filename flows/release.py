@@ -88,9 +88,8 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
             **drift_claims(run, last, changes, checked),
             **beside_others(run, checked, to),
         }
-        if time_to_approve is None:
-            refuse_rejected(run)
-        else:
+        refuse_rejected(run)
+        if time_to_approve is not None:
             claims["approval"] = approved(run, checked, to, claims, time_to_approve)
         return str(publish(run, checked, to, claims))
 

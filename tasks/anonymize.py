@@ -46,7 +46,9 @@ def anonymize(
         matching.with_columns(record=pl.Series(source_row)[matching["record"]]).write_parquet(folder / MATCHING)
         return {"shape": [rows.height, rows.width], "iterations": timed(masked.iterations, seconds)}
 
-    stored = run.once("anonymize", [ingested, binarized], make)
+    standing = run.whole("anonymize") if run.ever_visible() else None
+    # What was published stays what it is: another version might hide other cells, and two releases can be intersected.
+    stored = run.once("anonymize", [ingested, binarized], make) if standing is None else standing
     engines.discard(run)
     log(f"anonymized {stored.shape[0]} records in {len(stored.facts['iterations'])} iterations")
     return stored

@@ -20,40 +20,46 @@ from tasks.people import partners, plain
 from tasks.records import load
 from tasks.storage import FolderError, Run, SecondReleaseError, Stored
 
+STAGES = ("ingest", "binarize", "anonymize")  # of which a release can be laid beside others
+
 
 @dataclass(frozen=True)
 class Side:
-    """One of the releases: its people as coded for it, what they demand, and its rows."""
+    """One of the releases: its people as coded for it, what they demand, and its rows.
+
+    `source_row` counts from the source's last row: another plan may take the first one for a header.
+    """
 
     run: Run
     source_row: NDArray[np.int64]
     k: NDArray[np.int32]
+    quasi: tuple[str, ...]
     classes: Classes
     carried: Mapping[str, pl.Series]
 
     @classmethod
     def of(cls, run: Run, rows: pl.DataFrame | None = None) -> "Side | None":
         """From the run's stages, or from rows that were read elsewhere; None where a stage is gone."""
-        binarized, anonymized = run.whole("binarize"), run.whole("anonymize")
-        if binarized is None or anonymized is None:
+        ingested, binarized, anonymized = map(run.whole, STAGES)
+        if ingested is None or binarized is None or anonymized is None:
             return None
         table, source_row = load(binarized)
         made = pl.read_parquet(anonymized.file(PARQUET))
         rows = made if rows is None else rows
-        quasi = [attribute.name for attribute in table.codebook.attributes]
+        quasi = tuple(attribute.name for attribute in table.codebook.attributes)
         cells = [read_cells(a, rows[a.name].cast(pl.String).to_list()) for a in table.codebook.attributes]
         classes = Classes.of(table.codebook, table.codes, ReleasedCells.of(cells))
         # a CSV file holds texts
         carried = {
             s.name: plain(rows[s.name].alias("").cast(s.dtype, strict=False)) for s in made if s.name not in (KEY, *quasi)
         }
-        return cls(run, source_row, table.k, classes, carried)
+        return cls(run, ingested.shape[0] - 1 - source_row, table.k, quasi, classes, carried)
 
 
 def second_release(run: Run, ledger: Ledger, overlaps: Sequence[Overlap], rows: Stored) -> dict[str, int]:
     """The manifest's section about overlapping releases, found once for the same releases; refused if a crowd falls below k."""
     runs = _runs(ledger, overlaps)
-    stages = [stored for other in runs for name in ("binarize", "anonymize") if (stored := other.whole(name)) is not None]
+    stages = [stored for other in runs for name in STAGES if (stored := other.whole(name)) is not None]
 
     def make(_: Path) -> Mapping[str, Any]:
         return {"found": intersected(run, ledger, overlaps)}
@@ -72,6 +78,7 @@ def intersected(run: Run, ledger: Ledger, overlaps: Sequence[Overlap], rows: pl.
     sides = [side for side in (own, *others) if side is not None]
     if own is None or len(sides) < 1 + len(others):
         raise _gone(1 + len(others) - len(sides))
+    _require_one_role(sides)
     record = np.stack([np.arange(len(own.k)), *(_partners(ledger, own, other) for other in sides[1:])])
     record = record[:, (record[1:] >= 0).any(axis=0)]
     found = {"overlapping": len(overlaps), "people": record.shape[1], "below_k": 0, "least_margin": 0}
@@ -124,6 +131,16 @@ def _gone(number: int) -> SecondReleaseError:
         f"{number} of the releases that show the same people cannot be laid side by side: their stages are not whole in this "
         "vault; restore its runs, or publish no second release"
     )
+
+
+def _require_one_role(sides: Sequence[Side]) -> None:
+    """What somebody is known by in one release must not stand unmasked in another: it would name the row."""
+    known = {attribute for side in sides for attribute in side.quasi}
+    if told := sorted(known & {name for side in sides for name in side.carried}):
+        raise SecondReleaseError(
+            f"{', '.join(map(repr, told))}: quasi-identifiers in one of the releases that show the same people, carried as "
+            "they are in another, where whoever knows them finds the row; give each column the same role, or drop it"
+        )
 
 
 def _partners(ledger: Ledger, own: Side, other: Side) -> NDArray[np.int64]:

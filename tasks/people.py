@@ -74,14 +74,17 @@ def _telling(ours: People, theirs: People) -> Sequence[str]:
 
 
 def plain(series: pl.Series) -> pl.Series:
-    """Values as text, numbers alike whatever the column's type: 5, 5.0 and "5"."""
+    """Values as text, numbers alike whatever the column's type: 5, 5.0, the decimal 5.00 and "5"."""
     text = as_text(series.alias(""))  # polars takes a name such as ^a$ for a pattern
-    return text.str.strip_suffix(".0") if series.dtype.is_float() else text
+    if not (series.dtype.is_float() or series.dtype.is_decimal()):
+        return text
+    return text.str.replace(r"(\.\d*?)0+$", "${1}").str.strip_suffix(".")
 
 
 def _digests(key: bytes, kind: str, columns: Sequence[pl.Series]) -> tuple[bytes, bool]:
     """A digest for each row, those of equal rows told apart by a count; and whether there are equal rows."""
-    texts = {series.name: plain(series) for series in sorted(columns, key=lambda series: series.name)}
+    given = [series.fill_nan(None) if series.dtype.is_float() else series for series in columns]
+    texts = {series.name: plain(series) for series in sorted(given, key=lambda series: series.name)}
     absent = np.all([text.is_null().to_numpy() for text in texts.values()], axis=0)
     lines = pl.DataFrame(texts).write_ndjson().encode().splitlines()
     found, times = [], Counter[bytes]()

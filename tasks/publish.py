@@ -104,8 +104,12 @@ def _publish(
         shutil.rmtree(leftover)
     aside = final.with_name(f".{final.name}.{run.path.name}.partial")
     aside.mkdir(mode=0o700)
+    judged = checked.rows.record["files"]
     for file in (*(FILES[kind] for kind in to.formats), CODEBOOK):
         shutil.copyfile(checked.rows.file(file), aside / file)
+        if not holds_files(aside, {file: judged[file]}):
+            shutil.rmtree(aside)
+            raise GuaranteeError(f"publication refused; the vault's {file} changed after it was checked; run again")
     _write_report(aside, manifest, checked)
     manifest["files"] = {path.name: file_sha256(path) for path in sorted(aside.iterdir())}
     write_json(aside / MANIFEST, manifest)

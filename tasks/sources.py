@@ -210,7 +210,9 @@ def _read_sql(source: Source) -> pl.DataFrame:
 
 
 def _sorted(frame: pl.DataFrame) -> pl.DataFrame:
-    texts = pl.DataFrame({str(place): as_text(series) for place, series in enumerate(frame)})
+    """By the columns in the order of their names, as for `fingerprint`: one content is one order of rows."""
+    columns = sorted(frame, key=lambda series: series.name)
+    texts = pl.DataFrame({str(place): as_text(series) for place, series in enumerate(columns)})
     return frame[texts.with_row_index("row").sort(texts.columns)["row"]] if frame.height else frame
 
 

@@ -151,6 +151,17 @@ def test_what_is_rejected_stays_rejected_until_it_is_asked_anew(order):
     assert [request.decision.approved for request in requests(order)] == [False, True]
 
 
+def test_what_is_rejected_is_not_asked_again_by_way_of_another_place(order):
+    waits(order)
+    decided(order, "reject")
+    for approval in ("required", "none"):
+        order.write(publish={"path": "elsewhere", "approval": approval})
+        with pytest.raises(GuaranteeError, match=r"publication refused: run \w+ was rejected by"):
+            order.release()
+    assert len(requests(order)) == 1
+    assert not (order.folder / "elsewhere").exists()
+
+
 def test_nobody_answers(order):
     order.write(publish={"approval_timeout": "1d12h"})
     waits(order)

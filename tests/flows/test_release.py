@@ -439,6 +439,17 @@ def test_a_damaged_stage_is_made_again_and_nothing_else(server, tmp_path, stage,
     assert changed == {stage}
 
 
+def test_another_version_publishes_the_same_rows_again(server, tmp_path, monkeypatch):
+    order = Order(tmp_path)
+    first = order.release()
+    rows = data_bytes(first)
+    shutil.rmtree(first)
+    monkeypatch.setattr("tasks.storage.CODE_VERSION", "next")
+    drawn = secrecy.distinct_keys
+    monkeypatch.setattr(secrecy, "distinct_keys", lambda seed, label, size: drawn(seed, f"{label} of the next", size))
+    assert data_bytes(order.release()) == rows
+
+
 def test_threads_and_memory_change_nothing(server, tmp_path):
     releases = []
     for threads in (1, 2):
@@ -658,6 +669,16 @@ def test_a_folder_that_cannot_be_written_is_named(server, tmp_path):
     with pytest.raises(FolderError, match=r"nothing could be published in .*people\.csv.*; mend publish\.path"):
         order.release()
     order.write(publish={"path": "releases"})
+    assert order.release() == order.folder_of_v1
+
+
+def test_rows_that_change_after_they_were_checked_are_not_published(server, tmp_path, monkeypatch):
+    order = Order(tmp_path)
+    monkeypatch.setattr("flows.release.refuse_rejected", lambda run: change(run.path / "anonymize" / "data.csv.gz"))
+    with pytest.raises(GuaranteeError, match=r"the vault's data\.csv\.gz changed after it was checked"):
+        order.release()
+    assert not list(order.releases.iterdir())
+    monkeypatch.undo()
     assert order.release() == order.folder_of_v1
 
 

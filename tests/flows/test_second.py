@@ -8,15 +8,17 @@ import threading
 from contextlib import closing
 
 import numpy as np
+import polars as pl
 import pytest
 
 from anon_core.errors import GuaranteeError
 from flows import cli
 from flows.audit import audit_release
-from tasks.ledger import LedgerError
-from tasks.storage import SecondReleaseError, read_json
+from tasks.ledger import Ledger, LedgerError
+from tasks.overlap import Side, _partners
+from tasks.storage import SecondReleaseError, Vault, read_json
 from tests import naive
-from tests.flows.orders import SEED, Order, data_bytes, people
+from tests.flows.orders import HEADER, SEED, Order, data_bytes, people
 from tests.flows.processes import crowdcover
 from tests.flows.test_release import fits, released_rows
 
@@ -199,6 +201,52 @@ def test_how_many_fall_short_is_what_the_definition_says(server, tmp_path):
     order.fix_seed(elsewhere.run.seed)
     with pytest.raises(GuaranteeError, match=rf"refused; {short} of 90 people.*\(least margin {margin}\)"):
         order.release()
+
+
+def paired(order, change):
+    """Texts of everyone in a second release, and of the same person in the first, both of one source."""
+    order.release()
+    first = order.run
+    change()
+    order.write(privacy={"k": 3}, **ALLOWED)
+    order.release()
+    found = _partners(Ledger(Vault(order.vault)), Side.of(order.run), Side.of(first))
+    own, other = (pl.read_parquet(run.path / "ingest" / "table.parquet").cast(pl.String) for run in (order.run, first))
+    return own, other[found][own.columns]
+
+
+def test_a_table_whose_columns_are_selected_in_another_order_is_laid_beside_itself(server, tmp_path):
+    order = order_of(tmp_path, **QUASI_ONLY)
+    with closing(sqlite3.connect(tmp_path / "people.sqlite")) as connection:
+        connection.execute(f"create table people ({', '.join(HEADER)})")
+        connection.executemany("insert into people values (?, ?, ?, ?, ?, ?, ?)", people())
+        connection.commit()
+
+    def select(names):
+        query = f"select {', '.join(names)} from people"
+        order.document["source"] = {"uri": f"sqlite:///{tmp_path / 'people.sqlite'}", "query": query}
+        order.write()
+
+    select(HEADER)
+    own, other = paired(order, lambda: select(HEADER[::-1]))
+    assert own.equals(other)
+
+
+def test_a_table_whose_first_row_was_taken_for_a_person_is_laid_beside_itself(server, tmp_path):
+    texts = {name: {"role": "quasi", "kind": "categorical"} for name in ("age", "city", "smokes")}
+    order = order_of(tmp_path, columns={**QUASI_ONLY["columns"], **texts}, source={"header": False})
+    own, other = paired(order, lambda: order.write(source={"header": True}))
+    assert own.equals(other)
+
+
+def test_what_somebody_is_known_by_in_one_release_is_not_carried_in_another(server, tmp_path):
+    order = order_of(tmp_path, **QUASI_ONLY)
+    first = order.release()
+    order.write(columns={"age": {"role": "keep"}}, **ALLOWED)
+    words = "'age': quasi-identifiers in one of the releases that show the same people"
+    with pytest.raises(SecondReleaseError, match=words):
+        order.release()
+    assert order.versions == [first.name]
 
 
 def test_three_releases(server, tmp_path):

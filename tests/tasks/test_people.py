@@ -1,5 +1,7 @@
 """Digests of people: what links two tables, what does not, and that nothing is learnt without the key."""
 
+from decimal import Decimal
+
 import numpy as np
 import polars as pl
 import pytest
@@ -64,7 +66,15 @@ def test_missing_identifiers_link_nobody():
     assert len(ours.shuffled("column ssn")) == 16
 
 
-@pytest.mark.parametrize("numbers", [[5, 7], [5.0, 7.0], ["5", "7"]])
+def test_what_is_no_number_is_no_identifier_either():
+    ours, theirs = (
+        people(AGES, number=[4.0, float("nan"), float("nan")], tel=tel) for tel in (["a", "b", "c"], ["d", "e", "f"])
+    )
+    assert ours.repeated == {RECORD}
+    assert linked(ours, theirs) == [0, -1, -1]
+
+
+@pytest.mark.parametrize("numbers", [[5, 7], [5.0, 7.0], [Decimal("5.00"), Decimal("7.00")], ["5", "7"]])
 def test_numbers_are_the_same_whatever_type_the_column_has(numbers):
     assert linked(people({"n": numbers}), people({"n": [7, 5]})) == [1, 0]
     assert linked(people({"n": [1, 2]}, id=numbers), people({"n": [3, 4]}, id=[5, 6])) == [0, -1]
@@ -109,3 +119,5 @@ def test_one_column_links_each_value_as_often_as_both_tables_hold_it(ours, their
 def test_plain_texts():
     assert plain(pl.Series([1.0, 1.5, None])).to_list() == ["1", "1.5", None]
     assert plain(pl.Series(["1.0"])).to_list() == ["1.0"]
+    assert plain(pl.Series([Decimal("100.00"), Decimal("-2.50")])).to_list() == ["100", "-2.5"]
+    assert plain(pl.Series([1e20, 1.25e16])).to_list() == ["1e+20", "1.25e+16"]
