@@ -20,6 +20,7 @@ SLOW = 0.02  # an iteration that lowers the loss by a smaller share than this le
 FALL = 4.0
 LOWEST_EPSILON = 1.25
 MOST_COUNTED = 2**16 - 1
+LEAST_SHARE = 2.0**-200  # of the heaviest column's weight: what is lighter by more than 2^24 weighs 1 anyhow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,6 +256,8 @@ class Grouping:
 def _integer_weights(book: Codebook, kind: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Of each bit and, in addition, of each attribute's first hidden bit."""
     own = np.array([a.weight for a in book.attributes])
+    # By a power of two, so that no digit changes and no sum or quotient of the greatest and the smallest float64 overflows.
+    own = np.maximum(np.ldexp(own, -np.frexp(own.max())[1]), LEAST_SHARE)
     share = own / ([1] * len(own) if kind == "bits" else [max(1, a.levels - 1) for a in book.attributes])
     bits = np.repeat(share, [a.bits for a in book.attributes])
     return integer_weights(bits, own if kind == "cells" else np.zeros(len(own)), book)
