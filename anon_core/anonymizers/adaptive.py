@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from anon_core.graphs.agreement import Together, agreement_cover, hidden_by, hidden_totals, reclaim
 from anon_core.graphs.covers import COVERS
-from anon_core.graphs.dissimilarity import Dissimilarity, integer_weights
+from anon_core.graphs.dissimilarity import Dissimilarity, costs_memory, integer_weights
 from anon_core.graphs.nearest_closure import Neighbours, level_tree, nearest_neighbours
 from anon_core.kernels.cover import count_differences, hide_apart
 from anon_core.kernels.showing import count_partners
@@ -20,6 +20,7 @@ SLOW = 0.02  # an iteration that lowers the loss by a smaller share than this le
 FALL = 4.0
 LOWEST_EPSILON = 1.25
 MOST_COUNTED = 2**16 - 1
+LEAST_SHARE = 2.0**-200  # of the heaviest column's weight: what is lighter by more than 2^24 weighs 1 anyhow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,15 +154,15 @@ class Adaptive:
         return self.memory_of_records(table) + COVERS[self.cover].memory(table.k - np.int32(1))
 
     @staticmethod
-    def memory_of_records(table: BinaryTable) -> int:
-        """The part of it that the number of records and levels decides."""
-        # Costs 3 bytes a level; counts 2 a feature; codes thrice and the tree made of them; hidden thrice. Reclaiming takes
+    def memory_of_records(table: BinaryTable, threads: int | None = None) -> int:
+        """The part of it that the number of records and levels decides; `threads`: see `costs_memory`."""
+        # Beside the costs: counts 2 a feature; codes thrice and the tree made of them; hidden thrice. Reclaiming takes
         # the place of closure and order, 36 bytes an entry, and adds a bit a level and 72 bytes a record. Renaming a cover
         # takes 16 bytes an edge when closure and order are gone.
         book = table.codebook
         levels = int(book.level_offsets[-1])
-        per_record = 3 * levels + levels // 8 + 2 * book.features + 34 * len(book.attributes) + 32 * book.words + 200
-        return table.records * per_record
+        per_record = levels // 8 + 2 * book.features + 34 * len(book.attributes) + 32 * book.words + 200
+        return table.records * per_record + costs_memory(table.records, book, threads)
 
 
 class Grouping:
@@ -255,6 +256,8 @@ class Grouping:
 def _integer_weights(book: Codebook, kind: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Of each bit and, in addition, of each attribute's first hidden bit."""
     own = np.array([a.weight for a in book.attributes])
+    # By a power of two, so that no digit changes and no sum or quotient of the greatest and the smallest float64 overflows.
+    own = np.maximum(np.ldexp(own, -np.frexp(own.max())[1]), LEAST_SHARE)
     share = own / ([1] * len(own) if kind == "bits" else [max(1, a.levels - 1) for a in book.attributes])
     bits = np.repeat(share, [a.bits for a in book.attributes])
     return integer_weights(bits, own if kind == "cells" else np.zeros(len(own)), book)

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -47,6 +48,16 @@ def largest_sum(weights: NDArray[Any], book: Codebook) -> Any:
     bits = np.split(weights, book.bit_offsets[1:-1])
     reach = [part.sum() if ordinal else np.sort(part)[-2:].sum() for part, ordinal in zip(bits, book.ordinal, strict=True)]
     return 2 * sum(reach)
+
+
+def costs_memory(vertices: int, book: Codebook, threads: int | None = None) -> int:
+    """Bytes of `Dissimilarity.costs`, whole blocks of vertices, and of what each thread makes them in.
+
+    `threads`: those that this process has if None.
+    """
+    blocks, levels = -(-vertices // LANES), np.diff(book.level_offsets)
+    at_work = min(threads or numba.get_num_threads(), blocks)
+    return LANES * (3 * blocks * int(levels.sum()) + 4 * at_work * int(levels.max()))
 
 
 @dataclass(frozen=True)

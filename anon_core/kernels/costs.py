@@ -81,19 +81,22 @@ def fill_block(codes, blank, counts, lut, bit_class, cell_lut, level_offsets, bi
     """The costs of one block."""
     start = block * LANES
     stop = min(codes.shape[1], start + LANES)
-    cost = np.zeros((coarse.shape[1], LANES), dtype=np.int32)
+    widest = 0
+    for a in range(codes.shape[0]):
+        widest = max(widest, level_offsets[a + 1] - level_offsets[a])
+    cost = np.zeros((widest, LANES), dtype=np.int32)  # of one attribute; past the last record it stays zero
     mine = np.empty(LANES, dtype=np.int32)
     for a in range(codes.shape[0]):
-        bits = slice(bit_offsets[a], bit_offsets[a + 1])
-        here = cost[level_offsets[a] : level_offsets[a + 1]]
+        bits, first = slice(bit_offsets[a], bit_offsets[a + 1]), level_offsets[a]
+        here = cost[: level_offsets[a + 1] - first]
         own, hidden = codes[a, start:stop], blank[a, start:stop]
         if ordinal[a]:
             fill_ordinal(own, hidden, counts[bits], start, lut, bit_class[bits], cell_lut[a], here)
         else:
             fill_one_hot(own, hidden, counts[bits], start, lut, bit_class[bits], cell_lut[a], here, mine)
-    for level in range(len(cost)):
-        for lane in range(LANES):
-            coarse[block, level, lane] = cost[level, lane] >> shift
-        if shift:
+        for q in range(len(here)):
             for lane in range(LANES):
-                fine[block, level, lane] = cost[level, lane] & ((1 << shift) - 1)
+                coarse[block, first + q, lane] = here[q, lane] >> shift
+            if shift:
+                for lane in range(LANES):
+                    fine[block, first + q, lane] = here[q, lane] & ((1 << shift) - 1)

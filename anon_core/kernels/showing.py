@@ -45,12 +45,13 @@ def show_unneeded(i, hidden, count):
 
 @kernel
 def offers(i, hidden, codes, blank, count, weights, cell_weights, bit_offsets, ordinal, limit, hides, offer, price):
-    # codes, blank (attributes, n); count, weights (f,); cell_weights (attributes,); offer, price: filled, ascending by price
+    # codes, blank (attributes, n); count, weights (f,); cell_weights (attributes,); offer, price (most,): filled, ascending
     # hides (f,): scratch
     """Features that vertex i could show again and what each costs: partners lost per weight shown.
 
     With a feature all those are shown that no other partner differs in, and where none is left the cell is exact.
-    At most `limit` is paid; blank cells stay hidden. Returns how many features there are, and what the next dearer one costs.
+    At most `limit` is paid; blank cells stay hidden. Returns how many features there are, the cheapest ones if there are more
+    than fit, and what the next one beyond `limit` costs.
     """
     found, dearer, size, last = 0, np.inf, 0, 0
     for w in range(hidden.shape[1]):
@@ -89,13 +90,13 @@ def offers(i, hidden, codes, blank, count, weights, cell_weights, bit_offsets, o
             cost = count[bit] / worth
             if cost > limit:
                 dearer = min(dearer, cost)
-            else:
-                at = found
+            elif found < len(offer) or cost < price[found - 1]:
+                found = min(found + 1, len(offer))  # the dearest falls out: to sort all takes their square
+                at = found - 1
                 while at > 0 and price[at - 1] > cost:
                     offer[at], price[at] = offer[at - 1], price[at - 1]
                     at -= 1
                 offer[at], price[at] = bit, cost
-                found += 1
     return found, dearer
 
 
@@ -126,8 +127,8 @@ def price_features(
     for block in prange((len(size) + LANES - 1) // LANES):
         count = np.empty(LANES * bits.shape[1], dtype=np.int32)
         differing, mark = np.empty((bits.shape[1], HELD), dtype=np.uint64), np.empty(HELD, dtype=np.uint64)
-        hides, offer = np.empty(len(weights), dtype=np.int64), np.empty(len(weights), dtype=np.int64)
-        price = np.empty(len(weights))
+        hides = np.empty(len(weights), dtype=np.int64)
+        offer, price = np.empty(most, dtype=np.int64), np.empty(most)
         for i in range(LANES * block, min(LANES * block + LANES, len(size))):
             offered[i, 0] = -1
             if size[i] == 0 or spare[i] <= 0 or cheapest[i] > limit:

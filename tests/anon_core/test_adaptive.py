@@ -14,7 +14,7 @@ from anon_core import encoding
 from anon_core.anonymizers import Adaptive
 from anon_core.errors import InputError
 from anon_core.graphs.dissimilarity import Dissimilarity, integer_weights
-from anon_core.records import Checkpoint, Edges, Observer
+from anon_core.records import Checkpoint, ColumnSpec, Edges, Observer
 from tests import naive
 from tests.strategies import EPSILONS, bit_matrices, tables
 
@@ -194,6 +194,29 @@ def test_an_epsilon_past_all_digits_decides_as_a_small_or_a_great_one(epsilon):
     table = encoding.from_bits(rng.integers(0, 2, (40, 9)), np.full(40, 4))
     usual = 1e-5 if epsilon < 1 else 1e9
     assert kept(Adaptive(**PAPER, epsilon=epsilon).anonymize(table)) == kept(Adaptive(**PAPER, epsilon=usual).anonymize(table))
+
+
+@pytest.mark.parametrize("weights", ["columns", "cells", "bits"])
+@pytest.mark.parametrize(
+    ("extreme", "usual"),
+    [
+        ((5e-324, 5e-324), (1, 1)),
+        ((1e308, 1e308), (1, 1)),
+        ((1e-310, 3e-310), (1, 3)),
+        ((1e308, 1), (1e30, 1)),
+        ((5e-324, 1), (1e-30, 1)),
+        ((1e308, 5e-324), (1e30, 1)),
+    ],
+)
+def test_column_weights_at_the_ends_of_float64_count_by_their_ratio(extreme, usual, weights):
+    values = np.random.default_rng(5).integers(0, 5, (2, 30)).astype(float)
+
+    def masked(own):
+        specs = [ColumnSpec(name=f"c{a}", kind="numeric", weight=weight) for a, weight in enumerate(own)]
+        columns = {spec.name: column for spec, column in zip(specs, values, strict=True)}
+        return Adaptive(weights=weights).anonymize(encoding.encode(encoding.fit(specs, columns), columns, np.full(30, 4)))
+
+    assert kept(masked(extreme)) == kept(masked(usual))
 
 
 def test_figure_three_as_printed():

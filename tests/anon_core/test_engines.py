@@ -75,6 +75,18 @@ def test_stated_memory_is_an_upper_bound_where_few_ask_for_many():
     assert peak <= maker.memory(table)
 
 
+def test_stated_memory_is_an_upper_bound_where_levels_are_many_and_records_few():
+    """Costs are made for whole blocks of 64 records, by each thread in room of its own."""
+    rng = np.random.default_rng(5)
+    columns = {f"c{a}": rng.permutation(129).astype(float) for a in range(60)}
+    specs = [ColumnSpec(name=name, kind="numeric") for name in columns]
+    table = encoding.encode(encoding.fit(specs, columns), columns, np.full(129, 2))
+    maker = Adaptive(max_iterations=2)
+    maker.anonymize(big_table(200, 3, 2))  # compiles
+    _, peak = traced(lambda: maker.anonymize(table))
+    assert peak <= maker.memory(table)
+
+
 def test_a_plan_that_cannot_fit_is_refused_before_it_starts():
     table = big_table(500, 3, 2)
     seen = Seen()

@@ -29,7 +29,7 @@ def rank_memory(settings: Adaptive, table: BinaryTable, *, ranks: int, threads: 
     total = int((table.k - 1).sum(dtype="int64"))
     entries, popular = total * 6 // (5 * ranks), total - total // ranks
     travelling = 36 * AT_ONCE + 2 * COUNTED * 2 * table.codebook.features * (ranks + 1)
-    replicated = settings.memory_of_records(table) + 8 * table.records * (table.codebook.words + 6)
+    replicated = settings.memory_of_records(table, threads) + 8 * table.records * (table.codebook.words + 6)
     at_work = search_memory(table.records, int(table.k.max()), threads)
     return replicated + (60 + 32 * ROOM) * entries + 12 * ROOM * popular + at_work + travelling
 
