@@ -1,19 +1,15 @@
 """The agreement graph against its definition on all pairs, and what reclaiming leaves."""
 
-from time import process_time
-
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from anon_core import encoding
 from anon_core.anonymizers import Adaptive
 from anon_core.graphs import agreement
 from anon_core.graphs.dissimilarity import Dissimilarity
 from anon_core.graphs.nearest_closure import level_tree
-from anon_core.kernels.showing import count_partners
-from anon_core.records import ColumnSpec
+from anon_core.kernels.showing import count_partners, price_features
 from tests.strategies import EPSILONS, tables
 
 
@@ -104,19 +100,23 @@ def test_more_partners_than_a_count_can_hold_are_counted_as_its_greatest():
     assert (counts[0, 1:] == 1).all()
 
 
-def test_reclaiming_many_levels_takes_no_square_of_them():
-    rng = np.random.default_rng(1)
-    values = np.arange(60_000.0)
-    specs = [ColumnSpec(name="a", kind="numeric", encoding="ordinal"), ColumnSpec(name="b", kind="numeric")]
-    book = encoding.fit(specs, {"a": values, "b": values % 3})
-    few = rng.choice(values, 70)
-    table = encoding.encode(book, {"a": few, "b": few % 3}, rng.integers(1, 9, 70))
-    small = encoding.encode(book, {"a": few[:2], "b": few[:2] % 3}, np.full(2, 2))
-    seconds = []
-    for reclaim in (True, False):
-        maker = Adaptive(weights="cells", max_iterations=2, schedule="fixed", reclaim=reclaim)
-        maker.anonymize(small)  # compiles
-        began = process_time()
-        maker.anonymize(table)
-        seconds.append(process_time() - began)
-    assert seconds[0] < 8 * seconds[1]
+@settings(max_examples=60, deadline=None)
+@given(tables(), st.integers(1, 16), st.sampled_from([1.0, 4.0, np.inf]), st.booleans())
+def test_of_all_features_that_could_be_shown_the_cheapest_are_offered(table, most, limit, cells):
+    n, book = table.records, table.codebook
+    others = np.concatenate([np.delete(np.arange(n, dtype=np.int32), v) for v in range(n)])
+    everything = np.full_like(table.bits, ~np.uint64(0))
+    everything[:, -1] >>= np.uint64(64 * book.words - book.features)
+    weights = np.arange(1, book.features + 1, dtype=np.int32) % 7 + 1
+
+    def offered(room):
+        found = np.empty((n, room), dtype=np.int32)
+        price_features(
+            table.bits, everything.copy(), table.codes, table.blank, weights,
+            np.full(len(book.attributes), int(cells), dtype=np.int32), book.bit_offsets, book.ordinal, limit,
+            np.arange(n + 1) * (n - 1), others.copy(), np.full(n, n - 1), np.ones(n, dtype=np.int64), np.zeros(n), found,
+            np.empty(len(others), dtype=np.uint16),
+        )  # fmt: skip
+        return [row[: np.argmax(row < 0)].tolist() if (row < 0).any() else row.tolist() for row in found]
+
+    assert offered(most) == [row[:most] for row in offered(book.features + 1)]
