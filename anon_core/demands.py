@@ -91,6 +91,10 @@ class Demand:
             raise InfeasibleError("fewer than 2 records are left to release; lower k or keep records with missing values")
         return k.astype(np.int32), kept
 
+    def absent(self, values: NDArray[Any]) -> int:
+        """How many of `levels` no record has: those records may be spelt otherwise, and get the default."""
+        return len(self.levels.keys() - set(values.tolist()))
+
     def _stated(self, records: int, values: NDArray[Any] | None) -> NDArray[np.int64]:
         if self.constant is not None:
             return np.full(records, self.constant, dtype=np.int64)

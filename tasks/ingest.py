@@ -8,7 +8,7 @@ from anon_core.demands import Demand
 from tasks.layout import TABLE
 from tasks.profiles import remembered
 from tasks.records import read_order
-from tasks.sources import Column, Source, require_unchanged
+from tasks.sources import Column, Source, arrays, require_unchanged
 from tasks.stage import log, stage
 from tasks.storage import Run, Stored
 
@@ -25,9 +25,12 @@ def ingest(run: Run, source: Source, columns: tuple[Column, ...], demand: Demand
         if k_values is not None:
             k_values.write_parquet(folder / DEMAND)
         require_unchanged(source, run.source_sha256)
-        profile = remembered(table, columns)
-        return {"shape": [table.height, table.width], "source_columns": len(columns), "profile": profile}
+        absent = demand.absent(arrays(k_values)[k_values.columns[0]]) if k_values is not None and demand.by else 0
+        facts = {"source_columns": len(columns), "profile": remembered(table, columns), "absent_groups": absent}
+        return {"shape": [table.height, table.width], **facts}
 
     stored = run.once("ingest", [], make)
     log(f"ingested {stored.shape[0]} rows, {stored.shape[1]} of {len(columns)} columns")
+    if absent := stored.facts.get("absent_groups"):
+        log(f"{absent} of the {len(demand.levels)} groups that privacy.k names have no row; are they spelt as in the source?")
     return stored
