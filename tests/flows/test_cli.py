@@ -14,6 +14,7 @@ from prefect.client.orchestration import get_client
 
 from anon_core.errors import AnonymityError, ClusterError, GuaranteeError, InfeasibleError, InputError, LimitError
 from flows import cli
+from flows.arguments import EXAMPLES
 from flows.audit import audit_release
 from flows.plan import PlanError
 from tasks.approval import DecisionError, WaitingError
@@ -61,7 +62,7 @@ def test_every_command_explains_itself_by_an_example(capsys, command):
     code, out, _ = call(capsys, command, "--help")
     assert code == 0
     words = " ".join(out.split())
-    assert f"Example: {cli.EXAMPLES[command]}" in words
+    assert f"Example: {EXAMPLES[command]}" in words
     assert "--quiet" in words
 
 
