@@ -8,7 +8,7 @@ from pydantic import Field
 from anon_core.records import ColumnSpec
 from flows.document import PlanError
 from flows.section import Section, Unshown
-from tasks.sources import ISO_DATE, Column, Role
+from tasks.columns import ISO_DATE, Column, Role
 
 QUASI_ONLY = ("bins", "encoding", "order", "missing", "weight")
 BINS = "must be 'deciles', 'none', {quantiles = number} or {edges = [numbers]}"

@@ -23,8 +23,9 @@ from flows.compute import ComputeSection
 from flows.document import K_FORMS, PlanError, read_document
 from flows.publishing import PublishSection
 from flows.section import Section, Unshown
+from tasks.columns import Column
 from tasks.layout import KEY, released_columns
-from tasks.sources import SQLITE, Column, Source
+from tasks.sources import SQLITE, Source
 from tasks.storage import write_private
 
 __all__ = ["PlanError", "ReleasePlan"]

@@ -9,9 +9,10 @@ import polars as pl
 from anon_core.errors import InputError
 from flows.document import toml_text
 from flows.plan import MOST_NAME, PlanError
+from tasks.columns import EXACT, ISO_DATE, Column, printable, to_dates
 from tasks.csv_rows import first_rows
 from tasks.layout import KEY
-from tasks.sources import EXACT, ISO_DATE, Column, Source, header, printable, read, to_dates
+from tasks.sources import Source, header, read
 
 NAMES_A_PERSON = re.compile(
     r"(^|[^a-z])(id|uuid|ssn|e-?mail|(tele)?phone|mobile|(first|last|full|maiden|user|sur)?name|address|street|iban|passport"

@@ -15,9 +15,9 @@ from anon_core.graphs.perfect_matching import random_matching
 from anon_core.records import MaskedTable
 from tasks import engines, secrecy
 from tasks.checkpoint import timed
+from tasks.columns import Column
 from tasks.layout import CODEBOOK, CSV, KEY, MATCHING, PARQUET, TABLE, released_columns
 from tasks.records import load
-from tasks.sources import Column
 from tasks.stage import log, stage
 from tasks.storage import Run, Stored
 

@@ -25,12 +25,13 @@ from anon_core.measures.privacy import components_of, crowds, fits_own_row
 from anon_core.measures.utility import utility
 from anon_core.records import BinaryTable
 from tasks.attacks import attacks
+from tasks.columns import Column
 from tasks.csv_rows import FOREIGN_ERRORS, first_rows, read_csv
 from tasks.floors import Floors
 from tasks.layout import CODEBOOK, FILES, KEY, MANIFEST, released_columns
 from tasks.measured import Measured, sensitive_values
 from tasks.records import encoded, read_order
-from tasks.sources import Column, Source
+from tasks.sources import Source
 from tasks.storage import holds_files, read_json
 from tasks.traces import traces
 

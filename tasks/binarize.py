@@ -10,10 +10,10 @@ import polars as pl
 
 from anon_core.demands import Demand
 from anon_core.encoding import codebook_to_json
+from tasks.columns import Column
 from tasks.ingest import DEMAND
 from tasks.layout import BITS, CODEBOOK, TABLE
 from tasks.records import encoded
-from tasks.sources import Column
 from tasks.stage import log, stage
 from tasks.storage import Run, Stored
 

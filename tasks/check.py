@@ -12,10 +12,11 @@ from anon_core.demands import Demand
 from anon_core.errors import GuaranteeError
 from anon_core.measures.privacy import Crowds
 from tasks.audit import Audit, audit_rows
+from tasks.columns import Column
 from tasks.floors import Floors, sentence
 from tasks.layout import KEY, MATCHING, PARQUET
 from tasks.measured import Measured
-from tasks.sources import Column, Source
+from tasks.sources import Source
 from tasks.stage import log, stage
 from tasks.storage import Run, Stored
 from tasks.verdicts import forget, judged, where

@@ -9,10 +9,10 @@ import polars as pl
 
 from anon_core.errors import GuaranteeError
 from tasks.check import CheckedRelease
+from tasks.columns import Column
 from tasks.drift import Changes, DriftLimits
 from tasks.layout import MANIFEST, TABLE
 from tasks.profiles import changes
-from tasks.sources import Column
 from tasks.stage import log, stage
 from tasks.storage import Release, Run, Stored, Vault, holds_files, read_json
 from tasks.verdicts import gate

@@ -7,11 +7,12 @@ from typing import Any
 import polars as pl
 
 from tasks.admit import refuse_second_release
+from tasks.columns import Column
 from tasks.layout import TABLE
 from tasks.ledger import PEOPLE_FILE, Ledger, write_people
 from tasks.people import People
 from tasks.records import load
-from tasks.sources import Column, Source, read, require_unchanged
+from tasks.sources import Source, read, require_unchanged
 from tasks.stage import log, stage
 from tasks.storage import Run, Stored
 from tasks.verdicts import refusals_shown

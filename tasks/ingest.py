@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.demands import Demand
+from tasks.columns import Column, arrays
 from tasks.layout import TABLE
 from tasks.profiles import remembered
 from tasks.records import read_order
-from tasks.sources import Column, Source, arrays, require_unchanged
+from tasks.sources import Source, require_unchanged
 from tasks.stage import log, stage
 from tasks.storage import Run, Stored
 

@@ -1,6 +1,6 @@
 """Names of files and columns of a release, and which columns it shows."""
 
-from tasks.sources import Column
+from tasks.columns import Column
 
 PARQUET = "data.parquet"
 CSV = "data.csv.gz"

@@ -13,7 +13,7 @@ from anon_core.measures.diversity import Diversity, diversity
 from anon_core.measures.privacy import Crowds, records_per_row
 from anon_core.measures.utility import Utility
 from anon_core.records import Codebook
-from tasks.sources import Column
+from tasks.columns import Column
 
 ORDERED = ("numeric", "date")  # kinds of sensitive columns whose values have ranks
 

@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from tasks.columns import as_text
 from tasks.secrecy import DIGEST_BYTES, digest
-from tasks.sources import as_text
 
 RECORD = "record"
 COLUMN, COLUMNS = "column ", "columns "  # and the name, or all names

@@ -7,9 +7,9 @@ from typing import Any
 import polars as pl
 
 from anon_core.measures.drift import Profile, drift, knowing, profile
+from tasks.columns import Column, arrays
 from tasks.drift import Changes
 from tasks.layout import CARRIED
-from tasks.sources import Column, arrays
 
 
 def remembered(table: pl.DataFrame, columns: tuple[Column, ...]) -> dict[str, Any]:

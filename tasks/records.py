@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from anon_core.demands import Demand
 from anon_core.encoding import codebook_from_json, complete, encode, fit
 from anon_core.records import BinaryTable
+from tasks.columns import Column, arrays
 from tasks.layout import BITS, CODEBOOK, released_columns
-from tasks.sources import Column, Source, arrays, read_together
+from tasks.sources import Source, read_together
 from tasks.storage import Stored
 
 

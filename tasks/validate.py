@@ -8,9 +8,9 @@ import polars as pl
 
 from anon_core.encoding import decode
 from anon_core.errors import GuaranteeError, InputError
+from tasks.columns import Column, arrays
 from tasks.layout import CARRIED, TABLE
 from tasks.records import load
-from tasks.sources import Column, arrays
 from tasks.stage import log, stage
 from tasks.storage import Run, Stored
 from tasks.verdicts import judged, where

@@ -13,8 +13,8 @@ from anon_core.demands import Demand
 from anon_core.records import ColumnSpec
 from flows.plan import PlanError, ReleasePlan
 from tasks.cluster import Cluster
+from tasks.columns import Column
 from tasks.floors import Close, Diverse, Floors
-from tasks.sources import Column
 
 MARK = "zq7"
 

@@ -8,9 +8,9 @@ import pytest
 from anon_core.errors import GuaranteeError
 from anon_core.measures.drift import Drift, by_chance
 from anon_core.records import ColumnSpec
+from tasks.columns import Column
 from tasks.drift import Changes, DriftLimits
 from tasks.profiles import changes, remembered
-from tasks.sources import Column
 
 SAME = Changes(version="v3", rows_before=100, rows=100, columns={"city": Drift(shift=0.0)}, types={"pay": ("Int64", "Int64")})
 NONE = DriftLimits(rows=0, new_categories=0, gone_categories=0, shift=0, utility=0)

@@ -14,8 +14,9 @@ import pytest
 from anon_core.demands import Demand
 from anon_core.errors import InputError
 from anon_core.records import ColumnSpec
+from tasks.columns import Column, arrays
 from tasks.records import encoded, read_order
-from tasks.sources import Column, Source, arrays, fingerprint, header, read
+from tasks.sources import Source, fingerprint, header, read
 
 PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 USER = "zq7user"

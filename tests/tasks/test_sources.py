@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from anon_core.demands import Demand
 from anon_core.errors import InputError
 from anon_core.records import ColumnSpec
+from tasks.columns import Column, arrays
 from tasks.records import encoded, read_order
-from tasks.sources import Column, Source, arrays, fingerprint, header, read, read_together
+from tasks.sources import Source, fingerprint, header, read, read_together
 
 MARK = "zq7"  # stands in every cell, query and address that no message may quote
 PLAIN = b"name,age\nann,1\nbob,2\n"
