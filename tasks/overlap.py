@@ -27,11 +27,12 @@ STAGES = ("ingest", "binarize", "anonymize")  # of which a release can be laid b
 class Side:
     """One of the releases: its people as coded for it, what they demand, and its rows.
 
-    `source_row` counts from the source's last row: another plan may take the first one for a header.
+    `source_row` counts from the source's last row, since another plan may take the first one for a header; None where it is
+    not known any more how many there were.
     """
 
     run: Run
-    source_row: NDArray[np.int64]
+    source_row: NDArray[np.int64] | None
     k: NDArray[np.int32]
     quasi: tuple[str, ...]
     classes: Classes
@@ -41,9 +42,10 @@ class Side:
     def of(cls, run: Run, rows: pl.DataFrame | None = None) -> "Side | None":
         """From the run's stages, or from rows that were read elsewhere; None where a stage is gone."""
         ingested, binarized, anonymized = map(run.whole, STAGES)
-        if ingested is None or binarized is None or anonymized is None:
+        if binarized is None or anonymized is None:
             return None
-        table, source_row = load(binarized)
+        table, row = load(binarized)
+        source_row = None if ingested is None else ingested.shape[0] - 1 - row
         made = pl.read_parquet(anonymized.file(PARQUET))
         rows = made if rows is None else rows
         quasi = tuple(attribute.name for attribute in table.codebook.attributes)
@@ -53,7 +55,7 @@ class Side:
         carried = {
             s.name: plain(rows[s.name].alias("").cast(s.dtype, strict=False)) for s in made if s.name not in (KEY, *quasi)
         }
-        return cls(run, ingested.shape[0] - 1 - source_row, table.k, quasi, classes, carried)
+        return cls(run, source_row, table.k, quasi, classes, carried)
 
 
 def second_release(run: Run, ledger: Ledger, overlaps: Sequence[Overlap], rows: Stored) -> dict[str, int]:
@@ -147,6 +149,8 @@ def _partners(ledger: Ledger, own: Side, other: Side) -> NDArray[np.int64]:
     """Each record's record in the other release, -1 where there is none."""
     if own.run.source_sha256 != other.run.source_sha256:
         return partners(ledger.people(own.run), ledger.people(other.run))
+    if own.source_row is None or other.source_row is None:
+        raise _gone(1)
     place = np.full(int(max(own.source_row.max(), other.source_row.max())) + 1, -1, dtype=np.int64)
     place[other.source_row] = np.arange(len(other.source_row))
     return place[own.source_row]

@@ -275,8 +275,10 @@ def test_verdicts_and_their_page_hold_no_secret(ended):
     """They lie in the vault, but an officer may pass the page on."""
     for name, (order, done) in ended.items():
         pages, stored = list(order.vault.rglob("docs/index.html")), list(order.vault.rglob("verdict.json"))
-        assert {page.parent.parent for page in pages} == {path.parent.parent for path in stored}, name
-        for path in (*pages, *stored):
+        gates = list(order.vault.rglob("gates.json"))
+        judged = {path.parent.parent for path in stored} | {path.parent for path in gates}
+        assert {page.parent.parent for page in pages} == judged, name
+        for path in (*pages, *stored, *gates):
             assert markers_in(path.read_bytes()) == [], name
             assert path.stat().st_mode & 0o777 == 0o600
         if done.code == 0:
