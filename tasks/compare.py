@@ -79,10 +79,11 @@ def drift_claims(run: Run, last: LastRelease | None, found: Changes | None, chec
     if last is None or found is None:
         return {}
     if run.plan_sha256 == last.plan_sha256:
-        found = replace(found, utility=(last.utility, checked.verdict.facts["utility"]["suppression"]))
+        kept = checked.verdict.facts["utility"]["suppression"]
+        found = replace(found, utility=(last.utility, kept))
         with gate(run, "kept") as told:
             found.require(last.limits)
-            told.append("utility {:.4f} after {:.4f}".format(*reversed(found.utility or ())))
+            told.append(f"utility {kept:.4f} after {last.utility:.4f}")
     else:
         log(f"{last.version} was made under another plan: utility is not compared")
     return {"drift": found.claims}

@@ -1,10 +1,8 @@
 """A small private table, a plan for it, and what a run of it left behind."""
 
 import csv
-import html
 import json
 import random
-import re
 import sqlite3
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from flows.release import release
 from tasks.sources import fingerprint
 from tasks.storage import Vault
 from tasks.verdicts import PAGE
+from tests.reports.browsed import Page
 
 SEED = bytes(range(32))
 RARE = "rare-Atlantis"
@@ -126,8 +125,7 @@ class Order:
     @property
     def verdicts(self):
         """The page of the run's verdicts, as text in one line."""
-        page = (self.run.path / PAGE).read_text(encoding="utf-8")
-        return " ".join(html.unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", page, flags=re.DOTALL)).split())
+        return Page((self.run.path / PAGE).read_text(encoding="utf-8")).text
 
 
 def data_bytes(folder):
