@@ -6,7 +6,6 @@ from typing import Any
 
 from tasks.approval import PAGE, Approval, Question, Request, page_sha256
 from tasks.check import CheckedRelease
-from tasks.layout import CODEBOOK, FILES
 from tasks.publish import Destination, draft, report
 from tasks.stage import log, stage
 from tasks.storage import Run, holds_files, write_private
@@ -17,7 +16,7 @@ def ask(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str,
     """The request that is about exactly this release, asked now if it was not asked before."""
     manifest = draft(run, checked, to, claims)
     hashes = checked.rows.record["files"]
-    files = {name: hashes[name] for name in (*(FILES[kind] for kind in to.formats), CODEBOOK)}
+    files = {name: hashes[name] for name in to.files}
     question = Question(files, str(to.parent), checked.verdict.sha256, manifest)
     approval = Approval.of(run)
     if approval.asks(question):

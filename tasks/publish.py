@@ -41,6 +41,11 @@ class Destination:
     ledger: Ledger
     allow_second_release: bool
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """What is published as it was checked: the rows in each format, and the codebook."""
+        return (*(FILES[kind] for kind in self.formats), CODEBOOK)
+
 
 @stage("publish")
 def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any]) -> Path:
@@ -104,14 +109,15 @@ def _publish(
         shutil.rmtree(leftover)
     aside = final.with_name(f".{final.name}.{run.path.name}.partial")
     aside.mkdir(mode=0o700)
-    judged = checked.rows.record["files"]
-    for file in (*(FILES[kind] for kind in to.formats), CODEBOOK):
+    for file in to.files:
         shutil.copyfile(checked.rows.file(file), aside / file)
-        if not holds_files(aside, {file: judged[file]}):
-            shutil.rmtree(aside)
-            raise GuaranteeError(f"publication refused; the vault's {file} changed after it was checked; run again")
     _write_report(aside, manifest, checked)
     manifest["files"] = {path.name: file_sha256(path) for path in sorted(aside.iterdir())}
+    judged = checked.rows.record["files"]
+    for file in to.files:
+        if manifest["files"][file] != judged[file]:
+            shutil.rmtree(aside)
+            raise GuaranteeError(f"publication refused; the vault's {file} changed after it was checked; run again")
     write_json(aside / MANIFEST, manifest)
     for path in (*aside.iterdir(), aside):
         path.chmod(0o755 if path.is_dir() else 0o644)
