@@ -161,7 +161,7 @@ class Adaptive:
         # takes 16 bytes an edge when closure and order are gone.
         book = table.codebook
         levels = int(book.level_offsets[-1])
-        per_record = levels // 8 + 2 * book.features + 34 * len(book.attributes) + 32 * book.words + 200
+        per_record = levels // 8 + 2 * book.features + 34 * len(book.attributes) + 32 * book.words + 216
         return table.records * per_record + costs_memory(table.records, book, threads)
 
 

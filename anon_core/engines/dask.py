@@ -206,7 +206,7 @@ def search_chunk(ground: Ground, chunk: Chunk) -> Lists:
     b, members = np.zeros_like(ground.b), ground.members(chunk.blocks)
     b[members] = ground.b[members]
     before = None if chunk.listed is None else Neighbours(np.empty(0, dtype=np.int64), chunk.listed, chunk.listed)
-    found = search.neighbours(b, before, blocks=chunk.blocks)
+    found = search.neighbours(b, before)
     return found.vertex, found.cost
 
 

@@ -57,7 +57,7 @@ def costs_memory(vertices: int, book: Codebook, threads: int | None = None) -> i
     """
     blocks, levels = -(-vertices // LANES), np.diff(book.level_offsets)
     at_work = min(threads or numba.get_num_threads(), blocks)
-    return LANES * (3 * blocks * int(levels.sum()) + 4 * at_work * int(levels.max()))
+    return LANES * (3 * blocks * int(levels.sum()) + 6 * at_work * int(levels.max()))
 
 
 @dataclass(frozen=True)
@@ -153,27 +153,34 @@ class Dissimilarity:
         place[self.layout] = np.arange(self.vertices)
         return place
 
-    def costs(self, counts: NDArray[np.uint16]) -> Costs:
-        """What meeting each level costs each vertex on its own side.
+    def costs(self, counts: NDArray[np.uint16], places: NDArray[np.int64] | None = None) -> Costs:
+        """What meeting each level costs vertices on their own side.
 
         Parameters
         ----------
         counts : uint16 (f, n)
             Number of neighbours that differ from each vertex in each bit, by place.
+        places : int64 (m,), optional
+            Those whose vertices' costs are wanted, all if None.
         """
-        shape = (-(-self.vertices // LANES), int(self.level_offsets[-1]), LANES)
+        places = np.arange(self.vertices) if places is None else places
+        shape = (-(-len(places) // LANES), int(self.level_offsets[-1]), LANES)
         coarse = np.zeros(shape, dtype=np.uint16)
         fine = np.zeros(shape if self.shift else (0, *shape[1:]), dtype=np.uint8)
         fill_costs(
-            self.codes, self.blank, counts, self.lut, self.bit_class, self.cell_lut, self.level_offsets, self.bit_offsets,
-            self.ordinal, self.shift, coarse, fine,
+            places, self.codes, self.blank, counts, self.lut, self.bit_class, self.cell_lut, self.level_offsets,
+            self.bit_offsets, self.ordinal, self.shift, coarse, fine,
         )  # fmt: skip
         return Costs(coarse, fine, self.shift)
 
-    def rows(self) -> NDArray[np.int32]:
-        """int32 (n, attributes): levels by place as rows of the costs, attributes in the order of sorting."""
-        levels = self.codes[self.sorted_by] + self.level_offsets[self.sorted_by, None].astype(np.int32)
-        return np.ascontiguousarray(levels.T)
+    def rows(self, places: NDArray[np.int64] | None = None) -> NDArray[np.int32]:
+        """int32 (m, attributes): levels at places (all if None) as rows of the costs, attributes in the order of sorting."""
+        places = np.arange(self.vertices) if places is None else places
+        levels = np.empty((len(places), len(self.codes)), dtype=np.int32)
+        for column, attribute in enumerate(self.sorted_by):
+            levels[:, column] = self.codes[attribute, places]
+            levels[:, column] += np.int32(self.level_offsets[attribute])
+        return levels
 
     def among(self, members: NDArray[np.int64]) -> tuple["Dissimilarity", NDArray[np.int64]]:
         """The graph that ascending vertices induce, renamed 0, 1, ..., and the old place of each of its places."""

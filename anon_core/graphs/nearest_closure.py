@@ -11,8 +11,8 @@ from anon_core.graphs.dissimilarity import Dissimilarity
 from anon_core.kernels.costs import Costs
 from anon_core.kernels.cover import closure_edges
 from anon_core.kernels.lanes import LANES
-from anon_core.kernels.nearest import SPARE, least_steps, nearest, number_nodes
-from anon_core.kernels.tiles import Tree
+from anon_core.kernels.nearest import SPARE, gather_classes, least_steps, nearest, number_nodes
+from anon_core.kernels.tiles import Classes, Tree
 from anon_core.records import Edges
 
 SLICE = 512  # blocks that are searched between two reports
@@ -37,15 +37,12 @@ class Neighbours:
 
 def level_tree(graph: Dissimilarity) -> Tree:
     """The tree of shared beginnings that sorting the vertices makes; time and memory O(n attributes)."""
-    n, rows = graph.vertices, graph.rows()
-    padded = np.zeros((-(-n // LANES) * LANES, rows.shape[1]), dtype=np.uint16)
-    padded[:n] = rows  # modulo 2^16
-    own = np.ascontiguousarray(padded.reshape(-1, LANES, rows.shape[1]).transpose(0, 2, 1))
+    rows = graph.rows(np.arange(graph.vertices))
     starts = np.flatnonzero(np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)]))
     distinct = rows[starts]
     change, skip = np.empty(len(distinct), dtype=np.int32), np.empty(distinct.shape, dtype=np.int32)
     number_nodes(distinct, change, skip)
-    return Tree(rows, own, distinct, np.append(starts, n), change, skip)
+    return Tree(distinct, np.append(starts, graph.vertices), change, skip)
 
 
 def nearest_neighbours(
@@ -79,7 +76,8 @@ def nearest_neighbours(
 
     Notes
     -----
-    Branch and bound: blocks of 64 similar vertices walk the tree of levels and leave a subtree as soon as what they pay
+    Twins that differ from none of their neighbours weigh alike and are one class: searched, and compared with, once.
+    Branch and bound: blocks of 64 similar classes walk the tree of levels and leave a subtree as soon as what they pay
     for its levels, and the least that anyone in it pays for theirs, passes the b-th best known to each; where much of a
     small subtree is left, all pairs of two blocks are summed at once. On real tables few nodes are visited
     (docs/performance.md); O(n^2) at worst. Memory O(n levels + sum b). The result depends on no thread.
@@ -93,53 +91,66 @@ class Search:
 
     Attributes
     ----------
-    graph : Dissimilarity
     tree : Tree
+    classes : Classes
+        Vertices that lie side by side in the tree and no cost tells apart.
     costs : Costs
+        Of the classes.
     least : uint16 (distinct rows, attributes)
         See `least_steps`.
     """
 
-    graph: Dissimilarity
     tree: Tree
+    classes: Classes
     costs: Costs
     least: NDArray[np.uint16]
 
     @classmethod
     def of(cls, graph: Dissimilarity, tree: Tree, counts: NDArray[np.uint16]) -> "Search":
-        """For the weights that the counts uint16 (f, n) make."""
-        costs = graph.costs(counts)
+        """For the weights that the counts uint16 (f, n) make: twins that differ from no neighbour weigh alike."""
+        classes, kept = _classes(graph, tree, np.logical_or(graph.blank.any(axis=0), counts.any(axis=0)))
+        costs = graph.costs(counts, kept)
         least = np.empty(tree.distinct.shape, dtype=np.uint16)
         starts, stops = graph.level_offsets[:-1][graph.sorted_by], graph.level_offsets[1:][graph.sorted_by]
-        least_steps(costs.coarse, tree, starts, stops, least)
-        return cls(graph, tree, costs, least)
+        least_steps(costs.coarse, tree, classes, starts, stops, least)
+        return cls(tree, classes, costs, least)
 
     def neighbours(
-        self,
-        b: NDArray[np.int32],
-        before: Neighbours | None = None,
-        report: Callable[[int], None] = lambda _: None,
-        blocks: range | None = None,
+        self, b: NDArray[np.int32], before: Neighbours | None = None, report: Callable[[int], None] = lambda _: None
     ) -> Neighbours:
-        """Search as `nearest_neighbours` does; where only some blocks are searched, b is 0 in all others."""
-        graph = self.graph
+        """Search as `nearest_neighbours` does."""
         indptr = np.concatenate([[0], np.cumsum(b, dtype=np.int64)])
         vertex, cost = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=np.int32)
         listed = np.empty(0, dtype=np.int32) if before is None else before.vertex
-        layout, asked = graph.layout.astype(np.int32), b[graph.layout]
-        blocks, group = blocks or range(len(self.costs.coarse)), _group(graph.vertices)
-        for begin in range(blocks.start, blocks.stop, SLICE):
-            end = min(blocks.stop, begin + SLICE)
+        classes, blocks = self.classes, len(self.costs.coarse)
+        group = _group(len(classes.rows))
+        for begin in range(0, blocks, SLICE):
+            end = min(blocks, begin + SLICE)
             nearest(
-                self.tree, self.costs, self.least, layout, graph.place, asked, indptr, listed, begin, end, group, vertex, cost
+                self.tree, classes, self.costs, self.least, b, indptr, listed, begin, end, group, vertex, cost
             )  # fmt: skip
-            report(min(graph.vertices, end * LANES))
+            report(int(classes.begin[min(len(classes.rows), end * LANES)]))
         return Neighbours(indptr, vertex, cost)
 
 
-def shares(graph: Dissimilarity, parts: int) -> NDArray[np.int64]:
-    """int64 (n,): which of `parts` shares of the search each vertex belongs to; groups of blocks, dealt out in turn."""
-    return graph.place // (LANES * _group(graph.vertices)) % parts
+def _classes(graph: Dissimilarity, tree: Tree, alone: NDArray[np.bool_]) -> tuple[Classes, NDArray[np.int64]]:
+    """The vertices of each row in one class, but those that stand alone, bool (n,) by place; and the place of one of each."""
+    n, rows = graph.vertices, len(tree.distinct)
+    kept, begin, first = np.empty(n, dtype=np.int64), np.empty(n + 1, dtype=np.int64), np.empty(rows + 1, dtype=np.int64)
+    member, home = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+    size = gather_classes(tree.first, graph.layout, alone, kept, first, begin, member, home)
+    kept = kept[:size]
+    levels = graph.rows(kept)
+    padded = np.zeros((-(-size // LANES) * LANES, levels.shape[1]), dtype=np.uint16)
+    padded[:size] = levels  # modulo 2^16
+    own = np.ascontiguousarray(padded.reshape(-1, LANES, levels.shape[1]).transpose(0, 2, 1))
+    return Classes(levels, own, first, begin[: size + 1], member, home), kept
+
+
+def shares(graph: Dissimilarity, tree: Tree, parts: int) -> NDArray[np.int64]:
+    """int64 (n,): which of `parts` shares of the search each vertex belongs to; runs of distinct rows, dealt out in turn."""
+    row = np.repeat(np.arange(len(tree.distinct)), np.diff(tree.first))
+    return np.take(row, graph.place) // (LANES * _group(graph.vertices)) % parts
 
 
 def search_memory(vertices: int, most: int, threads: int | None = None) -> int:
@@ -152,9 +163,9 @@ def search_memory(vertices: int, most: int, threads: int | None = None) -> int:
     return at_work * group * LANES * 8 * (2 * most + SPARE)
 
 
-def _group(vertices: int) -> int:
+def _group(classes: int) -> int:
     """How many blocks share what they read."""
-    return GROUP if vertices > (WORTH_GROUPING - 1) * LANES else 1
+    return GROUP if classes > (WORTH_GROUPING - 1) * LANES else 1
 
 
 def nearest_closure(neighbours: Neighbours) -> Edges:

@@ -189,12 +189,11 @@ def test_what_parts_find_is_what_the_whole_finds(n, size, random):
     work = Grouping(table, Adaptive())
     search = Search.of(work.graph, work.tree, work.counts)
     whole = search.neighbours(work.b)
-    for start in range(0, -(-n // 64), size):
-        blocks = range(start, min(-(-n // 64), start + size))
-        members = work.graph.layout[start * 64 : blocks.stop * 64]
+    for start in range(0, n, 64 * size):
+        members = work.graph.layout[start : start + 64 * size]
         b = np.zeros_like(work.b)
         b[members] = work.b[members]
-        part = search.neighbours(b, blocks=blocks)
+        part = search.neighbours(b)
         inside = np.repeat(np.isin(np.arange(n), members), work.b)
         assert (part.vertex == whole.vertex[inside]).all()
         assert (part.cost == whole.cost[inside]).all()

@@ -106,7 +106,7 @@ def brute_force(graph, counts, b):
 
 @st.composite
 def clustered(draw):
-    """Levels of several blocks of records, all alike to all distinct, some blank, with counts; few or many bits a sum."""
+    """Levels of several blocks of records, alike to distinct, some blank, all or some with counts; few or many bits a sum."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     n = draw(st.sampled_from([63, 64, 65, 128, 300, 700]))
     sizes = draw(st.lists(st.sampled_from([2, 3, 7, 40]), min_size=1, max_size=6))
@@ -131,7 +131,8 @@ def clustered(draw):
     weights = rng.integers(1, draw(st.sampled_from([50, 2**13])), table.codebook.features).astype(np.int32)
     hidden = draw(st.sampled_from([0, 3, 60]))
     graph = Dissimilarity.of(table, weights, draw(st.sampled_from([0.5, 2.0, 20.0])))
-    counts = [rng.integers(0, hidden + 1, (table.codebook.features, n)).astype(np.uint16) for _ in range(2)]
+    touched = rng.random(n) < draw(st.sampled_from([0.0, 0.5, 1.0]))
+    counts = [touched * rng.integers(0, hidden + 1, (table.codebook.features, n)).astype(np.uint16) for _ in range(2)]
     return graph, table.k - np.int32(1), counts
 
 

@@ -33,7 +33,7 @@ class SpreadGrouping(Grouping):
         super().__init__(table, settings)
         self.ranks = ranks
         self._redundant = settings.cover == "nearest"
-        self.asked = np.where(shares(self.graph, ranks.size) == ranks.rank, self.b, np.int32(0))
+        self.asked = np.where(shares(self.graph, self.tree, ranks.size) == ranks.rank, self.b, np.int32(0))
         self._blank = hidden_by(self.graph, self.counts)  # nothing is counted yet
         steps = max(self.graph.lut.shape[1], self.graph.cell_lut.shape[1])  # epsilon only falls
         self._counted = np.uint8 if steps <= 2**8 else np.uint16
