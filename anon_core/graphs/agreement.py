@@ -116,15 +116,15 @@ def reclaim(
     spare = partners.size + twins - b
     where.share(spare)
     cheapest, offered = np.zeros(table.records), np.empty((table.records, MOST_OFFERED), dtype=np.int32)
-    marks = np.empty(len(partners.other), dtype=np.uint16)
+    settled, marks = np.zeros_like(hidden), np.empty(len(partners.other), dtype=np.uint16)
     book, edges = table.codebook, (partners.start, partners.other, partners.size)
     for limit in LIMITS:
         price_features(
-            table.bits, hidden, table.codes, table.blank, weights, cell_weights, book.bit_offsets, book.ordinal,
-            limit / float(weights.mean()), *edges, spare, cheapest, offered, marks,
+            table.bits, hidden, settled, table.codes, table.blank, weights, cell_weights,
+            book.bit_offsets, book.ordinal, limit / float(weights.mean()), *edges, spare, cheapest, offered, marks,
         )  # fmt: skip
         where.share(hidden)
-        where.in_turn(lambda: show_offered(table.bits, hidden, *edges, spare, offered, marks), hidden, spare)
+        where.in_turn(lambda: show_offered(table.bits, hidden, settled, *edges, spare, offered, marks), hidden, spare)
     return partners
 
 

@@ -11,6 +11,7 @@ from numba.extending import intrinsic
 
 LANE_BITS = 6
 LANES = 1 << LANE_BITS
+SHORT = 4  # words of a packed row that are compared without a loop
 
 _LANE = ir.IntType(16)
 _MASK = ir.IntType(64)
@@ -195,23 +196,33 @@ def tally(_typing, counts, start, words, begin, size):
     return signature, generate
 
 
-def _visible(context, builder, kinds, arguments, keep=lambda _row, _word: None):
-    """What differs and is not hidden at both, of the arguments bits, hidden, u, v; each word of what differs is kept."""
-    bits, hidden, u, v = arguments[:4]
-    words = builder.extract_value(cgutils.create_struct_proxy(kinds[0])(context, builder, value=bits).shape, 1)
-    found = cgutils.alloca_once_value(builder, ir.Constant(_MASK, 0))
-    with cgutils.for_range(builder, words) as loop:
+def _short_or_long(builder, words, make):
+    """make(words) for rows of so many words: with code of its own for each small number, make(None) for all others.
 
-        def word(kind, array, row):
-            at = builder.add(builder.mul(row, words), loop.index)
-            return builder.load(_pointer(context, builder, kind, array, at))
+    LLVM unrolls a loop over words for many of them: over a handful it takes several times what they do.
+    """
+    after, long = builder.append_basic_block("after"), builder.append_basic_block("long")
+    choice = builder.switch(words, long)
+    for size in range(1, SHORT + 1):
+        short = builder.append_basic_block("short")
+        choice.add_case(ir.Constant(words.type, size), short)
+        builder.position_at_end(short)
+        make(size)
+        builder.branch(after)
+    builder.position_at_end(long)
+    make(None)
+    builder.branch(after)
+    builder.position_at_end(after)
 
-        differs = builder.xor(word(kinds[0], bits, u), word(kinds[0], bits, v))
-        keep(loop.index, differs)
-        both = builder.and_(word(kinds[1], hidden, u), word(kinds[1], hidden, v))
-        visible = builder.and_(differs, builder.not_(both))
-        builder.store(builder.or_(builder.load(found), visible), found)
-    return builder.load(found)
+
+def _row_loader(context, builder, kinds, arrays, words):
+    """What loads word w of row r of each of two packed arrays."""
+
+    def load(row, w):
+        at = builder.add(builder.mul(row, words), w)
+        return [builder.load(_pointer(context, builder, kind, array, at)) for kind, array in zip(kinds, arrays, strict=True)]
+
+    return load
 
 
 @intrinsic
@@ -219,24 +230,63 @@ def apart(_typing, bits, hidden, u, v):
     """What of two packed rows of `bits` (n, words) differs and is not hidden at both: zero where they agree, uint64."""
 
     def generate(context, builder, signature, arguments):
-        return _visible(context, builder, signature.args, arguments)
+        bits, hidden, u, v = arguments
+        words = builder.extract_value(cgutils.create_struct_proxy(signature.args[0])(context, builder, value=bits).shape, 1)
+        load = _row_loader(context, builder, signature.args[:2], (bits, hidden), words)
+        found = cgutils.alloca_once_value(builder, ir.Constant(_MASK, 0))
+        with cgutils.for_range(builder, words) as loop:
+            (one, one_hidden), (two, two_hidden) = load(u, loop.index), load(v, loop.index)
+            visible = builder.and_(builder.xor(one, two), builder.not_(builder.and_(one_hidden, two_hidden)))
+            builder.store(builder.or_(builder.load(found), visible), found)
+        return builder.load(found)
 
     return types.uint64(bits, hidden, types.intp, types.intp), generate
 
 
 @intrinsic
-def apart_kept(_typing, bits, hidden, u, v, differing, at):
-    """The same, and differing[w, at] = what differs of word w."""
+def keep_agreeing(_typing, bits, hidden, i, partner, kept, begin, size, differing):
+    """Move those of partner[begin : begin + size] that agree with i to partner[kept:]; returns how many.
+
+    differing[w, q] = what differs of word w of the q-th of them. kept <= begin.
+    """
+    index = types.intp
+    signature = types.intp(bits, hidden, index, partner, index, index, index, differing)
 
     def generate(context, builder, signature, arguments):
-        differing, at = arguments[4:]
-        shape = cgutils.create_struct_proxy(signature.args[4])(context, builder, value=differing).shape
-        row = builder.extract_value(shape, 1)
+        bits, hidden, i, partner, kept, begin, size, differing = arguments
+        kinds = signature.args
+        words = builder.extract_value(cgutils.create_struct_proxy(kinds[0])(context, builder, value=bits).shape, 1)
+        room = builder.extract_value(cgutils.create_struct_proxy(kinds[7])(context, builder, value=differing).shape, 1)
+        load = _row_loader(context, builder, kinds[:2], (bits, hidden), words)
+        found, held = cgutils.alloca_once(builder, _MASK), cgutils.alloca_once_value(builder, ir.Constant(size.type, 0))
 
-        def keep(w, word):
-            place = builder.add(builder.mul(w, row), at)
-            builder.store(word, _pointer(context, builder, signature.args[4], differing, place))
+        def compare(u, w, own):
+            mine, mine_hidden = own
+            theirs, theirs_hidden = load(u, w)
+            differs = builder.xor(mine, theirs)
+            place = _pointer(context, builder, kinds[7], differing, builder.add(builder.mul(w, room), builder.load(held)))
+            builder.store(differs, place)
+            visible = builder.and_(differs, builder.not_(builder.and_(mine_hidden, theirs_hidden)))
+            builder.store(builder.or_(builder.load(found), visible), found)
 
-        return _visible(context, builder, signature.args, arguments, keep)
+        def pass_over(number):
+            places = [ir.Constant(size.type, w) for w in range(number or 0)]
+            own = [load(i, w) for w in places]
+            with cgutils.for_range(builder, size) as loop:
+                other = builder.load(_pointer(context, builder, kinds[3], partner, builder.add(begin, loop.index)))
+                # Where they do not agree the next one takes its place: no branch to guess.
+                builder.store(other, _pointer(context, builder, kinds[3], partner, builder.add(kept, builder.load(held))))
+                u = builder.zext(other, size.type)
+                builder.store(ir.Constant(_MASK, 0), found)
+                if number is None:
+                    with cgutils.for_range(builder, words) as inner:
+                        compare(u, inner.index, load(i, inner.index))
+                for w, mine in zip(places, own, strict=True):
+                    compare(u, w, mine)
+                agrees = builder.icmp_unsigned("==", builder.load(found), ir.Constant(_MASK, 0))
+                builder.store(builder.add(builder.load(held), builder.zext(agrees, size.type)), held)
 
-    return types.uint64(bits, hidden, types.intp, types.intp, differing, types.intp), generate
+        _short_or_long(builder, words, pass_over)
+        return builder.load(held)
+
+    return signature, generate

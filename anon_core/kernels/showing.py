@@ -7,10 +7,11 @@ import numpy as np
 from numba import prange
 
 from anon_core.kernels.jit import kernel, parallel_kernel
-from anon_core.kernels.lanes import LANES, apart, apart_kept, lowest_lane, tally
+from anon_core.kernels.lanes import LANES, apart, keep_agreeing, lowest_lane, tally
 
 ONE = np.uint64(1)
 HELD = 1024  # partners looked at together
+SCATTER = 40503  # odd, near 2^16 by the golden ratio: multiples modulo a power of two lie far apart
 
 
 @kernel
@@ -20,10 +21,7 @@ def refresh(i, bits, hidden, start, partner, size, differing, count):
     count[:] = 0
     words, kept, stop = bits.shape[1], start[i], start[i] + size[i]
     for begin in range(start[i], stop, HELD):
-        held = 0
-        for slot in range(begin, min(begin + HELD, stop)):
-            partner[kept + held] = partner[slot]  # where they do not agree the next one takes its place: no branch to guess
-            held += np.int64(apart_kept(bits, hidden, i, partner[slot], differing, held) == 0)
+        held = keep_agreeing(bits, hidden, i, partner, kept, begin, min(HELD, stop - begin), differing)
         for w in range(words):
             tally(count, LANES * w, differing, w * HELD, held)
         kept += held
@@ -44,14 +42,15 @@ def show_unneeded(i, hidden, count):
 
 
 @kernel
-def offers(i, hidden, codes, blank, count, weights, cell_weights, bit_offsets, ordinal, limit, hides, offer, price):
-    # codes, blank (attributes, n); count, weights (f,); cell_weights (attributes,); offer, price (most,): filled, ascending
-    # hides (f,): scratch
+def offers(
+    i, hidden, settled, codes, blank, count, weights, cell_weights, bit_offsets, ordinal, limit, hides, offer, price
+):  # settled (n, words); codes, blank (attributes, n); count, weights (f,); cell_weights (attributes,)
+    # offer, price (most,): filled, ascending; hides (f,): scratch
     """Features that vertex i could show again and what each costs: partners lost per weight shown.
 
     With a feature all those are shown that no other partner differs in, and where none is left the cell is exact.
-    At most `limit` is paid; blank cells stay hidden. Returns how many features there are, the cheapest ones if there are more
-    than fit, and what the next one beyond `limit` costs.
+    At most `limit` is paid; blank cells stay hidden, and what is settled. Returns how many features there are, the cheapest
+    ones if there are more than fit, and what the next one beyond `limit` costs.
     """
     found, dearer, size, last = 0, np.inf, 0, 0
     for w in range(hidden.shape[1]):
@@ -86,6 +85,8 @@ def offers(i, hidden, codes, blank, count, weights, cell_weights, bit_offsets, o
             else:
                 bit = hides[last - 1 - (step - middle)]
                 gain = weights[bit] + (gain if step > middle else 0)
+            if (settled[i, bit >> 6] >> np.uint64(bit & 63)) & ONE:
+                continue
             worth = gain + (cell_weights[a] if count[bit] == differing else 0)
             cost = count[bit] / worth
             if cost > limit:
@@ -104,6 +105,7 @@ def offers(i, hidden, codes, blank, count, weights, cell_weights, bit_offsets, o
 def price_features(
     bits,
     hidden,
+    settled,
     codes,
     blank,
     weights,
@@ -118,13 +120,17 @@ def price_features(
     cheapest,
     offered,
     marks,
-):  # codes, blank (attributes, n); spare (n,): agreeing vertices beyond those needed; cheapest (n,); offered (n, most)
+):  # settled (n, words); codes, blank (attributes, n); spare (n,): agreeing vertices beyond those needed
+    # cheapest (n,); offered (n, most)
     """offered[i] = features that i could show for at most `limit`, cheapest first, then -1; see `mark_offered` for the marks.
 
     cheapest[i] = what the next dearer feature of i cost when last looked at: where `limit` does not pay it, i is left alone.
     """
-    most = offered.shape[1]
-    for block in prange((len(size) + LANES - 1) // LANES):
+    most, turns = offered.shape[1], 1
+    while turns * LANES < len(size):
+        turns *= 2
+    for turn in prange(turns):  # first vertices have the longest lists: dealt out, so that no thread gets all of them
+        block = turn * SCATTER & (turns - 1)
         count = np.empty(LANES * bits.shape[1], dtype=np.int32)
         differing, mark = np.empty((bits.shape[1], HELD), dtype=np.uint64), np.empty(HELD, dtype=np.uint64)
         hides = np.empty(len(weights), dtype=np.int64)
@@ -137,7 +143,7 @@ def price_features(
             # Threads show what no partner needs while others look: no pair that agrees differs there.
             refresh(i, bits, hidden, start, partner, size, differing, count)
             found, cheapest[i] = offers(
-                i, hidden, codes, blank, count, weights, cell_weights, bit_offsets, ordinal, limit, hides, offer, price
+                i, hidden, settled, codes, blank, count, weights, cell_weights, bit_offsets, ordinal, limit, hides, offer, price
             )
             for index in range(min(found, most)):
                 offered[i, index] = offer[index]
@@ -148,12 +154,13 @@ def price_features(
 
 
 @kernel
-def mark_offered(i, bits, start, partner, size, offered, differing, several, mark, marks):  # marks (slots,) uint16
-    """Bit q of marks[slot] = the partner there differs from i in feature offered[i, q].
+def mark_offered(i, bits, start, partner, size, offered, differing, several, mark, marks):
+    # mark (HELD,): scratch; marks (slots,) uint16
+    """Put first the partners that differ from i in what it offers: bit q of marks[slot] = in feature offered[i, q].
 
-    Unless `refresh` took several rounds, `differing` still holds what it found.
+    After them marks[slot] is 0. Unless `refresh` took several rounds, `differing` still holds what it found.
     """
-    stop = start[i] + size[i]
+    front, stop = start[i], start[i] + size[i]
     for begin in range(start[i], stop, HELD):
         held = min(HELD, stop - begin)
         for slot in range(held if several else 0):
@@ -168,12 +175,21 @@ def mark_offered(i, bits, start, partner, size, offered, differing, several, mar
             word, shift, rank = bit >> 6, np.uint64(bit & 63), np.uint64(index)
             for slot in range(held):
                 mark[slot] |= ((differing[word, slot] >> shift) & ONE) << rank
-        marks[begin : begin + held] = mark[:held]
+        for slot in range(held):
+            if mark[slot]:
+                partner[front], partner[begin + slot] = partner[begin + slot], partner[front]
+                marks[front] = mark[slot]
+                front += 1
+    if front < stop:
+        marks[front] = 0
 
 
 @kernel
-def show_offered(bits, hidden, start, partner, size, spare, offered, marks):
-    """Vertex by vertex, show what is offered if all who agree no longer then can spare each other."""
+def show_offered(bits, hidden, settled, start, partner, size, spare, offered, marks):
+    """Vertex by vertex, show what is offered if all who agree no longer then can spare each other; else it is settled.
+
+    Who cannot spare a vertex never will, and stays: what is refused once is refused for ever.
+    """
     most = size.max() if len(size) else 0
     ends, mask = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
     for i in range(len(size)):
@@ -181,6 +197,8 @@ def show_offered(bits, hidden, start, partner, size, spare, offered, marks):
             continue
         held, refused = 0, 0  # what i shows drops the partners that differ there, so who cannot spare i stays and refuses
         for slot in range(start[i], start[i] + size[i]):
+            if marks[slot] == 0:
+                break
             mark = marks[slot] & ~refused
             if mark and apart(bits, hidden, i, partner[slot]) == 0:
                 if spare[partner[slot]] <= 0:
@@ -192,19 +210,18 @@ def show_offered(bits, hidden, start, partner, size, spare, offered, marks):
             bit = offered[i, index]
             if bit < 0:
                 break
-            if (refused >> index) & 1:
-                continue
-            lost = 0
+            flag, lost = ONE << np.uint64(bit & 63), 0
             for q in range(held):
                 lost += (mask[q] >> index) & 1
-            if lost > spare[i]:
+            if (refused >> index) & 1 or lost > spare[i]:
+                settled[i, bit >> 6] |= flag
                 continue
             for q in range(held if lost else 0):
                 if (mask[q] >> index) & 1:
                     spare[ends[q]] -= 1
                     mask[q] = 0
             spare[i] -= lost
-            hidden[i, bit >> 6] &= ~(ONE << np.uint64(bit & 63))
+            hidden[i, bit >> 6] &= ~flag
 
 
 @parallel_kernel

@@ -63,6 +63,46 @@ def test_reclaiming_keeps_every_need_and_hides_nothing_new(drawn, room, cell):
     assert (needs(x, fit) >= np.take(counts, graph.place, axis=1).T).all()
 
 
+@settings(max_examples=150, deadline=None)
+@given(hidden_tables(), st.sampled_from([1, 3, 99]))
+def test_what_is_refused_once_can_never_be_shown(drawn, room):
+    table, drawn_graph, _, hidden, b = drawn
+    f = table.codebook.features
+    weights, cells = np.arange(1, f + 1, dtype=np.int32), np.zeros(len(table.codebook.attributes), dtype=np.int32)
+    usual, show, seen = agreement.ROOM, agreement.show_offered, []
+    agreement.ROOM, agreement.show_offered = room, lambda *arguments: (seen.append(arguments), show(*arguments))
+    try:
+        agreement.reclaim(table, *drawn_graph, weights, cells, b, hidden, agreement.Together())
+    finally:
+        agreement.ROOM, agreement.show_offered = usual, show
+    _, _, settled, start, other, size, spare, _, _ = seen[-1]
+    x, refused, after = (bits_of(words, f) for words in (table.bits, settled, hidden))
+    fit = agreeing(x, after)
+    assert not (refused & ~after).any()
+    for v, feature in zip(*np.nonzero(refused), strict=True):
+        partners = other[start[v] : start[v] + size[v]]
+        lost = partners[fit[v, partners] & (x[partners, feature] != x[v, feature])]
+        assert len(lost) > spare[v] or (spare[lost] <= 0).any()
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 7), st.integers(1, 40), st.integers(0, 2**32))
+def test_partners_that_agree_are_kept_whatever_the_length_of_rows(words, n, seed):
+    rng = np.random.default_rng(seed)
+    bits = rng.integers(0, 2**64, (n, words), dtype=np.uint64)
+    hidden = np.full((n, words), ~np.uint64(0))  # all but a bit of each row: of two rows every fourth pair agrees, or more
+    hidden[np.arange(n), rng.integers(0, words, n)] ^= np.uint64(1) << rng.integers(0, 64, n, dtype=np.uint64)
+    f = 64 * words
+    x, fit = bits_of(bits, f), agreeing(bits_of(bits, f), bits_of(hidden, f))
+    partner = np.concatenate([np.delete(np.arange(n, dtype=np.int32), v) for v in range(n)])
+    size, counts = np.full(n, n - 1), np.zeros((f, n), dtype=np.uint16)
+    start = np.arange(n + 1) * (n - 1)
+    count_partners(bits, hidden, np.arange(n), start, partner, size, 65535, counts)
+    assert (size == fit.sum(axis=1)).all()
+    assert all((partner[start[v] : start[v] + size[v]] == np.flatnonzero(fit[v])).all() for v in range(n))
+    assert (needs(x, fit) == counts.T).all()
+
+
 @settings(max_examples=100, deadline=None)
 @given(hidden_tables())
 def test_the_agreement_cover_holds_agreeing_pairs_enough_of_them(drawn):
@@ -112,7 +152,7 @@ def test_of_all_features_that_could_be_shown_the_cheapest_are_offered(table, mos
     def offered(room):
         found = np.empty((n, room), dtype=np.int32)
         price_features(
-            table.bits, everything.copy(), table.codes, table.blank, weights,
+            table.bits, everything.copy(), np.zeros_like(table.bits), table.codes, table.blank, weights,
             np.full(len(book.attributes), int(cells), dtype=np.int32), book.bit_offsets, book.ordinal, limit,
             np.arange(n + 1) * (n - 1), others.copy(), np.full(n, n - 1), np.ones(n, dtype=np.int64), np.zeros(n), found,
             np.empty(len(others), dtype=np.uint16),
