@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InfeasibleError
-from anon_core.kernels.cover import count_edges, reverse_delete
+from anon_core.kernels.cover import count_edges, pack_edges, reverse_delete, unpack_edges
 from anon_core.records import Edges
 
 KEY_BITS = 63  # of weight, u and v together, up to which one number is the edge
@@ -50,13 +50,9 @@ def in_order(edges: Edges) -> Edges:
     if int(edges.weight.max(initial=0)).bit_length() + 2 * width > KEY_BITS:
         order = np.lexsort((edges.v, edges.u, edges.weight))
         return Edges(edges.u[order], edges.v[order], edges.weight[order])
-    keys = edges.weight.astype(np.int64)
-    for end in (edges.u, edges.v):
-        keys <<= width
-        keys |= end
+    keys = np.empty(len(edges), dtype=np.int64)
+    pack_edges(edges.u, edges.v, edges.weight, width, keys)
     keys.sort()  # many times as fast as what sorts places
-    v = (keys & ((1 << width) - 1)).astype(np.int32)
-    keys >>= width
-    u = (keys & ((1 << width) - 1)).astype(np.int32)
-    keys >>= width
-    return Edges(u, v, keys.astype(np.int32))
+    u, v, weight = (np.empty(len(edges), dtype=np.int32) for _ in range(3))
+    unpack_edges(keys, width, u, v, weight)
+    return Edges(u, v, weight)

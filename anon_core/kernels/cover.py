@@ -37,6 +37,21 @@ def count_edges(u, v, degree):  # degree (n,): added to
         degree[v[e]] += 1
 
 
+@parallel_kernel
+def pack_edges(u, v, weight, width, keys):  # keys (m,) int64: filled
+    """keys[e] = weight, u and v of an edge in one number, u and v in `width` bits each."""
+    for e in prange(len(keys)):
+        keys[e] = ((np.int64(weight[e]) << width | np.int64(u[e])) << width) | np.int64(v[e])
+
+
+@parallel_kernel
+def unpack_edges(keys, width, u, v, weight):  # u, v, weight (m,): filled
+    """The edges that were packed."""
+    low = (np.int64(1) << width) - 1
+    for e in prange(len(keys)):
+        u[e], v[e], weight[e] = (keys[e] >> width) & low, keys[e] & low, keys[e] >> 2 * width
+
+
 @kernel
 def reverse_delete(u, v, weight, spare):  # spare (n,): degree - b, consumed
     """Delete edges from the last to the first while both ends have spare edges.
