@@ -37,7 +37,7 @@ class Neighbours:
 
 def level_tree(graph: Dissimilarity) -> Tree:
     """The tree of shared beginnings that sorting the vertices makes; time and memory O(n attributes)."""
-    rows = graph.rows(np.arange(graph.vertices))
+    rows = graph.rows()
     starts = np.flatnonzero(np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)]))
     distinct = rows[starts]
     change, skip = np.empty(len(distinct), dtype=np.int32), np.empty(distinct.shape, dtype=np.int32)
@@ -150,7 +150,7 @@ def _classes(graph: Dissimilarity, tree: Tree, alone: NDArray[np.bool_]) -> tupl
 def shares(graph: Dissimilarity, tree: Tree, parts: int) -> NDArray[np.int64]:
     """int64 (n,): which of `parts` shares of the search each vertex belongs to; runs of distinct rows, dealt out in turn."""
     row = np.repeat(np.arange(len(tree.distinct)), np.diff(tree.first))
-    return np.take(row, graph.place) // (LANES * _group(graph.vertices)) % parts
+    return np.take(row, graph.place) // (LANES * _group(len(tree.distinct))) % parts
 
 
 def search_memory(vertices: int, most: int, threads: int | None = None) -> int:

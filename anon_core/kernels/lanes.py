@@ -196,25 +196,6 @@ def tally(_typing, counts, start, words, begin, size):
     return signature, generate
 
 
-def _short_or_long(builder, words, make):
-    """make(words) for rows of so many words: with code of its own for each small number, make(None) for all others.
-
-    LLVM unrolls a loop over words for many of them: over a handful it takes several times what they do.
-    """
-    after, long = builder.append_basic_block("after"), builder.append_basic_block("long")
-    choice = builder.switch(words, long)
-    for size in range(1, SHORT + 1):
-        short = builder.append_basic_block("short")
-        choice.add_case(ir.Constant(words.type, size), short)
-        builder.position_at_end(short)
-        make(size)
-        builder.branch(after)
-    builder.position_at_end(long)
-    make(None)
-    builder.branch(after)
-    builder.position_at_end(after)
-
-
 def _row_loader(context, builder, kinds, arrays, words):
     """What loads word w of row r of each of two packed arrays."""
 
@@ -269,7 +250,7 @@ def keep_agreeing(_typing, bits, hidden, i, partner, kept, begin, size, differin
             visible = builder.and_(differs, builder.not_(builder.and_(mine_hidden, theirs_hidden)))
             builder.store(builder.or_(builder.load(found), visible), found)
 
-        def pass_over(number):
+        def pass_over(number):  # of words of a row, None: any
             places = [ir.Constant(size.type, w) for w in range(number or 0)]
             own = [load(i, w) for w in places]
             with cgutils.for_range(builder, size) as loop:
@@ -286,7 +267,17 @@ def keep_agreeing(_typing, bits, hidden, i, partner, kept, begin, size, differin
                 agrees = builder.icmp_unsigned("==", builder.load(found), ir.Constant(_MASK, 0))
                 builder.store(builder.add(builder.load(held), builder.zext(agrees, size.type)), held)
 
-        _short_or_long(builder, words, pass_over)
+        # LLVM unrolls a loop over words for many of them: over a handful it takes several times what they do.
+        after, long = builder.append_basic_block("after"), builder.append_basic_block("long")
+        choice = builder.switch(words, long)
+        for number in (*range(1, SHORT + 1), None):
+            block = long if number is None else builder.append_basic_block("short")
+            if number is not None:
+                choice.add_case(ir.Constant(words.type, number), block)
+            builder.position_at_end(block)
+            pass_over(number)
+            builder.branch(after)
+        builder.position_at_end(after)
         return builder.load(held)
 
     return signature, generate

@@ -24,8 +24,8 @@ ALL = np.iinfo(np.uint64).max
 class SpreadGrouping(Grouping):
     """Every rank holds the table, what is hidden and the counts; lists and edges only of its own vertices.
 
-    The search is shared out by blocks, all else by vertices (`Ranks`). Only `show_offered` runs on one rank after the other,
-    because who shows first matters. For the memory of a rank see `rank_memory`.
+    The search is shared out by runs of distinct rows, all else by vertices (`Ranks`). Only `show_offered` runs on one rank
+    after the other, because who shows first matters. For the memory of a rank see `rank_memory`.
     """
 
     def __init__(self, table: BinaryTable, settings: Adaptive, ranks: Ranks) -> None:
