@@ -376,6 +376,7 @@ def test_what_slurm_says_of_a_job(monkeypatch, tmp_path):
 
 def test_a_plans_words_reach_the_job_script_as_they_are(tmp_path, monkeypatch):
     """What PSI/J submits for Slurm: directives from the plan, no environment but what a job needs."""
+    interrupted = signal.getsignal(signal.SIGINT)
     script = tmp_path / "script"
     program(tmp_path, "sbatch", f'cp "$1" {script}; echo Submitted batch job 41')
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
@@ -405,7 +406,7 @@ def test_a_plans_words_reach_the_job_script_as_they_are(tmp_path, monkeypatch):
         assert f"#SBATCH --{directive}" in lines
     assert "export SLURM_MPI_TYPE=pmi2" in lines
     assert "zq7" not in script.read_text()
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGINT) is interrupted
 
 
 def test_what_sbatch_refuses_is_said(tmp_path, monkeypatch):
