@@ -209,7 +209,13 @@ def test_a_proof_that_fails_is_refused(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "n", "k"), [("lse", 6000, 40), ("lse", 6000, 3), ("classes", 4000, 40), ("b-matching", 600, 6)]
+    ("name", "n", "k"),
+    [
+        ("lse", 6000, 40),
+        ("lse", 6000, 3),
+        ("classes", 4000, 40),
+        pytest.param("b-matching", 600, 6, marks=pytest.mark.slow),
+    ],
 )
 def test_stated_memory_of_covers_is_an_upper_bound(name, n, k):
     rng = np.random.default_rng(2)

@@ -152,6 +152,7 @@ def test_help_starts_without_plans_and_engines(released, arguments):
 # ---------------------------------------------------------------- release
 
 
+@pytest.mark.slow
 def test_the_whole_story_without_a_server(tmp_path):
     """As on a fresh machine: Prefect's own temporary server, the installed command, a folder of one's own."""
     order = Order(tmp_path)

@@ -40,6 +40,7 @@ def test_a_cluster_that_does_not_answer_stops_the_run_and_the_next_goes_on(serve
     assert order.stage_times().items() >= times.items()
 
 
+@pytest.mark.slow
 def test_many_plans_are_released_side_by_side_and_a_refused_one_stops_no_other(server, tmp_path):
     names = [f"{name}-{os.getpid()}" for name in ("first", "refused", "broken", "last")]
     first = Order(tmp_path / "first", name=names[0], compute={"engine": "dask", "threads": 1})
