@@ -18,7 +18,7 @@ from anon_core.graphs import agreement
 from benchmarks import memory
 
 PHASES = {
-    "search": (grouping, "nearest_neighbours"),
+    "search": (grouping.SpreadGrouping, "nearest"),
     "closure": (grouping, "adjacency"),
     "cover": (grouping, "spread_cover"),
     "list": (agreement, "first_agreeing"),
