@@ -134,7 +134,7 @@ class FarmedGrouping(Grouping):
 
 
 def chunked(records: int) -> list[range]:
-    """Blocks of 64 places that a task searches: whole groups, as a group shares what it reads."""
+    """Blocks of 64 places that a task searches: whole groups where no twins are, as a group shares what it reads."""
     blocks = -(-records // LANES)
     size = -(-blocks // (MOST_CHUNKS * GROUP)) * GROUP
     return [range(start, min(blocks, start + size)) for start in range(0, blocks, size)]

@@ -206,6 +206,12 @@ def _row_loader(context, builder, kinds, arrays, words):
     return load
 
 
+def _differences(builder, one, two):
+    """What differs between two loaded words, and what of it is not hidden at both."""
+    differs = builder.xor(one[0], two[0])
+    return differs, builder.and_(differs, builder.not_(builder.and_(one[1], two[1])))
+
+
 @intrinsic
 def apart(_typing, bits, hidden, u, v):
     """What of two packed rows of `bits` (n, words) differs and is not hidden at both: zero where they agree, uint64."""
@@ -216,8 +222,7 @@ def apart(_typing, bits, hidden, u, v):
         load = _row_loader(context, builder, signature.args[:2], (bits, hidden), words)
         found = cgutils.alloca_once_value(builder, ir.Constant(_MASK, 0))
         with cgutils.for_range(builder, words) as loop:
-            (one, one_hidden), (two, two_hidden) = load(u, loop.index), load(v, loop.index)
-            visible = builder.and_(builder.xor(one, two), builder.not_(builder.and_(one_hidden, two_hidden)))
+            _, visible = _differences(builder, load(u, loop.index), load(v, loop.index))
             builder.store(builder.or_(builder.load(found), visible), found)
         return builder.load(found)
 
@@ -242,12 +247,9 @@ def keep_agreeing(_typing, bits, hidden, i, partner, kept, begin, size, differin
         found, held = cgutils.alloca_once(builder, _MASK), cgutils.alloca_once_value(builder, ir.Constant(size.type, 0))
 
         def compare(u, w, own):
-            mine, mine_hidden = own
-            theirs, theirs_hidden = load(u, w)
-            differs = builder.xor(mine, theirs)
+            differs, visible = _differences(builder, own, load(u, w))
             place = _pointer(context, builder, kinds[7], differing, builder.add(builder.mul(w, room), builder.load(held)))
             builder.store(differs, place)
-            visible = builder.and_(differs, builder.not_(builder.and_(mine_hidden, theirs_hidden)))
             builder.store(builder.or_(builder.load(found), visible), found)
 
         def pass_over(number):  # of words of a row, None: any
