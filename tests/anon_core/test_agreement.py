@@ -1,6 +1,7 @@
 """The agreement graph against its definition on all pairs, and what reclaiming leaves."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -41,19 +42,32 @@ def hidden_tables(draw):
     return table, (graph, level_tree(graph)), counts, hidden, b
 
 
+def reclaimed(drawn, room, cell):
+    """Reclaim with lists of `room` times the need: the partners left; what was refused and who can be spared in the end."""
+    table, drawn_graph, _, hidden, b = drawn
+    weights = np.arange(1, table.codebook.features + 1, dtype=np.int32)
+    cells = np.full(len(table.codebook.attributes), cell, dtype=np.int32)
+    show, seen = agreement.show_offered, []
+
+    def shown(*arguments):
+        show(*arguments)
+        _, _, settled, _, _, _, spare, _, _ = arguments
+        seen.append((settled, spare))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(agreement, "ROOM", room)
+        patch.setattr(agreement, "show_offered", shown)
+        left = agreement.reclaim(table, *drawn_graph, weights, cells, b, hidden, agreement.Together())
+    return left, seen[-1]
+
+
 @settings(max_examples=150, deadline=None)
 @given(hidden_tables(), st.sampled_from([1, 3, 99]), st.sampled_from([0, 5]))
 def test_reclaiming_keeps_every_need_and_hides_nothing_new(drawn, room, cell):
     table, drawn_graph, counts, hidden, b = drawn
     f = table.codebook.features
     x, before = bits_of(table.bits, f), bits_of(hidden, f)
-    weights = np.arange(1, f + 1, dtype=np.int32)
-    cells = np.full(len(table.codebook.attributes), cell, dtype=np.int32)
-    usual, agreement.ROOM = agreement.ROOM, room
-    try:
-        left = agreement.reclaim(table, *drawn_graph, weights, cells, b, hidden, agreement.Together())
-    finally:
-        agreement.ROOM = usual
+    left, _ = reclaimed(drawn, room, cell)
     graph, _ = drawn_graph
     count_partners(table.bits, hidden, graph.layout, left.start, left.other, left.size, 65535, counts)
     after = bits_of(agreement.hidden_by(graph, counts), f)
@@ -66,21 +80,13 @@ def test_reclaiming_keeps_every_need_and_hides_nothing_new(drawn, room, cell):
 @settings(max_examples=150, deadline=None)
 @given(hidden_tables(), st.sampled_from([1, 3, 99]))
 def test_what_is_refused_once_can_never_be_shown(drawn, room):
-    table, drawn_graph, _, hidden, b = drawn
-    f = table.codebook.features
-    weights, cells = np.arange(1, f + 1, dtype=np.int32), np.zeros(len(table.codebook.attributes), dtype=np.int32)
-    usual, show, seen = agreement.ROOM, agreement.show_offered, []
-    agreement.ROOM, agreement.show_offered = room, lambda *arguments: (seen.append(arguments), show(*arguments))
-    try:
-        agreement.reclaim(table, *drawn_graph, weights, cells, b, hidden, agreement.Together())
-    finally:
-        agreement.ROOM, agreement.show_offered = usual, show
-    _, _, settled, start, other, size, spare, _, _ = seen[-1]
-    x, refused, after = (bits_of(words, f) for words in (table.bits, settled, hidden))
+    table, _, _, hidden, _ = drawn
+    left, (settled, spare) = reclaimed(drawn, room, cell=0)
+    x, refused, after = (bits_of(words, table.codebook.features) for words in (table.bits, settled, hidden))
     fit = agreeing(x, after)
     assert not (refused & ~after).any()
     for v, feature in zip(*np.nonzero(refused), strict=True):
-        partners = other[start[v] : start[v] + size[v]]
+        partners = left.other[left.start[v] : left.start[v] + left.size[v]]
         lost = partners[fit[v, partners] & (x[partners, feature] != x[v, feature])]
         assert len(lost) > spare[v] or (spare[lost] <= 0).any()
 
