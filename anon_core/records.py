@@ -130,6 +130,18 @@ class Codebook:
         return np.concatenate([[0], np.cumsum([a.levels for a in self.attributes], dtype=np.int64)])
 
     @cached_property
+    def own_bits(self) -> NDArray[np.int64]:
+        """int64 (levels, 2): features that tell a level from all others: its own, a thermometer's below and above it.
+
+        A record whose row shows both reads as that level only. Where there is but one, or none, it stands for both.
+        """
+        pairs = []
+        for a, first, end in zip(self.attributes, self.bit_offsets, self.bit_offsets[1:], strict=False):
+            above = first + np.arange(a.levels)
+            pairs.append(np.stack([above - a.ordinal, above], axis=1).clip(first, max(first, end - 1)))
+        return np.concatenate(pairs).clip(max=self.features - 1)
+
+    @cached_property
     def ordinal(self) -> NDArray[np.bool_]:
         """bool (attributes,): thermometer attributes."""
         return np.array([a.ordinal for a in self.attributes], dtype=np.bool_)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.graphs.agreement import Together, agreement_cover, hidden_by, hidden_totals, reclaim
+from anon_core.graphs.agreement import Together, agreement_cover, hidden_by, hidden_totals, maps_memory, reclaim
 from anon_core.graphs.covers import COVERS
 from anon_core.graphs.dissimilarity import Dissimilarity, costs_memory, integer_weights
 from anon_core.graphs.nearest_closure import Neighbours, level_tree, nearest_neighbours
@@ -157,12 +157,11 @@ class Adaptive:
     def memory_of_records(table: BinaryTable, threads: int | None = None) -> int:
         """The part of it that the number of records and levels decides; `threads`: see `costs_memory`."""
         # Beside the costs: counts 2 a feature; codes thrice and the tree made of them; hidden thrice. Reclaiming takes
-        # the place of closure and order, 36 bytes an entry, and adds a bit a level and 72 bytes a record. Renaming a cover
-        # takes 16 bytes an edge when closure and order are gone.
+        # the place of closure and order, 36 bytes an entry, and adds maps and 72 bytes a record. Renaming a cover takes 16
+        # bytes an edge when closure and order are gone.
         book = table.codebook
-        levels = int(book.level_offsets[-1])
-        per_record = levels // 8 + 2 * book.features + 34 * len(book.attributes) + 32 * book.words + 216
-        return table.records * per_record + costs_memory(table.records, book, threads)
+        per_record = 2 * book.features + 34 * len(book.attributes) + 32 * book.words + 216
+        return table.records * per_record + maps_memory(table.records, book) + costs_memory(table.records, book, threads)
 
 
 class Grouping:

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from anon_core.graphs.b_edge_cover import b_edge_cover
 from anon_core.graphs.dissimilarity import Dissimilarity
 from anon_core.graphs.nearest_closure import Neighbours, nearest_closure
-from anon_core.kernels.agreement import join_lists, list_agreeing, map_allowed
+from anon_core.kernels.agreement import join_lists, list_agreeing, map_allowed, map_levels
 from anon_core.kernels.cover import count_hidden, hide_differences
+from anon_core.kernels.lanes import CHUNK
 from anon_core.kernels.showing import price_features, show_offered
 from anon_core.kernels.tiles import Tree
-from anon_core.records import BinaryTable, Edges
+from anon_core.records import BinaryTable, Codebook, Edges
 
 ROOM = 3  # partners listed for each that a vertex needs; longer lists cost time and gave no more (docs/performance.md)
 MOST_OFFERED = 16  # features of a vertex that are tried in a pass: bits of a mark
@@ -104,7 +105,7 @@ def reclaim(
     -----
     Only `ROOM` times as many partners as v needs beside its twins are listed for v, the first ones, so that vertices share
     them; any subgraph with enough edges will do. Threads price, one shows: the same for any number of threads.
-    Memory 12 * ROOM * sum b bytes and n bits a level.
+    Memory 12 * ROOM * sum b bytes and two bits a vertex and level.
     """
     twins = np.empty(table.records, dtype=np.int64)
     runs = np.diff(tree.first)
@@ -145,6 +146,16 @@ def agreement_cover(
     return b_edge_cover(nearest_closure(Neighbours(indptr, listed, np.zeros_like(listed))), b)
 
 
+def maps_memory(vertices: int, book: Codebook) -> int:
+    """Bytes of the two maps, a bit a vertex for each level, that agreeing vertices are found with."""
+    levels, words = _map_shape(vertices, book)
+    return 2 * 8 * levels * words
+
+
+def _map_shape(vertices: int, book: Codebook) -> tuple[int, int]:
+    return int(book.level_offsets[-1]), CHUNK * -(-vertices // (64 * CHUNK))
+
+
 def hidden_by(graph: Dissimilarity, counts: NDArray[np.uint16]) -> NDArray[np.uint64]:
     """What counts by place hide, uint64 (n, words) by vertex: features in which a neighbour differs, and blank cells."""
     hidden = np.zeros((graph.vertices, (len(counts) + 63) // 64), dtype=np.uint64)
@@ -178,10 +189,14 @@ def first_agreeing(
     size : int64 (n,)
     """
     book = table.codebook
-    allowed = np.zeros((int(book.level_offsets[-1]), -(-table.records // 64)), dtype=np.uint64)
+    having, allowed = np.zeros((2, *_map_shape(table.records, book)), dtype=np.uint64)
+    map_levels(table.codes, book.level_offsets, having)
     map_allowed(table.codes, hidden, book.level_offsets, book.bit_offsets, book.ordinal, allowed)
     indptr = np.concatenate([[0], np.cumsum(room)])
     listed = np.empty(indptr[-1], dtype=np.int32)
     size = np.zeros(table.records, dtype=np.int64)
-    list_agreeing(table.bits, hidden, tree.distinct, tree.first, graph.layout, allowed, twins, indptr, listed, size)
+    list_agreeing(
+        table.bits, hidden, tree.distinct, tree.first, graph.layout, book.own_bits, having, allowed, twins,
+        indptr, listed, size,
+    )  # fmt: skip
     return indptr, listed, size

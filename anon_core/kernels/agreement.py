@@ -7,10 +7,9 @@ import numpy as np
 from numba import prange
 
 from anon_core.kernels.jit import kernel, parallel_kernel
-from anon_core.kernels.lanes import apart, lowest_lane
+from anon_core.kernels.lanes import CHUNK, apart, lowest_lane, meet_maps
 
 ONE = np.uint64(1)
-CHUNK = 32  # words of a bitmap joined at a time: a list that is full early ends its scan early
 
 
 @kernel
@@ -44,39 +43,48 @@ def map_allowed(codes, hidden, level_offsets, bit_offsets, ordinal, allowed):
                         allowed[level + q, word] |= flag
 
 
+@parallel_kernel
+def map_levels(codes, level_offsets, having):  # codes (attributes, n), having (levels, words of vertices) zeroed
+    """Bit i of having[level] = vertex i has that level."""
+    for a in prange(codes.shape[0]):
+        for i in range(codes.shape[1]):
+            having[level_offsets[a] + codes[a, i], i >> 6] |= ONE << np.uint64(i & 63)
+
+
 @kernel
-def join_maps(allowed, levels, first, joined):
-    """joined[:] = words from `first` on of the intersection of the maps of some levels; returns whether any bit is set."""
-    size = min(len(joined), allowed.shape[1] - first)
-    joined[:] = 0
-    joined[:size] = allowed[levels[len(levels) - 1], first : first + size]
-    for index in range(len(levels) - 2, -1, -1):
-        source = allowed[levels[index], first : first + size]
-        some = np.uint64(0)
-        for w in range(size):
-            joined[w] &= source[w]
-            some |= joined[w]
-        if some == 0:
-            return False
-    return True
+def keep_exact(v, hidden, distinct, row, own_bits, having, first, joined, exact, fitting):
+    # exact (attributes,) int32: scratch
+    """fitting[:] = who of `joined`, words from `first` on, has v's level wherever v reads as that level only."""
+    count = 0
+    for a in range(distinct.shape[1]):
+        level = distinct[row, a]
+        exact[count] = level
+        count += np.int64(not (is_hidden(hidden, v, own_bits[level, 0]) or is_hidden(hidden, v, own_bits[level, 1])))
+    meet_maps(fitting, joined, having, first, having.shape[1], exact, 0, count)
 
 
 @parallel_kernel
-def list_agreeing(bits, hidden, distinct, first, layout, allowed, twins, indptr, listed, size):
-    # distinct (rows, attributes) indexes allowed; row r is that of layout[first[r] : first[r + 1]]; indptr (n + 1,): room
+def list_agreeing(bits, hidden, distinct, first, layout, own_bits, having, allowed, twins, indptr, listed, size):
+    # distinct (rows, attributes) indexes the maps; row r is that of layout[first[r] : first[r + 1]]; indptr (n + 1,): room
+    # own_bits (levels, 2): see `Codebook`; having, allowed (levels, words of vertices, whole chunks)
     """listed[indptr[v] : indptr[v] + size[v]] = the first vertices that agree with v, ascending, as many as there is room.
 
     Vertices of v's own row (twins, which agree whatever is hidden) are listed only if asked for.
     """
+    attributes, width = distinct.shape[1], allowed.shape[1]
+    half = attributes // 2  # the first half tells little: its levels are the frequent ones
+    anyone = np.full(CHUNK, ~np.uint64(0))
     for row in prange(len(distinct)):
-        joined = np.empty(CHUNK, dtype=np.uint64)
+        levels, joined, fitting = row * attributes, np.empty(CHUNK, dtype=np.uint64), np.empty(CHUNK, dtype=np.uint64)
+        exact = np.empty(attributes, dtype=np.int32)
         wanting = 0
         for place in range(first[row], first[row + 1]):
             v = layout[place]
             wanting += indptr[v + 1] - indptr[v]
         chunk = 0
-        while wanting > 0 and chunk < allowed.shape[1]:
-            if join_maps(allowed, distinct[row], chunk, joined):
+        while wanting > 0 and chunk < width:
+            some = meet_maps(joined, anyone, allowed, chunk, width, distinct, levels + half, attributes - half)
+            if some and meet_maps(joined, joined, allowed, chunk, width, distinct, levels, half):
                 for place in range(first[row], first[row] if twins else first[row + 1]):
                     w = (layout[place] >> 6) - chunk
                     if 0 <= w < CHUNK:
@@ -84,9 +92,11 @@ def list_agreeing(bits, hidden, distinct, first, layout, allowed, twins, indptr,
                 for place in range(first[row], first[row + 1]):
                     v = layout[place]
                     slot, stop = indptr[v] + size[v], indptr[v + 1]
-                    begin = slot
-                    for w in range(CHUNK if slot < stop else 0):
-                        word = joined[w]
+                    if slot == stop:
+                        continue
+                    keep_exact(v, hidden, distinct, row, own_bits, having, chunk, joined, exact, fitting)
+                    for w in range(CHUNK):
+                        word = fitting[w]
                         if chunk + w == v >> 6:
                             word &= ~(ONE << np.uint64(v & 63))
                         while word and slot < stop:
@@ -94,8 +104,8 @@ def list_agreeing(bits, hidden, distinct, first, layout, allowed, twins, indptr,
                             word &= word - ONE
                             listed[slot] = u  # where they do not agree the next one takes its place: no branch to guess
                             slot += np.int64(apart(bits, hidden, u, v) == 0)
-                    size[v] += slot - begin
-                    wanting -= slot - begin
+                    wanting -= slot - indptr[v] - size[v]
+                    size[v] = slot - indptr[v]
             chunk += CHUNK
 
 

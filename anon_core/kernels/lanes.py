@@ -11,12 +11,14 @@ from numba.extending import intrinsic
 
 LANE_BITS = 6
 LANES = 1 << LANE_BITS
+CHUNK = 32  # words of a bitmap joined at a time
 SHORT = 4  # words of a packed row that are compared without a loop
 
 _LANE = ir.IntType(16)
 _MASK = ir.IntType(64)
 _VECTOR = ir.VectorType(_LANE, LANES)
 _FLAGS = ir.VectorType(ir.IntType(1), LANES)
+_WORDS = ir.VectorType(_MASK, CHUNK)
 _SELECTION = ir.VectorType(ir.IntType(32), LANES)
 
 
@@ -144,6 +146,38 @@ def transpose(_typing, square):
                     chosen = builder.shuffle_vector(one, two, ir.Constant(_SELECTION, selection))
                     _store(context, builder, chosen, kind, arguments[0], target)
         return context.get_dummy_value()
+
+    return signature, generate
+
+
+@intrinsic
+def meet_maps(_typing, out, base, maps, m, width, levels, r, count):
+    """out[:CHUNK] = base[:CHUNK] & all maps[m + width * q:] over q in levels[r : r + count] (uint64); zero if that is empty."""
+    index = types.intp
+    signature = types.uint64(out, base, maps, index, index, levels, index, index)
+
+    def generate(context, builder, signature, arguments):
+        out, base, maps, m, width, levels, r, count = arguments
+        kinds = signature.args
+
+        def place(kind, array, index):
+            return builder.bitcast(_pointer(context, builder, kind, array, index), _WORDS.as_pointer())
+
+        zero = ir.Constant(m.type, 0)
+        left = cgutils.alloca_once_value(builder, builder.load(place(kinds[1], base, zero), align=8))
+        with cgutils.for_range(builder, count) as loop:
+            level = builder.load(_pointer(context, builder, kinds[5], levels, builder.add(r, loop.index)))
+            start = builder.add(m, builder.mul(width, builder.zext(level, m.type)))
+            builder.store(builder.and_(builder.load(left), builder.load(place(kinds[2], maps, start), align=8)), left)
+        some = builder.load(left)
+        builder.store(some, place(kinds[0], out, zero), align=8)
+        size = CHUNK
+        while size > 1:  # halves joined: no reduction in this LLVM's intrinsics
+            size //= 2
+            parts = [ir.Constant(ir.VectorType(ir.IntType(32), size), list(range(b, b + size))) for b in (0, size)]
+            nothing = ir.Constant(some.type, ir.Undefined)
+            some = builder.or_(*(builder.shuffle_vector(some, nothing, part) for part in parts))
+        return builder.extract_element(some, ir.Constant(ir.IntType(32), 0))
 
     return signature, generate
 

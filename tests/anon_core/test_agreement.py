@@ -6,11 +6,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from anon_core import encoding
 from anon_core.anonymizers import Adaptive
 from anon_core.graphs import agreement
 from anon_core.graphs.dissimilarity import Dissimilarity
 from anon_core.graphs.nearest_closure import level_tree
 from anon_core.kernels.showing import count_partners, price_features
+from anon_core.records import ColumnSpec
 from tests.strategies import EPSILONS, tables
 
 
@@ -59,6 +61,41 @@ def reclaimed(drawn, room, cell):
         patch.setattr(agreement, "show_offered", shown)
         left = agreement.reclaim(table, *drawn_graph, weights, cells, b, hidden, agreement.Together())
     return left, seen[-1]
+
+
+def first_by_definition(table, hidden, v, room, *, twins):
+    f = table.codebook.features
+    x, h = bits_of(table.bits, f), bits_of(hidden, f)
+    fits = ((x == x[v]) | (h & h[v])).all(axis=1) & (twins | (x != x[v]).any(axis=1))
+    fits[v] = False
+    return np.flatnonzero(fits)[:room].tolist()
+
+
+@settings(max_examples=150, deadline=None)
+@given(hidden_tables(), st.integers(0, 14), st.booleans())
+def test_the_first_who_agree_are_listed(drawn, room, twins):
+    table, (graph, tree), _, hidden, _ = drawn
+    indptr, listed, size = agreement.first_agreeing(table, graph, tree, hidden, np.full(table.records, room), twins=twins)
+    for v in range(table.records):
+        assert listed[indptr[v] : indptr[v] + size[v]].tolist() == first_by_definition(table, hidden, v, room, twins=twins)
+
+
+def test_the_first_who_agree_are_found_in_maps_of_several_chunks():
+    n, rng = 5000, np.random.default_rng(3)
+    specs = [ColumnSpec(name="kind", kind="categorical"), ColumnSpec(name="size", kind="numeric", encoding="ordinal")]
+    columns = {"kind": rng.choice(list("abcdefgh"), n).astype(object), "size": rng.integers(0, 40, n).astype(float)}
+    table = encoding.encode(encoding.fit(specs, columns), columns, np.full(n, 2))
+    graph = Dissimilarity.of(table, np.ones(table.codebook.features, dtype=np.int32), 1.0)
+    hidden = encoding.pack(table.codebook, rng.permuted(table.codes, axis=1)) & encoding.pack(
+        table.codebook, table.codes[:, ::-1]
+    )
+    hidden |= table.bits & rng.integers(0, 2**63, table.bits.shape).astype(np.uint64)
+    room = rng.integers(0, 200, n)
+    indptr, listed, size = agreement.first_agreeing(table, graph, level_tree(graph), hidden, room, twins=True)
+    assert (size < room).any()
+    for v in range(0, n, 25):
+        assert listed[indptr[v] : indptr[v] + size[v]].tolist() == first_by_definition(table, hidden, v, room[v], twins=True)
+    assert max(listed[indptr[v]] for v in range(n) if size[v]) > 2048
 
 
 @settings(max_examples=150, deadline=None)
