@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.kernels.costs import Costs, fill_costs
-from anon_core.kernels.lanes import LANES
+from anon_core.kernels.lanes import LANES, zero_lanes
 from anon_core.records import BinaryTable, Codebook
 
 UNIT = 2**12  # weight of the lightest fresh bit; integers make every sum exact in any order
@@ -165,7 +165,7 @@ class Dissimilarity:
         """
         places = np.arange(self.vertices) if places is None else places
         shape = (-(-len(places) // LANES), int(self.level_offsets[-1]), LANES)
-        coarse = np.zeros(shape, dtype=np.uint16)
+        coarse = zero_lanes(*shape)
         fine = np.zeros(shape if self.shift else (0, *shape[1:]), dtype=np.uint8)
         fill_costs(
             places, self.codes, self.blank, counts, self.lut, self.bit_class, self.cell_lut, self.level_offsets,

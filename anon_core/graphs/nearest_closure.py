@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from anon_core.graphs.dissimilarity import Dissimilarity
 from anon_core.kernels.costs import Costs
 from anon_core.kernels.cover import closure_edges
-from anon_core.kernels.lanes import LANES
+from anon_core.kernels.lanes import LANES, zero_lanes
 from anon_core.kernels.nearest import SPARE, gather_classes, least_steps, nearest, number_nodes
 from anon_core.kernels.tiles import Classes, Tree
 from anon_core.records import Edges
@@ -143,7 +143,8 @@ def _classes(graph: Dissimilarity, tree: Tree, alone: NDArray[np.bool_]) -> tupl
     levels = graph.rows(kept)
     padded = np.zeros((-(-size // LANES) * LANES, levels.shape[1]), dtype=np.uint16)
     padded[:size] = levels  # modulo 2^16
-    own = np.ascontiguousarray(padded.reshape(-1, LANES, levels.shape[1]).transpose(0, 2, 1))
+    own = zero_lanes(len(padded) // LANES, levels.shape[1], LANES)
+    own[:] = padded.reshape(-1, LANES, levels.shape[1]).transpose(0, 2, 1)
     return Classes(levels, own, first, begin[: size + 1], member, home), kept
 
 
