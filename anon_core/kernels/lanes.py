@@ -217,15 +217,15 @@ def lanes_in(_typing, mask):
 
 @intrinsic
 def tally(_typing, counts, start, words, begin, size):
-    """Add to counts[start + l] (int32) in how many of words[begin : begin + size] (uint64) bit l is set."""
+    """Add to counts[start + l] (int32) how many of words[begin : begin + size] (uint64) have bit l; returns their union."""
     index = types.intp
-    signature = types.void(counts, index, words, index, index)
+    signature = types.uint64(counts, index, words, index, index)
 
     def generate(context, builder, signature, arguments):
         counts, start, words, begin, size = arguments
         kinds = signature.args
         narrow, wide = (ir.VectorType(ir.IntType(width), LANES) for width in (8, 32))
-        total = cgutils.alloca_once(builder, narrow)
+        total, some = cgutils.alloca_once(builder, narrow), cgutils.alloca_once_value(builder, ir.Constant(_MASK, 0))
         place = builder.bitcast(_pointer(context, builder, kinds[0], counts, start), wide.as_pointer())
         most = ir.Constant(size.type, 255)  # as many as a byte counts
         with cgutils.for_range_slice(builder, ir.Constant(size.type, 0), size, most) as (first, _):
@@ -234,11 +234,13 @@ def tally(_typing, counts, start, words, begin, size):
             builder.store(ir.Constant(narrow, [0] * LANES), total)
             with cgutils.for_range(builder, part) as loop:
                 at = builder.add(begin, builder.add(first, loop.index))
-                chosen = builder.bitcast(builder.load(_pointer(context, builder, kinds[2], words, at)), _FLAGS)
+                word = builder.load(_pointer(context, builder, kinds[2], words, at))
+                builder.store(builder.or_(builder.load(some), word), some)
+                chosen = builder.bitcast(word, _FLAGS)
                 builder.store(builder.add(builder.load(total), builder.zext(chosen, narrow)), total)
             added = builder.add(builder.load(place, align=4), builder.zext(builder.load(total), wide))
             builder.store(added, place, align=4)
-        return context.get_dummy_value()
+        return builder.load(some)
 
     return signature, generate
 

@@ -15,30 +15,19 @@ SCATTER = 40503  # odd, near 2^16 by the golden ratio: multiples modulo a power 
 
 
 @kernel
-def refresh(i, bits, hidden, start, partner, size, differing, count):
-    # differing (words, HELD), count (words * LANES,): scratch, filled
+def refresh(i, bits, hidden, start, partner, size, differing, needed, count):
+    # differing (words, HELD), needed (words,): scratch; count (words * LANES,): filled
     """Drop the partners that agree with i no longer, count by feature those that differ, show what none differs in."""
-    count[:] = 0
+    count[:], needed[:] = 0, 0
     words, kept, stop = bits.shape[1], start[i], start[i] + size[i]
     for begin in range(start[i], stop, HELD):
         held = keep_agreeing(bits, hidden, i, partner, kept, begin, min(HELD, stop - begin), differing)
         for w in range(words):
-            tally(count, LANES * w, differing, w * HELD, held)
+            needed[w] |= tally(count, LANES * w, differing, w * HELD, held)
         kept += held
     size[i] = kept - start[i]
-    show_unneeded(i, hidden, count)
-
-
-@kernel
-def show_unneeded(i, hidden, count):
-    """Hide at i no feature in which no partner differs."""
-    for w in range(hidden.shape[1]):
-        word = hidden[i, w]
-        while word:
-            bit = lowest_lane(word)
-            word &= word - ONE
-            if count[64 * w + bit] == 0:
-                hidden[i, w] &= ~(ONE << np.uint64(bit))
+    for w in range(words):
+        hidden[i, w] &= needed[w]
 
 
 @kernel
@@ -131,7 +120,7 @@ def price_features(
         turns *= 2
     for turn in prange(turns):  # first vertices have the longest lists: dealt out, so that no thread gets all of them
         block = turn * SCATTER & (turns - 1)
-        count = np.empty(LANES * bits.shape[1], dtype=np.int32)
+        count, needed = np.empty(LANES * bits.shape[1], dtype=np.int32), np.empty(bits.shape[1], dtype=np.uint64)
         differing, mark = np.empty((bits.shape[1], HELD), dtype=np.uint64), np.empty(HELD, dtype=np.uint64)
         hides = np.empty(len(weights), dtype=np.int64)
         offer, price = np.empty(most, dtype=np.int64), np.empty(most)
@@ -141,7 +130,7 @@ def price_features(
                 continue
             several = size[i] > HELD
             # Threads show what no partner needs while others look: no pair that agrees differs there.
-            refresh(i, bits, hidden, start, partner, size, differing, count)
+            refresh(i, bits, hidden, start, partner, size, differing, needed, count)
             found, cheapest[i] = offers(
                 i, hidden, settled, codes, blank, count, weights, cell_weights, bit_offsets, ordinal, limit, hides, offer, price
             )
@@ -211,9 +200,10 @@ def show_offered(bits, hidden, settled, start, partner, size, spare, offered, ma
             if bit < 0:
                 break
             flag, lost = ONE << np.uint64(bit & 63), 0
-            for q in range(held):
+            kept = (refused >> index) & 1
+            for q in range(0 if kept else held):
                 lost += (mask[q] >> index) & 1
-            if (refused >> index) & 1 or lost > spare[i]:
+            if kept or lost > spare[i]:
                 settled[i, bit >> 6] |= flag
                 continue
             for q in range(held if lost else 0):
@@ -228,9 +218,9 @@ def show_offered(bits, hidden, settled, start, partner, size, spare, offered, ma
 def count_partners(bits, hidden, layout, start, partner, size, most, counts):  # layout (m,), counts (f, m): filled
     """counts[l, p] = number of partners of layout[p] that still agree and differ from it in feature l, at most `most`."""
     for block in prange((len(layout) + LANES - 1) // LANES):
-        count = np.empty(LANES * bits.shape[1], dtype=np.int32)
+        count, needed = np.empty(LANES * bits.shape[1], dtype=np.int32), np.empty(bits.shape[1], dtype=np.uint64)
         differing = np.empty((bits.shape[1], HELD), dtype=np.uint64)
         for place in range(LANES * block, min(LANES * block + LANES, len(layout))):
-            refresh(layout[place], bits, hidden, start, partner, size, differing, count)
+            refresh(layout[place], bits, hidden, start, partner, size, differing, needed, count)
             for bit in range(len(counts)):
                 counts[bit, place] = min(count[bit], most)
