@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -131,12 +132,12 @@ class Codebook:
 
     @cached_property
     def own_bits(self) -> NDArray[np.int64]:
-        """int64 (levels, 2): features that tell a level from all others: its own, a thermometer's below and above it.
+        """int64 (levels, 2): features that tell a level from all others: its own twice, or a thermometer's below and above it.
 
-        A record whose row shows both reads as that level only. Where there is but one, or none, it stands for both.
+        A record of that level whose row shows both reads as that level only. At a thermometer's ends they are the same one.
         """
         pairs = []
-        for a, first, end in zip(self.attributes, self.bit_offsets, self.bit_offsets[1:], strict=False):
+        for a, (first, end) in zip(self.attributes, pairwise(self.bit_offsets), strict=True):
             above = first + np.arange(a.levels)
             pairs.append(np.stack([above - a.ordinal, above], axis=1).clip(first, max(first, end - 1)))
         return np.concatenate(pairs).clip(max=self.features - 1)

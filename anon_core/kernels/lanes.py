@@ -185,7 +185,7 @@ def meet_maps(_typing, out, base, maps, m, width, levels, r, count):
         some = builder.load(left)
         builder.store(some, place(kinds[0], out, zero), align=8)
         size = CHUNK
-        while size > 1:  # halves joined: no reduction in this LLVM's intrinsics
+        while size > 1:  # halves joined: llvmlite has no reduction
             size //= 2
             parts = [ir.Constant(ir.VectorType(ir.IntType(32), size), list(range(b, b + size))) for b in (0, size)]
             nothing = ir.Constant(some.type, ir.Undefined)
