@@ -9,6 +9,7 @@ PHASES = ("search", "closure", "cover", "list", "price", "show", "count")
 
 
 @pytest.mark.skipif(not MPIRUN.exists(), reason="mpirun is not installed beside this Python")
+@pytest.mark.slow
 def test_ranks_are_measured_phase_by_phase(capsys):
     scaling.main("poker", 600, [1, 2], 1)
     printed = dict(line.split(": ") for line in capsys.readouterr().out.splitlines())

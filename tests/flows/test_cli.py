@@ -413,6 +413,7 @@ def wait_for(found, longest=LONGEST):
     raise AssertionError("no answer")
 
 
+@pytest.mark.slow
 def test_a_served_plan_runs_when_it_is_asked_to_and_stops_when_it_is_told_to(server, tmp_path):
     order = Order(tmp_path, name=f"served-{os.getpid()}")
     order.releases = tmp_path / "releases" / order.document["name"]

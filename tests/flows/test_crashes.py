@@ -187,6 +187,7 @@ def test_killed_at_work(whole, tmp_path, point):
     go_on(order, whole)
 
 
+@pytest.mark.slow
 def test_killed_again_and_again(whole, tmp_path):
     order = Order(tmp_path).fix_seed()
     for number in (2, 3, 5, 1, 4):

@@ -132,6 +132,7 @@ def test_new_people_like_the_last_ones_pass_and_the_manifest_says_so(server, tmp
     assert "drift" not in manifest(order.folder_of_v1)
 
 
+@pytest.mark.slow
 def test_an_accepted_category_is_new_once(server, tmp_path):
     order = order_of(tmp_path)
     order.release()

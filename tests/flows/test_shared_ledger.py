@@ -64,6 +64,7 @@ def test_an_allowed_second_release_is_intersected(server, uri, tmp_path):
     assert findings(folder, order)[INTERSECTED].holds
 
 
+@pytest.mark.slow
 def test_two_vaults_that_share_a_ledger(server, uri, tmp_path):
     order, other = (order_of(tmp_path / name, publish={"ledger": uri}) for name in ("one", "other"))
     order.release()
@@ -133,7 +134,7 @@ def test_it_holds_digests_counts_and_names(server, uri, tmp_path):
     assert stat.S_IMODE((order.vault / "ledger.key").stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("spoil", ["port", "password", "database"])
+@pytest.mark.parametrize("spoil", [pytest.param("port", marks=pytest.mark.slow), "password", "database"])
 def test_a_server_that_does_not_answer(server, uri, tmp_path, spoil):
     address, _, database = uri.rpartition("/")
     wrong = {

@@ -39,7 +39,7 @@ def jobs(draw):
     return draw(SETTINGS), table, np.array(draw(st.permutations(range(table.records))))
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("ranks", [1, 2, pytest.param(3, marks=pytest.mark.slow), 4])
 @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(jobs(), min_size=12, max_size=12))
 def test_small_tables_give_the_bytes_of_the_local_engine(ranks, drawn):
@@ -173,6 +173,7 @@ def test_what_no_resubmission_can_mend_is_refused_in_words(larger, tmp_path, giv
     assert read_failure(job) is None
 
 
+@pytest.mark.slow
 def test_stated_memory_is_an_upper_bound_on_the_rank_that_all_others_list(tmp_path):
     """Records that agree with many list the first of them, which are rank 0's."""
     ordered(tmp_path / "0-compiles", Adaptive(max_iterations=2), big_table(200, 3, 2), ranks=4)

@@ -107,6 +107,7 @@ def test_srun_starts_the_ranks_as_well(slurm, order, whole):
     assert data_bytes(order.release()) == whole
 
 
+@pytest.mark.slow
 def test_a_rank_that_is_killed(slurm, order, whole, said):
     thread = meanwhile(order, 3, lambda _, pids: os.kill(pids[0], signal.SIGKILL))
     assert data_bytes(order.release()) == whole
@@ -115,6 +116,7 @@ def test_a_rank_that_is_killed(slurm, order, whole, said):
     assert len(list((order.run.path / "job-logs").iterdir())) == 4
 
 
+@pytest.mark.slow
 def test_a_job_that_is_cancelled_from_outside(slurm, order, whole):
     thread = meanwhile(order, 3, lambda job, _: slurm.ask("scancel", job))
     with pytest.raises(ClusterError, match="was cancelled from outside; run again to go on from its last iteration"):
