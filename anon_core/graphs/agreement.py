@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from anon_core.graphs.b_edge_cover import b_edge_cover
 from anon_core.graphs.dissimilarity import Dissimilarity
 from anon_core.graphs.nearest_closure import Neighbours, nearest_closure
-from anon_core.kernels.agreement import join_lists, list_agreeing, map_allowed, map_levels
+from anon_core.kernels.agreement import join_lists, list_agreeing, map_allowed
 from anon_core.kernels.cover import count_hidden, hide_differences
 from anon_core.kernels.lanes import CHUNK
 from anon_core.kernels.showing import price_features, show_offered
@@ -190,8 +190,8 @@ def first_agreeing(
     """
     book = table.codebook
     having, allowed = np.zeros((2, *_map_shape(table.records, book)), dtype=np.uint64)
-    map_levels(table.codes, book.level_offsets, having)
-    map_allowed(table.codes, hidden, book.level_offsets, book.bit_offsets, book.ordinal, allowed)
+    for levels, hides in ((having, np.zeros_like(hidden)), (allowed, hidden)):
+        map_allowed(table.codes, hides, book.level_offsets, book.bit_offsets, book.ordinal, levels)
     indptr = np.concatenate([[0], np.cumsum(room)])
     listed = np.empty(indptr[-1], dtype=np.int32)
     size = np.zeros(table.records, dtype=np.int64)

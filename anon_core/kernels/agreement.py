@@ -43,14 +43,6 @@ def map_allowed(codes, hidden, level_offsets, bit_offsets, ordinal, allowed):
                         allowed[level + q, word] |= flag
 
 
-@parallel_kernel
-def map_levels(codes, level_offsets, having):  # codes (attributes, n), having (levels, words of vertices) zeroed
-    """Bit i of having[level] = vertex i has that level."""
-    for a in prange(codes.shape[0]):
-        for i in range(codes.shape[1]):
-            having[level_offsets[a] + codes[a, i], i >> 6] |= ONE << np.uint64(i & 63)
-
-
 @kernel
 def keep_exact(v, hidden, distinct, row, own_bits, having, first, joined, exact, fitting):
     # exact (attributes,) int32: scratch
