@@ -16,6 +16,7 @@ def b_edge_cover(edges: Edges, b: NDArray[np.int32]) -> Edges:
     Parameters
     ----------
     edges : Edges
+        Sorted and thinned in its own arrays, which are of no use afterwards.
     b : int32 (n,)
         How many edges each vertex needs.
 
@@ -45,14 +46,15 @@ def b_edge_cover(edges: Edges, b: NDArray[np.int32]) -> Edges:
 
 
 def in_order(edges: Edges) -> Edges:
-    """The edges in ascending order of (weight, u, v): new arrays."""
+    """The edges in ascending order of (weight, u, v), in the same arrays: they are large, and fresh memory takes time."""
     width = int(edges.v.max(initial=0)).bit_length()
     if int(edges.weight.max(initial=0)).bit_length() + 2 * width > KEY_BITS:
         order = np.lexsort((edges.v, edges.u, edges.weight))
-        return Edges(edges.u[order], edges.v[order], edges.weight[order])
+        for column in (edges.u, edges.v, edges.weight):
+            column[:] = column[order]
+        return edges
     keys = np.empty(len(edges), dtype=np.int64)
     pack_edges(edges.u, edges.v, edges.weight, width, keys)
     keys.sort()  # many times as fast as what sorts places
-    u, v, weight = (np.empty(len(edges), dtype=np.int32) for _ in range(3))
-    unpack_edges(keys, width, u, v, weight)
-    return Edges(u, v, weight)
+    unpack_edges(keys, width, edges.u, edges.v, edges.weight)
+    return edges
