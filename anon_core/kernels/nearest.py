@@ -10,6 +10,7 @@ from anon_core.kernels.tiles import Lists, Scratch, compare, shrink
 DENSE = 96  # pairs left in a block from which on summing all 64 x 64 is cheaper than one by one (measured)
 SPARE = 64  # keys that a list has room for beside twice b
 STRETCH = 2**18  # bytes of costs that a group of blocks reads before it goes on: they stay in a second-level cache
+UNKNOWN = 4  # times as many blocks are met first where nothing is known to be near: limits that fall early save more
 
 
 @kernel
@@ -160,7 +161,7 @@ def begin_block(classes, costs, block, alive, b, indptr, listed, lists, scratch)
     n, blocks, wanted = len(classes.rows), len(costs.coarse), lists.wanted
     if len(listed):
         limit_by_listed(classes, costs, block, b, indptr, listed, lists)
-    reach = wanted.max() // LANES + 1
+    reach = (wanted.max() // LANES + 1) * (1 if len(listed) else UNKNOWN)
     low = max(0, min(block - (reach + 1) // 2, blocks - 1 - reach))
     high = min(blocks, low + reach + 1)
     for step in range(high - low):
