@@ -32,7 +32,7 @@ def published(example, table, folder, *overrides):
 
 @pytest.mark.usefixtures("server")
 def test_adult_as_in_the_paper(tmp_path):
-    """Khan et al. report utility 0.904 after convergence; reclaiming and a falling epsilon come to 0.915 at least."""
+    """Khan et al. report utility 0.904 after convergence; reclaiming and a half that goes ahead come to 0.915 at least."""
     manifest = published("adult.toml", "adult/adult.data.gz", tmp_path)
     assert manifest["privacy"]["records"] == 32561
     assert (manifest["privacy"]["k_min"], manifest["privacy"]["k_max"]) == (5, 100)

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.adaptive import Adaptive, Grouping
+from anon_core.anonymizers.adaptive import Adaptive
+from anon_core.anonymizers.grouping import Grouping
 from anon_core.engines.mpi.cover import adjacency, neighbours_in, partners_of, spread_cover
 from anon_core.engines.mpi.memory import COUNTED
 from anon_core.engines.mpi.ranks import Ranks
@@ -31,7 +32,7 @@ class SpreadGrouping(Grouping):
     def __init__(self, table: BinaryTable, settings: Adaptive, ranks: Ranks) -> None:
         refuse_unspread(settings.cover)
         super().__init__(table, settings)
-        self.ranks = ranks
+        self.ranks = ranks = ranks.over(table.records)
         self._redundant = settings.cover == "nearest"
         self.asked = np.where(shares(self.graph, self.tree, ranks.size) == ranks.rank, self.b, np.int32(0))
         self._blank = hidden_by(self.graph, self.counts)  # nothing is counted yet

@@ -23,6 +23,10 @@ def rank_memory(settings: Adaptive, table: BinaryTable, *, ranks: int, threads: 
     threads : int
         Of each rank.
     """
+    return settings.over_levels(table, lambda level: _level_memory(settings, level, ranks=ranks, threads=threads))
+
+
+def _level_memory(settings: Adaptive, table: BinaryTable, *, ranks: int, threads: int) -> int:
     # Before reclaiming: lists and their predecessors 16 bytes an entry, keys at both ends 16, suitors 2, covers 36. Then a
     # cover, and ROOM times: lists 4, keys 16, partners 8, marks 4. A batch of messages thrice, of counts from every rank.
     # Whom all others list has a key and a partner for each of them.
