@@ -23,7 +23,7 @@ from distributed import Client, Future, KilledWorker, LocalCluster, Security, ge
 from numpy.typing import NDArray
 
 from anon_core.anonymizers import Adaptive
-from anon_core.anonymizers.adaptive import Grouping
+from anon_core.anonymizers.grouping import Grouping
 from anon_core.engines.local import afford, threads_set
 from anon_core.errors import ClusterError
 from anon_core.graphs.dissimilarity import Dissimilarity
@@ -47,6 +47,7 @@ CONFIGURATION = {
 }
 DYING = "Dask workers die again and again of the same blocks of records; give them more memory, then run again"
 NOBODY = "the Dask cluster has no worker; start some, then run again"
+GONE = "the Dask cluster is gone; start it, then run again"
 
 Lists = tuple[NDArray[np.int32], NDArray[np.int32]]  # vertices and costs
 
@@ -229,7 +230,7 @@ def farmed_out(client: Client, ground: Ground, chunks: list[Chunk]) -> Iterator[
         except (CancelledError, OSError):
             # What the tasks read was lost with the last worker that held it, or a connection broke: send it again.
             if client.status != "running":
-                raise ClusterError("the Dask cluster is gone; start it, then run again") from None
+                raise ClusterError(GONE) from None
             idle = idle + 1 if len(left) == before else 0
             if idle == ATTEMPTS:
                 raise ClusterError(DYING) from None
@@ -252,8 +253,13 @@ def _sent(client: Client, ground: Ground) -> Future[Ground]:
     try:
         place: Future[Ground] = Context().run(scatter)
     except TimeoutError:
-        raise ClusterError(NOBODY) from None
+        raise ClusterError(_absent(client)) from None
     return place
+
+
+def _absent(client: Client) -> str:
+    """Why nobody answers."""
+    return NOBODY if client.status == "running" else GONE
 
 
 def _finished(client: Client, futures: list[Future[Lists]]) -> set[Future[Lists]]:
@@ -266,7 +272,7 @@ def _finished(client: Client, futures: list[Future[Lists]]) -> set[Future[Lists]
         except TimeoutError:
             alone = 0 if client.scheduler_info()["workers"] else alone + LOOK
             if alone >= PATIENCE:
-                raise ClusterError(NOBODY) from None
+                raise ClusterError(_absent(client)) from None
 
 
 @contextmanager

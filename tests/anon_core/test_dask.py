@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from anon_core import encoding
 from anon_core.anonymizers import Adaptive
-from anon_core.anonymizers.adaptive import Grouping
+from anon_core.anonymizers.grouping import Grouping
 from anon_core.engines import dask, local
 from anon_core.errors import ClusterError, LimitError
 from anon_core.graphs.nearest_closure import Search
