@@ -73,7 +73,8 @@ def main(names, draws):
 
 def measure(name, table, draws):
     k, n = table.k, table.records
-    masked, again = (local.run(Adaptive(), table, order=np.random.default_rng(seed).permutation(n)) for seed in (1, 2))
+    maker, orders = Adaptive(schedule="falling"), (np.random.default_rng(seed).permutation(n) for seed in (1, 2))
+    masked, again = (local.run(maker, table, order=order) for order in orders)
     generator = np.random.default_rng(3)
 
     def draw(count):

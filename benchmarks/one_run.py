@@ -11,16 +11,18 @@ import time
 import numpy as np
 
 from anon_core.anonymizers import Adaptive
+from anon_core.anonymizers.adaptive import LARGE
 from anon_core.engines import local
 from anon_core.errors import AnonymityError
 from anon_core.records import Observer
 from benchmarks import leave_out, memory, tables, timed
 
-SMALL = 64  # records of the run that compiles
+SMALL = 64  # records of the run that compiles, where no part goes ahead
 
 
 def settings(arguments):
-    chosen = {"weights": arguments.weights, "max_iterations": arguments.iterations, "cover": arguments.cover}
+    chosen = {name: getattr(arguments, name) for name in ("weights", "cover", "schedule")}
+    chosen["max_iterations"] = arguments.iterations
     return Adaptive(**{name: value for name, value in chosen.items() if value is not None})
 
 
@@ -46,7 +48,8 @@ def main(arguments):
     table = tables.table(arguments.set, arguments.records)
     describe(table)
     maker = settings(arguments)
-    local.run(dataclasses.replace(maker, max_iterations=2), tables.cut(table, SMALL))  # compiles
+    few = LARGE if table.records >= LARGE else SMALL
+    local.run(dataclasses.replace(maker, max_iterations=2), tables.cut(table, few))  # compiles
     print(f"stated_memory_MiB: {maker.memory(table) / 2**20:.0f}")
     print(f"memory_before_MiB: {memory('VmRSS'):.0f}", flush=True)
     clock = Clock()
@@ -79,6 +82,7 @@ def parsed():
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--weights", default="bits")
     parser.add_argument("--cover")
+    parser.add_argument("--schedule")
     return parser.parse_args()
 
 

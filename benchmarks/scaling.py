@@ -1,5 +1,7 @@
 """Strong scaling over MPI ranks of one thread each: python -m benchmarks.scaling [SET] [--records N] [--ranks 1 2].
 
+All iterations are on all records (schedule = "falling"), so that their mean is what `benchmarks.cost_model` speaks of.
+
 All ranks run on this machine: more of them than cores measure the machine, not the program. Runs take turns; medians.
 """
 
@@ -23,7 +25,7 @@ MPIRUN = Path(sys.executable).with_name("mpirun")
 def order(folder, table, ranks):
     """A job with known ties."""
     ties = np.random.default_rng(1).permutation(table.records)
-    write_job(folder, Adaptive(), table, ties, ranks=ranks, threads=1, memory=None)
+    write_job(folder, Adaptive(schedule="falling"), table, ties, ranks=ranks, threads=1, memory=None)
     return folder
 
 
