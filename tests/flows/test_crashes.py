@@ -219,7 +219,7 @@ def test_a_run_that_was_killed_just_after_it_published_blocks_another_plan(serve
 # ---------------------------------------------------------------- killed within a long run of the anonymizer
 
 LONG = {"anonymizer": {"name": "adaptive", "schedule": "fixed", "max_iterations": 8, "patience": 99}}
-SEARCH = ("anon_core.anonymizers.adaptive", "nearest_neighbours")
+SEARCH = ("anon_core.anonymizers.grouping", "nearest_neighbours")
 
 
 @pytest.fixture(scope="module")
@@ -252,7 +252,7 @@ class Lines(logging.Handler):
 
 def searches_until_the_end(order, long_whole, monkeypatch):
     """Go on after a crash; the numbers of the iterations that were made, and those that the log says were taken."""
-    import anon_core.anonymizers.adaptive as module
+    import anon_core.anonymizers.grouping as module
 
     search, calls, lines = module.nearest_neighbours, [], Lines()
 

@@ -133,7 +133,7 @@ formats = ["parquet", "csv"]
     assert plan.maker_settings == {
         "name": "adaptive",
         "epsilon": 2.0,
-        "schedule": "falling",
+        "schedule": "multilevel",
         "reclaim": True,
         "weights": "columns",
         "cover": "mce",
@@ -412,7 +412,7 @@ WRONG = [
     ("[anonymizer]\nepsilon = 'zq7'", "anonymizer.epsilon must be a number"),
     ("[anonymizer]\nepsilon = true", "anonymizer.epsilon must be a number"),
     ("[anonymizer]\nepsilon = -77319.0", r"\[anonymizer\] epsilon must be a positive finite number"),
-    ("[anonymizer]\nschedule = 'zq7'", r"\[anonymizer\] schedule must be 'falling' or 'fixed'"),
+    ("[anonymizer]\nschedule = 'zq7'", r"\[anonymizer\] schedule must be 'multilevel', 'falling' or 'fixed'"),
     ("[anonymizer]\nreclaim = 1", "anonymizer.reclaim must be true or false"),
     ("[anonymizer]\nweights = 'zq7'", r"\[anonymizer\] weights must be 'columns', 'cells' or 'bits'"),
     (

@@ -35,7 +35,7 @@ def content(checkpoint: Checkpoint):
     return covers, checkpoint.iterations
 
 
-MAKER = Adaptive(epsilon=5.0, max_iterations=12)
+MAKER = Adaptive(epsilon=2.0, max_iterations=12, schedule="fixed")
 SHUFFLED = np.random.default_rng(5).permutation(60)
 
 
