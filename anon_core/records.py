@@ -176,6 +176,16 @@ class BinaryTable:
         """Number of records n."""
         return int(self.codes.shape[1])
 
+    def at(self, places: NDArray[np.int64]) -> "BinaryTable":
+        """The records at these places, int64 (m,), in this order; what they demand may be more than m."""
+        return BinaryTable(
+            self.codebook,
+            np.take(self.codes, places, axis=1),
+            self.bits[places],
+            self.k[places],
+            np.take(self.blank, places, axis=1),
+        )
+
 
 @dataclass(frozen=True)
 class Edges:

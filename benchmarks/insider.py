@@ -21,7 +21,6 @@ from anon_core.graphs.perfect_matching import drawn
 from anon_core.graphs.seat_chances import FREE, list_seats, seat_chances
 from anon_core.kernels.filling import fill, turn_around
 from anon_core.kernels.levelling import SHARE, set_limits
-from anon_core.records import BinaryTable
 from benchmarks import prepare, tables, timed
 from flows.plan import ReleasePlan
 from flows.starter import demo_plan
@@ -43,8 +42,8 @@ def fair():
 def adult_sample():
     whole = tables.adult()
     rows = np.sort(np.random.default_rng(1).choice(whole.records, SAMPLE, replace=False))
-    codes, blank = (np.ascontiguousarray(part[:, rows]) for part in (whole.codes, whole.blank))
-    return BinaryTable(whole.codebook, codes, whole.bits[rows], np.minimum(whole.k[rows], np.int32(SAMPLE)), blank)
+    sample = whole.at(rows)
+    return dataclasses.replace(sample, k=np.minimum(sample.k, np.int32(SAMPLE)))
 
 
 def payments():

@@ -209,10 +209,8 @@ def table(name, records=None):
 
 def cut(whole, records):
     """The first records of a table."""
-    k = np.minimum(whole.k[:records], np.int32(records))
-    return BinaryTable(
-        whole.codebook, whole.codes[:, :records].copy(), whole.bits[:records], k, whole.blank[:, :records].copy()
-    )
+    first = whole.at(np.arange(records))
+    return replace(first, k=np.minimum(first.k, np.int32(records)))
 
 
 def read(name, *, has_header=True):

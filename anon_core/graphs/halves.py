@@ -1,6 +1,6 @@
 """Half of the vertices, in crowds half as large: what they come to tells the whole where to start."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,14 +38,8 @@ class Half:
         ranked = graph.layout[np.lexsort((whole.k[graph.layout], row))]
         taken = ranked[np.minimum(np.arange(int(more), whole.records + int(more), 2), whole.records - 1)]
         vertices = np.sort(taken)
-        table = BinaryTable(
-            whole.codebook,
-            np.take(whole.codes, vertices, axis=1),
-            whole.bits[vertices],
-            halved(whole.k[vertices]),
-            np.take(whole.blank, vertices, axis=1),
-        )
-        return cls(table, ranked, np.searchsorted(vertices, taken))
+        table = whole.at(vertices)
+        return cls(replace(table, k=halved(table.k)), ranked, np.searchsorted(vertices, taken))
 
     def leave(
         self,
