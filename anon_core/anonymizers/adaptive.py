@@ -103,20 +103,22 @@ class Adaptive:
         rank = np.empty_like(order)
         rank[order] = np.arange(table.records)
         make = engine or Grouping
-        grouping = make(_reorder(table, order), self)
+        grouping = make(table.at(order), self)  # the smallest index is the first in the order that decides ties
         history: list[Iteration] = []
+        epsilon: float | None = self.epsilon
         foreseen: float | None = None
         best: Edges | None = None
         hidden: NDArray[np.uint64] | None = None
         if resume is not None:
             self._check(resume)
             grouping.check(resume, table)
-            history, best, foreseen = list(resume.iterations), resume.best, self._foreseen(resume.iterations)
-            if self._next_epsilon(history, foreseen) is not None:
+            history, best = list(resume.iterations), resume.best
+            epsilon, foreseen = self._next_epsilon(history), history[0].foreseen
+            if epsilon is not None:
                 grouping.hide(_renamed(resume.latest, rank))
         elif self._goes_ahead(table):
-            foreseen = self._go_ahead(grouping, make, observer)
-        while (epsilon := self._next_epsilon(history, foreseen)) is not None:
+            epsilon, foreseen = self._settling(), self._go_ahead(grouping, make, observer)
+        while epsilon is not None:
             cover = grouping.cover(epsilon, observer.searched)
             grouping.hide(cover)
             history.append(replace(grouping.reached(len(history) + 1, cover), foreseen=foreseen))
@@ -125,6 +127,7 @@ class Adaptive:
                 best, hidden = latest, grouping.hidden()
             observer.iterated(Checkpoint(latest, best, tuple(history)))
             del cover, latest  # the next search needs their counts only
+            epsilon = self._next_epsilon(history)
         assert best is not None
         if hidden is None:
             grouping.hide(_renamed(best, rank))
@@ -157,23 +160,18 @@ class Adaptive:
         half.leave(work.counts, work.graph, grouping.table, grouping.graph, grouping.counts)
         return work.reached(0, cover).weighted_utility
 
-    def _foreseen(self, history: Sequence[Iteration]) -> float | None:
-        """What the iterations of a checkpoint say that a half had reached."""
-        return history[0].foreseen if history and self.schedule == "multilevel" else None
-
     def _settling(self) -> float:
         """The epsilon of those who start from what a smaller part came to."""
         return min(self.epsilon, max(self.epsilon / FALL, LOWEST_EPSILON))
 
-    def _next_epsilon(self, history: Sequence[Iteration], foreseen: float | None) -> float | None:
-        """What the next iteration is to run with; None where there is nothing to gain or no time left for it."""
-        if not history:
-            return self.epsilon if foreseen is None else self._settling()
+    def _next_epsilon(self, history: Sequence[Iteration]) -> float | None:
+        """What the iteration after these is to run with; None where there is nothing to gain or no time left for it."""
         idle = len(history) - best_of(history).number
         settled = COVERS[self.cover].settled or not history[-1].cover_edges
         if len(history) >= self.max_iterations or idle >= self.patience or settled:
             return None
-        if foreseen is not None:
+        foreseen = history[0].foreseen
+        if foreseen is not None and self.schedule == "multilevel":
             slow = len(history) > 1 and _slow(history, len(history) - 1)
             expected = 1 - history[-1].weighted_utility <= (1 + SLOW) * (1 - foreseen)
             return None if slow or expected else self._settling()
@@ -186,8 +184,8 @@ class Adaptive:
         return epsilon
 
     def _check(self, resume: Checkpoint) -> None:
-        history, foreseen = resume.iterations, self._foreseen(resume.iterations)
-        if any(self._next_epsilon(history[:count], foreseen) is None for count in range(1, len(history))):
+        history = resume.iterations
+        if any(self._next_epsilon(history[:count]) is None for count in range(1, len(history))):
             raise InputError("the checkpoint goes on where these settings stop; resume with those that it was made with")
 
     def memory(self, table: BinaryTable) -> int:
@@ -226,17 +224,6 @@ def _slow(history: Sequence[Iteration], count: int) -> bool:
     """Whether iteration count + 1 lowered the loss by a small share of it only."""
     before, after = 1 - best_of(history[:count]).weighted_utility, 1 - history[count].weighted_utility
     return after > (1 - SLOW) * before
-
-
-def _reorder(table: BinaryTable, order: NDArray[np.int64]) -> BinaryTable:
-    """The records in the order that decides ties, so that the core's smallest index is the first in that order."""
-    return BinaryTable(
-        table.codebook,
-        np.take(table.codes, order, axis=1),
-        table.bits[order],
-        table.k[order],
-        np.take(table.blank, order, axis=1),
-    )
 
 
 def _renamed(edges: Edges, names: NDArray[np.int64]) -> Edges:
