@@ -102,7 +102,7 @@ class Keeper(Observer):
     def finish(self, masked: MaskedTable) -> None:
         """Write what to hide, the cover in parts, and that it is done."""
         parts = self._write("result", masked.cover)
-        sent = self._ranks.total(np.array([self._ranks.sent]))
+        sent = self._ranks.total(self._ranks.sent)
         if self._ranks.rank == 0:
             made = {"parts": parts, "bytes_sent": int(sent[0]), "ranks": self._ranks.size}
             write_result(self._folder, masked.hidden, {**self._record(masked.iterations), **made})

@@ -28,28 +28,19 @@ class Ranks:
         Vertices a rank, fewer on the last ones.
     low, high : int
         The own vertices low .. high - 1.
-    sent : int
-        Bytes that left this rank so far, whatever `over` has made of it included; a broadcast counts once.
+    sent : int64 (1,)
+        Bytes that left this rank so far, by way of what `over` has made of it, too; a broadcast counts once.
     """
 
-    def __init__(self, comm: MPI.Intracomm, vertices: int, whole: "Ranks | None" = None) -> None:
+    def __init__(self, comm: MPI.Intracomm, vertices: int, sent: NDArray[np.int64] | None = None) -> None:
         self._comm, self.rank, self.size, self.vertices = comm, comm.rank, comm.size, vertices
         self.per = max(1, -(-vertices // comm.size))
         self.low, self.high = self.range_of(comm.rank)
-        self._sent: list[int] = [0] if whole is None else whole._sent
-
-    @property
-    def sent(self) -> int:
-        """See above."""
-        return self._sent[0]
-
-    @sent.setter
-    def sent(self, count: int) -> None:
-        self._sent[0] = count
+        self.sent = np.zeros(1, dtype=np.int64) if sent is None else sent
 
     def over(self, vertices: int) -> "Ranks":
         """The same ranks, sharing so many vertices."""
-        return self if vertices == self.vertices else Ranks(self._comm, vertices, self)
+        return self if vertices == self.vertices else Ranks(self._comm, vertices, self.sent)
 
     def range_of(self, rank: int) -> tuple[int, int]:
         """First and last + 1 of the vertices of a rank."""
