@@ -15,6 +15,7 @@ import dask as dask_itself
 import numpy as np
 import psutil
 import pytest
+from distributed import Client
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -46,6 +47,8 @@ class Cluster:
             time.sleep(0.05)
         self.workers = [self.worker() for _ in range(workers)]
         self.address = json.loads(self.file.read_text())["address"]
+        with Client(self.address, set_as_default=False) as client:
+            client.wait_for_workers(workers, timeout=LONGEST)  # they may take longer than the impatient wait for one
 
     def start(self, kind, *options):
         command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", *options, "--scheduler-file", str(self.file)]
