@@ -1,5 +1,5 @@
 """Real processes. Most start at once: they are forked from one that has imported Prefect and Great Expectations and done
-nothing. Fresh ones import them anew, under their own environment."""
+no work. Fresh ones import them anew, under their own environment."""
 
 import faulthandler
 import importlib
@@ -16,20 +16,10 @@ from pathlib import Path
 from unittest import mock
 
 FORKS = multiprocessing.get_context("forkserver")
-FORKS.set_forkserver_preload(
-    [
-        "flows.cli",
-        "flows.plan",
-        "flows.release",
-        "flows.audit",
-        "validations.run",
-        "validations.suites.released",
-        "reports.page",
-    ]
-)
+FORKS.set_forkserver_preload(["tests.flows.preloaded"])
 FRESH = multiprocessing.get_context("spawn")
 STARTING = threading.Lock()
-LONGEST = 120
+LONGEST = 300  # two of them may be compiling
 
 
 @dataclass(frozen=True)
