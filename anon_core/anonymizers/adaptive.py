@@ -20,7 +20,6 @@ FALL = 4.0
 LOWEST_EPSILON = 1.25
 LARGE = 2**14  # records from which on a part of them goes ahead: smaller tables take a second or two anyhow
 HALVINGS = 2
-SHAPING = 2  # iterations of the smallest part; a third gains a thousandth (docs/performance.md)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,10 +35,10 @@ class Adaptive:
     schedule : {"multilevel", "falling", "fixed"}
         "falling" divides epsilon by 4, down to 1.25, after each iteration that lowers the loss by less than 2 %; such an
         iteration at 1.25 is the last. A slow loss of weight shapes the crowds, a fast one settles them. "multilevel", for
-        tables from 16,384 records on, lets a quarter of the records, in crowds a quarter as large, go ahead for two
-        iterations, then a half for one and then all, which start from what the smaller part came to, at a quarter of
-        epsilon; they stop at an iteration that comes within 2 % of the loss of the half, or lowers the loss by less than
-        2 %. That takes a quarter of the time, and a little more is hidden than by "falling" on some tables, less on others.
+        tables from 16,384 records on, lets a quarter of the records, in crowds a quarter as large, go ahead for an
+        iteration, then a half and then all, which start from what the smaller part came to, at a quarter of epsilon; all
+        stop at an iteration that comes within 2 % of the loss of the half, or lowers the loss by less than 2 %. That takes
+        a quarter of the time, and a little more is hidden than by "falling" on some tables, less on others.
     reclaim : bool
         Whether each iteration ends by showing again what no record needs hidden. Not with "classes": rows of one group
         would differ.
@@ -149,14 +148,12 @@ class Adaptive:
         """
         half = Half.of(grouping.table, grouping.graph, grouping.tree, more=share > 2)
         work = make(half.table, self)
+        epsilon = self.epsilon
         if share < 2**HALVINGS:
             self._go_ahead(work, make, observer, 2 * share)
-            epsilons = [self._settling() / share]
-        else:
-            epsilons = [self.epsilon / share] * SHAPING
-        for epsilon in epsilons:
-            cover = work.cover(epsilon or self.epsilon, lambda _: observer.searched(0))  # the least float halved is 0
-            work.hide(cover)
+            epsilon = self._settling()
+        cover = work.cover(epsilon / share or epsilon, lambda _: observer.searched(0))  # the least float halved is 0
+        work.hide(cover)
         half.leave(work.counts, work.graph, grouping.table, grouping.graph, grouping.counts)
         return work.reached(0, cover).weighted_utility
 

@@ -19,7 +19,7 @@ from anon_core.records import BinaryTable, Codebook, Edges
 
 ROOM = 3  # partners listed for each that a vertex needs; longer lists cost time and gave no more (docs/performance.md)
 MOST_OFFERED = 16  # features of a vertex that are tried in a pass: bits of a mark
-LIMITS = (2, 8, 64)  # partners paid for a feature of mean weight, pass by pass
+LIMITS = (4, 64)  # partners paid for a feature of mean weight, pass by pass
 
 
 @dataclass(frozen=True)
