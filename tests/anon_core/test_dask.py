@@ -151,7 +151,7 @@ def test_settings(cluster, chosen):
     assert kept(cluster.run(table, maker, order=order)) == kept(local.run(maker, table, order=order))
 
 
-@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("workers", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 def test_a_cluster_of_this_machine(table, expected, workers):
     assert kept(dask.run(MAKER, table, workers=workers)) == expected
     assert spawned() == []
@@ -210,7 +210,7 @@ def spawned():
     return [child for child in psutil.Process().children(recursive=True) if "spawn_main" in " ".join(child.cmdline())]
 
 
-@pytest.mark.parametrize("nth", [5, 50])
+@pytest.mark.parametrize("nth", [pytest.param(5, marks=pytest.mark.slow), 50])
 def test_a_worker_of_this_machine_is_killed(table, expected, nth):
     died = []
 

@@ -265,7 +265,9 @@ def test_the_audit_misses_an_approval(order, tmp_path):
     assert "the vault knows of no such approval" in audit_release(folder, order.plan).sentence()
 
 
-@pytest.mark.parametrize("point", ["publish copies", "publish renders the report", "publish has published"])
+@pytest.mark.parametrize(
+    "point", ["publish copies", pytest.param("publish renders the report", marks=pytest.mark.slow), "publish has published"]
+)
 def test_killed_between_approval_and_release(order, point):
     waits(order)
     decided(order, "approve")

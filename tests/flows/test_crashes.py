@@ -179,7 +179,18 @@ def test_killed_before_something_is_in_place(whole, tmp_path, number):
     go_on(order, whole)
 
 
-@pytest.mark.parametrize("point", WORK.values(), ids=WORK.keys())
+# Those that differ most; the others are killed with the slow suites.
+FEW = {
+    "ingest reads",
+    "anonymize has ended its second iteration",
+    "check judges",
+    "publish has announced",
+    "publish has confirmed",
+}
+KILLED = [pytest.param(point, id=name, marks=() if name in FEW else pytest.mark.slow) for name, point in WORK.items()]
+
+
+@pytest.mark.parametrize("point", KILLED)
 def test_killed_at_work(whole, tmp_path, point):
     order = Order(tmp_path).fix_seed()
     assert run(release_until, str(order.plan), *point).code == -signal.SIGKILL

@@ -194,7 +194,7 @@ def test_a_gate_that_is_off_compares_nothing(server, tmp_path, said):
     assert said == ["checks.drift is off: nothing is compared with earlier releases"] * 2
 
 
-@pytest.mark.parametrize("spoil", ["gone", "tampered"])
+@pytest.mark.parametrize("spoil", [pytest.param("gone", marks=pytest.mark.slow), "tampered"])
 def test_a_release_that_is_gone_or_tampered_with_is_compared_with_what_the_vault_keeps(server, tmp_path, said, spoil):
     order = order_of(tmp_path)
     folder = order.release()
@@ -216,7 +216,7 @@ def test_a_release_that_is_gone_or_tampered_with_is_compared_with_what_the_vault
     assert section["new_categories"] == 0  # the rare city is known, though the last release did without
 
 
-@pytest.mark.parametrize("stage", ["ingest", "check"])
+@pytest.mark.parametrize("stage", [pytest.param("ingest", marks=pytest.mark.slow), "check"])
 def test_a_vault_that_has_forgotten_the_last_release_is_not_passed_over(server, tmp_path, stage):
     order = order_of(tmp_path)
     order.release()

@@ -300,7 +300,7 @@ def test_an_audit_says_when_the_other_run_is_gone(server, tmp_path):
     assert not findings(second, order)[INTERSECTED].holds
 
 
-@pytest.mark.parametrize("formats", [["csv"], ["parquet"]])
+@pytest.mark.parametrize("formats", [["csv"], pytest.param(["parquet"], marks=pytest.mark.slow)])
 def test_the_audit_of_either_format_reads_the_published_rows(server, tmp_path, formats, capsys):
     rows = [(*row[:4], str(number % 2 + 0.5), "note", row[6]) for number, row in enumerate(people())]
     order = order_of(

@@ -39,7 +39,7 @@ def jobs(draw):
     return draw(SETTINGS), table, np.array(draw(st.permutations(range(table.records))))
 
 
-@pytest.mark.parametrize("ranks", [1, 2, pytest.param(3, marks=pytest.mark.slow), 4])
+@pytest.mark.parametrize("ranks", [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(3, marks=pytest.mark.slow), 4])
 @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(jobs(), min_size=12, max_size=12))
 def test_small_tables_give_the_bytes_of_the_local_engine(ranks, drawn):
@@ -60,7 +60,7 @@ def larger():
     return maker, table, order, kept(local.run(maker, table, order=order))
 
 
-@pytest.mark.parametrize(("ranks", "threads"), [(2, 1), (3, 2)])
+@pytest.mark.parametrize(("ranks", "threads"), [(2, 1), pytest.param(3, 2, marks=pytest.mark.slow)])
 def test_many_blocks_give_the_bytes_of_the_local_engine(larger, tmp_path, ranks, threads):
     maker, table, order, whole = larger
     job = ordered(tmp_path / "job", maker, table, order, ranks=ranks, threads=threads)
@@ -98,7 +98,7 @@ def test_adult_gives_the_bytes_of_the_local_engine(adult, tmp_path, ranks):
     assert kept(read_result(job, table)[0]) == whole
 
 
-@pytest.mark.parametrize(("first", "then"), [(2, 3), (3, 1)])
+@pytest.mark.parametrize(("first", "then"), [pytest.param(2, 3, marks=pytest.mark.slow), (3, 1)])
 def test_any_number_of_ranks_goes_on_where_others_were_killed(larger, tmp_path, first, then):
     maker, table, order, whole = larger
     job = ordered(tmp_path / "job", maker, table, order, ranks=first)
@@ -130,7 +130,7 @@ def names_cut_short(job):
     path.write_bytes(path.read_bytes()[:40])
 
 
-@pytest.mark.parametrize("damage", [bits_flipped, part_emptied, names_cut_short])
+@pytest.mark.parametrize("damage", [bits_flipped, pytest.param(part_emptied, marks=pytest.mark.slow), names_cut_short])
 def test_a_damaged_checkpoint_is_made_again(larger, tmp_path, damage):
     maker, table, order, whole = larger
     job = ordered(tmp_path / "job", maker, table, order, ranks=2)
