@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.flows.processes import terminate
+from tests.flows.processes import terminate, without_heartbeats
 
 # Prefect reads these when it is imported, which test modules do while they are collected. The port is bound, without
 # listening, until the server takes it.
@@ -60,16 +60,14 @@ def pytest_terminal_summary(terminalreporter):
 
 @pytest.fixture(scope="session")
 def server():
-    """The address of a Prefect server's API; runs in this process send it no heartbeats, which cost each a second."""
-    from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
-
+    """The address of a Prefect server's API."""
     PORT.close()
     command = [str(Path(sys.executable).with_name("prefect")), "server", "start", "--host", "127.0.0.1"]
     with (HOME / "server.log").open("wb") as log:
         process = subprocess.Popen([*command, "--port", str(NUMBER)], stdout=log, stderr=log)
     try:
         _wait_for_health(process)
-        with temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None}):
+        with without_heartbeats():
             yield ADDRESS
     finally:
         _drain()

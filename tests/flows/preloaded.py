@@ -3,7 +3,7 @@
 import gc
 import importlib
 
-from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
+from tests.flows.processes import without_heartbeats
 
 OURS = ("flows.cli", "flows.release", "flows.audit", "validations.run", "validations.suites.released", "reports.page")
 LATE = (  # what a release imports late
@@ -18,6 +18,6 @@ LATE = (  # what a release imports late
 
 for name in (*OURS, *LATE):
     importlib.import_module(name)
-quiet = temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None})  # heartbeats cost each run a second
-quiet.__enter__()
+settings = without_heartbeats()  # kept: else they would end with it
+settings.__enter__()
 gc.freeze()  # else the first collection of a forked process would copy all of this

@@ -80,6 +80,13 @@ def crowdcover(*arguments, cwd=None, environment=None, breaks=None):
     return run(_command, [str(argument) for argument in arguments], breaks, cwd=cwd, environment=environment)
 
 
+def without_heartbeats():
+    """Settings under which Prefect's runs send no heartbeats, which cost each a second."""
+    from prefect.settings import PREFECT_FLOWS_HEARTBEAT_FREQUENCY, temporary_settings
+
+    return temporary_settings({PREFECT_FLOWS_HEARTBEAT_FREQUENCY: None})
+
+
 def hold(run, ready, done):
     """Be at work on a run of the vault until told that it is done."""
     with run.locked():
