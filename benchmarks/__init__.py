@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from anon_core.records import BinaryTable
-from flows.plan import ReleasePlan
-from tasks.records import encoded, read_order
+from anon_core.tables.records import BinaryTable
+from flows.plan.plan import ReleasePlan
+from kinds.table.records import encoded, read_order
 
 ROOT = Path(__file__).parent.parent
 

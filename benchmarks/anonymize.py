@@ -4,12 +4,12 @@ import sys
 
 import numpy as np
 
-from anon_core.encoding import read_cells, write_cells
 from anon_core.engines import local
-from anon_core.graphs.perfect_matching import random_matching
-from anon_core.measures.classes import ReleasedCells
-from anon_core.measures.privacy import crowds
-from anon_core.measures.utility import utility
+from anon_core.measures.table.classes import ReleasedCells
+from anon_core.measures.table.crowds import crowds
+from anon_core.measures.table.utility import utility
+from anon_core.seating.matching import random_matching
+from anon_core.tables.encoding import read_cells, write_cells
 from benchmarks import memory, prepare, timed
 
 

@@ -14,17 +14,17 @@ from pathlib import Path
 import numpy as np
 
 from anon_core.anonymizers import Adaptive
-from anon_core.demands import Demand
-from anon_core.encoding import distinct_columns
 from anon_core.engines import local
-from anon_core.graphs.perfect_matching import drawn
-from anon_core.graphs.seat_chances import FREE, list_seats, seat_chances
-from anon_core.kernels.filling import fill, turn_around
-from anon_core.kernels.levelling import SHARE, set_limits
+from anon_core.seating.chances import FREE, list_seats, seat_chances
+from anon_core.seating.filling_kernels import fill, turn_around
+from anon_core.seating.levelling_kernels import SHARE, set_limits
+from anon_core.seating.matching import drawn
+from anon_core.tables.demands import Demand
+from anon_core.tables.encoding import distinct_columns
 from benchmarks import prepare, tables, timed
-from flows.plan import ReleasePlan
-from flows.starter import demo_plan
-from tasks.records import encoded, read_order
+from flows.plan.plan import ReleasePlan
+from kinds.table.records import encoded, read_order
+from kinds.table.starter import demo_plan
 
 TEN = Demand(constant=10)
 SAMPLE = 2000

@@ -11,11 +11,11 @@ from functools import cache, partial
 
 import numpy as np
 
-from anon_core.measures.attacks import insider, partial_linkage, tightest_row
-from anon_core.measures.classes import Classes, ReleasedCells
-from anon_core.measures.diversity import diversity
-from anon_core.measures.privacy import components_of, crowds, records_per_row
-from anon_core.measures.utility import utility
+from anon_core.measures.table.attacks import insider, partial_linkage, tightest_row
+from anon_core.measures.table.classes import Classes, ReleasedCells
+from anon_core.measures.table.crowds import components_of, crowds, records_per_row
+from anon_core.measures.table.diversity import diversity
+from anon_core.measures.table.utility import utility
 from benchmarks import memory, tables, timed
 
 NEIGHBOURS = 6

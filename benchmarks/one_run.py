@@ -11,10 +11,10 @@ import time
 import numpy as np
 
 from anon_core.anonymizers import Adaptive
-from anon_core.anonymizers.adaptive import LARGE
+from anon_core.anonymizers.adaptive.adaptive import LARGE
 from anon_core.engines import local
 from anon_core.errors import AnonymityError
-from anon_core.records import Observer
+from anon_core.tables.records import Observer
 from benchmarks import leave_out, memory, tables, timed
 
 SMALL = 64  # records of the run that compiles, where no part goes ahead

@@ -10,11 +10,12 @@ from pathlib import Path
 
 from mpi4py import MPI
 
+from anon_core.anonymizers.adaptive.adaptive import agreement
+from anon_core.anonymizers.adaptive.adaptive import ranked as grouping
+from anon_core.anonymizers.adaptive.ranked_memory import rank_memory
 from anon_core.engines.mpi import __main__ as engine
-from anon_core.engines.mpi import grouping, ranks
+from anon_core.engines.mpi import ranks
 from anon_core.engines.mpi.job import RESULT, read_job
-from anon_core.engines.mpi.memory import rank_memory
-from anon_core.graphs import agreement
 from benchmarks import memory
 
 PHASES = {

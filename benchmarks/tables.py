@@ -9,9 +9,9 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from anon_core import encoding
-from anon_core.demands import Demand
-from anon_core.records import Attribute, BinaryTable, Codebook, ColumnSpec
+from anon_core.tables import encoding
+from anon_core.tables.demands import Demand
+from anon_core.tables.records import Attribute, BinaryTable, Codebook, ColumnSpec
 from benchmarks import data_file
 
 WIDE = Demand(uniform=(5, 100), seed=7)  # the paper's k of its larger sets

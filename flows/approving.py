@@ -20,13 +20,24 @@ from pydantic import Field
 
 from anon_core.errors import GuaranteeError
 from reports import summary
-from tasks.approval import LONGEST_NAME, LONGEST_NOTE, PAGE, Approval, Decision, Request, Suspended, WaitingError, now, stating
-from tasks.ask import ask
-from tasks.check import CheckedRelease
-from tasks.publish import Destination, announce
-from tasks.stage import log
-from tasks.storage import Run
-from tasks.verdicts import gate, refusals_shown
+from tasks.orchestration.gates import gate, refusals_shown
+from tasks.orchestration.stage import log
+from tasks.stages.ask import ask
+from tasks.stages.check import CheckedRelease
+from tasks.stages.publish import Destination, announce
+from tasks.vault.approval import (
+    LONGEST_NAME,
+    LONGEST_NOTE,
+    PAGE,
+    Approval,
+    Decision,
+    Request,
+    Suspended,
+    WaitingError,
+    now,
+    stating,
+)
+from tasks.vault.storage import Run
 
 IN_A_LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"
 

@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import InputError
-from flows.plan import ReleasePlan
-from tasks.approval import Approval
-from tasks.audit import Audit, Finding, audit_folder, audit_rows
-from tasks.layout import MANIFEST, MATCHING
-from tasks.ledger import Ledger
-from tasks.overlap import audit_beside_others
-from tasks.sources import fingerprint, header
-from tasks.storage import Vault, holds_files, read_json
+from flows.plan.plan import ReleasePlan
+from kinds.table.judge import Audit, Finding, audit_folder, audit_rows
+from kinds.table.layout import MANIFEST, MATCHING
+from kinds.table.overlap import audit_beside_others
+from tasks.people.ledger import Ledger
+from tasks.source.sources import fingerprint, header
+from tasks.vault.approval import Approval
+from tasks.vault.storage import Vault, holds_files, read_json
 
 STATED = ("crowdcover", "name", "version", "source", "anonymizer", "privacy", "utility")  # what every version has stated
 

@@ -15,7 +15,7 @@ from anon_core.errors import AnonymityError
 from flows.arguments import Command, parser
 
 if TYPE_CHECKING:
-    from flows.plan import ReleasePlan
+    from flows.plan.plan import ReleasePlan
 
 Result = TypeVar("Result")
 
@@ -64,10 +64,16 @@ def _unforeseen(error: BaseException) -> str:
 
 def exit_code(refusal: AnonymityError) -> int:
     """0 published, 2 plan refused, 3 source, 4 publication, 5 a cluster failed, 6 waits for approval, 1 anything else."""
-    from anon_core.errors import ClusterError, GuaranteeError, InfeasibleError, InputError, LimitError
-    from flows.plan import PlanError
-    from tasks.approval import DecisionError, WaitingError
-    from tasks.storage import SecondReleaseError
+    from anon_core.errors import (
+        ClusterError,
+        GuaranteeError,
+        InfeasibleError,
+        InputError,
+        LimitError,
+    )
+    from flows.plan.plan import PlanError
+    from tasks.vault.approval import DecisionError, WaitingError
+    from tasks.vault.storage import SecondReleaseError
 
     codes: list[tuple[type[AnonymityError], int]] = [
         (PlanError, 2),
@@ -106,7 +112,7 @@ def _release(plan_path: Path, overrides: Sequence[str]) -> Path:
 
 def _release_many(paths: Sequence[Path], overrides: Sequence[str], workers: int) -> list[tuple[int, str]]:
     """Of each plan the exit code, and its release folder or the refusal; a refused one stops no other."""
-    from flows.plan import PlanError
+    from flows.plan.plan import PlanError
 
     if find_spec("prefect_dask") is None:
         raise PlanError("more than one plan needs Dask, which is not installed: pip install 'crowdcover[dask]'")
@@ -125,8 +131,8 @@ def _release_many(paths: Sequence[Path], overrides: Sequence[str], workers: int)
 
 def _ready(plan_path: Path, overrides: Sequence[str]) -> tuple[str, Path]:
     """A plan's name and where it was frozen; refused here, before a server is started, if it can be."""
-    from flows.plan import ReleasePlan
-    from tasks.sources import header
+    from flows.plan.plan import ReleasePlan
+    from tasks.source.sources import header
 
     plan = ReleasePlan.load(plan_path, overrides)
     plan.check_engine()
@@ -149,7 +155,7 @@ def on_prefect(work: Callable[[], Result]) -> Result:
 
 def _freeze(plan: "ReleasePlan") -> Path:
     """The plan as it was understood, in the vault."""
-    from tasks.storage import Vault
+    from tasks.vault.storage import Vault
 
     return plan.freeze(Vault(Path(plan.publish.vault)).open().path / "plans")
 
@@ -189,8 +195,8 @@ def show(options: argparse.Namespace) -> int:
 
 def starter_plan(options: argparse.Namespace) -> int:
     """Propose a role for every column."""
-    from flows.plan import PlanError
-    from flows.starter import starter
+    from flows.plan.plan import PlanError
+    from kinds.table.starter import starter
 
     text = starter(options.source)
     if options.output is None:
@@ -206,7 +212,7 @@ def starter_plan(options: argparse.Namespace) -> int:
 
 def serve(options: argparse.Namespace) -> int:
     """Poll for scheduled and manual runs until stopped."""
-    from flows.plan import ReleasePlan
+    from flows.plan.plan import ReleasePlan
 
     plan = ReleasePlan.load(options.plan, options.overrides)
     from flows.release import serve as serving
@@ -228,7 +234,7 @@ def demo(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from flows.audit import read_manifest
-    from flows.starter import demo_plan
+    from kinds.table.starter import demo_plan
     from reports import summary
 
     folder = _release(demo_plan(options.folder), [])

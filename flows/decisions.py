@@ -4,10 +4,10 @@ import argparse
 import re
 from pathlib import Path
 
-from flows.document import PlanError
-from flows.plan import ReleasePlan
-from tasks.approval import PAGE, Approval, Decision, DecisionError, Request
-from tasks.storage import FolderError, Run, Vault
+from flows.plan.document import PlanError
+from flows.plan.plan import ReleasePlan
+from tasks.vault.approval import PAGE, Approval, Decision, DecisionError, Request
+from tasks.vault.storage import FolderError, Run, Vault
 
 
 def approve(options: argparse.Namespace) -> int:

@@ -8,25 +8,25 @@ from prefect.client.schemas.objects import FlowRun
 from prefect.client.schemas.schedules import CronSchedule
 
 from flows.approving import approved, refuse_rejected
-from flows.plan import PlanError, ReleasePlan
-from tasks.admit import admit
-from tasks.anonymize import anonymize
-from tasks.approval import require_approved
-from tasks.binarize import binarize
-from tasks.check import check
-from tasks.cluster import cancel_jobs_of
-from tasks.compare import compare, drift_claims, last_release
-from tasks.engines import Compute, ready
-from tasks.failures import failures_kept
-from tasks.identify import identify
-from tasks.ingest import ingest
-from tasks.ledger import Ledger
-from tasks.publish import Destination, beside_others, publish, published
-from tasks.sources import header
-from tasks.stage import log
-from tasks.storage import Vault
-from tasks.validate import validate
-from tasks.verdicts import close_gates
+from flows.plan.plan import PlanError, ReleasePlan
+from tasks.compute.cluster import cancel_jobs_of
+from tasks.compute.engines import Compute, ready
+from tasks.orchestration.gates import close_gates
+from tasks.orchestration.stage import log
+from tasks.people.admit import admit
+from tasks.people.ledger import Ledger
+from tasks.source.sources import header
+from tasks.stages.anonymize import anonymize
+from tasks.stages.check import check
+from tasks.stages.compare import compare, drift_claims, last_release
+from tasks.stages.encode import binarize
+from tasks.stages.identify import identify
+from tasks.stages.ingest import ingest
+from tasks.stages.publish import Destination, beside_others, publish, published
+from tasks.stages.validate import validate
+from tasks.vault.approval import require_approved
+from tasks.vault.failures import failures_kept
+from tasks.vault.storage import Vault
 
 
 def cancel_jobs(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ARG001 - Prefect names them

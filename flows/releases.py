@@ -17,11 +17,11 @@ from prefect.states import Failed
 from prefect.task_runners import TaskRunner
 from prefect_dask.task_runners import DaskTaskRunner
 
-from anon_core.engines.dask import UNSEEN, of_this_machine
+from anon_core.engines.farm import UNSEEN, of_this_machine
 from anon_core.errors import AnonymityError
 from flows.cli import exit_code, on_prefect
 from flows.release import release
-from tasks.engines import quiet_dask
+from tasks.compute.engines import quiet_dask
 
 Outcome = tuple[int, str]  # exit code; the release folder, or why there is none
 CONFIGURATION = {**UNSEEN, "distributed.worker.daemon": False}  # they start processes where a plan's engine is Dask

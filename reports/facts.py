@@ -4,7 +4,18 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from reports.quantities import NOT_STATED, count, digits, known, moment, percent, printable, seconds, size, utility
+from reports.quantities import (
+    NOT_STATED,
+    count,
+    digits,
+    known,
+    moment,
+    percent,
+    printable,
+    seconds,
+    size,
+    utility,
+)
 
 Manifest = Mapping[str, Any]
 

@@ -1,1 +1,1 @@
-"""The stages: one verb, one file; disk, processes and Prefect."""
+"""What touches disk, processes, retries and Prefect."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from flows.audit import audit_release, read_manifest
-from flows.plan import ReleasePlan
+from flows.plan.plan import ReleasePlan
 from flows.release import release
 
 ROOT = Path(__file__).parent.parent

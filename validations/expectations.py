@@ -22,7 +22,10 @@ from great_expectations.expectations.metrics.map_metric_provider.column_conditio
 )
 from great_expectations.expectations.metrics.metric_provider import metric_value
 from great_expectations.expectations.metrics.table_metric_provider import TableMetricProvider
-from great_expectations.render.renderer_configuration import RendererConfiguration, RendererValueType
+from great_expectations.render.renderer_configuration import (
+    RendererConfiguration,
+    RendererValueType,
+)
 
 Rendering = RendererConfiguration[Any]
 

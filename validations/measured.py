@@ -9,7 +9,10 @@ from typing import Any, ClassVar
 import pandas as pd
 from great_expectations.execution_engine import PandasExecutionEngine
 from great_expectations.expectations.expectation import BatchExpectation
-from great_expectations.expectations.metrics import ColumnAggregateMetricProvider, column_aggregate_value
+from great_expectations.expectations.metrics import (
+    ColumnAggregateMetricProvider,
+    column_aggregate_value,
+)
 
 from anon_core.measures.requirements import Measure, reached
 from validations.expectations import Worded

@@ -11,7 +11,11 @@ from typing import Any
 
 import great_expectations as gx
 import pandas as pd
-from great_expectations.data_context.types.base import DataContextConfig, InMemoryStoreBackendDefaults, ProgressBarsConfig
+from great_expectations.data_context.types.base import (
+    DataContextConfig,
+    InMemoryStoreBackendDefaults,
+    ProgressBarsConfig,
+)
 from great_expectations.expectations.expectation import Expectation
 from great_expectations.render.renderer.inline_renderer import InlineRenderer
 from numpy.typing import NDArray

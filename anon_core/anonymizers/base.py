@@ -5,7 +5,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.records import BinaryTable, Checkpoint, MaskedTable, Observer
+from anon_core.tables.records import BinaryTable, Checkpoint, MaskedTable, Observer
 
 
 class Anonymizer(Protocol):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Anonymizer
 from anon_core.errors import LimitError
-from anon_core.records import BinaryTable, Checkpoint, MaskedTable, Observer
+from anon_core.tables.records import BinaryTable, Checkpoint, MaskedTable, Observer
 
 
 def run(

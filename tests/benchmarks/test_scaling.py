@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks import scaling
-from tests.mpi.mpirun import MPIRUN
+from tests.anon_core.engines.mpi.mpirun import MPIRUN
 
 PHASES = ("search", "closure", "cover", "list", "price", "show", "count")
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import polars as pl
 
-from flows.plan import ReleasePlan
+from flows.plan.plan import ReleasePlan
 from flows.release import release
-from tasks.sources import fingerprint
-from tasks.storage import Vault
-from tasks.verdicts import PAGE
+from tasks.orchestration.gates import PAGE
+from tasks.source.sources import fingerprint
+from tasks.vault.storage import Vault
 from tests.reports.browsed import Page
 
 SEED = bytes(range(32))

@@ -20,8 +20,8 @@ from prefect.flow_runs import resume_flow_run
 from anon_core.errors import GuaranteeError
 from flows import cli
 from flows.audit import audit_release
-from tasks.approval import PAGE, RECORD, Approval, WaitingError
-from tasks.storage import read_json, write_json
+from tasks.vault.approval import PAGE, RECORD, Approval, WaitingError
+from tasks.vault.storage import read_json, write_json
 from tests.flows.orders import RARE, Order, data_bytes, people
 from tests.flows.processes import crowdcover, run, terminate
 from tests.flows.test_crashes import WORK, release_until
@@ -244,7 +244,7 @@ def test_a_vault_of_somebody_else_is_named(released, monkeypatch, capsys):
     def closed(*_):
         raise PermissionError
 
-    monkeypatch.setattr("tasks.storage.Vault.run_called", closed)
+    monkeypatch.setattr("tasks.vault.storage.Vault.run_called", closed)
     with pytest.raises(SystemExit) as ended:
         cli.main(["approve", "0" * 16, "--plan", str(released.plan), *WHO])
     assert ended.value.code == 1
@@ -277,7 +277,7 @@ def test_killed_between_approval_and_release(order, point):
     assert len(requests(order)) == 1
 
 
-@pytest.mark.parametrize("point", [("tasks.ask", "page_sha256", 0, False), ("tasks.approval", "write_json", 0, False)])
+@pytest.mark.parametrize("point", [("tasks.stages.ask", "page_sha256", 0, False), ("tasks.vault.approval", "write_json", 0, False)])
 def test_killed_while_asking(order, point):
     assert run(release_until, str(order.plan), *point).code == -signal.SIGKILL
     assert requests(order) == ()

@@ -13,7 +13,7 @@ import pytest
 
 from flows import cli
 from flows.audit import audit_release
-from tasks.storage import read_json, write_json
+from tasks.vault.storage import read_json, write_json
 from tests.flows.orders import Order, people
 from tests.flows.test_release import attributes, fits, level
 

@@ -12,14 +12,21 @@ from pathlib import Path
 import pytest
 from prefect.client.orchestration import get_client
 
-from anon_core.errors import AnonymityError, ClusterError, GuaranteeError, InfeasibleError, InputError, LimitError
+from anon_core.errors import (
+    AnonymityError,
+    ClusterError,
+    GuaranteeError,
+    InfeasibleError,
+    InputError,
+    LimitError,
+)
 from flows import cli
 from flows.arguments import EXAMPLES
 from flows.audit import audit_release
-from flows.plan import PlanError
-from tasks.approval import DecisionError, WaitingError
-from tasks.failures import StageError
-from tasks.storage import BusyError, FolderError, SecondReleaseError
+from flows.plan.plan import PlanError
+from tasks.vault.approval import DecisionError, WaitingError
+from tasks.vault.failures import StageError
+from tasks.vault.storage import BusyError, FolderError, SecondReleaseError
 from tests.flows.orders import Order, people
 from tests.flows.processes import crowdcover
 
@@ -331,7 +338,7 @@ def test_an_unreachable_server_is_named(tmp_path):
 
 def test_ctrl_c_stops_and_the_next_run_goes_on(server, tmp_path):
     order = Order(tmp_path)
-    done = crowdcover("release", order.plan, breaks=("tasks.anonymize", "random_matching", signal.SIGINT))
+    done = crowdcover("release", order.plan, breaks=("tasks.stages.anonymize", "random_matching", signal.SIGINT))
     assert (done.code, done.out) == (130, "")
     assert "crowdcover: stopped; run the same command again to go on" in done.err
     assert "Traceback" not in done.err

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from flows.audit import audit_release
-from tasks.checkpoint import CheckpointFile
-from tasks.engines import CHECKPOINT
-from tasks.records import load
-from tasks.storage import SecondReleaseError, Stored
+from kinds.table.records import load
+from tasks.compute.engines import CHECKPOINT
+from tasks.vault.checkpoint import CheckpointFile
+from tasks.vault.storage import SecondReleaseError, Stored
 from tests.flows.orders import Order, data_bytes
 from tests.flows.processes import run
 
@@ -39,24 +39,24 @@ RENAMES = [
 
 # Where work is under way: module, name, how many calls are let through, and whether the call is still made.
 WORK = {
-    "ingest reads": ("tasks.ingest", "read_order", 0, True),
-    "ingest has read": ("tasks.ingest", "require_unchanged", 0, False),
-    "validate judges the source": ("tasks.validate", "_ingested", 0, True),
-    "binarize encodes": ("tasks.binarize", "encoded", 0, True),
-    "validate judges the bits": ("tasks.validate", "_binarized", 0, True),
-    "identify writes": ("tasks.identify", "write_people", 0, True),
-    "anonymize has ended its second iteration": ("tasks.progress", "log", 1, True),
-    "anonymize draws the matching": ("tasks.anonymize", "random_matching", 0, False),
-    "anonymize writes": ("tasks.anonymize", "write_csv", 0, True),
-    "check judges": ("tasks.check", "audit_rows", 0, True),
-    "check asks Great Expectations": ("tasks.check", "_great_expectations", 0, True),
-    "publish announces": ("tasks.ledger.Ledger", "announce", 0, False),
-    "publish has announced": ("tasks.ledger.Ledger", "announce", 0, True),
+    "ingest reads": ("tasks.stages.ingest", "read_order", 0, True),
+    "ingest has read": ("tasks.stages.ingest", "require_unchanged", 0, False),
+    "validate judges the source": ("tasks.stages.validate", "_ingested", 0, True),
+    "binarize encodes": ("tasks.stages.encode", "encoded", 0, True),
+    "validate judges the bits": ("tasks.stages.validate", "_binarized", 0, True),
+    "identify writes": ("tasks.stages.identify", "write_people", 0, True),
+    "anonymize has ended its second iteration": ("tasks.compute.progress", "log", 1, True),
+    "anonymize draws the matching": ("tasks.stages.anonymize", "random_matching", 0, False),
+    "anonymize writes": ("tasks.stages.anonymize", "write_csv", 0, True),
+    "check judges": ("tasks.stages.check", "audit_rows", 0, True),
+    "check asks Great Expectations": ("tasks.stages.check", "_great_expectations", 0, True),
+    "publish announces": ("tasks.people.ledger.Ledger", "announce", 0, False),
+    "publish has announced": ("tasks.people.ledger.Ledger", "announce", 0, True),
     "publish copies": ("shutil", "copyfile", 1, True),
-    "publish renders the report": ("tasks.publish", "_write_report", 0, True),
-    "publish confirms": ("tasks.ledger.Ledger", "confirm", 0, False),
-    "publish has confirmed": ("tasks.ledger.Ledger", "confirm", 0, True),
-    "publish has published": ("tasks.publish", "announce", 0, False),
+    "publish renders the report": ("tasks.stages.publish", "_write_report", 0, True),
+    "publish confirms": ("tasks.people.ledger.Ledger", "confirm", 0, False),
+    "publish has confirmed": ("tasks.people.ledger.Ledger", "confirm", 0, True),
+    "publish has published": ("tasks.stages.publish", "announce", 0, False),
 }
 
 
@@ -194,7 +194,7 @@ KILLED = [pytest.param(point, id=name, marks=() if name in FEW else pytest.mark.
 def test_killed_at_work(whole, tmp_path, point):
     order = Order(tmp_path).fix_seed()
     assert run(release_until, str(order.plan), *point).code == -signal.SIGKILL
-    assert order.versions == ["v1"] * (point[:2] in {("tasks.publish", "announce"), ("tasks.ledger.Ledger", "confirm")})
+    assert order.versions == ["v1"] * (point[:2] in {("tasks.stages.publish", "announce"), ("tasks.people.ledger.Ledger", "confirm")})
     go_on(order, whole)
 
 
@@ -230,7 +230,7 @@ def test_a_run_that_was_killed_just_after_it_published_blocks_another_plan(serve
 # ---------------------------------------------------------------- killed within a long run of the anonymizer
 
 LONG = {"anonymizer": {"name": "adaptive", "schedule": "fixed", "max_iterations": 8, "patience": 99}}
-SEARCH = ("anon_core.anonymizers.grouping", "nearest_neighbours")
+SEARCH = ("anon_core.anonymizers.adaptive.grouping", "nearest_neighbours")
 
 
 @pytest.fixture(scope="module")
@@ -263,7 +263,7 @@ class Lines(logging.Handler):
 
 def searches_until_the_end(order, long_whole, monkeypatch):
     """Go on after a crash; the numbers of the iterations that were made, and those that the log says were taken."""
-    import anon_core.anonymizers.grouping as module
+    import anon_core.anonymizers.adaptive.grouping as module
 
     search, calls, lines = module.nearest_neighbours, [], Lines()
 

@@ -9,7 +9,7 @@ from prefect.client.orchestration import get_client
 from anon_core.errors import ClusterError
 from flows import cli
 from flows.audit import audit_release
-from flows.plan import PlanError
+from flows.plan.plan import PlanError
 from tests.flows.orders import RARE, Order, data_bytes, people
 from tests.flows.processes import crowdcover
 
@@ -76,7 +76,7 @@ def test_many_plans_are_released_side_by_side_and_a_refused_one_stops_no_other(s
 @pytest.mark.parametrize("options", [["release", "PLAN", "PLAN"], ["release", "PLAN", "--set", 'compute.engine="dask"']])
 def test_without_dask_its_name_is_told(tmp_path, monkeypatch, capsys, options):
     order = Order(tmp_path)
-    for module in ("flows.cli", "flows.plan"):
+    for module in ("flows.cli", "flows.plan.plan"):
         monkeypatch.setattr(f"{module}.find_spec", lambda name: None)
     with pytest.raises(SystemExit) as ended:
         cli.main([str(order.plan) if option == "PLAN" else option for option in options])

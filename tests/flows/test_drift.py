@@ -10,8 +10,8 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from flows.audit import audit_release
-from flows.plan import PlanError, ReleasePlan
-from tasks.drift import DriftLimits
+from flows.plan.plan import PlanError, ReleasePlan
+from tasks.judging.drift import DriftLimits
 from tests.flows.orders import Order, people
 from tests.flows.processes import crowdcover
 from tests.flows.test_release import change, manifest
@@ -43,7 +43,7 @@ def anonymized(order):
 def said(monkeypatch):
     """What is logged about the comparison."""
     lines = []
-    monkeypatch.setattr("tasks.compare.log", lines.append)
+    monkeypatch.setattr("tasks.stages.compare.log", lines.append)
     return lines
 
 

@@ -127,7 +127,7 @@ SCENARIOS = {
         6, {"publish": {"approval": "required"}}, environment={"PREFECT_LOGGING_LEVEL": "DEBUG"}
     ),
     "breaks while asking for approval": Scenario(
-        1, {"publish": {"approval": "required"}}, breaks=("tasks.ask", "_write_page"), says="stage ask failed with ValueError"
+        1, {"publish": {"approval": "required"}}, breaks=("tasks.stages.ask", "_write_page"), says="stage ask failed with ValueError"
     ),
     "breaks at approval": Scenario(
         1, {"publish": {"approval": "required"}}, breaks=("flows.approving", "announce"), says="stage release failed with"
@@ -139,7 +139,7 @@ SCENARIOS = {
     "breaks beside other releases": Scenario(
         1,
         {**NO_DRIFT, "publish": {"allow_second_release": True}},
-        ("tasks.overlap", "crowds_left"),
+        ("kinds.table.overlap", "crowds_left"),
         "stage release failed with ValueError",
         older=True,
     ),
@@ -149,23 +149,23 @@ SCENARIOS = {
         says="the ledger at publish.ledger does not answer",
     ),
     "breaks in the ledger": Scenario(
-        1, breaks=("tasks.ledger", "_numbered"), says="ledger.sqlite does not answer (ValueError)"
+        1, breaks=("tasks.people.ledger", "_numbered"), says="ledger.sqlite does not answer (ValueError)"
     ),
-    "breaks while the header is read": Scenario(1, breaks=("tasks.sources", "header"), says="unforeseen ValueError"),
+    "breaks while the header is read": Scenario(1, breaks=("tasks.source.sources", "header"), says="unforeseen ValueError"),
     "breaks in the flow": Scenario(1, breaks=("flows.release", "admit"), says="stage release failed with ValueError"),
-    "breaks at ingest": Scenario(1, breaks=("tasks.ingest", "read_order"), says="stage ingest failed with ValueError"),
-    "breaks at validation": Scenario(1, breaks=("tasks.validate", "_ingested"), says="stage validate failed with ValueError"),
+    "breaks at ingest": Scenario(1, breaks=("tasks.stages.ingest", "read_order"), says="stage ingest failed with ValueError"),
+    "breaks at validation": Scenario(1, breaks=("tasks.stages.validate", "_ingested"), says="stage validate failed with ValueError"),
     "breaks in Great Expectations": Scenario(3, breaks=("validations.run", "_held"), says="failed: "),
-    "breaks at binarize": Scenario(1, breaks=("tasks.binarize", "encoded"), says="stage binarize failed with ValueError"),
-    "breaks at identify": Scenario(1, breaks=("tasks.identify", "write_people"), says="stage identify failed with ValueError"),
+    "breaks at binarize": Scenario(1, breaks=("tasks.stages.encode", "encoded"), says="stage binarize failed with ValueError"),
+    "breaks at identify": Scenario(1, breaks=("tasks.stages.identify", "write_people"), says="stage identify failed with ValueError"),
     "breaks at anonymize": Scenario(
-        1, breaks=("tasks.anonymize", "write_cells"), says="stage anonymize failed with ValueError"
+        1, breaks=("tasks.stages.anonymize", "write_cells"), says="stage anonymize failed with ValueError"
     ),
-    "breaks at check": Scenario(1, breaks=("tasks.check", "audit_rows"), says="stage check failed with ValueError"),
-    "breaks at publish": Scenario(1, breaks=("tasks.publish", "_write_report"), says="stage publish failed with ValueError"),
-    "breaks once published": Scenario(1, breaks=("tasks.publish", "announce"), says="stage publish failed with ValueError"),
+    "breaks at check": Scenario(1, breaks=("tasks.stages.check", "audit_rows"), says="stage check failed with ValueError"),
+    "breaks at publish": Scenario(1, breaks=("tasks.stages.publish", "_write_report"), says="stage publish failed with ValueError"),
+    "breaks once published": Scenario(1, breaks=("tasks.stages.publish", "announce"), says="stage publish failed with ValueError"),
     "breaks, everything logged": Scenario(
-        1, breaks=("tasks.binarize", "encoded"), environment={"PREFECT_LOGGING_LEVEL": "DEBUG"}
+        1, breaks=("tasks.stages.encode", "encoded"), environment={"PREFECT_LOGGING_LEVEL": "DEBUG"}
     ),
 }
 
@@ -357,11 +357,11 @@ def test_audit_show_and_starter_plan_tell_no_secret(ended):
     folder = order.folder_of_v1
     for arguments, breaks, code in (
         (["audit", folder, "--plan", order.plan], None, 0),
-        (["audit", folder, "--plan", order.plan], ("tasks.audit", "crowds"), 1),
+        (["audit", folder, "--plan", order.plan], ("kinds.table.judge", "crowds"), 1),
         (["show", folder], None, 0),
         (["show", folder, "--json"], None, 0),
         (["plan", order.source], None, 0),
-        (["plan", order.source], ("flows.starter", "read"), 1),
+        (["plan", order.source], ("kinds.table.starter", "read"), 1),
     ):
         done = crowdcover(*arguments, breaks=breaks and (*breaks, WORDS), cwd=order.folder)
         assert done.code == code, done.err

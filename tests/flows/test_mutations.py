@@ -18,9 +18,9 @@ import pytest
 
 from anon_core.anonymizers import Adaptive
 from anon_core.errors import GuaranteeError
-from anon_core.records import Edges, MaskedTable
-from flows.plan import ReleasePlan
-from tasks.audit import audit_rows
+from anon_core.tables.records import Edges, MaskedTable
+from flows.plan.plan import ReleasePlan
+from kinds.table.judge import audit_rows
 from tests.flows.orders import HEADER, Order, people
 from tests.flows.test_release import QUASI, SHOWN, allowed, attributes, level
 from tests.naive import matchable

@@ -15,13 +15,13 @@ import polars as pl
 import pytest
 from prefect.client.orchestration import get_client
 
-from anon_core.encoding import write_cells
 from anon_core.errors import GuaranteeError, InfeasibleError, InputError
+from anon_core.tables.encoding import write_cells
 from flows.audit import audit_release
 from flows.release import release
-from tasks import secrecy
-from tasks.records import load
-from tasks.storage import BusyError, FolderError, SecondReleaseError, Stored
+from kinds.table.records import load
+from tasks.vault import secrecy
+from tasks.vault.storage import BusyError, FolderError, SecondReleaseError, Stored
 from tests.flows.orders import HEADER, RARE, SEED, Order, data_bytes, people
 from tests.flows.processes import FORKS, finish, hold, start
 from tests.naive import matchable
@@ -151,7 +151,7 @@ def test_a_rare_city_never_stands_alone(released):
 
 def test_a_group_of_k_that_nobody_is_of_is_said(server, tmp_path, monkeypatch):
     said = []
-    monkeypatch.setattr("tasks.ingest.log", said.append)
+    monkeypatch.setattr("tasks.stages.ingest.log", said.append)
     Order(tmp_path / "one", privacy={"k": {"by": "smokes", "levels": {"yes": 5, "No": 40}, "default": 2}}).release()
     assert said[1:] == ["1 of the 2 groups that privacy.k names have no row; are they spelt as in the source?"]
     said.clear()
@@ -454,7 +454,7 @@ def test_another_version_publishes_the_same_rows_again(server, tmp_path, monkeyp
     first = order.release()
     rows = data_bytes(first)
     shutil.rmtree(first)
-    monkeypatch.setattr("tasks.storage.CODE_VERSION", "next")
+    monkeypatch.setattr("tasks.vault.storage.CODE_VERSION", "next")
     drawn = secrecy.distinct_keys
     monkeypatch.setattr(secrecy, "distinct_keys", lambda seed, label, size: drawn(seed, f"{label} of the next", size))
     assert data_bytes(order.release()) == rows
@@ -584,7 +584,7 @@ def test_a_second_release_is_refused_though_both_began_before_either_ended(serve
 
 def test_a_release_of_the_same_name_by_somebody_else_is_not_taken_for_ones_own(server, tmp_path, monkeypatch):
     """Stopped just before the rename; before it goes on, another table takes the version."""
-    import tasks.publish as module
+    import tasks.stages.publish as module
 
     order = Order(tmp_path)
 
@@ -658,7 +658,7 @@ def test_what_cannot_be_released_is_refused_in_words(server, tmp_path, sections,
 
 
 def test_a_source_that_changes_while_it_is_read_is_refused(server, tmp_path, monkeypatch):
-    import tasks.ingest as module
+    import tasks.stages.ingest as module
 
     order = Order(tmp_path)
     reading = module.read_order
@@ -694,7 +694,7 @@ def test_rows_that_change_after_they_were_checked_are_not_published(server, tmp_
 
 def test_a_maker_that_breaks_its_promise_is_stopped_at_the_gate(server, tmp_path, monkeypatch):
     """Rows that tell too much are refused whoever wrote them."""
-    import tasks.anonymize as module
+    import tasks.stages.anonymize as module
 
     write = module.write_cells
 

@@ -14,9 +14,9 @@ import pytest
 from anon_core.errors import GuaranteeError
 from flows import cli
 from flows.audit import audit_release
-from tasks.ledger import Ledger, LedgerError
-from tasks.overlap import Side, _partners
-from tasks.storage import SecondReleaseError, Vault, read_json
+from kinds.table.overlap import Side, _partners
+from tasks.people.ledger import Ledger, LedgerError
+from tasks.vault.storage import SecondReleaseError, Vault, read_json
 from tests import naive
 from tests.flows.orders import HEADER, SEED, Order, data_bytes, people
 from tests.flows.processes import crowdcover
@@ -379,7 +379,7 @@ def test_without_its_ledger_nothing_is_published(server, tmp_path):
 
 
 def test_a_ledger_that_fails_when_it_is_written_leaves_nothing_half_published(server, tmp_path, monkeypatch):
-    from tasks.ledger import Ledger
+    from tasks.people.ledger import Ledger
 
     order, announce = order_of(tmp_path).fix_seed(), Ledger.announce
 
@@ -395,7 +395,7 @@ def test_a_ledger_that_fails_when_it_is_written_leaves_nothing_half_published(se
 
 
 def test_a_ledger_that_fails_once_published_is_mended_by_the_next_run(server, tmp_path, monkeypatch):
-    from tasks.ledger import Ledger
+    from tasks.people.ledger import Ledger
 
     order = order_of(tmp_path).fix_seed(SEED[::-1])
     words = []

@@ -8,13 +8,13 @@ from contextlib import closing
 
 import pytest
 
-from tasks.ledger import Ledger, LedgerError
-from tasks.storage import SecondReleaseError, Vault
+from tasks.people.ledger import Ledger, LedgerError
+from tasks.vault.storage import SecondReleaseError, Vault
 from tests.flows.orders import people
 from tests.flows.processes import crowdcover
 from tests.flows.test_second import INTERSECTED, aged, calm, findings, order_of, section
-from tests.tasks.test_postgres import PASSWORD, USER
-from tests.tasks.test_postgres import server as postgres  # noqa: F401 - a fixture, skipped where no server can be started
+from tests.tasks.source.test_postgres import PASSWORD, USER
+from tests.tasks.source.test_postgres import server as postgres  # noqa: F401 - a fixture, skipped where no server can be started
 
 
 @pytest.fixture
@@ -154,7 +154,7 @@ def test_a_server_that_does_not_answer(server, uri, tmp_path, spoil):
 
 
 def test_a_ledger_that_somebody_holds_is_waited_for_and_then_refused(server, uri, tmp_path, monkeypatch):
-    import tasks.ledger as module
+    import tasks.people.ledger as module
 
     order = order_of(tmp_path, publish={"ledger": uri})
     order.release()

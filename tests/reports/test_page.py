@@ -8,7 +8,17 @@ import pytest
 from reports import page, plots
 from reports.quantities import NOT_STATED
 from tests.reports.browsed import Page, headings_are_in_order_and_tables_named
-from tests.reports.samples import HOSTILE, Crowds, alarming, attack, broken, crowds, full, manifest, old
+from tests.reports.samples import (
+    HOSTILE,
+    Crowds,
+    alarming,
+    attack,
+    broken,
+    crowds,
+    full,
+    manifest,
+    old,
+)
 
 
 @pytest.fixture(scope="module")

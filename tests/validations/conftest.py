@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anon_core.records import Attribute, Codebook, ColumnSpec
+from anon_core.tables.records import Attribute, Codebook, ColumnSpec
 
 Columns = dict[str, NDArray[Any]]
 

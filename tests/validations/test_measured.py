@@ -7,9 +7,8 @@ import pytest
 from great_expectations import ExpectationSuite
 
 from anon_core.measures.requirements import SENSES, Requirement
-from validations import measured
+from validations import measured, required
 from validations.run import run
-from validations.suites import required
 
 NAN, INFINITY = float("nan"), float("inf")
 

@@ -21,9 +21,9 @@ from great_expectations.expectations import ExpectColumnValuesToNotBeNull
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.records import Attribute, Codebook, ColumnSpec
+from anon_core.tables.records import Attribute, Codebook, ColumnSpec
+from kinds.table.suites import binarized, ingested, released
 from validations.run import run
-from validations.suites import binarized, ingested, released
 from validations.verdicts import Outcome, Verdict, verdict_from_json, verdict_to_json
 
 Columns = dict[str, NDArray[Any]]

@@ -11,10 +11,10 @@ from pathlib import Path
 import numba
 from mpi4py import MPI
 
-from anon_core.engines.mpi.grouping import SpreadGrouping
+from anon_core.anonymizers.adaptive.ranked import SpreadGrouping
+from anon_core.anonymizers.adaptive.ranked_memory import afford_rank
 from anon_core.engines.mpi.job import REFUSED, Job, read_job, write_failure
 from anon_core.engines.mpi.keeping import Keeper
-from anon_core.engines.mpi.memory import afford_rank
 from anon_core.engines.mpi.ranks import Ranks
 from anon_core.errors import AnonymityError, LimitError
 

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers import ANONYMIZERS, Adaptive
 from anon_core.errors import ClusterError, InputError
-from anon_core.records import Attribute, BinaryTable, Codebook, Edges, Iteration, MaskedTable
+from anon_core.tables.records import Attribute, BinaryTable, Codebook, Edges, Iteration, MaskedTable
 
 JOB, TABLE, PROGRESS, CHECKPOINT, RESULT, HIDDEN, FAILURE = (
     *("job.json", "table.npz", "progress.json", "checkpoint.json"),

@@ -21,7 +21,7 @@ from anon_core.engines.mpi.job import (
     write_result,
 )
 from anon_core.engines.mpi.ranks import Ranks
-from anon_core.records import Checkpoint, Edges, Iteration, MaskedTable, Observer
+from anon_core.tables.records import Checkpoint, Edges, Iteration, MaskedTable, Observer
 
 EVERY = 1.0  # seconds between two messages about one iteration
 

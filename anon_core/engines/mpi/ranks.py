@@ -7,7 +7,7 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from anon_core.kernels.suitor import sort_by_owner
+from anon_core.covers.suitor_kernels import sort_by_owner
 
 Messages = NDArray[np.int32]  # (count, 3)
 

@@ -1,0 +1,1 @@
+"""Adaptive anonymity by iterated b-edge covers (Khan et al.)."""

@@ -1,0 +1,202 @@
+"""The agreement graph: vertices joined where they differ only in features that are hidden at both."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.anonymizers.adaptive.agreement_kernels import join_lists, list_agreeing, map_allowed
+from anon_core.anonymizers.adaptive.showing_kernels import price_features, show_offered
+from anon_core.covers.b_edge_cover import b_edge_cover
+from anon_core.covers.cover_kernels import count_hidden, hide_differences
+from anon_core.jit.lanes import CHUNK
+from anon_core.search.dissimilarity import Dissimilarity
+from anon_core.search.nearest import Neighbours, nearest_closure
+from anon_core.search.tiles_kernels import Tree
+from anon_core.tables.records import BinaryTable, Codebook, Edges
+
+ROOM = 3  # partners listed for each that a vertex needs; longer lists cost time and gave no more (docs/performance.md)
+MOST_OFFERED = 16  # features of a vertex that are tried in a pass: bits of a mark
+LIMITS = (4, 64)  # partners paid for a feature of mean weight, pass by pass
+
+
+@dataclass(frozen=True)
+class Partners:
+    """Vertices that agree, seen from both ends.
+
+    Attributes
+    ----------
+    start : int64 (n + 1,)
+    other : int32 (start[n],)
+        Those of v are other[start[v] : start[v] + size[v]], in no order.
+    size : int64 (n,)
+    """
+
+    start: NDArray[np.int64]
+    other: NDArray[np.int32]
+    size: NDArray[np.int64]
+
+
+class Together:
+    """All vertices in one place; engines that spread them say what this does elsewhere."""
+
+    def own(self, wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The same (n,), zero where somebody else does the work."""
+        return wanted
+
+    def mutual(self, indptr: NDArray[np.int64], listed: NDArray[np.int32], size: NDArray[np.int64]) -> Partners:
+        """Both ends of every listed pair."""
+        degree = np.empty_like(size)
+        join_lists(indptr, listed, size, indptr, listed[:0], degree)
+        start = np.concatenate([[0], np.cumsum(degree)])
+        other = np.empty(start[-1], dtype=np.int32)
+        join_lists(indptr, listed, size, start, other, degree)
+        return Partners(start, other, degree)
+
+    def share(self, rows: NDArray[Any]) -> None:
+        """Fill in (n, ...) the rows that others have worked on."""
+
+    def in_turn(self, work: Callable[[], None], *_changing: NDArray[Any]) -> None:
+        """Do what cannot be done at the same time, and tell others what has changed in these (n, ...)."""
+        work()
+
+
+def reclaim(
+    table: BinaryTable,
+    graph: Dissimilarity,
+    tree: Tree,
+    weights: NDArray[np.int32],
+    cell_weights: NDArray[np.int32],
+    b: NDArray[np.int32],
+    hidden: NDArray[np.uint64],
+    where: Together,
+) -> Partners:
+    """Show again what is hidden for no vertex's need.
+
+    A cover hides features; many more pairs than the cover's then agree. Each vertex shows the features that cost it the
+    fewest such partners per weight, cheapest first, as long as it and all partners it loses keep b(v) of them.
+
+    Parameters
+    ----------
+    table : BinaryTable
+        Vertices as records.
+    graph : Dissimilarity
+    tree : Tree
+        Of the same vertices.
+    weights : int32 (f,)
+        What a hidden feature costs.
+    cell_weights : int32 (attributes,)
+        What the first hidden feature of an attribute costs in addition.
+    b : int32 (n,)
+        How many vertices must agree with each.
+    hidden : uint64 (n, words)
+        In: features in which a neighbour differs under a cover, and blank cells. Out: a subset; b(v) vertices still agree
+        with each v.
+    where : Together
+
+    Returns
+    -------
+    Partners
+        Those that are left, and some that agree no longer.
+
+    Notes
+    -----
+    Only `ROOM` times as many partners as v needs beside its twins are listed for v, the first ones, so that vertices share
+    them; any subgraph with enough edges will do. Threads price, one shows: the same for any number of threads.
+    Memory 12 * ROOM * sum b bytes and two bits a vertex and level.
+    """
+    twins = np.empty(table.records, dtype=np.int64)
+    runs = np.diff(tree.first)
+    twins[graph.layout] = np.repeat(runs, runs) - 1
+    room = np.minimum(ROOM * np.maximum(0, b - twins), table.records - 1)
+    indptr, listed, size = first_agreeing(table, graph, tree, hidden, where.own(room), twins=False)
+    partners = where.mutual(indptr, listed, size)
+    del listed
+    spare = partners.size + twins - b
+    where.share(spare)
+    cheapest, offered = np.zeros(table.records), np.empty((table.records, MOST_OFFERED), dtype=np.int32)
+    settled, marks = np.zeros_like(hidden), np.empty(len(partners.other), dtype=np.uint16)
+    book, edges = table.codebook, (partners.start, partners.other, partners.size)
+    for limit in LIMITS:
+        price_features(
+            table.bits, hidden, settled, table.codes, table.blank, weights, cell_weights,
+            book.bit_offsets, book.ordinal, limit / float(weights.mean()), *edges, spare, cheapest, offered, marks,
+        )  # fmt: skip
+        where.share(hidden)
+        where.in_turn(lambda: show_offered(table.bits, hidden, settled, *edges, spare, offered, marks), hidden, spare)
+    return partners
+
+
+def agreement_cover(
+    table: BinaryTable, graph: Dissimilarity, tree: Tree, hidden: NDArray[np.uint64], b: NDArray[np.int32]
+) -> Edges:
+    """A b-edge cover of the agreement graph, given b(v) agreeing vertices for every v; weights are 0.
+
+    Parameters
+    ----------
+    table : BinaryTable
+    graph : Dissimilarity
+    tree : Tree
+    hidden : uint64 (n, words)
+    b : int32 (n,)
+    """
+    indptr, listed, _ = first_agreeing(table, graph, tree, hidden, b.astype(np.int64), twins=True)
+    return b_edge_cover(nearest_closure(Neighbours(indptr, listed, np.zeros_like(listed))), b)
+
+
+def maps_memory(vertices: int, book: Codebook) -> int:
+    """Bytes of the two maps, a bit a vertex for each level, that agreeing vertices are found with."""
+    levels, words = _map_shape(vertices, book)
+    return 2 * 8 * levels * words
+
+
+def _map_shape(vertices: int, book: Codebook) -> tuple[int, int]:
+    return int(book.level_offsets[-1]), CHUNK * -(-vertices // (64 * CHUNK))
+
+
+def hidden_by(graph: Dissimilarity, counts: NDArray[np.uint16]) -> NDArray[np.uint64]:
+    """What counts by place hide, uint64 (n, words) by vertex: features in which a neighbour differs, and blank cells."""
+    hidden = np.zeros((graph.vertices, (len(counts) + 63) // 64), dtype=np.uint64)
+    hide_differences(counts, graph.blank, graph.bit_offsets, hidden)
+    return np.take(hidden, graph.place, axis=0)
+
+
+def hidden_totals(graph: Dissimilarity, counts: NDArray[np.uint16]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How many vertices hide each feature, int64 (f,), and anything of each attribute, int64 (attributes,)."""
+    per_bit, per_cell = np.zeros(len(counts), dtype=np.int64), np.zeros(len(graph.codes), dtype=np.int64)
+    count_hidden(counts, graph.blank, graph.bit_offsets, per_bit, per_cell)
+    return per_bit, per_cell
+
+
+def first_agreeing(
+    table: BinaryTable,
+    graph: Dissimilarity,
+    tree: Tree,
+    hidden: NDArray[np.uint64],
+    room: NDArray[np.int64],
+    *,
+    twins: bool,
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """For each vertex the first that agree with it, ascending, up to `room` (n,); records of the same levels only if asked for.
+
+    Returns
+    -------
+    indptr : int64 (n + 1,)
+    listed : int32 (sum of the room,)
+        Those of v are listed[indptr[v] : indptr[v] + size[v]].
+    size : int64 (n,)
+    """
+    book = table.codebook
+    having, allowed = np.zeros((2, *_map_shape(table.records, book)), dtype=np.uint64)
+    for levels, hides in ((having, np.zeros_like(hidden)), (allowed, hidden)):
+        map_allowed(table.codes, hides, book.level_offsets, book.bit_offsets, book.ordinal, levels)
+    indptr = np.concatenate([[0], np.cumsum(room)])
+    listed = np.empty(indptr[-1], dtype=np.int32)
+    size = np.zeros(table.records, dtype=np.int64)
+    list_agreeing(
+        table.bits, hidden, tree.distinct, tree.first, graph.layout, book.own_bits, having, allowed, twins,
+        indptr, listed, size,
+    )  # fmt: skip
+    return indptr, listed, size

@@ -1,0 +1,124 @@
+"""Pairs that differ only in features hidden at both ends, listed.
+
+Packed rows `bits` and `hidden` are (n, words), feature l at bit l % 64 of word l // 64.
+"""
+
+import numpy as np
+from numba import prange
+
+from anon_core.jit.kernel import kernel, parallel_kernel
+from anon_core.jit.lanes import CHUNK, apart, lowest_lane, meet_maps
+
+ONE = np.uint64(1)
+
+
+@kernel
+def is_hidden(hidden, i, bit):
+    """Whether feature `bit` is hidden at vertex i."""
+    return (hidden[i, bit >> 6] >> np.uint64(bit & 63)) & ONE != 0
+
+
+@parallel_kernel
+def map_allowed(codes, hidden, level_offsets, bit_offsets, ordinal, allowed):
+    # codes (attributes, n), allowed (levels, words of vertices) zeroed
+    """Bit i of allowed[level] = vertex i reads as possibly that level, given what it hides."""
+    for a in prange(codes.shape[0]):
+        level, bit = level_offsets[a], bit_offsets[a]
+        levels = level_offsets[a + 1] - level
+        for i in range(codes.shape[1]):
+            word, flag, own = i >> 6, ONE << np.uint64(i & 63), codes[a, i]
+            allowed[level + own, word] |= flag
+            if ordinal[a]:
+                q = own
+                while q > 0 and is_hidden(hidden, i, bit + q - 1):
+                    q -= 1
+                    allowed[level + q, word] |= flag
+                q = own
+                while q < levels - 1 and is_hidden(hidden, i, bit + q):
+                    q += 1
+                    allowed[level + q, word] |= flag
+            elif is_hidden(hidden, i, bit + own):
+                for q in range(levels):
+                    if is_hidden(hidden, i, bit + q):
+                        allowed[level + q, word] |= flag
+
+
+@kernel
+def keep_exact(v, hidden, distinct, row, own_bits, having, first, joined, exact, fitting):
+    # exact (attributes,) int32: scratch
+    """fitting[:] = who of `joined`, words from `first` on, has v's level wherever v reads as that level only."""
+    count = 0
+    for a in range(distinct.shape[1]):
+        level = distinct[row, a]
+        exact[count] = level
+        count += np.int64(not (is_hidden(hidden, v, own_bits[level, 0]) or is_hidden(hidden, v, own_bits[level, 1])))
+    meet_maps(fitting, joined, having, first, having.shape[1], exact, 0, count)
+
+
+@parallel_kernel
+def list_agreeing(bits, hidden, distinct, first, layout, own_bits, having, allowed, twins, indptr, listed, size):
+    # distinct (rows, attributes) indexes the maps; row r is that of layout[first[r] : first[r + 1]]; indptr (n + 1,): room
+    # own_bits (levels, 2): see `Codebook`; having, allowed (levels, words of vertices, whole chunks)
+    """listed[indptr[v] : indptr[v] + size[v]] = the first vertices that agree with v, ascending, as many as there is room.
+
+    Vertices of v's own row (twins, which agree whatever is hidden) are listed only if asked for.
+    """
+    attributes, width = distinct.shape[1], allowed.shape[1]
+    half = attributes // 2  # the first half tells little: its levels are the frequent ones
+    anyone = np.full(CHUNK, ~np.uint64(0))
+    for row in prange(len(distinct)):
+        levels, joined, fitting = row * attributes, np.empty(CHUNK, dtype=np.uint64), np.empty(CHUNK, dtype=np.uint64)
+        exact = np.empty(attributes, dtype=np.int32)
+        wanting = 0
+        for place in range(first[row], first[row + 1]):
+            v = layout[place]
+            wanting += indptr[v + 1] - indptr[v]
+        chunk = 0
+        while wanting > 0 and chunk < width:
+            some = meet_maps(joined, anyone, allowed, chunk, width, distinct, levels + half, attributes - half)
+            if some and meet_maps(joined, joined, allowed, chunk, width, distinct, levels, half):
+                for place in range(first[row], first[row] if twins else first[row + 1]):
+                    w = (layout[place] >> 6) - chunk
+                    if 0 <= w < CHUNK:
+                        joined[w] &= ~(ONE << np.uint64(layout[place] & 63))
+                for place in range(first[row], first[row + 1]):
+                    v = layout[place]
+                    slot, stop = indptr[v] + size[v], indptr[v + 1]
+                    if slot == stop:
+                        continue
+                    keep_exact(v, hidden, distinct, row, own_bits, having, chunk, joined, exact, fitting)
+                    for w in range(CHUNK):
+                        word = fitting[w]
+                        if chunk + w == v >> 6:
+                            word &= ~(ONE << np.uint64(v & 63))
+                        while word and slot < stop:
+                            u = 64 * (chunk + w) + lowest_lane(word)
+                            word &= word - ONE
+                            listed[slot] = u  # where they do not agree the next one takes its place: no branch to guess
+                            slot += np.int64(apart(bits, hidden, u, v) == 0)
+                    wanting -= slot - indptr[v] - size[v]
+                    size[v] = slot - indptr[v]
+            chunk += CHUNK
+
+
+@kernel
+def join_lists(indptr, listed, size, start, partner, degree):
+    # degree (n,): filled; partner is filled where it has entries, else degrees are only counted
+    """Make the lists mutual: u is a partner of v where either list holds the other.
+
+    A list that lacks v although both agree is full, and all that it holds comes before v.
+    """
+    fill = len(partner) > 0
+    last = np.empty(len(size), dtype=listed.dtype)
+    for v in range(len(size)):
+        last[v] = listed[indptr[v] + size[v] - 1] if size[v] else -1
+        for slot in range(size[v] if fill else 0):
+            partner[start[v] + slot] = listed[indptr[v] + slot]
+        degree[v] = size[v]
+    for v in range(len(size)):
+        for slot in range(indptr[v], indptr[v] + size[v]):
+            u = listed[slot]
+            if last[u] < v:
+                if fill:
+                    partner[start[u] + degree[u]] = v
+                degree[u] += 1

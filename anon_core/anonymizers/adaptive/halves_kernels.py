@@ -1,0 +1,49 @@
+"""Counts of every other vertex made those of all."""
+
+import numpy as np
+from numba import prange
+
+from anon_core.jit.kernel import parallel_kernel
+
+ONE = np.uint64(1)
+REACH = 1  # pairs on either side that a mean is taken over
+WIDTH = 1  # bits: those and twice the own pair are four, and crowds of the whole are twice as large
+BLOCK = 512
+
+
+@parallel_kernel
+def inherit_counts(held, held_at, demands, chosen, at, rows, most, counts):
+    # vertices of the whole as they are ranked: at (n,), rows (n, words); counts (f, n): filled
+    # of each two of them the chosen one: held_at, demands (m,), chosen (m, words); held (f, m)
+    """counts[l, at[r]] = how many differ from r in feature l in the crowds of r's pair and of those near by: twice the mean.
+
+    The own pair counts twice, and once more for each that is missing at the ends. A crowd is as large as demanded, or as the
+    greatest of its counts; at most `most`.
+    """
+    m = len(held_at)
+    crowd = np.minimum(demands, most)
+    for block in prange((m + BLOCK - 1) // BLOCK):
+        for bit in range(len(held)):
+            for i in range(BLOCK * block, min(BLOCK * block + BLOCK, m)):
+                crowd[i] = max(crowd[i], min(np.int32(held[bit, held_at[i]]), most))
+    for bit in prange(len(held)):
+        word, shift = bit >> 6, np.uint64(bit & 63)
+        having = np.empty(m, dtype=np.int32)  # of each crowd, those who have the feature
+        for i in range(m):
+            differing = min(np.int32(held[bit, held_at[i]]), crowd[i])
+            having[i] = crowd[i] - differing if (chosen[i, word] >> shift) & ONE else differing
+        first, last, everyone, with_it = 0, 0, 0, 0
+        for i in range(m):
+            while last < min(i + REACH + 1, m):
+                everyone += crowd[last]
+                with_it += having[last]
+                last += 1
+            if first < i - REACH:
+                everyone -= crowd[first]
+                with_it -= having[first]
+                first += 1
+            missing = 2 * REACH + 2 - (last - first)
+            have = with_it + missing * having[i]
+            lack = everyone + missing * crowd[i] - have
+            for r in range(2 * i, min(2 * i + 2, len(at))):
+                counts[bit, at[r]] = (lack if (rows[r, word] >> shift) & ONE else have) >> WIDTH

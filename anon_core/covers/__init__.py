@@ -1,0 +1,1 @@
+"""b-edge covers: closure, reverse delete, LSE, b-Suitor."""

@@ -1,0 +1,85 @@
+"""Locally subdominant edges: chains of ever lighter edges that end where both ends prefer each other."""
+
+import numpy as np
+
+from anon_core.jit.kernel import kernel
+
+STALLED, FORWARD, MUTUAL = 0, 1, 2  # what a vertex in need can say of its best edge
+
+
+@kernel
+def holds(partners, start, count, vertex):
+    """Whether `vertex` is among the `count` partners from `start` on."""
+    for slot in range(start, start + count):
+        if partners[slot] == vertex:
+            return True
+    return False
+
+
+@kernel
+def best_edge(v, need, indptr, vertex, cost, first, partners, heads, eager):
+    # heads (2, n): next and end of v's part of eager (2, entries): vertices in need and costs, ascending; see `subdominant`
+    """The edge of least effective weight at v, as (kind, other end, cost); effective weights are counted twice.
+
+    A saturated other end makes it twice the cost (FORWARD), one in need the cost (MUTUAL).
+    """
+    start = indptr[v]
+    count = indptr[v + 1] - start - need[v]
+    while holds(partners, start, count, vertex[first[v]]):
+        first[v] += 1
+    x, whole = vertex[first[v]], cost[first[v]]
+    alone = (np.int64(2 * whole) << 32) | np.int64(x)
+    at, end = heads[0, v], heads[1, v]
+    while at < end and (need[eager[0, at]] == 0 or holds(partners, start, count, eager[0, at])):
+        at += 1
+    heads[0, v] = at
+    if at < end:
+        if (np.int64(eager[1, at]) << 32) | np.int64(eager[0, at]) <= alone:
+            return MUTUAL, eager[0, at], eager[1, at]
+        return FORWARD, x, whole
+    last = (np.int64(eager[1, end]) << 32) | np.int64(eager[0, end])  # the sentinel: all vertices in need before it were seen
+    if alone <= last:
+        return FORWARD, x, whole
+    return STALLED, x, whole
+
+
+@kernel
+def subdominant(need, indptr, vertex, cost, first, partners, heads, eager, stalled, chosen):
+    # need (n,), indptr (n + 1,), vertex, cost (entries,), first (n,), partners (entries,), stalled (n,) False,
+    # chosen (3, entries): u, v, cost
+    """Choose every edge that can be known to be locally subdominant; returns how many were chosen.
+
+    A chain starts at a vertex in need and goes on to the other end of its best edge. Effective weights fall strictly on the
+    way, so it ends: at a best edge whose other end is saturated, at one that is best for both ends, or at a vertex whose list
+    of vertices in need is used up (`stalled`), and then everyone on the chain waits.
+    """
+    n, size = len(need), 0
+    waiting = np.zeros(n, dtype=np.bool_)
+    chain = np.empty(n + 1, dtype=np.int64)
+    for seed in range(n):
+        chain[0], length = seed, 1
+        while length:
+            v = chain[length - 1]
+            if need[v] == 0:
+                length -= 1
+                continue
+            kind, x, weight = STALLED, 0, 0
+            if not waiting[v]:
+                kind, x, weight = best_edge(v, need, indptr, vertex, cost, first, partners, heads, eager)
+                stalled[v] = kind == STALLED
+            if kind == STALLED:
+                waiting[chain[:length]] = True
+                length = 0
+            elif kind == MUTUAL and (length < 2 or chain[length - 2] != x):
+                chain[length] = x
+                length += 1
+            else:
+                partners[indptr[v + 1] - need[v]] = x
+                need[v] -= 1
+                if kind == MUTUAL:
+                    partners[indptr[x + 1] - need[x]] = v
+                    need[x] -= 1
+                    length -= 1  # what led here is still the best edge of each; v will start a chain of its own
+                chosen[0, size], chosen[1, size], chosen[2, size] = min(v, x), max(v, x), weight
+                size += 1
+    return size

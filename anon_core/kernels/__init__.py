@@ -1,1 +1,0 @@
-"""Compiled loops: arrays in, arrays out."""

@@ -1,0 +1,129 @@
+"""What attackers make of who fits which row. Used by the judges alone.
+
+`level`, `bitmap`, `component` and `record_component` are as in judge.
+"""
+
+import numpy as np
+from numba import prange, types
+from numba.extending import intrinsic
+
+from anon_core.jit.kernel import kernel, parallel_kernel
+from anon_core.measures.table.crowds_kernels import lowest_bit, rows_of
+
+WORDS = 512  # words of bitmaps joined at a time: those of some ten attributes stay close to the processor
+ALIKE = 1 - 1e-9  # of the greatest weight: rows equally likely but for rounding
+
+
+@intrinsic
+def count_ones(_typing, _word):
+    """Number of set bits of a uint64."""
+
+    def generate(_context, builder, _signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.int64(types.uint64), generate
+
+
+@parallel_kernel
+def find_tightest(level, bitmap, rows_in, rank, least, alike):
+    # rank, rows_in by row class; least, alike by record class: filled
+    """For each record class: the least rank among the rows it fits, and how many rows have it."""
+    for record in prange(level.shape[1]):
+        words = np.empty(bitmap.shape[1], dtype=np.uint64)
+        rows_of(record, level, bitmap, words)
+        best, rows = np.int64(-1), np.int64(0)
+        for w in range(len(words)):
+            word = words[w]
+            while word:
+                row = 64 * w + lowest_bit(word)
+                word &= word - np.uint64(1)
+                if best < 0 or rank[row] < best:
+                    best, rows = rank[row], np.int64(0)
+                if rank[row] == best:
+                    rows += rows_in[row]
+        least[record], alike[record] = best, rows
+
+
+@parallel_kernel
+def count_partly(level, bitmap, start, known, counts):
+    # bitmap over single rows; attributes known[start[s] : start[s + 1]] are those of subset s; counts (subsets, record classes)
+    """Rows that each record class fits in the attributes of each subset."""
+    for record in prange(level.shape[1]):
+        room = np.empty(WORDS, dtype=np.uint64)
+        for first in range(0, bitmap.shape[1], WORDS):
+            words = room[: min(WORDS, bitmap.shape[1] - first)]
+            for s in range(counts.shape[0]):
+                words[:] = bitmap[level[known[start[s]], record], first : first + len(words)]
+                for index in range(start[s] + 1, start[s + 1]):
+                    source = bitmap[level[known[index], record], first : first + len(words)]
+                    for w in range(len(words)):
+                        words[w] &= source[w]
+                ones = np.int64(0)
+                for w in range(len(words)):
+                    ones += count_ones(words[w])
+                counts[s, record] += ones
+
+
+@parallel_kernel
+def count_matchable(level, bitmap, component, record_component, found):
+    """For each record class: row classes that it fits in its own component."""
+    for record in prange(level.shape[1]):
+        words = np.empty(bitmap.shape[1], dtype=np.uint64)
+        rows_of(record, level, bitmap, words)
+        same = 0
+        for w in range(len(words)):
+            word = words[w]
+            while word:
+                same += component[64 * w + lowest_bit(word)] == record_component[record]
+                word &= word - np.uint64(1)
+        found[record] = same
+
+
+@parallel_kernel
+def list_matchable(first, last, level, bitmap, component, record_component, start, listed):
+    """listed[start[c] - start[first] :] = the row classes that class c of [first, last) fits in its own component."""
+    for record in prange(first, last):
+        words = np.empty(bitmap.shape[1], dtype=np.uint64)
+        rows_of(record, level, bitmap, words)
+        slot = start[record] - start[first]
+        for w in range(len(words)):
+            word = words[w]
+            while word:
+                row = 64 * w + lowest_bit(word)
+                word &= word - np.uint64(1)
+                if component[row] == record_component[record]:
+                    listed[slot] = row
+                    slot += 1
+
+
+@parallel_kernel
+def balance_records(first, last, start, listed, rows_in, row_weight, record_weight):
+    """Weigh record classes [first, last) so that each of their records expects one row."""
+    for record in prange(first, last):
+        expected = 0.0
+        for slot in range(start[record] - start[first], start[record + 1] - start[first]):
+            expected += rows_in[listed[slot]] * row_weight[listed[slot]]
+        record_weight[record] = 1 / expected
+
+
+@kernel
+def expect_records(first, last, start, listed, records_in, record_weight, expected):
+    # expected by row class: added to, one record class after the other, so that no thread decides a digit
+    """How many records of classes [first, last) a row of weight 1 expects."""
+    for record in range(first, last):
+        share = records_in[record] * record_weight[record]
+        for slot in range(start[record] - start[first], start[record + 1] - start[first]):
+            expected[listed[slot]] += share
+
+
+@parallel_kernel
+def find_likeliest(first, last, start, listed, rows_in, row_weight, greatest, alike):
+    """For record classes [first, last): the greatest weight among their rows, and how many rows have it."""
+    for record in prange(first, last):
+        best, rows = 0.0, np.int64(0)
+        for slot in range(start[record] - start[first], start[record + 1] - start[first]):
+            best = max(best, row_weight[listed[slot]])
+        for slot in range(start[record] - start[first], start[record + 1] - start[first]):
+            if row_weight[listed[slot]] >= best * ALIKE:
+                rows += rows_in[listed[slot]]
+        greatest[record], alike[record] = best, rows

@@ -1,0 +1,98 @@
+"""What the rows that a record fits say of one sensitive attribute. Used by the judges alone."""
+
+import numpy as np
+from numba import prange
+
+from anon_core.jit.kernel import kernel, parallel_kernel
+from anon_core.measures.table.crowds_kernels import lowest_bit, rows_of
+
+
+@parallel_kernel
+def weigh_crowds(level, bitmap, start, value, number, below, ordered, distinct, effective, distance, odds):
+    # level, bitmap: as in judge; start (row classes + 1,) into value, number: how often a class of rows holds each value
+    # below (values + 1,): rows with a lesser value; odds (parts, longest l - 1): zeros, filled
+    """For each record class: distinct values of its crowd, their effective number, their distance from the whole table.
+
+    odds[:, l - 2] is the greatest quotient of a crowd's commonest value by all from the l-th commonest on.
+    """
+    parts = odds.shape[0]
+    for part in prange(parts):
+        words = np.empty(bitmap.shape[1], dtype=np.uint64)
+        count = np.zeros(len(below) - 1, dtype=np.int64)
+        seen = np.empty(len(below) - 1, dtype=np.int64)
+        for record in range(part, level.shape[1], parts):
+            rows_of(record, level, bitmap, words)
+            found = 0
+            for w in range(len(words)):
+                word = words[w]
+                while word:
+                    row = 64 * w + lowest_bit(word)
+                    word &= word - np.uint64(1)
+                    for held in range(start[row], start[row + 1]):
+                        if count[value[held]] == 0:
+                            seen[found] = value[held]
+                            found += 1
+                        count[value[held]] += number[held]
+            values = np.sort(seen[:found])
+            counts = count[values]
+            count[values] = 0
+            distance[record] = moved(values, counts, below) if ordered else replaced(values, counts, below)
+            counts = np.sort(counts)
+            distinct[record] = found
+            effective[record] = effective_number(counts)
+            weigh_odds(counts, odds[part])
+
+
+@kernel
+def effective_number(counts):
+    """exp of the entropy of values that occur so often; 0 of none."""
+    size, surprise = counts.sum(), 0.0
+    for count in counts:
+        surprise += count * np.log(count)
+    return np.exp(np.log(size) - surprise / size) if size else 0.0
+
+
+@kernel
+def weigh_odds(counts, odds):
+    # counts: ascending
+    """odds[l - 2] = the greater of itself and r_1 / (r_l + ... + r_m)."""
+    if len(counts) == 0:
+        odds[:] = np.inf
+        return
+    rest = counts.sum()
+    for place in range(len(odds)):  # l = place + 2
+        if place < len(counts):
+            rest -= counts[-1 - place]
+        quotient = counts[-1] / rest if rest else np.inf
+        odds[place] = max(odds[place], quotient)
+
+
+@kernel
+def replaced(values, counts, below):
+    """Earth mover's distance from the whole table where all values are equally far apart: 0 .. 1."""
+    size, rows = counts.sum(), below[-1]
+    excess = 0
+    for place in range(len(values)):
+        v = values[place]
+        excess += max(0, counts[place] * rows - (below[v + 1] - below[v]) * size)
+    return excess / (size * rows) if size else 1.0
+
+
+@kernel
+def moved(values, counts, below):
+    """The same where values are as far apart as their ranks: sum over ranks of |share up to here - that of the table|.
+
+    Between two values of the crowd its share stands still and that of the table grows: the terms change sign once.
+    """
+    size, rows = counts.sum(), below[-1]
+    if size == 0 or len(below) <= 2:
+        return 0.0 if size else 1.0
+    carried, up_to_here = 0, 0
+    for place in range(-1, len(values)):
+        first = 0 if place < 0 else values[place]
+        last = values[place + 1] if place + 1 < len(values) else len(below) - 1
+        if place >= 0:
+            up_to_here += counts[place]
+        for v in range(first, last):
+            carried += abs(up_to_here * rows - below[v + 1] * size)
+    return carried / (size * rows * (len(below) - 2))

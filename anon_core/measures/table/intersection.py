@@ -1,0 +1,127 @@
+"""Attack (d): releases that show the same people, laid side by side."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numba import get_num_threads
+from numpy.typing import NDArray
+
+from anon_core.measures.table.classes import Classes
+from anon_core.measures.table.crowds_kernels import count_rows
+from anon_core.measures.table.intersection_kernels import keep_agreeing, list_crowds
+from anon_core.tables.encoding import distinct_columns
+
+AT_ONCE = 2**22  # listed values of persons that are judged together
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One of the releases.
+
+    Attributes
+    ----------
+    classes : Classes
+        Of its source records, coded for it, and its rows.
+    carried : mapping of str to int64 (rows,)
+        Sensitive and kept columns; one number means one value, in all releases.
+    """
+
+    classes: Classes
+    carried: Mapping[str, NDArray[np.int64]]
+
+
+def crowds_left(releases: Sequence[Shown], record: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count the rows that an attacker cannot exclude who knows in which of the releases a person is.
+
+    Parameters
+    ----------
+    releases : sequence of Shown
+    record : int64 (releases, persons)
+        Record of each person in each release, -1 where there is none.
+
+    Returns
+    -------
+    int64 (releases, persons)
+        Rows left of each person's crowd, -1 where the person is not in the release.
+
+    Notes
+    -----
+    The attacker knows a person's quasi-identifiers as coded for each release. A row of release A stays in the crowd iff
+    the person fits it and every other release B that shows the person has a row that stays and agrees with it in all
+    columns that both A and B carry: rows are excluded over and over until no further row goes. Where all releases carry
+    the same columns, or the shared columns form no cycle, this is the joint condition: one row a release, all of which
+    agree.
+    """
+    merged = [np.where(of >= 0, shown.classes.record_class[of], -1) for shown, of in zip(releases, record, strict=True)]
+    kind, first = distinct_columns(np.stack(merged))
+    persons = np.stack(merged)[:, first]
+    values = [_values(shown.carried, len(shown.classes.row_class)) for shown in releases]
+    link = _links(releases, values)
+    rows = [_rows(shown.classes, of) for shown, (of, _) in zip(releases, values, strict=True)]
+    sizes = np.stack([_sizes(shown.classes, lists[0], of) for shown, lists, of in zip(releases, rows, persons, strict=True)])
+    offsets = np.cumsum([0] + [len(which) for _, which in values])
+    left = np.empty(persons.shape, dtype=np.int64)
+    for some in _portions(sizes):
+        here = sizes[:, some]
+        begin = np.zeros((len(releases), here.shape[1] + 1), dtype=np.int64)
+        begin[:, 1:] = np.cumsum(here).reshape(here.shape)
+        begin[1:, 0] = begin[:-1, -1]
+        listed, count = np.empty((2, int(here.sum())), dtype=np.int64)
+        for shown, (start, value, number), of, at, offset in zip(releases, rows, persons, begin, offsets, strict=False):
+            bitmap = shown.classes.bitmap
+            list_crowds(shown.classes.level_index, bitmap, start, value + offset, number, of[some], at[:-1], listed, count)
+        crowd = np.empty(here.shape, dtype=np.int64)
+        keep_agreeing(begin, persons[:, some] >= 0, listed, count, link, int(link.max()) + 1, get_num_threads(), crowd)
+        left[:, some] = crowd
+    return left[:, kind]
+
+
+def _values(carried: Mapping[str, NDArray[np.int64]], rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number what each row carries in all columns together, and a row of each number."""
+    columns = [carried[name] for name in sorted(carried)]
+    return distinct_columns(np.stack([*columns, np.zeros(rows, dtype=np.int64)]))
+
+
+def _links(releases: Sequence[Shown], values: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> NDArray[np.int32]:
+    """For each release, and each value of each other one: its number in the columns that both carry."""
+    offsets = np.cumsum([0] + [len(which) for _, which in values])
+    link = np.zeros((len(releases), int(offsets[-1])), dtype=np.int32)
+    for one in range(len(releases)):
+        for other in range(one):
+            common = sorted(releases[one].carried.keys() & releases[other].carried.keys())
+            parts = [
+                np.stack([*(releases[at].carried[name][values[at][1]] for name in common), np.zeros_like(values[at][1])])
+                for at in (one, other)
+            ]
+            number, _ = distinct_columns(np.concatenate(parts, axis=1))
+            link[other, offsets[one] : offsets[one + 1]] = number[: parts[0].shape[1]]
+            link[one, offsets[other] : offsets[other + 1]] = number[parts[0].shape[1] :]
+    return link
+
+
+def _rows(classes: Classes, value: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Values that each class of rows carries, as (start (row classes + 1,), values, how many rows)."""
+    pairs, number = np.unique(np.stack([classes.row_class, value]), axis=1, return_counts=True)
+    start = np.searchsorted(pairs[0], np.arange(classes.cell.shape[1] + 1))
+    return start, np.ascontiguousarray(pairs[1]), number
+
+
+def _sizes(classes: Classes, start: NDArray[np.int64], record: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many values the crowd of each class of records has listed, 0 for persons who are not there."""
+    records = classes.level.shape[1]
+    found, unused = np.empty((2, records), dtype=np.int64)
+    nowhere = np.zeros(classes.cell.shape[1], dtype=np.int64)
+    count_rows(classes.level_index, classes.bitmap, np.diff(start), nowhere, np.zeros(records, dtype=np.int64), found, unused)
+    return np.where(record >= 0, found[record], 0)
+
+
+def _portions(sizes: NDArray[np.int64]) -> Iterator[slice]:
+    """Cut the persons into portions whose lists stay small; one person's are never cut."""
+    ends = np.cumsum(sizes.sum(axis=0))
+    at = 0
+    while at < len(ends):
+        before = int(ends[at - 1]) if at else 0
+        end = max(at + 1, int(np.searchsorted(ends, before + AT_ONCE, side="right")))
+        yield slice(at, end)
+        at = end

@@ -1,0 +1,64 @@
+"""What is left of a person's crowd when releases that show the person are laid side by side. Used by the judges alone."""
+
+import numpy as np
+from numba import prange
+
+from anon_core.jit.kernel import parallel_kernel
+from anon_core.measures.table.crowds_kernels import lowest_bit, rows_of
+
+
+@parallel_kernel
+def list_crowds(level, bitmap, start, value, number, record, begin, listed, count):
+    # level, bitmap: as in judge; start (row classes + 1,) into value, number: how often a class of rows carries each value
+    # record (persons,): class, -1 where the person is not in the release; begin (persons,) into listed, count: filled
+    """List the values that the rows of each person's crowd carry, and how many rows carry them; a value may be listed twice."""
+    for person in prange(len(record)):
+        if record[person] < 0:
+            continue
+        words = np.empty(bitmap.shape[1], dtype=np.uint64)
+        rows_of(record[person], level, bitmap, words)
+        at = begin[person]
+        for w in range(len(words)):
+            word = words[w]
+            while word:
+                row = 64 * w + lowest_bit(word)
+                word &= word - np.uint64(1)
+                for held in range(start[row], start[row + 1]):
+                    listed[at] = value[held]
+                    count[at] = number[held]
+                    at += 1
+
+
+@parallel_kernel
+def keep_agreeing(begin, present, listed, count, link, links, parts, crowd):
+    # begin (releases, persons + 1) into listed, count; present, crowd (releases, persons)
+    # link (releases, values): what a value shows in the columns that its own release and another one carry, below `links`
+    """Exclude rows that agree with no row left in another release, over and over; crowd = the rows that are left.
+
+    Two rows agree where the columns that both releases carry do. `count` is set to 0 where rows are excluded.
+    """
+    releases, persons = present.shape
+    for part in prange(parts):
+        seen = np.zeros(links, dtype=np.int64)
+        stamp = np.int64(0)
+        for person in range(part, persons, parts):
+            changed = True
+            while changed:
+                changed = False
+                for one in range(releases):
+                    for other in range(releases):
+                        if one == other or not present[one, person] or not present[other, person]:
+                            continue
+                        stamp += 1
+                        for at in range(begin[other, person], begin[other, person + 1]):
+                            if count[at]:
+                                seen[link[one, listed[at]]] = stamp
+                        for at in range(begin[one, person], begin[one, person + 1]):
+                            if count[at] and seen[link[other, listed[at]]] != stamp:
+                                count[at] = 0
+                                changed = True
+            for one in range(releases):
+                rows = np.int64(0)
+                for at in range(begin[one, person], begin[one, person + 1]):
+                    rows += count[at]
+                crowd[one, person] = rows if present[one, person] else -1

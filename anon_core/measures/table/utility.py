@@ -1,0 +1,58 @@
+"""What is left to read in a release."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.measures.table.classes import ReleasedCells
+from anon_core.tables.records import Codebook
+
+
+@dataclass(frozen=True)
+class Utility:
+    """Information kept, over all cells of the quasi-identifiers.
+
+    Attributes
+    ----------
+    suppression : float
+        1 - hidden bits / (n f): Definition III.2 of Khan et al.
+    exact : float64 (attributes,)
+        Share of cells that are exact, by column.
+    ncp : float64 (attributes,)
+        Mean over rows of (levels allowed - 1) / (levels - 1), by column.
+    """
+
+    suppression: float
+    exact: NDArray[np.float64]
+    ncp: NDArray[np.float64]
+
+    @property
+    def cells_exact(self) -> float:
+        """Share of all cells that are exact."""
+        return float(self.exact.mean())
+
+    @property
+    def gcp(self) -> float:
+        """Mean NCP of all cells."""
+        return float(self.ncp.mean())
+
+
+def utility(codebook: Codebook, released: ReleasedCells) -> Utility:
+    """Measure released cells; an unreadable cell counts as fully hidden.
+
+    References
+    ----------
+    Liang and Samavi, Optimization-based k-Anonymity Algorithms (NCP, GCP); Khan et al., Definition III.2.
+    """
+    levels = np.array([a.levels for a in codebook.attributes])[:, None]
+    sizes = released.sizes()
+    sizes = np.where(sizes == 0, levels, sizes)
+    # A value set of s one-hot levels hides s bits; an interval of s levels hides s - 1 thermometer bits.
+    hidden = np.where(sizes == 1, 0, sizes - codebook.ordinal[:, None])
+    return Utility(
+        suppression=1 - float(hidden.sum()) / (released.rows * codebook.features),
+        exact=(sizes == 1).mean(axis=1),
+        # Whole numbers are summed, so that the order of the rows decides no digit.
+        ncp=(sizes - 1).mean(axis=1) / np.maximum(1, levels[:, 0] - 1),
+    )

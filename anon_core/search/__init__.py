@@ -1,0 +1,1 @@
+"""The exact search for the nearest records under an adaptive dissimilarity."""

@@ -1,0 +1,199 @@
+"""The complete graph of an adaptive dissimilarity, never stored: E_ij = sum over bits l of (W_il + W_jl) [x_il != x_jl]."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.jit.lanes import LANES, zero_lanes
+from anon_core.search.costs_kernels import Costs, fill_costs
+from anon_core.tables.records import BinaryTable, Codebook
+
+UNIT = 2**12  # weight of the lightest fresh bit; integers make every sum exact in any order
+LARGEST_SUM = 2**24 - 2**9  # no E_ij passes it: 16 bits coarse, 8 bits fine
+NARROW_SUM = 2**16 - 2  # sums that fit one lane of the search need no fine part
+NARROW_UNIT = 2**8  # the least weight of the lightest fresh bit that is worth that
+MOST_STEPS = 4096  # counts past this weigh as this one; only epsilon above about 400 decays so slowly
+
+
+def integer_weights(
+    bits: NDArray[np.float64], cells: NDArray[np.float64], book: Codebook
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Integer base weights of bits and cells from positive relative ones (zero for cells that do not count).
+
+    The greatest possible E_ij is `NARROW_SUM` where the lightest still weighs `NARROW_UNIT` then. Else the lightest weighs
+    `UNIT`, or less where the greatest E_ij would pass `LARGEST_SUM`.
+
+    Parameters
+    ----------
+    bits : float64 (f,)
+    cells : float64 (attributes,)
+        Weight of the first hidden bit of an attribute in addition to its own.
+    """
+    lightest = np.concatenate([bits, cells[cells > 0]]).min()
+    widest = largest_sum(bits, book) + 2 * cells.sum()
+    rounding = largest_sum(np.ones(len(bits)), book) + 2 * len(cells)
+    scale = (NARROW_SUM - rounding) / widest
+    if scale * lightest < NARROW_UNIT:
+        scale = min(UNIT / lightest, (LARGEST_SUM - rounding) / widest)
+    fixed = [np.maximum(each > 0, np.round(each * scale)).astype(np.int32) for each in (bits, cells)]
+    return fixed[0], fixed[1]
+
+
+def largest_sum(weights: NDArray[Any], book: Codebook) -> Any:
+    """The greatest E_ij that bits of these weights allow: all bits of an ordinal attribute differ, or two of a one-hot one."""
+    bits = np.split(weights, book.bit_offsets[1:-1])
+    reach = [part.sum() if ordinal else np.sort(part)[-2:].sum() for part, ordinal in zip(bits, book.ordinal, strict=True)]
+    return 2 * sum(reach)
+
+
+def costs_memory(vertices: int, book: Codebook, threads: int | None = None) -> int:
+    """Bytes of `Dissimilarity.costs`, whole blocks of vertices, and of what each thread makes them in.
+
+    `threads`: those that this process has if None.
+    """
+    blocks, levels = -(-vertices // LANES), np.diff(book.level_offsets)
+    at_work = min(threads or numba.get_num_threads(), blocks)
+    return LANES * (3 * blocks * int(levels.sum()) + 6 * at_work * int(levels.max()))
+
+
+@dataclass(frozen=True)
+class Dissimilarity:
+    """Vertices with levels, and what a difference costs.
+
+    Alike vertices lie side by side: place p holds the vertex layout[p], and arrays over records go by place.
+
+    Attributes
+    ----------
+    layout : int64 (n,)
+        The vertices sorted by their levels.
+    sorted_by : int64 (attributes,)
+        Attributes in the order of sorting, those of least entropy first: long runs of vertices that share a beginning.
+    codes : int32 (attributes, n)
+        Levels by place.
+    blank : bool (attributes, n)
+        Cells that cost their own record nothing, by place.
+    level_offsets, bit_offsets : int64 (attributes + 1,)
+    ordinal : bool (attributes,)
+    lut : int32 (classes, steps)
+        Weight of a bit of a class by the number of neighbours that differ in it.
+    bit_class : int32 (f,)
+    cell_lut : int32 (attributes, steps)
+        What a difference in an attribute costs beside its bits, by the number of neighbours that differ in it.
+    shift : int
+        Bits of a cost that go into its fine part: what is left of any E_ij lies below 2^16 - 1.
+    """
+
+    layout: NDArray[np.int64]
+    sorted_by: NDArray[np.int64]
+    codes: NDArray[np.int32]
+    blank: NDArray[np.bool_]
+    level_offsets: NDArray[np.int64]
+    bit_offsets: NDArray[np.int64]
+    ordinal: NDArray[np.bool_]
+    lut: NDArray[np.int32]
+    bit_class: NDArray[np.int32]
+    cell_lut: NDArray[np.int32]
+    shift: int
+
+    @classmethod
+    def of(
+        cls,
+        table: BinaryTable,
+        weights: NDArray[np.int32],
+        epsilon: float,
+        cell_weights: NDArray[np.int32] | None = None,
+    ) -> "Dissimilarity":
+        """Fresh weights int32 (f,) of the bits and, where given, int32 (attributes,) of the cells; see `fading`."""
+        book = table.codebook
+        cells = np.zeros(len(book.attributes), dtype=np.int32) if cell_weights is None else cell_weights
+        base, bit_class = np.unique(weights, return_inverse=True)
+        sorted_by = np.argsort([_entropy(codes) for codes in table.codes], kind="stable")
+        layout = np.lexsort(table.codes[sorted_by[::-1]])
+        largest = int(largest_sum(weights, book)) + 2 * int(cells.sum(dtype=np.int64))
+        return cls(
+            layout,
+            sorted_by,
+            np.take(table.codes, layout, axis=1),
+            np.take(table.blank, layout, axis=1),
+            book.level_offsets,
+            book.bit_offsets,
+            book.ordinal,
+            base.astype(np.int32)[:, None],
+            bit_class.reshape(-1).astype(np.int32),
+            cells[:, None],
+            max(0, (largest + 1).bit_length() - 16),
+        ).fading(epsilon)
+
+    def fading(self, epsilon: float) -> "Dissimilarity":
+        """The same with W = round(weight * (epsilon / (1 + epsilon))^count), Algorithm 1, line 9 of Khan et al.
+
+        A cell's weight falls in the same way with the count of neighbours that differ in its attribute.
+        """
+        base, cells = self.lut[:, :1], self.cell_lut[:, :1]
+        ratio = epsilon / (1 + epsilon)
+        heaviest = max(base.max(), cells.max())
+        fall = -np.log(min(ratio, 1 - 1 / MOST_STEPS))  # the ratio of a great epsilon is 1 as float64
+        decay = ratio ** np.arange(int(min(MOST_STEPS, np.ceil(np.log(4.0 * heaviest) / fall) + 1)))
+        lut, cell_lut = (np.round(weights * decay).astype(np.int32) for weights in (base, cells))
+        return replace(self, lut=lut, cell_lut=cell_lut)
+
+    @property
+    def vertices(self) -> int:
+        """Number of vertices n."""
+        return int(self.codes.shape[1])
+
+    @cached_property
+    def place(self) -> NDArray[np.int64]:
+        """int64 (n,): where each vertex lies."""
+        place = np.empty_like(self.layout)
+        place[self.layout] = np.arange(self.vertices)
+        return place
+
+    def costs(self, counts: NDArray[np.uint16], places: NDArray[np.int64] | None = None) -> Costs:
+        """What meeting each level costs vertices on their own side.
+
+        Parameters
+        ----------
+        counts : uint16 (f, n)
+            Number of neighbours that differ from each vertex in each bit, by place.
+        places : int64 (m,), optional
+            Those whose vertices' costs are wanted, all if None.
+        """
+        places = np.arange(self.vertices) if places is None else places
+        shape = (-(-len(places) // LANES), int(self.level_offsets[-1]), LANES)
+        coarse = zero_lanes(*shape)
+        fine = np.zeros(shape if self.shift else (0, *shape[1:]), dtype=np.uint8)
+        fill_costs(
+            places, self.codes, self.blank, counts, self.lut, self.bit_class, self.cell_lut, self.level_offsets,
+            self.bit_offsets, self.ordinal, self.shift, coarse, fine,
+        )  # fmt: skip
+        return Costs(coarse, fine, self.shift)
+
+    def rows(self, places: NDArray[np.int64] | None = None) -> NDArray[np.int32]:
+        """int32 (m, attributes): levels at places (all if None) as rows of the costs, attributes in the order of sorting."""
+        places = np.arange(self.vertices) if places is None else places
+        levels = np.empty((len(places), len(self.codes)), dtype=np.int32)
+        for column, attribute in enumerate(self.sorted_by):
+            levels[:, column] = self.codes[attribute, places]
+            levels[:, column] += np.int32(self.level_offsets[attribute])
+        return levels
+
+    def among(self, members: NDArray[np.int64]) -> tuple["Dissimilarity", NDArray[np.int64]]:
+        """The graph that ascending vertices induce, renamed 0, 1, ..., and the old place of each of its places."""
+        places = np.sort(self.place[members])
+        part = replace(
+            self,
+            layout=np.searchsorted(members, self.layout[places]),
+            codes=np.take(self.codes, places, axis=1),
+            blank=np.take(self.blank, places, axis=1),
+        )
+        return part, places
+
+
+def _entropy(codes: NDArray[np.int32]) -> float:
+    share = np.bincount(codes) / len(codes)
+    return float(-(share[share > 0] * np.log2(share[share > 0])).sum())

@@ -1,0 +1,183 @@
+"""The b-nearest closure: every vertex joined to its b(v) nearest vertices."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.covers.cover_kernels import closure_edges
+from anon_core.jit.lanes import LANES, zero_lanes
+from anon_core.search.costs_kernels import Costs
+from anon_core.search.dissimilarity import Dissimilarity
+from anon_core.search.nearest_kernels import (
+    SPARE,
+    gather_classes,
+    least_steps,
+    nearest,
+    number_nodes,
+)
+from anon_core.search.tiles_kernels import Classes, Tree
+from anon_core.tables.records import Edges
+
+SLICE = 512  # blocks that are searched between two reports
+GROUP = 16  # blocks that share what they read of a large table
+WORTH_GROUPING = 1024  # blocks from which on the costs no longer fit a cache, and groups are enough for all threads
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The b(v) nearest vertices of each vertex v, ascending by (E, vertex).
+
+    Attributes
+    ----------
+    indptr : int64 (n + 1,)
+    vertex, cost : int32 (sum b,)
+    """
+
+    indptr: NDArray[np.int64]
+    vertex: NDArray[np.int32]
+    cost: NDArray[np.int32]
+
+
+def level_tree(graph: Dissimilarity) -> Tree:
+    """The tree of shared beginnings that sorting the vertices makes; time and memory O(n attributes)."""
+    rows = graph.rows()
+    starts = np.flatnonzero(np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)]))
+    distinct = rows[starts]
+    change, skip = np.empty(len(distinct), dtype=np.int32), np.empty(distinct.shape, dtype=np.int32)
+    number_nodes(distinct, change, skip)
+    return Tree(distinct, np.append(starts, graph.vertices), change, skip)
+
+
+def nearest_neighbours(
+    graph: Dissimilarity,
+    tree: Tree,
+    counts: NDArray[np.uint16],
+    b: NDArray[np.int32],
+    before: Neighbours | None = None,
+    report: Callable[[int], None] = lambda _: None,
+) -> Neighbours:
+    """Find the b(v) nearest vertices of every vertex exactly.
+
+    Parameters
+    ----------
+    graph : Dissimilarity
+    tree : Tree
+        Of this graph, see `level_tree`.
+    counts : uint16 (f, n)
+        The state of the weights, by place.
+    b : int32 (n,)
+        0 <= b(v) <= n - 1.
+    before : Neighbours, optional
+        The answer under other weights: its lists bound the new distances from above, which saves time only.
+    report : callable, optional
+        Told now and then how many vertices have their lists.
+
+    Returns
+    -------
+    Neighbours
+        Under the strict total order (E_uv, min(u, v), max(u, v)); seen from one vertex that is (E, other vertex).
+
+    Notes
+    -----
+    Twins that differ from none of their neighbours weigh alike and are one class: searched, and compared with, once.
+    Branch and bound: blocks of 64 similar classes walk the tree of levels and leave a subtree as soon as what they pay
+    for its levels, and the least that anyone in it pays for theirs, passes the b-th best known to each; where much of a
+    small subtree is left, all pairs of two blocks are summed at once. On real tables few nodes are visited
+    (docs/performance.md); O(n^2) at worst. Memory O(n levels + sum b). The result depends on no thread.
+    """
+    return Search.of(graph, tree, counts).neighbours(b, before, report)
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What all searches share while the weights stay as they are.
+
+    Attributes
+    ----------
+    tree : Tree
+    classes : Classes
+        Vertices that lie side by side in the tree and no cost tells apart.
+    costs : Costs
+        Of the classes.
+    least : uint16 (distinct rows, attributes)
+        See `least_steps`.
+    """
+
+    tree: Tree
+    classes: Classes
+    costs: Costs
+    least: NDArray[np.uint16]
+
+    @classmethod
+    def of(cls, graph: Dissimilarity, tree: Tree, counts: NDArray[np.uint16]) -> "Search":
+        """For the weights that the counts uint16 (f, n) make: twins that differ from no neighbour weigh alike."""
+        classes, kept = _classes(graph, tree, np.logical_or(graph.blank.any(axis=0), counts.any(axis=0)))
+        costs = graph.costs(counts, kept)
+        least = np.empty(tree.distinct.shape, dtype=np.uint16)
+        starts, stops = graph.level_offsets[:-1][graph.sorted_by], graph.level_offsets[1:][graph.sorted_by]
+        least_steps(costs.coarse, tree, classes, starts, stops, least)
+        return cls(tree, classes, costs, least)
+
+    def neighbours(
+        self, b: NDArray[np.int32], before: Neighbours | None = None, report: Callable[[int], None] = lambda _: None
+    ) -> Neighbours:
+        """Search as `nearest_neighbours` does."""
+        indptr = np.concatenate([[0], np.cumsum(b, dtype=np.int64)])
+        vertex, cost = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=np.int32)
+        listed = np.empty(0, dtype=np.int32) if before is None else before.vertex
+        classes, blocks = self.classes, len(self.costs.coarse)
+        group = _group(len(classes.rows))
+        for begin in range(0, blocks, SLICE):
+            end = min(blocks, begin + SLICE)
+            nearest(
+                self.tree, classes, self.costs, self.least, b, indptr, listed, begin, end, group, vertex, cost
+            )  # fmt: skip
+            report(int(classes.begin[min(len(classes.rows), end * LANES)]))
+        return Neighbours(indptr, vertex, cost)
+
+
+def _classes(graph: Dissimilarity, tree: Tree, alone: NDArray[np.bool_]) -> tuple[Classes, NDArray[np.int64]]:
+    """The vertices of each row in one class, but those that stand alone, bool (n,) by place; and the place of one of each."""
+    n, rows = graph.vertices, len(tree.distinct)
+    kept, begin, first = np.empty(n, dtype=np.int64), np.empty(n + 1, dtype=np.int64), np.empty(rows + 1, dtype=np.int64)
+    member, home = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+    size = gather_classes(tree.first, graph.layout, alone, kept, first, begin, member, home)
+    kept = kept[:size]
+    levels = graph.rows(kept)
+    padded = np.zeros((-(-size // LANES) * LANES, levels.shape[1]), dtype=np.uint16)
+    padded[:size] = levels  # modulo 2^16
+    own = zero_lanes(len(padded) // LANES, levels.shape[1], LANES)
+    own[:] = padded.reshape(-1, LANES, levels.shape[1]).transpose(0, 2, 1)
+    return Classes(levels, own, first, begin[: size + 1], member, home), kept
+
+
+def shares(graph: Dissimilarity, tree: Tree, parts: int) -> NDArray[np.int64]:
+    """int64 (n,): which of `parts` shares of the search each vertex belongs to; runs of distinct rows, dealt out in turn."""
+    row = np.repeat(np.arange(len(tree.distinct)), np.diff(tree.first))
+    return np.take(row, graph.place) // (LANES * _group(len(tree.distinct))) % parts
+
+
+def search_memory(vertices: int, most: int, threads: int | None = None) -> int:
+    """Bytes of the lists at work where a vertex asks for `most` neighbours: a group of blocks on each thread.
+
+    `threads`: those that this process has if None.
+    """
+    group = _group(vertices)
+    at_work = min(threads or numba.get_num_threads(), -(-vertices // (LANES * group)))
+    return at_work * group * LANES * 8 * (2 * most + SPARE)
+
+
+def _group(classes: int) -> int:
+    """How many blocks share what they read."""
+    return GROUP if classes > (WORTH_GROUPING - 1) * LANES else 1
+
+
+def nearest_closure(neighbours: Neighbours) -> Edges:
+    """Join every vertex to its listed neighbours: the union of the lists as undirected edges, each once."""
+    size = len(neighbours.vertex)
+    u, v, weight = (np.empty(size, dtype=np.int32) for _ in range(3))
+    m = closure_edges(neighbours.indptr, neighbours.vertex, neighbours.cost, u, v, weight)
+    return Edges(u[:m], v[:m], weight[:m])

@@ -1,0 +1,37 @@
+"""Costs of given pairs, and of all pairs."""
+
+import numpy as np
+from numba import prange
+
+from anon_core.jit.kernel import kernel, parallel_kernel
+from anon_core.jit.lanes import LANES, pick_levels
+
+
+@kernel
+def pair_cost(rows, costs, i, j):  # rows (n, attributes), costs: `Costs` of the search
+    """E of two records, by place."""
+    attributes, wide = rows.shape[1], costs.coarse.shape[1] * LANES
+    ours, theirs = i // LANES * wide + i % LANES, j // LANES * wide + j % LANES
+    cost = pick_levels(costs.coarse, ours, rows, j * attributes, attributes)
+    cost += pick_levels(costs.coarse, theirs, rows, i * attributes, attributes)
+    if costs.shift:
+        cost <<= costs.shift
+        cost += pick_levels(costs.fine, ours, rows, j * attributes, attributes)
+        cost += pick_levels(costs.fine, theirs, rows, i * attributes, attributes)
+    return cost
+
+
+@parallel_kernel
+def cost_matrix(rows, costs, place, matrix):  # place (n,), matrix (n, n) zeroed, by vertex
+    """matrix[i, j] = E_ij, zero on the diagonal."""
+    for i in prange(len(place)):
+        for j in range(len(place)):
+            if i != j:
+                matrix[i, j] = pair_cost(rows, costs, place[i], place[j])
+
+
+@parallel_kernel
+def edge_costs(rows, costs, place, u, v, weight):
+    """weight[e] = E of the ends of e."""
+    for e in prange(len(u)):
+        weight[e] = np.int32(pair_cost(rows, costs, place[u[e]], place[v[e]]))

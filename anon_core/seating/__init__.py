@@ -1,0 +1,1 @@
+"""The secret matching: which record sits in which row."""

@@ -1,0 +1,206 @@
+"""How likely each record is to sit in each row that it fits: a doubly stochastic matrix, as even as the rows allow."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import get_num_threads
+from numpy.typing import NDArray
+
+from anon_core.anonymizers.adaptive.agreement_kernels import map_allowed
+from anon_core.seating.filling_kernels import fill, turn_around
+from anon_core.seating.levelling_kernels import SHARE, add_kept, level, set_limits, settle
+from anon_core.seating.seats_kernels import list_fitting_rows
+from anon_core.tables.encoding import distinct_columns
+from anon_core.tables.records import BinaryTable, MaskedTable
+
+MOST_PAIRS = 3 * 2**24  # listed; 20 bytes each, 1 GiB
+SWEEPS = 20  # more move little (docs/performance.md)
+CLOSE = 256  # one in so many may still miss its row when levelling ends
+FREE = 2**62
+FITTING = 64  # the first limits are those that all but one in so many of the levelled shares keep
+# The greatest chance of the own row and of any other, times k; what does not go in under one pair goes in under the next.
+LEVELLED = (SHARE, 4 * SHARE)
+LIMITS = (
+    *((SHARE, half * SHARE // 2) for half in (2, 3, 4, 6)),
+    LEVELLED,
+    (3 * SHARE // 2, 8 * SHARE),
+    (3 * SHARE, 16 * SHARE),
+    (FREE, FREE),
+)
+
+
+@dataclass(frozen=True)
+class Seats:
+    """Which rows each record fits, equal ones merged.
+
+    Attributes
+    ----------
+    record_class : int64 (n,)
+        Number of each record's class: its levels and its k.
+    row_class : int64 (n,)
+        Number of the class of the row made from each record: what it shows and what it hides.
+    size, row_size : int64 (record classes,), int64 (row classes,)
+        How many are in each.
+    k : int64 (record classes,)
+    indptr : int64 (record classes + 1,)
+    rows : int32 (pairs,)
+        Row classes that class c fits: rows[indptr[c] : indptr[c + 1]], those made from its own records first.
+    owns : int64 (record classes,)
+        How many of them are its own.
+    own : int64 (n,)
+        Where among the pairs each record stands with the own row.
+    """
+
+    record_class: NDArray[np.int64]
+    row_class: NDArray[np.int64]
+    size: NDArray[np.int64]
+    row_size: NDArray[np.int64]
+    k: NDArray[np.int64]
+    indptr: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    owns: NDArray[np.int64]
+    own: NDArray[np.int64]
+
+    @property
+    def lists(self) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+        """What the kernels read: indptr, rows, owns."""
+        return self.indptr, self.rows, self.owns
+
+
+@dataclass(frozen=True)
+class SeatChances:
+    """A fractional perfect matching of records to rows.
+
+    Attributes
+    ----------
+    seats : Seats
+    held : int32 or int64 (pairs,)
+        By pair of classes, in 1 / SHARE: those of a class of records sum to SHARE times its size, and so do those of a class
+        of rows. All members of the two are alike.
+    """
+
+    seats: Seats
+    held: NDArray[np.signedinteger[Any]]
+
+    @property
+    def of_pairs(self) -> NDArray[np.float64]:
+        """The chance that one record of the class sits in one row of the other, float64 (pairs,)."""
+        seats = self.seats
+        return self.held / (SHARE * np.repeat(seats.size, np.diff(seats.indptr)) * seats.row_size[seats.rows])
+
+    def of_own_row(self) -> NDArray[np.float64]:
+        """How likely each record is to sit in the row made from it, float64 (n,)."""
+        return self.of_pairs[self.seats.own]
+
+    def of_likeliest_row(self) -> NDArray[np.float64]:
+        """How likely the likeliest row of each record is, float64 (n,)."""
+        return np.maximum.reduceat(self.of_pairs, self.seats.indptr[:-1])[self.seats.record_class]
+
+    def of_true_row(self) -> NDArray[np.float64]:
+        """How likely the row that each record then sits in was, on average, float64 (n,)."""
+        chance = self.of_pairs
+        squares = np.add.reduceat(chance * chance * self.seats.row_size[self.seats.rows], self.seats.indptr[:-1])
+        return squares[self.seats.record_class]
+
+
+def list_seats(masked: MaskedTable, places: NDArray[np.uint32]) -> Seats:
+    """Merge equal records and equal rows, and list which fits which.
+
+    Parameters
+    ----------
+    masked : MaskedTable
+    places : uint32 (n,)
+        Random words. Where there are more than `MOST_PAIRS` pairs, each record lists a share that grows with its k: the own
+        rows and then those from a random place on.
+    """
+    table, n = masked.table, masked.table.records
+    record_class, first = distinct_columns(np.vstack([table.codes, table.k[None]]))
+    row_class, first_row = distinct_columns(np.concatenate([table.bits & ~masked.hidden, masked.hidden], axis=1).T)
+    size, row_size = np.bincount(record_class), np.bincount(row_class)
+    k = table.k[first].astype(np.int64)
+    pair = record_class * len(row_size) + row_class
+    kinds, kind = np.unique(pair, return_inverse=True)
+    own = kinds % len(row_size)
+    own_start = np.searchsorted(kinds, np.arange(len(size) + 1) * len(row_size))
+
+    book = table.codebook
+    allowed = _allowed(table, masked.hidden, first_row)
+    most_telling = np.argsort([-attribute.levels for attribute in book.attributes], kind="stable")  # few rows for the others
+    codes, offsets = np.ascontiguousarray(table.codes[most_telling][:, first]), book.level_offsets[:-1][most_telling]
+    start = np.zeros(len(size), dtype=np.int64)
+    found, indptr, rows = np.empty(len(size), dtype=np.int64), np.zeros(len(size) + 1, dtype=np.int64), np.empty(0, np.int32)
+    list_fitting_rows(codes, offsets, allowed, start, own_start, own, indptr, rows, found)
+    if found.sum() > MOST_PAIRS:
+        found = np.minimum(found, np.maximum(np.diff(own_start), MOST_PAIRS * k // k.sum()))
+        start = ((places[first].astype(np.uint64) * np.uint64(allowed.shape[1])) >> np.uint64(32)).astype(np.int64)
+    indptr[1:] = np.cumsum(found)
+    rows = np.empty(indptr[-1], dtype=np.int32)
+    list_fitting_rows(codes, offsets, allowed, start, own_start, own, indptr, rows, found)
+    owns = np.diff(own_start)
+    at = indptr[record_class] + kind.reshape(n) - own_start[record_class]
+    return Seats(record_class, row_class, size, row_size, k, indptr, rows, owns, at)
+
+
+def seat_chances(seats: Seats) -> SeatChances:
+    """Spread each record's chance over the rows that it fits.
+
+    Parameters
+    ----------
+    seats : Seats
+
+    Returns
+    -------
+    SeatChances
+        A function of the seats alone.
+
+    Notes
+    -----
+    First the doubly stochastic matrix of least sum of k(v) P(v, r)^2 with P(v, r) <= LEVELLED / k(v) is neared from its dual:
+    P(v, r) = (a(v) + b(r)) / k(v) within the limits. What is left is added as a maximum flow under the least limits that
+    hardly lower it; what cannot be, under the next ones. All in whole numbers. Time O(pairs) a sweep and a round of the
+    flow, memory 20 bytes a pair (docs/theory.md, 8).
+    """
+    indptr, rows, owns = seats.lists
+    limits, levelled = np.array(LIMITS, dtype=np.int64), LIMITS.index(LEVELLED)
+    rate = np.maximum(1, SHARE * seats.size // seats.k)
+    a, b = _levelled(seats, rate, limits[levelled])
+    kept = np.zeros(levelled + 1, dtype=np.int64)
+    add_kept(indptr, rows, owns, seats.row_size, rate, limits, a, b, kept)
+    first = int((FITTING * (kept[-1] - kept) > kept[-1]).sum())
+
+    left, right = seats.size * SHARE, seats.row_size * SHARE
+    exact = np.int32 if max(left.max(), right.max()) < 2**31 else np.int64
+    limit: NDArray[np.signedinteger[Any]] = np.empty(len(rows), dtype=exact)
+    held = np.empty_like(limit)
+    start = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(right)))])
+    slot, owner = np.empty(len(rows), dtype=np.int32), np.empty(len(rows), dtype=np.int32)
+    turn_around(indptr, rows, start, slot, owner)
+    for step in range(first, len(limits)):
+        set_limits(indptr, rows, owns, seats.size, seats.row_size, seats.k, limits[step], limit)
+        if step == first:
+            settle(indptr, rows, seats.k, a, b, limits[step, 1], limit, held, left, right)
+        fill(indptr, rows, limit, held, left, right, start, slot, owner)
+        if not left.any():
+            break
+    return SeatChances(seats, held)
+
+
+def _levelled(seats: Seats, rate: NDArray[np.int64], most: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """a (record classes,) and b (row classes,) of the shares a + b."""
+    a, b = np.full(len(seats.size), SHARE, dtype=np.int64), np.zeros(len(seats.row_size), dtype=np.int64)
+    got = np.empty((get_num_threads(), len(b), 2), dtype=np.int64)
+    for _ in range(SWEEPS):
+        missed = level(*seats.lists, seats.row_size, seats.k, rate, most, a, b, got)
+        if missed * CLOSE <= SHARE * len(seats.record_class):
+            break
+    return a, b
+
+
+def _allowed(table: BinaryTable, hidden: NDArray[np.uint64], first: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Bitmaps over the row classes, of which these are the first members: who allows each level."""
+    book = table.codebook
+    allowed = np.zeros((int(book.level_offsets[-1]), -(-len(first) // 64)), dtype=np.uint64)
+    codes = np.ascontiguousarray(table.codes[:, first])
+    map_allowed(codes, hidden[first], book.level_offsets, book.bit_offsets, book.ordinal, allowed)
+    return allowed

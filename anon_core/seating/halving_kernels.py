@@ -1,0 +1,45 @@
+"""Halving the edges of a multigraph in which every degree is even, by fair coins."""
+
+import numpy as np
+
+from anon_core.jit.kernel import kernel
+
+
+@kernel
+def pair_ends(vertex, vertices, words, order, mate):
+    # vertex (m,): of each edge, each vertex an even number of times; words uint32 (m,); order (m,) room; mate (m,): filled
+    """mate[e] = the edge that e is paired with at its vertex, as shuffled by the words."""
+    start = np.zeros(vertices + 1, dtype=np.int64)
+    for e in range(len(vertex)):
+        start[vertex[e] + 1] += 1
+    for v in range(vertices):
+        start[v + 1] += start[v]
+    free = start[:-1].copy()
+    for e in range(len(vertex)):
+        order[free[vertex[e]]] = e
+        free[vertex[e]] += 1
+    for v in range(vertices):
+        for last in range(start[v + 1] - 1, start[v], -1):
+            pick = start[v] + np.int64((np.uint64(words[last]) * np.uint64(last - start[v] + 1)) >> np.uint64(32))
+            order[last], order[pick] = order[pick], order[last]
+    for place in range(0, len(vertex) - 1, 2):
+        e, f = order[place], order[place + 1]
+        mate[e], mate[f] = f, e
+
+
+@kernel
+def toss(left_mate, right_mate, coins, up):  # coins uint32, a bit an edge; up (m,): filled
+    """up[e] = 0 or 1: along each cycle of mates in turn, by the coin of its first edge; so of mates one is up."""
+    up[:] = -1
+    for first in range(len(up)):
+        if up[first] >= 0:
+            continue
+        coin = (coins[first >> 5] >> np.uint32(first & 31)) & np.uint32(1)
+        e = first
+        while True:
+            up[e] = coin
+            e = left_mate[e]
+            up[e] = 1 - coin
+            e = right_mate[e]
+            if e == first:
+                break

@@ -1,0 +1,118 @@
+"""Chances spread evenly over a bipartite graph, in whole numbers: sums are the same in any order.
+
+Left vertices c have size[c] members and a wish k[c], right vertices r have row_size[r]; those of c are
+rows[indptr[c] : indptr[c + 1]], the first owns[c] of them its own. A pair's share is counted in SHARE / k[c].
+"""
+
+import numpy as np
+from numba import prange
+
+from anon_core.jit.kernel import kernel, parallel_kernel
+
+SHARE = 2**16
+FARTHEST = 64 * SHARE
+STEP = SHARE // 8  # where no share can be moved
+
+
+@parallel_kernel
+def level(indptr, rows, owns, row_size, k, rate, most, a, b, got):
+    # rate (C,): SHARE * size / k; most (2,): greatest share of own pairs and others; a, b: changed; got (threads, R, 2): room
+    """One step towards the least sum of squares: a pair's share is a[c] + b[r], at least 0, at most `most`.
+
+    a moves until what c's members get is 1 each, b until a row's records are; one Newton step of each (two of a). Returns by
+    how much the rows miss it, in all.
+    """
+    threads, classes = got.shape[0], len(k)
+    for t in prange(threads):
+        got[t] = 0
+        for c in range(t * classes // threads, (t + 1) * classes // threads):
+            begin, end = indptr[c], indptr[c + 1]
+            middle = begin + owns[c]
+            for _ in range(2):
+                total, slope, own = np.int64(0), np.int64(0), a[c]
+                for e in range(begin, end):
+                    r = rows[e]
+                    wished = own + b[r]
+                    share = max(np.int64(0), min(wished, most[0] if e < middle else most[1]))
+                    total += share * row_size[r]
+                    slope += row_size[r] if share == wished else 0
+                a[c] = moved(own, k[c] * SHARE - total, slope)
+            own = a[c]
+            for e in range(begin, end):
+                r = rows[e]
+                wished = own + b[r]
+                share = max(np.int64(0), min(wished, most[0] if e < middle else most[1]))
+                got[t, r, 0] += rate[c] * share
+                got[t, r, 1] += rate[c] if share == wished else 0
+    missed = np.int64(0)
+    for r in range(len(b)):
+        total, slope = np.int64(0), np.int64(0)
+        for t in range(threads):
+            total += got[t, r, 0]
+            slope += got[t, r, 1]
+        miss = np.int64(SHARE * SHARE) - total
+        missed += abs(miss // SHARE) * row_size[r]
+        b[r] = moved(b[r], miss - miss // 8, slope)
+    return missed
+
+
+@kernel
+def moved(place, miss, slope):
+    """`place` after a Newton step."""
+    step = miss // slope if slope > 0 else (STEP if miss > 0 else -STEP)
+    return max(np.int64(-FARTHEST), min(np.int64(FARTHEST), place + step))
+
+
+@kernel
+def add_kept(indptr, rows, owns, row_size, rate, limits, a, b, kept):  # limits (steps, 2), the last ones the greatest
+    """kept[step] += what the shares a[c] + b[r] come to within limits[step]."""
+    top = len(kept) - 1
+    for c in range(len(rate)):
+        for e in range(indptr[c], indptr[c + 1]):
+            side = 0 if e < indptr[c] + owns[c] else 1
+            share = min(a[c] + b[rows[e]], limits[top, side])
+            if share <= 0:
+                continue
+            weight = rate[c] * row_size[rows[e]]
+            kept[top] += weight * share
+            for step in range(top):
+                kept[step] += weight * min(share, limits[step, side])
+
+
+@kernel
+def set_limits(indptr, rows, owns, size, row_size, k, most, limit):  # limit (pairs,): filled
+    """limit[e] = the most that a pair of vertices may hold when none of its members' pairs passes most / k; in 1 / SHARE."""
+    for c in range(len(size)):
+        for e in range(indptr[c], indptr[c + 1]):
+            share = most[0] if e < indptr[c] + owns[c] else most[1]
+            fewer, more = min(size[c], row_size[rows[e]]), max(size[c], row_size[rows[e]])
+            limit[e] = fewer * SHARE if share >= -(-k[c] * SHARE // more) else share * more // k[c] * fewer
+
+
+@kernel
+def settle(indptr, rows, k, a, b, most, limit, held, left, right):
+    # most: the greatest share; held (pairs,): filled; left (C,), right (R,): what is to be held, lowered by what is
+    """Hold the shares a[c] + b[r] within the limits; where they come to more than a vertex has, less of each."""
+    got = np.zeros(len(right), dtype=np.int64)
+    for c in range(len(left)):
+        total = np.int64(0)
+        for e in range(indptr[c], indptr[c + 1]):
+            share = max(np.int64(0), min(a[c] + b[rows[e]], most))
+            held[e] = min(np.int64(limit[e]), share * (left[c] // SHARE) // k[c] * (right[rows[e]] // SHARE))
+            total += held[e]
+        for e in range(indptr[c], indptr[c + 1]):
+            held[e] = lowered(held[e], left[c], total)
+            got[rows[e]] += held[e]
+    whole = right.copy()
+    for c in range(len(left)):
+        for e in range(indptr[c], indptr[c + 1]):
+            r = rows[e]
+            held[e] = lowered(held[e], whole[r], got[r])
+            left[c] -= held[e]
+            right[r] -= held[e]
+
+
+@kernel
+def lowered(part, whole, total):
+    """`part` of `total`, as part of `whole` if that is less; rounded down."""
+    return np.int64(part) if total <= whole else np.int64(part) * ((whole << 15) // total) >> 15

@@ -1,0 +1,44 @@
+"""Which rows each record fits."""
+
+import numpy as np
+from numba import prange
+
+from anon_core.jit.kernel import parallel_kernel
+from anon_core.jit.lanes import lowest_lane
+
+
+@parallel_kernel
+def list_fitting_rows(codes, level_offsets, allowed, start, own_start, own, indptr, rows, found):
+    # codes (attributes, m), allowed (levels, words of rows), start (m,) words, indptr (m + 1,): room; found (m,): filled
+    """rows[indptr[p] : indptr[p] + found[p]] = rows that p fits: own[own_start[p] : own_start[p + 1]] (ascending), then others.
+
+    The others come from word start[p] on around the table, as many as there is room. Without `rows` all are counted. Bit r
+    of allowed[level] says that row r may hold that level; whose levels all are allowed fits.
+    """
+    attributes, words, one = codes.shape[0], allowed.shape[1], np.uint64(1)
+    fill = len(rows) > 0
+    for p in prange(codes.shape[1]):
+        first, last = own_start[p], own_start[p + 1]
+        room, total, step, known = indptr[p + 1] - indptr[p], last - first, 0, first
+        for i in range(total if fill else 0):
+            rows[indptr[p] + i] = own[first + i]
+        while step < words and (total < room or not fill):
+            w = (start[p] + step) % words
+            step += 1
+            if w == 0:
+                known = first
+            word = allowed[level_offsets[0] + codes[0, p], w]
+            a = 1
+            while word and a < attributes:
+                word &= allowed[level_offsets[a] + codes[a, p], w]
+                a += 1
+            while word and known < last and own[known] >> 6 <= w:
+                if own[known] >> 6 == w:
+                    word &= ~(one << np.uint64(own[known] & 63))
+                known += 1
+            while word and (total < room or not fill):
+                if fill:
+                    rows[indptr[p] + total] = 64 * w + lowest_lane(word)
+                word &= word - one
+                total += 1
+        found[p] = total

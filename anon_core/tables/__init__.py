@@ -1,0 +1,1 @@
+"""Tables as arrays: columns, codebook, packed records, cells, demands."""

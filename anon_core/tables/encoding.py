@@ -1,0 +1,404 @@
+"""Columns to bits and masked bits back to cells.
+
+Numeric columns become groups that carry their median, categorical columns one level per category. Levels become bits
+one by one (one-hot) or as a thermometer ("value >= level t"), see Khan et al., section V-A for the one-hot form.
+A masked one-hot attribute reads as a value set, a masked thermometer as an interval: both are written as cells here,
+and read back into sets of levels.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.errors import InputError
+from anon_core.tables.packing_kernels import pack_codes, unpack_range
+from anon_core.tables.records import Attribute, BinaryTable, Codebook, ColumnSpec
+
+MISSING = "(missing)"
+ALL = "*"
+
+Columns = Mapping[str, NDArray[Any]]
+
+
+# ---------------------------------------------------------------- fitting
+
+
+def fit(specs: Sequence[ColumnSpec], columns: Columns) -> Codebook:
+    """Choose the levels of each quasi-identifier from the data.
+
+    Parameters
+    ----------
+    specs : sequence of ColumnSpec
+    columns : mapping of str to ndarray
+        float64 with nan for missing (numeric, date), object arrays of str with None for missing (categorical, binary);
+        all of one length n.
+
+    Raises
+    ------
+    InputError
+        Missing values where the plan refuses them, more than two values in a binary column, a level outside a
+        stated order, or no feature at all.
+    """
+    codebook = Codebook(tuple(_fit_attribute(spec, columns[spec.name]) for spec in specs))
+    if codebook.features == 0:
+        raise InputError("no quasi-identifier has more than one value: there is nothing to anonymize")
+    return codebook
+
+
+def _fit_attribute(spec: ColumnSpec, values: NDArray[Any]) -> Attribute:
+    missing = _missing(values)
+    if spec.missing == "refuse" and missing.any():
+        raise InputError(
+            f"column {spec.name!r} has {int(missing.sum())} missing values and the plan refuses them; "
+            "clean the source or set missing = 'category' or 'all-hidden'"
+        )
+    present = values[~missing]
+    edges: tuple[float, ...] = ()
+    numbers: tuple[float, ...] = ()
+    if spec.kind in ("numeric", "date"):
+        edges, numbers = _groups(spec, present.astype(np.float64))
+        labels = [_number_label(spec.kind, number) for number in numbers]
+    else:
+        labels = _category_labels(spec, present)
+    has_missing = bool(missing.any())
+    return Attribute(
+        name=spec.name,
+        kind=spec.kind,
+        # Two levels need one bit, and a thermometer of two levels is that bit.
+        encoding="ordinal" if spec.kind == "binary" else spec.encoding,
+        labels=tuple([MISSING] * has_missing + labels),
+        has_missing=has_missing,
+        hide_missing=has_missing and spec.missing == "all-hidden" and len(labels) > 0,
+        binned=spec.bins is not None,
+        edges=edges,
+        values=numbers,
+        weight=spec.weight,
+    )
+
+
+def complete(specs: Sequence[ColumnSpec], columns: Columns) -> NDArray[np.bool_]:
+    """Which records miss no value in a column whose rule is to drop such records, bool (n,)."""
+    stays = np.ones(len(next(iter(columns.values()))), dtype=np.bool_)
+    for spec in specs:
+        if spec.missing == "drop":
+            stays &= ~_missing(columns[spec.name])
+    return stays
+
+
+def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    if values.dtype.kind == "f":
+        return np.asarray(np.isnan(values), dtype=np.bool_)
+    return np.array([value is None for value in values], dtype=np.bool_)
+
+
+def _groups(spec: ColumnSpec, numbers: NDArray[np.float64]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Inner edges and medians of the groups; no edges where every distinct number is a level."""
+    if not np.isfinite(numbers).all():
+        raise InputError(f"column {spec.name!r} has {int((~np.isfinite(numbers)).sum())} infinite values; remove them")
+    if len(numbers) == 0:
+        return (), ()
+    if spec.bins is None:
+        return (), tuple(float(number) for number in np.unique(numbers))
+    if isinstance(spec.bins, int):
+        shares = np.arange(1, spec.bins) / spec.bins
+        edges = np.unique(np.quantile(numbers, shares, method="inverted_cdf"))
+    else:
+        edges = np.array(spec.bins, dtype=np.float64)
+    group = np.searchsorted(edges, numbers, side="left")
+    filled = np.unique(group)
+    # An empty group has no median: its upper edge goes, the next group takes its range.
+    edges = edges[filled[:-1]]
+    medians = [float(np.median(numbers[group == g])) for g in filled]
+    return tuple(float(edge) for edge in edges), tuple(medians)
+
+
+def _number_label(kind: str, number: float) -> str:
+    if kind == "date":
+        return str(np.datetime64(int(np.floor(number)), "D"))
+    return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
+
+
+def _category_labels(spec: ColumnSpec, values: NDArray[Any]) -> list[str]:
+    found = sorted(set(values.tolist()))
+    if spec.kind == "binary" and len(found) > 2:
+        raise InputError(f"column {spec.name!r} is binary but has {len(found)} distinct values; use kind = 'categorical'")
+    if not spec.order:
+        return found
+    stray = len(set(found) - set(spec.order))
+    if stray:
+        raise InputError(f"column {spec.name!r} has {stray} distinct values that its 'order' does not name")
+    return [label for label in spec.order if label in set(found)]
+
+
+# ---------------------------------------------------------------- encoding
+
+
+def encode(codebook: Codebook, columns: Columns, k: NDArray[np.integer[Any]]) -> BinaryTable:
+    """Encode records under a fitted codebook.
+
+    Parameters
+    ----------
+    codebook : Codebook
+    columns : mapping of str to ndarray
+        As for `fit`.
+    k : int (n,)
+        Demanded level of each record.
+
+    Returns
+    -------
+    BinaryTable
+        In the order of the records given.
+
+    Raises
+    ------
+    InputError
+        A value that no level of the codebook stands for, or k of another length or outside 1 .. n.
+    """
+    codes = np.stack([_codes(attribute, columns[attribute.name]) for attribute in codebook.attributes])
+    n = codes.shape[1]
+    if k.shape != (n,) or (n and (k.min() < 1 or k.max() > n)):
+        raise InputError(f"k must be {n} integers within 1..{n}")
+    blank = np.array([a.hide_missing for a in codebook.attributes])[:, None] & (codes == 0)
+    return BinaryTable(codebook, codes, pack(codebook, codes), k.astype(np.int32), blank)
+
+
+def pack(codebook: Codebook, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
+    """Pack levels (attributes, n) into uint64 (n, words)."""
+    bits = np.zeros((codes.shape[1], codebook.words), dtype=np.uint64)
+    pack_codes(codes, codebook.bit_offsets, codebook.ordinal, bits)
+    return bits
+
+
+def decode(codebook: Codebook, bits: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """Levels (attributes, n) of packed bits (n, words), -1 where the bits are no level: the inverse of `pack`."""
+    levels = np.empty((len(codebook.attributes), len(bits)), dtype=np.int64)
+    for index, attribute in enumerate(codebook.attributes):
+        flags = _features_of(codebook, index, bits)
+        total = flags.sum(axis=1)
+        if attribute.ordinal:
+            levels[index] = np.where((flags[:, 1:] <= flags[:, :-1]).all(axis=1), total, -1)
+        else:
+            levels[index] = np.where(total == 1, flags.argmax(axis=1), -1)
+    return levels
+
+
+def _features_of(codebook: Codebook, index: int, bits: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """One attribute's features of packed records, bool (n, bits of the attribute)."""
+    start, stop = codebook.bit_offsets[index : index + 2]
+    flags = np.empty((len(bits), stop - start), dtype=np.bool_)
+    unpack_range(bits, start, stop, flags)
+    return flags
+
+
+def from_bits(matrix: NDArray[Any], k: NDArray[np.integer[Any]]) -> BinaryTable:
+    """Take a matrix (n, f) of zeros and ones as it is: the paper's X, each feature an attribute of its own."""
+    names = [f"f{l + 1}" for l in range(matrix.shape[1])]
+    codebook = Codebook(tuple(Attribute(name=name, kind="binary", encoding="ordinal", labels=("0", "1")) for name in names))
+    columns = {name: np.where(matrix[:, l] != 0, "1", "0").astype(object) for l, name in enumerate(names)}
+    return encode(codebook, columns, k)
+
+
+def _codes(attribute: Attribute, values: NDArray[Any]) -> NDArray[np.int32]:
+    missing = _missing(values)
+    if missing.any() and not attribute.has_missing:
+        raise InputError(f"column {attribute.name!r}: {int(missing.sum())} missing values, none in the codebook")
+    shift = int(attribute.has_missing)
+    codes = np.zeros(len(values), dtype=np.int32)
+    if attribute.kind in ("numeric", "date"):
+        numbers = values[~missing].astype(np.float64)
+        steps = np.array(attribute.edges if attribute.binned else attribute.values)
+        level = np.searchsorted(steps, numbers, side="left")
+        known = np.isin(numbers, steps) if not attribute.binned else np.full(len(numbers), len(attribute.values) > 0)
+        _require_known(attribute, int((~known).sum()))
+        codes[~missing] = level + shift
+    else:
+        index = {label: level for level, label in enumerate(attribute.labels[shift:], start=shift)}
+        present = np.fromiter((index.get(value, -1) for value in values[~missing]), dtype=np.int32)
+        _require_known(attribute, int((present < 0).sum()))
+        codes[~missing] = present
+    return codes
+
+
+def _require_known(attribute: Attribute, strays: int) -> None:
+    if strays:
+        raise InputError(f"column {attribute.name!r}: {strays} values that the codebook does not know")
+
+
+# ---------------------------------------------------------------- cells
+
+
+def write_cells(table: BinaryTable, hidden: NDArray[np.uint64]) -> dict[str, NDArray[np.object_]]:
+    """Write each record's masked quasi-identifiers as text.
+
+    Parameters
+    ----------
+    table : BinaryTable
+    hidden : uint64 (n, words)
+
+    Returns
+    -------
+    dict of str to object (n,)
+        Exact value, value set ``A|B|C``, interval ``lo..hi``, or ``*``.
+    """
+    cells = {}
+    for index, attribute in enumerate(table.codebook.attributes):
+        flags = _features_of(table.codebook, index, hidden)
+        # One text per distinct (level, pattern); tables repeat.
+        pattern = np.vstack([table.codes[index], np.packbits(flags, axis=1).T])
+        kind, first = distinct_columns(pattern)
+        labels = label_texts(attribute)
+        texts = [_cell(attribute, labels, int(table.codes[index, row]), flags[row]) for row in first]
+        cells[attribute.name] = np.array(texts, dtype=object)[kind]
+    return cells
+
+
+def distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number the distinct columns of a matrix (rows, n).
+
+    Returns
+    -------
+    kind : int64 (n,)
+        Number of each column, in lexicographic order from the last row.
+    first : int64 (kinds,)
+        A column of each kind.
+    """
+    order = np.lexsort(columns)
+    changes = np.zeros(len(order), dtype=np.bool_)
+    changes[:1] = True
+    for row in columns:
+        ordered = row[order]
+        changes[1:] |= ordered[1:] != ordered[:-1]
+    kind = np.empty(len(order), dtype=np.int64)
+    kind[order] = np.cumsum(changes) - 1
+    return kind, order[changes]
+
+
+def _cell(attribute: Attribute, texts: Sequence[str], code: int, hidden: NDArray[np.bool_]) -> str:
+    if not hidden.any():
+        return texts[code]
+    if hidden.all():
+        return ALL
+    if attribute.ordinal:
+        low, high = code, code
+        while low > 0 and hidden[low - 1]:
+            low -= 1
+        while high < attribute.levels - 1 and hidden[high]:
+            high += 1
+        return f"{texts[low]}..{texts[high]}" if low < high else texts[code]
+    if not hidden[code]:  # the one bit that is set shows, whatever else is hidden
+        return texts[code]
+    return "|".join(texts[level] for level in np.flatnonzero(hidden).tolist())
+
+
+def label_texts(attribute: Attribute) -> list[str]:
+    r"""The levels as they stand in cells: ``| * \`` and doubled or outer dots carry a backslash."""
+    shift = int(attribute.has_missing)
+    return [MISSING] * shift + [_escape(label) for label in attribute.labels[shift:]]
+
+
+def _escape(label: str) -> str:
+    if label == "":
+        return "\\_"
+    if label == MISSING:
+        return "\\" + label
+    text = re.sub(r"([\\|*])", r"\\\1", label)
+    return re.sub(r"^\.|\.$|\.(?=\.)|(?<=\.)\.", r"\\.", text)
+
+
+def read_cells(attribute: Attribute, cells: Sequence[str | None]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """Read released cells back as sets of levels.
+
+    Parameters
+    ----------
+    attribute : Attribute
+    cells : sequence of str or None
+        One per released row.
+
+    Returns
+    -------
+    cell : int32 (rows,)
+        Index of each row's cell among the distinct ones.
+    levels : bool (distinct, attribute.levels)
+        Levels that each distinct cell allows; none for a cell that cannot be read.
+    """
+    index: dict[str | None, int] = {}
+    cell = np.fromiter((index.setdefault(text, len(index)) for text in cells), dtype=np.int32, count=len(cells))
+    levels = np.zeros((len(index), attribute.levels), dtype=np.bool_)
+    known = {text: level for level, text in enumerate(label_texts(attribute))}
+    for text, row in index.items():
+        levels[row, _read_cell(attribute, known, text)] = True
+    return cell, levels
+
+
+def _read_cell(attribute: Attribute, known: Mapping[str, int], text: str | None) -> list[int]:
+    if text == ALL:
+        return list(range(attribute.levels))
+    if text is None or text in known:
+        return [] if text is None else [known[text]]
+    if attribute.ordinal:
+        ends = re.fullmatch(r"((?:\\.|[^\\])+?)\.\.((?:\\.|[^\\])+)", text, flags=re.DOTALL)
+        readable = ends is not None and ends[1] in known and ends[2] in known
+        return list(range(known[ends[1]], known[ends[2]] + 1)) if ends and readable else []
+    parts = re.findall(r"((?:\\.|[^\\|])+)(?:\||$)", text, flags=re.DOTALL)
+    readable = "|".join(parts) == text and all(part in known for part in parts)
+    return [known[part] for part in parts] if readable else []
+
+
+# ---------------------------------------------------------------- the published codebook
+
+
+def codebook_to_json(codebook: Codebook) -> dict[str, Any]:
+    """The codebook as it is published: no outer edges, since those are single persons' values."""
+    return {
+        "cells": "exact value | value set A|B|C | interval lo..hi (both ends included) | * (every value)",
+        "escapes": "a backslash stands before | * \\ and before doubled or outer dots of a value; \\_ is the empty text",
+        "groups": "in a column with inner_edges a number is the median of its group and stands for all of it, in intervals too",
+        "attributes": [
+            {
+                "name": a.name,
+                "kind": a.kind,
+                "encoding": a.encoding,
+                "features": a.bits,
+                "labels": list(a.labels),
+                "has_missing": a.has_missing,
+                "hide_missing": a.hide_missing,
+                "inner_edges": list(a.edges),
+                "medians" if a.binned else "values": list(a.values),
+                "weight": a.weight,
+            }
+            for a in codebook.attributes
+        ],
+    }
+
+
+def codebook_from_json(document: Mapping[str, Any]) -> Codebook:
+    """The inverse of `codebook_to_json`.
+
+    Raises
+    ------
+    InputError
+        The document is not a codebook.
+    """
+    try:
+        return Codebook(
+            tuple(
+                Attribute(
+                    name=a["name"],
+                    kind=a["kind"],
+                    encoding=a["encoding"],
+                    labels=tuple(a["labels"]),
+                    has_missing=a["has_missing"],
+                    hide_missing=a["hide_missing"],
+                    binned="medians" in a,
+                    edges=tuple(a["inner_edges"]),
+                    values=tuple(a["medians"] if "medians" in a else a["values"]),
+                    weight=a["weight"],
+                )
+                for a in document["attributes"]
+            )
+        )
+    except (KeyError, TypeError):
+        raise InputError("codebook.json is not a codebook of crowdcover; take it from the release again") from None

@@ -1,0 +1,1 @@
+"""The plan: what a person typed, typed and checked."""

@@ -1,0 +1,106 @@
+"""[checks] of the plan: what else a release must reach to be published; never what it is."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from anon_core.measures.table.diversity import MOST_L
+from flows.plan.document import PlanError
+from kinds.section import Section
+from tasks.judging.drift import DriftLimits
+from tasks.judging.floors import Close, Diverse, Floors
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class DiversitySection(Section):
+    """One entry of [checks] l_diversity."""
+
+    column: str
+    l: Annotated[int, Field(ge=2)]
+    kind: Literal["distinct", "entropy", "recursive"] = "distinct"
+    c: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+
+
+class ClosenessSection(Section):
+    """One entry of [checks] t_closeness."""
+
+    column: str
+    t: Share
+
+
+class DriftSection(Section):
+    """[checks] drift: what may have changed since the last release."""
+
+    rows: Share = DriftLimits.rows
+    new_categories: Share = DriftLimits.new_categories
+    gone_categories: Share = DriftLimits.gone_categories
+    shift: Share = DriftLimits.shift
+    utility: Share = DriftLimits.utility
+    types: Literal["refuse", "allow"] = DriftLimits.types
+    ignore: list[str] = []
+
+
+def _drift(value: Any) -> Any:
+    """Nothing where it is off."""
+    if isinstance(value, str) and value != "off":
+        raise ValueError("must be 'off' or a table such as {rows = 0.3}")
+    return None if value == "off" else value
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, dict) else value
+
+
+class ChecksSection(Section):
+    """[checks]; l_diversity and t_closeness take one table or a list of them."""
+
+    min_utility: Share = 0.0
+    columns: dict[str, Share] = {}
+    l_diversity: Annotated[list[DiversitySection], BeforeValidator(_listed)] = []
+    t_closeness: Annotated[list[ClosenessSection], BeforeValidator(_listed)] = []
+    max_row_loss: Share | None = None
+    drift: Annotated[DriftSection | None, BeforeValidator(_drift)] = DriftSection()
+    max_attack_success: Share | None = None
+
+    def check(self, roles: Mapping[str, str]) -> None:
+        """What belongs together; `roles` are the plan's columns."""
+        for name in self.columns:
+            _require_role("checks.columns", name, "quasi", roles)
+        for close in self.t_closeness:
+            _require_role("checks.t_closeness", close.column, "sensitive", roles)
+        for asked in self.l_diversity:
+            _require_role("checks.l_diversity", asked.column, "sensitive", roles)
+            if (asked.kind == "recursive") != (asked.c is not None):
+                raise PlanError("checks.l_diversity: c belongs to kind = 'recursive', which needs one, e.g. c = 2.0")
+            if asked.kind == "recursive" and asked.l > MOST_L:
+                raise PlanError(f"checks.l_diversity: kind = 'recursive' is measured up to l = {MOST_L}; lower l")
+        for name in self.drift.ignore if self.drift else ():
+            _require_role("checks.drift.ignore", name, "quasi", roles)
+
+    @property
+    def floors(self) -> Floors:
+        """The same for the tasks."""
+        return Floors(
+            min_utility=self.min_utility,
+            columns=self.columns,
+            l_diversity=tuple(Diverse(**asked.model_dump()) for asked in self.l_diversity),
+            t_closeness=tuple(Close(**asked.model_dump()) for asked in self.t_closeness),
+            max_row_loss=self.max_row_loss,
+            max_attack_success=self.max_attack_success,
+        )
+
+    @property
+    def drift_limits(self) -> DriftLimits | None:
+        """What may change from one release to the next; nothing is compared where it is off."""
+        return None if self.drift is None else DriftLimits(**{**self.drift.model_dump(), "ignore": tuple(self.drift.ignore)})
+
+
+def _require_role(key: str, name: str, role: str, roles: Mapping[str, str]) -> None:
+    allowed = ", ".join(column for column, found in roles.items() if found == role) or "none"
+    if name not in roles:
+        raise PlanError(f"{key} names a column that [columns] does not; allowed: {allowed}")
+    if roles[name] != role:
+        words = "no quasi-identifier" if role == "quasi" else "not sensitive"
+        raise PlanError(f"{key}: column {name!r} is {words}, it has role = {roles[name]!r}; allowed: {allowed}")

@@ -1,0 +1,109 @@
+"""[compute] of the plan: on what the release is made, and within what; never what it is."""
+
+import re
+from datetime import timedelta
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from anon_core.anonymizers import Adaptive, Anonymizer
+from anon_core.covers.named import refuse_unspread
+from flows.plan.document import PlanError
+from flows.plan.durations import duration, lasting
+from kinds.section import Section
+from tasks.compute.cluster import Cluster
+
+OF_DASK = ("scheduler", "workers")
+SCHEDULER = r"(tcp|tls|ws|wss|ucx)://[^\s/@]+:\d{1,5}"
+OF_SLURM = ("partition", "account", "time_limit", "start", "mpi", "options")
+# What a job script says by itself, and what no single job has.
+NO_OPTIONS = ("array", "chdir", "error", "export", "job-name", "nodes", "ntasks", "output", "wrap")
+CLOCK = re.compile(r"(?:(\d+)-)?(\d+):([0-5]\d):([0-5]\d)")
+
+Positive = Annotated[int, Field(ge=1)]
+Plain = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.,:@%+=/-]+$")]  # what job scripts take as it is
+
+
+class ClusterSection(Section):
+    """[compute] cluster: what a batch job asks for."""
+
+    launcher: Literal["slurm", "mpirun"]
+    nodes: Positive = 1
+    tasks_per_node: Positive = 1
+    cores_per_task: Positive = 1
+    partition: Plain | None = None
+    account: Plain | None = None
+    time_limit: str | None = None
+    start: Literal["mpirun", "srun"] = "mpirun"
+    mpi: Plain | None = None
+    resubmit: Annotated[int, Field(ge=0)] = 3
+    options: dict[Plain, Plain] = {}
+
+    def cluster(self) -> Cluster:
+        """The same for the tasks, checked."""
+        stated = self.model_fields_set
+        if self.launcher == "mpirun":
+            if idle := [key for key in OF_SLURM if key in stated]:
+                raise PlanError(f"compute.cluster.{idle[0]} belongs to launcher = 'slurm'")
+            if self.nodes > 1:
+                raise PlanError("compute.cluster.nodes: launcher = 'mpirun' uses this machine only; set nodes = 1")
+        if "mpi" in stated and self.start != "srun":
+            raise PlanError("compute.cluster.mpi belongs to start = 'srun'")
+        if idle := [key for key in self.options if key in NO_OPTIONS]:
+            raise PlanError(f"compute.cluster.options.{idle[0]} is not for a plan to say; leave it out")
+        return Cluster(
+            launcher=self.launcher,
+            nodes=self.nodes,
+            tasks_per_node=self.tasks_per_node,
+            cores_per_task=self.cores_per_task,
+            partition=self.partition,
+            account=self.account,
+            time_limit=None if self.time_limit is None else _duration(self.time_limit),
+            start=self.start,
+            mpi=self.mpi,
+            resubmit=self.resubmit,
+            options=tuple(self.options.items()),
+        )
+
+
+class ComputeSection(Section):
+    """[compute]: where and within what it runs; never changes the release."""
+
+    engine: Literal["local", "mpi", "dask"] = "local"
+    threads: Annotated[int, Field(ge=0)] = 0
+    memory: str = "4GiB"
+    scheduler: str | None = None
+    workers: Positive = 2
+    cluster: ClusterSection | None = None
+
+    def check(self, maker: Anonymizer) -> None:
+        """What belongs together."""
+        if self.jobs is not None and isinstance(maker, Adaptive):
+            refuse_unspread(maker.cover)
+        if self.engine != "dask" and (idle := [key for key in OF_DASK if key in self.model_fields_set]):
+            raise PlanError(f"compute.{idle[0]} belongs to engine = 'dask'")
+        if self.scheduler is not None and "workers" in self.model_fields_set:
+            raise PlanError("compute.workers is for a cluster of this machine; that of compute.scheduler has its own")
+        if self.scheduler is not None and not re.fullmatch(SCHEDULER, self.scheduler):
+            raise PlanError("compute.scheduler must be an address like 'tcp://host:8786' or 'tls://host:8786'")
+
+    @property
+    def jobs(self) -> Cluster | None:
+        """What batch jobs ask for; none if this process does the work."""
+        if self.engine != "mpi":
+            if self.cluster is not None:
+                raise PlanError("compute.cluster belongs to engine = 'mpi'")
+            return None
+        if self.cluster is None:
+            raise PlanError("compute.engine = 'mpi' needs compute.cluster, e.g. {launcher = 'mpirun', tasks_per_node = 2}")
+        if self.threads:
+            raise PlanError("compute.threads belongs to engine = 'local' or 'dask'; say compute.cluster.cores_per_task instead")
+        return self.cluster.cluster()
+
+
+def _duration(text: str) -> timedelta:
+    clock = CLOCK.fullmatch(text)
+    limit = duration(text) if clock is None else lasting(*clock.groups())
+    if limit is None:
+        raise PlanError("compute.cluster.time_limit must be like '12:30:00', '2-00:00:00' or '2h30m'")
+    return limit

@@ -1,0 +1,48 @@
+"""[publish] of the plan: where a release and its secrets go."""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from flows.plan.document import PlanError
+from flows.plan.durations import duration
+from kinds.section import Section, Unshown
+
+
+class PublishSection(Section):
+    """[publish]."""
+
+    path: str = "releases"
+    vault: str = "vault"
+    formats: Annotated[list[Literal["parquet", "csv"]], Field(min_length=1)] = ["parquet", "csv"]
+    allow_second_release: bool = False
+    ledger: Unshown[str | None] = None
+    approval: Literal["none", "required"] = "none"
+    approval_timeout: str = "7d"
+
+    def check(self) -> None:
+        """What a ledger may be; and whoever copies the releases must not copy the secrets, wherever links lead."""
+        if self.ledger is not None and not self.ledger.startswith(("postgresql://", "postgres://")):
+            raise PlanError("publish.ledger must start with postgresql://; without it the ledger lies in the vault")
+        path, vault = Path(os.path.realpath(self.path)), Path(os.path.realpath(self.vault))
+        if path.is_relative_to(vault) or vault.is_relative_to(path):
+            found = "are one folder" if path == vault else "lie one inside the other"
+            raise PlanError(
+                f"publish.path and publish.vault {found}: whoever copies one copies the other, and the vault holds secrets; "
+                "name two folders side by side"
+            )
+        if self.approval == "none" and "approval_timeout" in self.model_fields_set:
+            raise PlanError("publish.approval_timeout belongs to approval = 'required'")
+        _ = self.time_to_approve
+
+    @property
+    def time_to_approve(self) -> timedelta | None:
+        """How long a person has to approve; None if nobody has to."""
+        if self.approval == "none":
+            return None
+        if (given := duration(self.approval_timeout)) is None:
+            raise PlanError("publish.approval_timeout must be like '7d', '36h' or '1d12h'")
+        return given

@@ -1,0 +1,1 @@
+"""Tables: one record a row, quasi-identifiers masked."""

@@ -1,0 +1,122 @@
+"""What an audit measures on the way to its findings, as the manifest states it: aggregates only, no Prefect."""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.measures.table.classes import Classes
+from anon_core.measures.table.crowds import Crowds, records_per_row
+from anon_core.measures.table.diversity import Diversity, diversity
+from anon_core.measures.table.utility import Utility
+from anon_core.tables.records import Codebook
+from kinds.table.columns import Column
+
+ORDERED = ("numeric", "date")  # kinds of sensitive columns whose values have ranks
+
+
+@dataclass(frozen=True)
+class Measured:
+    """All numbers of a release.
+
+    `sizes` (attributes, rows) counts the levels each cell allows; `truthful` (records,) tells whether a record's row is
+    true of it; `source_rows` counts those that the plan's rules leave out, too; `attacks` is the manifest's section, empty
+    where people and rows do not pair up.
+    """
+
+    codebook: Codebook
+    crowds: Crowds
+    utility: Utility
+    sizes: NDArray[np.int64]
+    truthful: NDArray[np.bool_]
+    source_rows: int
+    classes: Classes
+    sensitive: dict[str, Diversity]
+    attacks: dict[str, Any]
+
+    def sections(self) -> dict[str, dict[str, Any]]:
+        """What is measured, by section of the manifest."""
+        return {
+            "privacy": self.privacy(),
+            "utility": self.kept(),
+            "protection": self.protection(),
+            "attacks": self.attacks,
+        }
+
+    def privacy(self) -> dict[str, int]:
+        """The manifest's privacy section."""
+        return {
+            "records": len(self.crowds.demanded),
+            "k_min": int(self.crowds.demanded.min()),
+            "k_max": int(self.crowds.demanded.max()),
+            "below_k": self.crowds.below_k,
+            "compatible_min_margin": self.crowds.margin,
+            "matchable_below_k": self.crowds.matchable_below_k,
+            "untruthful_rows": int((~self.truthful).sum()),
+        }
+
+    def kept(self) -> dict[str, Any]:
+        """The manifest's utility section."""
+        return {
+            "suppression": self.utility.suppression,
+            "features": self.codebook.features,
+            "cells_exact": self.utility.cells_exact,
+            "gcp": self.utility.gcp,
+            "per_column": {
+                attribute.name: {"exact": float(exact), "ncp": float(ncp)}
+                for attribute, exact, ncp in zip(self.codebook.attributes, self.utility.exact, self.utility.ncp, strict=True)
+            },
+        }
+
+    def protection(self) -> dict[str, Any]:
+        """The manifest's protection section: what is measured beside the promise."""
+        rows_in, records_in = self.classes.rows_in, self.classes.records_in
+        return {
+            "rows_left_out": self.source_rows - len(self.crowds.demanded),
+            "unique_records": int((records_in == 1).sum()),
+            "over_protection": _spread(self.crowds.surplus),
+            "records_per_row": _spread(records_per_row(self.classes)),
+            "compatible_pairs": int(self.crowds.compatible.sum()),
+            "matchable_pairs": int(self.crowds.matchable.sum()),
+            "equivalence_classes": {"number": len(rows_in), "k": int(rows_in.min())},
+            "sensitive": {name: _told(found) for name, found in self.sensitive.items()},
+        }
+
+
+def sensitive_values(rows: pl.DataFrame, columns: tuple[Column, ...], classes: Classes) -> dict[str, Diversity]:
+    """Measure every sensitive column of the released rows; where the plan gives it ranks, distances are those of ranks."""
+    return {
+        column.name: diversity(classes, _ranks(rows[column.name], column.kind), ordered=column.kind in ORDERED)
+        for column in columns
+        if column.role == "sensitive"
+    }
+
+
+def _ranks(values: pl.Series, kind: str | None) -> NDArray[np.int64]:
+    """Values as ranks from 0, a missing one lowest. A CSV file holds numbers as text."""
+    values = values.alias("")  # polars takes a name such as ^a$ for a pattern
+    if kind != "numeric" or not values.dtype.is_numeric():
+        values = values.cast(pl.String)  # dates as ISO texts keep their order
+    if kind == "numeric" and values.dtype == pl.String:
+        whole = values.cast(pl.Int64, strict=False)
+        values = whole if whole.null_count() == values.null_count() else values.cast(pl.Float64, strict=False)
+    ranks = values.rank("dense").fill_null(0).to_numpy()
+    return np.unique(ranks, return_inverse=True)[1].astype(np.int64)
+
+
+def _spread(numbers: NDArray[np.int64]) -> dict[str, int]:
+    """Least, median and greatest, each a number that occurs."""
+    return dict(zip(("min", "median", "max"), np.quantile(numbers, (0, 0.5, 1), method="lower").tolist(), strict=True))
+
+
+def _told(found: Diversity) -> dict[str, Any]:
+    """The worst crowd by each measure; odds are null where a crowd has too few values."""
+    return {
+        "distinct": int(found.distinct.min()),
+        "effective": float(found.effective.min()),
+        "odds": [odds if math.isfinite(odds) else None for odds in found.odds.tolist()],
+        "distance": float(found.distance.max()),
+    }

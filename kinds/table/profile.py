@@ -1,0 +1,57 @@
+"""What a run remembers of its table for later ones to be compared with; it stays in the vault. No Prefect here."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import polars as pl
+
+from anon_core.measures.table.drift import Profile, drift, knowing, profile
+from kinds.table.columns import Column, arrays
+from kinds.table.layout import CARRIED
+from tasks.judging.drift import Changes
+
+
+def remembered(table: pl.DataFrame, columns: tuple[Column, ...]) -> dict[str, Any]:
+    """Categories, percentiles and counts of the quasi-identifiers, and the types of the columns that are carried along."""
+    specs = [column.spec for column in columns if column.spec is not None]
+    values = arrays(table[[spec.name for spec in specs]])
+    return {
+        "rows": table.height,
+        "columns": {spec.name: asdict(profile(spec.kind, values[spec.name])) for spec in specs},
+        "types": _types(table, columns),
+    }
+
+
+def changes(
+    version: str,
+    before: Mapping[str, Any],
+    table: pl.DataFrame,
+    columns: tuple[Column, ...],
+    earlier: Sequence[Mapping[str, Any]] = (),
+) -> Changes:
+    """A table against what is remembered of the last one, and of the categories of those before.
+
+    Columns with another role or kind in the plan of then are passed over.
+    """
+    profiles = {name: Profile(**column) for name, column in before["columns"].items()}
+    for each in earlier:
+        profiles |= {
+            name: knowing(profiles[name], Profile(**column)) for name, column in each["columns"].items() if name in profiles
+        }
+    same = [c.name for c in columns if c.spec and c.name in profiles and profiles[c.name].kind == c.spec.kind]
+    values = arrays(pl.DataFrame([table[name] for name in same]))
+    types = _types(table, columns)
+    return Changes(
+        version=version,
+        rows_before=before["rows"],
+        rows=table.height,
+        columns={name: drift(profiles[name], values[name]) for name in same},
+        types={name: (before["types"][name], types[name]) for name in types if name in before["types"]},
+    )
+
+
+def _types(table: pl.DataFrame, columns: tuple[Column, ...]) -> dict[str, str]:
+    """Without what some types carry, such as the categories of an Enum."""
+    carried = [column.name for column in columns if column.role in CARRIED]
+    return {name: table[name].dtype.base_type().__name__ for name in carried}

@@ -1,0 +1,1 @@
+"""What a table must look like at each check."""

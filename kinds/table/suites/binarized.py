@@ -1,0 +1,27 @@
+"""What packed records must look like before an anonymizer sees them.
+
+The frame holds `k` and one column of levels per attribute, re-read from the packed bits (-1: they decode to no level),
+under a prefix, for an attribute may be called "k".
+"""
+
+import great_expectations as gx
+import great_expectations.expectations as gxe
+
+from anon_core.tables.records import Codebook
+from validations.expectations import ExpectColumnLevelsToDecode
+
+LEVEL = "level:"
+K = "k"
+
+
+def suite(codebook: Codebook, records: int) -> gx.ExpectationSuite:
+    """Expect bits that decode, and demands that a table of this many records can meet."""
+    table = [
+        gxe.ExpectTableRowCountToEqual(value=records, description=f"Exactly {records:,} records."),
+        gxe.ExpectColumnValuesToNotBeNull(column=K, description="Every record demands a crowd."),
+        gxe.ExpectColumnValuesToBeBetween(
+            column=K, min_value=1, max_value=records, description=f"Every demand is from 1 to {records:,} rows."
+        ),
+    ]
+    levels = [ExpectColumnLevelsToDecode(column=LEVEL + a.name, levels=a.levels) for a in codebook.attributes]
+    return gx.ExpectationSuite(name="binarized", expectations=[*table, *levels])

@@ -1,0 +1,39 @@
+"""What a release must look like before it is published.
+
+The frame holds `key`, per attribute the number of levels that each released cell allows (0: unreadable), what each row
+demanded, the sizes of its crowds, and whether its cells are true.
+"""
+
+import great_expectations as gx
+import great_expectations.expectations as gxe
+
+from anon_core.tables.records import Codebook
+from validations.expectations import (
+    ExpectColumnCellsToAllowALevel,
+    ExpectCrowdsToMeetDemands,
+    ExpectRowsToBeTruthful,
+)
+
+CELL = "cell:"
+KEY, DEMANDED, COMPATIBLE, MATCHABLE, TRUTHFUL = "key", "demanded", "compatible", "matchable", "truthful"
+
+
+def suite(codebook: Codebook, records: int) -> gx.ExpectationSuite:
+    """Expect random keys, readable and truthful cells, and crowds as large as they were demanded."""
+    keys = [
+        gxe.ExpectColumnValuesToNotBeNull(column=KEY, description="Every row has a key."),
+        gxe.ExpectColumnValuesToBeUnique(column=KEY, description="No key occurs twice."),
+        gxe.ExpectColumnValuesToMatchRegex(
+            column=KEY, regex="^[0-9a-f]{16}$", description="Every key is made of 16 hexadecimal digits."
+        ),
+        # "$" also stands before a last line break.
+        gxe.ExpectColumnValueLengthsToEqual(column=KEY, value=16, description="Every key is 16 characters long."),
+    ]
+    rows = [
+        gxe.ExpectTableRowCountToEqual(value=records, description=f"Exactly {records:,} rows, one for each record."),
+        ExpectCrowdsToMeetDemands(crowd_column=COMPATIBLE, demand_column=DEMANDED),
+        ExpectCrowdsToMeetDemands(crowd_column=MATCHABLE, demand_column=DEMANDED),
+        ExpectRowsToBeTruthful(column=TRUTHFUL),
+    ]
+    cells = [ExpectColumnCellsToAllowALevel(column=CELL + a.name, levels=a.levels) for a in codebook.attributes]
+    return gx.ExpectationSuite(name="released", expectations=[*keys, *rows, *cells])

@@ -1,0 +1,1 @@
+"""Where an anonymizer runs: engines, batch jobs, progress."""

@@ -1,0 +1,268 @@
+"""A batch job of a folder in the vault: submit it, find it, look at it, cancel it.
+
+PSI/J writes, submits and cancels; `tasks.compute.slurm` says how the job stands. The job's name holds the folder's: a run that is
+killed finds its job again, whether or not it had time to write down its number.
+"""
+
+import contextlib
+import hashlib
+import os
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal
+
+from anon_core.errors import ClusterError
+from tasks.compute import slurm
+from tasks.compute.slurm import SILENT, JobRecord, NoAnswer
+from tasks.vault.storage import read_json, write_json
+
+SUBMISSION, WORK = "submission", "psij"
+GONE_WITHIN = 60.0  # seconds that a cancelled job may take to end
+LATE = 30.0  # seconds that a file of another machine may take to show
+
+# The rest of the environment stays here: it may hold passwords.
+PASSED = ("HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SLURM_CONF")
+PASSED_KINDS = ("FI_", "I_MPI_", "MPICH_", "NUMBA_", "OMPI_", "PRTE_", "UCX_")
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """[compute] cluster of the plan: what to ask for, and from whom."""
+
+    launcher: Literal["slurm", "mpirun"]
+    nodes: int = 1
+    tasks_per_node: int = 1
+    cores_per_task: int = 1
+    partition: str | None = None
+    account: str | None = None
+    time_limit: timedelta | None = None
+    start: Literal["mpirun", "srun"] = "mpirun"
+    mpi: str | None = None
+    resubmit: int = 3
+    options: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def ranks(self) -> int:
+        """How many processes a job has."""
+        return self.nodes * self.tasks_per_node
+
+
+@dataclass
+class Handle:
+    """A job that was submitted, or found: PSI/J holds all but those of this machine that another process submitted."""
+
+    launcher: str
+    number: str
+    folder: Path
+    after: int  # iterations that were finished when it was submitted
+    job: Any = None
+
+    def look(self) -> JobRecord:
+        """How it stands; a job that Slurm has forgotten is over."""
+        if self.launcher == "slurm":
+            return slurm.show(self.number) or JobRecord("COMPLETED")
+        over = self.job.status.state.final if self.job else _process(self.folder) is None
+        return JobRecord("COMPLETED" if over else "RUNNING")
+
+    def exit_code(self) -> int | None:
+        """What its last process said; none if it had no time to, or if nobody heard it."""
+        if self.launcher == "slurm":
+            said = self.folder / WORK / "slurm" / f"{self.number}.ec"
+            written = shows(lambda: said.exists() and bool(said.read_text().strip()))  # on shared disks names come first
+            return int(said.read_text()) if written else None
+        return self.job.status.exit_code if self.job else None
+
+    def cancel(self) -> bool:
+        """Whether it is gone."""
+        with contextlib.suppress(Exception):  # a job that has ended by itself cannot be cancelled
+            if self.launcher == "slurm":
+                self.job.cancel()
+            else:
+                _kill(int(self.number))
+        return shows(lambda: self.look().ended, GONE_WITHIN)
+
+
+def ready(cluster: Cluster, folder: Path) -> None:
+    """Refuse, before any work is done, what no job can come of."""
+    if absent := [name for name in ("psij", "mpi4py") if find_spec(name) is None]:
+        raise ClusterError(f"{' and '.join(absent)} not installed; pip install 'crowdcover[cluster]'")
+    for path in (str(folder), sys.executable):
+        if shlex.quote(path) != path:
+            raise ClusterError(
+                "the path of publish.vault, or that of Python, has blanks or signs that job scripts do not take; "
+                "use letters, digits and ._-/ only"
+            )
+    if cluster.launcher == "mpirun":
+        return
+    if missing := slurm.missing():
+        raise ClusterError(
+            f"this machine has no {', '.join(missing)}; run on one that submits to Slurm, or set launcher = 'mpirun'"
+        )
+    try:
+        unknown = cluster.partition is not None and not slurm.has_partition(cluster.partition)
+        there = slurm.partitions() if unknown else []
+    except NoAnswer:
+        raise ClusterError(f"{SILENT}; run again when it does") from None
+    if unknown:
+        raise ClusterError(f"compute.cluster.partition is not known to Slurm; allowed: {', '.join(there)}")
+
+
+def cancel(folder: Path) -> bool:
+    """Cancel the folder's job if there is one; whether none is left."""
+    try:
+        handle = under_way(folder)
+    except NoAnswer:
+        return False
+    return handle is None or handle.cancel()
+
+
+def cancel_jobs_of(owner: str, runs: Path) -> None:
+    """Cancel what a flow run has submitted, wherever in the vault."""
+    for path in runs.glob(f"*/*/{SUBMISSION}"):
+        if read_json(path)["owner"] == owner:
+            cancel(path.parent)
+
+
+def submitted(folder: Path, logs: Path, cluster: Cluster, owner: str, engine: str, after: int) -> Handle:
+    """Submit a job that makes the folder's result, or goes on from its checkpoint."""
+    import psij
+
+    logs.mkdir(mode=0o700, exist_ok=True)
+    job = psij.Job(_spec(folder, logs, cluster, engine))
+    record = {"launcher": cluster.launcher, "owner": owner, "after": after}
+    write_json(folder / SUBMISSION, record)
+    with _private_files():
+        try:
+            _executor(cluster.launcher, folder).submit(job)
+        except psij.SubmitException as error:
+            lines = [line.removeprefix("sbatch: error: ") for line in str(error).splitlines() if line.strip()]
+            refusal = f"the job was refused: {'; '.join(dict.fromkeys(lines))}; mend [compute] cluster"
+        else:
+            write_json(folder / SUBMISSION, {**record, "number": job.native_id})
+            return Handle(cluster.launcher, str(job.native_id), folder, after, job)
+    raise ClusterError(refusal)
+
+
+def under_way(folder: Path, owner: str | None = None) -> Handle | None:
+    """The folder's job that waits or runs, whoever submitted it; from now on it is the owner's."""
+    if not (folder / SUBMISSION).exists():
+        return None
+    record = read_json(folder / SUBMISSION)
+    found = slurm.find(_name(folder)) if record["launcher"] == "slurm" else _process(folder)
+    if found is None:
+        return None
+    job = None
+    if record["launcher"] == "slurm":
+        import psij
+
+        job = psij.Job()
+        _executor("slurm", folder).attach(job, found)
+    if owner is not None:
+        write_json(folder / SUBMISSION, {**record, "owner": owner, "number": found})
+    return Handle(record["launcher"], found, folder, record["after"], job)
+
+
+def _spec(folder: Path, logs: Path, cluster: Cluster, engine: str) -> Any:
+    import psij
+
+    slurms = cluster.launcher == "slurm"
+    attributes = psij.JobAttributes(queue_name=cluster.partition, account=cluster.account)
+    attributes.duration = cluster.time_limit  # type: ignore[assignment] # none: as the partition has it
+    attributes.custom_attributes = {
+        "slurm.job-name": _name(folder),
+        **{f"slurm.{key}": value for key, value in cluster.options},
+    }
+    number = 1 + sum(1 for _ in logs.glob("*.out"))
+    return psij.JobSpec(
+        executable=sys.executable,
+        arguments=["-m", "mpi4py", "-m", engine, str(folder)],
+        directory=folder,
+        launcher=cluster.start if slurms else "mpirun",
+        inherit_environment=False,
+        environment=_environment(cluster),
+        stdout_path=logs / f"{number}.out",
+        stderr_path=logs / f"{number}.err",
+        resources=psij.ResourceSpecV1(
+            node_count=cluster.nodes, processes_per_node=cluster.tasks_per_node, cpu_cores_per_process=cluster.cores_per_task
+        ),
+        attributes=attributes,
+    )
+
+
+def _environment(cluster: Cluster) -> dict[str, str | int]:
+    passed = {name: value for name, value in os.environ.items() if name in PASSED or name.startswith(PASSED_KINDS)}
+    passed["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    if here := os.environ.get("PYTHONPATH"):
+        passed["PYTHONPATH"] = os.pathsep.join(os.path.abspath(path) for path in here.split(os.pathsep))
+    if cluster.launcher == "slurm":
+        # srun: keep what is exported here; as many cores as the job has; a rank that dies ends the others
+        passed |= {"SLURM_EXPORT_ENV": "ALL", "SRUN_CPUS_PER_TASK": str(cluster.cores_per_task), "SLURM_KILL_BAD_EXIT": "1"}
+    if cluster.mpi is not None:
+        passed["SLURM_MPI_TYPE"] = cluster.mpi
+    return dict(passed)
+
+
+def _executor(launcher: str, folder: Path) -> Any:
+    import psij
+
+    if launcher == "mpirun":
+        return psij.JobExecutor.get_instance("local", config=psij.JobExecutorConfig(work_directory=folder / WORK))
+    from psij.executors.batch.slurm import SlurmExecutorConfig
+
+    never = 10**8  # PSI/J's own look at the queue takes odd reasons of anyone's job for the end of this one
+    config = SlurmExecutorConfig(
+        work_directory=folder / WORK, queue_polling_interval=never, initial_queue_polling_delay=never, keep_files=True
+    )
+    return psij.JobExecutor.get_instance("slurm", config=config)
+
+
+def _name(folder: Path) -> str:
+    return "crowdcover-" + hashlib.sha256(str(folder).encode()).hexdigest()[:12]
+
+
+def _process(folder: Path) -> str | None:
+    """The process on this machine that runs PSI/J's script from the folder."""
+    script, found = os.fsencode(folder / WORK) + b"/", {}
+    for path in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if any(argument.startswith(script) for argument in (path / "cmdline").read_bytes().split(b"\0")[:2]):
+                found[path.name] = (path / "stat").read_text().rpartition(")")[2].split()[1]
+    return next((number for number, parent in found.items() if parent not in found), None)  # the script forks itself
+
+
+def _kill(number: int) -> None:
+    """End a process and all below it. PSI/J's reaper of local jobs dies when one ends just before it is to be cancelled."""
+    import psutil
+
+    root = psutil.Process(number)
+    for process in (*root.children(recursive=True), root):
+        with contextlib.suppress(psutil.Error):
+            process.kill()
+
+
+def shows(holds: Callable[[], bool], within: float = LATE) -> bool:
+    """Whether something comes to hold before long; a controller that does not answer says nothing."""
+    end = time.monotonic() + within
+    while True:
+        with contextlib.suppress(NoAnswer):
+            if holds():
+                return True
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.2)
+
+
+@contextlib.contextmanager
+def _private_files() -> Iterator[None]:
+    """What PSI/J and the job write is for the owner only."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)

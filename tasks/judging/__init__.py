@@ -1,0 +1,1 @@
+"""Judging releases of any kind: floors, traces, drift."""

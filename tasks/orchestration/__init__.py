@@ -1,0 +1,1 @@
+"""What all stages share of Prefect: the task decorator, the log, the gates."""

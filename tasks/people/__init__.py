@@ -1,0 +1,1 @@
+"""Who is in a release: digests, the ledger, overlap of releases."""

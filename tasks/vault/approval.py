@@ -1,0 +1,278 @@
+"""A person's approval as it stands in the vault: what was asked, until when, and what was decided. No Prefect here.
+
+    <vault>/runs/<run>/approval.json    every request of the run with its decision; the last one counts
+    <vault>/runs/<run>/approval.html    the report as it would be published
+
+A request is about exact bytes. Whatever else would be published is another request, and a decision is never overwritten.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from anon_core.errors import AnonymityError, GuaranteeError
+from kinds.table.layout import MANIFEST
+from tasks.vault.storage import Run, file_sha256, holds_files, read_json, write_json
+
+RECORD = "approval.json"
+PAGE = "approval.html"
+# What a manifest says of the moment at which it was written.
+OF_THE_MOMENT = ("version", "created", "timings", "peak_memory_bytes", "approval")
+LONGEST_NAME = 100
+LONGEST_NOTE = 500
+UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
+
+
+class WaitingError(AnonymityError):
+    """Nothing is published before a person has approved it."""
+
+
+class DecisionError(AnonymityError):
+    """There is nothing to decide, or it was not decided in words that can be kept."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Who decided what, in the person's own words."""
+
+    approved: bool
+    by: str
+    note: str
+    at: str
+
+    @classmethod
+    def of(cls, *, approved: bool, by: str, note: str) -> "Decision":
+        """A decision of this moment; words that could not stand in a line of text are refused."""
+        return cls(approved, _line("the name", by, 1, LONGEST_NAME), _line("the note", note, 0, LONGEST_NOTE), _moment(now()))
+
+    @property
+    def sentence(self) -> str:
+        """For logs and refusals."""
+        return f"{'approved' if self.approved else 'rejected'} by {self.by} at {self.at}" + (
+            f": {self.note}" if self.note else ""
+        )
+
+
+@dataclass(frozen=True)
+class Suspended:
+    """The flow run of a deployment that waits for the decision, and the key of its form."""
+
+    flow_run: str
+    key: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a person is asked to approve; the manifest has neither approval nor files."""
+
+    files: Mapping[str, str]
+    folder: str
+    verdict: str
+    manifest: Mapping[str, Any]
+
+    @property
+    def sha256(self) -> str:
+        """Hash of what the decision is about."""
+        lasting = {name: value for name, value in self.manifest.items() if name not in OF_THE_MOMENT}
+        about = {"files": dict(self.files), "folder": self.folder, "verdict": self.verdict, "manifest": lasting}
+        return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
+
+    def is_about(self, manifest: Mapping[str, Any], folder: Path) -> bool:
+        """Whether a published folder is what was asked about."""
+        lasting = [name for name in self.manifest if name not in OF_THE_MOMENT]
+        return all(manifest.get(name) == self.manifest[name] for name in lasting) and holds_files(folder, self.files)
+
+
+@dataclass(frozen=True)
+class Request:
+    """A question that was asked, and what has come of it."""
+
+    question: Question
+    asked: str
+    until: str
+    page: str
+    decision: Decision | None = None
+    suspended: Suspended | None = None
+    ended: bool = False  # nobody decided in time, and a run has said so
+
+    @classmethod
+    def of(cls, question: Question, page: str, given: timedelta) -> "Request":
+        """Ask at this moment."""
+        start = now()
+        return cls(question, _moment(start), _moment(start + given), page)
+
+    @property
+    def late(self) -> bool:
+        """Whether nobody decided in time."""
+        return self.decision is None and now() >= datetime.fromisoformat(self.until)
+
+    @property
+    def given(self) -> timedelta:
+        """How long there was to decide."""
+        return datetime.fromisoformat(self.until) - datetime.fromisoformat(self.asked)
+
+
+@dataclass(frozen=True)
+class Approval:
+    """The requests of a run."""
+
+    run: Run
+    requests: tuple[Request, ...] = field(default=())
+
+    @classmethod
+    def of(cls, run: Run) -> "Approval":
+        """As they stand in the vault."""
+        path = run.path / RECORD
+        if not path.exists():
+            return cls(run)
+        try:
+            return cls(run, tuple(_request(entry) for entry in read_json(path)["requests"]))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            raise GuaranteeError(
+                f"the vault's {run.path.name}/{RECORD} cannot be read, so nobody's approval counts; restore it, "
+                "or remove it to ask again"
+            ) from None
+
+    @property
+    def last(self) -> Request | None:
+        """The request that counts."""
+        return self.requests[-1] if self.requests else None
+
+    def asks(self, question: Question) -> bool:
+        """Whether the last request asks the same, and is not over."""
+        last = self.last
+        return last is not None and last.question.sha256 == question.sha256 and not last.ended
+
+    def ask(self, request: Request) -> Request:
+        """Ask, beside whatever was asked before."""
+        _write(self.run, (*self.requests, request))
+        return request
+
+    def amend(self, **changes: Any) -> Request:
+        """The last request, decided, ended, or with a flow run that waits for it."""
+        request = replace(self.requests[-1], **changes)
+        _write(self.run, (*self.requests[:-1], request))
+        return request
+
+    def decide(self, decision: Decision, *, in_time: bool = False) -> Request:
+        """Decide the last request, once and in time; `in_time` says that Prefect has seen to that."""
+        request = self.require_open(in_time=in_time)
+        if not holds_files(self.run.path, {PAGE: request.page}):
+            raise GuaranteeError(f"{self.run.path / PAGE} is not the report that was asked about; run the release again")
+        return self.amend(decision=decision)
+
+    def reopen(self) -> Request:
+        """Ask once more what was decided or not decided in time."""
+        last = self.last
+        if last is None or (last.decision is None and not last.late):
+            raise DecisionError(f"run {self.run.path.name} waits for a decision already" if last else _never(self.run))
+        return self.ask(Request.of(last.question, last.page, last.given))
+
+    def require_open(self, *, in_time: bool = False) -> Request:
+        """The last request, if it can still be decided."""
+        last = self.last
+        if last is None:
+            raise DecisionError(_never(self.run))
+        if last.decision is not None:
+            raise GuaranteeError(
+                f"run {self.run.path.name} was {last.decision.sentence}; a decision stays as it is "
+                "(crowdcover reopen asks once more)"
+            )
+        if last.ended or (last.late and not in_time):
+            raise GuaranteeError(f"{_unanswered(last)}; run the release again, or crowdcover reopen, to ask once more")
+        return last
+
+    def require(self) -> Decision | None:
+        """The approval, or None while there is time to decide; a refusal is a refusal each time, silence only once."""
+        self.refuse_rejected()
+        last = self.requests[-1]
+        if last.late:
+            self.amend(ended=True)
+            raise GuaranteeError(f"publication refused: {_unanswered(last)}; nothing was published. The next run asks again")
+        return last.decision
+
+    def refuse_rejected(self) -> None:
+        """What a person has rejected is not published, whether or not the plan goes on to ask."""
+        last = self.last
+        if last is not None and last.decision is not None and not last.decision.approved:
+            raise GuaranteeError(
+                f"publication refused: run {self.run.path.name} was {last.decision.sentence}; nothing was published. "
+                "Change the plan, or let crowdcover reopen ask once more"
+            )
+
+    def unapproved(self, folder: Path) -> str:
+        """Why a published folder does not count as approved; nothing if it does."""
+        manifest = read_json(folder / MANIFEST)
+        stated = manifest.get("approval")
+        if stated is None:
+            return "its manifest names nobody who approved it"
+        known = [r for r in self.requests if r.decision is not None and r.decision.approved and stated == stating(r.decision)]
+        if not known:
+            return "the vault knows of no such approval"
+        return "" if any(request.question.is_about(manifest, folder) for request in known) else "something else was approved"
+
+
+def stating(decision: Decision) -> dict[str, Any]:
+    """An approval as the manifest states it."""
+    return {"required": True, "by": decision.by, "note": decision.note, "at": decision.at}
+
+
+def require_approved(run: Run, folder: Path) -> None:
+    """Refuse to take a folder that was published before for one that was approved."""
+    if words := Approval.of(run).unapproved(folder):
+        raise GuaranteeError(
+            f"{folder.name} was published before and stays as it is; {words}, and publish.approval = 'required' asks for it. "
+            "Set it to 'none' to keep the release as it is, or remove the folder and run again to ask"
+        )
+
+
+def page_sha256(run: Run) -> str:
+    """Hash of the report that lies beside the request."""
+    return file_sha256(run.path / PAGE)
+
+
+def now() -> datetime:
+    """The time, to the second."""
+    return datetime.now(UTC).replace(microsecond=0)
+
+
+def worded(given: timedelta) -> str:
+    """A time as a plan says it: 7d, 1d12h."""
+    seconds, words = int(given.total_seconds()), ""
+    for unit, length in UNITS:
+        count, seconds = divmod(seconds, length)
+        words += f"{count}{unit}" if count else ""
+    return words
+
+
+def _line(what: str, text: str, least: int, most: int) -> str:
+    """One line of printable text."""
+    line = text.strip()
+    if not least <= len(line) <= most or not line.isprintable():
+        raise DecisionError(f"{what} must be one line of {least} to {most} printable characters")
+    return line
+
+
+def _moment(at: datetime) -> str:
+    return at.isoformat(timespec="seconds")
+
+
+def _never(run: Run) -> str:
+    return f"run {run.path.name} has asked for no approval; run the release first, with [publish] approval = 'required'"
+
+
+def _unanswered(request: Request) -> str:
+    return f"nobody approved within {worded(request.given)} of {request.asked}"
+
+
+def _request(entry: Mapping[str, Any]) -> Request:
+    kinds = {"question": Question, "decision": Decision, "suspended": Suspended}
+    return Request(**{key: kinds[key](**value) if key in kinds and value else value for key, value in entry.items()})
+
+
+def _write(run: Run, requests: tuple[Request, ...]) -> None:
+    write_json(run.path / RECORD, {"requests": [asdict(request) for request in requests]})

@@ -1,0 +1,323 @@
+"""The vault: finished stages of each run, its secrets, and which release it led to.
+
+    <vault>/ledger.sqlite, ledger.key: see ledger.py
+    <vault>/runs/<run>/run.json, seed, lock, releases.json, <stage>/..., docs/, checkpoint while anonymize is under way
+
+A run is one plan applied to one source; its folder is named by the hashes of both, so the same order finds the same run.
+A stage is written aside and renamed once; what is there is whole. Folders are 0700, files 0600.
+"""
+
+import fcntl
+import hashlib
+import json
+import os
+import resource
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from anon_core.errors import AnonymityError
+from tasks.vault import secrecy
+
+CODE_VERSION = version("crowdcover")
+LEDGER, LEDGER_KEY = "ledger.sqlite", "ledger.key"
+OF_A_VAULT = {"plans", "runs", LEDGER, LEDGER + "-journal", LEDGER_KEY}
+RELEASES = "releases.json"
+
+
+class SecondReleaseError(AnonymityError):
+    """Another release has already shown people of this source."""
+
+
+class FolderError(AnonymityError):
+    """The vault, or a folder to publish in, cannot be used."""
+
+
+class BusyError(AnonymityError):
+    """Another process is at work on the same run."""
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A finished stage on disk; travels between tasks instead of data."""
+
+    path: Path
+    sha256: str
+    shape: tuple[int, ...] = ()
+
+    def file(self, name: str) -> Path:
+        """Path of one of the stage's files."""
+        return self.path / name
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What the stage wrote about itself: facts, seconds, peak_memory_bytes, files."""
+        return dict(read_json(self.path / "stage.json"))
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the maker of the stage found worth keeping."""
+        return dict(self.record["facts"])
+
+
+@dataclass(frozen=True)
+class Release:
+    """A release folder as its run remembers it: the hashes of the files that tell it from any other."""
+
+    folder: Path
+    files: Mapping[str, str]
+    published: bool = False
+
+    def stands(self) -> bool:
+        """Whether the folder is there and is the run's own."""
+        return holds_files(self.folder, self.files)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One plan applied to one source."""
+
+    path: Path
+
+    @property
+    def plan_sha256(self) -> str:
+        """Hash of what shapes the release."""
+        return str(read_json(self.path / "run.json")["plan_sha256"])
+
+    @property
+    def source_sha256(self) -> str:
+        """Hash of the source that this run is about."""
+        return str(read_json(self.path / "run.json")["source_sha256"])
+
+    @property
+    def seed(self) -> bytes:
+        """The secret that every random choice of this run is drawn from."""
+        return (self.path / "seed").read_bytes()
+
+    @property
+    def seal(self) -> str:
+        """Who drew the secrets, as the ledger tells runs apart: the same plan and source give another run in another vault."""
+        return secrecy.digest(self.seed, self.path.name.encode()).hex()
+
+    def once(self, stage: str, inputs: Sequence[Stored], make: Callable[[Path], Mapping[str, Any]]) -> Stored:
+        """Return the finished stage, or make it: `make(folder)` writes files and returns facts (JSON), among them "shape"."""
+        needs = [stored.sha256 for stored in inputs]
+        final = self.path / stage
+        if (found := _finished(final, needs)) is not None:
+            return found
+        aside = self.path / f".{stage}.partial"
+        for leftover in (aside, final):
+            shutil.rmtree(leftover, ignore_errors=True)
+        aside.mkdir(mode=0o700)
+        start = time.perf_counter()
+        facts = dict(make(aside))
+        record = {
+            "version": CODE_VERSION,
+            "inputs": needs,
+            "files": {path.name: file_sha256(path) for path in sorted(aside.iterdir())},
+            "shape": facts.pop("shape", []),
+            "facts": facts,
+            "seconds": round(time.perf_counter() - start, 3),
+            "peak_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
+        }
+        write_json(aside / "stage.json", record)
+        for path in aside.iterdir():
+            path.chmod(0o600)
+        settle(aside)
+        os.rename(aside, final)
+        stored = _finished(final, needs)
+        assert stored is not None
+        return stored
+
+    def has(self, stage: str) -> bool:
+        """Whether a stage is finished (its files are looked at by `once`)."""
+        return (self.path / stage / "stage.json").exists()
+
+    def whole(self, stage: str) -> Stored | None:
+        """A finished stage as its files are, whatever version of the code made it."""
+        found = _whole(self.path / stage)
+        return None if found is None else found[0]
+
+    def stages(self) -> dict[str, dict[str, Any]]:
+        """The records of all finished stages."""
+        return {path.parent.name: read_json(path) for path in sorted(self.path.glob("[!.]*/stage.json"))}
+
+    def released(self, parent: Path) -> Release | None:
+        """What this run has published, or was about to publish, in this folder."""
+        mark = self._releases().get(str(parent))
+        return None if mark is None else Release(parent / mark["version"], mark["files"], mark["published"])
+
+    def mark_released(self, release: Release) -> None:
+        """Remember a release, before it becomes visible and once more after that."""
+        before = self.released(release.folder.parent)
+        published = release.published or (before is not None and before.published)
+        mark = {"version": release.folder.name, "files": dict(release.files), "published": published}
+        write_json(self.path / RELEASES, {**self._releases(), str(release.folder.parent): mark})
+
+    def ever_visible(self) -> list[Release]:
+        """What of this run was published, whether or not it stands; not what it was stopped before."""
+        marks = [mark for parent in self._releases() if (mark := self.released(Path(parent))) is not None]
+        return [mark for mark in marks if mark.published or mark.stands()]
+
+    def _releases(self) -> dict[str, Any]:
+        path = self.path / RELEASES
+        return read_json(path) if path.exists() else {}
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Let one process at a time work on this run; the lock dies with its process."""
+        with _lock(self.path / "lock", fcntl.LOCK_EX | fcntl.LOCK_NB):
+            yield
+
+
+@dataclass(frozen=True)
+class Vault:
+    """A folder only its owner can read."""
+
+    path: Path
+
+    @property
+    def runs(self) -> Path:
+        """Where the runs lie."""
+        return self.path / "runs"
+
+    def open(self) -> "Vault":
+        """Make the vault if there is none; one that others can enter is closed, unless it holds foreign things."""
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if self.path.stat().st_mode & 0o077:
+                if {path.name for path in self.path.iterdir()} - OF_A_VAULT:
+                    raise FolderError(
+                        f"publish.vault {self.path} is no vault and open to others; name an empty folder or chmod it to 700"
+                    )
+                self.path.chmod(0o700)
+            self.runs.mkdir(mode=0o700, exist_ok=True)
+        except OSError as error:
+            kind = type(error).__name__
+            raise FolderError(f"publish.vault {self.path} cannot be used ({kind}); name another folder") from None
+        return self
+
+    def run(self, plan_sha256: str, source_sha256: str) -> Run:
+        """The run of this plan and source, new or found."""
+        run = Run(self.open().runs / run_name(plan_sha256, source_sha256))
+        run.path.mkdir(mode=0o700, exist_ok=True)
+        order, seed = run.path / "run.json", run.path / "seed"
+        if not (order.exists() and seed.exists()):
+            with run.locked():
+                if not order.exists():
+                    write_json(order, {"plan_sha256": plan_sha256, "source_sha256": source_sha256})
+                if not seed.exists():
+                    write_private(seed, secrecy.new_seed())
+        return run
+
+    def find(self, plan_sha256: str, source_sha256: str) -> Run | None:
+        """The run of this plan and source if there is one."""
+        return self.run_called(run_name(plan_sha256, source_sha256))
+
+    def run_called(self, name: str) -> Run | None:
+        """The run whose folder has this name if there is one."""
+        run = Run(self.runs / name)
+        return run if (run.path / "seed").exists() else None
+
+    def by_seal(self) -> dict[str, Run]:
+        """All runs, as the ledger names them."""
+        return {run.seal: run for run in self.every_run() if (run.path / "seed").exists()}
+
+    def every_run(self) -> list[Run]:
+        """All runs, by the names of their folders."""
+        return [Run(path.parent) for path in sorted(self.runs.glob("*/run.json"))]
+
+    @contextmanager
+    def publishing(self) -> Iterator[None]:
+        """Let one run at a time look at what the others have published and become visible itself."""
+        with _lock(self.runs / "lock", fcntl.LOCK_EX):
+            yield
+
+
+def run_name(plan_sha256: str, source_sha256: str) -> str:
+    """The folder name of a run."""
+    return hashlib.sha256(f"{plan_sha256} {source_sha256}".encode()).hexdigest()[:16]
+
+
+@contextmanager
+def _lock(path: Path, how: int) -> Iterator[None]:
+    with open(os.open(path, os.O_RDWR | os.O_CREAT, 0o600), "w") as handle:
+        try:
+            fcntl.flock(handle, how)
+        except BlockingIOError:
+            raise BusyError("another process is at work on this plan and source; wait for it and run again") from None
+        yield
+
+
+def _finished(folder: Path, needs: Sequence[str]) -> Stored | None:
+    """The stage in this folder if it is whole, of this version and made from these inputs."""
+    match _whole(folder):
+        case stored, version, inputs if version == CODE_VERSION and inputs == list(needs):
+            return stored
+    return None
+
+
+def _whole(folder: Path) -> tuple[Stored, Any, Any] | None:
+    """The stage in this folder if its files are as they were written; its version and inputs."""
+    try:
+        record = read_json(folder / "stage.json")
+        if not holds_files(folder, record["files"]):
+            return None
+        digest = hashlib.sha256(json.dumps(record["files"], sort_keys=True).encode()).hexdigest()
+        return Stored(folder, digest, tuple(record["shape"])), record["version"], record["inputs"]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None  # no record, or none that can be read
+
+
+def holds_files(folder: Path, files: Mapping[str, str]) -> bool:
+    """Whether a folder holds these files with these hashes."""
+    return all((folder / name).is_file() and file_sha256(folder / name) == sha for name, sha in files.items())
+
+
+def settle(folder: Path) -> None:
+    """Have the files of a folder on the disk before anything points to it."""
+    for path in (*folder.iterdir(), folder):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def file_sha256(path: Path) -> str:
+    """Hash of a file's bytes."""
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """A JSON object from a file."""
+    return dict(json.loads(path.read_text(encoding="utf-8")))
+
+
+def write_json(path: Path, document: Mapping[str, Any]) -> None:
+    """Write a JSON object aside, mode 0600, and rename it once."""
+    write_private(path, (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file aside, mode 0600, and rename it once."""
+    with written_aside(path) as handle:
+        handle.write(content)
+
+
+@contextmanager
+def written_aside(path: Path) -> Iterator[BinaryIO]:
+    """A new file, mode 0600, that takes the place of this one when all of it is written."""
+    aside = path.with_name(f".{path.name}.partial")
+    aside.unlink(missing_ok=True)
+    with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
+        yield handle
+        handle.flush()
+        os.fsync(handle.fileno())
+    os.rename(aside, path)

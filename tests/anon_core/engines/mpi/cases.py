@@ -1,0 +1,48 @@
+"""What a test starts with mpirun: job after job in one start, or one whose ranks die after some iteration.
+
+Messages and counts travel in batches so small that small tables take many; not so where the bytes held are looked at.
+
+python -m mpi4py cases.py FOLDER_OF_JOBS [--traced] | python -m mpi4py cases.py JOB --rank R --dies-after I
+"""
+
+import os
+import signal
+import sys
+import tracemalloc
+from pathlib import Path
+
+from mpi4py import MPI
+
+from anon_core.anonymizers.adaptive.adaptive import ranked as grouping
+from anon_core.anonymizers.adaptive.ranked_memory import rank_memory
+from anon_core.covers import suitor as cover
+from anon_core.engines.mpi import __main__ as engine
+from anon_core.engines.mpi.job import read_job
+from anon_core.engines.mpi.keeping import Keeper
+
+if "--traced" not in sys.argv:
+    cover.AT_ONCE, grouping.COUNTED = (500, 100) if "--dies-after" in sys.argv else (5, 3)
+
+if "--dies-after" in sys.argv:
+    folder, _, rank, _, last = sys.argv[1:]
+    keep = Keeper.iterated
+
+    def iterated(self, checkpoint):
+        keep(self, checkpoint)
+        if len(checkpoint.iterations) == int(last) and MPI.COMM_WORLD.rank == int(rank):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    Keeper.iterated = iterated
+    engine.main(Path(folder), MPI.COMM_WORLD)
+elif "--traced" in sys.argv:
+    for folder in sorted(Path(sys.argv[1]).iterdir()):
+        job = read_job(folder)
+        tracemalloc.start()
+        engine.run(folder, job, MPI.COMM_WORLD)
+        peaks = MPI.COMM_WORLD.gather(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        if peaks:
+            print(max(peaks) / rank_memory(job.anonymizer, job.table, ranks=job.ranks, threads=job.threads))
+else:
+    for job in sorted(Path(sys.argv[1]).iterdir()):
+        engine.main(job, MPI.COMM_WORLD)

@@ -1,0 +1,322 @@
+"""The Dask engine finds the bytes of the local one, whoever dies meanwhile; and says so when nobody is left."""
+
+import itertools
+import json
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import time
+import tracemalloc
+from pathlib import Path
+
+import dask as dask_itself
+import numpy as np
+import psutil
+import pytest
+from distributed import Client
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from anon_core.anonymizers import Adaptive
+from anon_core.anonymizers.adaptive.grouping import Grouping
+from anon_core.engines import farm as dask
+from anon_core.engines import local
+from anon_core.errors import ClusterError, LimitError
+from anon_core.search.nearest import Search
+from anon_core.tables import encoding
+from anon_core.tables.records import ColumnSpec, Observer
+from tests.anon_core.anonymizers.test_adaptive import PAPER, Seen, kept
+from tests.anon_core.engines.test_local import big_table
+from tests.strategies import EPSILONS, tables
+
+LONGEST = 60
+ROOT = Path(__file__).parents[3]
+MAKER = Adaptive(max_iterations=3)
+
+
+class Cluster:
+    """A scheduler and workers of one thread each, as an administrator starts them: nobody replaces one that dies."""
+
+    def __init__(self, folder, workers):
+        self.folder, self.file, self.logs = folder, folder / "scheduler.json", itertools.count()
+        self.processes = []
+        self.scheduler = self.start("scheduler", "--host", "127.0.0.1", "--port", "0")
+        end = time.monotonic() + LONGEST
+        while not self.file.exists() and time.monotonic() < end:
+            time.sleep(0.05)
+        self.workers = [self.worker() for _ in range(workers)]
+        self.address = json.loads(self.file.read_text())["address"]
+        with Client(self.address, set_as_default=False) as client:
+            client.wait_for_workers(workers, timeout=LONGEST)  # they may take longer than the impatient wait for one
+
+    def start(self, kind, *options):
+        command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", *options, "--scheduler-file", str(self.file)]
+        with (self.folder / f"log-{next(self.logs)}").open("wb") as log:
+            environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+            process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder, env=environment)
+        self.processes.append(process)
+        return process
+
+    def worker(self):
+        return self.start("worker", "--no-nanny", "--nthreads", "1", "--local-directory", str(self.folder))
+
+    def run(self, table, maker=MAKER, **options):
+        return dask.run(maker, table, scheduler=self.address, **options)
+
+    @property
+    def words(self):
+        return "".join(path.read_text() for path in self.folder.glob("log-*"))
+
+
+def kill(*processes):
+    for process in processes:
+        process.kill()
+        process.wait(LONGEST)
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """Two workers that no test may harm."""
+    yield (made := Cluster(tmp_path_factory.mktemp("dask"), 2))
+    kill(*made.processes)
+
+
+@pytest.fixture
+def mortal(tmp_path):
+    """Two workers that may die."""
+    yield (made := Cluster(tmp_path, 2))
+    kill(*made.processes)
+
+
+@pytest.fixture(autouse=True)
+def small_tasks(monkeypatch):
+    """A task for each 64 records."""
+    monkeypatch.setattr(dask, "GROUP", 1)
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    monkeypatch.setattr(dask, "PATIENCE", 3.0)
+
+
+class Then(Observer):
+    """Acts when it is told of searched records for the `nth` time."""
+
+    def __init__(self, nth, act):
+        self.left, self.act = nth, act
+
+    def searched(self, records):
+        self.left -= 1
+        if self.left == 0:
+            self.act()
+
+
+@pytest.fixture(scope="module")
+def table():
+    """It takes 32 tasks an iteration."""
+    return big_table(2000, 9, 7)
+
+
+@pytest.fixture(scope="module")
+def expected(table):
+    return kept(local.run(MAKER, table))
+
+
+# ---------------------------------------------------------------- the same bytes
+
+
+@settings(max_examples=25, deadline=None)
+@given(tables(), EPSILONS, st.sampled_from(["bits", "cells", "columns"]), st.booleans())
+def test_small_tables(cluster, table, epsilon, weights, reclaim):
+    maker = Adaptive(epsilon=epsilon, weights=weights, reclaim=reclaim, max_iterations=3)
+    assert kept(cluster.run(table, maker)) == kept(local.run(maker, table))
+
+
+SETTINGS = [
+    {},
+    PAPER,
+    {"weights": "cells", "patience": 1},
+    {"weights": "bits", "schedule": "fixed", "epsilon": 2.0},
+    {"cover": "lse"},
+    {"cover": "nearest", "reclaim": False},
+    {"cover": "classes"},
+]
+
+
+@pytest.mark.parametrize("chosen", SETTINGS, ids=str)
+def test_settings(cluster, chosen):
+    table, maker = big_table(700, 20, 5), Adaptive(**{"max_iterations": 4, **chosen})
+    order = np.random.default_rng(1).permutation(700)
+    assert kept(cluster.run(table, maker, order=order)) == kept(local.run(maker, table, order=order))
+
+
+@pytest.mark.parametrize("workers", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
+def test_a_cluster_of_this_machine(table, expected, workers):
+    assert kept(dask.run(MAKER, table, workers=workers)) == expected
+    assert spawned() == []
+
+
+def test_demands_of_all_kinds(cluster):
+    rng = np.random.default_rng(6)
+    k = np.where(np.arange(500) < 3, 500, rng.integers(1, 4, 500))
+    table = encoding.from_bits(rng.integers(0, 2, (500, 30)), k)
+    assert kept(cluster.run(table)) == kept(local.run(MAKER, table))
+    alone = encoding.from_bits(rng.integers(0, 2, (500, 30)), np.ones(500, dtype=int))
+    assert kept(cluster.run(alone)) == kept(local.run(MAKER, alone))
+
+
+def test_a_run_goes_on_and_is_seen(cluster, table, expected):
+    seen = Seen()
+    assert kept(cluster.run(table, observer=seen)) == expected
+    assert seen.searched_records.count(2000) == len(seen.checkpoints) == 3
+    for checkpoint in seen.checkpoints:
+        assert kept(cluster.run(table, resume=checkpoint)) == expected
+        assert kept(local.run(MAKER, table, resume=checkpoint)) == expected
+
+
+@pytest.mark.parametrize("records", [1, 64, 65, 1023, 65_536, 8_000_000])
+def test_tasks_are_groups_of_blocks_and_together_all_of_them(monkeypatch, records):
+    monkeypatch.setattr(dask, "GROUP", 16)
+    chunks = dask.chunked(records)
+    assert list(itertools.chain(*chunks)) == list(range(-(-records // 64)))
+    assert len(chunks) <= dask.MOST_CHUNKS
+    assert all(len(blocks) % 16 == 0 for blocks in chunks[:-1])
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(1, 300), st.integers(1, 5), st.randoms(use_true_random=False))
+def test_what_parts_find_is_what_the_whole_finds(n, size, random):
+    rng = np.random.default_rng(random.randrange(10**6))
+    table = encoding.from_bits(rng.integers(0, 2, (n, 6)), rng.integers(1, n + 1, n))
+    work = Grouping(table, Adaptive())
+    search = Search.of(work.graph, work.tree, work.counts)
+    whole = search.neighbours(work.b)
+    for start in range(0, n, 64 * size):
+        members = work.graph.layout[start : start + 64 * size]
+        b = np.zeros_like(work.b)
+        b[members] = work.b[members]
+        part = search.neighbours(b)
+        inside = np.repeat(np.isin(np.arange(n), members), work.b)
+        assert (part.vertex == whole.vertex[inside]).all()
+        assert (part.cost == whole.cost[inside]).all()
+
+
+# ---------------------------------------------------------------- deaths
+
+
+def spawned():
+    """The workers that this process has started."""
+    return [child for child in psutil.Process().children(recursive=True) if "spawn_main" in " ".join(child.cmdline())]
+
+
+@pytest.mark.parametrize("nth", [pytest.param(5, marks=pytest.mark.slow), 50])
+def test_a_worker_of_this_machine_is_killed(table, expected, nth):
+    died = []
+
+    def murder():
+        died.append(spawned()[0])
+        died[0].kill()
+
+    assert kept(dask.run(MAKER, table, observer=Then(nth, murder))) == expected
+    assert len(died) == 1
+
+
+def test_one_of_two_is_killed_and_nobody_takes_its_place(mortal, table, expected):
+    assert kept(mortal.run(table, observer=Then(40, lambda: kill(mortal.workers[0])))) == expected
+
+
+def test_all_are_killed_and_another_comes(mortal, table, expected):
+    def exchange():
+        kill(*mortal.workers)
+        mortal.worker()
+
+    assert kept(mortal.run(table, observer=Then(40, exchange))) == expected
+    assert "lose scattered data" in mortal.words
+
+
+def test_nobody_is_left(mortal, table, impatient):
+    began = time.monotonic()
+    with pytest.raises(ClusterError, match="the Dask cluster has no worker; start some, then run again") as refusal:
+        mortal.run(table, observer=Then(40, lambda: kill(*mortal.workers)))
+    assert refusal.value.__cause__ is None
+    assert time.monotonic() - began < LONGEST
+
+
+def test_the_scheduler_is_killed(mortal, table, impatient):
+    began = time.monotonic()
+    with pytest.raises(ClusterError, match="the Dask cluster is gone; start it, then run again"):
+        mortal.run(table, observer=Then(40, lambda: kill(mortal.scheduler)))
+    assert time.monotonic() - began < LONGEST
+
+
+@pytest.mark.parametrize("allowed", [0, 99])
+def test_blocks_that_kill_whoever_searches_them(table, monkeypatch, allowed):
+    """Whether Dask gives up the task or, each time, loses what it reads."""
+    monkeypatch.setattr(dask, "search_chunk", lambda ground, chunk: os.kill(os.getpid(), signal.SIGKILL))
+    with (
+        dask_itself.config.set({"distributed.scheduler.allowed-failures": allowed}),
+        pytest.raises(ClusterError, match="Dask workers die again and again of the same blocks of records"),
+    ):
+        dask.run(MAKER, table, workers=1)
+
+
+def test_nobody_answers():
+    with (
+        dask_itself.config.set({"distributed.comm.timeouts.connect": "1s"}),
+        pytest.raises(ClusterError, match=r"no Dask scheduler answers as \[compute\] scheduler says"),
+    ):
+        dask.run(MAKER, big_table(100, 3, 2), scheduler="tcp://127.0.0.1:9")
+
+
+def test_workers_of_another_version_are_refused(cluster, table, monkeypatch):
+    monkeypatch.setattr(dask, "source_hash", os.getpid)
+    with pytest.raises(ClusterError, match="2 of 2 Dask workers do not have this version of anon_core"):
+        cluster.run(table)
+
+
+def test_what_a_worker_raises_comes_as_it_is(cluster, table, monkeypatch):
+    monkeypatch.setattr(dask, "search_chunk", lambda ground, chunk: 1 // 0)
+    with pytest.raises(ZeroDivisionError):
+        cluster.run(table)
+
+
+# ---------------------------------------------------------------- memory and words
+
+
+def test_too_little_memory_is_refused_before_anything_starts(table):
+    need = MAKER.memory(table)
+    for options, most in (({"scheduler": "tcp://127.0.0.1:9"}, need), ({"workers": 3}, 4 * need)):
+        with pytest.raises(LimitError, match=r"2000 records x .* features need .* MiB are allowed"):
+            dask.run(MAKER, table, memory=most, **options)
+    with pytest.raises(LimitError, match="threads"):
+        dask.run(MAKER, table, threads=10_000)
+
+
+def test_stated_memory_is_an_upper_bound(cluster):
+    table = big_table(6000, 60, 7)
+    local.run(MAKER, big_table(200, 3, 2))  # compiles
+    cluster.run(big_table(200, 3, 2))
+    tracemalloc.start()
+    try:
+        cluster.run(table)
+        assert tracemalloc.get_traced_memory()[1] <= MAKER.memory(table) + dask._travelling(table)
+    finally:
+        tracemalloc.stop()
+
+
+def test_neither_texts_nor_numbers_of_records_are_told():
+    """Dask writes what a task was given into its log when the task fails."""
+    columns = {"Pcolumn": np.array([f"Pvillage{number % 9}Q" for number in range(300)], dtype=object)}
+    book = encoding.fit([ColumnSpec(name="Pcolumn", kind="categorical")], columns)
+    table = encoding.encode(book, columns, np.full(300, 3))
+    assert b"Pvillage" in pickle.dumps(table)
+    work = Grouping(table, Adaptive())
+    ground = dask.Ground(work.graph, work.counts, work.b)
+    sent = pickle.dumps([ground, dask.Chunk(range(1), work.b)])
+    assert b"Pvillage" not in sent
+    assert b"Pcolumn" not in sent
+    assert repr(ground).startswith("<anon_core.engines.farm.Ground object at")
+    assert repr(dask.Chunk(range(1), work.b)).startswith("<anon_core.engines.farm.Chunk object at")
+    assert (pickle.loads(sent)[0].counts == work.counts).all()

@@ -1,0 +1,204 @@
+"""[checks] at work: what a release says of its crowds is what a slow judge counts, and what falls short is refused."""
+
+import json
+import shutil
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from anon_core.errors import GuaranteeError
+from anon_core.measures.table.attacks import SWEEPS
+from flows.audit import audit_release
+from tests import naive
+from tests.flows.orders import Order, people
+from tests.flows.test_release import data_bytes, fits, manifest, released_rows
+
+SENSITIVE = {"diagnosis": {"role": "sensitive"}, "note": {"role": "sensitive", "kind": "numeric"}}
+
+
+def rows_with_numbers():
+    """The note is a number that repeats: 0 .. 12, and some are missing."""
+    return [(*row[:5], "" if number % 11 == 0 else str(number * number % 13), row[6]) for number, row in enumerate(people())]
+
+
+def slow(folder, source, name, ordered):
+    """Worst crowd of a column by definition, from the CSV file."""
+    fit = fits(folder, source)
+    texts = [row[name] for row in released_rows(folder)]
+    values = sorted(set(texts), key=lambda text: (text != "", float(text) if ordered and text else 0, text))
+    ranks = [values.index(text) for text in texts]
+    crowds = [dict(crowd) for crowd in naive.crowd_values(fit, ranks)]
+    counts = [list(crowd.values()) for crowd in crowds]
+    whole = [ranks.count(rank) / len(ranks) for rank in range(len(values))]
+    shares = [[crowd.get(rank, 0) / sum(crowd.values()) for rank in range(len(values))] for crowd in crowds]
+    distances = [naive.earth_movers_distance(share, whole, ordered) for share in shares]
+    odds = [max(naive.recursive_odds(each, l) for each in counts) for l in range(2, 11)]
+    return {
+        "distinct": min(map(len, counts)),
+        "effective": pytest.approx(min(map(naive.entropy_l, counts))),
+        "odds": [None if found == np.inf else pytest.approx(found) for found in odds],
+        "distance": pytest.approx(max(distances), abs=1e-6),
+    }
+
+
+@pytest.mark.parametrize("formats", [["parquet", "csv"], ["csv"]])
+def test_the_manifest_says_what_a_slow_judge_counts(server, tmp_path, formats):
+    source = rows_with_numbers()
+    order = Order(tmp_path, source, columns=SENSITIVE, publish={"formats": formats})
+    folder = order.release()
+    fit = fits(folder, source)
+    said = manifest(folder)["protection"]
+    assert said["rows_left_out"] == 0
+    alike = Counter((row["age"], row["city"], row["smokes"]) for row in released_rows(folder))
+    assert said["equivalence_classes"] == {"number": len(alike), "k": min(alike.values())}
+    assert said["compatible_pairs"] == fit.sum()
+    matchable = naive.matchable(fit).sum(axis=1)
+    assert said["matchable_pairs"] == matchable.sum()
+    for name, numbers in (("over_protection", matchable - 4), ("records_per_row", fit.sum(axis=0))):
+        ranked = sorted(numbers)
+        assert said[name] == {"min": ranked[0], "median": ranked[44], "max": ranked[-1]}
+    attacks = manifest(folder)["attacks"]
+    assert set(attacks) == {"linkage", "tightest row", "partial linkage", "insider", "order"}
+    assert {attack["promised"] for attack in attacks.values()} == {0.25}
+    assert attacks["linkage"]["success"] == pytest.approx((1 / fit.sum(axis=1)).mean())
+    assert attacks["linkage"]["above"] == dict.fromkeys(("1", "1.5", "2", "3"), 0)
+    belief = naive.likeliest_matching(fit, SWEEPS).max(axis=1)
+    assert attacks["insider"]["believed"] == pytest.approx(belief.mean())
+    assert attacks["insider"]["above"]["1.5"] == (belief > 1.5 / 4).mean()
+    assert max(attacks["partial linkage"]["known"].values()) <= attacks["linkage"]["success"]
+    assert said["sensitive"] == {
+        "diagnosis": slow(folder, source, "diagnosis", ordered=False),
+        "note": slow(folder, source, "note", ordered=True),
+    }
+    assert audit_release(folder, order.plan).holds
+
+
+def test_people_whom_nobody_equals_are_counted(server, tmp_path):
+    ages = {"age": {"role": "quasi", "kind": "numeric", "bins": "none"}}
+    order = Order(tmp_path, columns=ages)
+    alike = Counter(row[1:4] for row in people())
+    assert manifest(order.release())["protection"]["unique_records"] == sum(number == 1 for number in alike.values()) > 0
+
+
+FLOORS = {
+    "distinct": (
+        {"l_diversity": {"column": "diagnosis", "l": 6}},
+        r"column 'diagnosis': a crowd has \d distinct values?, l = 6",
+    ),
+    "entropy": ({"l_diversity": [{"column": "diagnosis", "l": 5, "kind": "entropy"}]}, "values by entropy, l = 5 are required"),
+    "recursive": (
+        {"l_diversity": {"column": "diagnosis", "l": 6, "kind": "recursive", "c": 2.0}},
+        "a crowd's commonest value leads without limit, below c = 2.0 is required with l = 6",
+    ),
+    "t": ({"t_closeness": {"column": "diagnosis", "t": 0.0}}, r"a crowd is 0\.\d+ away from the whole table, above t = 0"),
+    "an attack": (
+        {"max_attack_success": 0.01},
+        r"the attack 'linkage' names the right row with a chance of 0\.\d+ on average, above checks\.max_attack_success",
+    ),
+    "a column": ({"columns": {"age": 0.999}}, r"column 'age' keeps 0\.\d+ of its information, below checks\.columns = 0\.999"),
+}
+
+
+@pytest.mark.parametrize(("checks", "words"), FLOORS.values(), ids=FLOORS.keys())
+def test_what_falls_short_is_refused_and_easing_the_check_recomputes_nothing(server, tmp_path, checks, words):
+    order = Order(tmp_path, checks=checks).fix_seed()  # what a crowd tells depends on who sits where
+    with pytest.raises(GuaranteeError, match=f"publication refused; .*{words}"):
+        order.release()
+    assert not order.releases.exists()
+    times = order.stage_times()
+    assert times.pop("require")
+    plain = json.loads(json.dumps(order.document))
+    plain.pop("checks")
+    order.document = plain
+    order.write()
+    folder = order.release()
+    assert order.stage_times() == times
+    files = data_bytes(folder)
+    order.write(checks=checks)
+    with pytest.raises(GuaranteeError, match=rf"v1 was published before and stays as it is; .*{words}.*ease \[checks\]"):
+        order.release()
+    found = audit_release(folder, order.plan)
+    assert [finding.guarantee for finding in found.findings if not finding.holds] == ["checks of the plan"]
+    assert data_bytes(folder) == files
+    assert order.versions == ["v1"]
+
+
+def test_what_a_release_reaches_is_not_refused(server, tmp_path):
+    order = Order(tmp_path).fix_seed()
+    folder = order.release()
+    measured = manifest(folder)
+    told = measured["protection"]["sensitive"]["diagnosis"]
+    order.write(
+        checks={
+            "min_utility": measured["utility"]["suppression"],
+            "columns": {"age": 1 - measured["utility"]["per_column"]["age"]["ncp"]},
+            "l_diversity": [
+                {"column": "diagnosis", "l": max(2, told["distinct"])},
+                {"column": "diagnosis", "l": 2, "kind": "recursive", "c": told["odds"][0] + 0.01},
+            ],
+            "t_closeness": {"column": "diagnosis", "t": told["distance"]},
+            "max_row_loss": 0,
+            "max_attack_success": max(attack["success"] for attack in measured["attacks"].values()),
+        }
+    )
+    assert told["distinct"] >= 2
+    assert order.release() == folder
+    found = audit_release(folder, order.plan)
+    assert found.holds
+    assert found.findings[-1].guarantee == "checks of the plan"
+    shutil.rmtree(folder)
+    assert order.release() == folder
+
+
+def test_rows_that_the_plan_leaves_out_are_counted(server, tmp_path):
+    city = {"city": {"role": "quasi", "kind": "categorical", "missing": "drop"}}
+    order = Order(tmp_path, columns=city, checks={"max_row_loss": 0.1})
+    missing = sum(row[2] == "" for row in people())
+    with pytest.raises(
+        GuaranteeError, match=rf"{missing} of 90 source rows are left out, more than checks\.max_row_loss = 0\.1"
+    ):
+        order.release()
+    order.write(checks={"max_row_loss": missing / 90})
+    assert manifest(order.release())["protection"]["rows_left_out"] == missing
+    assert audit_release(order.folder_of_v1, order.plan).holds
+
+
+def test_the_page_in_the_vault_says_what_was_refused_and_then_what_was_published(server, tmp_path):
+    order = Order(tmp_path, checks={"max_row_loss": 0, "min_utility": 0.999})
+    with pytest.raises(GuaranteeError, match=r"utility 0\.\d+ is below .*: [0-9a-f]{16}/docs/index\.html$"):
+        order.release()
+    page = order.run.path / "docs" / "index.html"
+    refused = page.read_text()
+    assert "Refused: what the plan&#39;s checks ask" in refused
+    assert "At least 0.999 of all bits stay visible." in refused
+    assert "1 of 2 expectations do not hold" in refused
+    order.write(checks={"min_utility": 0.1})
+    utility = manifest(order.release())["utility"]["suppression"]
+    passed = page.read_text()
+    assert "Every border was passed" in passed
+    assert f"{utility:.4f}" in passed
+    assert "people v1" in passed
+    assert "0.999" not in passed
+    page.unlink()
+    order.release()
+    assert page.read_text() == passed
+
+
+def test_where_great_expectations_breaks_the_checks_are_not_reached(server, tmp_path, monkeypatch):
+    from validations import run
+
+    def held(suite, columns):
+        if suite.name == "required":
+            raise ValueError("rare-Atlantis")
+        return sound(suite, columns)
+
+    sound = run._held
+    monkeypatch.setattr(run, "_held", held)
+    order = Order(tmp_path, checks={"min_utility": 0.1})
+    words = "publication refused; required: 0 of 1 expectations hold; failed: expect_utility_to_be_at_least; every verdict"
+    with pytest.raises(GuaranteeError, match=words):
+        order.release()
+    assert not order.releases.exists()
+    monkeypatch.undo()
+    assert order.release() == order.folder_of_v1

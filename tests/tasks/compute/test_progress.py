@@ -1,0 +1,152 @@
+"""How far the iterations are, by a clock that the test sets."""
+
+import io
+
+import numpy as np
+import pytest
+from rich.console import Console
+from rich.progress import Progress
+
+from anon_core.engines.mpi.job import Progress as Told
+from anon_core.tables.records import Checkpoint, Edges, Iteration
+from tasks.compute import progress as module
+from tasks.compute.jobs import JobState
+from tasks.compute.progress import IterationProgress, JobProgress
+
+NO_EDGES = Edges(*(np.empty(0, dtype=np.int32) for _ in range(3)))
+
+
+class Stage:
+    """Prefect, the log, a bar and a clock, all of them pretended."""
+
+    def __init__(self, monkeypatch):
+        self.now, self.told, self.lines, self.kept, self.away = 100.0, [], [], [], False
+        monkeypatch.setattr(module.time, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(module.FlowRunContext, "get", lambda: "a flow run")
+        monkeypatch.setattr(module, "create_progress_artifact", self.create)
+        monkeypatch.setattr(module, "update_progress_artifact", self.update)
+        monkeypatch.setattr(module, "log", self.lines.append)
+        self.bar = Progress(console=Console(file=io.StringIO()))
+
+    def create(self, progress, **_):
+        self.told.append(progress)
+        return "id"
+
+    def update(self, artifact_id, progress, description=None):
+        assert artifact_id == "id"
+        self.described = description
+        if self.away:
+            raise ConnectionError
+        self.told.append(progress)
+
+    def start(self, seconds=()):
+        return IterationProgress(1000, 4, seconds, lambda *kept: self.kept.append(kept), self.bar)
+
+    @property
+    def completed(self):
+        return self.bar.tasks[0].completed
+
+
+def checkpoint(number):
+    iterations = [Iteration(number=n + 1, utility=0.5, weighted_utility=0.5, cover_edges=7) for n in range(number)]
+    return Checkpoint(NO_EDGES, NO_EDGES, tuple(iterations))
+
+
+@pytest.fixture
+def stage(monkeypatch):
+    return Stage(monkeypatch)
+
+
+def test_the_bar_moves_within_an_iteration(stage):
+    progress = stage.start()
+    stage.now += 2
+    progress.searched(500)
+    assert stage.completed == 0.5
+    assert stage.bar.tasks[0].fields["speed"] == "250 records/s"
+    stage.now += 2
+    progress.iterated(checkpoint(1))
+    stage.now += 2
+    progress.searched(250)
+    assert stage.completed == 1.25
+    assert stage.bar.tasks[0].fields == {"utility": "utility 0.5000", "speed": "125 records/s"}
+    assert stage.told == [0, 12.5, 25, 31.25]
+    assert progress.seconds == [4.0]
+
+
+def test_prefect_is_told_once_a_second_and_of_the_end(stage):
+    progress = stage.start()
+    for records in range(0, 1000, 10):
+        stage.now += 0.03
+        progress.searched(records)
+    for number in (1, 2):
+        stage.now += 0.03
+        progress.iterated(checkpoint(number))
+    progress.finish()
+    assert len(stage.told) == 1 + 3 + 1
+    assert stage.told[-1] == 100
+    assert stage.completed == 4
+
+
+def test_an_iteration_is_kept_before_it_is_told(stage):
+    progress = stage.start()
+    stage.now += 0.5
+    progress.iterated(checkpoint(1))
+    assert [(len(kept.iterations), seconds) for kept, seconds in stage.kept] == [(1, [0.5])]
+    assert stage.lines == ["iteration 1 of at most 4: utility 0.5000, 7 cover edges, 2,000 records/s"]
+
+
+def test_a_run_that_goes_on_starts_where_it_was(stage):
+    progress = stage.start([1.5, 2.5])
+    assert stage.completed == 2
+    assert stage.told == [50]
+    stage.now += 1
+    progress.iterated(checkpoint(3))
+    assert progress.seconds == [1.5, 2.5, 1.0]
+    assert stage.told == [50, 75]
+
+
+def test_a_server_that_goes_away_does_not_stop_the_work(stage):
+    progress = stage.start()
+    stage.away = True
+    stage.now += 2
+    progress.searched(500)
+    stage.away = False
+    progress.iterated(checkpoint(1))
+    progress.finish()
+    assert stage.told == [0]
+    assert len(stage.kept) == 1
+
+
+def look(state, done, searched=0, reason="", node=""):
+    """What a look at a job of two ranks finds after some iterations."""
+    utility, edges = (0.5 + done / 100, 7) if done else (None, None)
+    told = Told(
+        iteration=done,
+        most=4,
+        searched=searched,
+        records=1000,
+        utility=utility,
+        cover_edges=edges,
+        seconds=[2.0] * done,
+        ranks=2,
+        host="n1",
+    )
+    return JobState("12", state, reason, node, told)
+
+
+def test_a_job_is_told_on_change_only(stage):
+    progress = JobProgress(1000, 4, stage.bar)
+    progress.looked(JobState("12", "PENDING", "Resources", "", None))
+    progress.looked(JobState("12", "PENDING", "Resources", "", None))
+    for done, searched in ((0, 0), (0, 500), (1, 0), (1, 250), (3, 0)):
+        stage.now += 2
+        progress.looked(look("RUNNING", done, searched, node="n1"))
+    assert stage.completed == 3
+    assert stage.lines == [
+        "job 12 waits in the queue (Resources)",
+        "job 12 runs on n1",
+        "iteration 1 of at most 4: utility 0.5100, 7 cover edges, 500 records/s",
+        "iteration 3 of at most 4: utility 0.5300, 7 cover edges, 500 records/s",
+    ]
+    assert stage.told == [0, 0, 12.5, 25, 31.25, 75]
+    assert stage.described == "job 12 runs on n1"

@@ -1,0 +1,125 @@
+"""[checks] drift on numbers alone: each limit at its edge, and the words of a refusal."""
+
+from dataclasses import replace
+
+import polars as pl
+import pytest
+
+from anon_core.errors import GuaranteeError
+from anon_core.measures.table.drift import Drift, by_chance
+from anon_core.tables.records import ColumnSpec
+from kinds.table.columns import Column
+from kinds.table.profile import changes, remembered
+from tasks.judging.drift import Changes, DriftLimits
+
+SAME = Changes(version="v3", rows_before=100, rows=100, columns={"city": Drift(shift=0.0)}, types={"pay": ("Int64", "Int64")})
+NONE = DriftLimits(rows=0, new_categories=0, gone_categories=0, shift=0, utility=0)
+
+
+def city(**found):
+    return {"columns": {"city": Drift(**{"shift": 0.0, **found})}}
+
+
+@pytest.mark.parametrize(
+    ("change", "key", "edge", "words"),
+    [
+        ({"rows": 70}, "rows", 0.3, r"70 rows instead of 100, which differ by 0\.3000, above checks\.drift\.rows = 0\.29"),
+        ({"rows": 125}, "rows", 0.2, r"125 rows instead of 100, which differ by 0\.2000, above checks\.drift\.rows = 0\.19"),
+        (city(new=1, new_records=4), "new_categories", 0.04, "column 'city' has 1 new category in 4 of 100 rows"),
+        (city(gone=2, gone_records=7), "gone_categories", 0.07, "column 'city' has lost 2 categories that 7 of 100 rows held"),
+        (
+            city(shift=0.25 + by_chance(100, 100)),
+            "shift",
+            0.25,
+            r"'city' has shifted by 0\.5257 of the rows, above checks\.drift\.shift = 0\.24 and the 0\.2757 that chance may do",
+        ),
+        (
+            {"utility": (0.9, 0.85)},
+            "utility",
+            0.05,
+            r"utility fell from 0\.9000 to 0\.8500, above checks\.drift\.utility = 0\.04",
+        ),
+    ],
+)
+def test_a_change_is_refused_above_its_limit_and_nowhere_else(change, key, edge, words):
+    changed = replace(SAME, **change)
+    changed.require(replace(NONE, **{key: edge}))
+    changed.require(replace(NONE, **{key: 1.0}))
+    with pytest.raises(
+        GuaranteeError, match=rf"^publication refused; compared with v3, .*{words}.*; mend the source"
+    ) as caught:
+        changed.require(replace(NONE, **{key: edge - 0.01}))
+    assert f"for one run with --set checks.drift.{key}=1, for good in [checks] drift" in str(caught.value)
+
+
+def test_nothing_is_refused_where_nothing_changed():
+    SAME.require(NONE)
+    replace(SAME, utility=(0.5, 0.9)).require(NONE)
+
+
+def test_columns_may_be_left_out_and_types_allowed():
+    changed = replace(
+        SAME, **city(shift=0.9, new=1, new_records=50), types={"pay": ("Int64", "String"), "job": ("String", "String")}
+    )
+    with pytest.raises(GuaranteeError, match="column 'pay' holds String instead of Int64") as caught:
+        changed.require(replace(NONE, ignore=("city",)))
+    assert "with --set checks.drift.types=allow, for good" in str(caught.value)
+    assert "city" not in str(caught.value)
+    changed.require(replace(NONE, ignore=("city",), types="allow"))
+
+
+def test_everything_is_said_at_once_and_each_setting_once():
+    changed = replace(SAME, rows=30, columns={"city": Drift(shift=0.6), "age": Drift(shift=0.75)})
+    with pytest.raises(GuaranteeError, match=r"30 rows .*; column 'city' .*; column 'age' .*; mend") as caught:
+        changed.require(DriftLimits())
+    assert "with --set checks.drift.rows=1 --set checks.drift.shift=1, for good" in str(caught.value)
+
+
+def test_half_the_rows_and_a_single_new_category_are_refused_by_default():
+    for change in ({"rows": 50}, {"rows": 200}, city(new=1, new_records=1)):
+        with pytest.raises(GuaranteeError):
+            replace(SAME, **change).require(DriftLimits())
+
+
+def test_the_manifest_gets_aggregates():
+    changed = replace(SAME, rows=99, columns={"city": Drift(shift=0.123456, new=2, new_records=3), "age": Drift(shift=0.01)})
+    said = {
+        "compared_with": "v3", "rows_before": 100, "rows": 99, "columns": 2,
+        "new_categories": 2, "gone_categories": 0, "shift": 0.12, "other_types": 0,
+    }  # fmt: skip
+    assert changed.claims == said
+    assert replace(changed, columns={}, utility=(0.8, 0.7)).claims["utility_before"] == 0.8
+
+
+def column(name, kind=None, role="quasi"):
+    return Column(name=name, role=role, kind=kind, spec=ColumnSpec(name=name, kind=kind) if role == "quasi" else None)
+
+
+def test_columns_of_another_role_or_kind_are_not_compared():
+    """A plan that was changed on purpose: what both plans have is compared."""
+    first = pl.DataFrame({"^a$": ["x", "y"], "b": [1, 2], "c": ["p", "q"], "d": [1, 2], "e": ["u", "v"]})
+    before = remembered(
+        first, (column("^a$", "categorical"), column("b", "numeric"), column("c", "categorical"), column("d", role="keep"))
+    )
+    plan = (
+        column("^a$", "categorical"),
+        column("b", "categorical"),
+        column("c", role="sensitive"),
+        column("d", role="keep"),
+        column("e", "binary"),
+    )
+    second = first.with_columns(pl.col("b").cast(pl.String), pl.col("d").cast(pl.Float64))
+    found = changes("v1", before, second, plan)
+    assert found.columns == {"^a$": Drift(shift=0.0)}
+    assert found.types == {"d": ("Int64", "Float64")}
+    nothing = changes("v1", before, second, (column("e", "binary"),))
+    assert (nothing.columns, nothing.types) == ({}, {})
+
+
+def test_categories_of_all_earlier_tables_are_known():
+    plan = (column("c", "categorical"),)
+    tables = [pl.DataFrame({"c": list(texts)}) for texts in ("ab", "ac", "ad")]
+    first, second = (remembered(table, plan) for table in tables[:2])
+    assert changes("v2", second, tables[0], plan).columns["c"].new == 1
+    assert changes("v2", second, tables[0], plan, [first]).columns["c"].new == 0
+    assert changes("v2", second, tables[2], plan, [first]).columns["c"].new == 1

@@ -1,0 +1,132 @@
+"""[checks] on numbers alone: each floor at its edge, and the words of a refusal."""
+
+import math
+
+import pytest
+
+from anon_core.errors import GuaranteeError
+from tasks.judging.floors import Close, Diverse, Floors
+
+MEASURED = {
+    "privacy": {"records": 95},
+    "utility": {"suppression": 0.75, "per_column": {"age": {"exact": 0.25, "ncp": 0.375}}},
+    "attacks": {"linkage": {"success": 0.1}, "insider": {"success": 0.125}},
+    "protection": {
+        "rows_left_out": 5,
+        "sensitive": {"illness": {"distinct": 3, "effective": 2.5, "odds": [1.5, 4.0] + [None] * 7, "distance": 0.25}},
+    },
+}
+
+
+def diverse(**asked):
+    return Floors(l_diversity=(Diverse(column="illness", **asked),))
+
+
+@pytest.mark.parametrize(
+    ("reached", "missed", "words"),
+    [
+        (Floors(min_utility=0.75), Floors(min_utility=0.76), r"utility 0\.7500 is below checks\.min_utility = 0\.76; lower k"),
+        (
+            Floors(columns={"age": 0.625}),
+            Floors(columns={"age": 0.63}),
+            r"column 'age' keeps 0\.6250 of its information, below checks\.columns = 0\.63; give it more weight",
+        ),
+        (diverse(l=3), diverse(l=4), "column 'illness': a crowd has 3 distinct values, l = 4 are required; raise k or lower l"),
+        (diverse(l=2, kind="entropy"), diverse(l=3, kind="entropy"), r"a crowd has 2\.50 values by entropy, l = 3"),
+        (
+            diverse(l=2, kind="recursive", c=1.6),
+            diverse(l=2, kind="recursive", c=1.5),
+            r"a crowd's commonest value leads 1\.50 to 1, below c = 1\.5 is required with l = 2",
+        ),
+        (diverse(l=3, kind="recursive", c=4.1), diverse(l=4, kind="recursive", c=99.0), "commonest value leads without limit"),
+        (
+            Floors(t_closeness=(Close(column="illness", t=0.25),)),
+            Floors(t_closeness=(Close(column="illness", t=0.24),)),
+            r"column 'illness': a crowd is 0\.2500 away from the whole table, above t = 0\.24; raise k or t",
+        ),
+        (
+            Floors(max_attack_success=0.125),
+            Floors(max_attack_success=0.12),
+            r"the attack 'insider' names the right row with a chance of 0\.1250 on average, above "
+            r"checks\.max_attack_success = 0\.12; raise k",
+        ),
+        (Floors(max_row_loss=0.05), Floors(max_row_loss=0.0), r"5 of 100 source rows are left out, more than checks\.max_row"),
+    ],
+)
+def test_a_floor_is_reached_or_the_refusal_says_what_was_found_and_required(reached, missed, words):
+    reached.require(MEASURED, "publication refused")
+    assert reached.stated
+    with pytest.raises(GuaranteeError, match=f"publication refused; .*{words}"):
+        missed.require(MEASURED, "publication refused")
+
+
+def test_everything_that_falls_short_is_named_at_once():
+    floors = Floors(min_utility=0.9, columns={"age": 0.9}, l_diversity=(Diverse(column="illness", l=5),), max_row_loss=0.01)
+    assert len(floors.shortfalls(MEASURED)) == 4
+    with pytest.raises(
+        GuaranteeError, match=r"^v1 stands; utility .*; column 'age' .*; column 'illness': .*; 5 of 100 .*; so$"
+    ):
+        floors.require(MEASURED, "v1 stands", "so")
+
+
+def test_equal_values_pass_by_entropy_whatever_the_last_digit():
+    told = {**MEASURED["protection"]["sensitive"]["illness"], "effective": math.exp(math.log(7)) * (1 - 1e-13)}
+    measured = {**MEASURED, "protection": {"rows_left_out": 0, "sensitive": {"illness": told}}}
+    diverse(l=7, kind="entropy").require(measured, "refused")
+
+
+def test_what_was_not_measured_has_not_been_reached():
+    old = {key: value for key, value in MEASURED.items() if key not in {"protection", "attacks"}}
+    Floors(min_utility=0.5).require(old, "refused")
+    close = Floors(t_closeness=(Close(column="illness", t=0.9),))
+    for asked in (diverse(l=2), diverse(l=2, kind="entropy"), diverse(l=2, kind="recursive", c=9.0), close):
+        with pytest.raises(GuaranteeError, match="was not measured when it was published"):
+            asked.require(old, "refused")
+    for name in ("max_row_loss", "max_attack_success"):
+        words = rf"^refused; what checks\.{name} asks for was not measured when it was published; leave checks\.{name} out$"
+        with pytest.raises(GuaranteeError, match=words):
+            Floors(**{name: 1.0}).require(old, "refused")
+
+
+def test_every_attacker_but_chance_is_held_to_the_limit():
+    attacks = {name: {"success": success} for name, success in (("linkage", 0.05), ("insider", 0.3), ("order", 0.9))}
+    measured = {**MEASURED, "attacks": {**attacks, "tightest row": {"success": 0.2}}}
+    short = Floors(max_attack_success=0.1).shortfalls(measured)
+    assert [asked.about for asked in short] == ["insider", "tightest row"]
+    Floors(max_attack_success=0.3).require(measured, "refused")
+
+
+def test_a_number_that_is_none_has_not_been_reached():
+    nan = float("nan")
+    told = {"distinct": nan, "effective": nan, "odds": [nan] * 9, "distance": nan}
+    measured = {
+        "privacy": {"records": 95},
+        "utility": {"suppression": nan, "per_column": {"age": {"exact": nan, "ncp": nan}}},
+        "protection": {"rows_left_out": nan, "sensitive": {"illness": told}},
+    }
+    for asked in (Floors(min_utility=0.1), Floors(columns={"age": 0.1}), diverse(l=2), Floors(max_row_loss=0.9)):
+        assert len(asked.shortfalls(measured)) == 1
+
+
+def test_each_requirement_names_its_measure_and_what_was_found():
+    floors = Floors(
+        min_utility=0.9,
+        columns={"age": 0.1},
+        l_diversity=(Diverse(column="illness", l=2), Diverse(column="illness", l=4, kind="recursive", c=2.0)),
+        t_closeness=(Close(column="illness", t=0.5),),
+        max_row_loss=0.05,
+    )
+    assert [(each.measure, each.about, each.required, each.told, each.holds) for each in floors.requirements(MEASURED)] == [
+        ("utility", None, 0.9, "0.7500", False),
+        ("information", "age", 0.1, "0.6250", True),
+        ("distinct values", "illness", 2, "3", True),
+        ("odds", "illness", 2.0, "without limit", False),
+        ("distance", "illness", 0.5, "0.2500", True),
+        ("row loss", None, 0.05, "5 of 100", True),
+    ]
+
+
+def test_nothing_is_asked_by_default():
+    assert not Floors().stated
+    assert list(Floors().requirements(MEASURED)) == []
+    Floors().require(MEASURED, "refused")

@@ -1,0 +1,227 @@
+"""PostgreSQL by adbc, against a throw-away cluster of this test run; skipped where its programs are not installed."""
+
+import datetime
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from anon_core.errors import InputError
+from anon_core.tables.demands import Demand
+from anon_core.tables.records import ColumnSpec
+from kinds.table.columns import Column, arrays
+from kinds.table.records import encoded, read_order
+from tasks.source.sources import Source, fingerprint, header, read
+
+PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+USER = "zq7user"
+PASSWORD = "zq7password"
+MARK = "zq7"
+
+TABLE = f"""
+create type mood as enum ('sad', 'glad');
+create table people (
+    name text, age integer, big bigint, height double precision, price numeric(8, 2), born date, seen timestamp,
+    zoned timestamptz, ok boolean, code char(4), mood mood, nothing text, tags text[], photo bytea, doc jsonb, who uuid
+);
+insert into people values
+    ('{MARK} ann', 31, 9007199254740993, 1.5, 10.10, '1990-02-28', '2020-01-31 23:59', '2020-01-31 12:00Z', true, 'a', 'sad',
+     null, array['{MARK}'], '\\xff', '{{"a": "{MARK}"}}', '00000000-0000-0000-0000-000000000001'),
+    ('bob', 40, 5, 2.5, 7, '1969-12-31', '1999-12-31', '1999-12-31 12:00Z', false, 'bb', 'glad', null, null, null, null, null),
+    (null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+create table empty (a text);
+"""
+
+
+@pytest.fixture(scope="module")
+def server():
+    """(host, port) of a cluster that asks for a password."""
+    if not PROGRAMS:
+        pytest.skip("PostgreSQL's programs are not installed: apt-get install postgresql")
+    pytest.importorskip("adbc_driver_postgresql", reason="the driver is not installed: pip install 'crowdcover[postgres]'")
+    if os.geteuid() == 0 and not shutil.which("runuser"):
+        pytest.skip("PostgreSQL does not run as root, and runuser is not installed")
+    folder = Path(tempfile.mkdtemp(prefix="crowdcover-postgres-"))  # tmp_path is closed to the user that PostgreSQL runs as
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    (folder / "password").write_text(PASSWORD)
+    if os.geteuid() == 0:
+        for path in (folder, folder / "password"):
+            shutil.chown(path, "postgres")
+    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder} -c fsync=off"
+    data = folder / "data"
+    try:
+        setup = ["-U", USER, f"--pwfile={folder / 'password'}", "--auth=scram-sha-256", "-E", "UTF8", "--locale=C", "--no-sync"]
+        command("initdb", "-D", data, *setup)
+        command("pg_ctl", "-D", data, "-o", options, "-l", folder / "log", "-w", "-t", "60", "start")
+        try:
+            command("psql", "-h", folder, "-p", port, "-U", USER, "-v", "ON_ERROR_STOP=1", "-c", TABLE, "postgres")
+            yield "127.0.0.1", port
+        finally:
+            command("pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
+    finally:
+        shutil.rmtree(folder)
+
+
+def command(program, *arguments):
+    as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    environment = {"PATH": os.environ["PATH"], "PGPASSWORD": PASSWORD, "LC_ALL": "C.UTF-8"}
+    line = [*as_user, PROGRAMS[-1].with_name(program), *arguments]
+    subprocess.run([str(part) for part in line], check=True, cwd="/", env=environment, capture_output=True, timeout=120)
+
+
+@pytest.fixture
+def source(server):
+    host, port = server
+
+    def of(query, user=USER, password=PASSWORD, database="postgres"):
+        return Source(uri=f"postgresql://{user}:{password}@{host}:{port}/{database}", query=query)
+
+    return of
+
+
+def quiet(error):
+    while error is not None:
+        assert MARK not in str(error) + repr(error)
+        error = error.__cause__ or error.__context__
+
+
+def quasi(name, kind="categorical"):
+    return Column(name=name, role="quasi", kind=kind, spec=ColumnSpec(name=name, kind=kind))
+
+
+def column(people, name, kind="categorical"):
+    """The values of a column by name, records in the order of ann, bob, nobody."""
+    frame = read(people, [], [Column(name="age", role="keep"), quasi(name, kind)])
+    values = arrays(frame[[name]])[name]
+    return values[[frame["age"].to_list().index(age) for age in (31, 40, None)]].tolist()
+
+
+def test_names_and_types(source):
+    people = source("select * from people")
+    assert header(people)[:4] == ["name", "age", "big", "height"]
+    assert column(people, "name") == [f"{MARK} ann", "bob", None]
+    assert column(people, "code") == ["a", "bb", None]
+    assert column(people, "mood") == ["sad", "glad", None]
+    assert column(people, "ok", "binary") == ["true", "false", None]
+    assert column(people, "nothing") == [None, None, None]
+    np.testing.assert_array_equal(column(people, "height", "numeric"), [1.5, 2.5, np.nan])
+    np.testing.assert_array_equal(column(people, "price", "numeric"), [10.1, 7, np.nan])
+    np.testing.assert_array_equal(column(people, "ok", "numeric"), [1, 0, np.nan])
+    np.testing.assert_array_equal(column(people, "nothing", "numeric"), [np.nan] * 3)
+    np.testing.assert_array_equal(column(people, "born", "date"), [7363, -1, np.nan])
+    np.testing.assert_array_equal(column(people, "seen", "date"), [18292, 10956, np.nan])
+    np.testing.assert_array_equal(column(people, "zoned", "date"), [18292, 10956, np.nan])
+    kept = read(people, [], [Column(name=name, role="keep") for name in ("age", "big", "born")])
+    assert set(kept.rows()) == {
+        (31, 9007199254740993, datetime.date(1990, 2, 28)),
+        (40, 5, datetime.date(1969, 12, 31)),
+        (None, None, None),
+    }
+
+
+def test_a_release_can_be_made_of_it(source):
+    people = source("select name as who, age, ok, coalesce(age, 1) / 20 as k from people")
+    columns = (
+        Column(name="who", role="identifier"),
+        quasi("age", "numeric"),
+        quasi("ok", "binary"),
+        Column(name="k", role="drop"),
+    )
+    demand = Demand(column="k", infeasible="drop")
+    with pytest.raises(InputError, match="column 'k': 1 of 3 records hold no whole k"):
+        encoded(*read_order(people, columns, demand), columns, demand)
+    people = source("select name as who, age, ok, coalesce(age, 20) / 20 as k from people")
+    frame, k = read_order(people, columns, demand)
+    assert frame.columns == ["age", "ok"]
+    table, kept = encoded(frame, k, columns, demand)
+    assert kept.all()
+    assert sorted(table.k.tolist()) == [1, 1, 2]
+
+
+def test_the_order_of_rows_decides_nothing(source):
+    there, back = source("select * from people order by age"), source("select * from people order by age desc nulls last, name")
+    assert fingerprint(there) == fingerprint(back)
+    wanted = [Column(name=name, role="keep") for name in ("name", "age", "price")]
+    assert read(there, [], wanted).equals(read(back, [], wanted))
+    assert fingerprint(there) != fingerprint(source("select * from people where age is not null"))
+
+
+@pytest.mark.parametrize("kind", ["numeric", "date"])
+def test_refusals_of_types_are_counts(source, kind):
+    with pytest.raises(InputError, match="column 'name': 2 of 3 values are no") as caught:
+        read(source("select name from people"), [], [quasi("name", kind)])
+    quiet(caught.value)
+    with pytest.raises(InputError, match=r"column 'big': 1 of 3 numbers reach 2\*\*53") as caught:
+        read(source("select big from people"), [], [quasi("big", "numeric")])
+    assert "9007" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        f"select {MARK} from people",
+        f"select * from {MARK}",
+        f"selec {MARK}",
+        "select name::integer from people",  # the server's own message quotes the cell
+        "select 1 / (age - 31) from people",
+        f"select pg_terminate_backend(pg_backend_pid()), '{MARK}'",
+        "",
+    ],
+)
+def test_failures_tell_no_query_and_no_cell(source, query):
+    for work in (header, fingerprint, lambda people: read(people, [], [quasi("name")])):
+        with pytest.raises(InputError, match=r"the database did not answer source.query|holds no table|no rows") as caught:
+            work(source(query))
+        quiet(caught.value)
+
+
+@pytest.mark.parametrize("wrong", [{"password": "zq7wrong"}, {"user": "zq7other"}, {"database": "zq7none"}])
+def test_failures_tell_no_password(source, wrong, capfd):
+    with pytest.raises(InputError, match=r"check source.uri and source.query") as caught:
+        header(source("select 1 as a", **wrong))
+    quiet(caught.value)
+    written = capfd.readouterr()
+    assert MARK not in written.out + written.err
+
+
+def test_a_server_that_is_not_there(source, capfd):
+    address = source("select 1 as a").uri.rsplit(":", 1)[0]
+    with pytest.raises(InputError, match=r"check source.uri and source.query") as caught:
+        header(Source(uri=f"{address}:1/postgres", query="select 1 as a"))
+    quiet(caught.value)
+    written = capfd.readouterr()
+    assert MARK not in written.out + written.err
+
+
+def test_tables_that_are_too_small_or_unclear(source):
+    with pytest.raises(InputError, match="the source has no rows"):
+        read(source("select a from empty"), [], [quasi("a")])
+    with pytest.raises(InputError, match="the source has 1 row;"):
+        read(source("select name as a from people where age = 31"), [], [quasi("a")])
+    with pytest.raises(InputError, match=r"occur more than once|check source.uri and source.query") as caught:
+        header(source("select name as a, age as a from people"))
+    quiet(caught.value)
+
+
+@pytest.mark.parametrize("words", ["select 'infinity'::date as a union select '2020-01-01'", "select '1 day'::interval as a"])
+def test_values_that_no_table_holds(source, words):
+    for work in (header, fingerprint, lambda people: read(people, [], [quasi("a")])):
+        with pytest.raises(InputError, match=r"source.query selects .*, such as .*; cast") as caught:
+            work(source(words))
+        quiet(caught.value)
+
+
+@pytest.mark.parametrize("name", ["tags", "photo"])
+def test_types_that_no_table_of_text_holds(source, name):
+    people = source("select * from people")
+    with pytest.raises(InputError, match=f"column '{name}' holds (List|Array|Binary); convert it or") as caught:
+        read(people, [], [quasi(name)])
+    quiet(caught.value)
+    assert read(people, [], [Column(name="age", role="keep")]).height == 3

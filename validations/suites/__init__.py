@@ -1,1 +1,0 @@
-"""One suite for each border that data crosses."""
