@@ -23,9 +23,13 @@ def main(example, data):
     masked, seconds, _ = timed(lambda: local.run(plan.maker, table, order=order))
     print(f"anonymize_seconds: {seconds:.2f}")
     print(f"iterations: {len(masked.iterations)}")
-    print(f"nanoseconds_per_pair_and_iteration: {1e9 * seconds / len(masked.iterations) / table.records**2:.3f}")
+    print(
+        f"nanoseconds_per_pair_and_iteration: {1e9 * seconds / len(masked.iterations) / table.records**2:.3f}"
+    )
     seat, seconds, _ = timed(
-        lambda: random_matching(masked, lambda count: generator.integers(0, 2**32, count, dtype=np.uint32))
+        lambda: random_matching(
+            masked, lambda count: generator.integers(0, 2**32, count, dtype=np.uint32)
+        )
     )
     print(f"seat_seconds: {seconds:.2f}")
     print(f"in_own_row: {(seat == np.arange(table.records)).mean():.4f}")
@@ -47,7 +51,9 @@ def main(example, data):
 
 def written(masked):
     cells = write_cells(masked.table, masked.hidden)
-    return ReleasedCells.of([read_cells(a, cells[a.name].tolist()) for a in masked.table.codebook.attributes])
+    return ReleasedCells.of(
+        [read_cells(a, cells[a.name].tolist()) for a in masked.table.codebook.attributes]
+    )
 
 
 if __name__ == "__main__":

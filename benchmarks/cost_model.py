@@ -61,7 +61,9 @@ def phases(load: Load) -> dict[str, float]:
     """Seconds of an iteration, by phase."""
     n, entries, cores = load.records, load.entries, load.ranks * load.threads
     agreeing = AGREEING * entries
-    received = bytes_sent(load) / load.ranks + n * (load.features + 7 * 8 * load.words) * (load.ranks > 1)
+    received = bytes_sent(load) / load.ranks + n * (load.features + 7 * 8 * load.words) * (
+        load.ranks > 1
+    )
     rounds = (ROUNDS + 10 * math.log2(max(1, load.ranks / 2))) * (load.ranks > 1)
     return {
         "search": PAIR * load.attributes * n * n * load.searched / cores,
@@ -99,7 +101,9 @@ def parsed() -> Load:
     parser.add_argument("--features", type=int, default=95)
     parser.add_argument("--attributes", type=int, default=11)
     parser.add_argument("--mean-b", type=float, default=51.5)
-    parser.add_argument("--searched", type=float, default=1.0, help="share of the pairs that pruning leaves")
+    parser.add_argument(
+        "--searched", type=float, default=1.0, help="share of the pairs that pruning leaves"
+    )
     parser.add_argument("--ranks", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1, help="of each rank")
     parser.add_argument("--latency", type=float, default=2e-6, help="seconds of a message")

@@ -13,7 +13,12 @@ SIZES = {
     "census": (40_000, 80_000, 160_000),
     "cms": (90_000, 180_000, 360_000),
 }
-MEASURED = ("seconds", "seconds_per_iteration", "processor_seconds", "processor_seconds_per_iteration")
+MEASURED = (
+    "seconds",
+    "seconds_per_iteration",
+    "processor_seconds",
+    "processor_seconds_per_iteration",
+)
 MEASURED += ("seconds_of_first_iteration", "memory_added_MiB", "distinct_rows")
 
 
@@ -22,13 +27,19 @@ def main(name, sizes, options):
     for n in sizes:
         run = in_child(f"{name}_{n}", "benchmarks.one_run", name, "--records", n, *options)
         if "seconds" in run:  # else left out, as its line says
-            run["processor_seconds_per_iteration"] = float(run["processor_seconds"]) / int(run["iterations"])
+            run["processor_seconds_per_iteration"] = float(run["processor_seconds"]) / int(
+                run["iterations"]
+            )
             run["seconds_of_first_iteration"] = run["seconds_of_iterations"].split()[0]
-            run["memory_added_MiB"] = max(1.0, float(run["peak_memory_MiB"]) - float(run["memory_before_MiB"]))
+            run["memory_added_MiB"] = max(
+                1.0, float(run["peak_memory_MiB"]) - float(run["memory_before_MiB"])
+            )
             runs[n] = run
     if len(runs) > 1:
         for what in MEASURED:
-            print(f"{name}.exponent_of_{what}: {exponent(list(runs), [float(run[what]) for run in runs.values()]):.2f}")
+            print(
+                f"{name}.exponent_of_{what}: {exponent(list(runs), [float(run[what]) for run in runs.values()]):.2f}"
+            )
 
 
 def parsed():
@@ -41,4 +52,8 @@ def parsed():
 
 if __name__ == "__main__":
     given = parsed()
-    main(given.set, given.records or SIZES[given.set], ["--iterations", given.iterations] if given.iterations else [])
+    main(
+        given.set,
+        given.records or SIZES[given.set],
+        ["--iterations", given.iterations] if given.iterations else [],
+    )

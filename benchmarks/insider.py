@@ -72,7 +72,10 @@ def main(names, draws):
 
 def measure(name, table, draws):
     k, n = table.k, table.records
-    maker, orders = Adaptive(schedule="falling"), (np.random.default_rng(seed).permutation(n) for seed in (1, 2))
+    maker, orders = (
+        Adaptive(schedule="falling"),
+        (np.random.default_rng(seed).permutation(n) for seed in (1, 2)),
+    )
     masked, again = (local.run(maker, table, order=order) for order in orders)
     generator = np.random.default_rng(3)
 
@@ -117,9 +120,21 @@ def alike(masked, again):
 
 def unseated(seats, limits):
     """The least share of all chances that no doubly stochastic matrix within these limits can hold."""
-    limit, held = np.empty(len(seats.rows), dtype=np.int64), np.zeros(len(seats.rows), dtype=np.int64)
+    limit, held = (
+        np.empty(len(seats.rows), dtype=np.int64),
+        np.zeros(len(seats.rows), dtype=np.int64),
+    )
     left, right = SHARE * seats.size, SHARE * seats.row_size
-    set_limits(seats.indptr, seats.rows, seats.owns, seats.size, seats.row_size, seats.k, np.array(limits), limit)
+    set_limits(
+        seats.indptr,
+        seats.rows,
+        seats.owns,
+        seats.size,
+        seats.row_size,
+        seats.k,
+        np.array(limits),
+        limit,
+    )
     start = np.concatenate([[0], np.cumsum(np.bincount(seats.rows, minlength=len(right)))])
     slot, owner = np.empty_like(seats.rows), np.empty_like(seats.rows)
     turn_around(seats.indptr, seats.rows, start, slot, owner)
@@ -135,8 +150,14 @@ def show(name, success, k):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("cases", nargs="*", metavar="CASE", help=", ".join(CASES))
-    parser.add_argument("--draws", type=int, help="how many matchings are drawn to compare frequencies with the chances")
+    parser.add_argument(
+        "--draws",
+        type=int,
+        help="how many matchings are drawn to compare frequencies with the chances",
+    )
     arguments = parser.parse_args()
     main(arguments.cases, arguments.draws)

@@ -43,13 +43,22 @@ def judge(table, released, draws):
     classes = Classes.of(table.codebook, table.codes, released)
     components = cache(partial(components_of, table.codebook, released, classes, seat))
     yield "components", components
-    yield "crowds", lambda: crowds(table.codebook, table.codes, table.k, released, seat, classes, components())
+    yield (
+        "crowds",
+        lambda: crowds(table.codebook, table.codes, table.k, released, seat, classes, components()),
+    )
     yield "tightest_row", partial(tightest_row, table.codebook, released, classes, seat)
     yield "partial_linkage", partial(partial_linkage, released, classes)
     yield "insider", lambda: insider(classes, components(), seat)
     yield "records_per_row", partial(records_per_row, classes)
-    yield "diversity_of_12_values", partial(diversity, classes, draws.integers(0, 12, table.records), ordered=False)
-    yield "closeness_of_5000_ranks", partial(diversity, classes, draws.integers(0, 5000, table.records), ordered=True)
+    yield (
+        "diversity_of_12_values",
+        partial(diversity, classes, draws.integers(0, 12, table.records), ordered=False),
+    )
+    yield (
+        "closeness_of_5000_ranks",
+        partial(diversity, classes, draws.integers(0, 5000, table.records), ordered=True),
+    )
     yield "utility", partial(utility, table.codebook, released)
 
 

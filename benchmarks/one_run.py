@@ -34,7 +34,9 @@ class Clock(Observer):
 
     def iterated(self, checkpoint):
         self.ends.append(time.perf_counter())
-        print(f"iteration_{len(self.ends) - 1}: {checkpoint.iterations[-1].utility:.4f}", flush=True)
+        print(
+            f"iteration_{len(self.ends) - 1}: {checkpoint.iterations[-1].utility:.4f}", flush=True
+        )
 
 
 def describe(table):
@@ -54,7 +56,9 @@ def main(arguments):
     print(f"memory_before_MiB: {memory('VmRSS'):.0f}", flush=True)
     clock = Clock()
     order = np.random.default_rng(1).permutation(table.records)
-    masked, wall, processor = timed(lambda: local.run(maker, table, order=order, threads=arguments.threads, observer=clock))
+    masked, wall, processor = timed(
+        lambda: local.run(maker, table, order=order, threads=arguments.threads, observer=clock)
+    )
     print(f"seconds: {wall:.4g}")
     print(f"processor_seconds: {processor:.4g}")
     print(f"iterations: {len(masked.iterations)}")

@@ -20,7 +20,13 @@ PAPER = {  # records, features, seconds, utility
     "cms": (745_280, 512, 6 * 3600 + 11 * 60, 0.793),
 }
 FACEBOOK = ("caltech36", "reed98", "haverford76", "simmons81")
-COVERS = ("lse", "s-lse", "b-matching", "exact", "classes")  # beside mce, which is what runs by default
+COVERS = (
+    "lse",
+    "s-lse",
+    "b-matching",
+    "exact",
+    "classes",
+)  # beside mce, which is what runs by default
 
 
 def paper(name):

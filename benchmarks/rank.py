@@ -63,7 +63,9 @@ def main(small, folder):
         print(f"iterations: {iterations}")
         print(f"bytes_sent_an_iteration: {result['bytes_sent'] / iterations:.4g}")
         print(f"memory_added_MiB: {held:.0f}")
-        print(f"stated_memory_MiB: {rank_memory(job.anonymizer, job.table, ranks=world.size, threads=job.threads) / 2**20:.0f}")
+        print(
+            f"stated_memory_MiB: {rank_memory(job.anonymizer, job.table, ranks=world.size, threads=job.threads) / 2**20:.0f}"
+        )
         for phase, times in spent.items():
             print(f"{phase}_seconds_an_iteration: {sum(times) / iterations:.4g}")
 

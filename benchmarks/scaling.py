@@ -25,18 +25,27 @@ MPIRUN = Path(sys.executable).with_name("mpirun")
 def order(folder, table, ranks):
     """A job with known ties."""
     ties = np.random.default_rng(1).permutation(table.records)
-    write_job(folder, Adaptive(schedule="falling"), table, ties, ranks=ranks, threads=1, memory=None)
+    write_job(
+        folder, Adaptive(schedule="falling"), table, ties, ranks=ranks, threads=1, memory=None
+    )
     return folder
 
 
 def once(folder, table, ranks):
     """What one run prints, and the digest of what it made."""
     folder.mkdir()
-    jobs = order(folder / "small", tables.cut(table, 512), ranks), order(folder / "job", table, ranks)
+    jobs = (
+        order(folder / "small", tables.cut(table, 512), ranks),
+        order(folder / "job", table, ranks),
+    )
     command = [MPIRUN, "-n", ranks, sys.executable, "-m", "mpi4py", "-m", "benchmarks.rank", *jobs]
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [str(part) for part in command], capture_output=True, text=True, check=True
+    )
     found = dict(line.split(": ", 1) for line in done.stdout.splitlines())
-    return {name: float(value) for name, value in found.items()}, digest(read_result(jobs[1], table)[0])
+    return {name: float(value) for name, value in found.items()}, digest(
+        read_result(jobs[1], table)[0]
+    )
 
 
 def main(name, records, counts, repeat):
@@ -60,11 +69,16 @@ def main(name, records, counts, repeat):
             mean_b=float(table.k.mean() - 1),
             ranks=ranks,
         )
-        print(f"ranks_{ranks}_predicted_seconds_an_iteration: {sum(cost_model.phases(load).values()):.4g}")
+        print(
+            f"ranks_{ranks}_predicted_seconds_an_iteration: {sum(cost_model.phases(load).values()):.4g}"
+        )
         print(f"ranks_{ranks}_predicted_bytes_an_iteration: {cost_model.bytes_sent(load):.4g}")
     first = min(counts)
     for ranks in counts:
-        ratios = [a["seconds"] * first / (b["seconds"] * ranks) for a, b in zip(runs[first], runs[ranks], strict=True)]
+        ratios = [
+            a["seconds"] * first / (b["seconds"] * ranks)
+            for a, b in zip(runs[first], runs[ranks], strict=True)
+        ]
         print(f"efficiency_{ranks}: {statistics.median(ratios):.3f}")
     print(f"bytes_equal: {len(digests) == 1}")
 

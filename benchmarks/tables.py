@@ -19,7 +19,17 @@ NARROW = Demand(uniform=(2, 10), seed=7)  # and of the Facebook networks
 FIVE = Demand(constant=5)
 
 FACEBOOK = ("student_fac", "gender", "major_index", "second_major", "dorm", "year")
-ADULT = ("workclass", "education", "marital-status", "occupation", "relationship", "race", "sex", "native-country", "income")
+ADULT = (
+    "workclass",
+    "education",
+    "marital-status",
+    "occupation",
+    "relationship",
+    "race",
+    "sex",
+    "native-country",
+    "income",
+)
 ADULT_PLACES = (1, 3, 5, 6, 7, 8, 9, 13, 14)
 
 PHYSICIAN = ("Physician_Specialty", "Recipient_City", "Physician_Primary_Type")
@@ -53,21 +63,31 @@ def adult():
     An unknown value (4,262 of 293,049) reads as the column's likeliest one, so that every column stays one-hot.
     """
     frame = _adult()
-    return coded(frame.with_columns(pl.col(name).fill_null(frame[name].drop_nulls().mode().min()) for name in ADULT), WIDE)
+    return coded(
+        frame.with_columns(
+            pl.col(name).fill_null(frame[name].drop_nulls().mode().min()) for name in ADULT
+        ),
+        WIDE,
+    )
 
 
 def adult_zeros():
     """The same with none of a column's bits set where its value is unknown: 101 attributes of one bit."""
     frame = _adult()
-    levels = [(frame[name], label) for name in ADULT for label in frame[name].drop_nulls().unique().sort()]
+    levels = [
+        (frame[name], label) for name in ADULT for label in frame[name].drop_nulls().unique().sort()
+    ]
     flags = [(column == label).fill_null(value=False).to_numpy() for column, label in levels]
     return encoding.from_bits(np.stack(flags, axis=1), demanded(WIDE, frame.height))
 
 
 def _adult():
-    frame = read("adult/adult.data.gz", has_header=False).drop_nulls("column_1")  # the file ends in an empty line
+    frame = read("adult/adult.data.gz", has_header=False).drop_nulls(
+        "column_1"
+    )  # the file ends in an empty line
     return frame.select(
-        pl.nth(place).str.strip_chars().replace("?", None).alias(name) for place, name in zip(ADULT_PLACES, ADULT, strict=True)
+        pl.nth(place).str.strip_chars().replace("?", None).alias(name)
+        for place, name in zip(ADULT_PLACES, ADULT, strict=True)
     )
 
 
@@ -79,14 +99,19 @@ def cms_like(records):
     frame = _payments_frame()
     frequent = frame[MANUFACTURER].value_counts(sort=True)[MANUFACTURER].head(MANUFACTURERS)
     named = pl.col(MANUFACTURER)
-    frame = frame.with_columns(pl.when(named.is_in(frequent.implode())).then(named).otherwise(pl.lit("other")))
+    frame = frame.with_columns(
+        pl.when(named.is_in(frequent.implode())).then(named).otherwise(pl.lit("other"))
+    )
     deciles = [ColumnSpec(name=name, kind="numeric", bins=10) for name in (AMOUNT, DATE)]
     return _payments(frame, (*PHYSICIAN, STATE, MANUFACTURER, *PAYMENT), deciles, records, WIDE)
 
 
 def open_payments(records):
     """Payments under the columns of examples/openpayments.toml, k = 5; see `_payments`."""
-    deciles = [ColumnSpec(name=name, kind="numeric", bins=10, encoding="ordinal") for name in (AMOUNT, DATE)]
+    deciles = [
+        ColumnSpec(name=name, kind="numeric", bins=10, encoding="ordinal")
+        for name in (AMOUNT, DATE)
+    ]
     return _payments(_payments_frame(), (*PHYSICIAN[:2], STATE, *PAYMENT), deciles, records, FIVE)
 
 
@@ -99,13 +124,20 @@ def census_like(records):
     places = ("national", "ma", "tx")
     frame = pl.concat([read(f"census-like/nist_acs_{place}2018.csv.gz") for place in places])
     frame = frame.with_columns(pl.col(AGE).cast(pl.Float64))
-    real = coded(frame, FIVE, (*PERSON, *ORIGIN, *HOME, INCOME), [ColumnSpec(name=AGE, kind="numeric", bins=10)])
+    real = coded(
+        frame,
+        FIVE,
+        (*PERSON, *ORIGIN, *HOME, INCOME),
+        [ColumnSpec(name=AGE, kind="numeric", bins=10)],
+    )
     generator = np.random.default_rng(11)
     person = generator.integers(0, frame.height, records)
     earner = companions(numbered(frame, (AGE, "EDU")), person, generator)
     neighbour = companions(numbered(frame, ("PUMA",)), person, generator)
     household = companions(numbered(frame, ("RAC1P", "MSP")), person, generator)
-    return mixed(real, {(AGE, *PERSON): person, (INCOME,): earner, ORIGIN: neighbour, HOME: household}, WIDE)
+    return mixed(
+        real, {(AGE, *PERSON): person, (INCOME,): earner, ORIGIN: neighbour, HOME: household}, WIDE
+    )
 
 
 def _payments_frame():
@@ -121,7 +153,11 @@ def _payments(frame, names, deciles, records, demand):
     physician = generator.integers(0, frame.height, records)
     maker = companions(numbered(frame, PHYSICIAN[:2]), physician, generator)
     payment = companions(numbered(frame, (MANUFACTURER, PHYSICIAN[0])), maker, generator)
-    return mixed(real, {PHYSICIAN: physician, (STATE, MANUFACTURER): maker, (*PAYMENT, AMOUNT, DATE): payment}, demand)
+    return mixed(
+        real,
+        {PHYSICIAN: physician, (STATE, MANUFACTURER): maker, (*PAYMENT, AMOUNT, DATE): payment},
+        demand,
+    )
 
 
 def companions(key, rows, generator):
@@ -135,7 +171,12 @@ def companions(key, rows, generator):
 def mixed(real, sources, demand):
     """A table whose columns come from the rows of `real` that `sources` (columns -> rows) names for them."""
     row_of = {name: rows for names, rows in sources.items() for name in names}
-    codes = np.stack([codes[row_of[a.name]] for a, codes in zip(real.codebook.attributes, real.codes, strict=True)])
+    codes = np.stack(
+        [
+            codes[row_of[a.name]]
+            for a, codes in zip(real.codebook.attributes, real.codes, strict=True)
+        ]
+    )
     return table_of(real.codebook, codes, demanded(demand, codes.shape[1]))
 
 
@@ -149,7 +190,9 @@ def poker(records):
     codes = np.empty((11, records), dtype=np.int32)
     codes[0:10:2], codes[1:10:2], codes[10] = suits, ranks, hand_class(suits, ranks)
     names = [f"{part}{card}" for card in range(1, 6) for part in "SC"] + ["class"]
-    book = Codebook(tuple(one_hot(name, levels) for name, levels in zip(names, [4, 13] * 5 + [10], strict=True)))
+    book = Codebook(
+        tuple(one_hot(name, levels) for name, levels in zip(names, [4, 13] * 5 + [10], strict=True))
+    )
     return table_of(book, codes, demanded(WIDE, records))
 
 
@@ -170,13 +213,24 @@ def hand_class(suits, ranks):
 
     Suits 0..3 and ranks 0..12 (ace, two, .., king), both (5, records).
     """
-    held = np.sort(np.stack([(ranks == rank).sum(axis=0, dtype=np.int8) for rank in range(13)]), axis=0)
+    held = np.sort(
+        np.stack([(ranks == rank).sum(axis=0, dtype=np.int8) for rank in range(13)]), axis=0
+    )
     most, second = held[-1], held[-2]
     ordered = np.sort(ranks, axis=0)
-    royal = (ordered == np.array([0, 9, 10, 11, 12])[:, None]).all(axis=0)  # the ace counts low or high
+    royal = (ordered == np.array([0, 9, 10, 11, 12])[:, None]).all(
+        axis=0
+    )  # the ace counts low or high
     straight = (np.diff(ordered, axis=0) == 1).all(axis=0) | royal
     flush = (suits == suits[0]).all(axis=0)
-    classes = [flush & royal, flush & straight, most == 4, (most == 3) & (second == 2), flush, straight]
+    classes = [
+        flush & royal,
+        flush & straight,
+        most == 4,
+        (most == 3) & (second == 2),
+        flush,
+        straight,
+    ]
     classes += [most == 3, (most == 2) & (second == 2), most == 2]
     return np.select(classes, range(9, 0, -1), default=0).astype(np.int32)
 
@@ -219,7 +273,9 @@ def read(name, *, has_header=True):
 
 def coded(frame, demand, names=None, numeric=()):
     """The named categorical columns (all, if none is named) and numeric ones, each fitted and encoded."""
-    specs = [ColumnSpec(name=name, kind="categorical") for name in names or frame.columns] + list(numeric)
+    specs = [ColumnSpec(name=name, kind="categorical") for name in names or frame.columns] + list(
+        numeric
+    )
     columns = {spec.name: frame[spec.name].to_numpy() for spec in specs}
     return encoding.encode(encoding.fit(specs, columns), columns, demanded(demand, frame.height))
 
@@ -237,11 +293,18 @@ def demanded(demand, records):
 
 
 def one_hot(name, levels):
-    return Attribute(name=name, kind="categorical", encoding="one-hot", labels=tuple(str(level) for level in range(levels)))
+    return Attribute(
+        name=name,
+        kind="categorical",
+        encoding="one-hot",
+        labels=tuple(str(level) for level in range(levels)),
+    )
 
 
 def table_of(codebook, codes, k):
-    return BinaryTable(codebook, codes, encoding.pack(codebook, codes), k, np.zeros(codes.shape, dtype=np.bool_))
+    return BinaryTable(
+        codebook, codes, encoding.pack(codebook, codes), k, np.zeros(codes.shape, dtype=np.bool_)
+    )
 
 
 def distinct_rows(whole):

@@ -13,9 +13,13 @@ def main(name, options):
     runs = {}
     for count in COUNTS:
         if count > numba.config.NUMBA_NUM_THREADS:
-            print(f"left out: {count} threads and more, this machine has {numba.config.NUMBA_NUM_THREADS}")
+            print(
+                f"left out: {count} threads and more, this machine has {numba.config.NUMBA_NUM_THREADS}"
+            )
             break
-        runs[count] = in_child(f"threads_{count}", "benchmarks.one_run", name, "--threads", count, *options)
+        runs[count] = in_child(
+            f"threads_{count}", "benchmarks.one_run", name, "--threads", count, *options
+        )
         if "seconds" not in runs[count]:  # left out, as its line says
             return
         print(f"speed_up_{count}: {float(runs[1]['seconds']) / float(runs[count]['seconds']):.2f}")

@@ -39,12 +39,17 @@ def main(records, rounds, threads):
     threads = threads or numba.config.NUMBA_NUM_THREADS
     faiss.omp_set_num_threads(threads)
     packed = np.ascontiguousarray(table.bits).view(np.uint8)
-    floats = np.unpackbits(packed, axis=1, bitorder="little", count=table.codebook.features).astype(np.float32)
+    floats = np.unpackbits(packed, axis=1, bitorder="little", count=table.codebook.features).astype(
+        np.float32
+    )
     print(f"records: {table.records}")
     print(f"features: {table.codebook.features}")
     print(f"threads: {threads}")
     print(f"k: {table.k.min()}..{table.k.max()}")
-    order, falling = np.random.default_rng(1).permutation(table.records), Adaptive(weights="bits", schedule="falling")
+    order, falling = (
+        np.random.default_rng(1).permutation(table.records),
+        Adaptive(weights="bits", schedule="falling"),
+    )
     local.run(Adaptive(weights="bits", max_iterations=1), table)  # compiles
     works = {
         "ours": lambda: local.run(Adaptive(weights="bits"), table, order=order, threads=threads),
@@ -64,7 +69,9 @@ def main(records, rounds, threads):
     for name, iterations in ours.items():
         print(f"{name}_utility: {max(iteration.utility for iteration in iterations):.4f}")
         for other in ("faiss_binary", "faiss_inner_product"):
-            ratios = [mine / theirs for mine, theirs in zip(seconds[name], seconds[other], strict=True)]
+            ratios = [
+                mine / theirs for mine, theirs in zip(seconds[name], seconds[other], strict=True)
+            ]
             print(f"{name}_over_{other}: {statistics.median(ratios):.2f}")
         print(f"{name}_iterations: {len(iterations)}")
 

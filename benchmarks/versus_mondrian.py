@@ -62,7 +62,9 @@ def main():
     masked = local.run(plan.maker, table, order=np.random.default_rng(1).permutation(table.records))
     ours_seconds = time.perf_counter() - start
     cells = write_cells(table, masked.hidden)
-    released = ReleasedCells.of([read_cells(a, cells[a.name].tolist()) for a in table.codebook.attributes])
+    released = ReleasedCells.of(
+        [read_cells(a, cells[a.name].tolist()) for a in table.codebook.attributes]
+    )
     ours = utility(table.codebook, released)
     start = time.perf_counter()
     classes = mondrian(by_appearance(table.codebook, table.codes), int(table.k[0]))

@@ -46,11 +46,15 @@ class Form(RunInput):
     """What Prefect asks who resumes a suspended run; its server takes no other answer."""
 
     decision: Annotated[Literal["approve", "reject"], Field(title="Decision")]
-    name: Annotated[str, Field(title="Your name", min_length=1, max_length=LONGEST_NAME, pattern=IN_A_LINE)]
+    name: Annotated[
+        str, Field(title="Your name", min_length=1, max_length=LONGEST_NAME, pattern=IN_A_LINE)
+    ]
     note: Annotated[str, Field(title="Note", max_length=LONGEST_NOTE, pattern=IN_A_LINE)] = ""
 
 
-def approved(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any], given: timedelta) -> dict[str, Any]:
+def approved(
+    run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any], given: timedelta
+) -> dict[str, Any]:
     """The approval of a checked release as its manifest states it; without one, nothing after this is done."""
     request = ask(run, checked, to, claims, given)
     flow_run = _suspendable()
@@ -59,7 +63,9 @@ def approved(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping
             _take_answer(run, flow_run)
         decision = Approval.of(run).require()
         if decision is None:
-            announce(request.question.manifest, "approval", f"waits for approval until {request.until}")
+            announce(
+                request.question.manifest, "approval", f"waits for approval until {request.until}"
+            )
             if flow_run is not None:
                 _suspend(run, flow_run)
             raise WaitingError(_what_to_do(run, request, to))
@@ -78,16 +84,26 @@ def _suspendable() -> FlowRun | None:
     """The flow run at hand if it can end here and go on later: of a deployment, and of no other flow run."""
     context = FlowRunContext.get()
     flow_run = None if context is None else context.flow_run
-    return flow_run if flow_run and flow_run.deployment_id and not flow_run.parent_task_run_id else None
+    return (
+        flow_run
+        if flow_run and flow_run.deployment_id and not flow_run.parent_task_run_id
+        else None
+    )
 
 
 def _take_answer(run: Run, flow_run: FlowRun) -> None:
     """Bring the answer to this flow run's form into the vault, if there is one; Prefect takes none that is late."""
     approval = Approval.of(run)
     request = approval.last
-    if request is None or request.suspended is None or request.suspended.flow_run != str(flow_run.id):
+    if (
+        request is None
+        or request.suspended is None
+        or request.suspended.flow_run != str(flow_run.id)
+    ):
         return
-    answer = cast("dict[str, Any] | None", read_flow_run_input(f"suspended-{request.suspended.key}-response"))
+    answer = cast(
+        "dict[str, Any] | None", read_flow_run_input(f"suspended-{request.suspended.key}-response")
+    )
     if answer is None:
         return
     form = Form(**answer)
@@ -105,14 +121,24 @@ def _suspend(run: Run, flow_run: FlowRun) -> None:
     """End this process; whoever resumes the flow run in Prefect fills in a form, and the flow begins anew."""
     approval = Approval.of(run)
     request = approval.requests[-1]
-    if request.suspended is not None and request.suspended.flow_run != str(flow_run.id) and _waits(request.suspended):
+    if (
+        request.suspended is not None
+        and request.suspended.flow_run != str(flow_run.id)
+        and _waits(request.suspended)
+    ):
         return  # one form for one question
     key = uuid4().hex
     approval.amend(suspended=Suspended(str(flow_run.id), key))
-    log(f"waits for approval until {request.until}; the report lies in the vault: {run.path.name}/{PAGE}")
+    log(
+        f"waits for approval until {request.until}; the report lies in the vault: {run.path.name}/{PAGE}"
+    )
     words = f"The report as it would be published: {run.path / PAGE}\n\n{summary.markdown(request.question.manifest)}"
     left = datetime.fromisoformat(request.until) - now()
-    suspend_flow_run(Form.with_initial_data(description=words), timeout=max(1, int(left.total_seconds())), key=key)
+    suspend_flow_run(
+        Form.with_initial_data(description=words),
+        timeout=max(1, int(left.total_seconds())),
+        key=key,
+    )
 
 
 def _waits(suspended: Suspended) -> bool:
@@ -138,7 +164,11 @@ def resume(suspended: Suspended, decision: Decision) -> str:
     run = f"flow run {suspended.flow_run}"
     if not PREFECT_API_URL.value():
         return f"{run} is suspended: set PREFECT_API_URL to resume it from here, or run the release"
-    form = {"decision": "approve" if decision.approved else "reject", "name": decision.by, "note": decision.note}
+    form = {
+        "decision": "approve" if decision.approved else "reject",
+        "name": decision.by,
+        "note": decision.note,
+    }
     try:
         resume_flow_run(UUID(suspended.flow_run), run_input=form)
     except Exception as error:  # noqa: BLE001 - of the network, of Prefect, of a run that is gone

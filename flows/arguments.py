@@ -33,14 +33,25 @@ def parser(runs: Mapping[str, Command]) -> argparse.ArgumentParser:
 
     def add(name: str, does: str) -> argparse.ArgumentParser:
         words = does[0].upper() + does[1:] + "."
-        command = commands.add_parser(name, help=does, description=words, epilog="Example: " + EXAMPLES[name])
+        command = commands.add_parser(
+            name, help=does, description=words, epilog="Example: " + EXAMPLES[name]
+        )
         command.add_argument("--quiet", action="store_true", help="print results and refusals only")
         command.set_defaults(run=runs[name])
         return command
 
-    command = add("release", "run plans from source to published release; prints the release folders last")
-    command.add_argument("plans", type=Path, nargs="+", metavar="PLAN.toml", help="more than one run side by side")
-    command.add_argument("--workers", type=_positive, default=2, help="how many of them at a time (default: %(default)s)")
+    command = add(
+        "release", "run plans from source to published release; prints the release folders last"
+    )
+    command.add_argument(
+        "plans", type=Path, nargs="+", metavar="PLAN.toml", help="more than one run side by side"
+    )
+    command.add_argument(
+        "--workers",
+        type=_positive,
+        default=2,
+        help="how many of them at a time (default: %(default)s)",
+    )
     _overrides(command)
     command = add("audit", "recompute every guarantee of a release from its source and its bytes")
     command.add_argument("release", type=Path, metavar="RELEASE_DIR")
@@ -50,8 +61,12 @@ def parser(runs: Mapping[str, Command]) -> argparse.ArgumentParser:
     command.add_argument("release", type=Path, metavar="RELEASE_DIR")
     command.add_argument("--json", action="store_true", help="print the manifest as it is")
     command = add("plan", "write a commented starter plan for a table to standard output")
-    command.add_argument("source", type=Path, metavar="SOURCE", help="CSV (.gz), Parquet or Arrow file")
-    command.add_argument("--output", type=Path, metavar="PLAN.toml", help="write it there instead; never overwrites")
+    command.add_argument(
+        "source", type=Path, metavar="SOURCE", help="CSV (.gz), Parquet or Arrow file"
+    )
+    command.add_argument(
+        "--output", type=Path, metavar="PLAN.toml", help="write it there instead; never overwrites"
+    )
     command = add("serve", "serve a plan as a Prefect deployment until stopped")
     _plan_arguments(command)
     command.add_argument("--cron", metavar='"M H D M W"', help="when to run, in UTC")
@@ -65,7 +80,12 @@ def parser(runs: Mapping[str, Command]) -> argparse.ArgumentParser:
         if name != "reopen":
             _signature(command)
     command = add("demo", "release a real survey that ships inside a dependency; needs no network")
-    command.add_argument("--folder", type=Path, default=Path("crowdcover-demo"), help="where to write (default: %(default)s)")
+    command.add_argument(
+        "--folder",
+        type=Path,
+        default=Path("crowdcover-demo"),
+        help="where to write (default: %(default)s)",
+    )
     return whole
 
 
@@ -83,7 +103,9 @@ def _plan_arguments(command: argparse.ArgumentParser) -> None:
 
 def _waiting(command: argparse.ArgumentParser) -> None:
     """Which run, and where its vault is."""
-    command.add_argument("run_id", metavar="RUN_ID", help="as the release that waits has said it: 16 hex digits")
+    command.add_argument(
+        "run_id", metavar="RUN_ID", help="as the release that waits has said it: 16 hex digits"
+    )
     command.add_argument("--vault", type=Path, metavar="FOLDER", help="the vault, or else:")
     command.add_argument("--plan", type=Path, metavar="PLAN.toml", help="a plan, whose vault it is")
     _overrides(command)
@@ -91,8 +113,12 @@ def _waiting(command: argparse.ArgumentParser) -> None:
 
 def _signature(command: argparse.ArgumentParser) -> None:
     """Name and note; both enter the manifest and the report."""
-    command.add_argument("--by", required=True, metavar="NAME", help="who decides; published in the manifest")
-    command.add_argument("--note", default="", metavar="TEXT", help="one line; published in the manifest")
+    command.add_argument(
+        "--by", required=True, metavar="NAME", help="who decides; published in the manifest"
+    )
+    command.add_argument(
+        "--note", default="", metavar="TEXT", help="one line; published in the manifest"
+    )
 
 
 def _overrides(command: argparse.ArgumentParser) -> None:

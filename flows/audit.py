@@ -14,7 +14,15 @@ from tasks.source.sources import fingerprint, header
 from tasks.vault.approval import Approval
 from tasks.vault.storage import Vault, holds_files, read_json
 
-STATED = ("crowdcover", "name", "version", "source", "anonymizer", "privacy", "utility")  # what every version has stated
+STATED = (
+    "crowdcover",
+    "name",
+    "version",
+    "source",
+    "anonymizer",
+    "privacy",
+    "utility",
+)  # what every version has stated
 
 
 def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) -> Audit:
@@ -31,17 +39,27 @@ def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) 
             "that the release was made with (--set publish.vault=...)"
         )
     matching = run.path / "anonymize" / MATCHING
-    audit = audit_rows(folder, plan.publish.formats, source, plan.table_columns, plan.demand, matching)
+    audit = audit_rows(
+        folder, plan.publish.formats, source, plan.table_columns, plan.demand, matching
+    )
     if audit.measured is not None and audit.rows is not None:
-        audit = audit.also(*audit_beside_others(run, Ledger(vault, plan.publish.ledger), audit.rows))
+        audit = audit.also(
+            *audit_beside_others(run, Ledger(vault, plan.publish.ledger), audit.rows)
+        )
     remembered = any(holds_files(folder, release.files) for release in run.ever_visible())
     words = f"compared with what the vault's runs/{run.path.name} remembers"
-    audit = audit_folder(folder, audit.also(Finding("manifest as published", remembered, words)), plan.checks.floors)
+    audit = audit_folder(
+        folder, audit.also(Finding("manifest as published", remembered, words)), plan.checks.floors
+    )
     if plan.publish.approval == "none":
         return audit
     missing = Approval.of(run).unapproved(folder)
     return audit.also(
-        Finding("approved as the plan requires", not missing, missing or "these bytes, by the person that is named")
+        Finding(
+            "approved as the plan requires",
+            not missing,
+            missing or "these bytes, by the person that is named",
+        )
     )
 
 
@@ -52,5 +70,7 @@ def read_manifest(folder: Path, stated: Collection[str] = ()) -> dict[str, Any]:
     except (OSError, ValueError, TypeError):
         manifest = None
     if manifest is None or not set(stated) <= manifest.keys():
-        raise InputError(f"{folder} holds no readable {MANIFEST}; give the folder that `crowdcover release` printed")
+        raise InputError(
+            f"{folder} holds no readable {MANIFEST}; give the folder that `crowdcover release` printed"
+        )
     return manifest

@@ -58,7 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _unforeseen(error: BaseException) -> str:
     """Where an error came up, without its words: they may quote cells."""
     where = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in where if Path(frame.filename).is_relative_to(Path(__file__).parents[1])] or where
+    ours = [
+        frame for frame in where if Path(frame.filename).is_relative_to(Path(__file__).parents[1])
+    ] or where
     return f"unforeseen {type(error).__name__} at {Path(ours[-1].filename).name}:{ours[-1].lineno}; please report it"
 
 
@@ -99,7 +101,10 @@ def release(options: argparse.Namespace) -> int:
         return 0
     outcomes = _release_many(options.plans, options.overrides, options.workers)
     for path, (code, words) in zip(options.plans, outcomes, strict=True):
-        print(f"crowdcover: {path}: {words}" if code else words, file=sys.stderr if code else sys.stdout)
+        print(
+            f"crowdcover: {path}: {words}" if code else words,
+            file=sys.stderr if code else sys.stdout,
+        )
     return next((code for code, _ in outcomes if code), 0)
 
 
@@ -110,12 +115,16 @@ def _release(plan_path: Path, overrides: Sequence[str]) -> Path:
     return Path(on_prefect(lambda: flow.with_options(flow_run_name=name)(str(frozen))))
 
 
-def _release_many(paths: Sequence[Path], overrides: Sequence[str], workers: int) -> list[tuple[int, str]]:
+def _release_many(
+    paths: Sequence[Path], overrides: Sequence[str], workers: int
+) -> list[tuple[int, str]]:
     """Of each plan the exit code, and its release folder or the refusal; a refused one stops no other."""
     from flows.plan.plan import PlanError
 
     if find_spec("prefect_dask") is None:
-        raise PlanError("more than one plan needs Dask, which is not installed: pip install 'crowdcover[dask]'")
+        raise PlanError(
+            "more than one plan needs Dask, which is not installed: pip install 'crowdcover[dask]'"
+        )
     ready, outcomes = {}, {}
     for number, path in enumerate(paths):
         try:
@@ -125,7 +134,9 @@ def _release_many(paths: Sequence[Path], overrides: Sequence[str], workers: int)
     if ready:
         from flows.releases import release_all
 
-        outcomes |= zip(ready, on_prefect(lambda: release_all(list(ready.values()), workers)), strict=True)
+        outcomes |= zip(
+            ready, on_prefect(lambda: release_all(list(ready.values()), workers)), strict=True
+        )
     return [outcomes[number] for number in range(len(paths))]
 
 
@@ -206,7 +217,9 @@ def starter_plan(options: argparse.Namespace) -> int:
         with options.output.open("x", encoding="utf-8") as handle:
             handle.write(text)
     except OSError:
-        raise PlanError(f"{options.output} exists or cannot be written; choose another --output") from None
+        raise PlanError(
+            f"{options.output} exists or cannot be written; choose another --output"
+        ) from None
     return 0
 
 

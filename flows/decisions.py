@@ -75,7 +75,9 @@ def _run(options: argparse.Namespace) -> Run:
     try:
         run = vault.run_called(name)
     except PermissionError:
-        raise FolderError(f"the vault {vault.path} is closed to this account; decide as its owner") from None
+        raise FolderError(
+            f"the vault {vault.path} is closed to this account; decide as its owner"
+        ) from None
     if run is None:
         raise DecisionError(
             f"the vault {vault.path} knows no run {name}; give the RUN_ID and the vault of the release that waits"

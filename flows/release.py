@@ -80,7 +80,9 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
         validate(run, binary, "binarized", columns)
         identify(run, ledger, source, columns, table, binary, second)
         rows = anonymize(run, table, binary, columns, order.maker, compute)
-        checked = check(run, rows, source, columns, demand, order.publish.formats, order.checks.floors)
+        checked = check(
+            run, rows, source, columns, demand, order.publish.formats, order.checks.floors
+        )
         claims: dict[str, Any] = {
             "plan_sha256": order.sha256,
             "source": {"rows": table.shape[0], "columns": len(columns)},
@@ -99,7 +101,9 @@ def serve(name: str, plan: Path, cron: str | None, *, quiet: bool) -> None:
     try:
         _ = cron is None or CronSchedule(cron=cron)
     except ValueError:
-        raise PlanError("--cron must be five fields: minute hour day month weekday, e.g. '0 2 1 * *'") from None
+        raise PlanError(
+            "--cron must be five fields: minute hour day month weekday, e.g. '0 2 1 * *'"
+        ) from None
     release.serve(
         name=name,
         cron=cron,

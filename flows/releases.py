@@ -24,10 +24,15 @@ from flows.release import release
 from tasks.compute.engines import quiet_dask
 
 Outcome = tuple[int, str]  # exit code; the release folder, or why there is none
-CONFIGURATION = {**UNSEEN, "distributed.worker.daemon": False}  # they start processes where a plan's engine is Dask
+CONFIGURATION = {
+    **UNSEEN,
+    "distributed.worker.daemon": False,
+}  # they start processes where a plan's engine is Dask
 
 quiet_dask()
-logging.getLogger("prefect.task_runner.dask").setLevel(logging.WARNING)  # it names a dashboard that is not there
+logging.getLogger("prefect.task_runner.dask").setLevel(
+    logging.WARNING
+)  # it names a dashboard that is not there
 
 
 @task(name="plan", task_run_name="{name}", cache_policy=NO_CACHE, persist_result=False)
@@ -43,7 +48,11 @@ def releases(names: list[str], plans: list[str]) -> list[Outcome] | State[list[O
         futures = [_released.submit(*each) for each in zip(names, plans, strict=True)]
         outcomes = [_outcome(future) for future in futures]
     refused = sum(code != 0 for code, _ in outcomes)
-    return Failed(message=f"{refused} of {len(plans)} plans were not published", data=outcomes) if refused else outcomes
+    return (
+        Failed(message=f"{refused} of {len(plans)} plans were not published", data=outcomes)
+        if refused
+        else outcomes
+    )
 
 
 def release_all(plans: Sequence[tuple[str, Path]], workers: int) -> list[Outcome]:
@@ -53,13 +62,18 @@ def release_all(plans: Sequence[tuple[str, Path]], workers: int) -> list[Outcome
         cluster = of_this_machine(min(workers, len(plans)), 1)
         runner = cast("TaskRunner[Any]", DaskTaskRunner(cluster_kwargs=cluster))
         run = releases.with_options(task_runner=runner, flow_run_name=", ".join(names))
-        return cast("list[Outcome]", run(names, frozen, return_state=True).result(raise_on_failure=False))
+        return cast(
+            "list[Outcome]", run(names, frozen, return_state=True).result(raise_on_failure=False)
+        )
 
 
 @contextmanager
 def _one_server() -> Iterator[None]:
     """Let the processes talk to the server that this one talks to, be it a temporary one: else each would start its own."""
-    with get_client(sync_client=True) as client, temporary_settings({PREFECT_API_URL: str(client.api_url)}):
+    with (
+        get_client(sync_client=True) as client,
+        temporary_settings({PREFECT_API_URL: str(client.api_url)}),
+    ):
         yield
 
 
@@ -69,4 +83,7 @@ def _outcome(future: PrefectFuture[str]) -> Outcome:
     except AnonymityError as refusal:
         return exit_code(refusal), str(refusal)
     except Exception as error:  # noqa: BLE001 - of Dask or Prefect, whose words may quote anything
-        return 1, f"the process of this plan failed ({type(error).__name__}); run the same command again to go on"
+        return (
+            1,
+            f"the process of this plan failed ({type(error).__name__}); run the same command again to go on",
+        )

@@ -11,4 +11,6 @@ Unshown = Annotated[Value, Field(repr=False)]  # may hold cell values or a passw
 class Section(BaseModel):
     """A table of the plan: no unknown keys, no change after reading, no value in what it says."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, hide_input_in_errors=True, populate_by_name=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, hide_input_in_errors=True, populate_by_name=True
+    )

@@ -31,10 +31,16 @@ class Attacker(NamedTuple):
 
 # By what the manifest calls the attack.
 ATTACKERS = {
-    "linkage": Attacker("An acquaintance", "knows all quasi-identifiers of the person and looks for rows that fit"),
-    "partial linkage": Attacker("A passer-by", "knows some of the person's quasi-identifiers and looks for rows that fit"),
+    "linkage": Attacker(
+        "An acquaintance", "knows all quasi-identifiers of the person and looks for rows that fit"
+    ),
+    "partial linkage": Attacker(
+        "A passer-by", "knows some of the person's quasi-identifiers and looks for rows that fit"
+    ),
     "tightest row": Attacker(
-        "A puzzler", "knows all quasi-identifiers of the person and takes the least masked of the rows that fit", chances=False
+        "A puzzler",
+        "knows all quasi-identifiers of the person and takes the least masked of the rows that fit",
+        chances=False,
     ),
     "insider": Attacker(
         "An insider",
@@ -42,9 +48,13 @@ ATTACKERS = {
         "likeliest row",
     ),
     "order": Attacker(
-        "A reader of files", "knows nobody, and takes the row that order, keys or files seem to point to", chances=False
+        "A reader of files",
+        "knows nobody, and takes the row that order, keys or files seem to point to",
+        chances=False,
     ),
-    "intersection": Attacker("A collector", "lays this release beside earlier ones of the same people"),
+    "intersection": Attacker(
+        "A collector", "lays this release beside earlier ones of the same people"
+    ),
 }
 UNKNOWN = "makes an attack that this page has no words for"
 
@@ -66,7 +76,11 @@ class Attack(NamedTuple):
     @property
     def found(self) -> str:
         """How often it works on average."""
-        return percent(self.success) if self.success > 0.5 else f"{percent(self.success)} ({one_in(self.success)})"
+        return (
+            percent(self.success)
+            if self.success > 0.5
+            else f"{percent(self.success)} ({one_in(self.success)})"
+        )
 
     @property
     def judged(self) -> bool:
@@ -86,7 +100,12 @@ class Attack(NamedTuple):
     @property
     def row(self) -> tuple[str, ...]:
         """The attack under `HEADINGS` and the headings of `multiples`."""
-        return (self.who, self.found if known(self.success) else NOT_STATED, percent(self.guess), self.result)
+        return (
+            self.who,
+            self.found if known(self.success) else NOT_STATED,
+            percent(self.guess),
+            self.result,
+        )
 
 
 def attacks(manifest: Manifest) -> list[Attack]:
@@ -98,12 +117,21 @@ def _attack(name: str, found: Mapping[str, Any]) -> Attack:
     plain = name.replace("_", " ").replace("-", " ").lower()
     attacker = ATTACKERS.get(plain, Attacker(f"Attack {printable(name)!r}", UNKNOWN))
     above = {str(times): _number(share) for times, share in (found.get("above") or {}).items()}
-    return Attack(printable(name), attacker, _number(found.get("success")), _number(found.get("promised")), above)
+    return Attack(
+        printable(name),
+        attacker,
+        _number(found.get("success")),
+        _number(found.get("promised")),
+        above,
+    )
 
 
 def multiples(found: list[Attack]) -> list[str]:
     """The multiples of 1/k above which people were counted, ascending."""
-    return sorted({times for attack in found for times in attack.above}, key=lambda times: (_order(times), times))
+    return sorted(
+        {times for attack in found for times in attack.above},
+        key=lambda times: (_order(times), times),
+    )
 
 
 def multiple_headings(times: list[str]) -> list[str]:
@@ -120,7 +148,11 @@ def shares(attack: Attack, times: list[str]) -> list[str]:
 
 def strongest(found: list[Attack]) -> Attack | None:
     """The attack that works most often."""
-    return max((attack for attack in found if known(attack.success)), key=lambda attack: attack.success, default=None)
+    return max(
+        (attack for attack in found if known(attack.success)),
+        key=lambda attack: attack.success,
+        default=None,
+    )
 
 
 def _order(times: str) -> float:

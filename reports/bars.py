@@ -33,7 +33,10 @@ def column_plots(columns: Sequence[ColumnKept]) -> list[str]:
 
 def attack_plot(attacks: Sequence[Attack]) -> str:
     """How often each attack finds the right row, and a mark where guessing would be."""
-    highest = max((rate for attack in attacks for rate in (attack.success, attack.guess) if known(rate)), default=0.0)
+    highest = max(
+        (rate for attack in attacks for rate in (attack.success, attack.guess) if known(rate)),
+        default=0.0,
+    )
     limit = next(limit for limit in LIMITS if highest <= limit or limit == 1.0)
     rows = 40 * len(attacks)
     with drawing.style():
@@ -42,8 +45,13 @@ def attack_plot(attacks: Sequence[Attack]) -> str:
         _empty_bars(axes, len(attacks), limit, "found, and by guessing (line)")
         for place, attack in enumerate(attacks):
             _attack_bar(axes, place, attack)
-        told = "; ".join(f"{attack.who}: {attack.found}, by guessing {percent(attack.guess)}" for attack in attacks)
-        return drawing.svg(figure, "plot-attacks", "Bar chart of how often attacks find the right row", f"{told}.")
+        told = "; ".join(
+            f"{attack.who}: {attack.found}, by guessing {percent(attack.guess)}"
+            for attack in attacks
+        )
+        return drawing.svg(
+            figure, "plot-attacks", "Bar chart of how often attacks find the right row", f"{told}."
+        )
 
 
 def _attack_bar(axes: "Axes", place: int, attack: Attack) -> None:
@@ -52,9 +60,22 @@ def _attack_bar(axes: "Axes", place: int, attack: Attack) -> None:
     axes.barh(place, np.nan_to_num(attack.success), color=colour, height=0.42)
     if known(attack.guess):
         axes.plot([attack.guess] * 2, [place - 0.34, place + 0.34], color=INK, linewidth=2.5)
-    axes.text(-0.05, place, _fitting(attack.who), ha="right", va="center_baseline", transform=beside)
-    words = one_in(attack.success) if attack.contained or not attack.judged else f"{one_in(attack.success)}: above"
-    axes.text(1.04, place, words, va="center_baseline", transform=beside, color=INK if attack.contained else DANGER)
+    axes.text(
+        -0.05, place, _fitting(attack.who), ha="right", va="center_baseline", transform=beside
+    )
+    words = (
+        one_in(attack.success)
+        if attack.contained or not attack.judged
+        else f"{one_in(attack.success)}: above"
+    )
+    axes.text(
+        1.04,
+        place,
+        words,
+        va="center_baseline",
+        transform=beside,
+        color=INK if attack.contained else DANGER,
+    )
 
 
 def _column_plot(columns: Sequence[ColumnKept], name: str) -> str:
@@ -67,9 +88,20 @@ def _column_plot(columns: Sequence[ColumnKept], name: str) -> str:
         _share_bars(exact, [column.exact for column in columns], SECOND, "exact cells")
         beside = kept.get_yaxis_transform()
         for place, column in enumerate(columns):
-            kept.text(-0.06, place, _fitting(column.name), ha="right", va="center_baseline", transform=beside)
-        told = "; ".join(f"{c.name}: {percent(c.kept)} kept, {percent(c.exact)} exact" for c in columns)
-        return drawing.svg(figure, name, "Bar chart of information kept and exact cells by column", f"{told}.")
+            kept.text(
+                -0.06,
+                place,
+                _fitting(column.name),
+                ha="right",
+                va="center_baseline",
+                transform=beside,
+            )
+        told = "; ".join(
+            f"{c.name}: {percent(c.kept)} kept, {percent(c.exact)} exact" for c in columns
+        )
+        return drawing.svg(
+            figure, name, "Bar chart of information kept and exact cells by column", f"{told}."
+        )
 
 
 def _fitting(name: str) -> str:

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-INK, MUTED, GRID, ACCENT, SECOND, DANGER, SURFACE = (f"#{digit:02d}{digit:02d}{digit:02d}" for digit in range(1, 8))
+INK, MUTED, GRID, ACCENT, SECOND, DANGER, SURFACE = (
+    f"#{digit:02d}{digit:02d}{digit:02d}" for digit in range(1, 8)
+)
 CSS_VARIABLES = {
     INK: "ink", MUTED: "muted", GRID: "line", ACCENT: "accent", SECOND: "second", DANGER: "danger", SURFACE: "surface"
 }  # fmt: skip
@@ -69,10 +71,17 @@ def svg(figure: "Figure", name: str, title: str, told: str) -> str:
     with warnings.catch_warnings():
         # Letters that matplotlib's font lacks only blur its measures: the reader's browser draws the text.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
-        figure.savefig(buffer, format="svg", transparent=True, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+        figure.savefig(
+            buffer,
+            format="svg",
+            transparent=True,
+            metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")),
+        )
     drawing = buffer.getvalue()
     drawing = drawing[drawing.index("<svg") :]
-    drawing = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", drawing, flags=re.DOTALL)
+    drawing = re.sub(
+        r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", drawing, flags=re.DOTALL
+    )
     drawing = re.sub(r"<[^>]*>", lambda tag: _own_tag(tag[0], name), drawing)
     height = round(figure.get_figheight() * 72)
     root = f'<svg class="plot" viewBox="0 0 {WIDTH} {height}" id="{name}" role="img" '

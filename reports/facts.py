@@ -80,7 +80,11 @@ def privacy_facts(manifest: Manifest) -> list[Fact]:
         Fact("People", count(privacy["records"]), "one published row each"),
         Fact("Smallest demand", count(privacy["k_min"]), "lowest k of any person"),
         Fact("Largest demand", count(privacy["k_max"]), "highest k of any person"),
-        Fact("Smallest margin", count(privacy.get("compatible_min_margin")), "rows that the tightest crowd has beyond its k"),
+        Fact(
+            "Smallest margin",
+            count(privacy.get("compatible_min_margin")),
+            "rows that the tightest crowd has beyond its k",
+        ),
     ]
     return facts + _protection_facts(manifest.get("protection"))
 
@@ -90,15 +94,25 @@ def _protection_facts(found: Mapping[str, Any] | None) -> list[Fact]:
         return []
     beyond, alike = found.get("over_protection", {}), found.get("equivalence_classes", {})
     return [
-        Fact("Over-protection", count(beyond.get("median")), "matchable rows beyond k, for the median person"),
+        Fact(
+            "Over-protection",
+            count(beyond.get("median")),
+            "matchable rows beyond k, for the median person",
+        ),
         Fact(
             "Unique people",
             count(found.get("unique_records")),
             "alone in the source with their combination of quasi-identifiers",
         ),
-        Fact("Rows left out", count(found.get("rows_left_out")), "source rows that the plan's rules leave out"),
         Fact(
-            "Rows written alike", count(alike.get("k")), "fewest rows with the same text: k in the strict sense, not promised"
+            "Rows left out",
+            count(found.get("rows_left_out")),
+            "source rows that the plan's rules leave out",
+        ),
+        Fact(
+            "Rows written alike",
+            count(alike.get("k")),
+            "fewest rows with the same text: k in the strict sense, not promised",
         ),
     ]
 
@@ -106,7 +120,12 @@ def _protection_facts(found: Mapping[str, Any] | None) -> list[Fact]:
 def told(manifest: Manifest) -> list[CrowdTold]:
     """The least diverse crowd of each sensitive column, and the one farthest from the whole table."""
     return [
-        CrowdTold(printable(name), count(found.get("distinct")), digits(found.get("effective")), digits(found.get("distance")))
+        CrowdTold(
+            printable(name),
+            count(found.get("distinct")),
+            digits(found.get("effective")),
+            digits(found.get("distance")),
+        )
         for name, found in manifest.get("protection", {}).get("sensitive", {}).items()
     ]
 
@@ -123,11 +142,31 @@ def utility_facts(manifest: Manifest) -> list[Fact]:
     """What is left of the data after masking."""
     found = manifest["utility"]
     return [
-        Fact("Information kept", percent(kept_information(manifest)), "100 % = every cell exact, 0 % = every cell all hidden"),
-        Fact("Exact cells", percent(found.get("cells_exact")), "quasi-identifier cells published unmasked"),
-        Fact("Mean loss (GCP)", percent(found.get("gcp")), "the rest of the information, as the literature counts it"),
-        Fact("Utility", utility(found.get("suppression")), "share of all bits that stay visible (1 = nothing hidden)"),
-        Fact("Features", count(found.get("features")), "bits in which each person's quasi-identifiers are coded"),
+        Fact(
+            "Information kept",
+            percent(kept_information(manifest)),
+            "100 % = every cell exact, 0 % = every cell all hidden",
+        ),
+        Fact(
+            "Exact cells",
+            percent(found.get("cells_exact")),
+            "quasi-identifier cells published unmasked",
+        ),
+        Fact(
+            "Mean loss (GCP)",
+            percent(found.get("gcp")),
+            "the rest of the information, as the literature counts it",
+        ),
+        Fact(
+            "Utility",
+            utility(found.get("suppression")),
+            "share of all bits that stay visible (1 = nothing hidden)",
+        ),
+        Fact(
+            "Features",
+            count(found.get("features")),
+            "bits in which each person's quasi-identifiers are coded",
+        ),
     ]
 
 
@@ -142,7 +181,9 @@ def columns(manifest: Manifest) -> list[ColumnKept]:
 
 def column_rows(manifest: Manifest) -> list[tuple[str, str, str]]:
     """The columns under `COLUMN_HEADINGS`."""
-    return [(column.name, percent(column.exact), percent(column.kept)) for column in columns(manifest)]
+    return [
+        (column.name, percent(column.exact), percent(column.kept)) for column in columns(manifest)
+    ]
 
 
 def _kept(loss: Any) -> float:
@@ -185,13 +226,18 @@ def created(manifest: Manifest) -> str:
 def fingerprints(manifest: Manifest) -> list[Fact]:
     """The sha256 of the plan and, once they are written, of the files."""
     files = manifest.get("files", {}).items()
-    return [Fact("plan", printable(manifest["plan_sha256"])), *(Fact(printable(name), printable(sha)) for name, sha in files)]
+    return [
+        Fact("plan", printable(manifest["plan_sha256"])),
+        *(Fact(printable(name), printable(sha)) for name, sha in files),
+    ]
 
 
 def timings(manifest: Manifest) -> list[Fact]:
     """Seconds by stage with their sum, then the memory peak."""
     stages = manifest.get("timings", {})
-    rows = [Fact(printable(stage).capitalize(), seconds(duration)) for stage, duration in stages.items()]
+    rows = [
+        Fact(printable(stage).capitalize(), seconds(duration)) for stage, duration in stages.items()
+    ]
     if len(rows) > 1:
         rows.append(Fact("All stages", seconds(sum(stages.values()))))
     if "peak_memory_bytes" in manifest:

@@ -9,8 +9,14 @@ from reports.quantities import NOT_STATED, count, digits, known, moment, printab
 SECOND_RELEASE_FACTS = {
     "overlapping": ("Earlier releases", "that share people with this one"),
     "people": ("People in both", "who stand in this release and in an earlier one"),
-    "below_k": ("People below their k", "whose crowd is too small for whoever compares the releases"),
-    "least_margin": ("Smallest margin", "rows beyond k that are left to anybody once the releases are compared"),
+    "below_k": (
+        "People below their k",
+        "whose crowd is too small for whoever compares the releases",
+    ),
+    "least_margin": (
+        "Smallest margin",
+        "rows beyond k that are left to anybody once the releases are compared",
+    ),
 }
 DRIFT_FACTS = {
     "compared_with": ("Compared with", "the release before this one"),
@@ -36,7 +42,11 @@ class Part(NamedTuple):
 def parts(manifest: Manifest) -> list[Part]:
     """What is recorded around the release."""
     return [
-        Part("Approval", _approval(manifest), "No approval is recorded here: none was asked for, or it was still awaited."),
+        Part(
+            "Approval",
+            _approval(manifest),
+            "No approval is recorded here: none was asked for, or it was still awaited.",
+        ),
         Part(
             "Earlier releases of the same people",
             _explained(manifest.get("second_release"), SECOND_RELEASE_FACTS),
@@ -72,8 +82,14 @@ def _explained(found: Mapping[str, Any] | None, names: Mapping[str, tuple[str, s
     """Entries with known names first and in their order; others go by their own."""
     if not found:
         return []
-    expected = [Fact(label, _said(found[key]), meaning) for key, (label, meaning) in names.items() if key in found]
-    return expected + [Fact(_label(key), _said(value)) for key, value in found.items() if key not in names]
+    expected = [
+        Fact(label, _said(found[key]), meaning)
+        for key, (label, meaning) in names.items()
+        if key in found
+    ]
+    return expected + [
+        Fact(_label(key), _said(value)) for key, value in found.items() if key not in names
+    ]
 
 
 def _label(key: Any) -> str:
@@ -87,7 +103,10 @@ def _said(value: Any) -> str:
     if isinstance(value, str):
         return printable(value) or "none"
     if isinstance(value, Mapping):
-        return "; ".join(f"{printable(name)}: {_said(entry)}" for name, entry in value.items()) or "none"
+        return (
+            "; ".join(f"{printable(name)}: {_said(entry)}" for name, entry in value.items())
+            or "none"
+        )
     if isinstance(value, Sequence):
         return ", ".join(_said(entry) for entry in value) or "none"
     if not known(value):

@@ -19,10 +19,15 @@ class Notice(NamedTuple):
 
 def notices(manifest: Manifest) -> list[Notice]:
     """Risks first, then what is missing."""
-    risks = [Notice(risk=True, words=words) for words in (*_told(manifest), *_found(manifest), *_unapproved(manifest))]
+    risks = [
+        Notice(risk=True, words=words)
+        for words in (*_told(manifest), *_found(manifest), *_unapproved(manifest))
+    ]
     missing = list(_missing(manifest))
     if missing:
-        risks.append(Notice(risk=False, words=f"Not stated for this release: {', '.join(missing)}."))
+        risks.append(
+            Notice(risk=False, words=f"Not stated for this release: {', '.join(missing)}.")
+        )
     return risks
 
 

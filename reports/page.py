@@ -63,10 +63,16 @@ def render(manifest: Manifest, crowds: Crowds) -> str:
         sections=SECTIONS,
         example=EXAMPLE,
         headline=_headline(manifest),
-        drawings={name: [Markup(svg) for svg in svgs] for name, svgs in _drawings(manifest, crowds).items()},
+        drawings={
+            name: [Markup(svg) for svg in svgs]
+            for name, svgs in _drawings(manifest, crowds).items()
+        },
         iterations=summary.iteration_rows(manifest, range(len(iterations))),
         iteration_headings=summary.ITERATION_HEADINGS,
-        **{module.__name__.removeprefix("reports."): module for module in (attackers, facts, history, notices, promises)},
+        **{
+            module.__name__.removeprefix("reports."): module
+            for module in (attackers, facts, history, notices, promises)
+        },
     )
 
 

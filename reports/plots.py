@@ -43,14 +43,25 @@ def utility_plot(iterations: Sequence[Mapping[str, Any]]) -> str:
     bits = [entry["utility"] for entry in iterations]
     weighted = [entry.get("weighted_utility", entry["utility"]) for entry in iterations]
     # One point is no line, and the other measure stands in the table.
-    two = len(bits) > 1 and max(abs(first - other) for first, other in zip(bits, weighted, strict=True)) > 5e-4
+    two = (
+        len(bits) > 1
+        and max(abs(first - other) for first, other in zip(bits, weighted, strict=True)) > 5e-4
+    )
     with drawing.style():
         figure = drawing.figure(290)
         axes = drawing.axes(figure, (46, 48, 326, 210))
         if two:
             axes.plot(numbers, weighted, color=SECOND, linewidth=2, linestyle=DASHED)
         axes.plot(numbers, bits, color=ACCENT, linewidth=2.5)
-        axes.plot([kept + 1], [bits[kept]], "o", markersize=9, color=ACCENT, markeredgecolor=SURFACE, markeredgewidth=2)
+        axes.plot(
+            [kept + 1],
+            [bits[kept]],
+            "o",
+            markersize=9,
+            color=ACCENT,
+            markeredgecolor=SURFACE,
+            markeredgewidth=2,
+        )
         _utility_axes(axes, len(iterations), min(bits + weighted), max(bits + weighted))
         lines = (("utility", ACCENT, "-"), ("weighted utility", SECOND, DASHED)) if two else ()
         _line_legend(figure, (*lines, (f"published: {utility(bits[kept])}", ACCENT, "o")))
@@ -63,7 +74,8 @@ def crowd_plot(crowds: Crowds) -> str:
     """For each crowd size, the share of people who demanded and who have at least that many rows."""
     sizes = _thresholds(crowds)
     demanded, matchable, compatible = (
-        _share_at_least(rows, sizes) for rows in (crowds.demanded, crowds.matchable, crowds.compatible)
+        _share_at_least(rows, sizes)
+        for rows in (crowds.demanded, crowds.matchable, crowds.compatible)
     )
     # Steps are exact where every size has its point; where sizes are skipped, a line is the better guess.
     stepped = len(sizes) == sizes[-1] - sizes[0] + 1
@@ -79,18 +91,29 @@ def crowd_plot(crowds: Crowds) -> str:
             sizes, below, matchable, where=matchable >= demanded, step="pre" if stepped else None,
             color=ACCENT, alpha=0.14, linewidth=0,
         )  # fmt: skip
-        axes.plot(sizes, demanded, drawstyle="steps-pre" if alike else way, color=MUTED, linewidth=2, linestyle=DASHED)
+        axes.plot(
+            sizes,
+            demanded,
+            drawstyle="steps-pre" if alike else way,
+            color=MUTED,
+            linewidth=2,
+            linestyle=DASHED,
+        )
         if differ:
             axes.plot(sizes, compatible, drawstyle=way, color=SECOND, linewidth=2, linestyle=DOTTED)
         axes.plot(sizes, matchable, drawstyle=way, color=ACCENT, linewidth=2.5)
         _crowd_axes(axes, sizes)
         lines = [("demanded", MUTED, DASHED), ("achieved (matchable)", ACCENT, "-")]
         _line_legend(figure, (*lines, ("rows that fit", SECOND, DOTTED)) if differ else lines)
-        told = ["The share of people for whom at least so many rows were demanded, and who have them."]
+        told = [
+            "The share of people for whom at least so many rows were demanded, and who have them."
+        ]
         for place in np.unique(np.linspace(0, len(sizes) - 1, 5).astype(int)):
             shares = f"{percent(demanded[place])} demanded, {percent(matchable[place])} have"
             told.append(f"{count(int(sizes[place]))} rows: {shares}.")
-        return drawing.svg(figure, "plot-crowds", "Line chart of crowds demanded and achieved", " ".join(told))
+        return drawing.svg(
+            figure, "plot-crowds", "Line chart of crowds demanded and achieved", " ".join(told)
+        )
 
 
 def ratio_plot(crowds: Crowds) -> str:
@@ -104,14 +127,24 @@ def ratio_plot(crowds: Crowds) -> str:
         _bare(axes)
         for place, (label, number) in enumerate(groups):
             colour = DANGER if place == 0 else ACCENT
-            axes.barh(place, max(number / longest, 0.008), color=colour if number else GRID, height=0.56)
+            axes.barh(
+                place, max(number / longest, 0.008), color=colour if number else GRID, height=0.56
+            )
             emphasis = INK if place or not number else DANGER
             axes.text(-0.05, place, label, ha="right", va="center_baseline", color=emphasis)
             text = f"{count(number)} ({percent(number / people)})" if number else "nobody"
-            axes.text(number / longest + 0.04, place, text, va="center_baseline", color=emphasis if number else MUTED)
+            axes.text(
+                number / longest + 0.04,
+                place,
+                text,
+                va="center_baseline",
+                color=emphasis if number else MUTED,
+            )
         axes.set(xlim=(0, 1), ylim=(len(groups) - 0.5, -0.5))
         told = "; ".join(f"{label}: {count(number)} people" for label, number in groups)
-        return drawing.svg(figure, "plot-ratio", "Bar chart of people by achieved over demanded crowd", f"{told}.")
+        return drawing.svg(
+            figure, "plot-ratio", "Bar chart of people by achieved over demanded crowd", f"{told}."
+        )
 
 
 # ---------------------------------------------------------------- what is counted
@@ -120,24 +153,36 @@ def ratio_plot(crowds: Crowds) -> str:
 def _thresholds(crowds: Crowds) -> NDArray[np.int64]:
     """A few sizes evenly spread on a log scale: too coarse to read single persons' crowds from the curve."""
     low = max(1, int(min(crowds.demanded.min(), crowds.matchable.min())))
-    high = max(int(max(crowds.demanded.max(), crowds.compatible.max(), crowds.matchable.max())), low + 1)
+    high = max(
+        int(max(crowds.demanded.max(), crowds.compatible.max(), crowds.matchable.max())), low + 1
+    )
     # On a linear axis the curve starts before its first fall; a log axis has room enough.
     low -= high < LOG_FROM * (low - 1)
     number = max(4, min(MOST_THRESHOLDS, len(crowds.demanded) // 5))
     spread = np.unique(np.geomspace(low, high, number).round().astype(np.int64))
     # The ends of the demand are the plan's own numbers, and between them and the next size the curve would slant.
-    ends = np.array([crowds.demanded.min(), crowds.demanded.max(), crowds.demanded.max() + 1], dtype=np.int64)
+    ends = np.array(
+        [crowds.demanded.min(), crowds.demanded.max(), crowds.demanded.max() + 1], dtype=np.int64
+    )
     return np.union1d(spread, ends[ends <= high])
 
 
-def _share_at_least(rows: NDArray[np.integer[Any]], sizes: NDArray[np.int64]) -> NDArray[np.float64]:
+def _share_at_least(
+    rows: NDArray[np.integer[Any]], sizes: NDArray[np.int64]
+) -> NDArray[np.float64]:
     return 1 - np.searchsorted(np.sort(rows), sizes, side="left") / len(rows)
 
 
 def _ratio_groups(crowds: Crowds) -> list[tuple[str, int]]:
     ratio = crowds.matchable / np.maximum(crowds.demanded, 1)
     labels = ["fewer than demanded", "exactly as demanded"]
-    labels += ["up to 1.5 times", "1.5 to 2 times", "2 to 5 times", "5 to 10 times", "over 10 times"]
+    labels += [
+        "up to 1.5 times",
+        "1.5 to 2 times",
+        "2 to 5 times",
+        "5 to 10 times",
+        "over 10 times",
+    ]
     # Upper ends belong to their group: 1 is "exactly", 2 is "1.5 to 2".
     group = np.searchsorted([1 - 1e-12, 1, 1.5, 2, 5, 10], ratio, side="left")
     return list(zip(labels, np.bincount(group, minlength=len(labels)).tolist(), strict=True))
@@ -159,7 +204,9 @@ def _utility_axes(axes: "Axes", iterations: int, lowest: float, highest: float) 
     margin = max(0.25, 0.04 * (iterations - 1))
     axes.set_xlim(1 - margin, iterations + margin)
     axes.xaxis.set_major_locator(MaxNLocator(nbins=8, integer=True, min_n_ticks=1))
-    axes.set_xticks([tick for tick in axes.get_xticks() if 1 <= tick <= iterations and tick == int(tick)])
+    axes.set_xticks(
+        [tick for tick in axes.get_xticks() if 1 <= tick <= iterations and tick == int(tick)]
+    )
     axes.yaxis.set_major_locator(MaxNLocator(nbins=5))
     axes.set_yticks([tick for tick in axes.get_yticks() if tick <= 1])
     axes.yaxis.set_major_formatter(FormatStrFormatter("%.2f" if room >= 0.08 else "%.3f"))
@@ -176,7 +223,9 @@ def _crowd_axes(axes: "Axes", sizes: NDArray[np.int64]) -> None:
         decades = np.log10(sizes[-1] / sizes[0])
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if decades < 3 else (1,)))
         axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}" if value == int(value) else ""))
+    axes.xaxis.set_major_formatter(
+        FuncFormatter(lambda value, _: f"{value:,.0f}" if value == int(value) else "")
+    )
     axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=" %"))
     axes.set(xlim=(sizes[0], sizes[-1]), ylim=(0, 1.02), yticks=[0, 0.25, 0.5, 0.75, 1])
     axes.set_xlabel("crowd of at least so many rows")

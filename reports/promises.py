@@ -57,13 +57,19 @@ NOT_PROMISED_SHORT = (
     "A checker that compares cells as text reports k = 1."
 )
 GLOSSARY = (
-    ("Plan", "what the owner of the data wrote down: which columns are masked and how large a crowd each person needs"),
+    (
+        "Plan",
+        "what the owner of the data wrote down: which columns are masked and how large a crowd each person needs",
+    ),
     (
         "Quasi-identifier",
         "a trait that others may know of a person and that, together with others, could single the person out, such as age "
         "or occupation. These columns are masked, and only these",
     ),
-    ("Sensitive column", "what must not be learnt about a person; published as it is, so its protection is the crowd"),
+    (
+        "Sensitive column",
+        "what must not be learnt about a person; published as it is, so its protection is the crowd",
+    ),
     ("Masking", "publishing a set of values, an interval or * in place of the exact value"),
     ("Fit", "a row fits a person if each of its cells allows the person's value"),
     ("Crowd", "the published rows that could be a person's; k is the number demanded"),
@@ -78,7 +84,10 @@ GLOSSARY = (
         "out. The literature counts what is lost: NCP for a cell or a column, GCP for the table",
     ),
     ("Judge", "the part that checks a release; it shares no code with the part that makes it"),
-    ("Vault", "the locked folder with the secrets of the release, such as who belongs to which row; never published"),
+    (
+        "Vault",
+        "the locked folder with the secrets of the release, such as who belongs to which row; never published",
+    ),
 )
 
 
@@ -105,7 +114,9 @@ def promise(manifest: Manifest) -> str:
     """The guarantee, or its failure, in plain words."""
     people = count(manifest["privacy"]["records"])
     if not holds(manifest):
-        broken = "; ".join(f"{check.what.lower()}, {check.found}" for check in checks(manifest) if not check.passed)
+        broken = "; ".join(
+            f"{check.what.lower()}, {check.found}" for check in checks(manifest) if not check.passed
+        )
         return (
             f"Checks that failed on the {people} people of this release: {broken}. "
             "Do not use this release and do not pass it on."
@@ -126,7 +137,11 @@ def checks(manifest: Manifest) -> list[Check]:
         _none_of(privacy.get("untruthful_rows"), "Published rows untrue of their person"),
     ]
     if (other := manifest.get("second_release")) is not None:
-        made.append(_none_of(other.get("below_k"), "People with too few rows left once releases are compared"))
+        made.append(
+            _none_of(
+                other.get("below_k"), "People with too few rows left once releases are compared"
+            )
+        )
     return made
 
 

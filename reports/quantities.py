@@ -38,7 +38,11 @@ def one_in(chance: Any) -> str:
     if not known(chance) or not 0 < chance <= 0.5:
         return percent(chance)
     people = 1 / chance + 1e-9
-    return f"1 in {math.floor(people):,}" if people >= 20 or people % 1 < 0.1 else f"1 in {math.floor(people * 10) / 10}"
+    return (
+        f"1 in {math.floor(people):,}"
+        if people >= 20 or people % 1 < 0.1
+        else f"1 in {math.floor(people * 10) / 10}"
+    )
 
 
 def utility(share: Any) -> str:
@@ -89,4 +93,6 @@ def moment(text: Any) -> str:
 
 def printable(text: Any) -> str:
     """Text from outside without control or direction characters, which could rewrite a terminal or a page."""
-    return "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in str(text))
+    return "".join(
+        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in str(text)
+    )

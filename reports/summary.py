@@ -38,10 +38,16 @@ def verdicts(documents: Sequence[Mapping[str, Any]]) -> str:
         outcomes = document["outcomes"]
         held = sum(outcome["success"] is True for outcome in outcomes)
         rows = [
-            (outcome["expectation"], printable(outcome["column"] or ""), "holds" if outcome["success"] is True else "fails")
+            (
+                outcome["expectation"],
+                printable(outcome["column"] or ""),
+                "holds" if outcome["success"] is True else "fails",
+            )
             for outcome in outcomes
         ]
-        blocks.append(f"# {_escape(document['suite'])}: {held} of {len(outcomes)} expectations hold")
+        blocks.append(
+            f"# {_escape(document['suite'])}: {held} of {len(outcomes)} expectations hold"
+        )
         blocks.append(_markdown_table(("Expectation", "Column", "Result"), rows))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
@@ -65,7 +71,9 @@ def _markdown_blocks(manifest: Manifest) -> Iterator[str]:
     yield "## Run"
     yield _markdown_table(ITERATION_HEADINGS, _shown_iterations(manifest))
     yield _markdown_table(("Stage", "Measured"), [fact[:2] for fact in facts.timings(manifest)])
-    yield _markdown_table(("Release", "Value"), [fact[:2] for fact in facts.release_facts(manifest)])
+    yield _markdown_table(
+        ("Release", "Value"), [fact[:2] for fact in facts.release_facts(manifest)]
+    )
 
 
 def _markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -95,8 +103,12 @@ def terminal(manifest: Manifest, console: "Console") -> None:
     for notice in notices(manifest):
         words.append(f"! {notice.words}\n\n", style="yellow" if notice.risk else "dim")
     words.append(promises.NOT_PROMISED_SHORT, style="dim")
-    heading = Text(f"{facts.title(manifest)}: {promises.verdict(manifest).lower()}", style=f"bold {colour}")
-    console.print(Panel(words, title=heading, title_align="left", border_style=colour, padding=(1, 2)))
+    heading = Text(
+        f"{facts.title(manifest)}: {promises.verdict(manifest).lower()}", style=f"bold {colour}"
+    )
+    console.print(
+        Panel(words, title=heading, title_align="left", border_style=colour, padding=(1, 2))
+    )
     for part in _terminal_parts(manifest):
         console.print(part)
 
@@ -115,7 +127,12 @@ def _terminal_parts(manifest: Manifest) -> Iterator["Table"]:
     if manifest["utility"].get("per_column"):
         yield _columns_table(manifest)
     if manifest.get("iterations"):
-        yield _rows_table("Iterations", ITERATION_HEADINGS, _shown_iterations(manifest), right=range(len(ITERATION_HEADINGS)))
+        yield _rows_table(
+            "Iterations",
+            ITERATION_HEADINGS,
+            _shown_iterations(manifest),
+            right=range(len(ITERATION_HEADINGS)),
+        )
     if measured := facts.timings(manifest):
         yield _facts_table(facts.RUN, measured)
     yield _facts_table(facts.RELEASE, facts.release_facts(manifest))
@@ -126,7 +143,9 @@ def _checks_table(manifest: Manifest) -> "Table":
 
     table = _table("Checks", CHECK_HEADINGS, right=(1, 2))
     for what, required, found, result in _check_rows(manifest):
-        table.add_row(what, required, found, Text(result, style="green" if result == "holds" else "bold red"))
+        table.add_row(
+            what, required, found, Text(result, style="green" if result == "holds" else "bold red")
+        )
     return table
 
 
@@ -140,7 +159,10 @@ def _facts_table(title: str, told: Iterable[facts.Fact]) -> "Table":
 
 
 def _rows_table(
-    title: str, headings: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] | None = None
+    title: str,
+    headings: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    right: Iterable[int] | None = None,
 ) -> "Table":
     table = _table(title, headings, right=range(1, len(headings)) if right is None else right)
     for row in rows:
@@ -153,7 +175,9 @@ def _columns_table(manifest: Manifest) -> "Table":
     table = _table(facts.COLUMNS, (name, exact, "", kept, ""), right=(1, 3))
     for column in facts.columns(manifest):
         bars = _bar(column.exact, "yellow"), _bar(column.kept, "cyan")
-        table.add_row(_plain(column.name), percent(column.exact), bars[0], percent(column.kept), bars[1])
+        table.add_row(
+            _plain(column.name), percent(column.exact), bars[0], percent(column.kept), bars[1]
+        )
     return table
 
 
@@ -184,14 +208,18 @@ def _bar(share: float, colour: str) -> "RenderableType":
     from rich.progress_bar import ProgressBar
 
     completed = share if share == share else 0.0
-    return ProgressBar(total=1, completed=completed, width=10, complete_style=colour, finished_style=colour)
+    return ProgressBar(
+        total=1, completed=completed, width=10, complete_style=colour, finished_style=colour
+    )
 
 
 # ---------------------------------------------------------------- rows
 
 
 def _check_rows(manifest: Manifest) -> list[tuple[str, str, str, str]]:
-    return [(*check[:3], "holds" if check.passed else "fails") for check in promises.checks(manifest)]
+    return [
+        (*check[:3], "holds" if check.passed else "fails") for check in promises.checks(manifest)
+    ]
 
 
 def _attack_table(manifest: Manifest) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
@@ -207,7 +235,11 @@ def _shown_iterations(manifest: Manifest) -> list[tuple[str, ...]]:
     entries = manifest.get("iterations", [])
     shown: set[int] = set(range(len(entries)))
     if len(entries) > MOST_ITERATIONS:
-        shown = {*range(ENDS), facts.kept_iteration(entries), *range(len(entries) - ENDS, len(entries))}
+        shown = {
+            *range(ENDS),
+            facts.kept_iteration(entries),
+            *range(len(entries) - ENDS, len(entries)),
+        }
     return iteration_rows(manifest, sorted(shown))
 
 
@@ -217,7 +249,9 @@ def iteration_rows(manifest: Manifest, shown: Iterable[int]) -> list[tuple[str, 
     before = -1
     for place in shown:
         if place > before + 1:
-            rows.append((f"{count(place - before - 1)} more",) + ("",) * (len(ITERATION_HEADINGS) - 1))
+            rows.append(
+                (f"{count(place - before - 1)} more",) + ("",) * (len(ITERATION_HEADINGS) - 1)
+            )
         rows.append(_iteration_row(place, manifest["iterations"]))
         before = place
     return rows

@@ -71,7 +71,13 @@ BORDERS = (  # in the order of the flow
         "The plan asks a person: what is approved are exact bytes and numbers, and the name stands in the manifest.",
     ),
 )
-ALWAYS = ("ingested", "binarized", "audited", "released", "beside")  # the others, where there is something to judge
+ALWAYS = (
+    "ingested",
+    "binarized",
+    "audited",
+    "released",
+    "beside",
+)  # the others, where there is something to judge
 
 GUARANTEES = {
     "readable files": "Every file of the rows is there and can be read.",
@@ -150,7 +156,9 @@ def _borders(verdicts: Sequence[Document]) -> Iterator[Judged]:
         if document is None:
             yield Judged(border, (), NOT_STATED)
         else:
-            lines = sorted(map(_line, document["verdict"]["outcomes"]), key=lambda line: line.holds)  # what fails is seen
+            lines = sorted(
+                map(_line, document["verdict"]["outcomes"]), key=lambda line: line.holds
+            )  # what fails is seen
             yield Judged(border, lines, moment(document["judged"]))
 
 

@@ -53,16 +53,27 @@ def pytest_unconfigure():
 
 def pytest_terminal_summary(terminalreporter):
     """Say plainly what was left out, and why: -q would only count it."""
-    reasons = [report.longrepr[2].removeprefix("Skipped: ") for report in terminalreporter.getreports("skipped")]
+    reasons = [
+        report.longrepr[2].removeprefix("Skipped: ")
+        for report in terminalreporter.getreports("skipped")
+    ]
     for reason in dict.fromkeys(reasons):
-        terminalreporter.write_line(f"left out ({reasons.count(reason)}): {reason.removeprefix('left out: ')}")
+        terminalreporter.write_line(
+            f"left out ({reasons.count(reason)}): {reason.removeprefix('left out: ')}"
+        )
 
 
 @pytest.fixture(scope="session")
 def server():
     """The address of a Prefect server's API."""
     PORT.close()
-    command = [str(Path(sys.executable).with_name("prefect")), "server", "start", "--host", "127.0.0.1"]
+    command = [
+        str(Path(sys.executable).with_name("prefect")),
+        "server",
+        "start",
+        "--host",
+        "127.0.0.1",
+    ]
     with (HOME / "server.log").open("wb") as log:
         process = subprocess.Popen([*command, "--port", str(NUMBER)], stdout=log, stderr=log)
     try:

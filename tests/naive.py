@@ -18,7 +18,10 @@ def gamma(x, i, j):
 
 def edge_weights(x, w):
     """Algorithm 1, line 5: E_ij for all pairs i < j."""
-    return {(i, j): int(((w[i] + w[j]) * gamma(x, i, j)).sum()) for i, j in itertools.combinations(range(len(x)), 2)}
+    return {
+        (i, j): int(((w[i] + w[j]) * gamma(x, i, j)).sum())
+        for i, j in itertools.combinations(range(len(x)), 2)
+    }
 
 
 def b_suitor(weights, capacity):
@@ -50,7 +53,9 @@ def b_suitor(weights, capacity):
             continue
         proposed[u].add(partner)
         if len(suitors[partner]) == capacity[partner]:
-            lowest = min(suitors[partner], key=lambda s: (weights[edge(s, partner)], edge(s, partner)))
+            lowest = min(
+                suitors[partner], key=lambda s: (weights[edge(s, partner)], edge(s, partner))
+            )
             suitors[partner].remove(lowest)
             proposed[lowest].discard(partner)
             queue.append(lowest)
@@ -96,7 +101,9 @@ def matchable(fit):
     result = np.zeros((n, n), dtype=bool)
     for v, u in zip(*np.nonzero(fit), strict=True):
         rest = np.delete(np.delete(fit, v, axis=0), u, axis=1)
-        result[v, u] = n == 1 or (maximum_bipartite_matching(csr_array(rest), perm_type="column") >= 0).all()
+        result[v, u] = (
+            n == 1 or (maximum_bipartite_matching(csr_array(rest), perm_type="column") >= 0).all()
+        )
     return result
 
 
@@ -143,7 +150,9 @@ def lightest_cover(weights, b):
 
 def crowd_values(fit, values):
     """The sensitive values that each record's crowd shows, most frequent first: [(value, how often)] a record."""
-    return [Counter(v for v, fits in zip(values, row, strict=True) if fits).most_common() for row in fit]
+    return [
+        Counter(v for v, fits in zip(values, row, strict=True) if fits).most_common() for row in fit
+    ]
 
 
 def entropy_l(counts):
@@ -219,7 +228,13 @@ def rows_left(crowds):
     left = [list(rows) for rows in crowds]
     while True:
         kept = [
-            [a for a in rows if all(any(agree(a, b) for b in other) for at, other in enumerate(left) if at != here)]
+            [
+                a
+                for a in rows
+                if all(
+                    any(agree(a, b) for b in other) for at, other in enumerate(left) if at != here
+                )
+            ]
             for here, rows in enumerate(left)
         ]
         if kept == left:
@@ -232,6 +247,9 @@ def rows_jointly_left(crowds):
     whole = [
         choice
         for choice in itertools.product(*(range(len(rows)) for rows in crowds))
-        if all(agree(crowds[i][choice[i]], crowds[j][choice[j]]) for i, j in itertools.combinations(range(len(crowds)), 2))
+        if all(
+            agree(crowds[i][choice[i]], crowds[j][choice[j]])
+            for i, j in itertools.combinations(range(len(crowds)), 2)
+        )
     ]
     return [len({choice[here] for choice in whole}) for here in range(len(crowds))]

@@ -36,14 +36,31 @@ def tables(draw, most_records=14):
         missing = draw(st.sampled_from(["category", "all-hidden"]))
         weight = draw(st.sampled_from([1.0, 0.5, 3.0]))
         if draw(st.booleans()):
-            values = draw(st.lists(st.sampled_from(["a", "b|c", "..", "*", "d", None]), min_size=n, max_size=n))
+            values = draw(
+                st.lists(
+                    st.sampled_from(["a", "b|c", "..", "*", "d", None]), min_size=n, max_size=n
+                )
+            )
             specs.append(ColumnSpec(name=name, kind="categorical", missing=missing, weight=weight))
             columns[name] = np.array(values, dtype=object)
         else:
-            values = draw(st.lists(st.sampled_from([0.0, 1.5, 2.0, 7.0, -3.0, np.nan]), min_size=n, max_size=n))
+            values = draw(
+                st.lists(
+                    st.sampled_from([0.0, 1.5, 2.0, 7.0, -3.0, np.nan]), min_size=n, max_size=n
+                )
+            )
             coding = draw(st.sampled_from(["one-hot", "ordinal"]))
             bins = draw(st.sampled_from([None, 2, (0.5, 2.0)]))
-            specs.append(ColumnSpec(name=name, kind="numeric", encoding=coding, bins=bins, missing=missing, weight=weight))
+            specs.append(
+                ColumnSpec(
+                    name=name,
+                    kind="numeric",
+                    encoding=coding,
+                    bins=bins,
+                    missing=missing,
+                    weight=weight,
+                )
+            )
             columns[name] = np.array(values)
     columns["sure"] = np.array([str(i % 2) for i in range(n)], dtype=object)
     specs.append(ColumnSpec(name="sure", kind="binary"))

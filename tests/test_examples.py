@@ -20,7 +20,12 @@ def published(example, table, folder, *overrides):
     source = DATA / table
     if not source.exists():
         pytest.skip(f"left out: {table} is not in CROWDCOVER_DATA")
-    places = [f"source.path={source}", f"publish.path={folder / 'releases'}", f"publish.vault={folder / 'vault'}", *overrides]
+    places = [
+        f"source.path={source}",
+        f"publish.path={folder / 'releases'}",
+        f"publish.vault={folder / 'vault'}",
+        *overrides,
+    ]
     plan = ReleasePlan.load(ROOT / "examples" / example, places)
     found = Path(release(str(plan.freeze(Path(plan.publish.vault) / "plans"))))
     audit = audit_release(found, ROOT / "examples" / example, places)
@@ -52,7 +57,9 @@ def test_adult_loses_less_than_equivalence_classes(tmp_path):
 
 @pytest.mark.usefixtures("server")
 def test_open_payments(tmp_path):
-    manifest = published("openpayments.toml", "openpayments/open_payments_gnrl_iowa_2013_2015.csv.gz", tmp_path)
+    manifest = published(
+        "openpayments.toml", "openpayments/open_payments_gnrl_iowa_2013_2015.csv.gz", tmp_path
+    )
     assert manifest["privacy"]["records"] == 126084
     assert manifest["utility"]["cells_exact"] >= 0.8
 
@@ -60,11 +67,23 @@ def test_open_payments(tmp_path):
 @pytest.mark.usefixtures("server")
 def test_threads_do_not_change_a_release(tmp_path):
     """Adult with one thread and with all: same secrets, same bytes."""
-    one = published("adult.toml", "adult/adult.data.gz", tmp_path / "a", "compute.threads=1", "anonymizer.max_iterations=3")
+    one = published(
+        "adult.toml",
+        "adult/adult.data.gz",
+        tmp_path / "a",
+        "compute.threads=1",
+        "anonymizer.max_iterations=3",
+    )
     run = next((tmp_path / "a" / "vault" / "runs").glob("*/seed")).parent
     copy = tmp_path / "b" / "vault" / "runs" / run.name
     copy.mkdir(parents=True, mode=0o700)
     for name in ("seed", "run.json"):
         (copy / name).write_bytes((run / name).read_bytes())
-    every = published("adult.toml", "adult/adult.data.gz", tmp_path / "b", "compute.threads=0", "anonymizer.max_iterations=3")
+    every = published(
+        "adult.toml",
+        "adult/adult.data.gz",
+        tmp_path / "b",
+        "compute.threads=0",
+        "anonymizer.max_iterations=3",
+    )
     assert one["files"]["data.parquet"] == every["files"]["data.parquet"]

@@ -97,7 +97,9 @@ class TableCrowdsBelowDemand(TableMetricProvider):
         metric_value_kwargs: dict[str, Any],
         **_: Any,
     ) -> int:
-        frame, _, _ = execution_engine.get_compute_domain(metric_domain_kwargs, domain_type=MetricDomainTypes.TABLE)
+        frame, _, _ = execution_engine.get_compute_domain(
+            metric_domain_kwargs, domain_type=MetricDomainTypes.TABLE
+        )
         crowd, demand = (frame[metric_value_kwargs[key]] for key in cls.value_keys)
         return int((~(crowd >= demand)).sum())
 
@@ -164,7 +166,9 @@ class ExpectColumnCellsToAllowALevel(_OfAnAttribute):
     """Expect every cell, given as the number of levels that it allows, to allow 1..levels of them."""
 
     metric_dependencies: ClassVar[tuple[str, ...]] = ("column.cells_unreadable.count",)
-    wording: ClassVar[str] = "Every released cell can be read, and allows at least one of $levels levels."
+    wording: ClassVar[str] = (
+        "Every released cell can be read, and allows at least one of $levels levels."
+    )
 
 
 class ExpectRowsToBeTruthful(_NoRowCounted):
@@ -173,7 +177,9 @@ class ExpectRowsToBeTruthful(_NoRowCounted):
     column: str
     metric_dependencies: ClassVar[tuple[str, ...]] = ("column.rows_untruthful.count",)
     domain_keys: ClassVar[tuple[str, ...]] = ("batch_id", "column")
-    wording: ClassVar[str] = "Every record's row is true of it: its cells, its sensitive values and its kept ones."
+    wording: ClassVar[str] = (
+        "Every record's row is true of it: its cells, its sensitive values and its kept ones."
+    )
 
 
 class ExpectCrowdsToMeetDemands(_NoRowCounted):

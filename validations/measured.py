@@ -46,7 +46,10 @@ class _MeasureReached(Worded, BatchExpectation, ABC):
 
     def _validate(self, metrics: dict[str, Any], *_: Any, **__: Any) -> dict[str, Any]:
         found = metrics["column.measured_number"]
-        return {"success": reached(self.measure, found, self.required), "result": {"observed_value": found}}
+        return {
+            "success": reached(self.measure, found, self.required),
+            "result": {"observed_value": found},
+        }
 
 
 class ExpectUtilityToBeAtLeast(_MeasureReached):
@@ -74,7 +77,9 @@ class ExpectCrowdEntropyToBeAtLeast(_MeasureReached):
     """Expect entropy l-diversity of every crowd."""
 
     measure: ClassVar[Measure] = "values by entropy"
-    wording: ClassVar[str] = "Every crowd's values are worth at least $required equally frequent ones, by entropy."
+    wording: ClassVar[str] = (
+        "Every crowd's values are worth at least $required equally frequent ones, by entropy."
+    )
 
 
 class ExpectCrowdOddsToBeBelow(_MeasureReached):
@@ -83,14 +88,18 @@ class ExpectCrowdOddsToBeBelow(_MeasureReached):
     l: int
     measure: ClassVar[Measure] = "odds"
     success_keys: ClassVar[tuple[str, ...]] = ("required", "l")
-    wording: ClassVar[str] = "In every crowd the commonest value leads those from rank $l on by less than $required to 1."
+    wording: ClassVar[str] = (
+        "In every crowd the commonest value leads those from rank $l on by less than $required to 1."
+    )
 
 
 class ExpectCrowdDistanceToBeAtMost(_MeasureReached):
     """Expect t-closeness of every crowd."""
 
     measure: ClassVar[Measure] = "distance"
-    wording: ClassVar[str] = "No crowd's values are farther than $required from those of the whole table."
+    wording: ClassVar[str] = (
+        "No crowd's values are farther than $required from those of the whole table."
+    )
 
 
 class ExpectRowLossToBeAtMost(_MeasureReached):
@@ -104,4 +113,6 @@ class ExpectAttackSuccessToBeAtMost(_MeasureReached):
     """Expect an attacker to name the right row rarely."""
 
     measure: ClassVar[Measure] = "attack success"
-    wording: ClassVar[str] = "The attacker names the right row with a mean chance of at most $required."
+    wording: ClassVar[str] = (
+        "The attacker names the right row with a mean chance of at most $required."
+    )

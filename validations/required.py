@@ -32,15 +32,22 @@ def suite(requirements: Sequence[Requirement]) -> gx.ExpectationSuite:
     """Expect each requirement to be reached, in their order."""
     expectations = []
     for place, asked in enumerate(requirements):
-        limits: dict[str, Any] = {"required": asked.required} if asked.l is None else {"required": asked.required, "l": asked.l}
-        expectations.append(EXPECTED[asked.measure](column=_column(place), about=asked.about, **limits))
+        limits: dict[str, Any] = (
+            {"required": asked.required}
+            if asked.l is None
+            else {"required": asked.required, "l": asked.l}
+        )
+        expectations.append(
+            EXPECTED[asked.measure](column=_column(place), about=asked.about, **limits)
+        )
     return gx.ExpectationSuite(name="required", expectations=expectations)
 
 
 def frame(requirements: Sequence[Requirement]) -> Mapping[str, NDArray[Any]]:
     """What was measured; NaN where nothing was."""
     return {
-        _column(place): np.array([np.nan if asked.found is None else asked.found]) for place, asked in enumerate(requirements)
+        _column(place): np.array([np.nan if asked.found is None else asked.found])
+        for place, asked in enumerate(requirements)
     }
 
 

@@ -26,7 +26,9 @@ from validations.verdicts import Outcome, Verdict
 Columns = Mapping[str, NDArray[Any]]
 
 SOURCE = "memory"
-_ONE_AT_A_TIME = Lock()  # a Checkpoint looks for its suite in the context that was made last, whoever made it
+_ONE_AT_A_TIME = (
+    Lock()
+)  # a Checkpoint looks for its suite in the context that was made last, whoever made it
 
 
 def run(suite: gx.ExpectationSuite, columns: Columns) -> Verdict:
@@ -36,13 +38,17 @@ def run(suite: gx.ExpectationSuite, columns: Columns) -> Verdict:
     """
     shapes = {column.shape for column in columns.values()}
     if len(shapes) > 1 or any(len(shape) != 1 for shape in shapes):
-        raise InputError(f"columns of shapes {sorted(shapes)}; give one-dimensional arrays of one length")
+        raise InputError(
+            f"columns of shapes {sorted(shapes)}; give one-dimensional arrays of one length"
+        )
     with _ONE_AT_A_TIME:
         try:
             held = _held(suite, columns)
         except Exception:  # whatever broke may quote cells
             held = set()
-        return Verdict(suite.name, tuple(_outcome(expectation, held) for expectation in suite.expectations))
+        return Verdict(
+            suite.name, tuple(_outcome(expectation, held) for expectation in suite.expectations)
+        )
 
 
 def _held(suite: gx.ExpectationSuite, columns: Columns) -> set[str]:
@@ -52,15 +58,25 @@ def _held(suite: gx.ExpectationSuite, columns: Columns) -> set[str]:
     """
     nowhere = InMemoryStoreBackendDefaults(init_temp_docs_sites=False)
     silent = ProgressBarsConfig(globally=False)
-    context = gx.get_context(DataContextConfig(store_backend_defaults=nowhere, progress_bars=silent), mode="ephemeral")
+    context = gx.get_context(
+        DataContextConfig(store_backend_defaults=nowhere, progress_bars=silent), mode="ephemeral"
+    )
     table = context.data_sources.add_pandas(SOURCE).add_dataframe_asset("table")
     try:
         whole = table.add_batch_definition_whole_dataframe("whole")
-        border = gx.ValidationDefinition(name=suite.name, data=whole, suite=context.suites.add(suite))
+        border = gx.ValidationDefinition(
+            name=suite.name, data=whole, suite=context.suites.add(suite)
+        )
         context.validation_definitions.add(border)
-        checkpoint = gx.Checkpoint(name=suite.name, validation_definitions=[border], result_format="BOOLEAN_ONLY")
-        ran = context.checkpoints.add(checkpoint).run(batch_parameters={"dataframe": pd.DataFrame(dict(columns))})
-        results = [result for validation in ran.run_results.values() for result in validation.results]
+        checkpoint = gx.Checkpoint(
+            name=suite.name, validation_definitions=[border], result_format="BOOLEAN_ONLY"
+        )
+        ran = context.checkpoints.add(checkpoint).run(
+            batch_parameters={"dataframe": pd.DataFrame(dict(columns))}
+        )
+        results = [
+            result for validation in ran.run_results.values() for result in validation.results
+        ]
     finally:
         context.data_sources.delete(SOURCE)
     configured = [result.expectation_config for result in results if result.success]
@@ -76,7 +92,9 @@ def _words(expectation: Expectation) -> str:
     """What is expected, as Great Expectations' own pages would say it."""
     (content,) = InlineRenderer(render_object=expectation.configuration).get_rendered_content()
     said: Any = content.to_json_dict()["value"]
-    return Template(said["template"]).safe_substitute({name: _plain(p["value"]) for name, p in said["params"].items()})
+    return Template(said["template"]).safe_substitute(
+        {name: _plain(p["value"]) for name, p in said["params"].items()}
+    )
 
 
 def _plain(value: object) -> str:

@@ -54,5 +54,8 @@ def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
 
 def verdict_from_json(document: Mapping[str, Any]) -> Verdict:
     """The verdict of a JSON document; TypeError or KeyError where it is none. What is not said to hold does not."""
-    outcomes = [Outcome(**{**outcome, "success": outcome["success"] is True}) for outcome in document["outcomes"]]
+    outcomes = [
+        Outcome(**{**outcome, "success": outcome["success"] is True})
+        for outcome in document["outcomes"]
+    ]
     return Verdict(str(document["suite"]), tuple(outcomes))

@@ -11,7 +11,9 @@ from anon_core.search.pairs_kernels import edge_costs
 from anon_core.tables.records import Edges
 
 
-def disjoint_cliques(graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArray[np.int32], _near: Neighbours) -> Edges:
+def disjoint_cliques(
+    graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArray[np.int32], _near: Neighbours
+) -> Edges:
     """Cut the vertices into groups of max b + 1 to 2 max b + 1 and join all pairs of a group.
 
     Greedy: a group begins with the vertex furthest from the beginning of the last group and takes, one by one, the vertex

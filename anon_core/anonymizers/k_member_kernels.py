@@ -55,7 +55,9 @@ def extreme(rows, left, size, price, sign):
 
 
 @kernel
-def grow_groups(rows, starts, bit_starts, ordinal, bit_weight, least, group):  # rows (n, attributes), group (n,)
+def grow_groups(
+    rows, starts, bit_starts, ordinal, bit_weight, least, group
+):  # rows (n, attributes), group (n,)
     """Cut the records into groups of `least`; returns the number of groups. Fewer than `least` records are left with -1.
 
     A group begins with the record furthest from the one that the last group began with.
@@ -93,7 +95,9 @@ def place_rest(rows, starts, bit_starts, ordinal, bit_weight, members, least, gr
     for begin in range(0, len(members) if len(rest) else 0, least):
         present[:], price[:], lost = False, 0, 0
         for slot in range(begin, begin + least):
-            paid = join(rows[members[slot]], present, price, starts, bit_starts, ordinal, bit_weight)
+            paid = join(
+                rows[members[slot]], present, price, starts, bit_starts, ordinal, bit_weight
+            )
             lost += paid if slot > begin else 0
         for i in range(len(rest)):
             more = np.int64(0)

@@ -39,7 +39,9 @@ def b_edge_cover(edges: Edges, b: NDArray[np.int32]) -> Edges:
     spare = -b.astype(np.int64)
     count_edges(edges.u, edges.v, spare)
     if (spare < 0).any():
-        raise InfeasibleError(f"{int((spare < 0).sum())} vertices have fewer edges than they need; add edges or lower b")
+        raise InfeasibleError(
+            f"{int((spare < 0).sum())} vertices have fewer edges than they need; add edges or lower b"
+        )
     rest = in_order(edges)
     begin = reverse_delete(rest.u, rest.v, rest.weight, spare)
     return Edges(rest.u[begin:], rest.v[begin:], rest.weight[begin:])

@@ -22,7 +22,9 @@ def closure_edges(indptr, neighbours, costs, u, v, weight):
                 m += 1
             else:
                 last = indptr[j + 1] - 1
-                listed = last >= indptr[j] and (cost < costs[last] or (cost == costs[last] and i <= neighbours[last]))
+                listed = last >= indptr[j] and (
+                    cost < costs[last] or (cost == costs[last] and i <= neighbours[last])
+                )
                 if not listed:
                     u[m], v[m], weight[m] = j, i, cost
                     m += 1
@@ -71,7 +73,9 @@ def reverse_delete(u, v, weight, spare):  # spare (n,): degree - b, consumed
 
 
 @parallel_kernel
-def count_differences(u, v, codes, bit_offsets, ordinal, counts):  # codes (attributes, n), counts (f, n) zeroed
+def count_differences(
+    u, v, codes, bit_offsets, ordinal, counts
+):  # codes (attributes, n), counts (f, n) zeroed
     """counts[l, i] = number of neighbours of i that differ from it in feature l, at most 65535."""
     # One attribute a task: its features belong to it alone, so no two threads meet.
     for a in prange(codes.shape[0]):
@@ -110,12 +114,16 @@ def hide_apart(u, v, bits, hidden):  # bits, hidden (n, words)
 
 
 @parallel_kernel
-def hide_differences(counts, blank, bit_offsets, hidden):  # counts (f, n), blank (attributes, n), hidden (n, words) zeroed
+def hide_differences(
+    counts, blank, bit_offsets, hidden
+):  # counts (f, n), blank (attributes, n), hidden (n, words) zeroed
     """Hide every feature in which a neighbour differs and every feature of a blank cell."""
     n = counts.shape[1]
     for word in prange(hidden.shape[1]):
         for a in range(blank.shape[0]):
-            for bit in range(max(bit_offsets[a], 64 * word), min(bit_offsets[a + 1], 64 * word + 64)):
+            for bit in range(
+                max(bit_offsets[a], 64 * word), min(bit_offsets[a + 1], 64 * word + 64)
+            ):
                 flag = np.uint64(1) << np.uint64(bit & 63)
                 for i in range(n):
                     if counts[bit, i] > 0 or blank[a, i]:
@@ -123,7 +131,9 @@ def hide_differences(counts, blank, bit_offsets, hidden):  # counts (f, n), blan
 
 
 @parallel_kernel
-def count_hidden(counts, blank, bit_offsets, per_bit, per_cell):  # per_bit (f,), per_cell (attributes,)
+def count_hidden(
+    counts, blank, bit_offsets, per_bit, per_cell
+):  # per_bit (f,), per_cell (attributes,)
     """Count by feature what `hide_differences` hides, and by attribute the cells of which it hides anything."""
     for a in prange(blank.shape[0]):
         touched = blank[a].copy()

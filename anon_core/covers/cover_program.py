@@ -52,7 +52,9 @@ class CoverProgram:
         Every pair of a reduced cost up to this is in the program.
     """
 
-    def __init__(self, cost: Floats, b: NDArray[np.int32], most: int | None, u: Places, v: Places) -> None:
+    def __init__(
+        self, cost: Floats, b: NDArray[np.int32], most: int | None, u: Places, v: Places
+    ) -> None:
         self.cost, self.b, self.most, self.u, self.v = cost, b.astype(np.float64), most, u, v
         self.surplus = np.inf if most is None else 2.0 * most - self.b.sum()
         self.scale = max(1.0, float(cost.max()) / GREATEST_COST)
@@ -81,7 +83,10 @@ class CoverProgram:
         """
         n, m = len(self.b), len(self.u)
         least = np.array([-cut.least for cut in self.cuts])
-        costs = np.concatenate([self.cost[self.u, self.v], np.full(n, self.penalty), np.zeros(n)]) / self.scale
+        costs = (
+            np.concatenate([self.cost[self.u, self.v], np.full(n, self.penalty), np.zeros(n)])
+            / self.scale
+        )
         highest = np.concatenate([np.ones(m), np.full(n, np.inf), np.full(n, self.surplus)])
         unit, one = eye_array(n, format="csr"), csr_array(np.ones((1, n)))
         rows: Any = hstack([-self.counted(), csr_array((len(self.cuts), 2 * n))])
@@ -131,14 +136,19 @@ class CoverProgram:
         wanted = outside[rows, columns] < below
         low, high = np.minimum(rows, columns)[wanted], np.maximum(rows, columns)[wanted]
         new = np.unique(low * len(outside) + high)
-        self.u, self.v = np.append(self.u, new // len(outside)), np.append(self.v, new % len(outside))
+        self.u, self.v = (
+            np.append(self.u, new // len(outside)),
+            np.append(self.v, new % len(outside)),
+        )
         return len(new) > 0
 
     def cut(self, x: Floats) -> int:
         """Add the odd cuts that the connected parts of the fractional edges violate; returns how many."""
         broken = (x > SLACK) & (x < 1 - SLACK)
         n = len(self.b)
-        graph = csr_array((np.ones(int(broken.sum())), (self.u[broken], self.v[broken])), shape=(n, n))
+        graph = csr_array(
+            (np.ones(int(broken.sum())), (self.u[broken], self.v[broken])), shape=(n, n)
+        )
         _, part = connected_components(graph, directed=False)
         found = 0
         for label in np.unique(part[self.u[broken]]):
@@ -165,7 +175,9 @@ class CoverProgram:
 
     def weight(self, x: Floats) -> float:
         """What an integral x weighs; infinite where it is no cover."""
-        enough = (self.degrees() @ x >= self.b).all() and (self.most is None or x.sum() <= self.most)
+        enough = (self.degrees() @ x >= self.b).all() and (
+            self.most is None or x.sum() <= self.most
+        )
         return float(self.cost[self.u, self.v] @ x) if enough else np.inf
 
     def branch(self, slack: float, seconds: float) -> Floats | None:

@@ -12,7 +12,9 @@ from anon_core.tables.records import Edges
 WIDER = 4  # a list that is used up is searched anew with this many times b entries
 
 
-def subdominant_edges(graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArray[np.int32], near: Neighbours) -> Edges:
+def subdominant_edges(
+    graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArray[np.int32], near: Neighbours
+) -> Edges:
     """Greedy b-edge cover of the complete graph: again and again the edge of least effective weight.
 
     Parameters
@@ -47,18 +49,34 @@ def subdominant_edges(graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArr
     while need.any():
         stalled = np.zeros(n, dtype=np.bool_)
         chosen = np.empty((3, int(need.sum(dtype=np.int64))), dtype=np.int32)
-        size = subdominant(need, near.indptr, near.vertex, near.cost, first, partners, heads, eager, stalled, chosen)
+        size = subdominant(
+            need,
+            near.indptr,
+            near.vertex,
+            near.cost,
+            first,
+            partners,
+            heads,
+            eager,
+            stalled,
+            chosen,
+        )
         parts.append(chosen[:, :size].copy())
         left = np.flatnonzero(need)
         stale = stalled | _nearly_used_up(heads, eager, need, b)
-        wanted = np.where(stale[left], np.minimum(len(left) - 1, WIDER * b[left]), 0).astype(np.int32)
+        wanted = np.where(stale[left], np.minimum(len(left) - 1, WIDER * b[left]), 0).astype(
+            np.int32
+        )
         found = _nearest_among(left, graph, counts, wanted)
         heads, eager = _renewed(heads, eager, _guarded(found, len(left) - 1), stale, left)
     return in_order(Edges(*np.concatenate(parts, axis=1)))
 
 
 def _nearest_among(
-    members: NDArray[np.int64], graph: Dissimilarity, counts: NDArray[np.uint16], wanted: NDArray[np.int32]
+    members: NDArray[np.int64],
+    graph: Dissimilarity,
+    counts: NDArray[np.uint16],
+    wanted: NDArray[np.int32],
 ) -> Neighbours:
     """The `wanted` nearest members of each member; ascending members keep the order of ties."""
     if not wanted.any():
@@ -87,7 +105,10 @@ def _guarded(near: Neighbours, all_others: int) -> tuple[NDArray[np.int64], NDAr
 
 
 def _nearly_used_up(
-    heads: NDArray[np.int64], lists: NDArray[np.int32], need: NDArray[np.int32], b: NDArray[np.int32]
+    heads: NDArray[np.int64],
+    lists: NDArray[np.int32],
+    need: NDArray[np.int32],
+    b: NDArray[np.int32],
 ) -> NDArray[np.bool_]:
     """Vertices in need whose lists will soon be at their end: searched in time they save rounds, and change no edge."""
     live = np.concatenate([[0], np.cumsum(need[np.minimum(lists[0], len(need) - 1)] > 0)])

@@ -37,7 +37,9 @@ def best_edge(v, need, indptr, vertex, cost, first, partners, heads, eager):
         if (np.int64(eager[1, at]) << 32) | np.int64(eager[0, at]) <= alone:
             return MUTUAL, eager[0, at], eager[1, at]
         return FORWARD, x, whole
-    last = (np.int64(eager[1, end]) << 32) | np.int64(eager[0, end])  # the sentinel: all vertices in need before it were seen
+    last = (np.int64(eager[1, end]) << 32) | np.int64(
+        eager[0, end]
+    )  # the sentinel: all vertices in need before it were seen
     if alone <= last:
         return FORWARD, x, whole
     return STALLED, x, whole
@@ -65,7 +67,9 @@ def subdominant(need, indptr, vertex, cost, first, partners, heads, eager, stall
                 continue
             kind, x, weight = STALLED, 0, 0
             if not waiting[v]:
-                kind, x, weight = best_edge(v, need, indptr, vertex, cost, first, partners, heads, eager)
+                kind, x, weight = best_edge(
+                    v, need, indptr, vertex, cost, first, partners, heads, eager
+                )
                 stalled[v] = kind == STALLED
             if kind == STALLED:
                 waiting[chain[:length]] = True

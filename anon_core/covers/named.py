@@ -46,10 +46,14 @@ class Cover:
     def check(self, vertices: int) -> None:
         """Raise LimitError where there are too many vertices for this cover."""
         if self.most_vertices is not None and vertices > self.most_vertices:
-            raise LimitError(f"this cover takes at most {self.most_vertices} records, there are {vertices}; choose another one")
+            raise LimitError(
+                f"this cover takes at most {self.most_vertices} records, there are {vertices}; choose another one"
+            )
 
 
-def _mce(_graph: Dissimilarity, _counts: NDArray[np.uint16], b: NDArray[np.int32], near: Neighbours) -> Edges:
+def _mce(
+    _graph: Dissimilarity, _counts: NDArray[np.uint16], b: NDArray[np.int32], near: Neighbours
+) -> Edges:
     """Algorithm MCE. S-LSE, too, chooses by static weights (lightest edge first, while an end is in need).
 
     On the complete graph that choice is the b-nearest closure; without its redundant edges, heaviest first, it is this cover
@@ -58,18 +62,24 @@ def _mce(_graph: Dissimilarity, _counts: NDArray[np.uint16], b: NDArray[np.int32
     return b_edge_cover(nearest_closure(near), b)
 
 
-def _nearest(_graph: Dissimilarity, _counts: NDArray[np.uint16], _b: NDArray[np.int32], near: Neighbours) -> Edges:
+def _nearest(
+    _graph: Dissimilarity, _counts: NDArray[np.uint16], _b: NDArray[np.int32], near: Neighbours
+) -> Edges:
     """The b-nearest closure itself, redundant edges and all: at most twice the optimum, too."""
     return in_order(nearest_closure(near))
 
 
-def _exact(graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArray[np.int32], near: Neighbours) -> Edges:
+def _exact(
+    graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArray[np.int32], near: Neighbours
+) -> Edges:
     from anon_core.covers.optimal_cover import exact_cover  # scipy takes long to import
 
     return exact_cover(graph, counts, b, near)
 
 
-def _b_matching(graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArray[np.int32], near: Neighbours) -> Edges:
+def _b_matching(
+    graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArray[np.int32], near: Neighbours
+) -> Edges:
     from anon_core.covers.optimal_cover import perfect_b_matching
 
     return perfect_b_matching(graph, counts, b, near)
@@ -117,4 +127,6 @@ def refuse_unspread(name: str) -> None:
     """Raise LimitError for a cover that ranks cannot find together."""
     if not COVERS[name].spread:
         choice = ", ".join(other for other, cover in COVERS.items() if cover.spread)
-        raise LimitError(f"cover {name!r} runs on one machine; choose one of {choice}, or engine = 'local'")
+        raise LimitError(
+            f"cover {name!r} runs on one machine; choose one of {choice}, or engine = 'local'"
+        )

@@ -20,7 +20,9 @@ FIRST_SLACK = 1e-4  # part of the bound by which the first search may miss it
 ROUNDING = 1e-3  # more than sums of whole numbers as float64 are off
 
 
-def exact_cover(graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArray[np.int32], near: Neighbours) -> Edges:
+def exact_cover(
+    graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArray[np.int32], near: Neighbours
+) -> Edges:
     """b-edge cover of least weight of the complete graph; arguments as for `subdominant_edges`.
 
     Raises
@@ -31,7 +33,9 @@ def exact_cover(graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArray[np.
     return _optimum(graph, counts, b, near, None)
 
 
-def perfect_b_matching(graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArray[np.int32], near: Neighbours) -> Edges:
+def perfect_b_matching(
+    graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArray[np.int32], near: Neighbours
+) -> Edges:
     """Exactly b(v) edges at each vertex v, of least weight; arguments and refusals as for `exact_cover`.
 
     Where no graph has these degrees (an odd sum, say), the cover of least weight among those with the fewest edges: they
@@ -59,7 +63,11 @@ def fewest_edges(b: NDArray[np.int32]) -> int:
 
 
 def _optimum(
-    graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArray[np.int32], near: Neighbours, most: int | None
+    graph: Dissimilarity,
+    counts: NDArray[np.uint16],
+    b: NDArray[np.int32],
+    near: Neighbours,
+    most: int | None,
 ) -> Edges:
     """Linear program with columns by reduced cost, odd cuts while they help, branch and bound on what is left."""
     matrix = _all_costs(graph, counts)
@@ -67,7 +75,9 @@ def _optimum(
     start = nearest_closure(near)
     if not len(start):
         return start
-    program = CoverProgram(matrix / float(unit), b, most, start.u.astype(np.int64), start.v.astype(np.int64))
+    program = CoverProgram(
+        matrix / float(unit), b, most, start.u.astype(np.int64), start.v.astype(np.int64)
+    )
     idle = 0
     for _ in range(MOST_ROUNDS):
         before = program.bound
@@ -80,7 +90,9 @@ def _optimum(
         idle = 0 if program.bound > before + LEAST_GAIN * abs(program.bound) else idle + 1
         if np.abs(x - np.round(x)).max() <= SLACK or idle == PATIENCE or not program.cut(x):
             return in_order(_edges(program, _proved(program, np.round(x)), matrix))
-    raise LimitError(f"no cover was proved best within {MOST_ROUNDS} linear programs; choose another cover")
+    raise LimitError(
+        f"no cover was proved best within {MOST_ROUNDS} linear programs; choose another cover"
+    )
 
 
 def _proved(program: CoverProgram, x: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -90,7 +102,9 @@ def _proved(program: CoverProgram, x: NDArray[np.float64]) -> NDArray[np.float64
     pair whose reduced cost is at most W - bound.
     """
     weight = program.weight(x)
-    slack = max(np.ceil(program.bound - ROUNDING) - program.bound + ROUNDING, FIRST_SLACK * program.bound)
+    slack = max(
+        np.ceil(program.bound - ROUNDING) - program.bound + ROUNDING, FIRST_SLACK * program.bound
+    )
     for attempt in range(MOST_SEARCHES):
         if weight < program.bound + 1 - ROUNDING:
             return x
@@ -107,7 +121,9 @@ def _proved(program: CoverProgram, x: NDArray[np.float64]) -> NDArray[np.float64
         slack = weight - program.bound + ROUNDING if np.isfinite(weight) else 8 * slack
         if weight >= program.bound + 1 - ROUNDING:
             program.price_all(slack)
-    raise LimitError(f"no cover was proved best within {MOST_SECONDS:.0f} seconds of search; choose another cover")
+    raise LimitError(
+        f"no cover was proved best within {MOST_SECONDS:.0f} seconds of search; choose another cover"
+    )
 
 
 def _edges(program: CoverProgram, x: NDArray[np.float64], matrix: NDArray[np.int32]) -> Edges:

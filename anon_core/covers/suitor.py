@@ -49,17 +49,30 @@ def adjacency(ranks: Ranks, lists: Neighbours, size: NDArray[np.int64] | None = 
     """
     size = np.diff(lists.indptr) if size is None else size
     given = (lists.indptr, size, lists.vertex, lists.cost)
-    last, lacking = np.full(ranks.vertices, -1, dtype=np.int64), np.zeros(ranks.vertices, dtype=np.int64)
+    last, lacking = (
+        np.full(ranks.vertices, -1, dtype=np.int64),
+        np.zeros(ranks.vertices, dtype=np.int64),
+    )
     last_keys(*given, last)
     ranks.greatest_of_each(last)
     count_lacking(*given, last, lacking)
     start = np.concatenate([[0], np.cumsum(ranks.total_of_own(size + lacking))])
     fill, key = start[:-1].copy(), np.empty(start[-1], dtype=np.int64)
     for first, stop, messages in _chunks(ranks, size):
-        enter(ranks.deliver(messages[: tell_listed(first, stop, *given, messages)]), ranks.low, fill, key)
+        enter(
+            ranks.deliver(messages[: tell_listed(first, stop, *given, messages)]),
+            ranks.low,
+            fill,
+            key,
+        )
     middle = fill.copy()
     for first, stop, messages in _chunks(ranks, size):
-        enter(ranks.deliver(messages[: tell_lacking(first, stop, *given, last, messages)]), ranks.low, fill, key)
+        enter(
+            ranks.deliver(messages[: tell_lacking(first, stop, *given, last, messages)]),
+            ranks.low,
+            fill,
+            key,
+        )
     sort_tails(middle, start, key)
     return Adjacency(start, key)
 
@@ -80,7 +93,10 @@ def _chunks(ranks: Ranks, size: NDArray[np.int64]) -> Iterator[tuple[int, int, M
 
 def partners_of(ranks: Ranks, start: NDArray[np.int64], other: NDArray[np.int32]) -> Partners:
     """Lists of the own vertices among those of all, which are empty."""
-    starts, size = np.zeros(ranks.vertices + 1, dtype=np.int64), np.zeros(ranks.vertices, dtype=np.int64)
+    starts, size = (
+        np.zeros(ranks.vertices + 1, dtype=np.int64),
+        np.zeros(ranks.vertices, dtype=np.int64),
+    )
     starts[ranks.low : ranks.high + 1] = start
     starts[ranks.high + 1 :] = start[-1]
     size[ranks.low : ranks.high] = np.diff(start)
@@ -97,7 +113,9 @@ def neighbours_in(ranks: Ranks, cover: Edges) -> Partners:
     return partners_of(ranks, start, other)
 
 
-def spread_cover(ranks: Ranks, edges: Adjacency, b: NDArray[np.int32], *, redundant: bool = False) -> Edges:
+def spread_cover(
+    ranks: Ranks, edges: Adjacency, b: NDArray[np.int32], *, redundant: bool = False
+) -> Edges:
     """Algorithm MCE by the b-Suitor: the edges at the own vertices that are left, in no order.
 
     What is deleted is the greedy b'-matching of the heaviest edges, b'(v) = degree - b(v): every vertex proposes to delete its

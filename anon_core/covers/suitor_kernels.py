@@ -30,7 +30,9 @@ class Suitors(NamedTuple):
 
 
 @kernel
-def last_keys(indptr, size, vertex, cost, last):  # indptr (n + 1,), size (n,), vertex, cost (room,), last (n,): changed
+def last_keys(
+    indptr, size, vertex, cost, last
+):  # indptr (n + 1,), size (n,), vertex, cost (room,), last (n,): changed
     """last[v] = the greatest key in v's list, where there is one."""
     for v in range(len(size)):
         if size[v] > 0:
@@ -152,7 +154,13 @@ def answer(inbox, low, suitors, outbox):  # inbox, outbox: messages
     Who is refused proposes to its next lighter edge. Returns how many messages go out, and whether someone is left who would
     propose.
     """
-    start, key, room, held, lightest = suitors.start, suitors.key, suitors.room, suitors.held, suitors.lightest
+    start, key, room, held, lightest = (
+        suitors.start,
+        suitors.key,
+        suitors.room,
+        suitors.held,
+        suitors.lightest,
+    )
     following, wanting, suitor = suitors.following, suitors.wanting, suitors.suitor
     m, sent = len(room), 0
     pile, piled, height = np.empty(m, dtype=np.int64), np.zeros(m, dtype=np.bool_), 0
@@ -172,7 +180,9 @@ def answer(inbox, low, suitors, outbox):  # inbox, outbox: messages
         if wanting[i] > 0:
             pile[height], piled[i] = i, True
             height += 1
-    most = sent + len(outbox) - len(inbox)  # room that annulments leave is no room for more: messages under way would add up
+    most = (
+        sent + len(outbox) - len(inbox)
+    )  # room that annulments leave is no room for more: messages under way would add up
     while height > 0 and sent < most:
         i = pile[height - 1]
         if wanting[i] <= 0 or following[i] < start[i]:

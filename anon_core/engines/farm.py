@@ -99,7 +99,9 @@ def run(
         afford((1 + own) * (anonymizer.memory(table) + _travelling(table)), table, memory)
         with connected(scheduler, own, max(1, all_threads // max(1, own))) as client:
             spread = partial(FarmedGrouping, client=client)
-            return anonymizer.anonymize(table, order=order, observer=observer, resume=resume, engine=spread)
+            return anonymizer.anonymize(
+                table, order=order, observer=observer, resume=resume, engine=spread
+            )
 
 
 def _travelling(table: BinaryTable) -> int:
@@ -115,17 +117,24 @@ class FarmedGrouping(Grouping):
         super().__init__(table, settings)
         self._client = client
 
-    def nearest(self, graph: Dissimilarity, before: Neighbours | None, report: Callable[[int], None]) -> Neighbours:
+    def nearest(
+        self, graph: Dissimilarity, before: Neighbours | None, report: Callable[[int], None]
+    ) -> Neighbours:
         """Those nearest to each record: lists in their places as they come back."""
         ground = Ground(graph, self.counts, self.b)
         indptr = np.concatenate([[0], np.cumsum(self.b, dtype=np.int64)])
         vertex, cost = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=np.int32)
 
         def chunk_of(blocks: range) -> Chunk:
-            return Chunk(blocks, None if before is None else before.vertex[_slots(indptr, ground.members(blocks))])
+            return Chunk(
+                blocks,
+                None if before is None else before.vertex[_slots(indptr, ground.members(blocks))],
+            )
 
         searched = 0
-        for chunk, lists in farmed_out(self._client, ground, [chunk_of(blocks) for blocks in chunked(self.table.records)]):
+        for chunk, lists in farmed_out(
+            self._client, ground, [chunk_of(blocks) for blocks in chunked(self.table.records)]
+        ):
             members = ground.members(chunk.blocks)
             slots = _slots(indptr, members)
             vertex[slots], cost[slots] = lists
@@ -175,12 +184,16 @@ class Ground:
     b : int32 (n,)
     """
 
-    def __init__(self, graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArray[np.int32]) -> None:
+    def __init__(
+        self, graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArray[np.int32]
+    ) -> None:
         self.graph, self.counts, self.b = graph, counts, b
         self._search: Search | None = None
         self._lock = threading.Lock()
 
-    def __reduce__(self) -> tuple[type["Ground"], tuple[Dissimilarity, NDArray[np.uint16], NDArray[np.int32]]]:
+    def __reduce__(
+        self,
+    ) -> tuple[type["Ground"], tuple[Dissimilarity, NDArray[np.uint16], NDArray[np.int32]]]:
         return Ground, (self.graph, self.counts, self.b)
 
     def members(self, blocks: range) -> NDArray[np.int64]:
@@ -206,12 +219,18 @@ def search_chunk(ground: Ground, chunk: Chunk) -> Lists:
     numba.set_num_threads(1)
     b, members = np.zeros_like(ground.b), ground.members(chunk.blocks)
     b[members] = ground.b[members]
-    before = None if chunk.listed is None else Neighbours(np.empty(0, dtype=np.int64), chunk.listed, chunk.listed)
+    before = (
+        None
+        if chunk.listed is None
+        else Neighbours(np.empty(0, dtype=np.int64), chunk.listed, chunk.listed)
+    )
     found = search.neighbours(b, before)
     return found.vertex, found.cost
 
 
-def farmed_out(client: Client, ground: Ground, chunks: list[Chunk]) -> Iterator[tuple[Chunk, Lists]]:
+def farmed_out(
+    client: Client, ground: Ground, chunks: list[Chunk]
+) -> Iterator[tuple[Chunk, Lists]]:
     """Have every chunk searched, whoever dies meanwhile; yields each with its lists as they come.
 
     Raises
@@ -236,10 +255,15 @@ def farmed_out(client: Client, ground: Ground, chunks: list[Chunk]) -> Iterator[
                 raise ClusterError(DYING) from None
 
 
-def _round(client: Client, ground: Ground, left: Mapping[int, Chunk]) -> Iterator[tuple[int, Lists]]:
+def _round(
+    client: Client, ground: Ground, left: Mapping[int, Chunk]
+) -> Iterator[tuple[int, Lists]]:
     """Send the ground and what is left to do; numbers and lists of chunks."""
     place, name = _sent(client, ground), f"crowdcover-{uuid4().hex}"
-    futures = {client.submit(search_chunk, place, chunk, key=f"{name}-{n}", pure=False): n for n, chunk in left.items()}
+    futures = {
+        client.submit(search_chunk, place, chunk, key=f"{name}-{n}", pure=False): n
+        for n, chunk in left.items()
+    }
     while futures:
         for future in _finished(client, list(futures)):
             lists = future.result(timeout=PATIENCE)  # the worker that holds it may be gone
@@ -280,7 +304,9 @@ def connected(scheduler: str | None, workers: int, threads: int) -> Iterator[Cli
     """A client of a running cluster, or of one that is started for it."""
     with dask.config.set(CONFIGURATION), ExitStack() as stack:
         try:
-            cluster = scheduler or stack.enter_context(LocalCluster(**of_this_machine(workers, threads)))
+            cluster = scheduler or stack.enter_context(
+                LocalCluster(**of_this_machine(workers, threads))
+            )
             client = stack.enter_context(Client(cluster, set_as_default=False))
             _refuse_others(client)
         except (OSError, ValueError, TypeError, RuntimeError) as error:
@@ -309,7 +335,9 @@ def _refuse_others(client: Client) -> None:
     answers = client.run(source_hash, on_error="return").values()
     others = sum(answer != source_hash() for answer in answers)
     if others:
-        raise ClusterError(f"{others} of {len(answers)} Dask workers do not have this version of anon_core; install it there")
+        raise ClusterError(
+            f"{others} of {len(answers)} Dask workers do not have this version of anon_core; install it there"
+        )
 
 
 def source_hash() -> str:

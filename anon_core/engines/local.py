@@ -50,7 +50,9 @@ def threads_set(threads: int) -> Iterator[int]:
     """Let numba use so many threads (0: all) for a while; yields how many. LimitError if the machine has fewer."""
     most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     if not 0 <= threads <= most:
-        raise LimitError(f"threads must be 0 (all) or 1..{most} on this machine; lower [compute] threads")
+        raise LimitError(
+            f"threads must be 0 (all) or 1..{most} on this machine; lower [compute] threads"
+        )
     before = numba.get_num_threads()
     numba.set_num_threads(threads or most)
     try:
@@ -59,7 +61,14 @@ def threads_set(threads: int) -> Iterator[int]:
         numba.set_num_threads(before)
 
 
-def afford(need: int, table: BinaryTable, memory: int | None, *, where: str = "", instead: str = "use fewer levels") -> None:
+def afford(
+    need: int,
+    table: BinaryTable,
+    memory: int | None,
+    *,
+    where: str = "",
+    instead: str = "use fewer levels",
+) -> None:
     """Raise LimitError where a table needs more bytes than are allowed."""
     if memory is not None and need > memory:
         raise LimitError(

@@ -52,7 +52,9 @@ def _store(context, builder, vector, kind, array, index):
 
 def _splat(builder, value):
     nothing = ir.Constant(_VECTOR, ir.Undefined)
-    first = builder.insert_element(nothing, builder.trunc(value, _LANE), ir.Constant(ir.IntType(32), 0))
+    first = builder.insert_element(
+        nothing, builder.trunc(value, _LANE), ir.Constant(ir.IntType(32), 0)
+    )
     return builder.shuffle_vector(first, nothing, ir.Constant(_SELECTION, [0] * LANES))
 
 
@@ -75,7 +77,10 @@ def add_levels(_typing, out, o, base, i, table, t, levels, r, count):
             place = _pointer(context, builder, kinds[6], levels, builder.add(r, loop.index))
             level = builder.zext(builder.load(place), t.type)
             start = builder.add(t, builder.mul(level, ir.Constant(t.type, LANES)))
-            builder.store(builder.add(builder.load(total), _load(context, builder, kinds[4], table, start)), total)
+            builder.store(
+                builder.add(builder.load(total), _load(context, builder, kinds[4], table, start)),
+                total,
+            )
         _store(context, builder, builder.load(total), kinds[0], out, o)
         return context.get_dummy_value()
 
@@ -93,8 +98,12 @@ def pick_levels(_typing, table, t, levels, r, count):
         kinds = signature.args
         total = cgutils.alloca_once_value(builder, ir.Constant(t.type, 0))
         with cgutils.for_range(builder, count) as loop:
-            level = builder.load(_pointer(context, builder, kinds[2], levels, builder.add(r, loop.index)))
-            place = builder.add(t, builder.mul(builder.zext(level, t.type), ir.Constant(t.type, LANES)))
+            level = builder.load(
+                _pointer(context, builder, kinds[2], levels, builder.add(r, loop.index))
+            )
+            place = builder.add(
+                t, builder.mul(builder.zext(level, t.type), ir.Constant(t.type, LANES))
+            )
             cost = builder.load(_pointer(context, builder, kinds[0], table, place))
             builder.store(builder.add(builder.load(total), builder.zext(cost, t.type)), total)
         return builder.load(total)
@@ -110,9 +119,13 @@ def add_within(_typing, out, o, more, x, limits):
     def generate(context, builder, signature, arguments):
         out, o, more, x, limits = arguments
         kinds = signature.args
-        total = builder.add(_load(context, builder, kinds[0], out, o), _load(context, builder, kinds[2], more, x))
+        total = builder.add(
+            _load(context, builder, kinds[0], out, o), _load(context, builder, kinds[2], more, x)
+        )
         _store(context, builder, total, kinds[0], out, o)
-        return _mask(builder, total, _load(context, builder, kinds[4], limits, ir.Constant(o.type, 0)))
+        return _mask(
+            builder, total, _load(context, builder, kinds[4], limits, ir.Constant(o.type, 0))
+        )
 
     return signature, generate
 
@@ -128,11 +141,20 @@ def add_step(_typing, bounds, d, table, t, own, w, level, step, limits):
         kinds = signature.args
         here = builder.mul(d, ir.Constant(d.type, LANES))
         below = builder.add(here, ir.Constant(d.type, LANES))
-        total = builder.add(_load(context, builder, kinds[0], bounds, here), _load(context, builder, kinds[2], table, t))
-        other = builder.icmp_unsigned("!=", _load(context, builder, kinds[4], own, w), _splat(builder, level))
-        total = builder.add(total, builder.select(other, _splat(builder, step), ir.Constant(_VECTOR, [0] * LANES)))
+        total = builder.add(
+            _load(context, builder, kinds[0], bounds, here),
+            _load(context, builder, kinds[2], table, t),
+        )
+        other = builder.icmp_unsigned(
+            "!=", _load(context, builder, kinds[4], own, w), _splat(builder, level)
+        )
+        total = builder.add(
+            total, builder.select(other, _splat(builder, step), ir.Constant(_VECTOR, [0] * LANES))
+        )
         _store(context, builder, total, kinds[0], bounds, below)
-        return _mask(builder, total, _load(context, builder, kinds[8], limits, ir.Constant(d.type, 0)))
+        return _mask(
+            builder, total, _load(context, builder, kinds[8], limits, ir.Constant(d.type, 0))
+        )
 
     return signature, generate
 
@@ -151,10 +173,14 @@ def transpose(_typing, square):
             with cgutils.for_range(builder, ir.Constant(index, LANES // 2)) as loop:
                 # Rows r and r + size, r without the bit: they swap the columns with it for those without.
                 low = builder.and_(loop.index, ir.Constant(index, size - 1))
-                r = builder.add(builder.mul(builder.sub(loop.index, low), ir.Constant(index, 2)), low)
+                r = builder.add(
+                    builder.mul(builder.sub(loop.index, low), ir.Constant(index, 2)), low
+                )
                 upper = builder.mul(r, ir.Constant(index, LANES))
                 lower = builder.add(upper, ir.Constant(index, size * LANES))
-                one, two = (_load(context, builder, kind, arguments[0], start) for start in (upper, lower))
+                one, two = (
+                    _load(context, builder, kind, arguments[0], start) for start in (upper, lower)
+                )
                 for target, selection in ((upper, to_upper), (lower, to_lower)):
                     chosen = builder.shuffle_vector(one, two, ir.Constant(_SELECTION, selection))
                     _store(context, builder, chosen, kind, arguments[0], target)
@@ -174,20 +200,34 @@ def meet_maps(_typing, out, base, maps, m, width, levels, r, count):
         kinds = signature.args
 
         def place(kind, array, index):
-            return builder.bitcast(_pointer(context, builder, kind, array, index), _WORDS.as_pointer())
+            return builder.bitcast(
+                _pointer(context, builder, kind, array, index), _WORDS.as_pointer()
+            )
 
         zero = ir.Constant(m.type, 0)
-        left = cgutils.alloca_once_value(builder, builder.load(place(kinds[1], base, zero), align=8))
+        left = cgutils.alloca_once_value(
+            builder, builder.load(place(kinds[1], base, zero), align=8)
+        )
         with cgutils.for_range(builder, count) as loop:
-            level = builder.load(_pointer(context, builder, kinds[5], levels, builder.add(r, loop.index)))
+            level = builder.load(
+                _pointer(context, builder, kinds[5], levels, builder.add(r, loop.index))
+            )
             start = builder.add(m, builder.mul(width, builder.zext(level, m.type)))
-            builder.store(builder.and_(builder.load(left), builder.load(place(kinds[2], maps, start), align=8)), left)
+            builder.store(
+                builder.and_(
+                    builder.load(left), builder.load(place(kinds[2], maps, start), align=8)
+                ),
+                left,
+            )
         some = builder.load(left)
         builder.store(some, place(kinds[0], out, zero), align=8)
         size = CHUNK
         while size > 1:  # halves joined: llvmlite has no reduction
             size //= 2
-            parts = [ir.Constant(ir.VectorType(ir.IntType(32), size), list(range(b, b + size))) for b in (0, size)]
+            parts = [
+                ir.Constant(ir.VectorType(ir.IntType(32), size), list(range(b, b + size)))
+                for b in (0, size)
+            ]
             nothing = ir.Constant(some.type, ir.Undefined)
             some = builder.or_(*(builder.shuffle_vector(some, nothing, part) for part in parts))
         return builder.extract_element(some, ir.Constant(ir.IntType(32), 0))
@@ -225,8 +265,13 @@ def tally(_typing, counts, start, words, begin, size):
         counts, start, words, begin, size = arguments
         kinds = signature.args
         narrow, wide = (ir.VectorType(ir.IntType(width), LANES) for width in (8, 32))
-        total, some = cgutils.alloca_once(builder, narrow), cgutils.alloca_once_value(builder, ir.Constant(_MASK, 0))
-        place = builder.bitcast(_pointer(context, builder, kinds[0], counts, start), wide.as_pointer())
+        total, some = (
+            cgutils.alloca_once(builder, narrow),
+            cgutils.alloca_once_value(builder, ir.Constant(_MASK, 0)),
+        )
+        place = builder.bitcast(
+            _pointer(context, builder, kinds[0], counts, start), wide.as_pointer()
+        )
         most = ir.Constant(size.type, 255)  # as many as a byte counts
         with cgutils.for_range_slice(builder, ir.Constant(size.type, 0), size, most) as (first, _):
             left = builder.sub(size, first)
@@ -238,7 +283,9 @@ def tally(_typing, counts, start, words, begin, size):
                 builder.store(builder.or_(builder.load(some), word), some)
                 chosen = builder.bitcast(word, _FLAGS)
                 builder.store(builder.add(builder.load(total), builder.zext(chosen, narrow)), total)
-            added = builder.add(builder.load(place, align=4), builder.zext(builder.load(total), wide))
+            added = builder.add(
+                builder.load(place, align=4), builder.zext(builder.load(total), wide)
+            )
             builder.store(added, place, align=4)
         return builder.load(some)
 
@@ -250,7 +297,10 @@ def _row_loader(context, builder, kinds, arrays, words):
 
     def load(row, w):
         at = builder.add(builder.mul(row, words), w)
-        return [builder.load(_pointer(context, builder, kind, array, at)) for kind, array in zip(kinds, arrays, strict=True)]
+        return [
+            builder.load(_pointer(context, builder, kind, array, at))
+            for kind, array in zip(kinds, arrays, strict=True)
+        ]
 
     return load
 
@@ -267,7 +317,9 @@ def apart(_typing, bits, hidden, u, v):
 
     def generate(context, builder, signature, arguments):
         bits, hidden, u, v = arguments
-        words = builder.extract_value(cgutils.create_struct_proxy(signature.args[0])(context, builder, value=bits).shape, 1)
+        words = builder.extract_value(
+            cgutils.create_struct_proxy(signature.args[0])(context, builder, value=bits).shape, 1
+        )
         load = _row_loader(context, builder, signature.args[:2], (bits, hidden), words)
         found = cgutils.alloca_once_value(builder, ir.Constant(_MASK, 0))
         with cgutils.for_range(builder, words) as loop:
@@ -290,14 +342,27 @@ def keep_agreeing(_typing, bits, hidden, i, partner, kept, begin, size, differin
     def generate(context, builder, signature, arguments):
         bits, hidden, i, partner, kept, begin, size, differing = arguments
         kinds = signature.args
-        words = builder.extract_value(cgutils.create_struct_proxy(kinds[0])(context, builder, value=bits).shape, 1)
-        room = builder.extract_value(cgutils.create_struct_proxy(kinds[7])(context, builder, value=differing).shape, 1)
+        words = builder.extract_value(
+            cgutils.create_struct_proxy(kinds[0])(context, builder, value=bits).shape, 1
+        )
+        room = builder.extract_value(
+            cgutils.create_struct_proxy(kinds[7])(context, builder, value=differing).shape, 1
+        )
         load = _row_loader(context, builder, kinds[:2], (bits, hidden), words)
-        found, held = cgutils.alloca_once(builder, _MASK), cgutils.alloca_once_value(builder, ir.Constant(size.type, 0))
+        found, held = (
+            cgutils.alloca_once(builder, _MASK),
+            cgutils.alloca_once_value(builder, ir.Constant(size.type, 0)),
+        )
 
         def compare(u, w, own):
             differs, visible = _differences(builder, own, load(u, w))
-            place = _pointer(context, builder, kinds[7], differing, builder.add(builder.mul(w, room), builder.load(held)))
+            place = _pointer(
+                context,
+                builder,
+                kinds[7],
+                differing,
+                builder.add(builder.mul(w, room), builder.load(held)),
+            )
             builder.store(differs, place)
             builder.store(builder.or_(builder.load(found), visible), found)
 
@@ -305,9 +370,16 @@ def keep_agreeing(_typing, bits, hidden, i, partner, kept, begin, size, differin
             places = [ir.Constant(size.type, w) for w in range(number or 0)]
             own = [load(i, w) for w in places]
             with cgutils.for_range(builder, size) as loop:
-                other = builder.load(_pointer(context, builder, kinds[3], partner, builder.add(begin, loop.index)))
+                other = builder.load(
+                    _pointer(context, builder, kinds[3], partner, builder.add(begin, loop.index))
+                )
                 # Where they do not agree the next one takes its place: no branch to guess.
-                builder.store(other, _pointer(context, builder, kinds[3], partner, builder.add(kept, builder.load(held))))
+                builder.store(
+                    other,
+                    _pointer(
+                        context, builder, kinds[3], partner, builder.add(kept, builder.load(held))
+                    ),
+                )
                 u = builder.zext(other, size.type)
                 builder.store(ir.Constant(_MASK, 0), found)
                 if number is None:
@@ -316,7 +388,9 @@ def keep_agreeing(_typing, bits, hidden, i, partner, kept, begin, size, differin
                 for w, mine in zip(places, own, strict=True):
                     compare(u, w, mine)
                 agrees = builder.icmp_unsigned("==", builder.load(found), ir.Constant(_MASK, 0))
-                builder.store(builder.add(builder.load(held), builder.zext(agrees, size.type)), held)
+                builder.store(
+                    builder.add(builder.load(held), builder.zext(agrees, size.type)), held
+                )
 
         # LLVM unrolls a loop over words for many of them: over a handful it takes several times what they do.
         after, long = builder.append_basic_block("after"), builder.append_basic_block("long")

@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from typing import Literal
 
 Measure = Literal[
-    "utility", "information", "distinct values", "values by entropy", "odds", "distance", "row loss", "attack success"
+    "utility",
+    "information",
+    "distinct values",
+    "values by entropy",
+    "odds",
+    "distance",
+    "row loss",
+    "attack success",
 ]
 Sense = Literal["at least", "at most", "below"]
 

@@ -13,7 +13,9 @@ from anon_core.jit.lanes import LANES
 class Costs(NamedTuple):
     """What meeting each level costs each record on its own side, or what stands for it: (coarse << shift) + fine."""
 
-    coarse: NDArray[np.uint16]  # (blocks, levels, LANES), zero past the last one; sums over any pair stay below 2^16
+    coarse: NDArray[
+        np.uint16
+    ]  # (blocks, levels, LANES), zero past the last one; sums over any pair stay below 2^16
     fine: NDArray[np.uint8]  # likewise; without a shift it has no blocks
     shift: int
 
@@ -62,7 +64,19 @@ def fill_ordinal(own, blank, counts, lut, bit_class, cell, cost):
 
 @parallel_kernel
 def fill_costs(
-    places, codes, blank, counts, lut, bit_class, cell_lut, level_offsets, bit_offsets, ordinal, shift, coarse, fine
+    places,
+    codes,
+    blank,
+    counts,
+    lut,
+    bit_class,
+    cell_lut,
+    level_offsets,
+    bit_offsets,
+    ordinal,
+    shift,
+    coarse,
+    fine,
 ):  # places (m,); codes, blank (attributes, n), counts (f, n), lut (classes, steps), cell_lut (attributes, steps)
     # coarse, fine (blocks, levels, LANES) zeroed
     """Write what meeting level q costs who is at place j on its own side: sum over bits where j and q differ of W[j, bit].
@@ -87,9 +101,15 @@ def fill_block(
     size, widest = len(here), 0
     for a in range(codes.shape[0]):
         widest = max(widest, level_offsets[a + 1] - level_offsets[a])
-    cost = np.zeros((widest, LANES), dtype=np.int32)  # of one attribute; past the last one it stays zero
+    cost = np.zeros(
+        (widest, LANES), dtype=np.int32
+    )  # of one attribute; past the last one it stays zero
     counted = np.empty((widest, LANES), dtype=np.uint16)
-    own, hidden, mine = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.bool_), np.empty(LANES, dtype=np.int32)
+    own, hidden, mine = (
+        np.empty(size, dtype=np.int64),
+        np.empty(size, dtype=np.bool_),
+        np.empty(LANES, dtype=np.int32),
+    )
     for a in range(codes.shape[0]):
         bits, first = slice(bit_offsets[a], bit_offsets[a + 1]), level_offsets[a]
         costs = cost[: level_offsets[a + 1] - first]

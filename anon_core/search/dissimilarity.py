@@ -16,7 +16,9 @@ UNIT = 2**12  # weight of the lightest fresh bit; integers make every sum exact 
 LARGEST_SUM = 2**24 - 2**9  # no E_ij passes it: 16 bits coarse, 8 bits fine
 NARROW_SUM = 2**16 - 2  # sums that fit one lane of the search need no fine part
 NARROW_UNIT = 2**8  # the least weight of the lightest fresh bit that is worth that
-MOST_STEPS = 4096  # counts past this weigh as this one; only epsilon above about 400 decays so slowly
+MOST_STEPS = (
+    4096  # counts past this weigh as this one; only epsilon above about 400 decays so slowly
+)
 
 
 def integer_weights(
@@ -39,14 +41,19 @@ def integer_weights(
     scale = (NARROW_SUM - rounding) / widest
     if scale * lightest < NARROW_UNIT:
         scale = min(UNIT / lightest, (LARGEST_SUM - rounding) / widest)
-    fixed = [np.maximum(each > 0, np.round(each * scale)).astype(np.int32) for each in (bits, cells)]
+    fixed = [
+        np.maximum(each > 0, np.round(each * scale)).astype(np.int32) for each in (bits, cells)
+    ]
     return fixed[0], fixed[1]
 
 
 def largest_sum(weights: NDArray[Any], book: Codebook) -> Any:
     """The greatest E_ij that bits of these weights allow: all bits of an ordinal attribute differ, or two of a one-hot one."""
     bits = np.split(weights, book.bit_offsets[1:-1])
-    reach = [part.sum() if ordinal else np.sort(part)[-2:].sum() for part, ordinal in zip(bits, book.ordinal, strict=True)]
+    reach = [
+        part.sum() if ordinal else np.sort(part)[-2:].sum()
+        for part, ordinal in zip(bits, book.ordinal, strict=True)
+    ]
     return 2 * sum(reach)
 
 
@@ -109,7 +116,9 @@ class Dissimilarity:
     ) -> "Dissimilarity":
         """Fresh weights int32 (f,) of the bits and, where given, int32 (attributes,) of the cells; see `fading`."""
         book = table.codebook
-        cells = np.zeros(len(book.attributes), dtype=np.int32) if cell_weights is None else cell_weights
+        cells = (
+            np.zeros(len(book.attributes), dtype=np.int32) if cell_weights is None else cell_weights
+        )
         base, bit_class = np.unique(weights, return_inverse=True)
         sorted_by = np.argsort([_entropy(codes) for codes in table.codes], kind="stable")
         layout = np.lexsort(table.codes[sorted_by[::-1]])
@@ -136,7 +145,9 @@ class Dissimilarity:
         base, cells = self.lut[:, :1], self.cell_lut[:, :1]
         ratio = epsilon / (1 + epsilon)
         heaviest = max(base.max(), cells.max())
-        fall = -np.log(min(ratio, 1 - 1 / MOST_STEPS))  # the ratio of a great epsilon is 1 as float64
+        fall = -np.log(
+            min(ratio, 1 - 1 / MOST_STEPS)
+        )  # the ratio of a great epsilon is 1 as float64
         decay = ratio ** np.arange(int(min(MOST_STEPS, np.ceil(np.log(4.0 * heaviest) / fall) + 1)))
         lut, cell_lut = (np.round(weights * decay).astype(np.int32) for weights in (base, cells))
         return replace(self, lut=lut, cell_lut=cell_lut)

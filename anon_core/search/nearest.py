@@ -114,15 +114,23 @@ class Search:
     @classmethod
     def of(cls, graph: Dissimilarity, tree: Tree, counts: NDArray[np.uint16]) -> "Search":
         """For the weights that the counts uint16 (f, n) make: twins that differ from no neighbour weigh alike."""
-        classes, kept = _classes(graph, tree, np.logical_or(graph.blank.any(axis=0), counts.any(axis=0)))
+        classes, kept = _classes(
+            graph, tree, np.logical_or(graph.blank.any(axis=0), counts.any(axis=0))
+        )
         costs = graph.costs(counts, kept)
         least = np.empty(tree.distinct.shape, dtype=np.uint16)
-        starts, stops = graph.level_offsets[:-1][graph.sorted_by], graph.level_offsets[1:][graph.sorted_by]
+        starts, stops = (
+            graph.level_offsets[:-1][graph.sorted_by],
+            graph.level_offsets[1:][graph.sorted_by],
+        )
         least_steps(costs.coarse, tree, classes, starts, stops, least)
         return cls(tree, classes, costs, least)
 
     def neighbours(
-        self, b: NDArray[np.int32], before: Neighbours | None = None, report: Callable[[int], None] = lambda _: None
+        self,
+        b: NDArray[np.int32],
+        before: Neighbours | None = None,
+        report: Callable[[int], None] = lambda _: None,
     ) -> Neighbours:
         """Search as `nearest_neighbours` does."""
         indptr = np.concatenate([[0], np.cumsum(b, dtype=np.int64)])
@@ -139,10 +147,16 @@ class Search:
         return Neighbours(indptr, vertex, cost)
 
 
-def _classes(graph: Dissimilarity, tree: Tree, alone: NDArray[np.bool_]) -> tuple[Classes, NDArray[np.int64]]:
+def _classes(
+    graph: Dissimilarity, tree: Tree, alone: NDArray[np.bool_]
+) -> tuple[Classes, NDArray[np.int64]]:
     """The vertices of each row in one class, but those that stand alone, bool (n,) by place; and the place of one of each."""
     n, rows = graph.vertices, len(tree.distinct)
-    kept, begin, first = np.empty(n, dtype=np.int64), np.empty(n + 1, dtype=np.int64), np.empty(rows + 1, dtype=np.int64)
+    kept, begin, first = (
+        np.empty(n, dtype=np.int64),
+        np.empty(n + 1, dtype=np.int64),
+        np.empty(rows + 1, dtype=np.int64),
+    )
     member, home = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
     size = gather_classes(tree.first, graph.layout, alone, kept, first, begin, member, home)
     kept = kept[:size]

@@ -9,7 +9,9 @@ from anon_core.search.tiles_kernels import Lists, Scratch, compare, shrink
 
 DENSE = 96  # pairs left in a block from which on summing all 64 x 64 is cheaper than one by one (measured)
 SPARE = 64  # keys that a list has room for beside twice b
-STRETCH = 2**18  # bytes of costs that a group of blocks reads before it goes on: they stay in a second-level cache
+STRETCH = (
+    2**18
+)  # bytes of costs that a group of blocks reads before it goes on: they stay in a second-level cache
 UNKNOWN = 4  # times as many blocks are met first where nothing is known to be near: limits that fall early save more
 
 
@@ -67,7 +69,9 @@ def neediest(classes, i, b):
 
 
 @parallel_kernel
-def least_steps(coarse, tree, classes, starts, stops, least):  # starts, stops (attributes,), least (distinct rows, attributes)
+def least_steps(
+    coarse, tree, classes, starts, stops, least
+):  # starts, stops (attributes,), least (distinct rows, attributes)
     """least[r, d] = least coarse cost that anyone below the node of depth d at row r pays for another level there."""
     distinct, attributes = least.shape
     for row in prange(distinct):
@@ -91,7 +95,13 @@ def walk(tree, classes, costs, least, block, start, stop, alive, lists, scratch)
     Depth first; a subtree is left as soon as its bound passes everybody's limit, and where many pairs of a small one are
     still within, its blocks are compared as a whole.
     """
-    distinct, change, skip, first, own = tree.distinct, tree.change, tree.skip, classes.first, classes.own
+    distinct, change, skip, first, own = (
+        tree.distinct,
+        tree.change,
+        tree.skip,
+        classes.first,
+        classes.own,
+    )
     table, bounds, limits = costs.coarse, scratch.bounds, lists.coarse
     attributes, wide, n = distinct.shape[1], table.shape[1] * LANES, len(classes.rows)
     row, done, d = np.searchsorted(first, start, "right") - 1, start, 0
@@ -193,21 +203,34 @@ def end_block(classes, costs, block, indptr, lists, neighbours, costs_found):
 
 
 @kernel
-def search_blocks(tree, classes, costs, least, first, last, b, indptr, listed, neighbours, costs_found):
+def search_blocks(
+    tree, classes, costs, least, first, last, b, indptr, listed, neighbours, costs_found
+):
     """Find the lists of blocks first .. last - 1, which pass over the table together; see `nearest`."""
     n, attributes = classes.rows.shape
     group = last - first
-    alive, low, high = np.zeros(group, dtype=np.uint64), np.zeros(group, dtype=np.int64), np.zeros(group, dtype=np.int64)
+    alive, low, high = (
+        np.zeros(group, dtype=np.uint64),
+        np.zeros(group, dtype=np.int64),
+        np.zeros(group, dtype=np.int64),
+    )
     wanted = np.zeros((group, LANES), dtype=np.int64)
     for i in range(first * LANES, min(n, last * LANES)):
-        g, lane, most = (i >> LANE_BITS) - first, i & (LANES - 1), np.int64(b[neediest(classes, i, b)])
+        g, lane, most = (
+            (i >> LANE_BITS) - first,
+            i & (LANES - 1),
+            np.int64(b[neediest(classes, i, b)]),
+        )
         if most > 0:
             wanted[g, lane] = most + np.int64(classes.begin[i + 1] - classes.begin[i] > 1)
             alive[g] |= np.uint64(1) << np.uint64(lane)
     if wanted.max() == 0:
         return
     room = 2 * wanted.max() + SPARE
-    keys, sizes = np.empty((group, LANES * room), dtype=np.int64), np.zeros((group, LANES), dtype=np.int64)
+    keys, sizes = (
+        np.empty((group, LANES * room), dtype=np.int64),
+        np.zeros((group, LANES), dtype=np.int64),
+    )
     limits = np.full((group, LANES), np.iinfo(np.int64).max, dtype=np.int64)
     coarse = np.full((group, LANES), np.iinfo(np.uint16).max, dtype=np.uint16)
     scratch = Scratch(
@@ -219,7 +242,9 @@ def search_blocks(tree, classes, costs, least, first, last, b, indptr, listed, n
     for g in range(group):
         if alive[g]:
             lists = Lists(room, wanted[g], keys[g], sizes[g], limits[g], coarse[g])
-            low[g], high[g] = begin_block(classes, costs, first + g, alive[g], b, indptr, listed, lists, scratch)
+            low[g], high[g] = begin_block(
+                classes, costs, first + g, alive[g], b, indptr, listed, lists, scratch
+            )
     stretch = LANES * max(1, STRETCH // (2 * LANES * costs.coarse.shape[1]))
     for start in range(0, n, stretch):
         stop = min(n, start + stretch)
@@ -228,9 +253,31 @@ def search_blocks(tree, classes, costs, least, first, last, b, indptr, listed, n
                 lists = Lists(room, wanted[g], keys[g], sizes[g], limits[g], coarse[g])
                 before, after = min(stop, low[g] * LANES), max(start, high[g] * LANES)
                 if start < before:
-                    walk(tree, classes, costs, least, first + g, start, before, alive[g], lists, scratch)
+                    walk(
+                        tree,
+                        classes,
+                        costs,
+                        least,
+                        first + g,
+                        start,
+                        before,
+                        alive[g],
+                        lists,
+                        scratch,
+                    )
                 if after < stop:
-                    walk(tree, classes, costs, least, first + g, after, stop, alive[g], lists, scratch)
+                    walk(
+                        tree,
+                        classes,
+                        costs,
+                        least,
+                        first + g,
+                        after,
+                        stop,
+                        alive[g],
+                        lists,
+                        scratch,
+                    )
     for g in range(group):
         if alive[g]:
             lists = Lists(room, wanted[g], keys[g], sizes[g], limits[g], coarse[g])
@@ -238,7 +285,9 @@ def search_blocks(tree, classes, costs, least, first, last, b, indptr, listed, n
 
 
 @parallel_kernel
-def nearest(tree, classes, costs, least, b, indptr, listed, begin, end, group, neighbours, costs_found):
+def nearest(
+    tree, classes, costs, least, b, indptr, listed, begin, end, group, neighbours, costs_found
+):
     # tree: Tree, classes: Classes, costs: Costs of the classes, least: of `least_steps`; b (n,), indptr (n + 1,) by vertex;
     # listed, neighbours, costs_found (sum b,)
     """For every member of blocks begin .. end - 1 the b vertices of smallest (E_ij, vertex j), ascending.

@@ -23,8 +23,12 @@ class Tree(NamedTuple):
 
     distinct: NDArray[np.int32]  # (distinct rows, attributes), levels
     first: NDArray[np.int64]  # (distinct rows + 1,), place of the first record of each
-    change: NDArray[np.int32]  # (distinct rows,), first attribute in which a row differs from the row before
-    skip: NDArray[np.int32]  # (distinct rows, attributes), first row after the node of depth d that a row lies in
+    change: NDArray[
+        np.int32
+    ]  # (distinct rows,), first attribute in which a row differs from the row before
+    skip: NDArray[
+        np.int32
+    ]  # (distinct rows, attributes), first row after the node of depth d that a row lies in
 
 
 class Classes(NamedTuple):
@@ -42,7 +46,9 @@ class Lists(NamedTuple):
     """The neighbours found so far for the classes of one block."""
 
     room: int  # keys that a list holds: twice what the group of blocks wants at most, and SPARE
-    wanted: NDArray[np.int64]  # (LANES,), how many each must hold; those of several members hold the class itself, too
+    wanted: NDArray[
+        np.int64
+    ]  # (LANES,), how many each must hold; those of several members hold the class itself, too
     keys: NDArray[np.int64]  # (LANES * room,), (E << 32) | vertex
     sizes: NDArray[np.int64]  # (LANES,)
     limits: NDArray[np.int64]  # (LANES,), upper bound of the greatest key wanted
@@ -54,7 +60,9 @@ class Scratch(NamedTuple):
 
     bounds: NDArray[np.uint16]  # ((attributes + 1) * LANES,), the first LANES stay zero
     square: NDArray[np.uint16]  # (LANES * LANES,)
-    shared: NDArray[np.uint16]  # (LANES,), what a block pays for the levels that all rows of the other share
+    shared: NDArray[
+        np.uint16
+    ]  # (LANES,), what a block pays for the levels that all rows of the other share
     line: NDArray[np.uint16]  # (LANES,)
 
 
@@ -103,7 +111,13 @@ def compare(classes, costs, block, start, stop, alive, dense, lists, scratch):
     # No array is named, sliced or passed on within the loops: counting references would take longer than all the rest.
     rows, begin, member = classes.rows, classes.begin, classes.member
     table, fine, shift = costs.coarse, costs.fine, costs.shift
-    keys, sizes, limits, coarse, room = lists.keys, lists.sizes, lists.limits, lists.coarse, lists.room
+    keys, sizes, limits, coarse, room = (
+        lists.keys,
+        lists.sizes,
+        lists.limits,
+        lists.coarse,
+        lists.room,
+    )
     zeros, square, shared, line = scratch.bounds, scratch.square, scratch.shared, scratch.line
     attributes, wide = rows.shape[1], table.shape[1] * LANES
     ours, other = block * LANES, start >> LANE_BITS
@@ -112,9 +126,15 @@ def compare(classes, costs, block, start, stop, alive, dense, lists, scratch):
     same = count_shared(rows, start, stop - 1)
     add_levels(shared, 0, zeros, 0, table, block * wide, rows, start * attributes, same)
     for j in range(start, stop):
-        add_levels(line, 0, shared, 0, table, block * wide, rows, j * attributes + same, attributes - same)
+        add_levels(
+            line, 0, shared, 0, table, block * wide, rows, j * attributes + same, attributes - same
+        )
         at = j - other * LANES
-        mask = alive & (add_within(line, 0, square, at * LANES, coarse) if dense else add_within(line, 0, zeros, 0, coarse))
+        mask = alive & (
+            add_within(line, 0, square, at * LANES, coarse)
+            if dense
+            else add_within(line, 0, zeros, 0, coarse)
+        )
         while mask:
             lane = lowest_lane(mask)
             mask &= mask - np.uint64(1)

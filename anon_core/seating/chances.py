@@ -87,7 +87,9 @@ class SeatChances:
     def of_pairs(self) -> NDArray[np.float64]:
         """The chance that one record of the class sits in one row of the other, float64 (pairs,)."""
         seats = self.seats
-        return self.held / (SHARE * np.repeat(seats.size, np.diff(seats.indptr)) * seats.row_size[seats.rows])
+        return self.held / (
+            SHARE * np.repeat(seats.size, np.diff(seats.indptr)) * seats.row_size[seats.rows]
+        )
 
     def of_own_row(self) -> NDArray[np.float64]:
         """How likely each record is to sit in the row made from it, float64 (n,)."""
@@ -100,7 +102,9 @@ class SeatChances:
     def of_true_row(self) -> NDArray[np.float64]:
         """How likely the row that each record then sits in was, on average, float64 (n,)."""
         chance = self.of_pairs
-        squares = np.add.reduceat(chance * chance * self.seats.row_size[self.seats.rows], self.seats.indptr[:-1])
+        squares = np.add.reduceat(
+            chance * chance * self.seats.row_size[self.seats.rows], self.seats.indptr[:-1]
+        )
         return squares[self.seats.record_class]
 
 
@@ -116,7 +120,9 @@ def list_seats(masked: MaskedTable, places: NDArray[np.uint32]) -> Seats:
     """
     table, n = masked.table, masked.table.records
     record_class, first = distinct_columns(np.vstack([table.codes, table.k[None]]))
-    row_class, first_row = distinct_columns(np.concatenate([table.bits & ~masked.hidden, masked.hidden], axis=1).T)
+    row_class, first_row = distinct_columns(
+        np.concatenate([table.bits & ~masked.hidden, masked.hidden], axis=1).T
+    )
     size, row_size = np.bincount(record_class), np.bincount(row_class)
     k = table.k[first].astype(np.int64)
     pair = record_class * len(row_size) + row_class
@@ -126,14 +132,25 @@ def list_seats(masked: MaskedTable, places: NDArray[np.uint32]) -> Seats:
 
     book = table.codebook
     allowed = _allowed(table, masked.hidden, first_row)
-    most_telling = np.argsort([-attribute.levels for attribute in book.attributes], kind="stable")  # few rows for the others
-    codes, offsets = np.ascontiguousarray(table.codes[most_telling][:, first]), book.level_offsets[:-1][most_telling]
+    most_telling = np.argsort(
+        [-attribute.levels for attribute in book.attributes], kind="stable"
+    )  # few rows for the others
+    codes, offsets = (
+        np.ascontiguousarray(table.codes[most_telling][:, first]),
+        book.level_offsets[:-1][most_telling],
+    )
     start = np.zeros(len(size), dtype=np.int64)
-    found, indptr, rows = np.empty(len(size), dtype=np.int64), np.zeros(len(size) + 1, dtype=np.int64), np.empty(0, np.int32)
+    found, indptr, rows = (
+        np.empty(len(size), dtype=np.int64),
+        np.zeros(len(size) + 1, dtype=np.int64),
+        np.empty(0, np.int32),
+    )
     list_fitting_rows(codes, offsets, allowed, start, own_start, own, indptr, rows, found)
     if found.sum() > MOST_PAIRS:
         found = np.minimum(found, np.maximum(np.diff(own_start), MOST_PAIRS * k // k.sum()))
-        start = ((places[first].astype(np.uint64) * np.uint64(allowed.shape[1])) >> np.uint64(32)).astype(np.int64)
+        start = (
+            (places[first].astype(np.uint64) * np.uint64(allowed.shape[1])) >> np.uint64(32)
+        ).astype(np.int64)
     indptr[1:] = np.cumsum(found)
     rows = np.empty(indptr[-1], dtype=np.int32)
     list_fitting_rows(codes, offsets, allowed, start, own_start, own, indptr, rows, found)
@@ -186,9 +203,14 @@ def seat_chances(seats: Seats) -> SeatChances:
     return SeatChances(seats, held)
 
 
-def _levelled(seats: Seats, rate: NDArray[np.int64], most: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _levelled(
+    seats: Seats, rate: NDArray[np.int64], most: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """a (record classes,) and b (row classes,) of the shares a + b."""
-    a, b = np.full(len(seats.size), SHARE, dtype=np.int64), np.zeros(len(seats.row_size), dtype=np.int64)
+    a, b = (
+        np.full(len(seats.size), SHARE, dtype=np.int64),
+        np.zeros(len(seats.row_size), dtype=np.int64),
+    )
     got = np.empty((get_num_threads(), len(b), 2), dtype=np.int64)
     for _ in range(SWEEPS):
         missed = level(*seats.lists, seats.row_size, seats.k, rate, most, a, b, got)
@@ -197,7 +219,9 @@ def _levelled(seats: Seats, rate: NDArray[np.int64], most: NDArray[np.int64]) ->
     return a, b
 
 
-def _allowed(table: BinaryTable, hidden: NDArray[np.uint64], first: NDArray[np.int64]) -> NDArray[np.uint64]:
+def _allowed(
+    table: BinaryTable, hidden: NDArray[np.uint64], first: NDArray[np.int64]
+) -> NDArray[np.uint64]:
     """Bitmaps over the row classes, of which these are the first members: who allows each level."""
     book = table.codebook
     allowed = np.zeros((int(book.level_offsets[-1]), -(-len(first) // 64)), dtype=np.uint64)

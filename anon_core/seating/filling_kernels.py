@@ -30,7 +30,9 @@ def fill(indptr, rows, limit, held, left, right, start, slot, owner):
     queue, at = np.empty(classes, dtype=np.int32), np.empty(classes + 1, dtype=np.int32)
     there, back = np.empty(classes, dtype=np.int64), np.empty(classes, dtype=np.int64)
     while True:
-        last = layers(indptr, rows, limit, held, left, right, start, slot, owner, layer, row_layer, queue)
+        last = layers(
+            indptr, rows, limit, held, left, right, start, slot, owner, layer, row_layer, queue
+        )
         if last < 0:
             return
         turn[:], row_turn[:] = indptr[1:], start[:-1]
@@ -45,7 +47,11 @@ def fill(indptr, rows, limit, held, left, right, start, slot, owner):
                         if right[r] > 0:
                             amount = min(left[source], right[r], np.int64(limit[e] - held[e]))
                             for i in range(depth):
-                                amount = min(amount, np.int64(limit[there[i]] - held[there[i]]), np.int64(held[back[i]]))
+                                amount = min(
+                                    amount,
+                                    np.int64(limit[there[i]] - held[there[i]]),
+                                    np.int64(held[back[i]]),
+                                )
                             for i in range(depth):
                                 held[there[i]] += amount
                                 held[back[i]] -= amount

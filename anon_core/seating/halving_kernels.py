@@ -20,7 +20,9 @@ def pair_ends(vertex, vertices, words, order, mate):
         free[vertex[e]] += 1
     for v in range(vertices):
         for last in range(start[v + 1] - 1, start[v], -1):
-            pick = start[v] + np.int64((np.uint64(words[last]) * np.uint64(last - start[v] + 1)) >> np.uint64(32))
+            pick = start[v] + np.int64(
+                (np.uint64(words[last]) * np.uint64(last - start[v] + 1)) >> np.uint64(32)
+            )
             order[last], order[pick] = order[pick], order[last]
     for place in range(0, len(vertex) - 1, 2):
         e, f = order[place], order[place + 1]

@@ -64,7 +64,9 @@ def moved(place, miss, slope):
 
 
 @kernel
-def add_kept(indptr, rows, owns, row_size, rate, limits, a, b, kept):  # limits (steps, 2), the last ones the greatest
+def add_kept(
+    indptr, rows, owns, row_size, rate, limits, a, b, kept
+):  # limits (steps, 2), the last ones the greatest
     """kept[step] += what the shares a[c] + b[r] come to within limits[step]."""
     top = len(kept) - 1
     for c in range(len(rate)):
@@ -86,7 +88,9 @@ def set_limits(indptr, rows, owns, size, row_size, k, most, limit):  # limit (pa
         for e in range(indptr[c], indptr[c + 1]):
             share = most[0] if e < indptr[c] + owns[c] else most[1]
             fewer, more = min(size[c], row_size[rows[e]]), max(size[c], row_size[rows[e]])
-            limit[e] = fewer * SHARE if share >= -(-k[c] * SHARE // more) else share * more // k[c] * fewer
+            limit[e] = (
+                fewer * SHARE if share >= -(-k[c] * SHARE // more) else share * more // k[c] * fewer
+            )
 
 
 @kernel
@@ -98,7 +102,9 @@ def settle(indptr, rows, k, a, b, most, limit, held, left, right):
         total = np.int64(0)
         for e in range(indptr[c], indptr[c + 1]):
             share = max(np.int64(0), min(a[c] + b[rows[e]], most))
-            held[e] = min(np.int64(limit[e]), share * (left[c] // SHARE) // k[c] * (right[rows[e]] // SHARE))
+            held[e] = min(
+                np.int64(limit[e]), share * (left[c] // SHARE) // k[c] * (right[rows[e]] // SHARE)
+            )
             total += held[e]
         for e in range(indptr[c], indptr[c + 1]):
             held[e] = lowered(held[e], left[c], total)

@@ -39,8 +39,13 @@ class Demand:
     infeasible: Literal["refuse", "drop"] = "refuse"
 
     def __post_init__(self) -> None:
-        if sum(form is not None for form in (self.constant, self.uniform, self.column, self.by)) != 1:
-            raise InputError("k is one of: a number, {uniform = [lo, hi]}, {column = ...}, {by = ..., levels = ...}")
+        if (
+            sum(form is not None for form in (self.constant, self.uniform, self.column, self.by))
+            != 1
+        ):
+            raise InputError(
+                "k is one of: a number, {uniform = [lo, hi]}, {column = ...}, {by = ..., levels = ...}"
+            )
         stated = [*(self.uniform or ()), *self.levels.values()]
         stated += [k for k in (self.constant, self.default) if k is not None]
         if any(not 1 <= k <= MOST_K for k in stated):
@@ -55,7 +60,9 @@ class Demand:
         """The source column that k is read from, if any."""
         return self.column or self.by
 
-    def resolve(self, stays: NDArray[np.bool_], values: NDArray[Any] | None) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    def resolve(
+        self, stays: NDArray[np.bool_], values: NDArray[Any] | None
+    ) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
         """Give every record its k.
 
         Parameters
@@ -88,7 +95,9 @@ class Demand:
                 )
             kept &= ~over
         if kept.sum() < 2:
-            raise InfeasibleError("fewer than 2 records are left to release; lower k or keep records with missing values")
+            raise InfeasibleError(
+                "fewer than 2 records are left to release; lower k or keep records with missing values"
+            )
         return k.astype(np.int32), kept
 
     def absent(self, values: NDArray[Any]) -> int:
@@ -102,15 +111,24 @@ class Demand:
             generator = np.random.Generator(np.random.PCG64(self.seed))
             return generator.integers(self.uniform[0], self.uniform[1] + 1, size=records)
         if values is None or len(values) != records:
-            raise InputError(f"k is read from column {self.source_column!r}, which was not given for every record")
+            raise InputError(
+                f"k is read from column {self.source_column!r}, which was not given for every record"
+            )
         if self.column is not None:
-            wrong = ~(np.isfinite(values) & (values >= 1) & (values == np.floor(values)) & (values <= MOST_K))
+            wrong = ~(
+                np.isfinite(values)
+                & (values >= 1)
+                & (values == np.floor(values))
+                & (values <= MOST_K)
+            )
             if wrong.any():
                 raise InputError(
                     f"column {self.column!r}: {int(wrong.sum())} of {records} records hold no whole k >= 1; mend the source"
                 )
             return values.astype(np.int64)
-        k = np.array([self.levels.get(value, self.default or 0) for value in values.tolist()], dtype=np.int64)
+        k = np.array(
+            [self.levels.get(value, self.default or 0) for value in values.tolist()], dtype=np.int64
+        )
         if (k < 1).any():
             raise InputError(
                 f"column {self.by!r}: {int((k < 1).sum())} of {records} records are of a group that levels do not name; "

@@ -44,7 +44,9 @@ def fit(specs: Sequence[ColumnSpec], columns: Columns) -> Codebook:
     """
     codebook = Codebook(tuple(_fit_attribute(spec, columns[spec.name]) for spec in specs))
     if codebook.features == 0:
-        raise InputError("no quasi-identifier has more than one value: there is nothing to anonymize")
+        raise InputError(
+            "no quasi-identifier has more than one value: there is nothing to anonymize"
+        )
     return codebook
 
 
@@ -94,10 +96,14 @@ def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     return np.array([value is None for value in values], dtype=np.bool_)
 
 
-def _groups(spec: ColumnSpec, numbers: NDArray[np.float64]) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _groups(
+    spec: ColumnSpec, numbers: NDArray[np.float64]
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """Inner edges and medians of the groups; no edges where every distinct number is a level."""
     if not np.isfinite(numbers).all():
-        raise InputError(f"column {spec.name!r} has {int((~np.isfinite(numbers)).sum())} infinite values; remove them")
+        raise InputError(
+            f"column {spec.name!r} has {int((~np.isfinite(numbers)).sum())} infinite values; remove them"
+        )
     if len(numbers) == 0:
         return (), ()
     if spec.bins is None:
@@ -124,12 +130,16 @@ def _number_label(kind: str, number: float) -> str:
 def _category_labels(spec: ColumnSpec, values: NDArray[Any]) -> list[str]:
     found = sorted(set(values.tolist()))
     if spec.kind == "binary" and len(found) > 2:
-        raise InputError(f"column {spec.name!r} is binary but has {len(found)} distinct values; use kind = 'categorical'")
+        raise InputError(
+            f"column {spec.name!r} is binary but has {len(found)} distinct values; use kind = 'categorical'"
+        )
     if not spec.order:
         return found
     stray = len(set(found) - set(spec.order))
     if stray:
-        raise InputError(f"column {spec.name!r} has {stray} distinct values that its 'order' does not name")
+        raise InputError(
+            f"column {spec.name!r} has {stray} distinct values that its 'order' does not name"
+        )
     return [label for label in spec.order if label in set(found)]
 
 
@@ -157,7 +167,9 @@ def encode(codebook: Codebook, columns: Columns, k: NDArray[np.integer[Any]]) ->
     InputError
         A value that no level of the codebook stands for, or k of another length or outside 1 .. n.
     """
-    codes = np.stack([_codes(attribute, columns[attribute.name]) for attribute in codebook.attributes])
+    codes = np.stack(
+        [_codes(attribute, columns[attribute.name]) for attribute in codebook.attributes]
+    )
     n = codes.shape[1]
     if k.shape != (n,) or (n and (k.min() < 1 or k.max() > n)):
         raise InputError(f"k must be {n} integers within 1..{n}")
@@ -196,22 +208,35 @@ def _features_of(codebook: Codebook, index: int, bits: NDArray[np.uint64]) -> ND
 def from_bits(matrix: NDArray[Any], k: NDArray[np.integer[Any]]) -> BinaryTable:
     """Take a matrix (n, f) of zeros and ones as it is: the paper's X, each feature an attribute of its own."""
     names = [f"f{l + 1}" for l in range(matrix.shape[1])]
-    codebook = Codebook(tuple(Attribute(name=name, kind="binary", encoding="ordinal", labels=("0", "1")) for name in names))
-    columns = {name: np.where(matrix[:, l] != 0, "1", "0").astype(object) for l, name in enumerate(names)}
+    codebook = Codebook(
+        tuple(
+            Attribute(name=name, kind="binary", encoding="ordinal", labels=("0", "1"))
+            for name in names
+        )
+    )
+    columns = {
+        name: np.where(matrix[:, l] != 0, "1", "0").astype(object) for l, name in enumerate(names)
+    }
     return encode(codebook, columns, k)
 
 
 def _codes(attribute: Attribute, values: NDArray[Any]) -> NDArray[np.int32]:
     missing = _missing(values)
     if missing.any() and not attribute.has_missing:
-        raise InputError(f"column {attribute.name!r}: {int(missing.sum())} missing values, none in the codebook")
+        raise InputError(
+            f"column {attribute.name!r}: {int(missing.sum())} missing values, none in the codebook"
+        )
     shift = int(attribute.has_missing)
     codes = np.zeros(len(values), dtype=np.int32)
     if attribute.kind in ("numeric", "date"):
         numbers = values[~missing].astype(np.float64)
         steps = np.array(attribute.edges if attribute.binned else attribute.values)
         level = np.searchsorted(steps, numbers, side="left")
-        known = np.isin(numbers, steps) if not attribute.binned else np.full(len(numbers), len(attribute.values) > 0)
+        known = (
+            np.isin(numbers, steps)
+            if not attribute.binned
+            else np.full(len(numbers), len(attribute.values) > 0)
+        )
         _require_known(attribute, int((~known).sum()))
         codes[~missing] = level + shift
     else:
@@ -224,7 +249,9 @@ def _codes(attribute: Attribute, values: NDArray[Any]) -> NDArray[np.int32]:
 
 def _require_known(attribute: Attribute, strays: int) -> None:
     if strays:
-        raise InputError(f"column {attribute.name!r}: {strays} values that the codebook does not know")
+        raise InputError(
+            f"column {attribute.name!r}: {strays} values that the codebook does not know"
+        )
 
 
 # ---------------------------------------------------------------- cells
@@ -250,7 +277,9 @@ def write_cells(table: BinaryTable, hidden: NDArray[np.uint64]) -> dict[str, NDA
         pattern = np.vstack([table.codes[index], np.packbits(flags, axis=1).T])
         kind, first = distinct_columns(pattern)
         labels = label_texts(attribute)
-        texts = [_cell(attribute, labels, int(table.codes[index, row]), flags[row]) for row in first]
+        texts = [
+            _cell(attribute, labels, int(table.codes[index, row]), flags[row]) for row in first
+        ]
         cells[attribute.name] = np.array(texts, dtype=object)[kind]
     return cells
 
@@ -308,7 +337,9 @@ def _escape(label: str) -> str:
     return re.sub(r"^\.|\.$|\.(?=\.)|(?<=\.)\.", r"\\.", text)
 
 
-def read_cells(attribute: Attribute, cells: Sequence[str | None]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+def read_cells(
+    attribute: Attribute, cells: Sequence[str | None]
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Read released cells back as sets of levels.
 
     Parameters
@@ -325,7 +356,9 @@ def read_cells(attribute: Attribute, cells: Sequence[str | None]) -> tuple[NDArr
         Levels that each distinct cell allows; none for a cell that cannot be read.
     """
     index: dict[str | None, int] = {}
-    cell = np.fromiter((index.setdefault(text, len(index)) for text in cells), dtype=np.int32, count=len(cells))
+    cell = np.fromiter(
+        (index.setdefault(text, len(index)) for text in cells), dtype=np.int32, count=len(cells)
+    )
     levels = np.zeros((len(index), attribute.levels), dtype=np.bool_)
     known = {text: level for level, text in enumerate(label_texts(attribute))}
     for text, row in index.items():
@@ -401,4 +434,6 @@ def codebook_from_json(document: Mapping[str, Any]) -> Codebook:
             )
         )
     except (KeyError, TypeError):
-        raise InputError("codebook.json is not a codebook of crowdcover; take it from the release again") from None
+        raise InputError(
+            "codebook.json is not a codebook of crowdcover; take it from the release again"
+        ) from None

@@ -26,4 +26,6 @@ def unpack_range(bits, start, stop, flags):  # bits (n, words), flags (n, stop -
     """Copy features start .. stop - 1 into booleans."""
     for record in prange(bits.shape[0]):
         for bit in range(start, stop):
-            flags[record, bit - start] = (bits[record, bit >> 6] >> np.uint64(bit & 63)) & np.uint64(1)
+            flags[record, bit - start] = (
+                bits[record, bit >> 6] >> np.uint64(bit & 63)
+            ) & np.uint64(1)

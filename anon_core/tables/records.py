@@ -52,13 +52,21 @@ class ColumnSpec:
         if not 0 < self.weight < float("inf"):
             raise InputError(f"column {self.name!r}: weight must be a positive finite number")
         if self.kind == "categorical" and self.encoding == "ordinal" and not self.order:
-            raise InputError(f"column {self.name!r} is categorical and ordinal: give its levels in 'order', lowest first")
+            raise InputError(
+                f"column {self.name!r} is categorical and ordinal: give its levels in 'order', lowest first"
+            )
         if len(set(self.order)) != len(self.order):
             raise InputError(f"column {self.name!r}: 'order' names a level more than once")
         if isinstance(self.bins, int) and not 2 <= self.bins <= MOST_QUANTILES:
-            raise InputError(f"column {self.name!r}: quantiles must be at least 2 and at most {MOST_QUANTILES}")
-        if isinstance(self.bins, tuple) and (not self.bins or list(self.bins) != sorted(set(self.bins))):
-            raise InputError(f"column {self.name!r}: edges must be given in increasing order, at least one")
+            raise InputError(
+                f"column {self.name!r}: quantiles must be at least 2 and at most {MOST_QUANTILES}"
+            )
+        if isinstance(self.bins, tuple) and (
+            not self.bins or list(self.bins) != sorted(set(self.bins))
+        ):
+            raise InputError(
+                f"column {self.name!r}: edges must be given in increasing order, at least one"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +147,9 @@ class Codebook:
         pairs = []
         for a, (first, end) in zip(self.attributes, pairwise(self.bit_offsets), strict=True):
             above = first + np.arange(a.levels)
-            pairs.append(np.stack([above - a.ordinal, above], axis=1).clip(first, max(first, end - 1)))
+            pairs.append(
+                np.stack([above - a.ordinal, above], axis=1).clip(first, max(first, end - 1))
+            )
         return np.concatenate(pairs).clip(max=self.features - 1)
 
     @cached_property
@@ -265,11 +275,20 @@ class Checkpoint:
 
     def check(self, table: BinaryTable) -> None:
         """Refuse a checkpoint that cannot be one of this table."""
-        if not self.iterations or [i.number for i in self.iterations] != list(range(1, len(self.iterations) + 1)):
-            raise InputError("the checkpoint does not count its iterations from 1; start anew without it")
-        for cover, iteration in ((self.latest, self.iterations[-1]), (self.best, best_of(self.iterations))):
+        if not self.iterations or [i.number for i in self.iterations] != list(
+            range(1, len(self.iterations) + 1)
+        ):
+            raise InputError(
+                "the checkpoint does not count its iterations from 1; start anew without it"
+            )
+        for cover, iteration in (
+            (self.latest, self.iterations[-1]),
+            (self.best, best_of(self.iterations)),
+        ):
             if len(cover) != iteration.cover_edges or not _covers(cover, table.k - 1):
-                raise InputError("the checkpoint holds no cover of this table; start anew without it")
+                raise InputError(
+                    "the checkpoint holds no cover of this table; start anew without it"
+                )
 
 
 def best_of(iterations: Sequence[Iteration]) -> Iteration:
@@ -280,7 +299,9 @@ def best_of(iterations: Sequence[Iteration]) -> Iteration:
 def _covers(edges: Edges, b: NDArray[np.int32]) -> bool:
     """Whether the edges are a simple graph on these vertices with at least b(v) edges at each."""
     n, u, v = len(b), edges.u, edges.v
-    if not len(u) == len(v) == len(edges.weight) or (len(u) and not (u.min() >= 0 and v.max() < n and (u < v).all())):
+    if not len(u) == len(v) == len(edges.weight) or (
+        len(u) and not (u.min() >= 0 and v.max() < n and (u < v).all())
+    ):
         return False
     pairs = np.sort(u * np.int64(n) + v)
     if (pairs[1:] == pairs[:-1]).any():

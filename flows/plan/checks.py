@@ -73,9 +73,13 @@ class ChecksSection(Section):
         for asked in self.l_diversity:
             _require_role("checks.l_diversity", asked.column, "sensitive", roles)
             if (asked.kind == "recursive") != (asked.c is not None):
-                raise PlanError("checks.l_diversity: c belongs to kind = 'recursive', which needs one, e.g. c = 2.0")
+                raise PlanError(
+                    "checks.l_diversity: c belongs to kind = 'recursive', which needs one, e.g. c = 2.0"
+                )
             if asked.kind == "recursive" and asked.l > MOST_L:
-                raise PlanError(f"checks.l_diversity: kind = 'recursive' is measured up to l = {MOST_L}; lower l")
+                raise PlanError(
+                    f"checks.l_diversity: kind = 'recursive' is measured up to l = {MOST_L}; lower l"
+                )
         for name in self.drift.ignore if self.drift else ():
             _require_role("checks.drift.ignore", name, "quasi", roles)
 
@@ -94,7 +98,11 @@ class ChecksSection(Section):
     @property
     def drift_limits(self) -> DriftLimits | None:
         """What may change from one release to the next; nothing is compared where it is off."""
-        return None if self.drift is None else DriftLimits(**{**self.drift.model_dump(), "ignore": tuple(self.drift.ignore)})
+        return (
+            None
+            if self.drift is None
+            else DriftLimits(**{**self.drift.model_dump(), "ignore": tuple(self.drift.ignore)})
+        )
 
 
 def _require_role(key: str, name: str, role: str, roles: Mapping[str, str]) -> None:
@@ -103,4 +111,6 @@ def _require_role(key: str, name: str, role: str, roles: Mapping[str, str]) -> N
         raise PlanError(f"{key} names a column that [columns] does not; allowed: {allowed}")
     if roles[name] != role:
         words = "no quasi-identifier" if role == "quasi" else "not sensitive"
-        raise PlanError(f"{key}: column {name!r} is {words}, it has role = {roles[name]!r}; allowed: {allowed}")
+        raise PlanError(
+            f"{key}: column {name!r} is {words}, it has role = {roles[name]!r}; allowed: {allowed}"
+        )

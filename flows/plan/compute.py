@@ -46,11 +46,15 @@ class ClusterSection(Section):
             if idle := [key for key in OF_SLURM if key in stated]:
                 raise PlanError(f"compute.cluster.{idle[0]} belongs to launcher = 'slurm'")
             if self.nodes > 1:
-                raise PlanError("compute.cluster.nodes: launcher = 'mpirun' uses this machine only; set nodes = 1")
+                raise PlanError(
+                    "compute.cluster.nodes: launcher = 'mpirun' uses this machine only; set nodes = 1"
+                )
         if "mpi" in stated and self.start != "srun":
             raise PlanError("compute.cluster.mpi belongs to start = 'srun'")
         if idle := [key for key in self.options if key in NO_OPTIONS]:
-            raise PlanError(f"compute.cluster.options.{idle[0]} is not for a plan to say; leave it out")
+            raise PlanError(
+                f"compute.cluster.options.{idle[0]} is not for a plan to say; leave it out"
+            )
         return Cluster(
             launcher=self.launcher,
             nodes=self.nodes,
@@ -80,12 +84,18 @@ class ComputeSection(Section):
         """What belongs together."""
         if self.jobs is not None and isinstance(maker, Adaptive):
             refuse_unspread(maker.cover)
-        if self.engine != "dask" and (idle := [key for key in OF_DASK if key in self.model_fields_set]):
+        if self.engine != "dask" and (
+            idle := [key for key in OF_DASK if key in self.model_fields_set]
+        ):
             raise PlanError(f"compute.{idle[0]} belongs to engine = 'dask'")
         if self.scheduler is not None and "workers" in self.model_fields_set:
-            raise PlanError("compute.workers is for a cluster of this machine; that of compute.scheduler has its own")
+            raise PlanError(
+                "compute.workers is for a cluster of this machine; that of compute.scheduler has its own"
+            )
         if self.scheduler is not None and not re.fullmatch(SCHEDULER, self.scheduler):
-            raise PlanError("compute.scheduler must be an address like 'tcp://host:8786' or 'tls://host:8786'")
+            raise PlanError(
+                "compute.scheduler must be an address like 'tcp://host:8786' or 'tls://host:8786'"
+            )
 
     @property
     def jobs(self) -> Cluster | None:
@@ -95,9 +105,13 @@ class ComputeSection(Section):
                 raise PlanError("compute.cluster belongs to engine = 'mpi'")
             return None
         if self.cluster is None:
-            raise PlanError("compute.engine = 'mpi' needs compute.cluster, e.g. {launcher = 'mpirun', tasks_per_node = 2}")
+            raise PlanError(
+                "compute.engine = 'mpi' needs compute.cluster, e.g. {launcher = 'mpirun', tasks_per_node = 2}"
+            )
         if self.threads:
-            raise PlanError("compute.threads belongs to engine = 'local' or 'dask'; say compute.cluster.cores_per_task instead")
+            raise PlanError(
+                "compute.threads belongs to engine = 'local' or 'dask'; say compute.cluster.cores_per_task instead"
+            )
         return self.cluster.cluster()
 
 
@@ -105,5 +119,7 @@ def _duration(text: str) -> timedelta:
     clock = CLOCK.fullmatch(text)
     limit = duration(text) if clock is None else lasting(*clock.groups())
     if limit is None:
-        raise PlanError("compute.cluster.time_limit must be like '12:30:00', '2-00:00:00' or '2h30m'")
+        raise PlanError(
+            "compute.cluster.time_limit must be like '12:30:00', '2-00:00:00' or '2h30m'"
+        )
     return limit

@@ -11,7 +11,11 @@ from typing import Any
 from anon_core.errors import AnonymityError
 from tasks.source.sources import SQLITE
 
-K_FORMS = {"uniform": ("seed",), "column": (), "by": ("levels", "default")}  # and what belongs to each form of k
+K_FORMS = {
+    "uniform": ("seed",),
+    "column": (),
+    "by": ("levels", "default"),
+}  # and what belongs to each form of k
 
 
 class PlanError(AnonymityError):
@@ -67,7 +71,9 @@ def _from_home(key: str, path: Path) -> Path:
     try:
         return path.expanduser()
     except RuntimeError:
-        raise PlanError(f"{key} starts at the home of a user that this machine does not know; write the path out") from None
+        raise PlanError(
+            f"{key} starts at the home of a user that this machine does not know; write the path out"
+        ) from None
 
 
 def _parse_override(override: str) -> dict[str, Any]:
@@ -83,7 +89,9 @@ def _parse_override(override: str) -> dict[str, Any]:
                 return tomllib.loads(f"{key} = {text}")
             except tomllib.TOMLDecodeError:
                 continue
-    raise PlanError("--set: the key is not a TOML key path; quote parts with dots or blanks: columns.\"a b\".role='keep'")
+    raise PlanError(
+        "--set: the key is not a TOML key path; quote parts with dots or blanks: columns.\"a b\".role='keep'"
+    )
 
 
 def toml_text(text: str) -> str:
@@ -91,7 +99,9 @@ def toml_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def _merged(base: Mapping[str, Any], addition: Mapping[str, Any], where: tuple[str, ...] = ()) -> dict[str, Any]:
+def _merged(
+    base: Mapping[str, Any], addition: Mapping[str, Any], where: tuple[str, ...] = ()
+) -> dict[str, Any]:
     result = dict(base)
     for key, value in addition.items():
         below, place = result.get(key), (*where, key)

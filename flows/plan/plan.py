@@ -74,7 +74,9 @@ class PrivacySection(Section):
 
 def _release_name(value: Any) -> Any:
     if isinstance(value, str) and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", value):
-        raise ValueError("must be letters, digits, '.', '_' and '-' only, a letter or digit first: it becomes a folder")
+        raise ValueError(
+            "must be letters, digits, '.', '_' and '-' only, a letter or digit first: it becomes a folder"
+        )
     if isinstance(value, str) and len(value) > MOST_NAME:
         raise ValueError(f"must be at most {MOST_NAME} characters long: it becomes a folder")
     return value
@@ -120,18 +122,27 @@ class ReleasePlan(Section):
             raise PlanError("no column has role = 'quasi'; name at least one quasi-identifier")
         released = {column.name for column in released_columns(self.table_columns)}
         if KEY in released:
-            raise PlanError(f"columns.{KEY}: a release has a column of this name already; rename it in the source or drop it")
+            raise PlanError(
+                f"columns.{KEY}: a release has a column of this name already; rename it in the source or drop it"
+            )
         if "" in released:
-            raise PlanError('columns."": a released column needs a name; give it one in the source or drop it')
+            raise PlanError(
+                'columns."": a released column needs a name; give it one in the source or drop it'
+            )
         self.publish.check()
         k_column = self.demand.source_column
         if k_column is not None and k_column not in self.columns:
-            raise PlanError("privacy.k names a column that [columns] does not; allowed: " + ", ".join(self.columns))
+            raise PlanError(
+                "privacy.k names a column that [columns] does not; allowed: "
+                + ", ".join(self.columns)
+            )
 
     def check_engine(self) -> None:
         """Refuse an engine that is not installed where the plan is to run."""
         if self.compute.engine == "dask" and find_spec("distributed") is None:
-            raise PlanError("compute.engine = 'dask' needs Dask, which is not installed: pip install 'crowdcover[dask]'")
+            raise PlanError(
+                "compute.engine = 'dask' needs Dask, which is not installed: pip install 'crowdcover[dask]'"
+            )
 
     def check_header(self, found: Sequence[str] | int) -> None:
         """Compare the named columns with those of the source (or their number, where the file has no header)."""
@@ -172,10 +183,18 @@ class ReleasePlan(Section):
             raise PlanError("source needs either 'path' or 'uri' with 'query'")
         if (section.uri is None) != (section.query is None):
             raise PlanError("source.uri and source.query go together")
-        if section.uri is not None and not section.uri.startswith((SQLITE, "postgresql://", "postgres://")):
+        if section.uri is not None and not section.uri.startswith(
+            (SQLITE, "postgresql://", "postgres://")
+        ):
             raise PlanError("source.uri must start with sqlite:/// or postgresql://")
-        if len(section.separator) != 1 or not section.separator.isascii() or section.separator in '\0\r\n"':
-            raise PlanError("source.separator must be one ASCII character, e.g. ';' or '\\t', and no quote or line end")
+        if (
+            len(section.separator) != 1
+            or not section.separator.isascii()
+            or section.separator in '\0\r\n"'
+        ):
+            raise PlanError(
+                "source.separator must be one ASCII character, e.g. ';' or '\\t', and no quote or line end"
+            )
         return Source(
             path=None if section.path is None else Path(section.path),
             uri=section.uri,
@@ -212,16 +231,28 @@ class ReleasePlan(Section):
         for key, value in k.items():
             if key not in kinds:
                 raise PlanError(f"unknown key privacy.k.{key}; allowed: {', '.join(kinds)}")
-            numbers = value.values() if isinstance(value, dict) else value if isinstance(value, list) else []
-            wrong = type(value) is not kinds[key][0] or any(type(number) is not int for number in numbers)
+            numbers = (
+                value.values()
+                if isinstance(value, dict)
+                else value
+                if isinstance(value, list)
+                else []
+            )
+            wrong = type(value) is not kinds[key][0] or any(
+                type(number) is not int for number in numbers
+            )
             if wrong or (key == "uniform" and len(value) != 2):
                 raise PlanError(f"privacy.k.{key} must be {kinds[key][1]}")
         forms = [form for form in K_FORMS if form in k]
         if len(forms) != 1:
             raise PlanError(f"privacy.k {K}")
         if idle := [key for key in k if key != forms[0] and key not in K_FORMS[forms[0]]]:
-            raise PlanError(f"privacy.k.{idle[0]} does not belong to privacy.k.{forms[0]}; privacy.k {K}")
-        options: dict[str, Any] = {key: tuple(value) if key == "uniform" else value for key, value in k.items()}
+            raise PlanError(
+                f"privacy.k.{idle[0]} does not belong to privacy.k.{forms[0]}; privacy.k {K}"
+            )
+        options: dict[str, Any] = {
+            key: tuple(value) if key == "uniform" else value for key, value in k.items()
+        }
         return Demand(**options, infeasible=self.privacy.infeasible)
 
     @property
@@ -230,7 +261,9 @@ class ReleasePlan(Section):
         settings = dict(self.anonymizer)
         name = settings.pop("name", "adaptive")
         if not isinstance(name, str) or name not in ANONYMIZERS:
-            raise PlanError(f"anonymizer.name is not known; allowed: {', '.join(sorted(ANONYMIZERS))}")
+            raise PlanError(
+                f"anonymizer.name is not known; allowed: {', '.join(sorted(ANONYMIZERS))}"
+            )
         fields = {field.name: field for field in dataclasses.fields(ANONYMIZERS[name])}
         for key, value in settings.items():
             if key not in fields:
@@ -238,7 +271,9 @@ class ReleasePlan(Section):
             wanted, words = SETTINGS[type(fields[key].default)]
             if type(value) not in wanted:
                 raise PlanError(f"anonymizer.{key} must {WORDS[words]}")
-            settings[key] = float(str(value)) if wanted is NUMBER else value  # 2 and 2.0 are one; 10**400 is inf
+            settings[key] = (
+                float(str(value)) if wanted is NUMBER else value
+            )  # 2 and 2.0 are one; 10**400 is inf
         try:
             return ANONYMIZERS[name](**settings)
         except InputError as error:
@@ -253,14 +288,22 @@ class ReleasePlan(Section):
     @property
     def memory_bytes(self) -> int:
         """compute.memory in bytes."""
-        found = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*([a-z]+)\s*", self.compute.memory, flags=re.IGNORECASE)
+        found = re.fullmatch(
+            r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*([a-z]+)\s*", self.compute.memory, flags=re.IGNORECASE
+        )
         if found is None or found[2].lower() not in UNITS:
-            raise PlanError("compute.memory must be a number and a unit, e.g. '4GiB'; units: " + ", ".join(UNITS))
+            raise PlanError(
+                "compute.memory must be a number and a unit, e.g. '4GiB'; units: "
+                + ", ".join(UNITS)
+            )
         return int(float(found[1]) * UNITS[found[2].lower()])
 
     def freeze(self, folder: Path) -> Path:
         """Write the plan as it was understood, overrides and all, into a folder of its owner; returns the file."""
-        for path in (folder.parent, folder):  # the mode of parents made on the way is not ours to say
+        for path in (
+            folder.parent,
+            folder,
+        ):  # the mode of parents made on the way is not ours to say
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
         content = self.model_dump_json(indent=2, exclude_unset=True).encode()
         path = folder / f"{self.name}-{hashlib.sha256(content).hexdigest()[:16]}.json"
@@ -275,10 +318,19 @@ class ReleasePlan(Section):
                 "compute": True,
                 "checks": True,
                 "source": {"path", "uri"},
-                "publish": {"path", "vault", "allow_second_release", "ledger", "approval", "approval_timeout"},
+                "publish": {
+                    "path",
+                    "vault",
+                    "allow_second_release",
+                    "ledger",
+                    "approval",
+                    "approval_timeout",
+                },
             }
         )
-        shaping["anonymizer"] = self.maker_settings  # what is written out and what is left to the default are one plan
+        shaping["anonymizer"] = (
+            self.maker_settings
+        )  # what is written out and what is left to the default are one plan
         shaping["order"] = list(self.columns)
         return hashlib.sha256(json.dumps(shaping, sort_keys=True).encode()).hexdigest()
 

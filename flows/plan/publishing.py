@@ -26,7 +26,9 @@ class PublishSection(Section):
     def check(self) -> None:
         """What a ledger may be; and whoever copies the releases must not copy the secrets, wherever links lead."""
         if self.ledger is not None and not self.ledger.startswith(("postgresql://", "postgres://")):
-            raise PlanError("publish.ledger must start with postgresql://; without it the ledger lies in the vault")
+            raise PlanError(
+                "publish.ledger must start with postgresql://; without it the ledger lies in the vault"
+            )
         path, vault = Path(os.path.realpath(self.path)), Path(os.path.realpath(self.vault))
         if path.is_relative_to(vault) or vault.is_relative_to(path):
             found = "are one folder" if path == vault else "lie one inside the other"

@@ -31,12 +31,19 @@ def attacks(
     section = {
         "linkage": _told(1 / crowds.compatible, k),
         "tightest row": _told(tightest_row(codebook, released, classes, seat), k),
-        "insider": {**_told(belief.likeliest, k), "success": _mean(belief.right), "believed": _mean(belief.likeliest)},
+        "insider": {
+            **_told(belief.likeliest, k),
+            "success": _mean(belief.right),
+            "believed": _mean(belief.likeliest),
+        },
         "order": {**_told(by_order.astype(np.float64), k), "right": int(by_order.sum())},
     }
     if partly:  # a table of one quasi-identifier has no part
         some = _told(np.mean(list(partly.values()), axis=0), k)
-        section["partial linkage"] = {**some, "known": {str(size): _mean(success) for size, success in partly.items()}}
+        section["partial linkage"] = {
+            **some,
+            "known": {str(size): _mean(success) for size, success in partly.items()},
+        }
     return section
 
 
@@ -45,7 +52,9 @@ def _told(success: NDArray[np.float64], k: NDArray[np.int32]) -> dict[str, Any]:
     return {
         "success": _mean(success),
         "promised": _mean(1 / k),
-        "above": {f"{factor:g}": float((times > factor * (1 + ROUNDING)).mean()) for factor in ABOVE},
+        "above": {
+            f"{factor:g}": float((times > factor * (1 + ROUNDING)).mean()) for factor in ABOVE
+        },
     }
 
 

@@ -67,7 +67,11 @@ def as_text(series: pl.Series) -> pl.Series:
     """Every value as text, one that no CSV file can hold as Python writes it."""
     if printable(series.dtype):
         return series.cast(pl.String)
-    return pl.Series(series.name, [None if value is None else repr(value) for value in series.to_list()], dtype=pl.String)
+    return pl.Series(
+        series.name,
+        [None if value is None else repr(value) for value in series.to_list()],
+        dtype=pl.String,
+    )
 
 
 def to_dates(texts: pl.Series, date_format: str) -> pl.Series:
@@ -95,7 +99,9 @@ def _of_kind(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.Se
     if not printable(series.dtype):
         if column.role == "drop":  # a starter plan looks at every column
             return series
-        raise InputError(f"column {column.name!r} holds {_type(series)}; convert it or give it role = 'drop'")
+        raise InputError(
+            f"column {column.name!r} holds {_type(series)}; convert it or give it role = 'drop'"
+        )
     series = _given(series, missing)
     if column.kind == "numeric":
         return _numbers(series, column)
@@ -114,18 +120,29 @@ def _given(series: pl.Series, missing: Sequence[str]) -> pl.Series:
         series = series.str.strip_chars()
     absent = series.cast(pl.String).is_in(["", *(text.strip() for text in missing)])
     if series.dtype.is_numeric():
-        numbers = pl.Series(list(missing), dtype=pl.String).str.strip_chars().cast(pl.Float64, strict=False).drop_nulls()
+        numbers = (
+            pl.Series(list(missing), dtype=pl.String)
+            .str.strip_chars()
+            .cast(pl.Float64, strict=False)
+            .drop_nulls()
+        )
         if not series.dtype.is_float():
-            numbers = numbers.filter(numbers.abs() < EXACT)  # past that a neighbour is the same float64; its text has told
+            numbers = numbers.filter(
+                numbers.abs() < EXACT
+            )  # past that a neighbour is the same float64; its text has told
         absent |= series.cast(pl.Float64).is_in(numbers.to_list())
     return series.to_frame().select(pl.when(~absent).then(pl.first())).to_series()
 
 
 def _numbers(series: pl.Series, column: Column) -> pl.Series:
     if series.dtype.is_temporal():
-        raise InputError(f"column {column.name!r} holds {_type(series)}, not numbers; make it a date or categorical")
+        raise InputError(
+            f"column {column.name!r} holds {_type(series)}, not numbers; make it a date or categorical"
+        )
     if series.dtype == pl.Float32:
-        series = series.cast(pl.String).cast(pl.Float64)  # 0.1, which the nearest float32 no longer is as a float64
+        series = series.cast(pl.String).cast(
+            pl.Float64
+        )  # 0.1, which the nearest float32 no longer is as a float64
     numbers = series if series.dtype.is_integer() else series.cast(pl.Float64, strict=False)
     if series.dtype == pl.String:
         whole = series.cast(pl.Int64, strict=False)
@@ -138,7 +155,9 @@ def _numbers(series: pl.Series, column: Column) -> pl.Series:
         )
     wide = numbers.cast(pl.Float64).abs() >= EXACT
     if series.dtype == pl.String and not numbers.dtype.is_integer():
-        wide &= series.str.contains(r"^[+-]?\d+(\.\d*)?$")  # 1e20 states no more digits than it keeps
+        wide &= series.str.contains(
+            r"^[+-]?\d+(\.\d*)?$"
+        )  # 1e20 states no more digits than it keeps
     elif series.dtype.is_float() or (numbers.dtype.is_integer() and column.spec is None):
         return numbers
     if wide.any():
@@ -153,7 +172,9 @@ def _dates(series: pl.Series, column: Column) -> pl.Series:
     if series.dtype == pl.Date or isinstance(series.dtype, pl.Datetime):
         return series.dt.date()
     if series.dtype != pl.String:
-        raise InputError(f"column {column.name!r} holds {_type(series)}, not dates; give it another kind")
+        raise InputError(
+            f"column {column.name!r} holds {_type(series)}, not dates; give it another kind"
+        )
     unknown = f"columns.{column.name}.format is no format of dates; give one such as '%m/%d/%Y'"
     dates = attempt(lambda: to_dates(series, column.date_format), unknown)
     wrong = int((dates.is_null() & series.is_not_null()).sum())

@@ -66,12 +66,25 @@ class Audit:
 
     def sentence(self) -> str:
         """The broken guarantees in one line."""
-        broken = [f"{finding.guarantee} ({finding.words})" for finding in self.findings if not finding.holds]
-        return "broken: " + "; ".join(broken) if broken else f"all {len(self.findings)} guarantees hold"
+        broken = [
+            f"{finding.guarantee} ({finding.words})"
+            for finding in self.findings
+            if not finding.holds
+        ]
+        return (
+            "broken: " + "; ".join(broken)
+            if broken
+            else f"all {len(self.findings)} guarantees hold"
+        )
 
 
 def audit_rows(
-    folder: Path, formats: Sequence[str], source: Source, columns: tuple[Column, ...], demand: Demand, matching: Path
+    folder: Path,
+    formats: Sequence[str],
+    source: Source,
+    columns: tuple[Column, ...],
+    demand: Demand,
+    matching: Path,
 ) -> Audit:
     """Judge the data files and the codebook in a folder."""
     frame, k_values = read_order(source, columns, demand)
@@ -90,7 +103,9 @@ def audit_rows(
         ),
     ]
     if absent or rows.is_empty():
-        words = "not judged: there are no rows, or quasi-identifiers, kept columns or keys are missing"
+        words = (
+            "not judged: there are no rows, or quasi-identifiers, kept columns or keys are missing"
+        )
         return Audit((*findings, Finding("crowds", holds=False, words=words)), rows=rows)
     seat, more = _seats(rows, np.flatnonzero(kept), _matching(matching))
     return _judge_rows(table, frame, kept, rows, seat, columns, (*findings, *more))
@@ -124,14 +139,20 @@ def _judge_rows(
     return Audit(
         findings=(
             *findings,
-            Finding("readable cells", unreadable == 0, f"{unreadable} of {sizes.size} cells cannot be read"),
+            Finding(
+                "readable cells",
+                unreadable == 0,
+                f"{unreadable} of {sizes.size} cells cannot be read",
+            ),
             Finding(
                 "truthful rows",
                 bool(truthful.all()),
                 f"{int((~truthful).sum())} of {table.records} records have no row that is true of them",
             ),
             Finding(
-                "compatible crowds", found.below_k == 0, f"{found.below_k} of {table.records} records fit fewer than k rows"
+                "compatible crowds",
+                found.below_k == 0,
+                f"{found.below_k} of {table.records} records fit fewer than k rows",
             ),
             Finding(
                 "matchable crowds",
@@ -160,12 +181,19 @@ def audit_folder(folder: Path, audit: Audit, floors: Floors) -> Audit:
     try:
         manifest = read_json(folder / MANIFEST)
         claimed = dict(manifest["files"])
-        claims = (manifest["privacy"], manifest["utility"], manifest.get("protection", {}), manifest.get("attacks", {}))
+        claims = (
+            manifest["privacy"],
+            manifest["utility"],
+            manifest.get("protection", {}),
+            manifest.get("attacks", {}),
+        )
         numbers = {name: number for section in claims for name, number in section.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return audit.also(Finding("manifest", holds=False, words=f"{MANIFEST} cannot be read"))
     names = {path.name for path in folder.iterdir()} - {MANIFEST}
-    changed = sum(not holds_files(folder, {name: sha}) for name, sha in claimed.items() if name in names)
+    changed = sum(
+        not holds_files(folder, {name: sha}) for name, sha in claimed.items() if name in names
+    )
     strays, lost = len(names - set(claimed)), len(set(claimed) - names)
     audit = audit.also(
         Finding(
@@ -179,11 +207,15 @@ def audit_folder(folder: Path, audit: Audit, floors: Floors) -> Audit:
     sections = audit.measured.sections()
     measured = {name: number for section in sections.values() for name, number in section.items()}
     differ = sum(not _agree(numbers.get(name), value) for name, value in measured.items())
-    audit = audit.also(Finding("numbers as measured", differ == 0, f"{differ} of {len(measured)} numbers differ"))
+    audit = audit.also(
+        Finding("numbers as measured", differ == 0, f"{differ} of {len(measured)} numbers differ")
+    )
     if not floors.stated:
         return audit
     short = [asked.short for asked in floors.shortfalls(sections)]
-    return audit.also(Finding("checks of the plan", not short, "; ".join(short) or "all are reached"))
+    return audit.also(
+        Finding("checks of the plan", not short, "; ".join(short) or "all are reached")
+    )
 
 
 # ---------------------------------------------------------------- parts
@@ -196,7 +228,9 @@ def _agree(claimed: Any, measured: Any) -> bool:
         return same and all(_agree(claimed[name], value) for name, value in measured.items())
     if isinstance(measured, list):
         same = isinstance(claimed, list) and len(claimed) == len(measured)
-        return same and all(_agree(one, value) for one, value in zip(claimed, measured, strict=True))
+        return same and all(
+            _agree(one, value) for one, value in zip(claimed, measured, strict=True)
+        )
     if isinstance(measured, float) and isinstance(claimed, (int, float)):
         return math.isclose(claimed, measured, abs_tol=1e-9)
     return bool(claimed == measured)
@@ -214,7 +248,11 @@ def _read_rows(folder: Path, formats: Sequence[str]) -> tuple[pl.DataFrame | Non
     return tables[0][0], [
         readable,
         Finding("same table in every format", same, f"{len(formats)} formats compared"),
-        Finding("no traces in the files", not found, "; ".join(found) or "headers and footers tell nothing but the rows"),
+        Finding(
+            "no traces in the files",
+            not found,
+            "; ".join(found) or "headers and footers tell nothing but the rows",
+        ),
     ]
 
 
@@ -237,15 +275,24 @@ def _matching(path: Path) -> pl.DataFrame:
     try:
         return pl.read_parquet(path, schema={"record": pl.Int64, KEY: pl.String})
     except FOREIGN_ERRORS:
-        raise InputError(f"the vault's {path.name} cannot be read; restore the vault that the release was made with") from None
+        raise InputError(
+            f"the vault's {path.name} cannot be read; restore the vault that the release was made with"
+        ) from None
 
 
 def _codebook(folder: Path, table: BinaryTable) -> Finding:
     try:
-        same = codebook_from_json(json.loads((folder / CODEBOOK).read_text(encoding="utf-8"))) == table.codebook
+        same = (
+            codebook_from_json(json.loads((folder / CODEBOOK).read_text(encoding="utf-8")))
+            == table.codebook
+        )
     except (OSError, ValueError):
         same = False
-    return Finding("codebook of the source", same, f"{len(table.codebook.attributes)} quasi-identifiers compared")
+    return Finding(
+        "codebook of the source",
+        same,
+        f"{len(table.codebook.attributes)} quasi-identifiers compared",
+    )
 
 
 def _seats(
@@ -259,13 +306,23 @@ def _seats(
     at = pl.DataFrame({KEY: keys, "row": np.arange(rows.height)}).unique(KEY, keep="first")
     joined = claim.join(at, on=KEY, how="left", maintain_order="left")
     whole = claim["record"].to_list() == source_rows.tolist()
-    seat = joined["row"].fill_null(-1).to_numpy().astype(np.int64) if whole else np.full(records, -1, dtype=np.int64)
+    seat = (
+        joined["row"].fill_null(-1).to_numpy().astype(np.int64)
+        if whole
+        else np.full(records, -1, dtype=np.int64)
+    )
     homeless = int((seat < 0).sum())
     odd = int((~keys.cast(pl.String).fill_null("").str.contains(KEY_FORM)).sum())
     hits = max(int(right.sum()) for right in order_hits(seat).values())
     return seat, [
-        Finding("rows ordered by key", keys.is_sorted(), "row order tells nothing but the random keys"),
-        Finding("keys of 16 hexadecimal digits", odd == 0, f"{odd} of {rows.height} keys have another form"),
+        Finding(
+            "rows ordered by key", keys.is_sorted(), "row order tells nothing but the random keys"
+        ),
+        Finding(
+            "keys of 16 hexadecimal digits",
+            odd == 0,
+            f"{odd} of {rows.height} keys have another form",
+        ),
         Finding(
             "order tells nothing",
             hits < BEYOND_CHANCE,
@@ -276,7 +333,11 @@ def _seats(
             rows.height == records == distinct,
             f"{rows.height} rows with {distinct} distinct keys for {records} records",
         ),
-        Finding("known keys", homeless == 0, f"{homeless} of {records} records have no row under their key"),
+        Finding(
+            "known keys",
+            homeless == 0,
+            f"{homeless} of {records} records have no row under their key",
+        ),
     ]
 
 

@@ -67,7 +67,9 @@ class Measured:
             "gcp": self.utility.gcp,
             "per_column": {
                 attribute.name: {"exact": float(exact), "ncp": float(ncp)}
-                for attribute, exact, ncp in zip(self.codebook.attributes, self.utility.exact, self.utility.ncp, strict=True)
+                for attribute, exact, ncp in zip(
+                    self.codebook.attributes, self.utility.exact, self.utility.ncp, strict=True
+                )
             },
         }
 
@@ -86,10 +88,14 @@ class Measured:
         }
 
 
-def sensitive_values(rows: pl.DataFrame, columns: tuple[Column, ...], classes: Classes) -> dict[str, Diversity]:
+def sensitive_values(
+    rows: pl.DataFrame, columns: tuple[Column, ...], classes: Classes
+) -> dict[str, Diversity]:
     """Measure every sensitive column of the released rows; where the plan gives it ranks, distances are those of ranks."""
     return {
-        column.name: diversity(classes, _ranks(rows[column.name], column.kind), ordered=column.kind in ORDERED)
+        column.name: diversity(
+            classes, _ranks(rows[column.name], column.kind), ordered=column.kind in ORDERED
+        )
         for column in columns
         if column.role == "sensitive"
     }
@@ -102,14 +108,24 @@ def _ranks(values: pl.Series, kind: str | None) -> NDArray[np.int64]:
         values = values.cast(pl.String)  # dates as ISO texts keep their order
     if kind == "numeric" and values.dtype == pl.String:
         whole = values.cast(pl.Int64, strict=False)
-        values = whole if whole.null_count() == values.null_count() else values.cast(pl.Float64, strict=False)
+        values = (
+            whole
+            if whole.null_count() == values.null_count()
+            else values.cast(pl.Float64, strict=False)
+        )
     ranks = values.rank("dense").fill_null(0).to_numpy()
     return np.unique(ranks, return_inverse=True)[1].astype(np.int64)
 
 
 def _spread(numbers: NDArray[np.int64]) -> dict[str, int]:
     """Least, median and greatest, each a number that occurs."""
-    return dict(zip(("min", "median", "max"), np.quantile(numbers, (0, 0.5, 1), method="lower").tolist(), strict=True))
+    return dict(
+        zip(
+            ("min", "median", "max"),
+            np.quantile(numbers, (0, 0.5, 1), method="lower").tolist(),
+            strict=True,
+        )
+    )
 
 
 def _told(found: Diversity) -> dict[str, Any]:

@@ -49,24 +49,36 @@ class Side:
         made = pl.read_parquet(anonymized.file(PARQUET))
         rows = made if rows is None else rows
         quasi = tuple(attribute.name for attribute in table.codebook.attributes)
-        cells = [read_cells(a, rows[a.name].cast(pl.String).to_list()) for a in table.codebook.attributes]
+        cells = [
+            read_cells(a, rows[a.name].cast(pl.String).to_list()) for a in table.codebook.attributes
+        ]
         classes = Classes.of(table.codebook, table.codes, ReleasedCells.of(cells))
         # a CSV file holds texts
         carried = {
-            s.name: plain(rows[s.name].alias("").cast(s.dtype, strict=False)) for s in made if s.name not in (KEY, *quasi)
+            s.name: plain(rows[s.name].alias("").cast(s.dtype, strict=False))
+            for s in made
+            if s.name not in (KEY, *quasi)
         }
         return cls(run, source_row, table.k, quasi, classes, carried)
 
 
-def second_release(run: Run, ledger: Ledger, overlaps: Sequence[Overlap], rows: Stored) -> dict[str, int]:
+def second_release(
+    run: Run, ledger: Ledger, overlaps: Sequence[Overlap], rows: Stored
+) -> dict[str, int]:
     """The manifest's section about overlapping releases, found once for the same releases; refused if a crowd falls below k."""
     runs = _runs(ledger, overlaps)
-    stages = [stored for other in runs for name in STAGES if (stored := other.whole(name)) is not None]
+    stages = [
+        stored for other in runs for name in STAGES if (stored := other.whole(name)) is not None
+    ]
 
     def make(_: Path) -> Mapping[str, Any]:
         return {"found": intersected(run, ledger, overlaps)}
 
-    found = dict(run.once("intersect", [rows, *stages, Stored(ledger.vault.path, ledger.key_print)], make).facts["found"])
+    found = dict(
+        run.once(
+            "intersect", [rows, *stages, Stored(ledger.vault.path, ledger.key_print)], make
+        ).facts["found"]
+    )
     if found["below_k"]:
         raise GuaranteeError(
             f"publication refused; {words(found)}; carry less that tells rows apart, or publish no second release"
@@ -74,16 +86,25 @@ def second_release(run: Run, ledger: Ledger, overlaps: Sequence[Overlap], rows: 
     return found
 
 
-def intersected(run: Run, ledger: Ledger, overlaps: Sequence[Overlap], rows: pl.DataFrame | None = None) -> dict[str, int]:
+def intersected(
+    run: Run, ledger: Ledger, overlaps: Sequence[Overlap], rows: pl.DataFrame | None = None
+) -> dict[str, int]:
     """How many people several releases show, and what is left of their crowds in each, compared with what they demand there."""
     own, others = Side.of(run, rows), [Side.of(other) for other in _runs(ledger, overlaps)]
     sides = [side for side in (own, *others) if side is not None]
     if own is None or len(sides) < 1 + len(others):
         raise _gone(1 + len(others) - len(sides))
     _require_one_role(sides)
-    record = np.stack([np.arange(len(own.k)), *(_partners(ledger, own, other) for other in sides[1:])])
+    record = np.stack(
+        [np.arange(len(own.k)), *(_partners(ledger, own, other) for other in sides[1:])]
+    )
     record = record[:, (record[1:] >= 0).any(axis=0)]
-    found = {"overlapping": len(overlaps), "people": record.shape[1], "below_k": 0, "least_margin": 0}
+    found = {
+        "overlapping": len(overlaps),
+        "people": record.shape[1],
+        "below_k": 0,
+        "least_margin": 0,
+    }
     if record.shape[1]:
         left = crowds_left(_shown(sides), record)
         there = record >= 0

@@ -19,7 +19,9 @@ class ColumnSection(Section):
 
     role: Role
     kind: Literal["numeric", "date", "categorical", "binary"] | None = None
-    bins: Unshown[Literal["deciles", "none"] | dict[Literal["quantiles", "edges"], int | list[float]] | None] = None
+    bins: Unshown[
+        Literal["deciles", "none"] | dict[Literal["quantiles", "edges"], int | list[float]] | None
+    ] = None
     encoding: Literal["one-hot", "ordinal"] | None = None
     order: Unshown[list[str] | None] = None
     missing: Literal["category", "refuse", "all-hidden", "drop"] | None = None
@@ -34,10 +36,16 @@ class ColumnSection(Section):
             raise PlanError(f"{where}.format belongs to kind = 'date'")
         if self.role != "quasi":
             if idle := [key for key in QUASI_ONLY if key in stated]:
-                raise PlanError(f"{where}.{idle[0]} belongs to role = 'quasi', this column has role = {self.role!r}")
-            return Column(name=name, role=self.role, kind=self.kind, date_format=self.format or ISO_DATE)
+                raise PlanError(
+                    f"{where}.{idle[0]} belongs to role = 'quasi', this column has role = {self.role!r}"
+                )
+            return Column(
+                name=name, role=self.role, kind=self.kind, date_format=self.format or ISO_DATE
+            )
         if self.kind is None:
-            raise PlanError(f"{where}: role = 'quasi' needs a kind: numeric, date, categorical or binary")
+            raise PlanError(
+                f"{where}: role = 'quasi' needs a kind: numeric, date, categorical or binary"
+            )
         counted = self.kind in ("numeric", "date")
         if self.bins is not None and not counted:
             raise PlanError(f"{where}.bins belongs to kind = 'numeric' or 'date'")
@@ -54,7 +62,9 @@ class ColumnSection(Section):
             missing=self.missing or "category",
             weight=self.weight or 1.0,
         )
-        return Column(name=name, role="quasi", kind=self.kind, date_format=self.format or ISO_DATE, spec=spec)
+        return Column(
+            name=name, role="quasi", kind=self.kind, date_format=self.format or ISO_DATE, spec=spec
+        )
 
 
 def _bins(where: str, bins: Any) -> int | tuple[float, ...] | None:
@@ -65,6 +75,8 @@ def _bins(where: str, bins: Any) -> int | tuple[float, ...] | None:
     if len(bins) == 1:
         if isinstance(bins.get("quantiles"), int):
             return int(bins["quantiles"])
-        if isinstance(bins.get("edges"), list) and all(math.isfinite(edge) for edge in bins["edges"]):
+        if isinstance(bins.get("edges"), list) and all(
+            math.isfinite(edge) for edge in bins["edges"]
+        ):
             return tuple(float(edge) for edge in bins["edges"])
     raise PlanError(f"{where}.bins {BINS}")

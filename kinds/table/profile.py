@@ -37,9 +37,15 @@ def changes(
     profiles = {name: Profile(**column) for name, column in before["columns"].items()}
     for each in earlier:
         profiles |= {
-            name: knowing(profiles[name], Profile(**column)) for name, column in each["columns"].items() if name in profiles
+            name: knowing(profiles[name], Profile(**column))
+            for name, column in each["columns"].items()
+            if name in profiles
         }
-    same = [c.name for c in columns if c.spec and c.name in profiles and profiles[c.name].kind == c.spec.kind]
+    same = [
+        c.name
+        for c in columns
+        if c.spec and c.name in profiles and profiles[c.name].kind == c.spec.kind
+    ]
     values = arrays(pl.DataFrame([table[name] for name in same]))
     types = _types(table, columns)
     return Changes(
@@ -47,7 +53,9 @@ def changes(
         rows_before=before["rows"],
         rows=table.height,
         columns={name: drift(profiles[name], values[name]) for name in same},
-        types={name: (before["types"][name], types[name]) for name in types if name in before["types"]},
+        types={
+            name: (before["types"][name], types[name]) for name in types if name in before["types"]
+        },
     )
 
 

@@ -23,7 +23,9 @@ def demand_column(columns: tuple[Column, ...], demand: Demand) -> Column | None:
     return Column(name=found.name, role="keep", kind="numeric" if demand.column else "categorical")
 
 
-def read_order(source: Source, columns: tuple[Column, ...], demand: Demand) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+def read_order(
+    source: Source, columns: tuple[Column, ...], demand: Demand
+) -> tuple[pl.DataFrame, pl.DataFrame | None]:
     """The columns that may be released, and the one that k is read from, if any."""
     names = [column.name for column in columns]
     k_column = demand_column(columns, demand)
@@ -49,4 +51,6 @@ def load(stored: Stored) -> tuple[BinaryTable, NDArray[np.int64]]:
     """The encoded records and the source row of each."""
     codebook = codebook_from_json(json.loads(stored.file(CODEBOOK).read_text(encoding="utf-8")))
     with np.load(stored.file(BITS)) as data:
-        return BinaryTable(codebook, data["codes"], data["bits"], data["k"], data["blank"]), data["kept"]
+        return BinaryTable(codebook, data["codes"], data["bits"], data["k"], data["blank"]), data[
+            "kept"
+        ]

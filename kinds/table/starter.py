@@ -20,7 +20,9 @@ NAMES_A_PERSON = re.compile(
     re.IGNORECASE,
 )
 WORD_ENDS = re.compile(r"(?<=[a-z])(?=[A-Z])")  # patientId
-NO_NAME = re.compile(r"[+-]?\d+([.,]\d*)?|\d+[-/.]\d+[-/.]\d+")  # a number or a date: a cell, not a column's name
+NO_NAME = re.compile(
+    r"[+-]?\d+([.,]\d*)?|\d+[-/.]\d+[-/.]\d+"
+)  # a number or a date: a cell, not a column's name
 SEPARATORS = ",;\t|"
 MANY_LEVELS = 500  # past this a text column is hardly ever shared by a crowd
 MANY_NUMBERS = 20  # up to this many distinct numbers are levels of their own
@@ -80,7 +82,9 @@ def demo_plan(folder: Path) -> Path:
     """Write the demo's plan into a folder and return its path."""
     spec = importlib.util.find_spec("statsmodels")
     if spec is None or spec.origin is None:
-        raise PlanError("the demo's table ships inside statsmodels, which is not installed: pip install statsmodels")
+        raise PlanError(
+            "the demo's table ships inside statsmodels, which is not installed: pip install statsmodels"
+        )
     table = Path(spec.origin).parent / "datasets" / "fair" / "fair.csv"
     path = folder / "fair.toml"
     try:
@@ -95,7 +99,10 @@ def starter(source_path: Path) -> str:
     """A plan that names every column of a file with a proposed role and the reason for it."""
     source, names = _look(source_path)
     frame = read(source, names, [Column(name=name, role="drop") for name in names])
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", source_path.name.split(".")[0])[:MOST_NAME].strip("._-") or "release"
+    name = (
+        re.sub(r"[^A-Za-z0-9._-]+", "-", source_path.name.split(".")[0])[:MOST_NAME].strip("._-")
+        or "release"
+    )
     lines = [
         "# A starter plan. Every column has a proposed role: look at each before you run it.",
         "# identifier: names a person, never read   quasi: may be known to others, masked until everyone hides in a crowd",
@@ -105,7 +112,13 @@ def starter(source_path: Path) -> str:
         "[source]",
         f"path = {toml_text(str(source_path.resolve()))}",
         *([] if source.separator == "," else [f"separator = {toml_text(source.separator)}"]),
-        *([] if source.header else ["header = false             # its first row holds numbers: name the columns, in order"]),
+        *(
+            []
+            if source.header
+            else [
+                "header = false             # its first row holds numbers: name the columns, in order"
+            ]
+        ),
         "missing = []               # texts that mean 'not given', beside the empty one",
         "",
         *(line for column in frame for line in _propose(column)),
@@ -132,7 +145,9 @@ def _look(path: Path) -> tuple[Source, list[str]]:
         headed = not any(NO_NAME.fullmatch(name.strip()) for name in _first_row(path, separator))
         source = Source(path=path, separator=separator, header=headed)
     found = header(source)
-    return source, [f"column_{number + 1}" for number in range(found)] if isinstance(found, int) else found
+    return source, [f"column_{number + 1}" for number in range(found)] if isinstance(
+        found, int
+    ) else found
 
 
 def _first_row(path: Path, separator: str) -> list[str]:
@@ -155,7 +170,12 @@ def _proposal(column: pl.Series) -> tuple[str, ...]:
     """Role, reason and settings: by the column's name, else by its values."""
     present = column.alias("").drop_nulls()  # polars takes a name such as ^a$ for a pattern
     if column.name in (KEY, ""):
-        return "drop", "a release has a column of this name already" if column.name else "a released column needs a name"
+        return (
+            "drop",
+            "a release has a column of this name already"
+            if column.name
+            else "a released column needs a name",
+        )
     if NAMES_A_PERSON.search(WORD_ENDS.sub("_", column.name)):
         return "identifier", "its name says that it names someone"
     if len(present) == 0 or not printable(present.dtype):
@@ -198,7 +218,9 @@ def _textual(texts: pl.Series) -> tuple[str, ...]:
     if distinct == len(texts) and distinct > 2:
         return "identifier", "a text of its own for every row"
     lengths = texts.str.len_chars().mean()
-    if distinct > MANY_LEVELS or (isinstance(lengths, float) and lengths > LONG_TEXT and distinct > MANY_NUMBERS):
+    if distinct > MANY_LEVELS or (
+        isinstance(lengths, float) and lengths > LONG_TEXT and distinct > MANY_NUMBERS
+    ):
         return "drop", f"{distinct} distinct texts: too many to share with a crowd"
     kind = "binary" if distinct == 2 else "categorical"
     return "quasi", f"{distinct} distinct values", f'kind = "{kind}"'

@@ -74,7 +74,9 @@ class Handle:
         """What its last process said; none if it had no time to, or if nobody heard it."""
         if self.launcher == "slurm":
             said = self.folder / WORK / "slurm" / f"{self.number}.ec"
-            written = shows(lambda: said.exists() and bool(said.read_text().strip()))  # on shared disks names come first
+            written = shows(
+                lambda: said.exists() and bool(said.read_text().strip())
+            )  # on shared disks names come first
             return int(said.read_text()) if written else None
         return self.job.status.exit_code if self.job else None
 
@@ -91,7 +93,9 @@ class Handle:
 def ready(cluster: Cluster, folder: Path) -> None:
     """Refuse, before any work is done, what no job can come of."""
     if absent := [name for name in ("psij", "mpi4py") if find_spec(name) is None]:
-        raise ClusterError(f"{' and '.join(absent)} not installed; pip install 'crowdcover[cluster]'")
+        raise ClusterError(
+            f"{' and '.join(absent)} not installed; pip install 'crowdcover[cluster]'"
+        )
     for path in (str(folder), sys.executable):
         if shlex.quote(path) != path:
             raise ClusterError(
@@ -110,7 +114,9 @@ def ready(cluster: Cluster, folder: Path) -> None:
     except NoAnswer:
         raise ClusterError(f"{SILENT}; run again when it does") from None
     if unknown:
-        raise ClusterError(f"compute.cluster.partition is not known to Slurm; allowed: {', '.join(there)}")
+        raise ClusterError(
+            f"compute.cluster.partition is not known to Slurm; allowed: {', '.join(there)}"
+        )
 
 
 def cancel(folder: Path) -> bool:
@@ -129,7 +135,9 @@ def cancel_jobs_of(owner: str, runs: Path) -> None:
             cancel(path.parent)
 
 
-def submitted(folder: Path, logs: Path, cluster: Cluster, owner: str, engine: str, after: int) -> Handle:
+def submitted(
+    folder: Path, logs: Path, cluster: Cluster, owner: str, engine: str, after: int
+) -> Handle:
     """Submit a job that makes the folder's result, or goes on from its checkpoint."""
     import psij
 
@@ -141,8 +149,14 @@ def submitted(folder: Path, logs: Path, cluster: Cluster, owner: str, engine: st
         try:
             _executor(cluster.launcher, folder).submit(job)
         except psij.SubmitException as error:
-            lines = [line.removeprefix("sbatch: error: ") for line in str(error).splitlines() if line.strip()]
-            refusal = f"the job was refused: {'; '.join(dict.fromkeys(lines))}; mend [compute] cluster"
+            lines = [
+                line.removeprefix("sbatch: error: ")
+                for line in str(error).splitlines()
+                if line.strip()
+            ]
+            refusal = (
+                f"the job was refused: {'; '.join(dict.fromkeys(lines))}; mend [compute] cluster"
+            )
         else:
             write_json(folder / SUBMISSION, {**record, "number": job.native_id})
             return Handle(cluster.launcher, str(job.native_id), folder, after, job)
@@ -189,20 +203,34 @@ def _spec(folder: Path, logs: Path, cluster: Cluster, engine: str) -> Any:
         stdout_path=logs / f"{number}.out",
         stderr_path=logs / f"{number}.err",
         resources=psij.ResourceSpecV1(
-            node_count=cluster.nodes, processes_per_node=cluster.tasks_per_node, cpu_cores_per_process=cluster.cores_per_task
+            node_count=cluster.nodes,
+            processes_per_node=cluster.tasks_per_node,
+            cpu_cores_per_process=cluster.cores_per_task,
         ),
         attributes=attributes,
     )
 
 
 def _environment(cluster: Cluster) -> dict[str, str | int]:
-    passed = {name: value for name, value in os.environ.items() if name in PASSED or name.startswith(PASSED_KINDS)}
-    passed["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+    passed = {
+        name: value
+        for name, value in os.environ.items()
+        if name in PASSED or name.startswith(PASSED_KINDS)
+    }
+    passed["PATH"] = os.pathsep.join(
+        [str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)]
+    )
     if here := os.environ.get("PYTHONPATH"):
-        passed["PYTHONPATH"] = os.pathsep.join(os.path.abspath(path) for path in here.split(os.pathsep))
+        passed["PYTHONPATH"] = os.pathsep.join(
+            os.path.abspath(path) for path in here.split(os.pathsep)
+        )
     if cluster.launcher == "slurm":
         # srun: keep what is exported here; as many cores as the job has; a rank that dies ends the others
-        passed |= {"SLURM_EXPORT_ENV": "ALL", "SRUN_CPUS_PER_TASK": str(cluster.cores_per_task), "SLURM_KILL_BAD_EXIT": "1"}
+        passed |= {
+            "SLURM_EXPORT_ENV": "ALL",
+            "SRUN_CPUS_PER_TASK": str(cluster.cores_per_task),
+            "SLURM_KILL_BAD_EXIT": "1",
+        }
     if cluster.mpi is not None:
         passed["SLURM_MPI_TYPE"] = cluster.mpi
     return dict(passed)
@@ -212,12 +240,19 @@ def _executor(launcher: str, folder: Path) -> Any:
     import psij
 
     if launcher == "mpirun":
-        return psij.JobExecutor.get_instance("local", config=psij.JobExecutorConfig(work_directory=folder / WORK))
+        return psij.JobExecutor.get_instance(
+            "local", config=psij.JobExecutorConfig(work_directory=folder / WORK)
+        )
     from psij.executors.batch.slurm import SlurmExecutorConfig
 
-    never = 10**8  # PSI/J's own look at the queue takes odd reasons of anyone's job for the end of this one
+    never = (
+        10**8
+    )  # PSI/J's own look at the queue takes odd reasons of anyone's job for the end of this one
     config = SlurmExecutorConfig(
-        work_directory=folder / WORK, queue_polling_interval=never, initial_queue_polling_delay=never, keep_files=True
+        work_directory=folder / WORK,
+        queue_polling_interval=never,
+        initial_queue_polling_delay=never,
+        keep_files=True,
     )
     return psij.JobExecutor.get_instance("slurm", config=config)
 
@@ -231,9 +266,14 @@ def _process(folder: Path) -> str | None:
     script, found = os.fsencode(folder / WORK) + b"/", {}
     for path in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
-            if any(argument.startswith(script) for argument in (path / "cmdline").read_bytes().split(b"\0")[:2]):
+            if any(
+                argument.startswith(script)
+                for argument in (path / "cmdline").read_bytes().split(b"\0")[:2]
+            ):
                 found[path.name] = (path / "stat").read_text().rpartition(")")[2].split()[1]
-    return next((number for number, parent in found.items() if parent not in found), None)  # the script forks itself
+    return next(
+        (number for number, parent in found.items() if parent not in found), None
+    )  # the script forks itself
 
 
 def _kill(number: int) -> None:

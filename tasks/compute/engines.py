@@ -68,7 +68,9 @@ def masked(
 ) -> tuple[MaskedTable, list[float]]:
     """What to hide, and the seconds of each iteration; goes on from the last one that a run before this has finished."""
     if compute.cluster is None:
-        return _here(CheckpointFile(run.path / CHECKPOINT, inputs), anonymizer, table, order, compute)
+        return _here(
+            CheckpointFile(run.path / CHECKPOINT, inputs), anonymizer, table, order, compute
+        )
     return _by_jobs(run, anonymizer, table, order, compute, compute.cluster)
 
 
@@ -81,7 +83,11 @@ def discard(run: Run) -> None:
 
 
 def _here(
-    checkpoint: CheckpointFile, anonymizer: Anonymizer, table: BinaryTable, order: NDArray[np.int64], compute: Compute
+    checkpoint: CheckpointFile,
+    anonymizer: Anonymizer,
+    table: BinaryTable,
+    order: NDArray[np.int64],
+    compute: Compute,
 ) -> tuple[MaskedTable, list[float]]:
     most, (resume, before) = anonymizer.max_iterations, checkpoint.load(table)
     if resume is not None:
@@ -109,11 +115,21 @@ def quiet_dask() -> None:
 
 
 def _by_jobs(
-    run: Run, anonymizer: Anonymizer, table: BinaryTable, order: NDArray[np.int64], compute: Compute, cluster: Cluster
+    run: Run,
+    anonymizer: Anonymizer,
+    table: BinaryTable,
+    order: NDArray[np.int64],
+    compute: Compute,
+    cluster: Cluster,
 ) -> tuple[MaskedTable, list[float]]:
     if not isinstance(anonymizer, Adaptive):
-        raise ClusterError("compute.engine = 'mpi' knows the anonymizer 'adaptive' only; choose another of the two")
-    folder, shape = run.path / JOB, {"ranks": cluster.ranks, "threads": cluster.cores_per_task, "memory": compute.memory}
+        raise ClusterError(
+            "compute.engine = 'mpi' knows the anonymizer 'adaptive' only; choose another of the two"
+        )
+    folder, shape = (
+        run.path / JOB,
+        {"ranks": cluster.ranks, "threads": cluster.cores_per_task, "memory": compute.memory},
+    )
     afford_rank(anonymizer, table, **shape)
     if write_job(folder, anonymizer, table, order, **shape):
         clusters.cancel(folder)  # a job that waits or runs for the order before
@@ -122,7 +138,13 @@ def _by_jobs(
         owner = "" if context is None or context.flow_run is None else str(context.flow_run.id)
         with job_progress(table.records, anonymizer.max_iterations) as progress:
             try:
-                run_job(folder, run.path / LOGS, cluster, _unless_cancelled(owner, progress.looked), owner)
+                run_job(
+                    folder,
+                    run.path / LOGS,
+                    cluster,
+                    _unless_cancelled(owner, progress.looked),
+                    owner,
+                )
             except _CancelledError:
                 _say_cancelled(owner)
                 raise
@@ -139,7 +161,9 @@ def _unless_cancelled(owner: str, watch: Callable[[JobState], None]) -> Callable
         if owner and time.monotonic() - asked > ASKS_EVERY:
             asked = time.monotonic()
             if _to_be_cancelled(owner):
-                raise _CancelledError("the flow run was cancelled, and its job with it; run again to go on")
+                raise _CancelledError(
+                    "the flow run was cancelled, and its job with it; run again to go on"
+                )
 
     return look
 
@@ -156,4 +180,6 @@ def _to_be_cancelled(owner: str) -> bool:
 def _say_cancelled(owner: str) -> None:
     """A run that no worker of Prefect has started would be "cancelling" for ever."""
     with contextlib.suppress(Exception), get_client(sync_client=True) as client:
-        client.set_flow_run_state(UUID(owner), Cancelled(message="the batch job is gone"), force=True)
+        client.set_flow_run_state(
+            UUID(owner), Cancelled(message="the batch job is gone"), force=True
+        )

@@ -11,7 +11,11 @@ from tasks.compute.cluster import Cluster, Handle, cancel, shows, submitted, und
 from tasks.compute.slurm import IN_VAIN, SILENT, JobRecord, NoAnswer
 
 ENGINE = "anon_core.engines.mpi"
-FIRST_PAUSE, SLOWER, LONGEST_PAUSE = 0.2, 1.5, 10.0  # seconds between two looks at a job, and how they grow
+FIRST_PAUSE, SLOWER, LONGEST_PAUSE = (
+    0.2,
+    1.5,
+    10.0,
+)  # seconds between two looks at a job, and how they grow
 
 # How a job of Slurm ends without a result: whether another may go on from the checkpoint, and what to say.
 ENDS = {
@@ -21,7 +25,10 @@ ENDS = {
     "PREEMPTED": (True, "had to make room for another"),
     "REVOKED": (True, "was revoked"),
     "CANCELLED": (False, "was cancelled from outside; run again to go on from its last iteration"),
-    "OUT_OF_MEMORY": (False, "ran out of memory; ask for more with compute.cluster.options.mem or use fewer ranks on a node"),
+    "OUT_OF_MEMORY": (
+        False,
+        "ran out of memory; ask for more with compute.cluster.options.mem or use fewer ranks on a node",
+    ),
     "DEADLINE": (False, "missed its deadline; mend compute.cluster.options"),
 }
 
@@ -45,7 +52,12 @@ class JobState:
 
 
 def run_job(
-    folder: Path, logs: Path, cluster: Cluster, watch: Callable[[JobState], None], owner: str = "", engine: str = ENGINE
+    folder: Path,
+    logs: Path,
+    cluster: Cluster,
+    watch: Callable[[JobState], None],
+    owner: str = "",
+    engine: str = ENGINE,
 ) -> None:
     """Have a job's result in its folder: by the job that is under way, or by as many as it takes.
 
@@ -55,7 +67,9 @@ def run_job(
     while not has_result(folder):
         handle = None
         try:
-            handle = under_way(folder, owner) or submitted(folder, logs, cluster, owner, engine, _iterations(folder))
+            handle = under_way(folder, owner) or submitted(
+                folder, logs, cluster, owner, engine, _iterations(folder)
+            )
             record = _followed(handle, folder, watch)
         except NoAnswer:
             raise ClusterError(f"{SILENT}; run again when it does") from None
@@ -70,13 +84,27 @@ def run_job(
         done = _iterations(folder)
         in_vain = 0 if done > handle.after else in_vain + 1
         if again and in_vain and record.state == "TIMEOUT":
-            again, words = False, f"{words} within an iteration; raise compute.cluster.time_limit or ask for more nodes"
+            again, words = (
+                False,
+                f"{words} within an iteration; raise compute.cluster.time_limit or ask for more nodes",
+            )
         elif again and in_vain > cluster.resubmit:
             where = f"see its log in the vault: {logs.parent.name}/{logs.name}"
-            again, words = False, f"{words}, and {in_vain} jobs in a row have finished no iteration; {where}"
+            again, words = (
+                False,
+                f"{words}, and {in_vain} jobs in a row have finished no iteration; {where}",
+            )
         if not again:
             raise ClusterError(f"job {handle.number} {words}")
-        watch(JobState(handle.number, "over", f"it {words}; another goes on after iteration {done}", "", None))
+        watch(
+            JobState(
+                handle.number,
+                "over",
+                f"it {words}; another goes on after iteration {done}",
+                "",
+                None,
+            )
+        )
 
 
 def _followed(handle: Handle, folder: Path, watch: Callable[[JobState], None]) -> JobRecord:
@@ -109,9 +137,14 @@ def _end(handle: Handle, record: JobRecord, folder: Path) -> tuple[bool, str]:
     if (reason := read_failure(folder)) is not None:
         return False, f"was refused: {reason}"
     if code == 0:
-        return True, "has ended" if shows(lambda: has_result(folder)) else "has ended without a result"
+        return True, "has ended" if shows(
+            lambda: has_result(folder)
+        ) else "has ended without a result"
     if code == 127:
-        return False, "found no mpirun or no Python where it ran; the vault and Python must be on a file system of all nodes"
+        return (
+            False,
+            "found no mpirun or no Python where it ran; the vault and Python must be on a file system of all nodes",
+        )
     return True, "lost a process" if code is None else f"lost a process (exit code {code})"
 
 

@@ -41,7 +41,9 @@ class _Shown:
     def _reached(self, number: int, utility: float, cover_edges: int, taken: float) -> None:
         words, speed = f"utility {utility:.4f}", _speed(self._records, taken)
         self._move(number, utility=words, speed=speed)
-        log(f"iteration {number} of at most {self._most}: {words}, {cover_edges} cover edges, {speed}")
+        log(
+            f"iteration {number} of at most {self._most}: {words}, {cover_edges} cover edges, {speed}"
+        )
 
     def _move(self, completed: float, **words: Any) -> None:
         self._moved = time.perf_counter()
@@ -49,7 +51,11 @@ class _Shown:
         if self._artifact is not None and self._moved - self._told >= EVERY:
             self._told = self._moved
             try:
-                update_progress_artifact(artifact_id=self._artifact, progress=100 * completed / self._most, **self._stands)
+                update_progress_artifact(
+                    artifact_id=self._artifact,
+                    progress=100 * completed / self._most,
+                    **self._stands,
+                )
             except Exception:
                 self._artifact = None  # a server that is away does not stop the work
 
@@ -57,13 +63,17 @@ class _Shown:
         if FlowRunContext.get() is None:
             return None
         progress = 100 * done / self._most
-        return create_progress_artifact(progress=progress, key="anonymize", description="Iterations of the anonymizer")
+        return create_progress_artifact(
+            progress=progress, key="anonymize", description="Iterations of the anonymizer"
+        )
 
 
 class IterationProgress(_Shown, Observer):
     """Watches the iterations of this process; `seconds` are those of the iterations so far."""
 
-    def __init__(self, records: int, most: int, seconds: Sequence[float], keep: Keep, bar: Progress) -> None:
+    def __init__(
+        self, records: int, most: int, seconds: Sequence[float], keep: Keep, bar: Progress
+    ) -> None:
         super().__init__(records, most, len(seconds), bar)
         self.seconds, self._keep, self._began = list(seconds), keep, time.perf_counter()
 
@@ -71,7 +81,10 @@ class IterationProgress(_Shown, Observer):
         """Move on within an iteration."""
         now = time.perf_counter()
         if now - self._moved >= EVERY:
-            self._move(len(self.seconds) + records / self._records, speed=_speed(records, now - self._began))
+            self._move(
+                len(self.seconds) + records / self._records,
+                speed=_speed(records, now - self._began),
+            )
 
     def iterated(self, checkpoint: Checkpoint) -> None:
         """Keep and show one finished iteration."""
@@ -98,7 +111,11 @@ class JobProgress(_Shown):
         found = state.progress
         if found is None:
             return
-        if found.iteration > self._done and found.utility is not None and found.cover_edges is not None:
+        if (
+            found.iteration > self._done
+            and found.utility is not None
+            and found.cover_edges is not None
+        ):
             self._done = found.iteration
             self._reached(found.iteration, found.utility, found.cover_edges, found.seconds[-1])
         self._move(min(found.iteration + found.searched / self._records, self._most))
@@ -109,7 +126,9 @@ def _speed(records: int, seconds: float) -> str:
 
 
 @contextmanager
-def iteration_progress(records: int, most: int, seconds: Sequence[float], keep: Keep) -> Iterator[IterationProgress]:
+def iteration_progress(
+    records: int, most: int, seconds: Sequence[float], keep: Keep
+) -> Iterator[IterationProgress]:
     """Open the artifact (inside a flow run) and the bar for iterations of this process."""
     with _bar() as bar:
         progress = IterationProgress(records, most, seconds, keep, bar)
@@ -128,12 +147,22 @@ def job_progress(records: int, most: int) -> Iterator[JobProgress]:
 
 def _bar() -> Progress:
     """A bar on a terminal that was not asked to be quiet."""
-    alone = parent_process() is None  # where many plans run, each has a process, and all have one terminal
-    wanted = alone and sys.stderr.isatty() and logging.getLogger("prefect").isEnabledFor(logging.INFO)
+    alone = (
+        parent_process() is None
+    )  # where many plans run, each has a process, and all have one terminal
+    wanted = (
+        alone and sys.stderr.isatty() and logging.getLogger("prefect").isEnabledFor(logging.INFO)
+    )
     columns = (
         *(TextColumn("{task.description}"), BarColumn(bar_width=12)),  # all of it fits 80 columns
         *(TextColumn("{task.fields[utility]}"), TextColumn("{task.fields[speed]}")),
         *(TimeRemainingColumn(), TextColumn("left at most")),
     )
     console = Console(stderr=True)
-    return Progress(*columns, console=console, transient=True, disable=not wanted, speed_estimate_period=LOOK_BACK)
+    return Progress(
+        *columns,
+        console=console,
+        transient=True,
+        disable=not wanted,
+        speed_estimate_period=LOOK_BACK,
+    )

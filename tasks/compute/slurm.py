@@ -96,7 +96,9 @@ def partitions() -> list[str]:
 
 def _ask(*command: str) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=ANSWERS_WITHIN, check=False)  # noqa: S603
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=ANSWERS_WITHIN, check=False
+        )  # noqa: S603
     except (OSError, subprocess.TimeoutExpired):
         raise NoAnswer from None
 

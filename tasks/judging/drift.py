@@ -54,7 +54,9 @@ class Changes:
         found = list(self.excesses(limits))
         if found:
             words = "; ".join(what for what, _ in found)
-            accept = " ".join(f"--set checks.drift.{key}" for key in dict.fromkeys(key for _, key in found))
+            accept = " ".join(
+                f"--set checks.drift.{key}" for key in dict.fromkeys(key for _, key in found)
+            )
             raise GuaranteeError(
                 f"publication refused; compared with {self.version}, {words}; "
                 f"mend the source, or accept it: for one run with {accept}, for good in [checks] drift"
@@ -72,11 +74,15 @@ class Changes:
         for name, column in self.columns.items():
             if name not in limits.ignore:
                 yield from self._excesses_of(name, column, limits)
-        if self.utility is not None and not at_most(self.utility[0] - self.utility[1], limits.utility):
+        if self.utility is not None and not at_most(
+            self.utility[0] - self.utility[1], limits.utility
+        ):
             words = "utility fell from {:.4f} to {:.4f}".format(*self.utility)
             yield _above(words, "utility", limits.utility)
 
-    def _excesses_of(self, name: str, found: Drift, limits: DriftLimits) -> Iterator[tuple[str, str]]:
+    def _excesses_of(
+        self, name: str, found: Drift, limits: DriftLimits
+    ) -> Iterator[tuple[str, str]]:
         if not at_most(found.new_records / self.rows, limits.new_categories):
             words = f"column {name!r} has {_counted(found.new, 'new ')} in {found.new_records} of {self.rows} rows"
             yield _above(words, "new_categories", limits.new_categories)
@@ -86,7 +92,11 @@ class Changes:
             yield _above(words, "gone_categories", limits.gone_categories)
         chance = by_chance(self.rows_before, self.rows)
         if not at_most(found.shift, limits.shift + chance):
-            words, key = _above(f"column {name!r} has shifted by {found.shift:.4f} of the rows", "shift", limits.shift)
+            words, key = _above(
+                f"column {name!r} has shifted by {found.shift:.4f} of the rows",
+                "shift",
+                limits.shift,
+            )
             yield f"{words} and the {chance:.4f} that chance may do", key
 
 

@@ -87,7 +87,9 @@ class Floors:
 def sentence(short: Sequence[Asked], found: str, remedy: str = "") -> str:
     """Everything that falls short in one line, and what may be done."""
     words = "; ".join(asked.short for asked in short)
-    return f"{found}; {words}; {remedy or ', '.join(dict.fromkeys(asked.remedy for asked in short))}"
+    return (
+        f"{found}; {words}; {remedy or ', '.join(dict.fromkeys(asked.remedy for asked in short))}"
+    )
 
 
 # ---------------------------------------------------------------- each requirement
@@ -119,14 +121,20 @@ def _information(name: str, floor: float, measured: Manifest) -> Asked:
 
 
 def _diversity(asked: Diverse, told: Mapping[str, Any]) -> Asked:
-    measures: dict[str, Measure] = {"distinct": "distinct values", "entropy": "values by entropy", "recursive": "odds"}
+    measures: dict[str, Measure] = {
+        "distinct": "distinct values",
+        "entropy": "values by entropy",
+        "recursive": "odds",
+    }
     found: float | None
     if not told:
         found, said, words = None, "", UNMEASURED
     elif asked.kind == "distinct":
         found = told["distinct"]
         said = f"{found}"
-        words = f"a crowd has {found} distinct value{'s' * (found != 1)}, l = {asked.l} are required"
+        words = (
+            f"a crowd has {found} distinct value{'s' * (found != 1)}, l = {asked.l} are required"
+        )
     elif asked.kind == "entropy":
         found = told["effective"]
         said = f"{found:.2f}"
@@ -150,7 +158,11 @@ def _diversity(asked: Diverse, told: Mapping[str, Any]) -> Asked:
 
 def _closeness(asked: Close, told: Mapping[str, Any]) -> Asked:
     found = told.get("distance")
-    words = UNMEASURED if found is None else f"a crowd is {found:.4f} away from the whole table, above t = {asked.t}"
+    words = (
+        UNMEASURED
+        if found is None
+        else f"a crowd is {found:.4f} away from the whole table, above t = {asked.t}"
+    )
     return Asked(
         measure="distance",
         about=asked.column,

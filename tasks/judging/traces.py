@@ -12,7 +12,12 @@ WRITER = re.compile(rb"Polars( \(\w+\))?( version [\w.+-]+)?( \(build \w+\))?")
 SCHEMA = b"ARROW:schema"
 CUT = 32  # bytes from which writers cut what they state of long texts, the greatest one's last letter being the next one
 LETTER = 4  # bytes at most
-NUMBERS = {1: "i", 2: "q", 4: "f", 5: "d"}  # Parquet's physical types of which statistics can be read, as of `struct`
+NUMBERS = {
+    1: "i",
+    2: "q",
+    4: "f",
+    5: "d",
+}  # Parquet's physical types of which statistics can be read, as of `struct`
 TEXT = 6
 
 
@@ -49,7 +54,9 @@ def _parquet(content: bytes, rows: pl.DataFrame) -> Iterator[str]:
         for column, chunk in zip(there.get_columns(), group[1], strict=False):
             if 1 in chunk or 8 in chunk.get(3, {}):
                 yield "the Parquet footer holds metadata"
-            if not _tells_its_rows(column.alias(""), chunk.get(3, {})):  # polars takes a name such as ^a$ for a pattern
+            if not _tells_its_rows(
+                column.alias(""), chunk.get(3, {})
+            ):  # polars takes a name such as ^a$ for a pattern
                 yield "the Parquet file's statistics are not those of its rows"
 
 
@@ -100,7 +107,10 @@ class _Compact:
             return self._take(self._natural())
         if kind in (9, 10):
             head = self._take(1)[0]
-            return [self._value(head & 15) for _ in range(head >> 4 if head >> 4 < 15 else self._natural())]
+            return [
+                self._value(head & 15)
+                for _ in range(head >> 4 if head >> 4 < 15 else self._natural())
+            ]
         if kind == 12:
             return self.fields()
         raise ValueError("no footer of Parquet")

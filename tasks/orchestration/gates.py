@@ -37,17 +37,31 @@ GATES = {
     "beside": "No other release shows these people; or all are laid side by side, and every crowd stays as large as demanded.",
     "approved": "A person has approved these files and these numbers.",
 }
-ORDER = ("alike", "validate-ingested", "validate-binarized", "check", "require", "kept", "beside", "approved")  # the flow's
+ORDER = (
+    "alike",
+    "validate-ingested",
+    "validate-binarized",
+    "check",
+    "require",
+    "kept",
+    "beside",
+    "approved",
+)  # the flow's
 
 Judge = Callable[[Path], tuple[Mapping[str, Any], Sequence[Verdict]]]
 
 
-def judged(run: Run, stage: str, inputs: Sequence[Stored], judge: Judge) -> tuple[Stored, tuple[Verdict, ...]]:
+def judged(
+    run: Run, stage: str, inputs: Sequence[Stored], judge: Judge
+) -> tuple[Stored, tuple[Verdict, ...]]:
     """Judge once, keep the verdicts and show them; to refuse is left to who asked. `judge(folder)` returns facts, too."""
 
     def make(folder: Path) -> Mapping[str, Any]:
         facts, verdicts = judge(folder)
-        write_json(folder / VERDICT, {**_by_whom(), "verdicts": [verdict_to_json(verdict) for verdict in verdicts]})
+        write_json(
+            folder / VERDICT,
+            {**_by_whom(), "verdicts": [verdict_to_json(verdict) for verdict in verdicts]},
+        )
         return facts
 
     kept = _kept(run.path / stage)
@@ -57,7 +71,9 @@ def judged(run: Run, stage: str, inputs: Sequence[Stored], judge: Judge) -> tupl
     kept = _kept(stored.path)
     assert kept is not None
     show(run)
-    show_in_prefect(f"verdict-{stage}", summary.verdicts(kept[0]["verdicts"]), "What this border expects")
+    show_in_prefect(
+        f"verdict-{stage}", summary.verdicts(kept[0]["verdicts"]), "What this border expects"
+    )
     return stored, kept[1]
 
 
@@ -107,7 +123,9 @@ def show(run: Run) -> None:
     facts = {
         "run": run.path.name,
         "plan_sha256": run.plan_sha256,
-        "releases": [f"{release.folder.parent.name} {release.folder.name}" for release in run.ever_visible()],
+        "releases": [
+            f"{release.folder.parent.name} {release.folder.name}" for release in run.ever_visible()
+        ],
     }
     page = run.path / PAGE
     page.parent.mkdir(mode=0o700, exist_ok=True)
@@ -116,7 +134,10 @@ def show(run: Run) -> None:
 
 def _judge_gate(run: Run, name: str, found: str, *, success: bool) -> None:
     verdict = Verdict(name, (Outcome(name, None, success, GATES[name], found),))
-    write_json(run.path / GATES_FILE, {**_gates(run), name: {**_by_whom(), "verdict": verdict_to_json(verdict)}})
+    write_json(
+        run.path / GATES_FILE,
+        {**_gates(run), name: {**_by_whom(), "verdict": verdict_to_json(verdict)}},
+    )
     show(run)
 
 
@@ -128,7 +149,11 @@ def _gates(run: Run) -> dict[str, dict[str, Any]]:
     """What the gates of this attempt said so far."""
     try:
         told = read_json(run.path / GATES_FILE).items()
-        return {name: _document(each, each["verdict"]) for name, each in told if verdict_from_json(each["verdict"])}
+        return {
+            name: _document(each, each["verdict"])
+            for name, each in told
+            if verdict_from_json(each["verdict"])
+        }
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 

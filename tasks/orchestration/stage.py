@@ -33,7 +33,9 @@ def stage(run_name: str) -> Callable[[Callable[Params, Result]], Callable[Params
             assert isinstance(run, Run)
             return failures_kept(run.path, work.__name__, lambda: work(*args, **kwargs))
 
-        made: Any = task(cache_policy=NO_CACHE, persist_result=False, name=work.__name__, task_run_name=run_name)(guarded)
+        made: Any = task(
+            cache_policy=NO_CACHE, persist_result=False, name=work.__name__, task_run_name=run_name
+        )(guarded)
         return cast("Callable[Params, Result]", made)
 
     return make

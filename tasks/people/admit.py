@@ -25,9 +25,7 @@ def refuse_second_release(overlaps: Sequence[Overlap]) -> None:
     names = [name for overlap in overlaps for name in overlap.releases]
     listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
     if any(overlap.same_source for overlap in overlaps):
-        found = (
-            f"this source was released already ({listed}); two releases of one table can be intersected. Go back to that plan"
-        )
+        found = f"this source was released already ({listed}); two releases of one table can be intersected. Go back to that plan"
     else:
         most = max(overlap.people for overlap in overlaps)
         found = (

@@ -83,14 +83,22 @@ class Ledger:
         """Enter what this vault's runs have published and the ledger lacks; take back what was stopped. Needs `publishing`."""
         runs = self.vault.by_seal()
         with self._asked() as ask:
-            known = {(run, folder): bool(seen) for run, folder, seen in ask("select run, folder, published from releases")}
+            known = {
+                (run, folder): bool(seen)
+                for run, folder, seen in ask("select run, folder, published from releases")
+            }
             for seal, run in runs.items():
-                visible = {str(release.folder.parent): release.folder.name for release in run.ever_visible()}
+                visible = {
+                    str(release.folder.parent): release.folder.name
+                    for release in run.ever_visible()
+                }
                 for folder, version in visible.items():
                     if not known.get((seal, folder), False):
                         people = None if (seal, folder) in known else self.people(run)
                         self._enter(ask, run, (folder, version), people, published=True)
-                for entry in [entry for entry, seen in known.items() if entry[0] == seal and not seen]:
+                for entry in [
+                    entry for entry, seen in known.items() if entry[0] == seal and not seen
+                ]:
                     if entry[1] not in visible:
                         ask("delete from releases where run = $1 and folder = $2", *entry)
             ask("delete from people where run not in (select run from releases)")
@@ -100,7 +108,9 @@ class Ledger:
         with self._asked() as ask:
             return bool(ask("select 1 from releases where run = $1", run.seal))
 
-    def overlapping(self, run: Run | None, source_sha256: str, people: People | None) -> list[Overlap]:
+    def overlapping(
+        self, run: Run | None, source_sha256: str, people: People | None
+    ) -> list[Overlap]:
         """Other runs that released the same source or, as far as people are known yet, some of the same people."""
         return [other for other in self.others(run, source_sha256, people) if other.shares]
 
@@ -115,15 +125,22 @@ class Ledger:
             found.append(_overlap(other, rows, self._source(source_sha256), people, theirs))
         return found
 
-    def announce(self, run: Run, folder: str, version: str, people: People, seen: Collection[str]) -> list[Overlap]:
+    def announce(
+        self, run: Run, folder: str, version: str, people: People, seen: Collection[str]
+    ) -> list[Overlap]:
         """Enter a release that is about to become visible; returns overlapping ones of other runs than those seen before.
 
         If there are any, nothing was entered. Looking and entering are one transaction.
         """
         with self._asked() as ask:
-            new = {other: rows for other, rows in _released(ask, run.seal).items() if other not in seen}
+            new = {
+                other: rows for other, rows in _released(ask, run.seal).items() if other not in seen
+            }
             source = self._source(run.source_sha256)
-            found = [_overlap(other, rows, source, people, _entered(ask, other)) for other, rows in new.items()]
+            found = [
+                _overlap(other, rows, source, people, _entered(ask, other))
+                for other, rows in new.items()
+            ]
             if shares := [overlap for overlap in found if overlap.shares]:
                 return shares
             self._enter(ask, run, (folder, version), people, published=False)
@@ -132,7 +149,9 @@ class Ledger:
     def confirm(self, run: Run, folder: str) -> None:
         """Note that what was announced is visible."""
         with self._asked() as ask:
-            ask("update releases set published = 1 where run = $1 and folder = $2", run.seal, folder)
+            ask(
+                "update releases set published = 1 where run = $1 and folder = $2", run.seal, folder
+            )
 
     def people(self, run: Run) -> People:
         """Those that a run releases, from its stages; without identifiers where they were not digested under this key."""
@@ -144,11 +163,15 @@ class Ledger:
         table = pl.read_parquet(ingested.file(TABLE))[load(binarized)[1]]
         return People.of(self.key, table, pl.DataFrame())
 
-    def _enter(self, ask: Ask, run: Run, place: tuple[str, str], people: People | None, *, published: bool) -> None:
+    def _enter(
+        self, ask: Ask, run: Run, place: tuple[str, str], people: People | None, *, published: bool
+    ) -> None:
         folder, version = place
         seal, name = run.seal, folder.rpartition("/")[2]
         records = run.whole("binarize")
-        published |= (1,) in ask("select published from releases where run = $1 and folder = $2", seal, folder)
+        published |= (1,) in ask(
+            "select published from releases where run = $1 and folder = $2", seal, folder
+        )
         entry = (seal, folder, name, version, run.plan_sha256, self._source(run.source_sha256))
         ask("delete from releases where run = $1 and folder = $2", seal, folder)
         ask(
@@ -159,7 +182,13 @@ class Ledger:
             return
         ask("delete from people where run = $1", seal)
         for kind in people.digests:
-            ask("insert into people values ($1, $2, $3, $4)", seal, kind, int(kind in people.repeated), people.shuffled(kind))
+            ask(
+                "insert into people values ($1, $2, $3, $4)",
+                seal,
+                kind,
+                int(kind in people.repeated),
+                people.shuffled(kind),
+            )
 
     def _source(self, sha256: str) -> str:
         """A table that can be guessed must not be recognised without the key."""
@@ -179,7 +208,11 @@ class Ledger:
         except ImportError:
             refusal = "a ledger in PostgreSQL needs the driver: pip install 'crowdcover[postgres]'"
         except FOREIGN_ERRORS as error:
-            remedy = "check publish.ledger" if self.uri else "if it is damaged, move it away: it is built anew from the runs"
+            remedy = (
+                "check publish.ledger"
+                if self.uri
+                else "if it is damaged, move it away: it is built anew from the runs"
+            )
             refusal = f"{where} does not answer ({type(error).__name__}), and nothing is published without it; {remedy}"
         if refusal:
             raise LedgerError(refusal)
@@ -195,11 +228,16 @@ class Ledger:
         from adbc_driver_postgresql import dbapi
 
         patient = f"{'&' if '?' in self.uri else '?'}connect_timeout={WAIT}"
-        with closing(dbapi.connect(self.uri + patient)) as connection, closing(connection.cursor()) as cursor:
+        with (
+            closing(dbapi.connect(self.uri + patient)) as connection,
+            closing(connection.cursor()) as cursor,
+        ):
 
             def ask(words: str, *values: Any) -> list[tuple[Any, ...]]:
                 cursor.execute(words, values or None)
-                return [tuple(row) for row in cursor.fetchall()] if words.startswith("select") else []
+                return (
+                    [tuple(row) for row in cursor.fetchall()] if words.startswith("select") else []
+                )
 
             for step in TURN:
                 ask(step)
@@ -219,7 +257,9 @@ class Ledger:
             for entry in (("schema", SCHEMA), ("key", self.key_print)):
                 ask("insert into about values ($1, $2)", *entry)
         elif about.get("schema") != SCHEMA:
-            raise LedgerError("the ledger was written by another version of crowdcover; use that version")
+            raise LedgerError(
+                "the ledger was written by another version of crowdcover; use that version"
+            )
         elif about.get("key") != self.key_print:
             raise LedgerError(
                 f"the ledger was begun with another key than this vault's {LEDGER_KEY}, so nobody could be recognised; copy "
@@ -229,16 +269,32 @@ class Ledger:
 
 def _released(ask: Ask, seal: str) -> dict[str, list[tuple[Any, ...]]]:
     """What other runs than this one have released: run -> name, version, source of each."""
-    rows = ask("select run, name, version, source from releases where run <> $1 order by at, run, folder", seal)
-    return {run: [row[1:] for row in rows if row[0] == run] for run in dict.fromkeys(row[0] for row in rows)}
+    rows = ask(
+        "select run, name, version, source from releases where run <> $1 order by at, run, folder",
+        seal,
+    )
+    return {
+        run: [row[1:] for row in rows if row[0] == run]
+        for run in dict.fromkeys(row[0] for row in rows)
+    }
 
 
 def _entered(ask: Ask, run: str) -> People:
     rows = ask("select kind, repeated, persons from people where run = $1", run)
-    return People(0, {kind: persons for kind, _, persons in rows}, frozenset(kind for kind, often, _ in rows if often))
+    return People(
+        0,
+        {kind: persons for kind, _, persons in rows},
+        frozenset(kind for kind, often, _ in rows if often),
+    )
 
 
-def _overlap(run: str, rows: Sequence[tuple[Any, ...]], source: str, people: People | None, theirs: People | None) -> Overlap:
+def _overlap(
+    run: str,
+    rows: Sequence[tuple[Any, ...]],
+    source: str,
+    people: People | None,
+    theirs: People | None,
+) -> Overlap:
     shared = 0 if people is None or theirs is None else int((partners(people, theirs) >= 0).sum())
     names = tuple(f"{name} {version}" for name, version, _ in rows)
     return Overlap(run, names, any(row[2] == source for row in rows), shared)
@@ -247,7 +303,11 @@ def _overlap(run: str, rows: Sequence[tuple[Any, ...]], source: str, people: Peo
 def write_people(people: People, path: Any) -> dict[str, Any]:
     """Write digests in the order of the records; returns what else is to be known of them."""
     path.write_bytes(b"".join(people.digests.values()))
-    return {"shape": [people.records], "kinds": list(people.digests), "repeated": sorted(people.repeated)}
+    return {
+        "shape": [people.records],
+        "kinds": list(people.digests),
+        "repeated": sorted(people.repeated),
+    }
 
 
 def read_people(stored: Stored) -> People:

@@ -25,7 +25,9 @@ NOT_UTF8 = (
     "{foreign} of the {all} lines read of the source are not UTF-8 text; "
     "convert it (e.g. iconv -f LATIN1 -t UTF-8); a compressed file must be named .gz"
 )
-BAD_GZIP = "the source is named .gz, but its gzip stream is damaged, breaks off or is none; write it anew"
+BAD_GZIP = (
+    "the source is named .gz, but its gzip stream is damaged, breaks off or is none; write it anew"
+)
 BAD_QUOTES = "a quoted field of the source does not end, ends before its separator or is over 16 MiB; mend the quotes"
 FOREIGN_ERRORS = (Exception, pl.exceptions.PanicException)  # polars panics on some damaged files
 
@@ -40,7 +42,9 @@ def first_rows(path: Path, separator: str, number: int) -> list[list[str]]:
     return first
 
 
-def read_csv(path: Path, separator: str, header: bool, names: Sequence[str], needed: Sequence[str]) -> pl.DataFrame:
+def read_csv(
+    path: Path, separator: str, header: bool, names: Sequence[str], needed: Sequence[str]
+) -> pl.DataFrame:
     """The needed ones of the named columns as text; refused unless every row has a field for each name."""
     marks: Counter[str] = Counter()
     rows = _count_rows(path, separator, len(names), marks) - header
@@ -63,7 +67,9 @@ def _rows(path: Path, separator: str, marks: Counter[str]) -> Generator[list[str
     refusal = ""
     try:
         with _open_text(path) as handle:
-            yield from filter(None, csv.reader(_marked(handle, marks), delimiter=separator, strict=True))
+            yield from filter(
+                None, csv.reader(_marked(handle, marks), delimiter=separator, strict=True)
+            )
     except (EOFError, zlib.error, gzip.BadGzipFile):
         refusal = BAD_GZIP
     except OSError:
@@ -81,7 +87,9 @@ def _marked(handle: IO[str], marks: Counter[str]) -> Iterator[str]:
     for line in handle:
         marks["all"] += 1
         marks["odd"] += line.isspace() or line.endswith("\r")
-        marks["foreign"] += "\0" in line or (not line.isascii() and NO_TEXT.search(line) is not None)
+        marks["foreign"] += "\0" in line or (
+            not line.isascii() and NO_TEXT.search(line) is not None
+        )
         yield line
 
 
@@ -98,7 +106,9 @@ def _count_rows(path: Path, separator: str, fields: int, marks: Counter[str]) ->
     return total
 
 
-def _parse_plain(path: Path, separator: str, header: bool, places: Sequence[int]) -> pl.DataFrame | None:
+def _parse_plain(
+    path: Path, separator: str, header: bool, places: Sequence[int]
+) -> pl.DataFrame | None:
     """Some columns by polars; None where it takes the text for no CSV."""
     try:
         return pl.read_csv(
@@ -121,5 +131,7 @@ def _parse(path: Path, separator: str, header: bool, places: Sequence[int]) -> p
         if header:
             next(rows)
         while block := list(islice(rows, ROWS_AT_ONCE)):
-            blocks.append(pl.DataFrame({str(place): [row[place] for row in block] for place in places}))
+            blocks.append(
+                pl.DataFrame({str(place): [row[place] for row in block] for place in places})
+            )
     return pl.concat(blocks)

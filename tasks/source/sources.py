@@ -39,9 +39,13 @@ class Source:
         """csv, parquet, arrow or sql."""
         if self.path is None:
             return "sql"
-        return {".parquet": "parquet", ".pq": "parquet", ".arrow": "arrow", ".ipc": "arrow", ".feather": "arrow"}.get(
-            self.path.suffix.lower(), "csv"
-        )
+        return {
+            ".parquet": "parquet",
+            ".pq": "parquet",
+            ".arrow": "arrow",
+            ".ipc": "arrow",
+            ".feather": "arrow",
+        }.get(self.path.suffix.lower(), "csv")
 
 
 def fingerprint(source: Source) -> str:
@@ -79,7 +83,9 @@ def read(source: Source, names: Sequence[str], wanted: Sequence[Column]) -> pl.D
     return read_together(source, names, [wanted])[0]
 
 
-def read_together(source: Source, names: Sequence[str], groups: Sequence[Sequence[Column]]) -> list[pl.DataFrame]:
+def read_together(
+    source: Source, names: Sequence[str], groups: Sequence[Sequence[Column]]
+) -> list[pl.DataFrame]:
     """Read groups of columns, one table each, in one go: a database may give another order of rows at the next.
 
     Identifier and dropped columns are never loaded unless they are wanted (a column that holds k).
@@ -98,11 +104,16 @@ def read_together(source: Source, names: Sequence[str], groups: Sequence[Sequenc
         scan = _scan_file(source)
         _require_names(scan.collect_schema().names(), needed)
         damaged = "the source breaks off or is damaged: not every row could be read; write it anew"
-        frame = attempt(lambda: scan.select(cs.by_name(*needed)).collect(engine="streaming"), damaged)
+        frame = attempt(
+            lambda: scan.select(cs.by_name(*needed)).collect(engine="streaming"), damaged
+        )
     if frame.height < 2:
         rows = "1 row" if frame.height else "no rows"
         raise InputError(f"the source has {rows}; at least 2 are required to hide anyone")
-    return [pl.DataFrame({column.name: typed(frame, column, source.missing) for column in group}) for group in groups]
+    return [
+        pl.DataFrame({column.name: typed(frame, column, source.missing) for column in group})
+        for group in groups
+    ]
 
 
 # ---------------------------------------------------------------- files and databases
@@ -112,7 +123,9 @@ def _require_file(path: Path, key: str = "source.path") -> None:
     if path.is_dir():
         raise InputError(f"a folder is no source; {key} must name one file")
     if not path.is_file():
-        raise InputError(f"the source file {path.name} was not found; mend {key} (a plan's paths start at its folder)")
+        raise InputError(
+            f"the source file {path.name} was not found; mend {key} (a plan's paths start at its folder)"
+        )
     if path.stat().st_size == 0:
         raise InputError(EMPTY)
 
@@ -122,7 +135,9 @@ def _distinct(names: Sequence[str]) -> list[str]:
     stripped = [name.strip() for name in names]
     doubled = len(stripped) - len(set(stripped))
     if doubled:
-        raise InputError(f"{doubled} of {len(names)} column names of the source occur more than once; rename them")
+        raise InputError(
+            f"{doubled} of {len(names)} column names of the source occur more than once; rename them"
+        )
     return stripped
 
 
@@ -160,9 +175,12 @@ def _read_sql(source: Source) -> pl.DataFrame:
         refusal = f"the database did not answer source.query ({type(error).__name__}); check source.uri and source.query"
     else:
         names = _distinct(frame.columns)
-        frame = pl.DataFrame({name: stored(series) for name, series in zip(names, frame, strict=True)})
+        frame = pl.DataFrame(
+            {name: stored(series) for name, series in zip(names, frame, strict=True)}
+        )
         return attempt(
-            lambda: _sorted(frame), "source.query selects values that cannot be read, such as infinite dates; cast them"
+            lambda: _sorted(frame),
+            "source.query selects values that cannot be read, such as infinite dates; cast them",
         )
     raise InputError(refusal)
 

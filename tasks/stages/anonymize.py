@@ -27,7 +27,12 @@ COVER = "cover.npz"
 
 @stage("anonymize")
 def anonymize(
-    run: Run, ingested: Stored, binarized: Stored, columns: tuple[Column, ...], anonymizer: Anonymizer, compute: engines.Compute
+    run: Run,
+    ingested: Stored,
+    binarized: Stored,
+    columns: tuple[Column, ...],
+    anonymizer: Anonymizer,
+    compute: engines.Compute,
 ) -> Stored:
     """Store the cover, what each iteration reached, the release's rows and, apart, the canonical matching."""
     inputs = [ingested.sha256, binarized.sha256]
@@ -44,7 +49,9 @@ def anonymize(
         rows.write_parquet(folder / PARQUET)
         write_csv(rows, folder / CSV)
         (folder / CODEBOOK).write_bytes(binarized.file(CODEBOOK).read_bytes())
-        matching.with_columns(record=pl.Series(source_row)[matching["record"]]).write_parquet(folder / MATCHING)
+        matching.with_columns(record=pl.Series(source_row)[matching["record"]]).write_parquet(
+            folder / MATCHING
+        )
         return {"shape": [rows.height, rows.width], "iterations": timed(masked.iterations, seconds)}
 
     standing = run.whole("anonymize") if run.ever_visible() else None
@@ -56,7 +63,11 @@ def anonymize(
 
 
 def _rows(
-    seed: bytes, masked: MaskedTable, seat: NDArray[np.int64], frame: pl.DataFrame, columns: Sequence[Column]
+    seed: bytes,
+    masked: MaskedTable,
+    seat: NDArray[np.int64],
+    frame: pl.DataFrame,
+    columns: Sequence[Column],
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The release's rows in the order of their random keys, and record -> key."""
     keys = secrecy.distinct_keys(seed, "keys", masked.table.records)
@@ -76,5 +87,8 @@ def _rows(
 
 def write_csv(rows: pl.DataFrame, path: Path) -> None:
     """Gzip without time or name inside: the same rows give the same bytes."""
-    with path.open("wb") as raw, gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as packed:
+    with (
+        path.open("wb") as raw,
+        gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as packed,
+    ):
         rows.write_csv(cast("IO[bytes]", packed))

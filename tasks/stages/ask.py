@@ -12,7 +12,9 @@ from tasks.vault.storage import Run, holds_files, write_private
 
 
 @stage("ask for approval")
-def ask(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any], given: timedelta) -> Request:
+def ask(
+    run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any], given: timedelta
+) -> Request:
     """The request that is about exactly this release, asked now if it was not asked before."""
     manifest = draft(run, checked, to, claims)
     hashes = checked.rows.record["files"]
@@ -26,7 +28,9 @@ def ask(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str,
         _write_page(run, manifest, checked)
         return approval.amend(page=page_sha256(run))
     _write_page(run, manifest, checked)
-    log(f"asked for approval of {manifest['privacy']['records']} rows as {manifest['name']} {manifest['version']}")
+    log(
+        f"asked for approval of {manifest['privacy']['records']} rows as {manifest['name']} {manifest['version']}"
+    )
     return approval.ask(Request.of(question, page_sha256(run), given))
 
 

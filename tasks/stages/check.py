@@ -58,13 +58,20 @@ def check(
     """Recompute every guarantee from the source and the rows; refuse publication if one is broken, or a check not reached."""
 
     def make(folder: Path) -> tuple[Mapping[str, Any], list[Verdict]]:
-        audit = audit_rows(anonymized.path, formats, source, columns, demand, anonymized.file(MATCHING))
+        audit = audit_rows(
+            anonymized.path, formats, source, columns, demand, anonymized.file(MATCHING)
+        )
         measured, findings = audit.measured, _of_audit(audit)
         if not audit.holds or measured is None:
             return {"verdicts": [audit.sentence()]}, [findings]
         released = _great_expectations(measured, anonymized)
         found = measured.crowds
-        np.savez(folder / CROWDS, demanded=found.demanded, compatible=found.compatible, matchable=found.matchable)
+        np.savez(
+            folder / CROWDS,
+            demanded=found.demanded,
+            compatible=found.compatible,
+            matchable=found.matchable,
+        )
         return {
             "shape": [len(found.demanded)],
             "rows_sha256": anonymized.sha256,
@@ -94,12 +101,19 @@ def _require(run: Run, verdict: Stored, floors: Floors) -> None:
         from validations.run import run as checkpoint
 
         told = checkpoint(required.suite(asked), required.frame(asked))
-        outcomes = [replace(outcome, found=each.told) for outcome, each in zip(told.outcomes, asked, strict=True)]
+        outcomes = [
+            replace(outcome, found=each.told)
+            for outcome, each in zip(told.outcomes, asked, strict=True)
+        ]
         return {}, [replace(told, outcomes=tuple(outcomes))]
 
     _, (border,) = judged(run, REQUIRED, [verdict], make)
     if not border.success:
-        failed = [each for each, outcome in zip(asked, border.outcomes, strict=True) if not outcome.success]
+        failed = [
+            each
+            for each, outcome in zip(asked, border.outcomes, strict=True)
+            if not outcome.success
+        ]
         short = [each for each in failed if not each.holds]
         # Where Great Expectations broke, a number may well reach its limit: then only the expectations are named.
         words = sentence(short, REFUSED) if short == failed else f"{REFUSED}; {border.sentence()}"
@@ -109,7 +123,9 @@ def _require(run: Run, verdict: Stored, floors: Floors) -> None:
 
 def _of_audit(audit: Audit) -> Verdict:
     """The audit's findings in the form of the other borders."""
-    outcomes = [Outcome(each.guarantee, None, each.holds, found=each.words) for each in audit.findings]
+    outcomes = [
+        Outcome(each.guarantee, None, each.holds, found=each.words) for each in audit.findings
+    ]
     return Verdict("audited", tuple(outcomes))
 
 
@@ -122,7 +138,10 @@ def _great_expectations(measured: Measured, anonymized: Stored) -> Verdict:
     book = measured.codebook
     frame = {
         released.KEY: np.array(rows[KEY].to_list(), dtype=object),
-        **{released.CELL + a.name: sizes for a, sizes in zip(book.attributes, measured.sizes, strict=True)},
+        **{
+            released.CELL + a.name: sizes
+            for a, sizes in zip(book.attributes, measured.sizes, strict=True)
+        },
         released.DEMANDED: measured.crowds.demanded.astype(np.int64),
         released.COMPATIBLE: measured.crowds.compatible,
         released.MATCHABLE: measured.crowds.matchable,

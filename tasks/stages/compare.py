@@ -32,19 +32,30 @@ class LastRelease:
     limits: DriftLimits
 
 
-def last_release(vault: Vault, run: Run, parent: Path, limits: DriftLimits | None) -> LastRelease | None:
+def last_release(
+    vault: Vault, run: Run, parent: Path, limits: DriftLimits | None
+) -> LastRelease | None:
     """The highest version in this folder that another run of the vault has published, before this run did."""
     if limits is None:
         log("checks.drift is off: nothing is compared with earlier releases")
         return None
-    found = sorted(_earlier(vault, run, parent), key=lambda each: (_number(each[1]), each[1].stands()))
+    found = sorted(
+        _earlier(vault, run, parent), key=lambda each: (_number(each[1]), each[1].stands())
+    )
     if not found:
-        log("the vault knows no earlier release of this name in this folder: nothing to compare with")
+        log(
+            "the vault knows no earlier release of this name in this folder: nothing to compare with"
+        )
         return None
     other, release = found.pop()
     version = release.folder.name
-    if not (release.stands() and holds_files(release.folder, read_json(release.folder / MANIFEST)["files"])):
-        log(f"{version} is gone or not what was published; it is what the vault keeps of it that is compared with")
+    if not (
+        release.stands()
+        and holds_files(release.folder, read_json(release.folder / MANIFEST)["files"])
+    ):
+        log(
+            f"{version} is gone or not what was published; it is what the vault keeps of it that is compared with"
+        )
     table, utility = _remembered(other), _utility(other)
     if table is None or utility is None:
         raise GuaranteeError(
@@ -74,7 +85,9 @@ def compare(
     return found
 
 
-def drift_claims(run: Run, last: LastRelease | None, found: Changes | None, checked: CheckedRelease) -> dict[str, Any]:
+def drift_claims(
+    run: Run, last: LastRelease | None, found: Changes | None, checked: CheckedRelease
+) -> dict[str, Any]:
     """The manifest's drift section, if there is one; a release that keeps much less than the last one did is refused."""
     if last is None or found is None:
         return {}
@@ -114,6 +127,8 @@ def _remembered(run: Run) -> dict[str, Any] | None:
 
 def _utility(run: Run) -> float | None:
     try:
-        return float(read_json(run.path / "check" / "stage.json")["facts"]["utility"]["suppression"])
+        return float(
+            read_json(run.path / "check" / "stage.json")["facts"]["utility"]["suppression"]
+        )
     except UNREADABLE:
         return None

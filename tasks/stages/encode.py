@@ -25,11 +25,24 @@ def binarize(run: Run, ingested: Stored, columns: tuple[Column, ...], demand: De
     def make(folder: Path) -> Mapping[str, Any]:
         frame = pl.read_parquet(ingested.file(TABLE))
         demands = ingested.file(DEMAND)
-        table, kept = encoded(frame, pl.read_parquet(demands) if demands.exists() else None, columns, demand)
-        (folder / CODEBOOK).write_text(json.dumps(codebook_to_json(table.codebook), ensure_ascii=False), encoding="utf-8")
-        np.savez(folder / BITS, codes=table.codes, bits=table.bits, k=table.k, blank=table.blank, kept=np.flatnonzero(kept))
+        table, kept = encoded(
+            frame, pl.read_parquet(demands) if demands.exists() else None, columns, demand
+        )
+        (folder / CODEBOOK).write_text(
+            json.dumps(codebook_to_json(table.codebook), ensure_ascii=False), encoding="utf-8"
+        )
+        np.savez(
+            folder / BITS,
+            codes=table.codes,
+            bits=table.bits,
+            k=table.k,
+            blank=table.blank,
+            kept=np.flatnonzero(kept),
+        )
         return {"shape": [table.records, table.codebook.features], "dropped": int((~kept).sum())}
 
     stored = run.once("binarize", [ingested], make)
-    log(f"binarized {stored.shape[0]} records into {stored.shape[1]} features; {stored.facts['dropped']} records dropped")
+    log(
+        f"binarized {stored.shape[0]} records into {stored.shape[1]} features; {stored.facts['dropped']} records dropped"
+    )
     return stored

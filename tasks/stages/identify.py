@@ -32,7 +32,11 @@ def identify(
 
     def make(folder: Path) -> Mapping[str, Any]:
         _, stays = load(binarized)
-        wanted = [Column(name=column.name, role="drop") for column in columns if column.role == "identifier"]
+        wanted = [
+            Column(name=column.name, role="drop")
+            for column in columns
+            if column.role == "identifier"
+        ]
         identifiers = pl.DataFrame()
         if wanted:
             identifiers = read(source, [column.name for column in columns], wanted)[stays]

@@ -26,12 +26,22 @@ def ingest(run: Run, source: Source, columns: tuple[Column, ...], demand: Demand
         if k_values is not None:
             k_values.write_parquet(folder / DEMAND)
         require_unchanged(source, run.source_sha256)
-        absent = demand.absent(arrays(k_values)[k_values.columns[0]]) if k_values is not None and demand.by else 0
-        facts = {"source_columns": len(columns), "profile": remembered(table, columns), "absent_groups": absent}
+        absent = (
+            demand.absent(arrays(k_values)[k_values.columns[0]])
+            if k_values is not None and demand.by
+            else 0
+        )
+        facts = {
+            "source_columns": len(columns),
+            "profile": remembered(table, columns),
+            "absent_groups": absent,
+        }
         return {"shape": [table.height, table.width], **facts}
 
     stored = run.once("ingest", [], make)
     log(f"ingested {stored.shape[0]} rows, {stored.shape[1]} of {len(columns)} columns")
     if absent := stored.facts.get("absent_groups"):
-        log(f"{absent} of the {len(demand.levels)} groups that privacy.k names have no row; are they spelt as in the source?")
+        log(
+            f"{absent} of the {len(demand.levels)} groups that privacy.k names have no row; are they spelt as in the source?"
+        )
     return stored

@@ -53,7 +53,9 @@ def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[
     with to.ledger.vault.publishing():
         to.ledger.mend()
         with refusals_shown(run, "beside"):
-            others, section = _beside_others(run, checked, to)  # once more: others may have published since
+            others, section = _beside_others(
+                run, checked, to
+            )  # once more: others may have published since
             _refuse_unapproved(claims, section)
         try:
             manifest = _publish(run, checked, to, {**claims, **section}, others)
@@ -65,7 +67,9 @@ def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[
     announce(manifest)
     if "second_release" in manifest:
         log(words(manifest["second_release"]))
-    log(f"published {manifest['privacy']['records']} rows as {manifest['name']} {manifest['version']}")
+    log(
+        f"published {manifest['privacy']['records']} rows as {manifest['name']} {manifest['version']}"
+    )
     return to.parent / str(manifest["version"])
 
 
@@ -77,7 +81,9 @@ def beside_others(run: Run, checked: CheckedRelease, to: Destination) -> dict[st
     return section
 
 
-def _beside_others(run: Run, checked: CheckedRelease, to: Destination) -> tuple[list[str], dict[str, Any]]:
+def _beside_others(
+    run: Run, checked: CheckedRelease, to: Destination
+) -> tuple[list[str], dict[str, Any]]:
     """The other runs that were looked at, and the manifest's section on those that released the same people, if allowed."""
     others = to.ledger.others(run, run.source_sha256, to.ledger.people(run))
     overlaps = [other for other in others if other.shares]
@@ -99,11 +105,17 @@ def _refuse_unapproved(claims: Mapping[str, Any], section: Mapping[str, Any]) ->
 
 
 def _publish(
-    run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any], others: Sequence[str]
+    run: Run,
+    checked: CheckedRelease,
+    to: Destination,
+    claims: Mapping[str, Any],
+    others: Sequence[str],
 ) -> dict[str, Any]:
     manifest = draft(run, checked, to, claims)
     final = to.parent / str(manifest["version"])
-    refuse_second_release(to.ledger.announce(run, str(to.parent), final.name, to.ledger.people(run), others))
+    refuse_second_release(
+        to.ledger.announce(run, str(to.parent), final.name, to.ledger.people(run), others)
+    )
     to.parent.mkdir(parents=True, exist_ok=True)
     for leftover in to.parent.glob(f".*.{run.path.name}.partial"):
         shutil.rmtree(leftover)
@@ -117,7 +129,9 @@ def _publish(
     for file in to.files:
         if manifest["files"][file] != judged[file]:
             shutil.rmtree(aside)
-            raise GuaranteeError(f"publication refused; the vault's {file} changed after it was checked; run again")
+            raise GuaranteeError(
+                f"publication refused; the vault's {file} changed after it was checked; run again"
+            )
     write_json(aside / MANIFEST, manifest)
     for path in (*aside.iterdir(), aside):
         path.chmod(0o755 if path.is_dir() else 0o644)
@@ -129,13 +143,19 @@ def _publish(
     try:
         to.ledger.confirm(run, str(to.parent))
     except LedgerError:
-        log("the ledger does not know yet that the release is visible; its entry counts all the same")
+        log(
+            "the ledger does not know yet that the release is visible; its entry counts all the same"
+        )
     return manifest
 
 
-def draft(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any]) -> dict[str, Any]:
+def draft(
+    run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any]
+) -> dict[str, Any]:
     """The manifest as it would be published now, but for the hashes of the files."""
-    return _manifest(run, checked, {"name": to.parent.name, "version": _version(run, to.parent), **claims})
+    return _manifest(
+        run, checked, {"name": to.parent.name, "version": _version(run, to.parent), **claims}
+    )
 
 
 def published(run: Run, parent: Path, floors: Floors) -> Path | None:
@@ -153,7 +173,9 @@ def published(run: Run, parent: Path, floors: Floors) -> Path | None:
     return release.folder
 
 
-def announce(manifest: Mapping[str, Any], what: str = "release", words: str = "Guarantee and utility") -> None:
+def announce(
+    manifest: Mapping[str, Any], what: str = "release", words: str = "Guarantee and utility"
+) -> None:
     """Guarantee and utility as a markdown artifact of the flow run."""
     slug = re.sub(r"[^a-z0-9]+", "-", f"{what}-{manifest['name']}".lower()).strip("-")
     show_in_prefect(slug, summary.markdown(manifest), words)
@@ -164,7 +186,9 @@ def _version(run: Run, parent: Path) -> str:
     release = run.released(parent)
     if release and not release.folder.exists():
         return release.folder.name
-    taken = [int(found[1]) for path in parent.glob("*") if (found := re.fullmatch(r"v(\d+)", path.name))]
+    taken = [
+        int(found[1]) for path in parent.glob("*") if (found := re.fullmatch(r"v(\d+)", path.name))
+    ]
     return f"v{max(taken, default=0) + 1}"
 
 

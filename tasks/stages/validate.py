@@ -28,7 +28,9 @@ def validate(run: Run, stored: Stored, border: Border, columns: tuple[Column, ..
         # Great Expectations takes seconds to import: only where a border is really crossed.
         from validations.run import run as checkpoint
 
-        return checkpoint(*(_ingested(stored, columns) if border == "ingested" else _binarized(stored)))
+        return checkpoint(
+            *(_ingested(stored, columns) if border == "ingested" else _binarized(stored))
+        )
 
     found, (verdict,) = judged(run, f"validate-{border}", [stored], lambda _: ({}, [judge()]))
     if not verdict.success:
@@ -53,5 +55,7 @@ def _binarized(stored: Stored) -> tuple[Any, Mapping[str, Any]]:
 
     table, _ = load(stored)
     levels = decode(table.codebook, table.bits)
-    frame = {f"level:{a.name}": level for a, level in zip(table.codebook.attributes, levels, strict=True)}
+    frame = {
+        f"level:{a.name}": level for a, level in zip(table.codebook.attributes, levels, strict=True)
+    }
     return binarized.suite(table.codebook, table.records), {**frame, "k": table.k.astype(np.int64)}

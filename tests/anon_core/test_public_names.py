@@ -14,7 +14,9 @@ def test_public_names_are_pinned():
         "write_cells",
     ]  # fmt: skip
     assert anon_core.__all__ == sorted(anon_core.__all__) == dir(anon_core)
-    assert all(callable(getattr(anon_core, name)) or name == "ANONYMIZERS" for name in anon_core.__all__)
+    assert all(
+        callable(getattr(anon_core, name)) or name == "ANONYMIZERS" for name in anon_core.__all__
+    )
 
 
 def test_importing_the_core_loads_no_compiler():

@@ -16,4 +16,6 @@ def test_ranks_are_measured_phase_by_phase(capsys):
     assert printed["bytes_equal"] == "True"
     assert float(printed["ranks_2_bytes_sent_an_iteration"]) > 0
     for ranks in (1, 2):
-        assert all(float(printed[f"ranks_{ranks}_{phase}_seconds_an_iteration"]) for phase in PHASES)
+        assert all(
+            float(printed[f"ranks_{ranks}_{phase}_seconds_an_iteration"]) for phase in PHASES
+        )

@@ -20,7 +20,10 @@ def real(name, records=None):
 
 
 def same(one, other):
-    return all(np.array_equal(getattr(one, part), getattr(other, part)) for part in ("codes", "bits", "k", "blank"))
+    return all(
+        np.array_equal(getattr(one, part), getattr(other, part))
+        for part in ("codes", "bits", "k", "blank")
+    )
 
 
 def test_poker_has_the_features_and_demands_of_the_paper():
@@ -91,7 +94,9 @@ def test_companions_share_the_key_and_reach_every_row():
 def test_mixed_takes_each_column_from_its_rows():
     frame = pl.DataFrame({"a": ["x", "y", "z"], "b": ["p", "q", "p"], "c": ["1", "2", "3"]})
     whole = tables.coded(frame, Demand(constant=2))
-    table = tables.mixed(whole, {("a", "c"): np.array([2, 0]), ("b",): np.array([1, 1])}, Demand(constant=1))
+    table = tables.mixed(
+        whole, {("a", "c"): np.array([2, 0]), ("b",): np.array([1, 1])}, Demand(constant=1)
+    )
     assert table.codes.tolist() == [[2, 0], [1, 1], [2, 0]]
     assert np.array_equal(encoding.decode(table.codebook, table.bits), table.codes)
     assert tables.distinct_rows(table) == 2
@@ -121,12 +126,17 @@ def test_real_sets_have_the_features_of_the_paper(name, records, features, k):
 
 
 def test_adult_readings_differ_only_where_a_value_is_unknown():
-    bits = [np.unpackbits(real(name).bits.view(np.uint8), axis=1, bitorder="little") for name in ("adult", "adult-zeros")]
+    bits = [
+        np.unpackbits(real(name).bits.view(np.uint8), axis=1, bitorder="little")
+        for name in ("adult", "adult-zeros")
+    ]
     assert (bits[0] >= bits[1]).all()
     assert int((bits[0] - bits[1]).sum()) == 4262
 
 
-@pytest.mark.parametrize(("name", "features"), [("census", 68), ("cms", 512), ("open-payments", 399)])
+@pytest.mark.parametrize(
+    ("name", "features"), [("census", 68), ("cms", 512), ("open-payments", 399)]
+)
 def test_drawn_sets_have_their_features_and_repeat(name, features):
     table = real(name, 2000)
     assert (table.records, table.codebook.features) == (2000, features)
@@ -145,7 +155,17 @@ def test_poker_repeats():
 
 
 def test_a_run_in_a_child_prints_its_lines_under_a_prefix(capfd):
-    values = in_child("p", "benchmarks.one_run", "poker", "--records", "300", "--iterations", "1", "--threads", "1")
+    values = in_child(
+        "p",
+        "benchmarks.one_run",
+        "poker",
+        "--records",
+        "300",
+        "--iterations",
+        "1",
+        "--threads",
+        "1",
+    )
     assert values["records"] == "300"
     assert values["iterations"] == "1"
     assert float(values["peak_memory_MiB"]) >= float(values["memory_before_MiB"])

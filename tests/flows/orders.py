@@ -29,7 +29,15 @@ def people(records=90, draws=3, first=0):
         illness = f"illness-{number % 5}"
         smokes = chance.choice(["yes", "no"])
         rows.append(
-            (f"ident-{first + number:05d}", chance.randint(18, 80), city, smokes, illness, f"note-{number}", f"junk-{number}")
+            (
+                f"ident-{first + number:05d}",
+                chance.randint(18, 80),
+                city,
+                smokes,
+                illness,
+                f"note-{number}",
+                f"junk-{number}",
+            )
         )
     return rows
 
@@ -71,11 +79,20 @@ class Order:
     def write(self, **sections):
         """Write the plan, sections merged into it."""
         for name, section in sections.items():
-            self.document[name] = {**self.document.get(name, {}), **section} if isinstance(section, dict) else section
-        lines = [f"{key} = {_toml(value)}" for key, value in self.document.items() if not isinstance(value, dict)]
+            self.document[name] = (
+                {**self.document.get(name, {}), **section} if isinstance(section, dict) else section
+            )
+        lines = [
+            f"{key} = {_toml(value)}"
+            for key, value in self.document.items()
+            if not isinstance(value, dict)
+        ]
         for name, section in self.document.items():
             if name == "columns":
-                lines += [f"[columns.{json.dumps(key)}]\n" + _pairs(column) for key, column in section.items()]
+                lines += [
+                    f"[columns.{json.dumps(key)}]\n" + _pairs(column)
+                    for key, column in section.items()
+                ]
             elif isinstance(section, dict):
                 lines.append(f"[{name}]\n" + _pairs(section))
         self.plan.write_text("\n".join(lines) + "\n", encoding="utf-8")
@@ -103,7 +120,9 @@ class Order:
     @property
     def versions(self):
         """What is visible in the folder of releases, and what is not."""
-        names = sorted(path.name for path in self.releases.glob("*")) if self.releases.exists() else []
+        names = (
+            sorted(path.name for path in self.releases.glob("*")) if self.releases.exists() else []
+        )
         return [name for name in names if not name.startswith(".")]
 
     @property
@@ -120,7 +139,10 @@ class Order:
 
     def stage_times(self):
         """When each stage of the run was written."""
-        return {path.parent.name: path.stat().st_mtime_ns for path in self.run.path.glob("[!.]*/stage.json")}
+        return {
+            path.parent.name: path.stat().st_mtime_ns
+            for path in self.run.path.glob("[!.]*/stage.json")
+        }
 
     @property
     def verdicts(self):
@@ -130,7 +152,10 @@ class Order:
 
 def data_bytes(folder):
     """The bytes of a release that hold rows and codebook."""
-    return {name: (folder / name).read_bytes() for name in ("data.parquet", "data.csv.gz", "codebook.json")}
+    return {
+        name: (folder / name).read_bytes()
+        for name in ("data.parquet", "data.csv.gz", "codebook.json")
+    }
 
 
 def database_texts(path):
@@ -138,9 +163,13 @@ def database_texts(path):
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     connection.text_factory = bytes
     try:
-        for (table,) in connection.execute("select name from sqlite_master where type = 'table'").fetchall():
+        for (table,) in connection.execute(
+            "select name from sqlite_master where type = 'table'"
+        ).fetchall():
             for row in connection.execute(f'select * from "{table.decode()}"'):
-                yield from (value if isinstance(value, bytes) else str(value).encode() for value in row)
+                yield from (
+                    value if isinstance(value, bytes) else str(value).encode() for value in row
+                )
     finally:
         connection.close()
 
@@ -151,7 +180,11 @@ def _pairs(section):
 
 def _toml(value):
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(key)} = {_toml(below)}" for key, below in value.items()) + "}"
+        return (
+            "{"
+            + ", ".join(f"{json.dumps(key)} = {_toml(below)}" for key, below in value.items())
+            + "}"
+        )
     if isinstance(value, list):
         return "[" + ", ".join(map(_toml, value)) + "]"
     return json.dumps(value, ensure_ascii=False)

@@ -5,7 +5,14 @@ import importlib
 
 from tests.flows.processes import without_heartbeats
 
-OURS = ("flows.cli", "flows.release", "flows.audit", "validations.run", "kinds.table.suites.released", "reports.page")
+OURS = (
+    "flows.cli",
+    "flows.release",
+    "flows.audit",
+    "validations.run",
+    "kinds.table.suites.released",
+    "reports.page",
+)
 LATE = (  # what a release imports late
     "fastapi.encoders",
     "graphviz",

@@ -77,7 +77,13 @@ def run(work, *arguments, cwd=None, environment=None):
 
 def crowdcover(*arguments, cwd=None, environment=None, breaks=None):
     """Run the command line in a process of its own."""
-    return run(_command, [str(argument) for argument in arguments], breaks, cwd=cwd, environment=environment)
+    return run(
+        _command,
+        [str(argument) for argument in arguments],
+        breaks,
+        cwd=cwd,
+        environment=environment,
+    )
 
 
 def without_heartbeats():

@@ -74,8 +74,14 @@ def pass_time(order, **by):
 def test_asked_approved_published(order):
     words = waits(order)
     page, name = order.run.path / PAGE, order.run.path.name
-    assert f"people waits for approval until {requests(order)[0].until}, nothing was published; read {page}, then: " in words
-    assert f"crowdcover approve {name} --vault {order.vault} --by NAME (or reject), and run the release again" in words
+    assert (
+        f"people waits for approval until {requests(order)[0].until}, nothing was published; read {page}, then: "
+        in words
+    )
+    assert (
+        f"crowdcover approve {name} --vault {order.vault} --by NAME (or reject), and run the release again"
+        in words
+    )
     assert "90" in page.read_text(encoding="utf-8")
     assert "The privacy promise holds" in page.read_text(encoding="utf-8")
 
@@ -135,7 +141,9 @@ def test_what_is_rejected_stays_rejected_until_it_is_asked_anew(order):
     for _ in range(2):
         done = crowdcover("release", order.plan)
         assert (done.code, done.out) == (4, "")
-        assert f"publication refused: run {order.run.path.name} was rejected by Bo at 20" in done.err
+        assert (
+            f"publication refused: run {order.run.path.name} was rejected by Bo at 20" in done.err
+        )
         assert ": raise k; nothing was published" in done.err
     assert "Refused: a person's approval" in order.verdicts
     for again in ("approve", "reject"):
@@ -206,9 +214,14 @@ def test_a_release_from_before_approvals_is_refused_and_stays(order):
     folder = order.release()
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     order.write(publish={"approval": "required"})
-    with pytest.raises(GuaranteeError, match="v1 was published before and stays as it is; its manifest names nobody") as caught:
+    with pytest.raises(
+        GuaranteeError,
+        match="v1 was published before and stays as it is; its manifest names nobody",
+    ) as caught:
         order.release()
-    assert "Set it to 'none' to keep the release as it is, or remove the folder" in str(caught.value)
+    assert "Set it to 'none' to keep the release as it is, or remove the folder" in str(
+        caught.value
+    )
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == files
     for path in folder.iterdir():
         path.unlink()
@@ -231,7 +244,9 @@ def test_a_rejection_holds_where_nobody_has_to_approve_any_more(order):
     waits(order)
     decided(order, "reject")
     order.write(publish={"approval": "none"})
-    with pytest.raises(GuaranteeError, match=r"publication refused: run .* was rejected by Ada Lovelace"):
+    with pytest.raises(
+        GuaranteeError, match=r"publication refused: run .* was rejected by Ada Lovelace"
+    ):
         order.release()
     assert order.versions == []
     assert "Refused: a person's approval" in order.verdicts
@@ -248,7 +263,10 @@ def test_a_vault_of_somebody_else_is_named(released, monkeypatch, capsys):
     with pytest.raises(SystemExit) as ended:
         cli.main(["approve", "0" * 16, "--plan", str(released.plan), *WHO])
     assert ended.value.code == 1
-    assert f"the vault {released.vault} is closed to this account; decide as its owner" in capsys.readouterr().err
+    assert (
+        f"the vault {released.vault} is closed to this account; decide as its owner"
+        in capsys.readouterr().err
+    )
 
 
 def test_the_audit_misses_an_approval(order, tmp_path):
@@ -258,15 +276,25 @@ def test_the_audit_misses_an_approval(order, tmp_path):
     assert unasked.holds
     order.write(publish={"approval": "required"})
     found = audit_release(folder, order.plan)
-    assert [finding.guarantee for finding in found.findings if not finding.holds] == ["approved as the plan requires"]
+    assert [finding.guarantee for finding in found.findings if not finding.holds] == [
+        "approved as the plan requires"
+    ]
     assert len(found.findings) == len(unasked.findings) + 1
     manifest = read_json(folder / "manifest.json")
-    write_json(folder / "manifest.json", {**manifest, "approval": {"required": True, "by": "Eve", "note": "", "at": "2026"}})
+    write_json(
+        folder / "manifest.json",
+        {**manifest, "approval": {"required": True, "by": "Eve", "note": "", "at": "2026"}},
+    )
     assert "the vault knows of no such approval" in audit_release(folder, order.plan).sentence()
 
 
 @pytest.mark.parametrize(
-    "point", ["publish copies", pytest.param("publish renders the report", marks=pytest.mark.slow), "publish has published"]
+    "point",
+    [
+        "publish copies",
+        pytest.param("publish renders the report", marks=pytest.mark.slow),
+        "publish has published",
+    ],
 )
 def test_killed_between_approval_and_release(order, point):
     waits(order)
@@ -277,7 +305,13 @@ def test_killed_between_approval_and_release(order, point):
     assert len(requests(order)) == 1
 
 
-@pytest.mark.parametrize("point", [("tasks.stages.ask", "page_sha256", 0, False), ("tasks.vault.approval", "write_json", 0, False)])
+@pytest.mark.parametrize(
+    "point",
+    [
+        ("tasks.stages.ask", "page_sha256", 0, False),
+        ("tasks.vault.approval", "write_json", 0, False),
+    ],
+)
 def test_killed_while_asking(order, point):
     assert run(release_until, str(order.plan), *point).code == -signal.SIGKILL
     assert requests(order) == ()
@@ -290,7 +324,9 @@ def test_killed_while_asking(order, point):
 def test_two_people_at_once_decide_once(order):
     waits(order)
     with ThreadPoolExecutor(2) as pool:
-        ends = [pool.submit(decide, order, what, by=("--by", what)) for what in ("approve", "reject")]
+        ends = [
+            pool.submit(decide, order, what, by=("--by", what)) for what in ("approve", "reject")
+        ]
         done = [end.result() for end in ends]
     codes = sorted(one.code for one in done)
     assert codes[0] == 0
@@ -305,7 +341,10 @@ def test_two_people_at_once_decide_once(order):
 def test_the_report_that_was_lost_is_written_again(order):
     waits(order)
     (order.run.path / PAGE).unlink()
-    assert "is not the report that was asked about; run the release again" in decide(order, "approve").err
+    assert (
+        "is not the report that was asked about; run the release again"
+        in decide(order, "approve").err
+    )
     waits(order)
     assert len(requests(order)) == 1
     decided(order, "approve")
@@ -314,23 +353,49 @@ def test_the_report_that_was_lost_is_written_again(order):
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["RUN", "--vault", "VAULT", "--by", "A"], 2, "has asked for no approval; run the release first"),
+        (
+            ["RUN", "--vault", "VAULT", "--by", "A"],
+            2,
+            "has asked for no approval; run the release first",
+        ),
         (["0" * 16, "--vault", "VAULT", "--by", "A"], 2, "knows no run 0000000000000000"),
         (["0" * 16, "--vault", "nowhere", "--by", "A"], 2, "knows no run 0000000000000000"),
         (["../../runs", "--vault", "VAULT", "--by", "A"], 2, "RUN_ID must be the 16 hex digits"),
         (["RUN", "--by", "A"], 2, "give either --vault FOLDER or --plan PLAN.toml"),
         (["RUN", "--by", "A", "--vault", "VAULT", "--plan", "PLAN"], 2, "give either --vault"),
-        (["RUN", "--by", "A", "--vault", "VAULT", "--set", "privacy.k=3"], 2, "--set changes a plan"),
+        (
+            ["RUN", "--by", "A", "--vault", "VAULT", "--set", "privacy.k=3"],
+            2,
+            "--set changes a plan",
+        ),
         (["RUN", "--by", "A", "--plan", "nowhere.toml"], 2, "cannot be read"),
-        (["RUN", "--by", "A", "--plan", "PLAN", "--set", "publish.vault=nowhere"], 2, "knows no run"),
-        (["RUN", "--by", "", "--vault", "VAULT"], 2, "the name must be one line of 1 to 100 printable characters"),
-        (["RUN", "--by", "A", "--note", "a\nb", "--vault", "VAULT"], 2, "the note must be one line"),
+        (
+            ["RUN", "--by", "A", "--plan", "PLAN", "--set", "publish.vault=nowhere"],
+            2,
+            "knows no run",
+        ),
+        (
+            ["RUN", "--by", "", "--vault", "VAULT"],
+            2,
+            "the name must be one line of 1 to 100 printable characters",
+        ),
+        (
+            ["RUN", "--by", "A", "--note", "a\nb", "--vault", "VAULT"],
+            2,
+            "the note must be one line",
+        ),
     ],
 )
 def test_what_cannot_be_decided(released, tmp_path, arguments, code, words):
-    places = {"RUN": released.run.path.name, "VAULT": str(released.vault), "PLAN": str(released.plan)}
+    places = {
+        "RUN": released.run.path.name,
+        "VAULT": str(released.vault),
+        "PLAN": str(released.plan),
+    }
     for what in ("approve", "reject"):
-        done = crowdcover(what, *(places.get(argument, argument) for argument in arguments), cwd=tmp_path)
+        done = crowdcover(
+            what, *(places.get(argument, argument) for argument in arguments), cwd=tmp_path
+        )
         assert (done.code, done.out) == (code, ""), done
         assert words in done.err
     assert list(tmp_path.iterdir()) == []
@@ -359,19 +424,33 @@ def test_deciding_needs_no_prefect(order):
         "except SystemExit as ended: code = ended.code\n"
         "print('slow:', sorted({'prefect', 'great_expectations', 'pandas', 'matplotlib'} & set(sys.modules)), code)"
     )
-    command = [sys.executable, "-c", script, "approve", order.run.path.name, "--plan", str(order.plan), *WHO]
+    command = [
+        sys.executable,
+        "-c",
+        script,
+        "approve",
+        order.run.path.name,
+        "--plan",
+        str(order.plan),
+        *WHO,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, check=True)
     assert done.stdout.splitlines()[-1] == "slow: [] 0"
 
 
 @pytest.mark.slow
 def test_one_of_many_plans_waits(server, tmp_path):
-    waiting = Order(tmp_path / "waiting", name=f"waiting-{os.getpid()}", publish={"approval": "required"})
+    waiting = Order(
+        tmp_path / "waiting", name=f"waiting-{os.getpid()}", publish={"approval": "required"}
+    )
     free = Order(tmp_path / "free", name=f"free-{os.getpid()}")
     done = crowdcover("release", waiting.plan, free.plan)
     assert done.code == 6, done.err
     assert done.out == f"{tmp_path / 'free' / 'releases' / free.document['name'] / 'v1'}\n"
-    assert f"crowdcover: {waiting.plan}: {waiting.document['name']} waits for approval until " in done.err
+    assert (
+        f"crowdcover: {waiting.plan}: {waiting.document['name']} waits for approval until "
+        in done.err
+    )
     decided(waiting, "approve")
     done = crowdcover("release", waiting.plan, free.plan)
     assert (done.code, done.out.count("\n")) == (0, 2), done.err
@@ -407,10 +486,14 @@ def until(found, ready, longest=LONGEST):
 @contextmanager
 def serving(order, log):
     with log.open("w") as handle:
-        process = subprocess.Popen([COMMAND, "serve", "people.toml"], cwd=order.folder, stdout=handle, stderr=handle)
+        process = subprocess.Popen(
+            [COMMAND, "serve", "people.toml"], cwd=order.folder, stdout=handle, stderr=handle
+        )
         try:
             wanted = {"deployments": {"name": {"any_": [order.document["name"]]}}}
-            (deployment,) = until(lambda: process.poll() is None and ask("/deployments/filter", wanted), bool)
+            (deployment,) = until(
+                lambda: process.poll() is None and ask("/deployments/filter", wanted), bool
+            )
             yield deployment["id"]
         finally:
             terminate(process, LONGEST)
@@ -431,7 +514,9 @@ class Served:
     """A flow run of the deployment."""
 
     def __init__(self, deployment, order):
-        self.id = ask(f"/deployments/{deployment}/create_flow_run", {"parameters": {"plan": str(order.plan)}})["id"]
+        self.id = ask(
+            f"/deployments/{deployment}/create_flow_run", {"parameters": {"plan": str(order.plan)}}
+        )["id"]
 
     def state(self):
         (found,) = ask("/flow_runs/filter", {"flow_runs": {"id": {"any_": [self.id]}}})
@@ -439,7 +524,9 @@ class Served:
 
     def ends(self, *, suspended=False):
         """The state in which its process ends."""
-        names = {"Completed", "Failed", "Crashed", "Cancelled"} | ({"Suspended"} if suspended else set())
+        names = {"Completed", "Failed", "Crashed", "Cancelled"} | (
+            {"Suspended"} if suspended else set()
+        )
         return until(self.state, lambda state: state["name"] in names)
 
     def answer(self, **form):
@@ -463,7 +550,10 @@ def test_a_served_run_is_suspended_and_shows_the_numbers_once(suspended, deploym
     left = datetime.fromisoformat(details["pause_timeout"]) - datetime.now(UTC)
     assert timedelta(days=6) < left <= timedelta(days=7)
     this = {"flow_runs": {"id": {"any_": [suspended.id]}}}
-    artifacts = until(lambda: ask("/artifacts/filter", this), lambda found: any(a["key"] == "approval-people" for a in found))
+    artifacts = until(
+        lambda: ask("/artifacts/filter", this),
+        lambda found: any(a["key"] == "approval-people" for a in found),
+    )
     (shown,) = [artifact for artifact in artifacts if artifact["key"] == "approval-people"]
     assert "k = 4 for everyone" in shown["data"]
     inputs = ask(f"/flow_runs/{suspended.id}/input/filter", {"prefix": "suspended-", "limit": 20})
@@ -472,7 +562,12 @@ def test_a_served_run_is_suspended_and_shows_the_numbers_once(suspended, deploym
     assert set(told["schema"]["properties"]) == {"decision", "name", "note"}
     with order.run.locked():
         pass  # no process is at work on it
-    for form in ({}, {"decision": "perhaps", "name": "A"}, {"decision": "approve", "name": ""}, {"decision": "approve"}):
+    for form in (
+        {},
+        {"decision": "perhaps", "name": "A"},
+        {"decision": "approve", "name": ""},
+        {"decision": "approve"},
+    ):
         with pytest.raises(RuntimeError, match="Cannot resume this run"):
             suspended.answer(**form)
     assert suspended.state()["name"] == "Suspended"
@@ -527,7 +622,9 @@ def test_rejected_in_the_terminal(suspended, order):
 @pytest.mark.slow
 def test_cancelled_while_it_waits(suspended, deployment, order):
     subprocess.run(
-        [Path(sys.executable).with_name("prefect"), "flow-run", "cancel", suspended.id], check=True, capture_output=True
+        [Path(sys.executable).with_name("prefect"), "flow-run", "cancel", suspended.id],
+        check=True,
+        capture_output=True,
     )
     assert suspended.ends()["name"] == "Cancelled"
     assert order.versions == []
@@ -555,7 +652,12 @@ def test_approved_without_a_way_to_prefect(suspended, order):
 
 @pytest.mark.slow
 def test_two_answers_that_differ_publish_nothing(suspended, order):
-    assert crowdcover("approve", order.run.path.name, "--vault", order.vault, *WHO, environment=UNREACHABLE).code == 0
+    assert (
+        crowdcover(
+            "approve", order.run.path.name, "--vault", order.vault, *WHO, environment=UNREACHABLE
+        ).code
+        == 0
+    )
     suspended.answer(decision="reject", name="Bo", note="no")
     state = suspended.ends()
     assert state["name"] == "Failed"
@@ -602,15 +704,26 @@ def test_what_is_approved_says_how_it_stands_beside_other_releases(server, tmp_p
     order = Order(tmp_path, calm, checks={"drift": "off"}, publish=allowed)
     waits(order)
     decided(order, "approve")
-    other = Order(tmp_path / "other", calm, name="other", publish={"vault": str(order.vault), "allow_second_release": True})
+    other = Order(
+        tmp_path / "other",
+        calm,
+        name="other",
+        publish={"vault": str(order.vault), "allow_second_release": True},
+    )
     other.write(privacy={"k": 3})
     other.release()
     monkeypatch.setattr("flows.release.beside_others", lambda *_: {})
-    with pytest.raises(GuaranteeError, match="was published since this one was approved; run again to ask once more"):
+    with pytest.raises(
+        GuaranteeError,
+        match="was published since this one was approved; run again to ask once more",
+    ):
         order.release()
     monkeypatch.undo()
     assert "waits for approval" in waits(order)
-    assert [request.question.manifest.get("second_release", {}).get("overlapping") for request in requests(order)] == [None, 1]
+    assert [
+        request.question.manifest.get("second_release", {}).get("overlapping")
+        for request in requests(order)
+    ] == [None, 1]
     decided(order, "approve")
     assert read_json(order.release() / "manifest.json")["second_release"]["below_k"] == 0
     assert audit_release(order.folder_of_v1, order.plan).holds

@@ -75,7 +75,10 @@ class Copy:
     def refresh(self):
         """Let the manifest vouch for the files as they are now."""
         names = [path.name for path in self.folder.iterdir() if path.name != "manifest.json"]
-        hashes = {name: hashlib.sha256((self.folder / name).read_bytes()).hexdigest() for name in sorted(names)}
+        hashes = {
+            name: hashlib.sha256((self.folder / name).read_bytes()).hexdigest()
+            for name in sorted(names)
+        }
         self.change("manifest.json", lambda document: document.update(files=hashes))
 
 
@@ -103,7 +106,10 @@ def unmask(copy):
     for record in range(30):
         person = dict(zip(("age", "city", "smokes"), people()[record][1:4], strict=True))
         edges = book["age"]["inner_edges"]
-        level = int(np.searchsorted(edges, float(person["age"]), side="left")) + book["age"]["has_missing"]
+        level = (
+            int(np.searchsorted(edges, float(person["age"]), side="left"))
+            + book["age"]["has_missing"]
+        )
         columns["age"][row_of[record]] = book["age"]["labels"][level]
         columns["city"][row_of[record]] = person["city"] or "(missing)"
         columns["smokes"][row_of[record]] = person["smokes"]
@@ -165,7 +171,9 @@ def swap_sensitive_values(copy):
 def swap_keys(copy):
     """Rows that differ change keys: everybody finds a row, but not the own one."""
     rows = copy.rows
-    copy.write(pl.concat([rows.select("key"), rows.select(pl.exclude("key")).reverse()], how="horizontal"))
+    copy.write(
+        pl.concat([rows.select("key"), rows.select(pl.exclude("key")).reverse()], how="horizontal")
+    )
 
 
 def empty_a_sensitive_value(copy):
@@ -209,7 +217,11 @@ def empty_cell(copy):
 
 
 def interval_upside_down(copy):
-    labels = next(a["labels"] for a in read_json(copy.folder / "codebook.json")["attributes"] if a["name"] == "age")
+    labels = next(
+        a["labels"]
+        for a in read_json(copy.folder / "codebook.json")["attributes"]
+        if a["name"] == "age"
+    )
     copy.set("age", 4, f"{labels[5]}..{labels[2]}")
 
 
@@ -223,7 +235,9 @@ def numbers_for_texts(copy):
 
 
 def lists_for_texts(copy):
-    copy.rows.with_columns(city=pl.Series([["ulm", "bonn"]] * 90)).write_parquet(copy.folder / "data.parquet")
+    copy.rows.with_columns(city=pl.Series([["ulm", "bonn"]] * 90)).write_parquet(
+        copy.folder / "data.parquet"
+    )
 
 
 def no_rows(copy):
@@ -249,7 +263,9 @@ def other_edges(copy):
 
 
 def other_label(copy):
-    copy.change("codebook.json", lambda book: book["attributes"][1]["labels"].__setitem__(1, "Atlantis"))
+    copy.change(
+        "codebook.json", lambda book: book["attributes"][1]["labels"].__setitem__(1, "Atlantis")
+    )
 
 
 def no_codebook(copy):
@@ -340,23 +356,53 @@ def no_files(copy):
 
 
 MANIFEST = {
-    "too many records": (lambda copy: tamper(copy, "privacy", "records", 91), {"numbers as measured"}),
+    "too many records": (
+        lambda copy: tamper(copy, "privacy", "records", 91),
+        {"numbers as measured"},
+    ),
     "a larger k": (lambda copy: tamper(copy, "privacy", "k_min", 10), {"numbers as measured"}),
-    "a larger margin": (lambda copy: tamper(copy, "privacy", "compatible_min_margin", 99), {"numbers as measured"}),
-    "a better utility": (lambda copy: tamper(copy, "utility", "suppression", 0.99), {"numbers as measured"}),
-    "a better column": (lambda copy: tamper(copy, "utility", "per_column", {}), {"numbers as measured"}),
-    "a weaker attack": (lambda copy: tamper(copy, "attacks", "insider", {"success": 0.01}), {"numbers as measured"}),
-    "attacks untold": (lambda copy: copy.change("manifest.json", lambda d: d.pop("attacks")), {"numbers as measured"}),
-    "attacks of another kind": (lambda copy: copy.change("manifest.json", lambda d: d.update(attacks=[5])), {"manifest"}),
+    "a larger margin": (
+        lambda copy: tamper(copy, "privacy", "compatible_min_margin", 99),
+        {"numbers as measured"},
+    ),
+    "a better utility": (
+        lambda copy: tamper(copy, "utility", "suppression", 0.99),
+        {"numbers as measured"},
+    ),
+    "a better column": (
+        lambda copy: tamper(copy, "utility", "per_column", {}),
+        {"numbers as measured"},
+    ),
+    "a weaker attack": (
+        lambda copy: tamper(copy, "attacks", "insider", {"success": 0.01}),
+        {"numbers as measured"},
+    ),
+    "attacks untold": (
+        lambda copy: copy.change("manifest.json", lambda d: d.pop("attacks")),
+        {"numbers as measured"},
+    ),
+    "attacks of another kind": (
+        lambda copy: copy.change("manifest.json", lambda d: d.update(attacks=[5])),
+        {"manifest"},
+    ),
     "a file too many": (alien_file, {"files as published"}),
     "a hidden file too many": (hidden_file, {"files as published"}),
     "a folder too many": (alien_folder, {"files as published"}),
     "another report": (changed_report, {"files as published"}),
     "no report": (lost_report, {"files as published"}),
     "no hashes": (no_files, {"files as published"}),
-    "no privacy": (lambda copy: copy.change("manifest.json", lambda d: d.pop("privacy")), {"manifest"}),
-    "files of another kind": (lambda copy: copy.change("manifest.json", lambda d: d.update(files=5)), {"manifest"}),
-    "privacy of another kind": (lambda copy: copy.change("manifest.json", lambda d: d.update(privacy=[5])), {"manifest"}),
+    "no privacy": (
+        lambda copy: copy.change("manifest.json", lambda d: d.pop("privacy")),
+        {"manifest"},
+    ),
+    "files of another kind": (
+        lambda copy: copy.change("manifest.json", lambda d: d.update(files=5)),
+        {"manifest"},
+    ),
+    "privacy of another kind": (
+        lambda copy: copy.change("manifest.json", lambda d: d.update(privacy=[5])),
+        {"manifest"},
+    ),
 }
 
 
@@ -385,7 +431,9 @@ def test_quiet_prints_the_verdict_only(copy, capsys):
     assert out.count("\n") == 1
 
 
-@pytest.mark.parametrize(("spoil", "guarantees"), DATA.items(), ids=[spoil.__name__ for spoil in DATA])
+@pytest.mark.parametrize(
+    ("spoil", "guarantees"), DATA.items(), ids=[spoil.__name__ for spoil in DATA]
+)
 def test_a_spoiled_release_is_found(copy, capsys, spoil, guarantees):
     """By its hashes, and by what it says."""
     spoil(copy)
@@ -414,7 +462,10 @@ def test_a_spoiled_release_is_found(copy, capsys, spoil, guarantees):
 def test_only_what_is_broken_is_named(copy, capsys, spoil, guarantees):
     spoil(copy)
     copy.refresh()
-    assert broken(audit(copy.folder, copy.order, capsys)[1]) == {*guarantees, "manifest as published"}
+    assert broken(audit(copy.folder, copy.order, capsys)[1]) == {
+        *guarantees,
+        "manifest as published",
+    }
 
 
 def test_a_manifest_that_vouches_for_another_report_is_not_the_vaults(copy, capsys):
@@ -442,7 +493,9 @@ def test_unmasking_is_found_when_a_crowd_falls_below_k(released, copy):
         texts = dict(zip(QUASI, person[1:4], strict=True))
         exact = {name: book[name]["labels"][level(book[name], texts[name])] for name in QUASI}
         here = pl.Series(range(90)) == row_of[record]
-        told = rows.with_columns([pl.when(here).then(pl.lit(exact[name])).otherwise(name).alias(name) for name in QUASI])
+        told = rows.with_columns(
+            [pl.when(here).then(pl.lit(exact[name])).otherwise(name).alias(name) for name in QUASI]
+        )
         copy.write(told)
         found = audit_release(copy.folder, released.plan)
         holds = {finding.guarantee: finding.holds for finding in found.findings}
@@ -476,7 +529,9 @@ def test_another_source_is_named_as_such(copy, tmp_path, capsys):
 
 
 def test_another_vault_is_named_as_such(copy, tmp_path, capsys):
-    code, _, err = audit(copy.folder, copy.order, capsys, "--set", f"publish.vault={tmp_path / 'empty'}")
+    code, _, err = audit(
+        copy.folder, copy.order, capsys, "--set", f"publish.vault={tmp_path / 'empty'}"
+    )
     assert code == 3
     assert "--set publish.vault=" in err
     assert not (tmp_path / "empty").exists()
@@ -484,8 +539,12 @@ def test_another_vault_is_named_as_such(copy, tmp_path, capsys):
 
 def test_a_source_with_other_columns_is_a_wrong_plan(copy, tmp_path, capsys):
     lines = copy.order.source.read_text().splitlines()
-    (tmp_path / "other.csv").write_text("".join(f"{line},{place or 'iban'}\n" for place, line in enumerate(lines)))
-    code, _, err = audit(copy.folder, copy.order, capsys, "--set", f"source.path={tmp_path / 'other.csv'}")
+    (tmp_path / "other.csv").write_text(
+        "".join(f"{line},{place or 'iban'}\n" for place, line in enumerate(lines))
+    )
+    code, _, err = audit(
+        copy.folder, copy.order, capsys, "--set", f"source.path={tmp_path / 'other.csv'}"
+    )
     assert code == 2
     assert "columns of the source that the plan does not name: iban" in err
 
@@ -505,7 +564,9 @@ def test_no_release_at_all(copy, tmp_path, capsys):
     for folder in (tmp_path, tmp_path / "none", copy.order.plan):
         code, out, err = audit(folder, copy.order, capsys)
         assert (code, out) == (3, "")
-        assert err.endswith("holds no readable manifest.json; give the folder that `crowdcover release` printed\n")
+        assert err.endswith(
+            "holds no readable manifest.json; give the folder that `crowdcover release` printed\n"
+        )
 
 
 def test_a_vault_that_lost_its_matching_is_named(server, tmp_path, capsys):
@@ -544,6 +605,8 @@ def test_audit_leaves_release_and_vault_as_they_are(copy, capsys):
 
 def test_the_manifest_of_a_release_tells_the_audit_nothing(copy, capsys):
     """All findings but the last three are the same under a manifest that is all lies."""
-    (copy.folder / "manifest.json").write_text(json.dumps({"files": {}, "privacy": {}, "utility": {}}))
+    (copy.folder / "manifest.json").write_text(
+        json.dumps({"files": {}, "privacy": {}, "utility": {}})
+    )
     found = broken(audit(copy.folder, copy.order, capsys)[1])
     assert found == {"manifest as published", "files as published", "numbers as measured"}

@@ -57,7 +57,10 @@ def own_environment(monkeypatch):
     """The command sets variables of Prefect for itself."""
     for name in cli.QUIET_DEFAULTS:
         monkeypatch.setenv(name, os.environ.get(name, cli.QUIET_DEFAULTS[name]))
-    for name, level in (("PREFECT_LOGGING_LEVEL", "INFO"), ("PREFECT_LOGGING_ROOT_LEVEL", "WARNING")):
+    for name, level in (
+        ("PREFECT_LOGGING_LEVEL", "INFO"),
+        ("PREFECT_LOGGING_ROOT_LEVEL", "WARNING"),
+    ):
         monkeypatch.setenv(name, os.environ.get(name, level))
 
 
@@ -125,7 +128,11 @@ def test_exit_codes(refusal, code):
 
 def imported_by(released, arguments, *slow):
     """Run a command in a process of its own: which of the slow packages it has imported, and its exit code."""
-    places = {"FOLDER": str(released.folder_of_v1), "SOURCE": str(released.source), "PLAN": str(released.plan)}
+    places = {
+        "FOLDER": str(released.folder_of_v1),
+        "SOURCE": str(released.source),
+        "PLAN": str(released.plan),
+    }
     script = (
         "import sys; from flows.cli import main\n"
         "try: main(sys.argv[1:])\n"
@@ -133,7 +140,12 @@ def imported_by(released, arguments, *slow):
         f"slow = {set(slow)} & set(sys.modules)\n"
         "print('slow:', sorted(slow), 'code:', code, file=sys.stderr)"
     )
-    command = [sys.executable, "-c", script, *(places.get(argument, argument) for argument in arguments)]
+    command = [
+        sys.executable,
+        "-c",
+        script,
+        *(places.get(argument, argument) for argument in arguments),
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, check=True)
     return done.stderr.splitlines()[-1]
 
@@ -147,13 +159,19 @@ def imported_by(released, arguments, *slow):
 def test_what_needs_no_flow_starts_without_prefect_and_great_expectations(released, arguments):
     """They take seconds to import."""
     code = 2 if "privacy.k=0" in arguments else 0
-    assert imported_by(released, arguments, "prefect", "great_expectations", "pandas", "matplotlib") == f"slow: [] code: {code}"
+    assert (
+        imported_by(released, arguments, "prefect", "great_expectations", "pandas", "matplotlib")
+        == f"slow: [] code: {code}"
+    )
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["approve", "--help"]], ids=" ".join)
 def test_help_starts_without_plans_and_engines(released, arguments):
     """They take most of a second to import."""
-    assert imported_by(released, arguments, "numba", "pydantic", "polars", "scipy") == "slow: [] code: 0"
+    assert (
+        imported_by(released, arguments, "numba", "pydantic", "polars", "scipy")
+        == "slow: [] code: 0"
+    )
 
 
 # ---------------------------------------------------------------- release
@@ -163,12 +181,20 @@ def test_help_starts_without_plans_and_engines(released, arguments):
 def test_the_whole_story_without_a_server(tmp_path):
     """As on a fresh machine: Prefect's own temporary server, the installed command, a folder of one's own."""
     order = Order(tmp_path)
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")
+    }
     environment |= {"PREFECT_HOME": str(tmp_path / "prefect"), "HOME": str(tmp_path / "home")}
 
     def ask(*arguments):
         return subprocess.run(
-            [COMMAND, *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=LONGEST, check=False
+            [COMMAND, *arguments],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=LONGEST,
+            check=False,
         )
 
     done = ask("release", "people.toml")
@@ -179,9 +205,9 @@ def test_the_whole_story_without_a_server(tmp_path):
     shown = ask("show", "releases/people/v1")
     assert (shown.returncode, shown.stderr) == (0, "")
     assert "people v1: the privacy promise holds" in shown.stdout
-    assert ask("show", "releases/people/v1", "--json").stdout == (order.folder_of_v1 / "manifest.json").read_text(
-        encoding="utf-8"
-    )
+    assert ask("show", "releases/people/v1", "--json").stdout == (
+        order.folder_of_v1 / "manifest.json"
+    ).read_text(encoding="utf-8")
     audited = ask("audit", "releases/people/v1", "--plan", "people.toml")
     assert (audited.returncode, audited.stderr) == (0, "")
     assert audited.stdout.endswith("all 17 guarantees hold\n")
@@ -189,7 +215,14 @@ def test_the_whole_story_without_a_server(tmp_path):
     assert {path.stat().st_mode & 0o777 for path in inside if path.is_dir()} == {0o700}
     assert {path.stat().st_mode & 0o777 for path in inside if path.is_file()} == {0o600}
     # nothing of it lands where nobody asked for it
-    assert {path.name for path in tmp_path.iterdir()} <= {"people.toml", "people.csv", "releases", "vault", "prefect", "home"}
+    assert {path.name for path in tmp_path.iterdir()} <= {
+        "people.toml",
+        "people.csv",
+        "releases",
+        "vault",
+        "prefect",
+        "home",
+    }
 
 
 def test_the_last_line_is_the_folder_and_the_log_goes_elsewhere(server, tmp_path):
@@ -205,15 +238,21 @@ def test_the_last_line_is_the_folder_and_the_log_goes_elsewhere(server, tmp_path
 
 
 def test_quiet_prints_the_folder_only(released):
-    done = crowdcover("release", released.plan, "--quiet", environment={"PREFECT_LOGGING_LEVEL": "INFO"})
+    done = crowdcover(
+        "release", released.plan, "--quiet", environment={"PREFECT_LOGGING_LEVEL": "INFO"}
+    )
     assert (done.code, done.out) == (0, f"{released.folder_of_v1}\n")
     assert done.err == ""
 
 
 def test_quiet_refusals_are_one_line(released):
     options = ("--quiet", "--set", "privacy.k=9")
-    done = crowdcover("release", released.plan, *options, environment={"PREFECT_LOGGING_LEVEL": "INFO"})
-    assert "this source was released already (people v1)" in refusal((done.code, done.out, done.err), 2)
+    done = crowdcover(
+        "release", released.plan, *options, environment={"PREFECT_LOGGING_LEVEL": "INFO"}
+    )
+    assert "this source was released already (people v1)" in refusal(
+        (done.code, done.out, done.err), 2
+    )
 
 
 def test_set_reaches_every_corner_and_its_paths_start_where_one_stands(server, tmp_path):
@@ -242,7 +281,9 @@ def test_set_reaches_every_corner_and_its_paths_start_where_one_stands(server, t
     assert manifest["anonymizer"]["max_iterations"] == 2
     assert set(manifest["files"]) == {"data.csv.gz", "codebook.json", "report.html"}
     assert not (order.folder / "vault").exists()
-    done = crowdcover("audit", here / "out" / "renamed" / "v1", "--plan", order.plan, *options, cwd=here)
+    done = crowdcover(
+        "audit", here / "out" / "renamed" / "v1", "--plan", order.plan, *options, cwd=here
+    )
     assert done.code == 0, done.out + done.err
 
 
@@ -260,7 +301,12 @@ def test_each_kind_of_refusal_has_its_code_and_its_words(server, tmp_path):
         (["checks.min_utility=0.999"], 4, "is below checks.min_utility = 0.999"),
         (["publish.path=people.csv"], 1, "nothing could be published in"),
     ):
-        done = crowdcover("release", order.plan, *(part for option in options for part in ("--set", option)), cwd=tmp_path)
+        done = crowdcover(
+            "release",
+            order.plan,
+            *(part for option in options for part in ("--set", option)),
+            cwd=tmp_path,
+        )
         assert (done.code, done.out) == (code, "")
         assert words in done.err
         assert "Traceback" not in done.err
@@ -286,17 +332,57 @@ WRONG = {
     "a table for a plan": (["release", "people.csv"], 2, "is not TOML"),
     "bytes for a plan": (["release", "bytes"], 2, "is not UTF-8 text"),
     "an empty plan": (["release", "empty"], 2, "name is missing"),
-    "no such source": (["release", "people.toml", "--set", "source.path=none.csv"], 3, "none.csv was not found"),
-    "an empty source": (["release", "people.toml", "--set", "source.path=empty"], 3, "the source is empty"),
-    "bytes for a source": (["release", "people.toml", "--set", "source.path=bytes"], 3, "the source"),
-    "a missing column": (["release", "people.toml", "--set", 'columns.iban={role = "drop"}'], 2, "iban"),
-    "an unknown key": (["release", "people.toml", "--set", "privacy.l=3"], 2, "unknown key privacy.l"),
+    "no such source": (
+        ["release", "people.toml", "--set", "source.path=none.csv"],
+        3,
+        "none.csv was not found",
+    ),
+    "an empty source": (
+        ["release", "people.toml", "--set", "source.path=empty"],
+        3,
+        "the source is empty",
+    ),
+    "bytes for a source": (
+        ["release", "people.toml", "--set", "source.path=bytes"],
+        3,
+        "the source",
+    ),
+    "a missing column": (
+        ["release", "people.toml", "--set", 'columns.iban={role = "drop"}'],
+        2,
+        "iban",
+    ),
+    "an unknown key": (
+        ["release", "people.toml", "--set", "privacy.l=3"],
+        2,
+        "unknown key privacy.l",
+    ),
     "no key": (["release", "people.toml", "--set", "5"], 2, "--set takes key.path=value"),
-    "a vault that is a file": (["release", "people.toml", "--set", "publish.vault=people.csv"], 1, "publish.vault"),
-    "a vault of somebody else": (["release", "people.toml", "--set", "publish.vault=others"], 1, "is no vault and open"),
-    "a vault around the releases": (["release", "people.toml", "--set", "publish.vault=."], 2, "lie one inside the other"),
-    "audit of nothing": (["audit", "none", "--plan", "people.toml"], 3, "holds no readable manifest.json"),
-    "audit without a plan": (["audit", "none", "--plan", "none.toml"], 3, "holds no readable manifest.json"),
+    "a vault that is a file": (
+        ["release", "people.toml", "--set", "publish.vault=people.csv"],
+        1,
+        "publish.vault",
+    ),
+    "a vault of somebody else": (
+        ["release", "people.toml", "--set", "publish.vault=others"],
+        1,
+        "is no vault and open",
+    ),
+    "a vault around the releases": (
+        ["release", "people.toml", "--set", "publish.vault=."],
+        2,
+        "lie one inside the other",
+    ),
+    "audit of nothing": (
+        ["audit", "none", "--plan", "people.toml"],
+        3,
+        "holds no readable manifest.json",
+    ),
+    "audit without a plan": (
+        ["audit", "none", "--plan", "none.toml"],
+        3,
+        "holds no readable manifest.json",
+    ),
     "show nothing": (["show", "none"], 3, "holds no readable manifest.json"),
     "show a table": (["show", "people.csv"], 3, "holds no readable manifest.json"),
     "show a manifest of something else": (["show", "web"], 3, "holds no readable manifest.json"),
@@ -304,12 +390,32 @@ WRONG = {
     "plan of nothing": (["plan", "none.csv"], 3, "none.csv was not found"),
     "plan of a folder": (["plan", "."], 3, "a folder is no source"),
     "plan of an empty file": (["plan", "empty"], 3, "the source is empty"),
-    "plan over a file": (["plan", "people.csv", "--output", "people.toml"], 2, "people.toml exists or cannot be written"),
-    "plan into no folder": (["plan", "people.csv", "--output", "no/plan.toml"], 2, "exists or cannot be written"),
-    "demo into a file": (["demo", "--folder", "people.csv"], 2, "fair.toml cannot be written; choose another --folder"),
+    "plan over a file": (
+        ["plan", "people.csv", "--output", "people.toml"],
+        2,
+        "people.toml exists or cannot be written",
+    ),
+    "plan into no folder": (
+        ["plan", "people.csv", "--output", "no/plan.toml"],
+        2,
+        "exists or cannot be written",
+    ),
+    "demo into a file": (
+        ["demo", "--folder", "people.csv"],
+        2,
+        "fair.toml cannot be written; choose another --folder",
+    ),
     "serve nothing": (["serve", "none.toml"], 2, "the plan none.toml cannot be read"),
-    "serve at no time": (["serve", "people.toml", "--cron", "daily"], 2, "--cron must be five fields"),
-    "serve at an impossible time": (["serve", "people.toml", "--cron", "99 2 * * *"], 2, "--cron must be five fields"),
+    "serve at no time": (
+        ["serve", "people.toml", "--cron", "daily"],
+        2,
+        "--cron must be five fields",
+    ),
+    "serve at an impossible time": (
+        ["serve", "people.toml", "--cron", "99 2 * * *"],
+        2,
+        "--cron must be five fields",
+    ),
 }
 
 
@@ -331,19 +437,31 @@ def test_wrong_input_is_refused_in_one_line(tmp_path, monkeypatch, capsys, argum
 
 def test_an_unreachable_server_is_named(tmp_path):
     order = Order(tmp_path)
-    done = crowdcover("release", order.plan, "--quiet", environment={"PREFECT_API_URL": "http://127.0.0.1:9/api"})
-    assert "check PREFECT_API_URL, or unset it to run without a server" in refusal((done.code, done.out, done.err), 1)
+    done = crowdcover(
+        "release", order.plan, "--quiet", environment={"PREFECT_API_URL": "http://127.0.0.1:9/api"}
+    )
+    assert "check PREFECT_API_URL, or unset it to run without a server" in refusal(
+        (done.code, done.out, done.err), 1
+    )
     assert not order.releases.exists()
 
 
 def test_ctrl_c_stops_and_the_next_run_goes_on(server, tmp_path):
     order = Order(tmp_path)
-    done = crowdcover("release", order.plan, breaks=("tasks.stages.anonymize", "random_matching", signal.SIGINT))
+    done = crowdcover(
+        "release", order.plan, breaks=("tasks.stages.anonymize", "random_matching", signal.SIGINT)
+    )
     assert (done.code, done.out) == (130, "")
     assert "crowdcover: stopped; run the same command again to go on" in done.err
     assert "Traceback" not in done.err
     times = order.stage_times()
-    assert set(times) == {"ingest", "validate-ingested", "binarize", "validate-binarized", "identify"}
+    assert set(times) == {
+        "ingest",
+        "validate-ingested",
+        "binarize",
+        "validate-binarized",
+        "identify",
+    }
     assert order.release() == order.folder_of_v1
     assert order.stage_times().items() >= times.items()
 
@@ -370,15 +488,23 @@ def test_show_prints_the_manifest_for_people_and_for_programs(released, capsys):
         assert words in out
 
 
-@pytest.mark.parametrize("arguments", [["show", "FOLDER"], ["plan", "SOURCE"], ["audit", "FOLDER", "--plan", "PLAN"]])
+@pytest.mark.parametrize(
+    "arguments", [["show", "FOLDER"], ["plan", "SOURCE"], ["audit", "FOLDER", "--plan", "PLAN"]]
+)
 def test_a_reader_that_goes_away_is_no_error_worth_words(released, arguments):
     """As in `crowdcover show v1 | head`."""
-    places = {"FOLDER": str(released.folder_of_v1), "SOURCE": str(released.source), "PLAN": str(released.plan)}
+    places = {
+        "FOLDER": str(released.folder_of_v1),
+        "SOURCE": str(released.source),
+        "PLAN": str(released.plan),
+    }
     reading, writing = os.pipe()
     os.close(reading)
     command = [COMMAND, *(places.get(argument, argument) for argument in arguments)]
     try:
-        done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=LONGEST, check=False)
+        done = subprocess.run(
+            command, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=LONGEST, check=False
+        )
     finally:
         os.close(writing)
     assert done.stderr == ""
@@ -425,7 +551,12 @@ def test_a_served_plan_runs_when_it_is_asked_to_and_stops_when_it_is_told_to(ser
     order = Order(tmp_path, name=f"served-{os.getpid()}")
     order.releases = tmp_path / "releases" / order.document["name"]
     log = (tmp_path / "log").open("w")
-    process = subprocess.Popen([COMMAND, "serve", "people.toml", "--cron", "0 2 1 * *"], cwd=tmp_path, stdout=log, stderr=log)
+    process = subprocess.Popen(
+        [COMMAND, "serve", "people.toml", "--cron", "0 2 1 * *"],
+        cwd=tmp_path,
+        stdout=log,
+        stderr=log,
+    )
     try:
         with get_client(sync_client=True) as client:
 
@@ -433,7 +564,9 @@ def test_a_served_plan_runs_when_it_is_asked_to_and_stops_when_it_is_told_to(ser
                 return client._client.post(path, json=body).raise_for_status().json()
 
             wanted = {"deployments": {"name": {"any_": [order.document["name"]]}}}
-            (deployment,) = wait_for(lambda: process.poll() is not None or ask("/deployments/filter", wanted))
+            (deployment,) = wait_for(
+                lambda: process.poll() is not None or ask("/deployments/filter", wanted)
+            )
             assert [entry["schedule"]["cron"] for entry in deployment["schedules"]] == ["0 2 1 * *"]
             assert [entry["active"] for entry in deployment["schedules"]] == [True]
             (frozen,) = (order.vault / "plans").iterdir()
@@ -442,7 +575,9 @@ def test_a_served_plan_runs_when_it_is_asked_to_and_stops_when_it_is_told_to(ser
             ended = wait_for(
                 lambda: [
                     found
-                    for found in ask("/flow_runs/filter", {"flow_runs": {"id": {"any_": [run["id"]]}}})
+                    for found in ask(
+                        "/flow_runs/filter", {"flow_runs": {"id": {"any_": [run["id"]]}}}
+                    )
                     if found["state"]["type"] in ("COMPLETED", "FAILED", "CRASHED")
                 ]
             )

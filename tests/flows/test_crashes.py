@@ -21,7 +21,15 @@ from tests.flows.orders import Order, data_bytes
 from tests.flows.processes import run
 
 # What a run renames into place, in order (the seed lies there already), beside the checkpoint of each iteration.
-STAGES = ("ingest", "validate-ingested", "binarize", "validate-binarized", "identify", "anonymize", "check")
+STAGES = (
+    "ingest",
+    "validate-ingested",
+    "binarize",
+    "validate-binarized",
+    "identify",
+    "anonymize",
+    "check",
+)
 JUDGES = ("validate-ingested", "validate-binarized", "check")
 
 
@@ -34,7 +42,15 @@ def renames_of(stage):
 RENAMES = [
     *("ledger.key", "run.json"),
     *(name for stage in STAGES for name in renames_of(stage)),
-    *("gates.json", "gates.json's/index.html", "manifest.json", "announced", "v1", "released", "published's/index.html"),
+    *(
+        "gates.json",
+        "gates.json's/index.html",
+        "manifest.json",
+        "announced",
+        "v1",
+        "released",
+        "published's/index.html",
+    ),
 ]
 
 # Where work is under way: module, name, how many calls are let through, and whether the call is still made.
@@ -157,14 +173,18 @@ def test_these_are_all_the_renames_of_a_run(server, tmp_path):
     assert len(noted) == len(RENAMES)
     for path, name in zip(noted, RENAMES, strict=True):
         last = name.rpartition("/")[2]
-        assert path.name == {"announced": "releases.json", "released": "releases.json"}.get(last, last)
+        assert path.name == {"announced": "releases.json", "released": "releases.json"}.get(
+            last, last
+        )
 
 
 # The files of a stage are alike: those of two are enough.
 POINTS = [
     number
     for number, name in enumerate(RENAMES)
-    if not name.endswith((".json", ".html")) or name.startswith(("ingest", "validate-ingested")) or "/" not in name
+    if not name.endswith((".json", ".html"))
+    or name.startswith(("ingest", "validate-ingested"))
+    or "/" not in name
 ]
 
 
@@ -187,14 +207,20 @@ FEW = {
     "publish has announced",
     "publish has confirmed",
 }
-KILLED = [pytest.param(point, id=name, marks=() if name in FEW else pytest.mark.slow) for name, point in WORK.items()]
+KILLED = [
+    pytest.param(point, id=name, marks=() if name in FEW else pytest.mark.slow)
+    for name, point in WORK.items()
+]
 
 
 @pytest.mark.parametrize("point", KILLED)
 def test_killed_at_work(whole, tmp_path, point):
     order = Order(tmp_path).fix_seed()
     assert run(release_until, str(order.plan), *point).code == -signal.SIGKILL
-    assert order.versions == ["v1"] * (point[:2] in {("tasks.stages.publish", "announce"), ("tasks.people.ledger.Ledger", "confirm")})
+    assert order.versions == ["v1"] * (
+        point[:2]
+        in {("tasks.stages.publish", "announce"), ("tasks.people.ledger.Ledger", "confirm")}
+    )
     go_on(order, whole)
 
 
@@ -221,7 +247,9 @@ def test_a_run_that_was_killed_before_it_published_does_not_block_another_plan(s
 
 def test_a_run_that_was_killed_just_after_it_published_blocks_another_plan(server, tmp_path):
     order = Order(tmp_path)
-    assert run(release_until, str(order.plan), *WORK["publish has published"]).code == -signal.SIGKILL
+    assert (
+        run(release_until, str(order.plan), *WORK["publish has published"]).code == -signal.SIGKILL
+    )
     order.write(privacy={"k": 5})
     with pytest.raises(SecondReleaseError):
         order.release()
@@ -229,7 +257,9 @@ def test_a_run_that_was_killed_just_after_it_published_blocks_another_plan(serve
 
 # ---------------------------------------------------------------- killed within a long run of the anonymizer
 
-LONG = {"anonymizer": {"name": "adaptive", "schedule": "fixed", "max_iterations": 8, "patience": 99}}
+LONG = {
+    "anonymizer": {"name": "adaptive", "schedule": "fixed", "max_iterations": 8, "patience": 99}
+}
 SEARCH = ("anon_core.anonymizers.adaptive.grouping", "nearest_neighbours")
 
 
@@ -247,7 +277,10 @@ def iterations_of(folder):
 
 def reached(folder):
     """The iterations of a release without the time that they took."""
-    return [{name: value for name, value in each.items() if name != "seconds"} for each in iterations_of(folder)]
+    return [
+        {name: value for name, value in each.items() if name != "seconds"}
+        for each in iterations_of(folder)
+    ]
 
 
 class Lines(logging.Handler):
@@ -284,7 +317,9 @@ def searches_until_the_end(order, long_whole, monkeypatch):
 
 
 @pytest.mark.parametrize("number", [1, 2, 5, 8])
-def test_killed_within_an_iteration_goes_on_with_that_iteration(long_whole, tmp_path, monkeypatch, number):
+def test_killed_within_an_iteration_goes_on_with_that_iteration(
+    long_whole, tmp_path, monkeypatch, number
+):
     order = Order(tmp_path, **LONG).fix_seed()
     assert run(release_until, str(order.plan), *SEARCH, number - 1, True).code == -signal.SIGKILL
     kept = order.run.path / CHECKPOINT
@@ -295,7 +330,9 @@ def test_killed_within_an_iteration_goes_on_with_that_iteration(long_whole, tmp_
     assert said == [f"continuing after iteration {number - 1} of at most 8"] * (number > 1)
 
 
-def test_killed_while_an_iteration_is_being_kept_makes_that_one_again(long_whole, tmp_path, monkeypatch):
+def test_killed_while_an_iteration_is_being_kept_makes_that_one_again(
+    long_whole, tmp_path, monkeypatch
+):
     order = Order(tmp_path, **LONG).fix_seed()
     assert run(release_until_rename, str(order.plan), 4, True).code == -signal.SIGKILL
     assert (order.run.path / f".{CHECKPOINT}.partial").exists()
@@ -312,7 +349,10 @@ def test_killed_again_and_again_within_iterations(long_whole, tmp_path, monkeypa
 
 def test_killed_after_the_last_iteration_makes_none_again(long_whole, tmp_path, monkeypatch):
     order = Order(tmp_path, **LONG).fix_seed()
-    assert run(release_until, str(order.plan), *WORK["anonymize draws the matching"]).code == -signal.SIGKILL
+    assert (
+        run(release_until, str(order.plan), *WORK["anonymize draws the matching"]).code
+        == -signal.SIGKILL
+    )
     made, said = searches_until_the_end(order, long_whole, monkeypatch)
     assert (made, said) == (0, ["continuing after iteration 8 of at most 8"])
 

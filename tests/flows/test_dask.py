@@ -23,17 +23,28 @@ def read(path, body):
 
 def test_a_release_made_on_a_cluster_is_that_of_this_process(server, tmp_path):
     here = Order(tmp_path / "here", ROWS).fix_seed()
-    there = Order(tmp_path / "there", ROWS, compute={"engine": "dask", "workers": 2, "threads": 1}).fix_seed()
+    there = Order(
+        tmp_path / "there", ROWS, compute={"engine": "dask", "workers": 2, "threads": 1}
+    ).fix_seed()
     assert data_bytes(there.release()) == data_bytes(here.release())
     assert audit_release(there.folder_of_v1, there.plan).holds
 
 
 def test_a_cluster_that_does_not_answer_stops_the_run_and_the_next_goes_on(server, tmp_path):
     order = Order(tmp_path, compute={"engine": "dask", "scheduler": "tcp://127.0.0.1:9"})
-    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}), pytest.raises(ClusterError, match="no Dask scheduler"):
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
+        pytest.raises(ClusterError, match="no Dask scheduler"),
+    ):
         order.release()
     times = order.stage_times()
-    assert set(times) == {"ingest", "validate-ingested", "binarize", "validate-binarized", "identify"}
+    assert set(times) == {
+        "ingest",
+        "validate-ingested",
+        "binarize",
+        "validate-binarized",
+        "identify",
+    }
     del order.document["compute"]
     order.write()
     assert order.release() == order.folder_of_v1
@@ -57,7 +68,9 @@ def test_many_plans_are_released_side_by_side_and_a_refused_one_stops_no_other(s
     words = [line for line in done.err.splitlines() if line.startswith("crowdcover: ")]
     assert len(words) == 3
     assert words[0].startswith(f"crowdcover: {refused.plan}: 90 of 90 records demand k > 90")
-    assert words[1].startswith(f"crowdcover: {broken.plan}: stage ingest failed with FileExistsError; its traceback lies in")
+    assert words[1].startswith(
+        f"crowdcover: {broken.plan}: stage ingest failed with FileExistsError; its traceback lies in"
+    )
     assert words[2].startswith(f"crowdcover: {wrong.plan}: unknown key checks.floor")
     assert "Traceback" not in done.err
     assert RARE not in done.err
@@ -66,14 +79,22 @@ def test_many_plans_are_released_side_by_side_and_a_refused_one_stops_no_other(s
 
     states = dict(zip(names, ["COMPLETED", "FAILED", "FAILED", "COMPLETED"], strict=True))
     (whole,) = read("/flow_runs/filter", {"flow_runs": {"name": {"any_": [", ".join(names)]}}})
-    assert (whole["state"]["type"], whole["state"]["message"]) == ("FAILED", "2 of 4 plans were not published")
+    assert (whole["state"]["type"], whole["state"]["message"]) == (
+        "FAILED",
+        "2 of 4 plans were not published",
+    )
     tasks = read("/task_runs/filter", {"flow_runs": {"id": {"any_": [whole["id"]]}}})
     assert {run["name"]: run["state"]["type"] for run in tasks if run["name"] in names} == states
-    parts = read("/flow_runs/filter", {"flow_runs": {"parent_task_run_id": {"any_": [run["id"] for run in tasks]}}})
+    parts = read(
+        "/flow_runs/filter",
+        {"flow_runs": {"parent_task_run_id": {"any_": [run["id"] for run in tasks]}}},
+    )
     assert {run["name"]: run["state"]["type"] for run in parts} == states
 
 
-@pytest.mark.parametrize("options", [["release", "PLAN", "PLAN"], ["release", "PLAN", "--set", 'compute.engine="dask"']])
+@pytest.mark.parametrize(
+    "options", [["release", "PLAN", "PLAN"], ["release", "PLAN", "--set", 'compute.engine="dask"']]
+)
 def test_without_dask_its_name_is_told(tmp_path, monkeypatch, capsys, options):
     order = Order(tmp_path)
     for module in ("flows.cli", "flows.plan.plan"):

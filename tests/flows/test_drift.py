@@ -28,7 +28,10 @@ def order_of(folder, rows=None, **sections):
 
 def changed(number, value, rows=None, some=lambda row: True):
     """Rows in which one field is another for some."""
-    return [(*row[:number], value(row), *row[number + 1 :]) if some(row) else row for row in rows or people()]
+    return [
+        (*row[:number], value(row), *row[number + 1 :]) if some(row) else row
+        for row in rows or people()
+    ]
 
 
 def stages(order):
@@ -62,23 +65,42 @@ def monthly(server, tmp_path_factory):
             changed(2, lambda _: NEW, some=lambda row: row[0] == "ident-00003"),
             "column 'city' has 1 new category in 1 of 90 rows",
         ),
-        (changed(2, lambda _: "kiel", some=lambda row: row[2] == "ulm"), r"column 'city' has lost 1 category that \d\d of 90"),
-        (people()[::2], r"there are 45 rows instead of 90, which differ by 0\.5000, above checks\.drift\.rows = 0\.3"),
+        (
+            changed(2, lambda _: "kiel", some=lambda row: row[2] == "ulm"),
+            r"column 'city' has lost 1 category that \d\d of 90",
+        ),
+        (
+            people()[::2],
+            r"there are 45 rows instead of 90, which differ by 0\.5000, above checks\.drift\.rows = 0\.3",
+        ),
         (people() + people(), "there are 180 rows instead of 90"),
         (people()[:3], "there are 3 rows instead of 90"),  # not: nobody can hide
         (
             changed(1, lambda row: row[1] + 40),
             r"column 'age' has shifted by 0\.\d+ of the rows, above checks\.drift\.shift = 0\.1 and",
         ),
-        (changed(1, lambda row: "", some=lambda row: int(row[0][-2:]) % 2 == 0), "column 'age' has shifted"),
+        (
+            changed(1, lambda row: "", some=lambda row: int(row[0][-2:]) % 2 == 0),
+            "column 'age' has shifted",
+        ),
         (changed(3, lambda row: "yes"), "column 'smokes' has lost 1 category"),
     ],
-    ids=["new category", "gone category", "half", "double", "three", "shifted", "missing", "constant"],
+    ids=[
+        "new category",
+        "gone category",
+        "half",
+        "double",
+        "three",
+        "shifted",
+        "missing",
+        "constant",
+    ],
 )
 def test_what_has_drifted_is_refused_before_any_work(monthly, rows, words):
     monthly.write_source(rows)
     with pytest.raises(
-        GuaranteeError, match=f"publication refused; compared with v1, .*{words}.*; mend the source, or"
+        GuaranteeError,
+        match=f"publication refused; compared with v1, .*{words}.*; mend the source, or",
     ) as caught:
         monthly.release()
     assert not [text for text in (NEW, "ulm", "kiel") if text in str(caught.value)]
@@ -92,9 +114,14 @@ def test_a_column_that_is_gone_or_renamed_is_refused_before_anything_is_read(mon
     runs = sorted(monthly.vault.rglob("*"))
     text = monthly.source.read_text()
     monthly.source.write_text(text.replace("ssn,age,city", "ssn,age,town", 1))
-    with pytest.raises(PlanError, match=r"does not have: city; mend the source.*; .*does not name: town; give each a role"):
+    with pytest.raises(
+        PlanError,
+        match=r"does not have: city; mend the source.*; .*does not name: town; give each a role",
+    ):
         monthly.release()
-    monthly.source.write_text("".join(line.split(",", 1)[1] for line in text.splitlines(keepends=True)))
+    monthly.source.write_text(
+        "".join(line.split(",", 1)[1] for line in text.splitlines(keepends=True))
+    )
     with pytest.raises(PlanError, match="does not have: ssn; mend the source, or take them out"):
         monthly.release()
     assert sorted(monthly.vault.rglob("*")) == runs
@@ -103,7 +130,9 @@ def test_a_column_that_is_gone_or_renamed_is_refused_before_anything_is_read(mon
 def test_the_first_release_has_nothing_to_be_compared_with(monthly, server, tmp_path, said):
     assert "drift" not in manifest(monthly.folder_of_v1)
     order_of(tmp_path).release()
-    assert said == ["the vault knows no earlier release of this name in this folder: nothing to compare with"]
+    assert said == [
+        "the vault knows no earlier release of this name in this folder: nothing to compare with"
+    ]
 
 
 def test_new_people_like_the_last_ones_pass_and_the_manifest_says_so(server, tmp_path, said):
@@ -140,7 +169,10 @@ def test_an_accepted_category_is_new_once(server, tmp_path):
     order.write_source(rows)
     done = crowdcover("release", order.plan)
     assert done.code == 4
-    assert "accept it: for one run with --set checks.drift.new_categories=1, for good in [checks] drift" in done.err
+    assert (
+        "accept it: for one run with --set checks.drift.new_categories=1, for good in [checks] drift"
+        in done.err
+    )
     times = order.stage_times()
     done = crowdcover("release", order.plan, "--set", "checks.drift.new_categories=1")
     assert (done.code, done.last_line) == (0, str(order.releases / "v2"))
@@ -149,7 +181,9 @@ def test_an_accepted_category_is_new_once(server, tmp_path):
     order.write_source(rows[1:])
     assert order.release() == order.releases / "v3"
     order.write_source(people()[1:])
-    assert order.release() == order.releases / "v4"  # one row less than v3 held it: less than gone_categories
+    assert (
+        order.release() == order.releases / "v4"
+    )  # one row less than v3 held it: less than gone_categories
     order.write_source(rows[2:])
     assert manifest(order.release())["drift"]["compared_with"] == "v4"  # known since v2
 
@@ -163,14 +197,23 @@ def unlike(rows, draws=1):
     return list(zip(*columns, strict=True))
 
 
-def test_utility_that_falls_is_refused_after_the_check_and_accepting_it_recomputes_nothing(server, tmp_path):
+def test_utility_that_falls_is_refused_after_the_check_and_accepting_it_recomputes_nothing(
+    server, tmp_path
+):
     alike = changed(1, lambda row: 20 + int(row[4][-1]) * 10)
-    alike = changed(2, lambda row: ["ulm", "bonn", "kiel", "essen", "trier"][int(row[4][-1])], alike)
-    order = order_of(tmp_path, changed(3, lambda row: "yes" if row[2] in ("ulm", "kiel") else "no", alike))
+    alike = changed(
+        2, lambda row: ["ulm", "bonn", "kiel", "essen", "trier"][int(row[4][-1])], alike
+    )
+    order = order_of(
+        tmp_path, changed(3, lambda row: "yes" if row[2] in ("ulm", "kiel") else "no", alike)
+    )
     order.release()
-    order.write_source(unlike(changed(3, lambda row: "yes" if row[2] in ("ulm", "kiel") else "no", alike)))
+    order.write_source(
+        unlike(changed(3, lambda row: "yes" if row[2] in ("ulm", "kiel") else "no", alike))
+    )
     with pytest.raises(
-        GuaranteeError, match=r"compared with v1, utility fell from 1\.0000 to 0\.\d+, above checks\.drift\.utility"
+        GuaranteeError,
+        match=r"compared with v1, utility fell from 1\.0000 to 0\.\d+, above checks\.drift\.utility",
     ):
         order.release()
     assert order.versions == ["v1"]
@@ -179,7 +222,9 @@ def test_utility_that_falls_is_refused_after_the_check_and_accepting_it_recomput
     assert "check" in times
     order.write(checks={"drift": {"utility": 1}})
     folder = order.release()
-    assert times.items() < order.stage_times().items()  # and that both releases show the same people
+    assert (
+        times.items() < order.stage_times().items()
+    )  # and that both releases show the same people
     assert manifest(folder)["drift"]["utility_before"] == 1.0
     assert "Every border was passed" in order.verdicts
     assert "compared with v1: 90 rows after 90" in order.verdicts
@@ -195,7 +240,9 @@ def test_a_gate_that_is_off_compares_nothing(server, tmp_path, said):
 
 
 @pytest.mark.parametrize("spoil", [pytest.param("gone", marks=pytest.mark.slow), "tampered"])
-def test_a_release_that_is_gone_or_tampered_with_is_compared_with_what_the_vault_keeps(server, tmp_path, said, spoil):
+def test_a_release_that_is_gone_or_tampered_with_is_compared_with_what_the_vault_keeps(
+    server, tmp_path, said, spoil
+):
     order = order_of(tmp_path)
     folder = order.release()
     if spoil == "gone":
@@ -205,7 +252,10 @@ def test_a_release_that_is_gone_or_tampered_with_is_compared_with_what_the_vault
     order.write_source(people()[::2])
     with pytest.raises(GuaranteeError, match="compared with v1, there are 45 rows instead of 90"):
         order.release()
-    assert said[1] == "v1 is gone or not what was published; it is what the vault keeps of it that is compared with"
+    assert (
+        said[1]
+        == "v1 is gone or not what was published; it is what the vault keeps of it that is compared with"
+    )
     # a version that is gone is given again: the one that stands is the last
     order.write(checks={"drift": {"rows": 1, "utility": 1}})
     version = order.release().name
@@ -213,7 +263,9 @@ def test_a_release_that_is_gone_or_tampered_with_is_compared_with_what_the_vault
     order.write_source(people()[1::2])
     section = manifest(order.release())["drift"]
     assert (section["compared_with"], section["rows_before"]) == (version, 45)
-    assert section["new_categories"] == 0  # the rare city is known, though the last release did without
+    assert (
+        section["new_categories"] == 0
+    )  # the rare city is known, though the last release did without
 
 
 @pytest.mark.parametrize("stage", [pytest.param("ingest", marks=pytest.mark.slow), "check"])
@@ -222,7 +274,10 @@ def test_a_vault_that_has_forgotten_the_last_release_is_not_passed_over(server, 
     order.release()
     shutil.rmtree(order.run.path / stage)
     order.write_source(people()[1:])
-    with pytest.raises(GuaranteeError, match=r"the vault does not hold what that is remembered by .*--set checks\.drift=off"):
+    with pytest.raises(
+        GuaranteeError,
+        match=r"the vault does not hold what that is remembered by .*--set checks\.drift=off",
+    ):
         order.release()
     assert stages(order) == set()
     done = crowdcover("release", order.plan, "--set", "checks.drift=off")
@@ -244,14 +299,19 @@ def test_under_a_changed_plan_data_are_compared_and_utility_is_not(server, tmp_p
 
 
 def test_a_carried_column_of_another_type_is_refused(server, tmp_path):
-    order = order_of(tmp_path, source={"path": "people.parquet"}, columns={"note": {"role": "drop"}})
+    order = order_of(
+        tmp_path, source={"path": "people.parquet"}, columns={"note": {"role": "drop"}}
+    )
     table = pl.read_csv(order.source, infer_schema=False)
-    table.with_columns(diagnosis=pl.col("diagnosis").str.slice(-1).cast(pl.Int64)).write_parquet(tmp_path / "people.parquet")
+    table.with_columns(diagnosis=pl.col("diagnosis").str.slice(-1).cast(pl.Int64)).write_parquet(
+        tmp_path / "people.parquet"
+    )
     order.source = tmp_path / "people.parquet"
     order.release()
     table.with_columns(ssn=pl.col("ssn") + "-other").write_parquet(order.source)
     with pytest.raises(
-        GuaranteeError, match=r"column 'diagnosis' holds String instead of Int64; mend .*checks\.drift\.types=allow"
+        GuaranteeError,
+        match=r"column 'diagnosis' holds String instead of Int64; mend .*checks\.drift\.types=allow",
     ):
         order.release()
     order.write(checks={"drift": {"types": "allow"}})
@@ -260,8 +320,12 @@ def test_a_carried_column_of_another_type_is_refused(server, tmp_path):
 
 def test_what_a_vault_remembers_stays_there(monthly):
     """The categories and percentiles of the table are no part of a release's facts."""
-    assert not any("profile" in path.read_text(errors="replace") for path in monthly.folder_of_v1.iterdir())
-    remembered = [json.loads(path.read_text()) for path in monthly.vault.glob("runs/*/ingest/stage.json")]
+    assert not any(
+        "profile" in path.read_text(errors="replace") for path in monthly.folder_of_v1.iterdir()
+    )
+    remembered = [
+        json.loads(path.read_text()) for path in monthly.vault.glob("runs/*/ingest/stage.json")
+    ]
     assert all(record["facts"]["profile"]["columns"]["city"]["counts"] for record in remembered)
 
 
@@ -276,8 +340,14 @@ def test_what_a_vault_remembers_stays_there(monthly):
             "unknown key checks.drift.edges; allowed: rows, new_categories, gone_categories, shift, utility, types",
         ),
         ({"types": "other"}, "checks.drift.types must be 'refuse' or 'allow'"),
-        ({"ignore": ["diagnosis"]}, "checks.drift.ignore: column 'diagnosis' is no quasi-identifier"),
-        ({"ignore": ["agee"]}, "checks.drift.ignore names a column that [columns] does not; allowed: age, city, smokes"),
+        (
+            {"ignore": ["diagnosis"]},
+            "checks.drift.ignore: column 'diagnosis' is no quasi-identifier",
+        ),
+        (
+            {"ignore": ["agee"]},
+            "checks.drift.ignore names a column that [columns] does not; allowed: age, city, smokes",
+        ),
     ],
 )
 def test_limits_are_checked(tmp_path, drift, words):

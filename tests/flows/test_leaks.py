@@ -24,7 +24,10 @@ IDENTIFIERS = [f"Pperson{number}Q" for number in range(RECORDS)]
 DROPPED = [f"Pjunk{number}Q" for number in range(RECORDS)]
 RARE = "Pvillage1Q"
 CITIES = ["Ptown1Q", "Ptown2Q", "Ptown3Q"]
-GROUPS = ["Pgroup1Q", "Pgroup2Q"]  # the plan names them in k = {by = ..., levels = {...}}; the column itself is dropped
+GROUPS = [
+    "Pgroup1Q",
+    "Pgroup2Q",
+]  # the plan names them in k = {by = ..., levels = {...}}; the column itself is dropped
 MISSING = "Punknown1Q"  # the plan names it in source.missing
 RARE_AGE = "98765.4321"  # the only one of its kind: the largest number
 PASSWORD = "Ppassword1Q"
@@ -41,7 +44,17 @@ def rows():
         city = RARE if number == 5 else MISSING if number == 6 else CITIES[number % 3]
         age = RARE_AGE if number == 11 else str(20 + number % 50)
         group = GROUPS[number % 2]
-        found.append((IDENTIFIERS[number], age, city, group, SENSITIVE[number % 4], KEPT[number], DROPPED[number]))
+        found.append(
+            (
+                IDENTIFIERS[number],
+                age,
+                city,
+                group,
+                SENSITIVE[number % 4],
+                KEPT[number],
+                DROPPED[number],
+            )
+        )
     return found
 
 
@@ -49,7 +62,15 @@ def others():
     """Other people, whose table holds nothing that is looked for but the groups, which the plan names."""
     places = ["here", "there"]
     return [
-        (f"someone{number}", 20 + number % 50, places[number % 2], GROUPS[number % 2], f"illness{number % 4}", number, number)
+        (
+            f"someone{number}",
+            20 + number % 50,
+            places[number % 2],
+            GROUPS[number % 2],
+            f"illness{number % 4}",
+            number,
+            number,
+        )
         for number in range(RECORDS)
     ]
 
@@ -96,45 +117,88 @@ SCENARIOS = {
         {"compute": {"engine": "mpi", "cluster": {"launcher": "mpirun", "tasks_per_node": 2}}},
         environment={"PREFECT_LOGGING_LEVEL": "DEBUG"},
     ),
-    "plan refused": Scenario(2, {"source": {"nonsense": PASSWORD}}, says="unknown key source.nonsense"),
-    "plan refused, value of another type": Scenario(2, {"source": {"header": PASSWORD}}, says="source.header"),
-    "group without a level": Scenario(
-        3, {"privacy": {"k": {"by": "smokes", "levels": {GROUPS[0]: 3}}}}, says="of a group that levels do not name"
+    "plan refused": Scenario(
+        2, {"source": {"nonsense": PASSWORD}}, says="unknown key source.nonsense"
     ),
-    "refused at ingest": Scenario(3, {"columns": {"city": {"role": "quasi", "kind": "numeric"}}}, says="no finite numbers"),
-    "refused at ingest, dates": Scenario(3, {"columns": {"city": {"role": "quasi", "kind": "date"}}}, says="no dates"),
+    "plan refused, value of another type": Scenario(
+        2, {"source": {"header": PASSWORD}}, says="source.header"
+    ),
+    "group without a level": Scenario(
+        3,
+        {"privacy": {"k": {"by": "smokes", "levels": {GROUPS[0]: 3}}}},
+        says="of a group that levels do not name",
+    ),
+    "refused at ingest": Scenario(
+        3, {"columns": {"city": {"role": "quasi", "kind": "numeric"}}}, says="no finite numbers"
+    ),
+    "refused at ingest, dates": Scenario(
+        3, {"columns": {"city": {"role": "quasi", "kind": "date"}}}, says="no dates"
+    ),
     "refused at validation": Scenario(
-        3, {"columns": {"city": {"role": "quasi", "kind": "categorical", "missing": "refuse"}}}, says="failed: "
+        3,
+        {"columns": {"city": {"role": "quasi", "kind": "categorical", "missing": "refuse"}}},
+        says="failed: ",
     ),
     "refused at binarize": Scenario(
-        3, {"columns": {"city": {"role": "quasi", "kind": "categorical", "order": CITIES}}}, says="'order' does not name"
+        3,
+        {"columns": {"city": {"role": "quasi", "kind": "categorical", "order": CITIES}}},
+        says="'order' does not name",
     ),
     "nobody can hide": Scenario(2, {"privacy": {"k": 81}}, says="demand k > 80"),
-    "refused at the check": Scenario(4, {"checks": {"min_utility": 1.0}}, says="below checks.min_utility"),
+    "refused at the check": Scenario(
+        4, {"checks": {"min_utility": 1.0}}, says="below checks.min_utility"
+    ),
     "refused for what is new since the last release": Scenario(
         4, after=True, says="column 'city' has 4 new categories in 79 of 80 rows"
     ),
     "published after another": Scenario(
-        0, {"checks": {"drift": {"new_categories": 1, "gone_categories": 1, "shift": 1, "utility": 1}}}, after=True
+        0,
+        {
+            "checks": {
+                "drift": {"new_categories": 1, "gone_categories": 1, "shift": 1, "utility": 1}
+            }
+        },
+        after=True,
     ),
-    "refused as open to attack": Scenario(4, {"checks": {"max_attack_success": 0.0}}, says="above checks.max_attack_success"),
+    "refused as open to attack": Scenario(
+        4, {"checks": {"max_attack_success": 0.0}}, says="above checks.max_attack_success"
+    ),
     "database with a password": Scenario(
         3,
-        {"source": {"path": None, "uri": f"postgresql://u:{PASSWORD}@127.0.0.1:9/{SENSITIVE[0]}", "query": f"select '{RARE}'"}},
+        {
+            "source": {
+                "path": None,
+                "uri": f"postgresql://u:{PASSWORD}@127.0.0.1:9/{SENSITIVE[0]}",
+                "query": f"select '{RARE}'",
+            }
+        },
     ),
-    "waits for approval": Scenario(6, {"publish": {"approval": "required"}}, says="waits for approval until"),
+    "waits for approval": Scenario(
+        6, {"publish": {"approval": "required"}}, says="waits for approval until"
+    ),
     "waits for approval, everything logged": Scenario(
         6, {"publish": {"approval": "required"}}, environment={"PREFECT_LOGGING_LEVEL": "DEBUG"}
     ),
     "breaks while asking for approval": Scenario(
-        1, {"publish": {"approval": "required"}}, breaks=("tasks.stages.ask", "_write_page"), says="stage ask failed with ValueError"
+        1,
+        {"publish": {"approval": "required"}},
+        breaks=("tasks.stages.ask", "_write_page"),
+        says="stage ask failed with ValueError",
     ),
     "breaks at approval": Scenario(
-        1, {"publish": {"approval": "required"}}, breaks=("flows.approving", "announce"), says="stage release failed with"
+        1,
+        {"publish": {"approval": "required"}},
+        breaks=("flows.approving", "announce"),
+        says="stage release failed with",
     ),
-    "people who were released before": Scenario(2, NO_DRIFT, older=True, says="80 people of this source were released already"),
+    "people who were released before": Scenario(
+        2, NO_DRIFT, older=True, says="80 people of this source were released already"
+    ),
     "crowds that other releases thin out": Scenario(
-        4, {**NO_DRIFT, "publish": {"allow_second_release": True}}, older=True, says="keep fewer than k rows"
+        4,
+        {**NO_DRIFT, "publish": {"allow_second_release": True}},
+        older=True,
+        says="keep fewer than k rows",
     ),
     "breaks beside other releases": Scenario(
         1,
@@ -149,21 +213,51 @@ SCENARIOS = {
         says="the ledger at publish.ledger does not answer",
     ),
     "breaks in the ledger": Scenario(
-        1, breaks=("tasks.people.ledger", "_numbered"), says="ledger.sqlite does not answer (ValueError)"
+        1,
+        breaks=("tasks.people.ledger", "_numbered"),
+        says="ledger.sqlite does not answer (ValueError)",
     ),
-    "breaks while the header is read": Scenario(1, breaks=("tasks.source.sources", "header"), says="unforeseen ValueError"),
-    "breaks in the flow": Scenario(1, breaks=("flows.release", "admit"), says="stage release failed with ValueError"),
-    "breaks at ingest": Scenario(1, breaks=("tasks.stages.ingest", "read_order"), says="stage ingest failed with ValueError"),
-    "breaks at validation": Scenario(1, breaks=("tasks.stages.validate", "_ingested"), says="stage validate failed with ValueError"),
-    "breaks in Great Expectations": Scenario(3, breaks=("validations.run", "_held"), says="failed: "),
-    "breaks at binarize": Scenario(1, breaks=("tasks.stages.encode", "encoded"), says="stage binarize failed with ValueError"),
-    "breaks at identify": Scenario(1, breaks=("tasks.stages.identify", "write_people"), says="stage identify failed with ValueError"),
+    "breaks while the header is read": Scenario(
+        1, breaks=("tasks.source.sources", "header"), says="unforeseen ValueError"
+    ),
+    "breaks in the flow": Scenario(
+        1, breaks=("flows.release", "admit"), says="stage release failed with ValueError"
+    ),
+    "breaks at ingest": Scenario(
+        1, breaks=("tasks.stages.ingest", "read_order"), says="stage ingest failed with ValueError"
+    ),
+    "breaks at validation": Scenario(
+        1,
+        breaks=("tasks.stages.validate", "_ingested"),
+        says="stage validate failed with ValueError",
+    ),
+    "breaks in Great Expectations": Scenario(
+        3, breaks=("validations.run", "_held"), says="failed: "
+    ),
+    "breaks at binarize": Scenario(
+        1, breaks=("tasks.stages.encode", "encoded"), says="stage binarize failed with ValueError"
+    ),
+    "breaks at identify": Scenario(
+        1,
+        breaks=("tasks.stages.identify", "write_people"),
+        says="stage identify failed with ValueError",
+    ),
     "breaks at anonymize": Scenario(
-        1, breaks=("tasks.stages.anonymize", "write_cells"), says="stage anonymize failed with ValueError"
+        1,
+        breaks=("tasks.stages.anonymize", "write_cells"),
+        says="stage anonymize failed with ValueError",
     ),
-    "breaks at check": Scenario(1, breaks=("tasks.stages.check", "audit_rows"), says="stage check failed with ValueError"),
-    "breaks at publish": Scenario(1, breaks=("tasks.stages.publish", "_write_report"), says="stage publish failed with ValueError"),
-    "breaks once published": Scenario(1, breaks=("tasks.stages.publish", "announce"), says="stage publish failed with ValueError"),
+    "breaks at check": Scenario(
+        1, breaks=("tasks.stages.check", "audit_rows"), says="stage check failed with ValueError"
+    ),
+    "breaks at publish": Scenario(
+        1,
+        breaks=("tasks.stages.publish", "_write_report"),
+        says="stage publish failed with ValueError",
+    ),
+    "breaks once published": Scenario(
+        1, breaks=("tasks.stages.publish", "announce"), says="stage publish failed with ValueError"
+    ),
     "breaks, everything logged": Scenario(
         1, breaks=("tasks.stages.encode", "encoded"), environment={"PREFECT_LOGGING_LEVEL": "DEBUG"}
     ),
@@ -179,10 +273,17 @@ def ended(server, tmp_path_factory):
         if scenario.older:
             done = crowdcover("release", order.plan)
             assert done.code == 0, done.err
-            order.write_source([(ssn, age if age == RARE_AGE else str(int(age) + 4), *rest) for ssn, age, *rest in rows()])
+            order.write_source(
+                [
+                    (ssn, age if age == RARE_AGE else str(int(age) + 4), *rest)
+                    for ssn, age, *rest in rows()
+                ]
+            )
         for section, values in scenario.sections.items():
             merged = {**order.document.get(section, {}), **values}
-            order.document[section] = {key: value for key, value in merged.items() if value is not None}
+            order.document[section] = {
+                key: value for key, value in merged.items() if value is not None
+            }
         order.write()
         (order.folder / "here").mkdir()
 
@@ -196,18 +297,28 @@ def ended(server, tmp_path_factory):
             order.write_source(rows())
         return crowdcover("release", order.plan, breaks=breaks, cwd=here, environment=environment)
 
-    return {name: (orders[name], end(name)) for name in SCENARIOS}  # at the same time they would block their server for minutes
+    return {
+        name: (orders[name], end(name)) for name in SCENARIOS
+    }  # at the same time they would block their server for minutes
 
 
 def markers_in(content: bytes, markers=ALL):
-    return sorted({marker for marker in markers if marker.encode() in content or marker.encode("utf-16-le") in content})
+    return sorted(
+        {
+            marker
+            for marker in markers
+            if marker.encode() in content or marker.encode("utf-16-le") in content
+        }
+    )
 
 
 def outside(order):
     """Every file that a run wrote outside of its vault, and was not given."""
     given = {order.source, order.plan}
     return [
-        path for path in order.folder.rglob("*") if path.is_file() and order.vault not in path.parents and path not in given
+        path
+        for path in order.folder.rglob("*")
+        if path.is_file() and order.vault not in path.parents and path not in given
     ]
 
 
@@ -246,8 +357,17 @@ def test_the_terminal_shows_no_secret(ended, name):
 def test_files_outside_the_vault_hold_no_secret(ended, name):
     order, done = ended[name]
     found = outside(order)
-    visible = done.code == 0 or name == "breaks once published" or SCENARIOS[name].after or SCENARIOS[name].older
-    hidden = {path for path in found if any(part.startswith(".") for part in path.relative_to(order.folder).parts)}
+    visible = (
+        done.code == 0
+        or name == "breaks once published"
+        or SCENARIOS[name].after
+        or SCENARIOS[name].older
+    )
+    hidden = {
+        path
+        for path in found
+        if any(part.startswith(".") for part in path.relative_to(order.folder).parts)
+    }
     assert {path.name for path in found if path not in hidden} == (RELEASED if visible else set())
     for path in found:
         may = {"data": DATA_ONLY, "codebook": [*CITIES, RARE]}.get(path.name.split(".")[0], [])
@@ -271,7 +391,10 @@ def test_the_release_shows_what_it_should(ended):
 def test_verdicts_and_their_page_hold_no_secret(ended):
     """They lie in the vault, but an officer may pass the page on."""
     for name, (order, done) in ended.items():
-        pages, stored = list(order.vault.rglob("docs/index.html")), list(order.vault.rglob("verdict.json"))
+        pages, stored = (
+            list(order.vault.rglob("docs/index.html")),
+            list(order.vault.rglob("verdict.json")),
+        )
         gates = list(order.vault.rglob("gates.json"))
         judged = {path.parent.parent for path in stored} | {path.parent for path in gates}
         assert {page.parent.parent for page in pages} == judged, name
@@ -289,7 +412,9 @@ def test_verdicts_and_their_page_hold_no_secret(ended):
 
 def test_the_vault_keeps_what_broke(ended):
     for name, (order, _) in ended.items():
-        if name.startswith("breaks ") and not any(word in name for word in ("header", "Great", "ledger")):
+        if name.startswith("breaks ") and not any(
+            word in name for word in ("header", "Great", "ledger")
+        ):
             kept = b"".join(path.read_bytes() for path in order.vault.rglob("failure-*.txt"))
             assert IDENTIFIERS[2].encode() in kept, name
 
@@ -323,29 +448,50 @@ def test_prefects_database_holds_no_secret(ended):
 def test_prefects_answers_hold_no_secret(ended):
     settle(ended)
     with get_client(sync_client=True) as client:
-        for what in ("flows", "flow_runs", "task_runs", "artifacts", "logs", "deployments", "variables", "block_documents"):
+        for what in (
+            "flows",
+            "flow_runs",
+            "task_runs",
+            "artifacts",
+            "logs",
+            "deployments",
+            "variables",
+            "block_documents",
+        ):
             found, more = [], True
             while more:
-                answer = client._client.post(f"/{what}/filter", json={"limit": 200, "offset": len(found)}).raise_for_status()
+                answer = client._client.post(
+                    f"/{what}/filter", json={"limit": 200, "offset": len(found)}
+                ).raise_for_status()
                 more = answer.json()
                 found += more
             assert what in {"deployments", "variables", "block_documents"} or found
             assert markers_in(json.dumps(found, ensure_ascii=False).encode()) == [], what
             if what == "flow_runs":
-                assert all(set(flow_run["parameters"]) <= {"plan", "plans", "names"} for flow_run in found)
+                assert all(
+                    set(flow_run["parameters"]) <= {"plan", "plans", "names"} for flow_run in found
+                )
 
 
 def settle(ended):
     """Wait until the server has written down the end of every run that reached it."""
-    wanted = {str(path) for order, _ in ended.values() for path in (order.vault / "plans").glob("*.json")}
+    wanted = {
+        str(path) for order, _ in ended.values() for path in (order.vault / "plans").glob("*.json")
+    }
     end = time.monotonic() + 60
     with get_client(sync_client=True) as client:
         while time.monotonic() < end:
             finished = set()
             offset = 0
-            while page := client._client.post("/flow_runs/filter", json={"limit": 200, "offset": offset}).json():
+            while page := client._client.post(
+                "/flow_runs/filter", json={"limit": 200, "offset": offset}
+            ).json():
                 offset += len(page)
-                finished |= {run["parameters"].get("plan") for run in page if run["state"]["type"] in ("COMPLETED", "FAILED")}
+                finished |= {
+                    run["parameters"].get("plan")
+                    for run in page
+                    if run["state"]["type"] in ("COMPLETED", "FAILED")
+                }
             if wanted <= finished:
                 return
             time.sleep(0.1)
@@ -378,7 +524,9 @@ def test_a_decision_tells_no_secret(server, tmp_path, what):
     ends = [
         crowdcover(what, *options, "--by", "Ada", cwd=here),
         crowdcover("release", order.plan, cwd=here),
-        crowdcover(what, *options, "--by", "Ada", breaks=("flows.decisions", "_show", WORDS), cwd=here),
+        crowdcover(
+            what, *options, "--by", "Ada", breaks=("flows.decisions", "_show", WORDS), cwd=here
+        ),
         crowdcover(what, *options, "--by", "Ada", "--note", "read", cwd=here),
         crowdcover(what, *options, "--by", "Ada", cwd=here),
         crowdcover("release", order.plan, cwd=here),

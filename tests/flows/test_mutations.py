@@ -31,7 +31,10 @@ CARRIED = {"diagnosis": 4, "note": 5}
 
 def source_rows():
     """A table in which people share sensitive and kept values."""
-    return [(*row[:4], f"illness-{n % 3}", f"note-{n % 2}", row[6]) for n, row in enumerate(people(RECORDS))]
+    return [
+        (*row[:4], f"illness-{n % 3}", f"note-{n % 2}", row[6])
+        for n, row in enumerate(people(RECORDS))
+    ]
 
 
 # ---------------------------------------------------------------- the plain judgement
@@ -50,19 +53,26 @@ def keeps_every_guarantee(names, rows, source, key_of, book):
     keys = [row["key"] for row in rows]
     if names != SHOWN or None in keys or keys != sorted(keys) or sorted(keys) != sorted(key_of):
         return False
-    if not all(re.fullmatch("[0-9a-f]{16}", key) for key in keys) or guessed_by_order(list(map(keys.index, key_of))) >= 13:
+    if (
+        not all(re.fullmatch("[0-9a-f]{16}", key) for key in keys)
+        or guessed_by_order(list(map(keys.index, key_of))) >= 13
+    ):
         return False
     cells = [{name: readable(book[name], row[name]) for name in QUASI} for row in rows]
     if any(levels is None for row in cells for levels in row.values()):
         return False
-    persons = [{name: level(book[name], person[HEADER.index(name)]) for name in QUASI} for person in source]
+    persons = [
+        {name: level(book[name], person[HEADER.index(name)]) for name in QUASI} for person in source
+    ]
     for record, person in enumerate(source):
         own = keys.index(key_of[record])
         if any(persons[record][name] not in cells[own][name] for name in QUASI):
             return False
         if any(rows[own][name] != person[place] for name, place in CARRIED.items()):
             return False
-    fit = np.array([[all(person[name] in row[name] for name in QUASI) for row in cells] for person in persons])
+    fit = np.array(
+        [[all(person[name] in row[name] for name in QUASI) for row in cells] for person in persons]
+    )
     return min(fit.sum(axis=1)) >= K and min(matchable(fit).sum(axis=1)) >= K
 
 
@@ -102,7 +112,9 @@ class Table:
     def write(self, folder):
         """Both formats, and what the vault says of keys."""
         types = {"key": pl.String}
-        rows = pl.DataFrame({name: [row[name] for row in self.rows] for name in self.names}, schema_overrides=types)
+        rows = pl.DataFrame(
+            {name: [row[name] for row in self.rows] for name in self.names}, schema_overrides=types
+        )
         rows.write_parquet(folder / "data.parquet", metadata=self.footer or None)
         packed = io.BytesIO()
         with gzip.GzipFile(mode="wb", fileobj=packed, **self.header) as file:
@@ -114,7 +126,9 @@ class Table:
     def give_keys(self, keys):
         """New keys by person, known to the vault; rows stay in their order."""
         new = dict(zip(self.key_of, keys, strict=True))
-        self.rows = sorted(({**row, "key": new[row["key"]]} for row in self.rows), key=lambda r: r["key"])
+        self.rows = sorted(
+            ({**row, "key": new[row["key"]]} for row in self.rows), key=lambda r: r["key"]
+        )
         self.key_of = keys
 
     def any_row(self):
@@ -124,7 +138,12 @@ class Table:
         return self.chance.sample(range(len(self.rows)), 2)
 
     def any_masked_cell(self):
-        masked = [(r, n) for r, row in enumerate(self.rows) for n in QUASI if len(allowed(self.book[n], row[n])) > 1]
+        masked = [
+            (r, n)
+            for r, row in enumerate(self.rows)
+            for n in QUASI
+            if len(allowed(self.book[n], row[n])) > 1
+        ]
         return self.chance.choice(masked)
 
     def own_level(self, row, name):
@@ -136,12 +155,17 @@ class Table:
         labels, levels = self.book[name]["labels"], sorted(levels)
         ordinal = self.book[name]["encoding"] == "ordinal"
         interval = f"{labels[levels[0]]}..{labels[levels[-1]]}"
-        self.rows[row][name] = interval if ordinal and len(levels) > 1 else "|".join(labels[l] for l in levels)
+        self.rows[row][name] = (
+            interval if ordinal and len(levels) > 1 else "|".join(labels[l] for l in levels)
+        )
 
     def swap(self, names):
         first, second = self.two_rows()
         for name in names:
-            self.rows[first][name], self.rows[second][name] = self.rows[second][name], self.rows[first][name]
+            self.rows[first][name], self.rows[second][name] = (
+                self.rows[second][name],
+                self.rows[first][name],
+            )
 
 
 def unmask(table):
@@ -151,8 +175,15 @@ def unmask(table):
 
 def narrow(table):
     row, name = table.any_masked_cell()
-    own, levels = table.own_level(row, name), sorted(allowed(table.book[name], table.rows[row][name]))
-    left = [l for l in levels if l <= own] if table.chance.random() < 0.5 else [l for l in levels if l >= own]
+    own, levels = (
+        table.own_level(row, name),
+        sorted(allowed(table.book[name], table.rows[row][name])),
+    )
+    left = (
+        [l for l in levels if l <= own]
+        if table.chance.random() < 0.5
+        else [l for l in levels if l >= own]
+    )
     table.set_levels(row, name, left)
 
 
@@ -177,7 +208,9 @@ def alter_a_cell(table):
 
 def spoil_a_cell(table):
     row, name = table.any_row(), table.chance.choice(QUASI)
-    table.rows[row][name] = table.chance.choice([None, "Atlantis", "ulm|", "|", "*|*", " *", "80..18"])
+    table.rows[row][name] = table.chance.choice(
+        [None, "Atlantis", "ulm|", "|", "*|*", " *", "80..18"]
+    )
 
 
 def alter_a_carried_value(table):
@@ -261,7 +294,9 @@ def number_keys_by_source(table):
         shift = table.chance.randrange(len(numbers))
         numbers = numbers[shift:] + numbers[:shift]
     some = table.chance.sample(numbers, table.chance.choice([0, 12, 26]))
-    for place, number in zip(sorted(map(numbers.index, some)), table.chance.sample(some, len(some)), strict=True):
+    for place, number in zip(
+        sorted(map(numbers.index, some)), table.chance.sample(some, len(some)), strict=True
+    ):
         numbers[place] = number
     table.give_keys([f"{4096 * number:016x}" for number in numbers])
 
@@ -271,7 +306,9 @@ def draw_all_keys_anew(table):
 
 
 def write_keys_otherwise(table):
-    wrong = table.chance.choice([str.upper, lambda key: key[:12], lambda key: f"k{key}", lambda key: key + "\n"])
+    wrong = table.chance.choice(
+        [str.upper, lambda key: key[:12], lambda key: f"k{key}", lambda key: key + "\n"]
+    )
     table.give_keys([wrong(f"a{table.chance.getrandbits(60):015x}") for _ in table.key_of])
 
 
@@ -298,13 +335,26 @@ WAYS = [
     number_keys_by_source, number_keys_by_source, draw_all_keys_anew, write_keys_otherwise, name_the_packed_file,
     date_the_packed_file, annotate_the_footer, spoils_nothing,
 ]  # fmt: skip
-MILD = [unmask, narrow, widen, say_the_same_otherwise, swap_sensitive_values, swap_cells, swap_seats]
+MILD = [
+    unmask,
+    narrow,
+    widen,
+    say_the_same_otherwise,
+    swap_sensitive_values,
+    swap_cells,
+    swap_seats,
+]
 
 
 @pytest.fixture(scope="module")
 def correct(server, tmp_path_factory):
     """A release with crowds that are here and there larger than demanded, so that some of it may be told."""
-    order = Order(tmp_path_factory.mktemp("mutations"), source_rows(), privacy={"k": K}, anonymizer={"reclaim": False})
+    order = Order(
+        tmp_path_factory.mktemp("mutations"),
+        source_rows(),
+        privacy={"k": K},
+        anonymizer={"reclaim": False},
+    )
     order.fix_seed().release()
     return order
 
@@ -321,9 +371,18 @@ def test_corruptions_are_caught_if_and_only_if_they_break_a_guarantee(correct, t
         for way in ways:
             way(table)
         table.write(tmp_path)
-        kept = keeps_every_guarantee(table.names, table.rows, source, table.key_of, book) and files_are_plain(tmp_path)
+        kept = keeps_every_guarantee(
+            table.names, table.rows, source, table.key_of, book
+        ) and files_are_plain(tmp_path)
         matching = tmp_path / "matching.parquet"
-        audit = audit_rows(tmp_path, ["parquet", "csv"], plan.table_source, plan.table_columns, plan.demand, matching)
+        audit = audit_rows(
+            tmp_path,
+            ["parquet", "csv"],
+            plan.table_source,
+            plan.table_columns,
+            plan.demand,
+            matching,
+        )
         outcomes[kept] += 1
         if audit.holds != kept:
             wrong.append((seed, [way.__name__ for way in ways], kept, audit.sentence()))
@@ -333,8 +392,12 @@ def test_corruptions_are_caught_if_and_only_if_they_break_a_guarantee(correct, t
 
 def test_the_plain_judgement_finds_the_release_correct(correct):
     rows, book = correct.rows().to_dicts(), attributes(correct.folder_of_v1)
-    assert keeps_every_guarantee(list(SHOWN), rows, source_rows(), correct.matching()["key"].to_list(), book)
-    assert json.loads((correct.folder_of_v1 / "manifest.json").read_text())["privacy"]["below_k"] == 0
+    assert keeps_every_guarantee(
+        list(SHOWN), rows, source_rows(), correct.matching()["key"].to_list(), book
+    )
+    assert (
+        json.loads((correct.folder_of_v1 / "manifest.json").read_text())["privacy"]["below_k"] == 0
+    )
 
 
 # ---------------------------------------------------------------- makers that are wrong on purpose
@@ -380,7 +443,9 @@ def for_half_of_them(table):
     return hidden
 
 
-WRONG = {way.__name__: way for way in (tell_everything, hub_rows, one_less, for_half_of_them, all_bits)}
+WRONG = {
+    way.__name__: way for way in (tell_everything, hub_rows, one_less, for_half_of_them, all_bits)
+}
 REFUSALS = {
     "tell_everything": r"compatible crowds \(\d+ of 90",
     "hub_rows": (
@@ -396,7 +461,9 @@ REFUSALS = {
 def test_a_wrong_anonymizer_does_not_pass_the_gate(server, tmp_path, monkeypatch, way):
     monkeypatch.setattr(ReleasePlan, "maker", property(lambda plan: Wrong(way=way)))
     order = Order(tmp_path)
-    if way == "all_bits":  # useless, but no lie: the others are not refused because of how they are plugged in
+    if (
+        way == "all_bits"
+    ):  # useless, but no lie: the others are not refused because of how they are plugged in
         assert order.release() == order.folder_of_v1
         return
     with pytest.raises(GuaranteeError, match=REFUSALS[way]):

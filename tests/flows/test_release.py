@@ -27,7 +27,15 @@ from tests.flows.processes import FORKS, finish, hold, start
 from tests.naive import matchable
 
 FILES = {"data.parquet", "data.csv.gz", "codebook.json", "manifest.json", "report.html"}
-STAGES = {"ingest", "validate-ingested", "binarize", "validate-binarized", "identify", "anonymize", "check"}
+STAGES = {
+    "ingest",
+    "validate-ingested",
+    "binarize",
+    "validate-binarized",
+    "identify",
+    "anonymize",
+    "check",
+}
 SHOWN = ["key", "age", "city", "smokes", "diagnosis", "note"]
 QUASI = ("age", "city", "smokes")
 
@@ -75,9 +83,16 @@ def fits(folder, source_rows):
     """bool (people, rows): every quasi-identifier of the person is one that the row allows."""
     book = attributes(folder)
     rows = released_rows(folder)
-    people_levels = [[level(book[name], person[HEADER.index(name)]) for name in QUASI] for person in source_rows]
+    people_levels = [
+        [level(book[name], person[HEADER.index(name)]) for name in QUASI] for person in source_rows
+    ]
     row_levels = [[allowed(book[name], row[name]) for name in QUASI] for row in rows]
-    return np.array([[all(p in r for p, r in zip(a, b, strict=True)) for b in row_levels] for a in people_levels])
+    return np.array(
+        [
+            [all(p in r for p, r in zip(a, b, strict=True)) for b in row_levels]
+            for a in people_levels
+        ]
+    )
 
 
 # ---------------------------------------------------------------- what is published
@@ -152,10 +167,17 @@ def test_a_rare_city_never_stands_alone(released):
 def test_a_group_of_k_that_nobody_is_of_is_said(server, tmp_path, monkeypatch):
     said = []
     monkeypatch.setattr("tasks.stages.ingest.log", said.append)
-    Order(tmp_path / "one", privacy={"k": {"by": "smokes", "levels": {"yes": 5, "No": 40}, "default": 2}}).release()
-    assert said[1:] == ["1 of the 2 groups that privacy.k names have no row; are they spelt as in the source?"]
+    Order(
+        tmp_path / "one",
+        privacy={"k": {"by": "smokes", "levels": {"yes": 5, "No": 40}, "default": 2}},
+    ).release()
+    assert said[1:] == [
+        "1 of the 2 groups that privacy.k names have no row; are they spelt as in the source?"
+    ]
     said.clear()
-    Order(tmp_path / "all", privacy={"k": {"by": "smokes", "levels": {"yes": 5, "no": 4}}}).release()
+    Order(
+        tmp_path / "all", privacy={"k": {"by": "smokes", "levels": {"yes": 5, "no": 4}}}
+    ).release()
     assert len(said) == 1
 
 
@@ -187,8 +209,13 @@ def test_utility_is_what_a_reader_counts(released):
     said = manifest(released.folder_of_v1)["utility"]
     assert said["features"] == features
     assert said["suppression"] == pytest.approx(1 - hidden / (90 * features))
-    assert said["cells_exact"] == pytest.approx(np.mean([size == 1 for name in QUASI for size in sizes[name]]))
-    loss = {name: np.mean([(s - 1) / (len(book[name]["labels"]) - 1) for s in sizes[name]]) for name in QUASI}
+    assert said["cells_exact"] == pytest.approx(
+        np.mean([size == 1 for name in QUASI for size in sizes[name]])
+    )
+    loss = {
+        name: np.mean([(s - 1) / (len(book[name]["labels"]) - 1) for s in sizes[name]])
+        for name in QUASI
+    }
     assert said["gcp"] == pytest.approx(np.mean(list(loss.values())))
     assert said["per_column"].keys() == set(QUASI)
     assert all(said["per_column"][name]["ncp"] == pytest.approx(loss[name]) for name in QUASI)
@@ -200,11 +227,16 @@ def test_one_format_is_enough(server, tmp_path, formats):
     order = Order(tmp_path, publish={"formats": formats})
     typed = pl.read_csv(order.source, infer_schema=False).with_columns(
         when=pl.Series([datetime(2020, 1, 1, 12, 0, number % 60, 5) for number in range(90)]),
-        day=pl.Series([None if number == 3 else date(2020, 1, 1 + number % 28) for number in range(90)]),
+        day=pl.Series(
+            [None if number == 3 else date(2020, 1, 1 + number % 28) for number in range(90)]
+        ),
         share=pl.Series([number / 7 * 10.0 ** (number - 45) for number in range(90)]),
         flag=pl.Series([None if number % 3 == 0 else number % 2 == 0 for number in range(90)]),
         text=pl.Series(["" if number % 2 else 'a "b", c\nd' for number in range(90)]),
-        sort=pl.Series([None if number % 4 == 0 else f"\r{number % 3}" for number in range(90)], dtype=pl.Categorical),
+        sort=pl.Series(
+            [None if number % 4 == 0 else f"\r{number % 3}" for number in range(90)],
+            dtype=pl.Categorical,
+        ),
     )
     typed = typed.with_columns(pl.col("text").alias('of "what", so'))
     typed.write_parquet(tmp_path / "people.parquet")
@@ -212,7 +244,9 @@ def test_one_format_is_enough(server, tmp_path, formats):
     order.write(source={"path": "people.parquet"}, columns=carried)
     folder = order.release()
     names = {"csv": "data.csv.gz", "parquet": "data.parquet"}
-    assert {path.name for path in folder.iterdir()} == FILES - (set(names.values()) - {names[formats[0]]})
+    assert {path.name for path in folder.iterdir()} == FILES - (
+        set(names.values()) - {names[formats[0]]}
+    )
     found = audit_release(folder, order.plan)
     assert found.holds, found.sentence()
 
@@ -352,7 +386,9 @@ def test_versions_count_up_and_are_never_overwritten(server, tmp_path):
     order.write_source(people(draws=4, first=90))
     assert order.release() == order.releases / "v9"
     assert manifest(order.releases / "v9")["version"] == "v9"
-    assert {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in first.iterdir()} == before
+    assert {
+        path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in first.iterdir()
+    } == before
 
 
 def test_two_vaults_give_two_different_releases(server, tmp_path):
@@ -364,7 +400,9 @@ def test_two_vaults_give_two_different_releases(server, tmp_path):
     pairs = [order.matching(), second.matching()]
     assert not set(pairs[0]["key"]) & set(pairs[1]["key"])
     # the ties that decide what is hidden are broken in another order
-    hidden = [np.load(each.run.path / "anonymize" / "cover.npz")["hidden"] for each in (order, second)]
+    hidden = [
+        np.load(each.run.path / "anonymize" / "cover.npz")["hidden"] for each in (order, second)
+    ]
     assert (hidden[0] != hidden[1]).any()
 
 
@@ -378,7 +416,9 @@ def test_the_same_order_again_is_the_same_release(server, tmp_path):
     times = order.stage_times()
     assert set(times) == STAGES
     assert order.release() == first
-    assert {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in first.iterdir()} == files
+    assert {
+        path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in first.iterdir()
+    } == files
     assert order.stage_times() == times
     assert order.versions == ["v1"]
 
@@ -456,14 +496,20 @@ def test_another_version_publishes_the_same_rows_again(server, tmp_path, monkeyp
     shutil.rmtree(first)
     monkeypatch.setattr("tasks.vault.storage.CODE_VERSION", "next")
     drawn = secrecy.distinct_keys
-    monkeypatch.setattr(secrecy, "distinct_keys", lambda seed, label, size: drawn(seed, f"{label} of the next", size))
+    monkeypatch.setattr(
+        secrecy,
+        "distinct_keys",
+        lambda seed, label, size: drawn(seed, f"{label} of the next", size),
+    )
     assert data_bytes(order.release()) == rows
 
 
 def test_threads_and_memory_change_nothing(server, tmp_path):
     releases = []
     for threads in (1, 2):
-        order = Order(tmp_path / str(threads), compute={"threads": threads, "memory": f"{threads}GiB"}).fix_seed()
+        order = Order(
+            tmp_path / str(threads), compute={"threads": threads, "memory": f"{threads}GiB"}
+        ).fix_seed()
         releases.append(data_bytes(order.release()))
     assert releases[0] == releases[1]
 
@@ -485,7 +531,8 @@ def test_a_release_that_does_not_reach_a_stricter_check_stands_and_is_refused(se
     files = {path.name: path.read_bytes() for path in first.iterdir()}
     order.write(checks={"min_utility": 0.999})
     with pytest.raises(
-        GuaranteeError, match=r"v1 was published before and stays as it is; utility .* is below checks"
+        GuaranteeError,
+        match=r"v1 was published before and stays as it is; utility .* is below checks",
     ) as caught:
         order.release()
     assert "min_utility = 0.999; ease [checks] to keep it" in str(caught.value)
@@ -557,7 +604,9 @@ def test_a_second_release_is_refused_though_the_first_was_deleted(server, tmp_pa
         order.release()
 
 
-def test_a_second_release_is_refused_though_both_began_before_either_ended(server, tmp_path, monkeypatch):
+def test_a_second_release_is_refused_though_both_began_before_either_ended(
+    server, tmp_path, monkeypatch
+):
     """The first plan publishes while the second is at work."""
     import flows.release as module
 
@@ -582,7 +631,9 @@ def test_a_second_release_is_refused_though_both_began_before_either_ended(serve
     assert manifest(order.folder_of_v1)["privacy"]["k_min"] == 4
 
 
-def test_a_release_of_the_same_name_by_somebody_else_is_not_taken_for_ones_own(server, tmp_path, monkeypatch):
+def test_a_release_of_the_same_name_by_somebody_else_is_not_taken_for_ones_own(
+    server, tmp_path, monkeypatch
+):
     """Stopped just before the rename; before it goes on, another table takes the version."""
     import tasks.stages.publish as module
 
@@ -624,9 +675,14 @@ def test_a_run_that_is_under_way_is_not_joined(server, tmp_path):
     assert order.release() == order.folder_of_v1
 
 
-def test_too_little_utility_publishes_nothing_and_lowering_the_floor_recomputes_nothing(server, tmp_path):
+def test_too_little_utility_publishes_nothing_and_lowering_the_floor_recomputes_nothing(
+    server, tmp_path
+):
     order = Order(tmp_path, checks={"min_utility": 0.999})
-    with pytest.raises(GuaranteeError, match=r"publication refused; utility 0\.\d+ is below checks\.min_utility = 0\.999"):
+    with pytest.raises(
+        GuaranteeError,
+        match=r"publication refused; utility 0\.\d+ is below checks\.min_utility = 0\.999",
+    ):
         order.release()
     assert not order.releases.exists()
     times = order.stage_times()
@@ -645,9 +701,21 @@ def test_too_little_utility_publishes_nothing_and_lowering_the_floor_recomputes_
             InputError,
             "'note': 90 of 90 values are no finite numbers",
         ),
-        ({"columns": {"city": {"role": "quasi", "kind": "binary"}}}, InputError, "ingested: .* hold; failed: .*city"),
-        ({"columns": {"city": {"role": "quasi", "kind": "categorical", "missing": "refuse"}}}, InputError, "city"),
-        ({"privacy": {"k": {"by": "smokes", "levels": {"yes": 3}}}}, InputError, "'smokes': .* that levels do not name"),
+        (
+            {"columns": {"city": {"role": "quasi", "kind": "binary"}}},
+            InputError,
+            "ingested: .* hold; failed: .*city",
+        ),
+        (
+            {"columns": {"city": {"role": "quasi", "kind": "categorical", "missing": "refuse"}}},
+            InputError,
+            "city",
+        ),
+        (
+            {"privacy": {"k": {"by": "smokes", "levels": {"yes": 3}}}},
+            InputError,
+            "'smokes': .* that levels do not name",
+        ),
     ],
 )
 def test_what_cannot_be_released_is_refused_in_words(server, tmp_path, sections, refusal, words):
@@ -676,7 +744,9 @@ def test_a_source_that_changes_while_it_is_read_is_refused(server, tmp_path, mon
 
 def test_a_folder_that_cannot_be_written_is_named(server, tmp_path):
     order = Order(tmp_path, publish={"path": "people.csv"})
-    with pytest.raises(FolderError, match=r"nothing could be published in .*people\.csv.*; mend publish\.path"):
+    with pytest.raises(
+        FolderError, match=r"nothing could be published in .*people\.csv.*; mend publish\.path"
+    ):
         order.release()
     order.write(publish={"path": "releases"})
     assert order.release() == order.folder_of_v1
@@ -684,8 +754,12 @@ def test_a_folder_that_cannot_be_written_is_named(server, tmp_path):
 
 def test_rows_that_change_after_they_were_checked_are_not_published(server, tmp_path, monkeypatch):
     order = Order(tmp_path)
-    monkeypatch.setattr("flows.release.refuse_rejected", lambda run: change(run.path / "anonymize" / "data.csv.gz"))
-    with pytest.raises(GuaranteeError, match=r"the vault's data\.csv\.gz changed after it was checked"):
+    monkeypatch.setattr(
+        "flows.release.refuse_rejected", lambda run: change(run.path / "anonymize" / "data.csv.gz")
+    )
+    with pytest.raises(
+        GuaranteeError, match=r"the vault's data\.csv\.gz changed after it was checked"
+    ):
         order.release()
     assert not list(order.releases.iterdir())
     monkeypatch.undo()
@@ -703,7 +777,9 @@ def test_a_maker_that_breaks_its_promise_is_stopped_at_the_gate(server, tmp_path
 
     monkeypatch.setattr(module, "write_cells", tell_all)
     order = Order(tmp_path)
-    with pytest.raises(GuaranteeError, match=r"publication refused; broken: .*compatible crowds") as caught:
+    with pytest.raises(
+        GuaranteeError, match=r"publication refused; broken: .*compatible crowds"
+    ) as caught:
         order.release()
     assert RARE not in str(caught.value)
     assert not order.releases.exists()
@@ -733,12 +809,22 @@ def test_prefect_shows_the_run_its_stages_and_its_artifacts(server, tmp_path):
         assert run["parameters"] == {"plan": str(order.plan)}
         this = {"flow_runs": {"id": {"any_": [run["id"]]}}}
         tasks = wait_for(
-            lambda: ask("task_runs", **this), lambda t: len(t) >= 8 and all(s["state_type"] == "COMPLETED" for s in t)
+            lambda: ask("task_runs", **this),
+            lambda t: len(t) >= 8 and all(s["state_type"] == "COMPLETED" for s in t),
         )
         started = sorted(tasks, key=lambda task: task["start_time"])
         names = [task["name"] for task in started]
         borders = ["validate ingested", "validate binarized"]
-        assert names == ["ingest", borders[0], "binarize", borders[1], "identify", "anonymize", "check", "publish"]
+        assert names == [
+            "ingest",
+            borders[0],
+            "binarize",
+            borders[1],
+            "identify",
+            "anonymize",
+            "check",
+            "publish",
+        ]
         artifacts = {artifact["key"]: artifact for artifact in ask("artifacts", **this)}
         verdicts = {"verdict-validate-ingested", "verdict-validate-binarized", "verdict-check"}
         assert set(artifacts) == {"anonymize", "release-people", *verdicts}
@@ -752,10 +838,17 @@ def test_prefect_shows_the_run_its_stages_and_its_artifacts(server, tmp_path):
         assert f"{said:.3f}" in words
         logs = wait_for(
             lambda: ask("logs", logs={"flow_run_id": {"any_": [run["id"]]}}),
-            lambda lines: any("published 90 rows as people v1" in line["message"] for line in lines),
+            lambda lines: any(
+                "published 90 rows as people v1" in line["message"] for line in lines
+            ),
         )
         messages = "\n".join(line["message"] for line in logs)
-        for words in ("ingested 90 rows, 5 of 7 columns", "iteration 1 of at most 10", "guarantees hold", "published 90 rows"):
+        for words in (
+            "ingested 90 rows, 5 of 7 columns",
+            "iteration 1 of at most 10",
+            "guarantees hold",
+            "published 90 rows",
+        ):
             assert words in messages
 
 

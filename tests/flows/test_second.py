@@ -58,8 +58,14 @@ def findings(folder, order):
     ("second", "words"),
     [
         (aged(people()), r"90 people of this source were released already \(people v1\)"),
-        (people()[:50] + people(60, draws=8, first=500), r"50 people of this source were released already \(people v1\)"),
-        ([*people(), *people(10, draws=8, first=500)], r"90 people of this source were released already \(people v1\)"),
+        (
+            people()[:50] + people(60, draws=8, first=500),
+            r"50 people of this source were released already \(people v1\)",
+        ),
+        (
+            [*people(), *people(10, draws=8, first=500)],
+            r"90 people of this source were released already \(people v1\)",
+        ),
     ],
     ids=["other quasi-identifiers", "some of them", "a table that has grown"],
 )
@@ -67,14 +73,20 @@ def test_people_who_were_released_are_recognised_in_another_table(server, tmp_pa
     order = order_of(tmp_path)
     order.release()
     order.write_source(second)
-    with pytest.raises(SecondReleaseError, match=words + ".*none may be shared.*allow_second_release = true"):
+    with pytest.raises(
+        SecondReleaseError, match=words + ".*none may be shared.*allow_second_release = true"
+    ):
         order.release()
     assert order.versions == ["v1"]
     assert not order.run.has("anonymize")  # found before the expensive work
     assert "Refused: other releases of the same people" in order.verdicts
 
 
-@pytest.mark.parametrize("rows", [people()[:40] + people(50, draws=8), people()[::-1]], ids=["some of them", "another order"])
+@pytest.mark.parametrize(
+    "rows",
+    [people()[:40] + people(50, draws=8), people()[::-1]],
+    ids=["some of them", "another order"],
+)
 def test_without_identifiers_whole_records_are_recognised(server, tmp_path, rows):
     order = order_of(tmp_path, **NO_IDENTIFIER)
     order.release()
@@ -146,9 +158,17 @@ def crowds_by_definition(tables, folders):
     """Rows left for everyone, by the definition, from the published bytes; everybody is in all releases, by ssn."""
     crowds = []
     for table, folder in zip(tables, folders, strict=True):
-        rows = [{name: row[name] for name in ("diagnosis", "note") if name in row} for row in released_rows(folder)]
+        rows = [
+            {name: row[name] for name in ("diagnosis", "note") if name in row}
+            for row in released_rows(folder)
+        ]
         fit = fits(folder, table)
-        crowds.append({person[0]: [rows[at] for at in np.flatnonzero(fit[v])] for v, person in enumerate(table)})
+        crowds.append(
+            {
+                person[0]: [rows[at] for at in np.flatnonzero(fit[v])]
+                for v, person in enumerate(table)
+            }
+        )
     return {ssn: naive.rows_left([crowd[ssn] for crowd in crowds]) for ssn in crowds[0]}
 
 
@@ -175,7 +195,8 @@ def test_distinct_notes_link_rows_and_are_refused(server, tmp_path):
     order.release()
     order.write(privacy={"k": 5}, **ALLOWED)
     with pytest.raises(
-        GuaranteeError, match=r"refused; \d+ of 90 people who are in 1 other release\(s\), too, keep fewer than k"
+        GuaranteeError,
+        match=r"refused; \d+ of 90 people who are in 1 other release\(s\), too, keep fewer than k",
     ):
         order.release()
     assert order.versions == ["v1"]
@@ -199,7 +220,9 @@ def test_how_many_fall_short_is_what_the_definition_says(server, tmp_path):
     order.write_source(aged(people()))
     order.write(privacy={"k": 3}, **ALLOWED)
     order.fix_seed(elsewhere.run.seed)
-    with pytest.raises(GuaranteeError, match=rf"refused; {short} of 90 people.*\(least margin {margin}\)"):
+    with pytest.raises(
+        GuaranteeError, match=rf"refused; {short} of 90 people.*\(least margin {margin}\)"
+    ):
         order.release()
 
 
@@ -211,11 +234,16 @@ def paired(order, change):
     order.write(privacy={"k": 3}, **ALLOWED)
     order.release()
     found = _partners(Ledger(Vault(order.vault)), Side.of(order.run), Side.of(first))
-    own, other = (pl.read_parquet(run.path / "ingest" / "table.parquet").cast(pl.String) for run in (order.run, first))
+    own, other = (
+        pl.read_parquet(run.path / "ingest" / "table.parquet").cast(pl.String)
+        for run in (order.run, first)
+    )
     return own, other[found][own.columns]
 
 
-def test_a_table_whose_columns_are_selected_in_another_order_is_laid_beside_itself(server, tmp_path):
+def test_a_table_whose_columns_are_selected_in_another_order_is_laid_beside_itself(
+    server, tmp_path
+):
     order = order_of(tmp_path, **QUASI_ONLY)
     with closing(sqlite3.connect(tmp_path / "people.sqlite")) as connection:
         connection.execute(f"create table people ({', '.join(HEADER)})")
@@ -224,7 +252,10 @@ def test_a_table_whose_columns_are_selected_in_another_order_is_laid_beside_itse
 
     def select(names):
         query = f"select {', '.join(names)} from people"
-        order.document["source"] = {"uri": f"sqlite:///{tmp_path / 'people.sqlite'}", "query": query}
+        order.document["source"] = {
+            "uri": f"sqlite:///{tmp_path / 'people.sqlite'}",
+            "query": query,
+        }
         order.write()
 
     select(HEADER)
@@ -251,7 +282,11 @@ def test_what_somebody_is_known_by_in_one_release_is_not_carried_in_another(serv
 
 def test_three_releases(server, tmp_path):
     """Sixty people are in all three, thirty in two of them."""
-    tables = [calm(people()), calm(aged(people())), calm(people()[:60] + people(60, draws=8, first=500))]
+    tables = [
+        calm(people()),
+        calm(aged(people())),
+        calm(people()[:60] + people(60, draws=8, first=500)),
+    ]
     order = order_of(tmp_path, tables[0])
     folders = [order.release()]
     for rows in tables[1:]:
@@ -260,7 +295,10 @@ def test_three_releases(server, tmp_path):
         folders.append(order.release())
     told = [section(folder) for folder in folders]
     assert told[0] is None
-    assert [(each["overlapping"], each["people"], each["below_k"]) for each in told[1:]] == [(1, 90, 0), (2, 60, 0)]
+    assert [(each["overlapping"], each["people"], each["below_k"]) for each in told[1:]] == [
+        (1, 90, 0),
+        (2, 60, 0),
+    ]
     assert findings(folders[2], order)[INTERSECTED].holds
 
 
@@ -281,7 +319,10 @@ def test_a_release_whose_run_is_gone_cannot_be_audited(server, tmp_path):
     path = order.run.path
     order.write(privacy={"k": 5}, **ALLOWED)
     kept = shutil.move(path, tmp_path / "kept")
-    with pytest.raises(SecondReleaseError, match=r"1 of the releases that show the same people cannot be laid side by side"):
+    with pytest.raises(
+        SecondReleaseError,
+        match=r"1 of the releases that show the same people cannot be laid side by side",
+    ):
         order.release()
     shutil.move(kept, path)
     (path / "anonymize" / "data.parquet").write_bytes(b"damaged")
@@ -302,12 +343,21 @@ def test_an_audit_says_when_the_other_run_is_gone(server, tmp_path):
 
 @pytest.mark.parametrize("formats", [["csv"], pytest.param(["parquet"], marks=pytest.mark.slow)])
 def test_the_audit_of_either_format_reads_the_published_rows(server, tmp_path, formats, capsys):
-    rows = [(*row[:4], str(number % 2 + 0.5), "note", row[6]) for number, row in enumerate(people())]
+    rows = [
+        (*row[:4], str(number % 2 + 0.5), "note", row[6]) for number, row in enumerate(people())
+    ]
     order = order_of(
-        tmp_path, rows, columns={"diagnosis": {"role": "sensitive", "kind": "numeric"}}, publish={"formats": formats}
+        tmp_path,
+        rows,
+        columns={"diagnosis": {"role": "sensitive", "kind": "numeric"}},
+        publish={"formats": formats},
     )
     order.release()
-    order.write(privacy={"k": 2}, **ALLOWED, columns={"note": {"role": "drop"}, "diagnosis": {"role": "drop"}})
+    order.write(
+        privacy={"k": 2},
+        **ALLOWED,
+        columns={"note": {"role": "drop"}, "diagnosis": {"role": "drop"}},
+    )
     order.write(columns={"city": {"role": "quasi", "kind": "categorical", "weight": 2.0}})
     folder = order.release()
     with pytest.raises(SystemExit) as ended:
@@ -341,14 +391,19 @@ def test_of_two_plans_that_publish_at_once_one_wins(server, tmp_path):
     published = [*tmp_path.glob("releases/*/*"), *tmp_path.glob("elsewhere/*/*")]
     assert [path.name for path in published] == ["v1"]
     with closing(sqlite3.connect(one.vault / "ledger.sqlite")) as ledger:
-        assert ledger.execute("select version, records, published from releases").fetchall() == [("v1", 90, 1)]
+        assert ledger.execute("select version, records, published from releases").fetchall() == [
+            ("v1", 90, 1)
+        ]
 
 
 def test_a_release_that_came_in_between_is_noticed_under_the_lock(server, tmp_path, monkeypatch):
     """The other table is published while this one is at work."""
     import flows.release as module
 
-    order, other = order_of(tmp_path), order_of(tmp_path / "other", aged(people()), publish={"vault": str(tmp_path / "vault")})
+    order, other = (
+        order_of(tmp_path),
+        order_of(tmp_path / "other", aged(people()), publish={"vault": str(tmp_path / "vault")}),
+    )
     made, ran = module.check, []
 
     def check(*arguments):
@@ -378,7 +433,9 @@ def test_without_its_ledger_nothing_is_published(server, tmp_path):
     assert order.release() == order.releases / "v2"
 
 
-def test_a_ledger_that_fails_when_it_is_written_leaves_nothing_half_published(server, tmp_path, monkeypatch):
+def test_a_ledger_that_fails_when_it_is_written_leaves_nothing_half_published(
+    server, tmp_path, monkeypatch
+):
     from tasks.people.ledger import Ledger
 
     order, announce = order_of(tmp_path).fix_seed(), Ledger.announce
@@ -394,12 +451,16 @@ def test_a_ledger_that_fails_when_it_is_written_leaves_nothing_half_published(se
     assert order.release() == order.folder_of_v1
 
 
-def test_a_ledger_that_fails_once_published_is_mended_by_the_next_run(server, tmp_path, monkeypatch):
+def test_a_ledger_that_fails_once_published_is_mended_by_the_next_run(
+    server, tmp_path, monkeypatch
+):
     from tasks.people.ledger import Ledger
 
     order = order_of(tmp_path).fix_seed(SEED[::-1])
     words = []
-    monkeypatch.setattr(logging.getLogger("prefect.task_runs"), "handlers", [handler := logging.Handler()])
+    monkeypatch.setattr(
+        logging.getLogger("prefect.task_runs"), "handlers", [handler := logging.Handler()]
+    )
     handler.emit = lambda record: words.append(record.getMessage())
     with monkeypatch.context() as patch:
         patch.setattr(Ledger, "confirm", lambda *_: (_ for _ in ()).throw(LedgerError("gone")))

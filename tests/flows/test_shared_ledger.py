@@ -30,7 +30,10 @@ def uri(postgres):  # noqa: F811
 def query(uri, words, autocommit=False):
     from adbc_driver_postgresql import dbapi
 
-    with closing(dbapi.connect(uri, autocommit=autocommit)) as connection, closing(connection.cursor()) as cursor:
+    with (
+        closing(dbapi.connect(uri, autocommit=autocommit)) as connection,
+        closing(connection.cursor()) as cursor,
+    ):
         cursor.execute(words)
         return [tuple(row) for row in cursor.fetchall()] if words.startswith("select") else None
 
@@ -45,14 +48,19 @@ def test_a_release_and_a_refused_second_one(server, uri, tmp_path):
     order = order_of(tmp_path, publish={"ledger": uri})
     first = order.release()
     assert order.release() == first
-    assert query(uri, "select name, version, records, published from releases") == [("people", "v1", 90, 1)]
+    assert query(uri, "select name, version, records, published from releases") == [
+        ("people", "v1", 90, 1)
+    ]
     assert not (order.vault / "ledger.sqlite").exists()
     order.write_source(aged(people()))
     with pytest.raises(SecondReleaseError, match="90 people of this source were released already"):
         order.release()
     order.write_source(people(first=90))
     assert order.release() == order.releases / "v2"
-    assert query(uri, "select version, published from releases order by version") == [("v1", 1), ("v2", 1)]
+    assert query(uri, "select version, published from releases order by version") == [
+        ("v1", 1),
+        ("v2", 1),
+    ]
 
 
 def test_an_allowed_second_release_is_intersected(server, uri, tmp_path):
@@ -69,7 +77,8 @@ def test_two_vaults_that_share_a_ledger(server, uri, tmp_path):
     order, other = (order_of(tmp_path / name, publish={"ledger": uri}) for name in ("one", "other"))
     order.release()
     with pytest.raises(
-        LedgerError, match=r"begun with another key than this vault's ledger.key.*copy ledger.key into this vault"
+        LedgerError,
+        match=r"begun with another key than this vault's ledger.key.*copy ledger.key into this vault",
     ):
         other.release()
     assert not other.releases.exists()
@@ -94,7 +103,9 @@ def test_a_vault_that_has_released_before_brings_its_releases(server, uri, tmp_p
     order.write_source(aged(people()))
     with pytest.raises(SecondReleaseError, match="90 people of this source were released already"):
         order.release()
-    assert query(uri, "select name, version, records, published from releases") == [("people", "v1", 90, 1)]
+    assert query(uri, "select name, version, records, published from releases") == [
+        ("people", "v1", 90, 1)
+    ]
 
 
 def test_of_two_vaults_that_announce_at_once_one_is_entered(server, uri, tmp_path):
@@ -110,7 +121,9 @@ def test_of_two_vaults_that_announce_at_once_one_is_entered(server, uri, tmp_pat
         start.wait()
         found.append(len(ledger.announce(order.run, str(order.releases), "v1", people_of_it, [])))
 
-    threads = [threading.Thread(target=announce, args=pair) for pair in zip(orders, ledgers, strict=True)]
+    threads = [
+        threading.Thread(target=announce, args=pair) for pair in zip(orders, ledgers, strict=True)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -134,7 +147,10 @@ def test_it_holds_digests_counts_and_names(server, uri, tmp_path):
     assert stat.S_IMODE((order.vault / "ledger.key").stat().st_mode) == 0o600
 
 
-@pytest.mark.parametrize("spoil", [*(pytest.param(what, marks=pytest.mark.slow) for what in ("port", "database")), "password"])
+@pytest.mark.parametrize(
+    "spoil",
+    [*(pytest.param(what, marks=pytest.mark.slow) for what in ("port", "database")), "password"],
+)
 def test_a_server_that_does_not_answer(server, uri, tmp_path, spoil):
     address, _, database = uri.rpartition("/")
     wrong = {
@@ -153,7 +169,9 @@ def test_a_server_that_does_not_answer(server, uri, tmp_path, spoil):
     assert order.release() == order.folder_of_v1
 
 
-def test_a_ledger_that_somebody_holds_is_waited_for_and_then_refused(server, uri, tmp_path, monkeypatch):
+def test_a_ledger_that_somebody_holds_is_waited_for_and_then_refused(
+    server, uri, tmp_path, monkeypatch
+):
     import tasks.people.ledger as module
 
     order = order_of(tmp_path, publish={"ledger": uri})

@@ -43,10 +43,19 @@ def run(page: str, folder: Path, *flags: str) -> subprocess.CompletedProcess[str
     file.write_text(page, encoding="utf-8")
     with tempfile.TemporaryDirectory() as profile:
         command = [program(), *FLAGS, f"--user-data-dir={profile}", *flags, file.as_uri()]
-        return subprocess.run(command, capture_output=True, text=True, errors="replace", check=True, timeout=120)
+        return subprocess.run(
+            command, capture_output=True, text=True, errors="replace", check=True, timeout=120
+        )
 
 
-def judged(pages: Mapping[str, str], width: int, folder: Path, *, dark: bool = False, tallest: int = TALLEST) -> dict[str, Any]:
+def judged(
+    pages: Mapping[str, str],
+    width: int,
+    folder: Path,
+    *,
+    dark: bool = False,
+    tallest: int = TALLEST,
+) -> dict[str, Any]:
     """What the browser finds in each page at a width; the pages stay as they are, each in a frame."""
     frames = "\n".join(
         f'<iframe name="{name}" data-height="{tallest}" style="width: {width}px; height: 900px; border: 0" '
@@ -54,7 +63,13 @@ def judged(pages: Mapping[str, str], width: int, folder: Path, *, dark: bool = F
         for name, page in pages.items()
     )
     whole = f'<!DOCTYPE html><meta charset="utf-8"><script>{PROBE}</script><body>{frames}</body>'
-    done = run(whole, folder, "--dump-dom", "--window-size=1600,900", f"--blink-settings=preferredColorScheme={int(not dark)}")
+    done = run(
+        whole,
+        folder,
+        "--dump-dom",
+        "--window-size=1600,900",
+        f"--blink-settings=preferredColorScheme={int(not dark)}",
+    )
     body = re.search(r"<body>(.*)</body>", done.stdout, flags=re.DOTALL)
     assert body, done.stderr
     return dict(json.loads(unescape(body[1])))
@@ -62,4 +77,6 @@ def judged(pages: Mapping[str, str], width: int, folder: Path, *, dark: bool = F
 
 def printed(page: str) -> str:
     """The page as its style sheet has it on paper, for a look at it on a screen."""
-    return page.replace("@media (prefers-color-scheme: dark)", "@media not all").replace("@media print", "@media all")
+    return page.replace("@media (prefers-color-scheme: dark)", "@media not all").replace(
+        "@media print", "@media all"
+    )

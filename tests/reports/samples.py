@@ -32,10 +32,17 @@ class Crowds:
 
 
 def manifest(
-    *, records: int = 500, k: tuple[int, int] = (5, 100), columns: tuple[str, ...] = ("age", "sex"), iterations: int = 3
+    *,
+    records: int = 500,
+    k: tuple[int, int] = (5, 100),
+    columns: tuple[str, ...] = ("age", "sex"),
+    iterations: int = 3,
 ) -> dict[str, Any]:
     """A release that keeps its promise."""
-    per_column = {name: {"exact": 0.5 + place / 1000, "ncp": 0.1 - place / 1000} for place, name in enumerate(columns)}
+    per_column = {
+        name: {"exact": 0.5 + place / 1000, "ncp": 0.1 - place / 1000}
+        for place, name in enumerate(columns)
+    }
     return {
         "crowdcover": "0.1.0",
         "name": "sample",
@@ -93,7 +100,8 @@ def full(**settings: Any) -> dict[str, Any]:
             "tightest row": attack(0.0222, 0.03, (0.02, 0.02, 0.02)),
             "insider": attack(0.0296, 0.03, (0.412, 0.031, 0.0)) | {"believed": 0.031},
             "order": attack(0.002, 0.03, (0.002, 0.002, 0.002)) | {"right": 1},
-            "partial linkage": attack(0.0071, 0.03, (0.0, 0.0, 0.0)) | {"known": {"1": 0.005, "2": 0.0092}},
+            "partial linkage": attack(0.0071, 0.03, (0.0, 0.0, 0.0))
+            | {"known": {"1": 0.005, "2": 0.0092}},
         },
         "approval": {
             "required": True,
@@ -158,17 +166,29 @@ def crowds(records: int = 500, k: tuple[int, int] = (5, 100), short: int = 0) ->
     demanded = draws.integers(k[0], k[1] + 1, records).astype(np.int32)
     matchable = np.minimum(demanded + draws.integers(0, 60, records), records)
     matchable[:short] = demanded[:short] - 1
-    return Crowds(demanded, np.minimum(matchable + draws.integers(0, 3, records), records), matchable)
+    return Crowds(
+        demanded, np.minimum(matchable + draws.integers(0, 3, records), records), matchable
+    )
 
 
 # ---------------------------------------------------------------- verdicts
 
 
-def _outcome(words: str, column: str | None = None, *, found: str = "", holds: bool = True, name: str = "") -> dict[str, Any]:
-    return {"expectation": name or "expect_so", "column": column, "success": holds, "words": words, "found": found}
+def _outcome(
+    words: str, column: str | None = None, *, found: str = "", holds: bool = True, name: str = ""
+) -> dict[str, Any]:
+    return {
+        "expectation": name or "expect_so",
+        "column": column,
+        "success": holds,
+        "words": words,
+        "found": found,
+    }
 
 
-def verdicts(*, columns: tuple[str, ...] = ("age", "sex"), refused_at: str | None = None) -> list[dict[str, Any]]:
+def verdicts(
+    *, columns: tuple[str, ...] = ("age", "sex"), refused_at: str | None = None
+) -> list[dict[str, Any]]:
     """What the borders of a run said; one of them may have refused, and then ends it."""
     guarantees = (
         ("readable files", "2 of 2 formats are there and can be read"),
@@ -181,35 +201,77 @@ def verdicts(*, columns: tuple[str, ...] = ("age", "sex"), refused_at: str | Non
         ("matchable crowds", "0 of 500 records are matchable with fewer than k rows"),
     )
     suites = {
-        "alike": [_outcome("The table has not drifted.", found="500 rows after 480", holds=refused_at != "alike")],
+        "alike": [
+            _outcome(
+                "The table has not drifted.",
+                found="500 rows after 480",
+                holds=refused_at != "alike",
+            )
+        ],
         "ingested": [
             _outcome("At least two rows."),
             *(_outcome("Every value is a finite number or missing.", name) for name in columns),
-            *(_outcome("No value is missing.", name, holds=refused_at != "ingested") for name in columns[:1]),
+            *(
+                _outcome("No value is missing.", name, holds=refused_at != "ingested")
+                for name in columns[:1]
+            ),
         ],
         "binarized": [
             _outcome("Exactly 500 records."),
-            *(_outcome("Every record's bits decode to one of 12 levels.", name) for name in columns),
+            *(
+                _outcome("Every record's bits decode to one of 12 levels.", name)
+                for name in columns
+            ),
         ],
         "audited": [
-            _outcome("", found=found, name=name, holds=refused_at != "audited" or "crowds" not in name)
+            _outcome(
+                "", found=found, name=name, holds=refused_at != "audited" or "crowds" not in name
+            )
             for name, found in guarantees
         ],
         "released": [
             _outcome("Exactly 500 rows, one for each record."),
-            *(_outcome("Every released cell can be read, and allows at least one of 12 levels.", name) for name in columns),
+            *(
+                _outcome(
+                    "Every released cell can be read, and allows at least one of 12 levels.", name
+                )
+                for name in columns
+            ),
         ],
         "required": [
             _outcome("At least 0.85 of all bits stay visible.", found="0.9063"),
-            _outcome("Every crowd has at least 3 distinct values.", "illness", found="2", holds=refused_at != "required"),
+            _outcome(
+                "Every crowd has at least 3 distinct values.",
+                "illness",
+                found="2",
+                holds=refused_at != "required",
+            ),
         ],
-        "kept": [_outcome("Not much less is kept.", found="utility 0.9063 after 0.9021", holds=refused_at != "kept")],
-        "beside": [_outcome("No other release shows the same people.", holds=refused_at != "beside")],
-        "approved": [_outcome("A person has approved.", found="approved by R. Okafor", holds=refused_at != "approved")],
+        "kept": [
+            _outcome(
+                "Not much less is kept.",
+                found="utility 0.9063 after 0.9021",
+                holds=refused_at != "kept",
+            )
+        ],
+        "beside": [
+            _outcome("No other release shows the same people.", holds=refused_at != "beside")
+        ],
+        "approved": [
+            _outcome(
+                "A person has approved.",
+                found="approved by R. Okafor",
+                holds=refused_at != "approved",
+            )
+        ],
     }
     stop = list(suites).index(refused_at) + 1 if refused_at else len(suites)
     return [
-        {"version": "0.1.0", "judged": "2026-11-20T23:30:00+02:00", "verdict": {"suite": name, "outcomes": outcomes}}
+        {
+            "version": "0.1.0",
+            "judged": "2026-11-20T23:30:00+02:00",
+            "verdict": {"suite": name, "outcomes": outcomes},
+        }
         for name, outcomes in list(suites.items())[:stop]
     ]
 

@@ -18,17 +18,29 @@ PAGES: dict[str, Callable[[], str]] = {
     "alarming": lambda: page.render(samples.alarming(), samples.crowds()),
     "old": lambda: page.render(samples.old(), samples.crowds()),
     "broken": lambda: page.render(samples.broken("matchable_below_k"), samples.crowds(short=12)),
-    "wide": lambda: page.render(samples.full(columns=samples.HOSTILE * 3, iterations=50), samples.crowds()),
-    "passed": lambda: verdicts.render(samples.run("people v1"), samples.verdicts(columns=samples.HOSTILE * 3)),
-    "refused": lambda: verdicts.render(samples.run(), samples.verdicts(columns=samples.HOSTILE, refused_at="required")),
-    "under way": lambda: verdicts.render(samples.run(), samples.verdicts(columns=samples.HOSTILE * 3)[:3]),
+    "wide": lambda: page.render(
+        samples.full(columns=samples.HOSTILE * 3, iterations=50), samples.crowds()
+    ),
+    "passed": lambda: verdicts.render(
+        samples.run("people v1"), samples.verdicts(columns=samples.HOSTILE * 3)
+    ),
+    "refused": lambda: verdicts.render(
+        samples.run(), samples.verdicts(columns=samples.HOSTILE, refused_at="required")
+    ),
+    "under way": lambda: verdicts.render(
+        samples.run(), samples.verdicts(columns=samples.HOSTILE * 3)[:3]
+    ),
 }
 FOREIGN = "http://elsewhere.invalid/x.png"
 # What is done to a page, and what a reader has to complain of.
 FLAWS: dict[str, tuple[str, str, str]] = {
     "a wide box": ("<h1>", '<div style="width: 2000px">x</div><h1>', "overflow"),
     "a stray box": ("<h1>", '<p style="position: absolute; left: 900px">x</p><h1>', "beyond"),
-    "a box taller than paper": ("<h1>", '<div style="height: 1200px; break-inside: avoid">x</div><h1>', "cut"),
+    "a box taller than paper": (
+        "<h1>",
+        '<div style="height: 1200px; break-inside: avoid">x</div><h1>',
+        "cut",
+    ),
     "faint text": ("--muted: #56616e", "--muted: #96a1ae", "faint"),
     "faint marks": ("--second: #a8631b", "--second: #edd8c2", "faint"),
     "no language": ('lang="en"', "", "lang"),
@@ -46,7 +58,9 @@ def pages() -> dict[str, str]:
     return {name: make() for name, make in PAGES.items()}
 
 
-@pytest.fixture(scope="module", params=[(360, False), (360, True), (1280, False), (1280, True)], ids=str)
+@pytest.fixture(
+    scope="module", params=[(360, False), (360, True), (1280, False), (1280, True)], ids=str
+)
 def judged(request, pages, tmp_path_factory) -> dict[str, Any]:
     """What the browser finds in every page, by width and colours."""
     width, dark = request.param
@@ -59,15 +73,21 @@ def judged(request, pages, tmp_path_factory) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def flawed(pages, tmp_path_factory) -> dict[str, Any]:
     """What the browser finds in a page with one flaw."""
-    made = {flaw: pages["full"].replace(was, becomes, 1) for flaw, (was, becomes, _) in FLAWS.items()}
+    made = {
+        flaw: pages["full"].replace(was, becomes, 1) for flaw, (was, becomes, _) in FLAWS.items()
+    }
     assert all(html != pages["full"] for html in made.values())
-    return browser.judged(made, 360, tmp_path_factory.mktemp("flawed"), tallest=browser.PAPER_HEIGHT)
+    return browser.judged(
+        made, 360, tmp_path_factory.mktemp("flawed"), tallest=browser.PAPER_HEIGHT
+    )
 
 
 def test_everybody_can_read_it(judged) -> None:
     assert all(entry["texts"] > 200 for entry in judged.values())
     assert len(judged["full"]["drawings"]) == 5
-    assert {name: complaints(entry) for name, entry in judged.items()} == {name: {} for name in judged}
+    assert {name: complaints(entry) for name, entry in judged.items()} == {
+        name: {} for name in judged
+    }
 
 
 @pytest.mark.slow
@@ -87,17 +107,27 @@ def test_the_policy_of_the_page_keeps_out_what_it_would_load(pages, tmp_path) ->
 
 
 def test_a_request_would_be_seen(pages, tmp_path) -> None:
-    lax = pages["full"].replace("default-src 'none'", "default-src *").replace("<h1>", f'<img src="{FOREIGN}"><h1>')
+    lax = (
+        pages["full"]
+        .replace("default-src 'none'", "default-src *")
+        .replace("<h1>", f'<img src="{FOREIGN}"><h1>')
+    )
     assert asked(lax, tmp_path)[1] == [FOREIGN]
 
 
 def test_prints_on_a4_without_cutting_anything(pages, tmp_path) -> None:
     paper = {name: browser.printed(html) for name, html in pages.items()}
-    found = browser.judged(paper, browser.PAPER_WIDTH, tmp_path, dark=True, tallest=browser.PAPER_HEIGHT)
+    found = browser.judged(
+        paper, browser.PAPER_WIDTH, tmp_path, dark=True, tallest=browser.PAPER_HEIGHT
+    )
     # Paper has no links to click.
     links = {"landmarks", "unnamed"}
-    assert {name: complaints(entry).keys() - links for name, entry in found.items()} == {name: set() for name in found}
-    browser.run(pages["full"], tmp_path, f"--print-to-pdf={tmp_path / 'page.pdf'}", "--no-pdf-header-footer")
+    assert {name: complaints(entry).keys() - links for name, entry in found.items()} == {
+        name: set() for name in found
+    }
+    browser.run(
+        pages["full"], tmp_path, f"--print-to-pdf={tmp_path / 'page.pdf'}", "--no-pdf-header-footer"
+    )
     written = (tmp_path / "page.pdf").read_bytes()
     sheets = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", written)
     assert 4 <= len(sheets) <= 9
@@ -107,8 +137,18 @@ def test_prints_on_a4_without_cutting_anything(pages, tmp_path) -> None:
 @pytest.mark.parametrize(("width", "dark"), [(500, False), (1440, True)])
 def test_is_drawn(pages, tmp_path, width: int, dark: bool) -> None:
     colours = f"--blink-settings=preferredColorScheme={int(not dark)}"
-    browser.run(pages["full"], tmp_path, f"--screenshot={tmp_path / 'page.png'}", f"--window-size={width},2000", colours)
-    drawn = (imread(tmp_path / "page.png")[..., :3] * 255).round().astype(np.int64) @ (1 << 16, 1 << 8, 1)
+    browser.run(
+        pages["full"],
+        tmp_path,
+        f"--screenshot={tmp_path / 'page.png'}",
+        f"--window-size={width},2000",
+        colours,
+    )
+    drawn = (imread(tmp_path / "page.png")[..., :3] * 255).round().astype(np.int64) @ (
+        1 << 16,
+        1 << 8,
+        1,
+    )
     assert drawn.shape[1] == width
     colours, pixels = np.unique(drawn, return_counts=True)
     ground = int(colours[pixels.argmax()])
@@ -120,14 +160,24 @@ def test_is_drawn(pages, tmp_path, width: int, dark: bool) -> None:
 def complaints(entry: dict[str, Any]) -> dict[str, Any]:
     """What is wrong with a page as the browser finds it."""
     levels = entry["headings"]
-    in_order = levels[0] == 1 and levels.count(1) == 1 and all(after <= before + 1 for before, after in pairwise(levels))
-    named = all(re.fullmatch(r"(?:image|img): (?:Line|Bar) chart of .+", drawing) for drawing in entry["drawings"])
+    in_order = (
+        levels[0] == 1
+        and levels.count(1) == 1
+        and all(after <= before + 1 for before, after in pairwise(levels))
+    )
+    named = all(
+        re.fullmatch(r"(?:image|img): (?:Line|Bar) chart of .+", drawing)
+        for drawing in entry["drawings"]
+    )
     good = {
         "lang": entry["lang"] == "en",
         "headings": in_order,
         "landmarks": sorted(entry["landmarks"]) == ["banner", "contentinfo", "main", "navigation"],
         "drawings": named,
-        **{name: not entry[name] for name in ("overflow", "beyond", "cut", "faint", "unnamed", "unreachable", "adrift")},
+        **{
+            name: not entry[name]
+            for name in ("overflow", "beyond", "cut", "faint", "unnamed", "unreachable", "adrift")
+        },
     }
     return {name: entry[name] for name, holds in good.items() if not holds}
 
@@ -135,8 +185,14 @@ def complaints(entry: dict[str, Any]) -> dict[str, Any]:
 def asked(html: str, folder: Path) -> tuple[list[str], list[str]]:
     """What the browser complains of, and what the page makes it ask for on the network."""
     log = folder / "net.json"
-    done = browser.run(html, folder, "--dump-dom", "--enable-logging=stderr", "--v=0", f"--log-net-log={log}")
+    done = browser.run(
+        html, folder, "--dump-dom", "--enable-logging=stderr", "--v=0", f"--log-net-log={log}"
+    )
     events = log.read_text(encoding="utf-8").splitlines()
     # What the browser asks for on its own account, in vain, has no origin.
-    started = [event for event in events if '"initiator":' in event and '"initiator":"not an origin"' not in event]
+    started = [
+        event
+        for event in events
+        if '"initiator":' in event and '"initiator":"not an origin"' not in event
+    ]
     return re.findall(r"CONSOLE.*", done.stderr), re.findall(r'"url":"([^"]*)"', "\n".join(started))

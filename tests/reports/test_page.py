@@ -33,7 +33,13 @@ def test_loads_nothing_from_elsewhere(html: str) -> None:
         assert tag not in {"script", "link", "img", "iframe", "object", "embed", "base", "form"}
         for name, value in attributes.items():
             assert not name.startswith("on")
-            assert name not in {"src", "srcset", "href", "xlink:href", "action"} or value.startswith("#")
+            assert name not in {
+                "src",
+                "srcset",
+                "href",
+                "xlink:href",
+                "action",
+            } or value.startswith("#")
 
 
 def test_is_well_formed(html: str) -> None:
@@ -53,11 +59,17 @@ def test_headings_are_in_order_and_tables_named(html: str) -> None:
 
 
 def test_plots_have_a_text_alternative_and_take_their_colours_from_the_page(html: str) -> None:
-    drawn = [attributes for attributes in Page(html).named("svg") if "plot" in attributes["class"].split()]
+    drawn = [
+        attributes
+        for attributes in Page(html).named("svg")
+        if "plot" in attributes["class"].split()
+    ]
     assert len(drawn) == 4
     for attributes in drawn:
         assert attributes["role"] == "img"
-        title, told = (Page(html).told(attributes[name]) for name in ("aria-labelledby", "aria-describedby"))
+        title, told = (
+            Page(html).told(attributes[name]) for name in ("aria-labelledby", "aria-describedby")
+        )
         assert len(title) > 20
         assert len(told) > 20
     inside = "".join(re.findall(r'<svg class="plot".*?</svg>', html, flags=re.DOTALL))
@@ -86,14 +98,18 @@ def test_files_are_listed_once_they_are_known(html: str) -> None:
 def test_same_input_gives_the_same_bytes(html: str) -> None:
     shuffled = crowds()
     order = np.random.default_rng(5).permutation(500)
-    shuffled = Crowds(shuffled.demanded[order], shuffled.compatible[order], shuffled.matchable[order])
+    shuffled = Crowds(
+        shuffled.demanded[order], shuffled.compatible[order], shuffled.matchable[order]
+    )
     assert page.render(manifest(), shuffled) == html
 
 
 def test_own_settings_of_the_machine_do_not_matter(html: str) -> None:
     import matplotlib
 
-    with matplotlib.rc_context({"font.size": 30, "axes.grid": True, "svg.hashsalt": None, "lines.linewidth": 9}):
+    with matplotlib.rc_context(
+        {"font.size": 30, "axes.grid": True, "svg.hashsalt": None, "lines.linewidth": 9}
+    ):
         assert page.render(manifest(), crowds()) == html
 
 
@@ -119,7 +135,15 @@ def test_hostile_column_names_stay_text() -> None:
     assert len(ids) == len(set(ids))
     assert "\x1b" not in html
     assert "\u202e" not in html
-    for name in ("<script>alert(1)</script>", "a|b", "[red]x[/red]", "$x_{1}$", "{{ 7 * 7 }}", "w" * 90, HOSTILE[7]):
+    for name in (
+        "<script>alert(1)</script>",
+        "a|b",
+        "[red]x[/red]",
+        "$x_{1}$",
+        "{{ 7 * 7 }}",
+        "w" * 90,
+        HOSTILE[7],
+    ):
         assert name in parsed.texts, name
 
 
@@ -131,10 +155,14 @@ def test_sizes_of_the_release(columns: int, iterations: int) -> None:
     parsed = Page(page.render(release, crowds()))
     assert not parsed.open
     assert set(names) <= set(parsed.texts)
-    assert sum(a["id"].startswith("plot-columns") for a in parsed.named("svg") if "id" in a) == -(-columns // 30)
+    assert sum(a["id"].startswith("plot-columns") for a in parsed.named("svg") if "id" in a) == -(
+        -columns // 30
+    )
 
 
-@pytest.mark.parametrize(("records", "k"), [(2, (2, 2)), (2, (1, 1)), (2, (1, 2)), (500, (10, 10)), (500, (499, 500))])
+@pytest.mark.parametrize(
+    ("records", "k"), [(2, (2, 2)), (2, (1, 1)), (2, (1, 2)), (500, (10, 10)), (500, (499, 500))]
+)
 def test_edges_of_the_demand(records: int, k: tuple[int, int]) -> None:
     parsed = Page(page.render(manifest(records=records, k=k), crowds(records, k)))
     assert (f"k = {k[0]} for everyone" in parsed.text) == (k[0] == k[1])
@@ -142,7 +170,10 @@ def test_edges_of_the_demand(records: int, k: tuple[int, int]) -> None:
 
 def test_a_table_that_nobody_can_be_seated_in() -> None:
     seats = crowds()
-    html = page.render(broken("matchable_below_k", 500), Crowds(seats.demanded, seats.compatible, seats.matchable * 0))
+    html = page.render(
+        broken("matchable_below_k", 500),
+        Crowds(seats.demanded, seats.compatible, seats.matchable * 0),
+    )
     assert "500 (100.0 %)" in html
 
 
@@ -165,7 +196,13 @@ def test_curves_pass_through_few_sizes(records: int) -> None:
 
 def test_a_release_that_was_made_before_has_a_page() -> None:
     text = Page(page.render(old(), crowds())).text
-    for measured in ("What the worst crowd tells", "Over-protection", "Attacks in numbers", "Approved by", "Time and memory"):
+    for measured in (
+        "What the worst crowd tells",
+        "Over-protection",
+        "Attacks in numbers",
+        "Approved by",
+        "Time and memory",
+    ):
         assert measured not in text
     for said in (
         "The privacy promise holds", "No attacks are recorded", "No approval is recorded", "No earlier release that shares",
@@ -196,7 +233,11 @@ def test_says_first_what_else_does_not_hold() -> None:
         "The plan requires an approval, but nobody's is recorded",
     ):  # fmt: skip
         assert said in before, said
-    for said in ("Attack 'tea leaves'", "better 90.0 % 70.0 % 21.0 % 21.0 %", "Columns gone age, sex"):
+    for said in (
+        "Attack 'tea leaves'",
+        "better 90.0 % 70.0 % 21.0 % 21.0 %",
+        "Columns gone age, sex",
+    ):
         assert said in after, said
 
 

@@ -13,7 +13,18 @@ from reports.facts import Manifest
 from tests.reports.samples import HOSTILE, alarming, broken, full, manifest
 
 TOLD = ("43", "321", "illness", "1.75", "0.62")
-NUMBERS = ("500", "0.906", "55.1 %", "11.2 %", "104", "50.0 %", "90.0 %", "49,852", "2 min 9 s", "858 MiB")
+NUMBERS = (
+    "500",
+    "0.906",
+    "55.1 %",
+    "11.2 %",
+    "104",
+    "50.0 %",
+    "90.0 %",
+    "49,852",
+    "2 min 9 s",
+    "858 MiB",
+)
 
 
 def shown(release: Manifest, width: int = 80, terminal: bool = False) -> str:
@@ -28,7 +39,9 @@ def test_what_crowds_tell_is_shown_where_it_was_measured(show) -> None:
     assert all(told in show(manifest()) for told in TOLD)
     old = manifest()
     del old["protection"]
-    assert not any(told in show(old) for told in ("illness", "1.75", "Over-protection", "Sensitive column"))
+    assert not any(
+        told in show(old) for told in ("illness", "1.75", "Over-protection", "Sensitive column")
+    )
 
 
 def test_markdown_holds_the_numbers() -> None:
@@ -80,7 +93,15 @@ def test_a_failed_or_missing_check_shows(key: str, found: int | None) -> None:
 
 @pytest.mark.parametrize("show", [summary.markdown, lambda release: shown(release, 200)])
 def test_attacks_approval_and_earlier_releases_are_shown_where_they_are_recorded(show) -> None:
-    said = ("An insider", "no better", "41.2 %", "R. Okafor", "numbers read, k as agreed", "People in both", "v6")
+    said = (
+        "An insider",
+        "no better",
+        "41.2 %",
+        "R. Okafor",
+        "numbers read, k as agreed",
+        "People in both",
+        "v6",
+    )
     text = show(full())
     assert [words for words in said if words not in text] == []
     assert [words for words in said if words in show(manifest())] == []
@@ -90,7 +111,12 @@ def test_attacks_approval_and_earlier_releases_are_shown_where_they_are_recorded
 @pytest.mark.parametrize("show", [summary.markdown, lambda release: shown(release, 200)])
 def test_what_else_does_not_hold_is_said(show) -> None:
     text = re.sub(r"[\s\u2502]+", " ", show(alarming()))
-    for words in ("illness: whoever hides", "on average 8.2 % against 3.0 %", "better", "nobody's is recorded"):
+    for words in (
+        "illness: whoever hides",
+        "on average 8.2 % against 3.0 %",
+        "better",
+        "nobody's is recorded",
+    ):
         assert words in text, words
     assert "What else to know" not in summary.markdown(full())
 
@@ -98,7 +124,9 @@ def test_what_else_does_not_hold_is_said(show) -> None:
 def test_markdown_escapes_hostile_names() -> None:
     text = summary.markdown(manifest(columns=HOSTILE))
     assert "\x1b" not in text
-    assert not re.search(r"[<>\[\]`$|*]|://|www\.", "".join(re.findall(r"(?m)^\| (.*?) \| 5\d\.\d % \|", text)))
+    assert not re.search(
+        r"[<>\[\]`$|*]|://|www\.", "".join(re.findall(r"(?m)^\| (.*?) \| 5\d\.\d % \|", text))
+    )
     tables = [line for line in text.splitlines() if line.startswith("|")]
     rows = [line for line in tables if re.search(r"\| 5\d\.\d % \| 9\d\.\d % \|$", line)]
     assert len(rows) == len(HOSTILE)

@@ -65,9 +65,15 @@ def test_a_refusal_names_its_border_and_what_does_not_hold(border) -> None:
     parsed = Page(render(run(), told))
     wrong = [outcome for outcome in told[-1]["verdict"]["outcomes"] if not outcome["success"]]
     assert f"Refused: {border.title.lower()}" in parsed.text
-    assert f"{len(wrong)} of {len(told[-1]['verdict']['outcomes'])} expectations do not hold" in parsed.text
+    assert (
+        f"{len(wrong)} of {len(told[-1]['verdict']['outcomes'])} expectations do not hold"
+        in parsed.text
+    )
     assert any(attributes.get("class") == "verdict fails" for attributes in parsed.named("section"))
-    lists = [parsed.texts.count(outcome["words"] or GUARANTEES[outcome["expectation"]]) for outcome in wrong]
+    lists = [
+        parsed.texts.count(outcome["words"] or GUARANTEES[outcome["expectation"]])
+        for outcome in wrong
+    ]
     assert min(lists) >= 2  # among those that do not hold, and in the border's own table
     assert parsed.texts.count("no") == 2 * len(wrong)
     assert "Every border was passed" not in parsed.text
@@ -78,7 +84,9 @@ def test_what_was_not_judged_is_not_said_to_hold() -> None:
         parsed = Page(PAGES[name])
         assert "Passed so far" in parsed.text
         assert parsed.texts.count("not judged") == len(ALWAYS) - (2 if name == "under way" else 0)
-        assert not any(attributes.get("class") == "verdict holds" for attributes in parsed.named("section"))
+        assert not any(
+            attributes.get("class") == "verdict holds" for attributes in parsed.named("section")
+        )
 
 
 def test_what_every_border_let_pass_is_not_said_to_be_published() -> None:
@@ -92,7 +100,11 @@ def test_a_border_that_not_every_plan_has_is_shown_only_where_it_was_met() -> No
     told = [each for each in verdicts() if each["verdict"]["suite"] in ALWAYS]
     parsed = Page(render(run("people v1"), told))
     assert "Every border was passed" in parsed.text
-    assert not [border.title for border in BORDERS if border.name not in ALWAYS and border.title in parsed.text]
+    assert not [
+        border.title
+        for border in BORDERS
+        if border.name not in ALWAYS and border.title in parsed.text
+    ]
 
 
 def test_a_border_that_expects_nothing_has_not_passed() -> None:
@@ -126,7 +138,9 @@ def test_hostile_names_stay_text() -> None:
 
 def test_many_columns_scroll_and_can_be_reached_by_keyboard() -> None:
     parsed = Page(render(run(), verdicts(columns=tuple(f"column {place}" for place in range(40)))))
-    tall = [attributes for attributes in parsed.named("div") if "tall" in attributes.get("class", "")]
+    tall = [
+        attributes for attributes in parsed.named("div") if "tall" in attributes.get("class", "")
+    ]
     assert len(tall) == 3
     assert all(attributes["tabindex"] == "0" and attributes["aria-label"] for attributes in tall)
 

@@ -15,7 +15,9 @@ def one(**found: object) -> attackers.Attack:
 
 @pytest.mark.parametrize("name", ["partial linkage", "partial_linkage", "Partial-Linkage"])
 def test_attacks_are_known_however_they_are_spelled(name: str) -> None:
-    assert attackers.attacks({"attacks": {name: attack(0.1, 0.1, (0, 0, 0))}})[0].who == "A passer-by"
+    assert (
+        attackers.attacks({"attacks": {name: attack(0.1, 0.1, (0, 0, 0))}})[0].who == "A passer-by"
+    )
 
 
 @pytest.mark.parametrize(
@@ -30,13 +32,17 @@ def test_attacks_are_known_however_they_are_spelled(name: str) -> None:
         ({}, "not stated"),
     ],
 )
-def test_an_attack_is_contained_only_where_both_numbers_say_so(found: dict[str, float], result: str) -> None:
+def test_an_attack_is_contained_only_where_both_numbers_say_so(
+    found: dict[str, float], result: str
+) -> None:
     assert one(**found).result == result
     assert one(**found).contained == (result == "no better")
 
 
 def test_multiples_stand_in_their_order_and_a_missing_share_is_not_zero() -> None:
-    found = attackers.attacks({"attacks": {"a": {"above": {"10": 0.1, "1.5": 0.2}}, "b": {"above": {"3": 0.0}}}})
+    found = attackers.attacks(
+        {"attacks": {"a": {"above": {"10": 0.1, "1.5": 0.2}}, "b": {"above": {"3": 0.0}}}}
+    )
     times = attackers.multiples(found)
     assert times == ["1.5", "3", "10"]
     assert attackers.shares(found[0], times) == ["20.0 %", "not stated", "10.0 %"]
@@ -64,7 +70,9 @@ def test_a_release_without_flaw_needs_no_notice() -> None:
     assert [notice.risk for notice in notices.notices(old())] == [False]
 
 
-@pytest.mark.parametrize("approval", [{"required": True}, {"required": True, "by": ""}, {"required": True, "by": None}])
+@pytest.mark.parametrize(
+    "approval", [{"required": True}, {"required": True, "by": ""}, {"required": True, "by": None}]
+)
 def test_an_approval_needs_a_name(approval: dict[str, object]) -> None:
     assert history.approval_lacks({"approval": approval})
     assert history.parts({"approval": approval})[0].facts[0].value == "not stated"
@@ -77,14 +85,28 @@ def test_a_comparison_of_releases_without_its_count_has_not_passed() -> None:
 
 
 def test_entries_without_words_go_by_their_own_name() -> None:
-    drift = {"columns_gone": ["a", "b"], "edges": {"a": 0.25}, "stopped": False, "rows": 5, "shift": 0.126, "utility": None}
+    drift = {
+        "columns_gone": ["a", "b"],
+        "edges": {"a": 0.25},
+        "stopped": False,
+        "rows": 5,
+        "shift": 0.126,
+        "utility": None,
+    }
     said = [fact[:2] for fact in history.parts({"drift": drift})[2].facts]
     assert said[:2] == [("Rows now", "5"), ("Greatest shift", "0.13")]
-    assert said[2:] == [("Columns gone", "a, b"), ("Edges", "a: 0.25"), ("Stopped", "no"), ("Utility", "not stated")]
+    assert said[2:] == [
+        ("Columns gone", "a, b"),
+        ("Edges", "a: 0.25"),
+        ("Stopped", "no"),
+        ("Utility", "not stated"),
+    ]
 
 
 def test_information_kept_is_what_is_not_lost() -> None:
     assert facts.kept_information(manifest()) == pytest.approx(1 - 0.1123)
     assert [column.name for column in facts.columns(manifest())] == ["age", "sex"]
-    missing = {"utility": {"per_column": {"a": {"ncp": 0.2}, "b": {"ncp": None}, "c": {"ncp": 0.0}}}}
+    missing = {
+        "utility": {"per_column": {"a": {"ncp": 0.2}, "b": {"ncp": None}, "c": {"ncp": 0.0}}}
+    }
     assert [column.name for column in facts.columns(missing)] == ["b", "a", "c"]

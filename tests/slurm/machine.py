@@ -52,7 +52,9 @@ def lacking():
     if os.geteuid() != 0:
         return "starting a Slurm of one node takes root"
     if absent := [program for program in PROGRAMS if shutil.which(program) is None]:
-        return f"{', '.join(absent)} not installed: apt-get install slurm-wlm slurmctld slurmd munge"
+        return (
+            f"{', '.join(absent)} not installed: apt-get install slurm-wlm slurmctld slurmd munge"
+        )
     return None
 
 
@@ -71,13 +73,23 @@ class Machine:
             (self.folder / name).mkdir()
         (self.folder / "munge.key").write_bytes(secrets.token_bytes(1024))
         (self.folder / "munge.key").chmod(0o600)
-        self.configuration.write_text(CONFIGURATION.format(folder=self.folder, host=self.host, ports=_free_ports()))
+        self.configuration.write_text(
+            CONFIGURATION.format(folder=self.folder, host=self.host, ports=_free_ports())
+        )
         v2 = Path("/sys/fs/cgroup/cgroup.controllers").exists()
         groups = "CgroupPlugin=cgroup/v2\nIgnoreSystemd=yes\n" if v2 else "CgroupPlugin=cgroup/v1\n"
         (self.folder / "cgroup.conf").write_text(groups)
-        files = {"key-file": "munge.key", "socket": "munge.socket", "pid-file": "munged.pid", "seed-file": "munge.seed"}
+        files = {
+            "key-file": "munge.key",
+            "socket": "munge.socket",
+            "pid-file": "munged.pid",
+            "seed-file": "munge.seed",
+        }
         self._start(
-            "munged", "--foreground", "--force", *(f"--{option}={self.folder / name}" for option, name in files.items())
+            "munged",
+            "--foreground",
+            "--force",
+            *(f"--{option}={self.folder / name}" for option, name in files.items()),
         )
         self._wait((self.folder / "munge.socket").exists)
         self._start("slurmctld", "-D")
@@ -97,7 +109,9 @@ class Machine:
     def ask(self, *command):
         """Standard output of one of Slurm's programs."""
         environment = {**os.environ, **self.environment}
-        return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False).stdout
+        return subprocess.run(
+            command, capture_output=True, text=True, env=environment, timeout=120, check=False
+        ).stdout
 
     def jobs(self):
         """The numbers of the jobs that wait or run."""
@@ -108,14 +122,22 @@ class Machine:
             environment = {**os.environ, **self.environment}
             streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": out}
             # Ctrl-C is for the tests: they still have jobs to cancel.
-            process = subprocess.Popen([program, *options], env=environment, start_new_session=True, **streams)
+            process = subprocess.Popen(
+                [program, *options], env=environment, start_new_session=True, **streams
+            )
         self._processes.append(process)
 
     def _wait(self, holds):
         end = time.monotonic() + STARTS_WITHIN
         while not holds():
-            if time.monotonic() > end or any(process.poll() is not None for process in self._processes):
-                said = [line for path in sorted(self.folder.glob("*.out")) for line in path.read_text().splitlines()]
+            if time.monotonic() > end or any(
+                process.poll() is not None for process in self._processes
+            ):
+                said = [
+                    line
+                    for path in sorted(self.folder.glob("*.out"))
+                    for line in path.read_text().splitlines()
+                ]
                 raise RuntimeError("; ".join(said[-8:]) or "no daemon said why")
             time.sleep(0.2)
 

@@ -37,12 +37,16 @@ def rows():
 @pytest.fixture(scope="module")
 def whole(server, rows, tmp_path_factory):
     """What this machine alone publishes with the same secrets."""
-    return data_bytes(Order(tmp_path_factory.mktemp("whole"), rows, anonymizer=LONG).fix_seed().release())
+    return data_bytes(
+        Order(tmp_path_factory.mktemp("whole"), rows, anonymizer=LONG).fix_seed().release()
+    )
 
 
 @pytest.fixture
 def order(slurm, rows, tmp_path):
-    return Order(tmp_path, rows, anonymizer=LONG, compute={"engine": "mpi", "cluster": RANKS}).fix_seed()
+    return Order(
+        tmp_path, rows, anonymizer=LONG, compute={"engine": "mpi", "cluster": RANKS}
+    ).fix_seed()
 
 
 @pytest.fixture
@@ -62,7 +66,11 @@ def ranks(folder):
             words = (path / "cmdline").read_bytes().split(b"\0")
         except OSError:
             continue
-        if b"python" in words[0] and b"anon_core.engines.mpi" in words and os.fsencode(folder) in words:
+        if (
+            b"python" in words[0]
+            and b"anon_core.engines.mpi" in words
+            and os.fsencode(folder) in words
+        ):
             found.append(int(path.name))
     return found
 
@@ -94,9 +102,17 @@ def meanwhile(order, number, act):
 def test_watched_to_publication(slurm, order, whole, said):
     folder = order.release()
     assert data_bytes(folder) == whole
-    assert any(" waits in the queue" in words or f" runs on {slurm.host}" in words for words in said)
-    assert any(words.startswith(f"iteration {ITERATIONS} of at most {ITERATIONS}: utility ") for words in said)
-    assert sorted(path.name for path in (order.run.path / "job-logs").iterdir()) == ["1.err", "1.out"]
+    assert any(
+        " waits in the queue" in words or f" runs on {slurm.host}" in words for words in said
+    )
+    assert any(
+        words.startswith(f"iteration {ITERATIONS} of at most {ITERATIONS}: utility ")
+        for words in said
+    )
+    assert sorted(path.name for path in (order.run.path / "job-logs").iterdir()) == [
+        "1.err",
+        "1.out",
+    ]
     assert not (order.run.path / "job").exists()
     assert not slurm.jobs()
 
@@ -112,14 +128,25 @@ def test_a_rank_that_is_killed(slurm, order, whole, said):
     thread = meanwhile(order, 3, lambda _, pids: os.kill(pids[0], signal.SIGKILL))
     assert data_bytes(order.release()) == whole
     thread.join()
-    assert len([words for words in said if "lost a process" in words and "another goes on after iteration" in words]) == 1
+    assert (
+        len(
+            [
+                words
+                for words in said
+                if "lost a process" in words and "another goes on after iteration" in words
+            ]
+        )
+        == 1
+    )
     assert len(list((order.run.path / "job-logs").iterdir())) == 4
 
 
 @pytest.mark.slow
 def test_a_job_that_is_cancelled_from_outside(slurm, order, whole):
     thread = meanwhile(order, 3, lambda job, _: slurm.ask("scancel", job))
-    with pytest.raises(ClusterError, match="was cancelled from outside; run again to go on from its last iteration"):
+    with pytest.raises(
+        ClusterError, match="was cancelled from outside; run again to go on from its last iteration"
+    ):
         order.release()
     thread.join()
     assert order.versions == []
@@ -197,7 +224,10 @@ def end_and_stop(order, slurm):
 
 def test_a_partition_that_does_not_exist_is_refused_before_any_work(slurm, order):
     order.write(compute={"cluster": {**RANKS, "partition": "zq7"}})
-    with pytest.raises(ClusterError, match=r"compute\.cluster\.partition is not known to Slurm; allowed: debug, brief"):
+    with pytest.raises(
+        ClusterError,
+        match=r"compute\.cluster\.partition is not known to Slurm; allowed: debug, brief",
+    ):
         order.release()
     assert not (order.run.path / "ingest").exists()
 
@@ -222,13 +252,18 @@ def test_a_time_limit_that_is_reached_in_iteration_3(slurm, order, whole, said):
     thread = meanwhile(order, 3, stop)
     assert data_bytes(order.release()) == whole
     thread.join()
-    assert any("is over (it reached its time limit; another goes on after iteration" in words for words in said)
+    assert any(
+        "is over (it reached its time limit; another goes on after iteration" in words
+        for words in said
+    )
 
 
 @pytest.mark.slow
 def test_adult_by_two_ranks(slurm, tmp_path, said):
     cluster = "compute.cluster={launcher='slurm', tasks_per_node=2, partition='debug'}"
-    manifest = published("adult.toml", "adult/adult.data.gz", tmp_path, "compute.engine=mpi", cluster)
+    manifest = published(
+        "adult.toml", "adult/adult.data.gz", tmp_path, "compute.engine=mpi", cluster
+    )
     assert manifest["privacy"]["records"] == 32561
     assert manifest["utility"]["suppression"] >= 0.915
     assert any(words.startswith("iteration ") for words in said)

@@ -14,7 +14,13 @@ NAN, INFINITY = float("nan"), float("inf")
 
 
 def asked(measure: Any, found: float | None, limit: float = 2.0) -> Requirement:
-    return Requirement(measure=measure, about="illness", found=found, required=limit, l=3 if measure == "odds" else None)
+    return Requirement(
+        measure=measure,
+        about="illness",
+        found=found,
+        required=limit,
+        l=3 if measure == "odds" else None,
+    )
 
 
 def test_every_measure_has_its_expectation() -> None:
@@ -35,11 +41,23 @@ def test_every_measure_has_its_expectation() -> None:
         ("attack success", (True, True, False)),
     ],
 )
-def test_below_at_and_above_the_limit_and_without_a_number(measure: str, holds: tuple[bool, ...]) -> None:
-    requirements = [asked(measure, found) for found in (1.5, 2, 2.5, None, NAN, INFINITY, -INFINITY)]
+def test_below_at_and_above_the_limit_and_without_a_number(
+    measure: str, holds: tuple[bool, ...]
+) -> None:
+    requirements = [
+        asked(measure, found) for found in (1.5, 2, 2.5, None, NAN, INFINITY, -INFINITY)
+    ]
     verdict = run(required.suite(requirements), required.frame(requirements))
-    assert tuple(outcome.success for outcome in verdict.outcomes) == (*holds, False, False, False, False)
-    assert [outcome.success for outcome in verdict.outcomes] == [each.holds for each in requirements]
+    assert tuple(outcome.success for outcome in verdict.outcomes) == (
+        *holds,
+        False,
+        False,
+        False,
+        False,
+    )
+    assert [outcome.success for outcome in verdict.outcomes] == [
+        each.holds for each in requirements
+    ]
     assert {outcome.column for outcome in verdict.outcomes} == {"illness"}
 
 
@@ -65,24 +83,34 @@ def test_limits_of_one_kind_are_told_apart() -> None:
     requirements = [asked("distinct values", 3, limit) for limit in (2, 3, 4)]
     verdict = run(required.suite(requirements), required.frame(requirements))
     assert [outcome.success for outcome in verdict.outcomes] == [True, True, False]
-    assert [str(failure) for failure in verdict.failures] == ["expect_crowd_distinct_values_to_be_at_least (illness)"]
+    assert [str(failure) for failure in verdict.failures] == [
+        "expect_crowd_distinct_values_to_be_at_least (illness)"
+    ]
 
 
 def test_words_name_the_limit_and_nothing_that_was_found() -> None:
     requirements = [asked(measure, 86420135.0, 0.75) for measure in SENSES]
     outcomes = run(required.suite(requirements), required.frame(requirements)).outcomes
     assert all("0.75" in outcome.words and "$" not in outcome.words for outcome in outcomes)
-    assert "from rank 3 on" in next(outcome.words for outcome in outcomes if "odds" in outcome.expectation)
+    assert "from rank 3 on" in next(
+        outcome.words for outcome in outcomes if "odds" in outcome.expectation
+    )
     assert not [outcome for outcome in outcomes if "8642" in repr(outcome) or outcome.found]
 
 
 def test_whole_numbers_read_as_such() -> None:
-    (outcome,) = run(required.suite([asked("distinct values", 5, 3)]), {"requirement 0": np.array([5])}).outcomes
+    (outcome,) = run(
+        required.suite([asked("distinct values", 5, 3)]), {"requirement 0": np.array([5])}
+    ).outcomes
     assert outcome.words == "Every crowd has at least 3 distinct values."
 
 
 def test_the_rule_is_that_of_the_measures(monkeypatch: Any) -> None:
-    monkeypatch.setattr(measured, "reached", lambda measure, found, limit: (measure, found, limit) == ("utility", 9.0, 2.0))
+    monkeypatch.setattr(
+        measured,
+        "reached",
+        lambda measure, found, limit: (measure, found, limit) == ("utility", 9.0, 2.0),
+    )
     expectation = measured.ExpectUtilityToBeAtLeast(column="x", required=2.0)
     for found in (9.0, 10.0):
         suite = ExpectationSuite(name="one", expectations=[expectation.copy()])

@@ -53,9 +53,14 @@ def test_sentence_of_failure(specs: list[ColumnSpec], source: Columns) -> None:
     verdict = run(ingested.suite(specs, []), {**source, "age": infinite})
     assert not verdict.success
     table, age = verdict.failures
-    assert replace(table, words="") == Outcome("expect_table_columns_to_match_set", None, success=False)
+    assert replace(table, words="") == Outcome(
+        "expect_table_columns_to_match_set", None, success=False
+    )
     assert age == Outcome(
-        "expect_column_numbers_to_be_finite", "age", success=False, words="Every value is a finite number or missing."
+        "expect_column_numbers_to_be_finite",
+        "age",
+        success=False,
+        words="Every value is a finite number or missing.",
     )
     assert verdict.sentence() == (
         "ingested: 5 of 7 expectations hold; failed: expect_table_columns_to_match_set, "
@@ -77,7 +82,9 @@ def test_a_suite_that_expects_nothing_lets_nothing_pass(source: Columns) -> None
 
 
 def test_two_of_a_name_are_told_apart() -> None:
-    expected = [ExpectColumnValuesToNotBeNull(column="x", mostly=mostly) for mostly in (0.5, 1, 0.6)]
+    expected = [
+        ExpectColumnValuesToNotBeNull(column="x", mostly=mostly) for mostly in (0.5, 1, 0.6)
+    ]
     columns = {"x": np.array([1.0, 2.0, np.nan])}
     verdict = run(gx.ExpectationSuite(name="twice", expectations=expected), columns)
     assert [outcome.success for outcome in verdict.outcomes] == [True, False, True]
@@ -89,7 +96,9 @@ def test_same_suite_and_columns_run_again_and_at_once(codebook: Codebook, packed
     tables = [packed, bad] * 4
     assert [run(suite, columns).success for columns in tables[:2]] == [True, False]
     with ThreadPoolExecutor(4) as pool:
-        verdicts = list(pool.map(lambda columns: run(binarized.suite(codebook, 6), columns), tables))
+        verdicts = list(
+            pool.map(lambda columns: run(binarized.suite(codebook, 6), columns), tables)
+        )
     assert [verdict.success for verdict in verdicts] == [True, False] * 4
 
 
@@ -100,13 +109,17 @@ def test_columns_stay_as_they_were(codebook: Codebook, release: Columns) -> None
 
 
 @pytest.mark.parametrize("shape", [(5,), (6, 1), ()])
-def test_unequal_columns_are_refused(codebook: Codebook, packed: Columns, shape: tuple[int, ...]) -> None:
+def test_unequal_columns_are_refused(
+    codebook: Codebook, packed: Columns, shape: tuple[int, ...]
+) -> None:
     with pytest.raises(InputError, match="one length") as refusal:
         run(binarized.suite(codebook, 6), {**packed, "k": np.full(shape, NUMBER)})
     assert str(NUMBER) not in str(refusal.value)
 
 
-def test_a_broken_run_fails_every_expectation(codebook: Codebook, packed: Columns, monkeypatch: Any) -> None:
+def test_a_broken_run_fails_every_expectation(
+    codebook: Codebook, packed: Columns, monkeypatch: Any
+) -> None:
     def burst(**_: object) -> None:
         raise RuntimeError(WORD)
 
@@ -123,17 +136,27 @@ def _planted() -> list[tuple[gx.ExpectationSuite, Columns]]:
     specs = [
         ColumnSpec(name="n", kind="numeric", bins=(float(NUMBER),), missing="refuse"),
         ColumnSpec(name="b", kind="binary", missing="refuse"),
-        ColumnSpec(name="c", kind="categorical", encoding="ordinal", order=(WORD,), missing="refuse"),
+        ColumnSpec(
+            name="c", kind="categorical", encoding="ordinal", order=(WORD,), missing="refuse"
+        ),
     ]
     attribute = Attribute(
-        name="a", kind="numeric", encoding="one-hot", labels=(WORD, str(NUMBER)), edges=(NUMBER,), values=(NUMBER,)
+        name="a",
+        kind="numeric",
+        encoding="one-hot",
+        labels=(WORD, str(NUMBER)),
+        edges=(NUMBER,),
+        values=(NUMBER,),
     )
     book = Codebook((attribute, replace(attribute, name="b")))
     names = ("key", "cell:a", "cell:b", "demanded", "compatible", "matchable", "truthful")
     columns = {"n": words, "b": words, "c": words, "d": words}
     tables = [
         (ingested.suite(specs, ["d"]), columns),
-        (ingested.suite(specs, ["d"]), {**columns, "n": np.array([NUMBER, np.inf, np.nan]), WORD: words}),
+        (
+            ingested.suite(specs, ["d"]),
+            {**columns, "n": np.array([NUMBER, np.inf, np.nan]), WORD: words},
+        ),
         (binarized.suite(book, 2), {"level:a": numbers, "level:b": words, "k": numbers}),
         (released.suite(book, 2), dict.fromkeys(names, numbers)),
         (released.suite(book, 2), dict.fromkeys(names, words)),
@@ -141,7 +164,11 @@ def _planted() -> list[tuple[gx.ExpectationSuite, Columns]]:
     bombs = np.array([Bomb(), Bomb(), Bomb()], dtype=object)
     broken = np.array([WORD + "\udc80", "b", None], dtype=object)
     spoils: list[Callable[[str], NDArray[Any]]] = [lambda _: bombs, lambda _: broken]
-    return tables + [(suite, {name: spoil(name) for name in table}) for suite, table in tables for spoil in spoils]
+    return tables + [
+        (suite, {name: spoil(name) for name in table})
+        for suite, table in tables
+        for spoil in spoils
+    ]
 
 
 def test_no_marker_comes_out(caplog: Any, capfd: Any, recwarn: Any) -> None:
@@ -150,14 +177,22 @@ def test_no_marker_comes_out(caplog: Any, capfd: Any, recwarn: Any) -> None:
     for suite, columns in _planted():
         verdict = run(suite, columns)
         assert not verdict.success
-        said += [repr(verdict), str(verdict), verdict.sentence(), json.dumps(suite.to_json_dict()), repr(suite)]
+        said += [
+            repr(verdict),
+            str(verdict),
+            verdict.sentence(),
+            json.dumps(suite.to_json_dict()),
+            repr(suite),
+        ]
     assert capfd.readouterr() == ("", "")
     said += [caplog.text, *(str(warning.message) for warning in recwarn)]
     assert len(said) > 75
     assert not [text for text in said for marker in MARKERS if marker in str(text)]
 
 
-@pytest.mark.parametrize("module", ["validator.validation_graph", "data_context.types.base", "core.expectation_suite"])
+@pytest.mark.parametrize(
+    "module", ["validator.validation_graph", "data_context.types.base", "core.expectation_suite"]
+)
 def test_great_expectations_is_not_heard(module: str) -> None:
     heard = StringIO()  # caplog would listen behind the closed door
     handler = logging.StreamHandler(heard)
@@ -192,10 +227,14 @@ assert heard[-1] == "open /dev/null"
 """
 
 
-def test_a_checkpoint_writes_no_file_and_opens_no_socket(pytestconfig: pytest.Config, tmp_path: Any) -> None:
+def test_a_checkpoint_writes_no_file_and_opens_no_socket(
+    pytestconfig: pytest.Config, tmp_path: Any
+) -> None:
     environment = {**os.environ, "PYTHONPATH": str(pytestconfig.rootpath), "HOME": str(tmp_path)}
     command = [sys.executable, "-c", LISTEN]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+    )
     assert (done.stdout, done.stderr) == ("[]\n", "")
     assert list(tmp_path.iterdir()) == []
 
@@ -208,7 +247,11 @@ def test_a_verdict_survives_its_json(codebook: Codebook, release: Columns) -> No
     for said in (1, "true", None, "yes"):
         document["outcomes"][0]["success"] = said
         assert not verdict_from_json(document).outcomes[0].success
-    for broken in ({}, {"suite": "x", "outcomes": [{}]}, {"suite": "x", "outcomes": [{**document["outcomes"][0], "more": 1}]}):
+    for broken in (
+        {},
+        {"suite": "x", "outcomes": [{}]},
+        {"suite": "x", "outcomes": [{**document["outcomes"][0], "more": 1}]},
+    ):
         with pytest.raises((KeyError, TypeError)):
             verdict_from_json(broken)
 
@@ -216,19 +259,29 @@ def test_a_verdict_survives_its_json(codebook: Codebook, release: Columns) -> No
 def test_every_expectation_says_in_words_what_it_expects(
     specs: list[ColumnSpec], codebook: Codebook, source: Columns, packed: Columns, release: Columns
 ) -> None:
-    suites = ((ingested.suite(specs, ["diagnosis"]), source), (binarized.suite(codebook, 6), packed))
+    suites = (
+        (ingested.suite(specs, ["diagnosis"]), source),
+        (binarized.suite(codebook, 6), packed),
+    )
     for suite, columns in (*suites, (released.suite(codebook, 6), release)):
         for outcome in run(suite, columns).outcomes:
             assert re.fullmatch(r"[A-Z][^$^\[\]]+\.", outcome.words), outcome
             assert not [
-                value for column in columns.values() for value in map(str, column) if len(value) > 3 and value in outcome.words
+                value
+                for column in columns.values()
+                for value in map(str, column)
+                if len(value) > 3 and value in outcome.words
             ]
 
 
 def test_the_table_is_forgotten(codebook: Codebook, release: Columns) -> None:
     run(released.suite(codebook, 6), release)
     gc.collect()
-    assert not [thing for thing in gc.get_objects() if type(thing) is pd.DataFrame and set(thing) == set(release)]
+    assert not [
+        thing
+        for thing in gc.get_objects()
+        if type(thing) is pd.DataFrame and set(thing) == set(release)
+    ]
 
 
 def test_great_expectations_is_imported_late_and_says_nothing(pytestconfig: pytest.Config) -> None:

@@ -26,7 +26,9 @@ from anon_core.tables.records import (
 SLOW = 0.02  # an iteration that lowers the loss by a smaller share than this lets epsilon fall
 FALL = 4.0
 LOWEST_EPSILON = 1.25
-LARGE = 2**14  # records from which on a part of them goes ahead: smaller tables take a second or two anyhow
+LARGE = (
+    2**14
+)  # records from which on a part of them goes ahead: smaller tables take a second or two anyhow
 HALVINGS = 2
 
 
@@ -110,7 +112,9 @@ class Adaptive:
         rank = np.empty_like(order)
         rank[order] = np.arange(table.records)
         make = engine or Grouping
-        grouping = make(table.at(order), self)  # the smallest index is the first in the order that decides ties
+        grouping = make(
+            table.at(order), self
+        )  # the smallest index is the first in the order that decides ties
         history: list[Iteration] = []
         epsilon: float | None = self.epsilon
         foreseen: float | None = None
@@ -147,9 +151,15 @@ class Adaptive:
 
     def _goes_ahead(self, table: BinaryTable) -> bool:
         """Whether a part of the records does."""
-        return self.schedule == "multilevel" and table.records >= LARGE and not COVERS[self.cover].settled
+        return (
+            self.schedule == "multilevel"
+            and table.records >= LARGE
+            and not COVERS[self.cover].settled
+        )
 
-    def _go_ahead(self, grouping: Grouping, make: "Engine", observer: Observer, share: int = 2) -> float:
+    def _go_ahead(
+        self, grouping: Grouping, make: "Engine", observer: Observer, share: int = 2
+    ) -> float:
         """Let a half of the records (of all: 1 / share) go ahead and leave its counts; the weighted utility that it reached.
 
         Counts and crowds of a part are smaller by its share, and so is epsilon.
@@ -160,7 +170,9 @@ class Adaptive:
         if share < 2**HALVINGS:
             self._go_ahead(work, make, observer, 2 * share)
             epsilon = self._settling()
-        cover = work.cover(epsilon / share or epsilon, lambda _: observer.searched(0))  # the least float halved is 0
+        cover = work.cover(
+            epsilon / share or epsilon, lambda _: observer.searched(0)
+        )  # the least float halved is 0
         work.hide(cover)
         half.leave(work.counts, work.graph, grouping.table, grouping.graph, grouping.counts)
         return work.reached(0, cover).weighted_utility
@@ -191,13 +203,17 @@ class Adaptive:
     def _check(self, resume: Checkpoint) -> None:
         history = resume.iterations
         if any(self._next_epsilon(history[:count]) is None for count in range(1, len(history))):
-            raise InputError("the checkpoint goes on where these settings stop; resume with those that it was made with")
+            raise InputError(
+                "the checkpoint goes on where these settings stop; resume with those that it was made with"
+            )
 
     def memory(self, table: BinaryTable) -> int:
         """Bytes held at most beyond the input: costs and counts of each level, what the cover takes."""
         cover = COVERS[self.cover]
         cover.check(table.records)
-        return self.over_levels(table, lambda level: self.memory_of_records(level) + cover.memory(level.k - np.int32(1)))
+        return self.over_levels(
+            table, lambda level: self.memory_of_records(level) + cover.memory(level.k - np.int32(1))
+        )
 
     def over_levels(self, table: BinaryTable, need: Callable[[BinaryTable], int]) -> int:
         """The most bytes held at a time where an iteration on a table takes as many as `need` says.
@@ -206,7 +222,9 @@ class Adaptive:
         """
         most, waiting, book = need(table), 0, table.codebook
         for _ in range(HALVINGS if self._goes_ahead(table) else 0):
-            waiting += table.records * (2 * book.features + 25 * len(book.attributes) + 8 * book.words + 64)
+            waiting += table.records * (
+                2 * book.features + 25 * len(book.attributes) + 8 * book.words + 64
+            )
             table = stand_in(table)
             most = max(most, waiting + need(table))
         return most
@@ -219,7 +237,11 @@ class Adaptive:
         # bytes an edge when closure and order are gone.
         book = table.codebook
         per_record = 2 * book.features + 34 * len(book.attributes) + 32 * book.words + 216
-        return table.records * per_record + maps_memory(table.records, book) + costs_memory(table.records, book, threads)
+        return (
+            table.records * per_record
+            + maps_memory(table.records, book)
+            + costs_memory(table.records, book, threads)
+        )
 
 
 Engine = Callable[[BinaryTable, Adaptive], Grouping]
@@ -227,7 +249,10 @@ Engine = Callable[[BinaryTable, Adaptive], Grouping]
 
 def _slow(history: Sequence[Iteration], count: int) -> bool:
     """Whether iteration count + 1 lowered the loss by a small share of it only."""
-    before, after = 1 - best_of(history[:count]).weighted_utility, 1 - history[count].weighted_utility
+    before, after = (
+        1 - best_of(history[:count]).weighted_utility,
+        1 - history[count].weighted_utility,
+    )
     return after > (1 - SLOW) * before
 
 

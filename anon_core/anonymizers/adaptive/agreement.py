@@ -46,7 +46,9 @@ class Together:
         """The same (n,), zero where somebody else does the work."""
         return wanted
 
-    def mutual(self, indptr: NDArray[np.int64], listed: NDArray[np.int32], size: NDArray[np.int64]) -> Partners:
+    def mutual(
+        self, indptr: NDArray[np.int64], listed: NDArray[np.int32], size: NDArray[np.int64]
+    ) -> Partners:
         """Both ends of every listed pair."""
         degree = np.empty_like(size)
         join_lists(indptr, listed, size, indptr, listed[:0], degree)
@@ -116,7 +118,10 @@ def reclaim(
     del listed
     spare = partners.size + twins - b
     where.share(spare)
-    cheapest, offered = np.zeros(table.records), np.empty((table.records, MOST_OFFERED), dtype=np.int32)
+    cheapest, offered = (
+        np.zeros(table.records),
+        np.empty((table.records, MOST_OFFERED), dtype=np.int32),
+    )
     settled, marks = np.zeros_like(hidden), np.empty(len(partners.other), dtype=np.uint16)
     book, edges = table.codebook, (partners.start, partners.other, partners.size)
     for limit in LIMITS:
@@ -125,12 +130,20 @@ def reclaim(
             book.bit_offsets, book.ordinal, limit / float(weights.mean()), *edges, spare, cheapest, offered, marks,
         )  # fmt: skip
         where.share(hidden)
-        where.in_turn(lambda: show_offered(table.bits, hidden, settled, *edges, spare, offered, marks), hidden, spare)
+        where.in_turn(
+            lambda: show_offered(table.bits, hidden, settled, *edges, spare, offered, marks),
+            hidden,
+            spare,
+        )
     return partners
 
 
 def agreement_cover(
-    table: BinaryTable, graph: Dissimilarity, tree: Tree, hidden: NDArray[np.uint64], b: NDArray[np.int32]
+    table: BinaryTable,
+    graph: Dissimilarity,
+    tree: Tree,
+    hidden: NDArray[np.uint64],
+    b: NDArray[np.int32],
 ) -> Edges:
     """A b-edge cover of the agreement graph, given b(v) agreeing vertices for every v; weights are 0.
 
@@ -163,9 +176,14 @@ def hidden_by(graph: Dissimilarity, counts: NDArray[np.uint16]) -> NDArray[np.ui
     return np.take(hidden, graph.place, axis=0)
 
 
-def hidden_totals(graph: Dissimilarity, counts: NDArray[np.uint16]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def hidden_totals(
+    graph: Dissimilarity, counts: NDArray[np.uint16]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How many vertices hide each feature, int64 (f,), and anything of each attribute, int64 (attributes,)."""
-    per_bit, per_cell = np.zeros(len(counts), dtype=np.int64), np.zeros(len(graph.codes), dtype=np.int64)
+    per_bit, per_cell = (
+        np.zeros(len(counts), dtype=np.int64),
+        np.zeros(len(graph.codes), dtype=np.int64),
+    )
     count_hidden(counts, graph.blank, graph.bit_offsets, per_bit, per_cell)
     return per_bit, per_cell
 

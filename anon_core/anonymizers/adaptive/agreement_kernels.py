@@ -51,12 +51,18 @@ def keep_exact(v, hidden, distinct, row, own_bits, having, first, joined, exact,
     for a in range(distinct.shape[1]):
         level = distinct[row, a]
         exact[count] = level
-        count += np.int64(not (is_hidden(hidden, v, own_bits[level, 0]) or is_hidden(hidden, v, own_bits[level, 1])))
+        count += np.int64(
+            not (
+                is_hidden(hidden, v, own_bits[level, 0]) or is_hidden(hidden, v, own_bits[level, 1])
+            )
+        )
     meet_maps(fitting, joined, having, first, having.shape[1], exact, 0, count)
 
 
 @parallel_kernel
-def list_agreeing(bits, hidden, distinct, first, layout, own_bits, having, allowed, twins, indptr, listed, size):
+def list_agreeing(
+    bits, hidden, distinct, first, layout, own_bits, having, allowed, twins, indptr, listed, size
+):
     # distinct (rows, attributes) indexes the maps; row r is that of layout[first[r] : first[r + 1]]; indptr (n + 1,): room
     # own_bits (levels, 2): see `Codebook`; having, allowed (levels, words of vertices, whole chunks)
     """listed[indptr[v] : indptr[v] + size[v]] = the first vertices that agree with v, ascending, as many as there is room.
@@ -67,7 +73,11 @@ def list_agreeing(bits, hidden, distinct, first, layout, own_bits, having, allow
     half = attributes // 2  # the first half tells little: its levels are the frequent ones
     anyone = np.full(CHUNK, ~np.uint64(0))
     for row in prange(len(distinct)):
-        levels, joined, fitting = row * attributes, np.empty(CHUNK, dtype=np.uint64), np.empty(CHUNK, dtype=np.uint64)
+        levels, joined, fitting = (
+            row * attributes,
+            np.empty(CHUNK, dtype=np.uint64),
+            np.empty(CHUNK, dtype=np.uint64),
+        )
         exact = np.empty(attributes, dtype=np.int32)
         wanting = 0
         for place in range(first[row], first[row + 1]):
@@ -75,7 +85,9 @@ def list_agreeing(bits, hidden, distinct, first, layout, own_bits, having, allow
             wanting += indptr[v + 1] - indptr[v]
         chunk = 0
         while wanting > 0 and chunk < width:
-            some = meet_maps(joined, anyone, allowed, chunk, width, distinct, levels + half, attributes - half)
+            some = meet_maps(
+                joined, anyone, allowed, chunk, width, distinct, levels + half, attributes - half
+            )
             if some and meet_maps(joined, joined, allowed, chunk, width, distinct, levels, half):
                 for place in range(first[row], first[row] if twins else first[row + 1]):
                     w = (layout[place] >> 6) - chunk
@@ -86,7 +98,9 @@ def list_agreeing(bits, hidden, distinct, first, layout, own_bits, having, allow
                     slot, stop = indptr[v] + size[v], indptr[v + 1]
                     if slot == stop:
                         continue
-                    keep_exact(v, hidden, distinct, row, own_bits, having, chunk, joined, exact, fitting)
+                    keep_exact(
+                        v, hidden, distinct, row, own_bits, having, chunk, joined, exact, fitting
+                    )
                     for w in range(CHUNK):
                         word = fitting[w]
                         if chunk + w == v >> 6:
@@ -94,7 +108,9 @@ def list_agreeing(bits, hidden, distinct, first, layout, own_bits, having, allow
                         while word and slot < stop:
                             u = 64 * (chunk + w) + lowest_lane(word)
                             word &= word - ONE
-                            listed[slot] = u  # where they do not agree the next one takes its place: no branch to guess
+                            listed[slot] = (
+                                u  # where they do not agree the next one takes its place: no branch to guess
+                            )
                             slot += np.int64(apart(bits, hidden, u, v) == 0)
                     wanting -= slot - indptr[v] - size[v]
                     size[v] = slot - indptr[v]

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from anon_core.anonymizers.adaptive.adaptive import Adaptive
 
 MOST_COUNTED = 2**16 - 1
-LEAST_SHARE = 2.0**-200  # of the heaviest column's weight: what is lighter by more than 2^24 weighs 1 anyhow
+LEAST_SHARE = (
+    2.0**-200
+)  # of the heaviest column's weight: what is lighter by more than 2^24 weighs 1 anyhow
 
 
 class Grouping:
@@ -64,9 +66,13 @@ class Grouping:
         self._neighbours = self.nearest(graph, self._neighbours, report)
         return self.chosen(graph, self._neighbours)
 
-    def nearest(self, graph: Dissimilarity, before: Neighbours | None, report: Callable[[int], None]) -> Neighbours:
+    def nearest(
+        self, graph: Dissimilarity, before: Neighbours | None, report: Callable[[int], None]
+    ) -> Neighbours:
         """Those nearest to each record, as many as it asks for."""
-        return nearest_neighbours(graph, self.tree, self.counts, self.asked, before=before, report=report)
+        return nearest_neighbours(
+            graph, self.tree, self.counts, self.asked, before=before, report=report
+        )
 
     def chosen(self, graph: Dissimilarity, near: Neighbours) -> Edges:
         """The cover by lists of the nearest."""
@@ -86,14 +92,21 @@ class Grouping:
             )  # fmt: skip
         else:
             count_differences(
-                graph.place[cover.u], graph.place[cover.v], graph.codes, graph.bit_offsets, graph.ordinal, self.counts
+                graph.place[cover.u],
+                graph.place[cover.v],
+                graph.codes,
+                graph.bit_offsets,
+                graph.ordinal,
+                self.counts,
             )
 
     def reached(self, number: int, cover: Edges) -> Iteration:
         """What is left to read."""
         n, book = self.table.records, self.table.codebook
         per_bit, per_cell = hidden_totals(self.graph, self.counts)
-        loss = per_bit @ self.weights.astype(np.int64) + per_cell @ self.cell_weights.astype(np.int64)
+        loss = per_bit @ self.weights.astype(np.int64) + per_cell @ self.cell_weights.astype(
+            np.int64
+        )
         whole = self.weights.sum(dtype=np.int64) + self.cell_weights.sum(dtype=np.int64)
         return Iteration(
             number=number,
@@ -120,6 +133,8 @@ def _integer_weights(book: Codebook, kind: str) -> tuple[NDArray[np.int32], NDAr
     own = np.array([a.weight for a in book.attributes])
     # By a power of two, so that no digit changes and no sum or quotient of the greatest and the smallest float64 overflows.
     own = np.maximum(np.ldexp(own, -np.frexp(own.max())[1]), LEAST_SHARE)
-    share = own / ([1] * len(own) if kind == "bits" else [max(1, a.levels - 1) for a in book.attributes])
+    share = own / (
+        [1] * len(own) if kind == "bits" else [max(1, a.levels - 1) for a in book.attributes]
+    )
     bits = np.repeat(share, [a.bits for a in book.attributes])
     return integer_weights(bits, own if kind == "cells" else np.zeros(len(own)), book)

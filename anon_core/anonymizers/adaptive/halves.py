@@ -36,7 +36,9 @@ class Half:
         """Of twins take the one that demands more, or less: a half of a half is fair if its makers take turns."""
         row = np.repeat(np.arange(len(tree.distinct)), np.diff(tree.first))
         ranked = graph.layout[np.lexsort((whole.k[graph.layout], row))]
-        taken = ranked[np.minimum(np.arange(int(more), whole.records + int(more), 2), whole.records - 1)]
+        taken = ranked[
+            np.minimum(np.arange(int(more), whole.records + int(more), 2), whole.records - 1)
+        ]
         vertices = np.sort(taken)
         table = whole.at(vertices)
         return cls(replace(table, k=halved(table.k)), ranked, np.searchsorted(vertices, taken))
@@ -70,4 +72,10 @@ def halved(k: NDArray[np.int32]) -> NDArray[np.int32]:
 def stand_in(table: BinaryTable) -> BinaryTable:
     """A table as large as a half of this one, and with demands no smaller, made without looking for it."""
     m = (table.records + 1) // 2
-    return BinaryTable(table.codebook, table.codes[:, :m], table.bits[:m], np.sort(halved(table.k))[-m:], table.blank[:, :m])
+    return BinaryTable(
+        table.codebook,
+        table.codes[:, :m],
+        table.bits[:m],
+        np.sort(halved(table.k))[-m:],
+        table.blank[:, :m],
+    )

@@ -40,7 +40,9 @@ class SpreadGrouping(Grouping):
         super().__init__(table, settings)
         self.ranks = ranks = ranks.over(table.records)
         self._redundant = settings.cover == "nearest"
-        self.asked = np.where(shares(self.graph, self.tree, ranks.size) == ranks.rank, self.b, np.int32(0))
+        self.asked = np.where(
+            shares(self.graph, self.tree, ranks.size) == ranks.rank, self.b, np.int32(0)
+        )
         self._blank = hidden_by(self.graph, self.counts)  # nothing is counted yet
         steps = max(self.graph.lut.shape[1], self.graph.cell_lut.shape[1])  # epsilon only falls
         self._counted = np.uint8 if steps <= 2**8 else np.uint16
@@ -50,7 +52,9 @@ class SpreadGrouping(Grouping):
 
     def chosen(self, _graph: Dissimilarity, near: Neighbours) -> Edges:
         """The edges of the cover with an end among the own vertices."""
-        return spread_cover(self.ranks, adjacency(self.ranks, near), self.b, redundant=self._redundant)
+        return spread_cover(
+            self.ranks, adjacency(self.ranks, near), self.b, redundant=self._redundant
+        )
 
     def hide(self, cover: Edges) -> None:
         """Hide what differs between the ends of an edge, reclaim, and tell all how many partners differ."""
@@ -59,7 +63,9 @@ class SpreadGrouping(Grouping):
             hide_apart(cover.u, cover.v, self.table.bits, hidden)  # in part at the other ends
             self.ranks.share(hidden)
             parts = self.weights, self.cell_weights, self.b
-            partners = reclaim(self.table, self.graph, self.tree, *parts, hidden, _Apart(self.ranks))
+            partners = reclaim(
+                self.table, self.graph, self.tree, *parts, hidden, _Apart(self.ranks)
+            )
         else:  # where all is hidden all neighbours agree
             hidden, partners = np.full_like(self.table.bits, ALL), neighbours_in(self.ranks, cover)
         self._count(partners, hidden)
@@ -71,7 +77,14 @@ class SpreadGrouping(Grouping):
 
         def make(first: int, last: int) -> NDArray[Any]:
             batch = np.zeros(shape, dtype=self._counted)
-            count_partners(bits, hidden, np.arange(first, last), *lists, int(np.iinfo(self._counted).max), batch)
+            count_partners(
+                bits,
+                hidden,
+                np.arange(first, last),
+                *lists,
+                int(np.iinfo(self._counted).max),
+                batch,
+            )
             return batch
 
         def take(first: int, last: int, batch: NDArray[Any]) -> None:
@@ -87,7 +100,9 @@ class SpreadGrouping(Grouping):
     def agreement_cover(self, hidden: NDArray[np.uint64]) -> Edges:
         """A cover by pairs that hide all in which they differ, with an end among the own vertices."""
         wanted = self.ranks.own(self.b.astype(np.int64))
-        indptr, listed, _ = first_agreeing(self.table, self.graph, self.tree, hidden, wanted, twins=True)
+        indptr, listed, _ = first_agreeing(
+            self.table, self.graph, self.tree, hidden, wanted, twins=True
+        )
         lists = Neighbours(indptr, listed, np.zeros(len(listed), dtype=np.int32))
         return spread_cover(self.ranks, adjacency(self.ranks, lists), self.b)
 
@@ -99,8 +114,12 @@ class _Apart(Together):
         self.own, self.share, self.in_turn = ranks.own, ranks.share, ranks.in_turn  # type: ignore[method-assign]
         self._ranks = ranks
 
-    def mutual(self, indptr: NDArray[np.int64], listed: NDArray[np.int32], size: NDArray[np.int64]) -> Partners:
+    def mutual(
+        self, indptr: NDArray[np.int64], listed: NDArray[np.int32], size: NDArray[np.int64]
+    ) -> Partners:
         """Both ends of every pair that any rank has listed, those at the own vertices."""
         lists = Neighbours(indptr, listed, np.zeros(len(listed), dtype=np.int32))
         both = adjacency(self._ranks, lists, size)
-        return partners_of(self._ranks, both.start, both.key.astype(np.int32))  # E = 0: a key is the other end
+        return partners_of(
+            self._ranks, both.start, both.key.astype(np.int32)
+        )  # E = 0: a key is the other end

@@ -23,7 +23,9 @@ def rank_memory(settings: Adaptive, table: BinaryTable, *, ranks: int, threads: 
     threads : int
         Of each rank.
     """
-    return settings.over_levels(table, lambda level: _level_memory(settings, level, ranks=ranks, threads=threads))
+    return settings.over_levels(
+        table, lambda level: _level_memory(settings, level, ranks=ranks, threads=threads)
+    )
 
 
 def _level_memory(settings: Adaptive, table: BinaryTable, *, ranks: int, threads: int) -> int:
@@ -33,12 +35,16 @@ def _level_memory(settings: Adaptive, table: BinaryTable, *, ranks: int, threads
     total = int((table.k - 1).sum(dtype="int64"))
     entries, popular = total * 6 // (5 * ranks), total - total // ranks
     travelling = 36 * AT_ONCE + 2 * COUNTED * 2 * table.codebook.features * (ranks + 1)
-    replicated = settings.memory_of_records(table, threads) + 8 * table.records * (table.codebook.words + 6)
+    replicated = settings.memory_of_records(table, threads) + 8 * table.records * (
+        table.codebook.words + 6
+    )
     at_work = search_memory(table.records, int(table.k.max()), threads)
     return replicated + (60 + 32 * ROOM) * entries + 12 * ROOM * popular + at_work + travelling
 
 
-def afford_rank(settings: Adaptive, table: BinaryTable, *, ranks: int, threads: int, memory: int | None) -> None:
+def afford_rank(
+    settings: Adaptive, table: BinaryTable, *, ranks: int, threads: int, memory: int | None
+) -> None:
     """Raise LimitError where a rank needs more bytes than are allowed."""
     need = rank_memory(settings, table, ranks=ranks, threads=threads)
     afford(need, table, memory, where=f" on each of {ranks} ranks", instead="take more ranks")

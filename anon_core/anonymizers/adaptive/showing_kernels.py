@@ -21,7 +21,9 @@ def refresh(i, bits, hidden, start, partner, size, differing, needed, count):
     count[:], needed[:] = 0, 0
     words, kept, stop = bits.shape[1], start[i], start[i] + size[i]
     for begin in range(start[i], stop, HELD):
-        held = keep_agreeing(bits, hidden, i, partner, kept, begin, min(HELD, stop - begin), differing)
+        held = keep_agreeing(
+            bits, hidden, i, partner, kept, begin, min(HELD, stop - begin), differing
+        )
         for w in range(words):
             needed[w] |= tally(count, LANES * w, differing, w * HELD, held)
         kept += held
@@ -32,7 +34,20 @@ def refresh(i, bits, hidden, start, partner, size, differing, needed, count):
 
 @kernel
 def offers(
-    i, hidden, settled, codes, blank, count, weights, cell_weights, bit_offsets, ordinal, limit, hides, offer, price
+    i,
+    hidden,
+    settled,
+    codes,
+    blank,
+    count,
+    weights,
+    cell_weights,
+    bit_offsets,
+    ordinal,
+    limit,
+    hides,
+    offer,
+    price,
 ):  # settled (n, words); codes, blank (attributes, n); count, weights (f,); cell_weights (attributes,)
     # offer, price (most,): filled, ascending; hides (f,): scratch
     """Features that vertex i could show again and what each costs: partners lost per weight shown.
@@ -68,7 +83,11 @@ def offers(
         for step in range(first, last):
             bit = hides[step]
             if not ordinal[a]:
-                gain = weights[bit] + (weights[mine] if count[bit] == count[mine] else 0) if bit != mine else total
+                gain = (
+                    weights[bit] + (weights[mine] if count[bit] == count[mine] else 0)
+                    if bit != mine
+                    else total
+                )
             elif step < middle:  # from both ends towards the own level
                 gain += weights[bit]
             else:
@@ -81,7 +100,9 @@ def offers(
             if cost > limit:
                 dearer = min(dearer, cost)
             elif found < len(offer) or cost < price[found - 1]:
-                found = min(found + 1, len(offer))  # the dearest falls out: to sort all takes their square
+                found = min(
+                    found + 1, len(offer)
+                )  # the dearest falls out: to sort all takes their square
                 at = found - 1
                 while at > 0 and price[at - 1] > cost:
                     offer[at], price[at] = offer[at - 1], price[at - 1]
@@ -118,10 +139,18 @@ def price_features(
     most, turns = offered.shape[1], 1
     while turns * LANES < len(size):
         turns *= 2
-    for turn in prange(turns):  # first vertices have the longest lists: dealt out, so that no thread gets all of them
+    for turn in prange(
+        turns
+    ):  # first vertices have the longest lists: dealt out, so that no thread gets all of them
         block = turn * SCATTER & (turns - 1)
-        count, needed = np.empty(LANES * bits.shape[1], dtype=np.int32), np.empty(bits.shape[1], dtype=np.uint64)
-        differing, mark = np.empty((bits.shape[1], HELD), dtype=np.uint64), np.empty(HELD, dtype=np.uint64)
+        count, needed = (
+            np.empty(LANES * bits.shape[1], dtype=np.int32),
+            np.empty(bits.shape[1], dtype=np.uint64),
+        )
+        differing, mark = (
+            np.empty((bits.shape[1], HELD), dtype=np.uint64),
+            np.empty(HELD, dtype=np.uint64),
+        )
         hides = np.empty(len(weights), dtype=np.int64)
         offer, price = np.empty(most, dtype=np.int64), np.empty(most)
         for i in range(LANES * block, min(LANES * block + LANES, len(size))):
@@ -132,14 +161,29 @@ def price_features(
             # Threads show what no partner needs while others look: no pair that agrees differs there.
             refresh(i, bits, hidden, start, partner, size, differing, needed, count)
             found, cheapest[i] = offers(
-                i, hidden, settled, codes, blank, count, weights, cell_weights, bit_offsets, ordinal, limit, hides, offer, price
+                i,
+                hidden,
+                settled,
+                codes,
+                blank,
+                count,
+                weights,
+                cell_weights,
+                bit_offsets,
+                ordinal,
+                limit,
+                hides,
+                offer,
+                price,
             )
             for index in range(min(found, most)):
                 offered[i, index] = offer[index]
             if found < most:
                 offered[i, found] = -1
             if found > 0:
-                mark_offered(i, bits, start, partner, size, offered, differing, several, mark, marks)
+                mark_offered(
+                    i, bits, start, partner, size, offered, differing, several, mark, marks
+                )
 
 
 @kernel
@@ -184,7 +228,10 @@ def show_offered(bits, hidden, settled, start, partner, size, spare, offered, ma
     for i in range(len(size)):
         if offered[i, 0] < 0:
             continue
-        held, refused = 0, 0  # what i shows drops the partners that differ there, so who cannot spare i stays and refuses
+        held, refused = (
+            0,
+            0,
+        )  # what i shows drops the partners that differ there, so who cannot spare i stays and refuses
         for slot in range(start[i], start[i] + size[i]):
             if marks[slot] == 0:
                 break
@@ -215,10 +262,15 @@ def show_offered(bits, hidden, settled, start, partner, size, spare, offered, ma
 
 
 @parallel_kernel
-def count_partners(bits, hidden, layout, start, partner, size, most, counts):  # layout (m,), counts (f, m): filled
+def count_partners(
+    bits, hidden, layout, start, partner, size, most, counts
+):  # layout (m,), counts (f, m): filled
     """counts[l, p] = number of partners of layout[p] that still agree and differ from it in feature l, at most `most`."""
     for block in prange((len(layout) + LANES - 1) // LANES):
-        count, needed = np.empty(LANES * bits.shape[1], dtype=np.int32), np.empty(bits.shape[1], dtype=np.uint64)
+        count, needed = (
+            np.empty(LANES * bits.shape[1], dtype=np.int32),
+            np.empty(bits.shape[1], dtype=np.uint64),
+        )
         differing = np.empty((bits.shape[1], HELD), dtype=np.uint64)
         for place in range(LANES * block, min(LANES * block + LANES, len(layout))):
             refresh(layout[place], bits, hidden, start, partner, size, differing, needed, count)

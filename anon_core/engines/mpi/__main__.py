@@ -37,7 +37,9 @@ def run(folder: Path, job: Job, comm: MPI.Intracomm) -> None:
         )
     most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     if job.threads > most:
-        raise LimitError(f"a rank has {most} thread(s), {job.threads} are required; lower cores_per_task or ask for more cores")
+        raise LimitError(
+            f"a rank has {most} thread(s), {job.threads} are required; lower cores_per_task or ask for more cores"
+        )
     threads = job.threads or most
     numba.set_num_threads(threads)
     ranks = Ranks(comm, job.table.records)
@@ -45,10 +47,16 @@ def run(folder: Path, job: Job, comm: MPI.Intracomm) -> None:
     keeper = Keeper(folder, job, ranks)
     resume = keeper.resume()
     engine = partial(SpreadGrouping, ranks=ranks)
-    keeper.finish(job.anonymizer.anonymize(job.table, order=job.order, observer=keeper, resume=resume, engine=engine))
+    keeper.finish(
+        job.anonymizer.anonymize(
+            job.table, order=job.order, observer=keeper, resume=resume, engine=engine
+        )
+    )
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 2 or not Path(sys.argv[1]).is_dir():
-        raise SystemExit("give the folder of one job, one that exists: python -m mpi4py -m anon_core.engines.mpi JOB_DIR")
+        raise SystemExit(
+            "give the folder of one job, one that exists: python -m mpi4py -m anon_core.engines.mpi JOB_DIR"
+        )
     main(Path(sys.argv[1]), MPI.COMM_WORLD)

@@ -34,7 +34,13 @@ JOB, TABLE, PROGRESS, CHECKPOINT, RESULT, HIDDEN, FAILURE = (
     *("result.json", "hidden.npy", "failure.json"),
 )
 REFUSED = 2  # exit code of ranks that have written failure.json
-DAMAGED = (EOFError, KeyError, TypeError, ValueError, BadZipFile)  # what reading such a file may raise
+DAMAGED = (
+    EOFError,
+    KeyError,
+    TypeError,
+    ValueError,
+    BadZipFile,
+)  # what reading such a file may raise
 UNREADABLE = (*DAMAGED, OSError)  # or what its file system has to say
 
 
@@ -97,7 +103,8 @@ def write_job(
     folder.mkdir(mode=0o700, exist_ok=True)
     settings = {"name": "adaptive", **dataclasses.asdict(anonymizer)}
     attributes = [
-        {"kind": a.kind, "encoding": a.encoding, "levels": a.levels, "weight": a.weight} for a in table.codebook.attributes
+        {"kind": a.kind, "encoding": a.encoding, "levels": a.levels, "weight": a.weight}
+        for a in table.codebook.attributes
     ]
     arrays: dict[str, NDArray[Any]] = {
         "codes": table.codes,
@@ -120,7 +127,13 @@ def write_job(
     if not _holds(folder / TABLE, arrays):
         with _aside(folder / TABLE) as handle:
             np.savez(handle, allow_pickle=False, **arrays)
-    written = {"digest": digest.hexdigest(), "ranks": ranks, "threads": threads, "memory": memory, **shape}
+    written = {
+        "digest": digest.hexdigest(),
+        "ranks": ranks,
+        "threads": threads,
+        "memory": memory,
+        **shape,
+    }
     write_json(folder / JOB, written)
     return bool(before) and before != written
 
@@ -134,20 +147,29 @@ def read_job(folder: Path) -> Job:
         There is none, one of another version of this program, or one that cannot be read.
     """
     if not (folder / JOB).exists():
-        raise InputError("the folder holds no job.json; the job is written by `crowdcover release`, not by hand")
+        raise InputError(
+            "the folder holds no job.json; the job is written by `crowdcover release`, not by hand"
+        )
     try:
         order = json.loads((folder / JOB).read_text())
         if order["version"] != version("crowdcover"):
-            raise InputError("the job was written by another version of crowdcover; install the same one on all machines")
+            raise InputError(
+                "the job was written by another version of crowdcover; install the same one on all machines"
+            )
         settings = dict(order["anonymizer"])
         with (folder / TABLE).open("rb") as handle, np.load(handle) as arrays:
-            table = BinaryTable(_codebook(order["attributes"]), *(arrays[name] for name in ("codes", "bits", "k", "blank")))
+            table = BinaryTable(
+                _codebook(order["attributes"]),
+                *(arrays[name] for name in ("codes", "bits", "k", "blank")),
+            )
             ties = arrays["order"]
     except InputError:
         raise
     except (*DAMAGED, FileNotFoundError) as error:
         kind = type(error).__name__
-        raise InputError(f"job.json or table.npz cannot be read ({kind}); run `crowdcover release` again to mend it") from None
+        raise InputError(
+            f"job.json or table.npz cannot be read ({kind}); run `crowdcover release` again to mend it"
+        ) from None
     return Job(
         anonymizer=ANONYMIZERS[settings.pop("name")](**settings),
         table=table,
@@ -164,7 +186,11 @@ def _codebook(attributes: Sequence[Mapping[str, Any]]) -> Codebook:
     return Codebook(
         tuple(
             Attribute(
-                name=str(a), kind=each["kind"], encoding=each["encoding"], labels=("",) * each["levels"], weight=each["weight"]
+                name=str(a),
+                kind=each["kind"],
+                encoding=each["encoding"],
+                labels=("",) * each["levels"],
+                weight=each["weight"],
             )
             for a, each in enumerate(attributes)
         )
@@ -188,7 +214,9 @@ def read_part(folder: Path, part: Mapping[str, Any]) -> Edges:
     """
     edges = np.load(folder / part["file"])
     if hashlib.sha256(edges.data).hexdigest() != part["sha256"]:
-        raise InputError("a part of a cover is not as it was written; remove the file that names it and start anew")
+        raise InputError(
+            "a part of a cover is not as it was written; remove the file that names it and start anew"
+        )
     return Edges(*edges)
 
 
@@ -225,7 +253,9 @@ def has_result(folder: Path) -> bool:
 def write_result(folder: Path, hidden: NDArray[np.uint64], record: Mapping[str, Any]) -> None:
     """Write what is hidden, then the record of all that belongs to it: digest, iterations, seconds, parts."""
     write_array(folder / HIDDEN, hidden)
-    write_json(folder / RESULT, {**record, "hidden_sha256": hashlib.sha256(hidden.data).hexdigest()})
+    write_json(
+        folder / RESULT, {**record, "hidden_sha256": hashlib.sha256(hidden.data).hexdigest()}
+    )
 
 
 def read_result(folder: Path, table: BinaryTable) -> tuple[MaskedTable, list[float]]:
@@ -247,10 +277,14 @@ def read_result(folder: Path, table: BinaryTable) -> tuple[MaskedTable, list[flo
     except UNREADABLE as error:  # InputError, too, is a ValueError
         (folder / RESULT).unlink(missing_ok=True)
         kind = type(error).__name__
-        raise ClusterError(f"the result of the batch job cannot be read ({kind}); run again to have it made again") from None
+        raise ClusterError(
+            f"the result of the batch job cannot be read ({kind}); run again to have it made again"
+        ) from None
     rank = np.empty(len(order), dtype=np.int64)
     rank[order] = np.arange(len(order))
-    u, v, weight = (np.concatenate([getattr(part, name) for part in parts]) for name in ("u", "v", "weight"))
+    u, v, weight = (
+        np.concatenate([getattr(part, name) for part in parts]) for name in ("u", "v", "weight")
+    )
     low, high = np.minimum(rank[u], rank[v]), np.maximum(rank[u], rank[v])
     ascending = np.lexsort((high, low, weight))
     cover = Edges(u[ascending], v[ascending], weight[ascending])

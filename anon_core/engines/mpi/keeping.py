@@ -49,7 +49,11 @@ class Keeper(Observer):
         latest = self._own(record["latest"])
         best = latest if record["best"] == record["latest"] else self._own(record["best"])
         iterations = tuple(Iteration(**iteration) for iteration in record["iterations"])
-        self._seconds, self._best, self._iteration = list(record["seconds"]), record["best"], iterations[-1]
+        self._seconds, self._best, self._iteration = (
+            list(record["seconds"]),
+            record["best"],
+            iterations[-1],
+        )
         self._began = MPI.Wtime()
         self._tell(0)
         return Checkpoint(latest, best, iterations)
@@ -71,7 +75,9 @@ class Keeper(Observer):
         chosen = []
         for part in parts:
             edges = read_part(self._folder, part)
-            near = self._ranks.owns(self._rank_of[edges.u]) | self._ranks.owns(self._rank_of[edges.v])
+            near = self._ranks.owns(self._rank_of[edges.u]) | self._ranks.owns(
+                self._rank_of[edges.v]
+            )
             chosen.append(np.stack([edges.u[near], edges.v[near], edges.weight[near]]))
         return Edges(*np.concatenate(chosen, axis=1))
 
@@ -118,7 +124,9 @@ class Keeper(Observer):
         ranks = self._ranks
         own = ranks.owns(np.minimum(self._rank_of[cover.u], self._rank_of[cover.v]))
         part = Edges(cover.u[own], cover.v[own], cover.weight[own])
-        return ranks.collect(write_part(self._folder, f"{name}-{ranks.rank}-of-{ranks.size}.npy", part))
+        return ranks.collect(
+            write_part(self._folder, f"{name}-{ranks.rank}-of-{ranks.size}.npy", part)
+        )
 
     def _tell(self, searched: int) -> None:
         self._told = MPI.Wtime()

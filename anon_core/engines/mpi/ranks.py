@@ -32,7 +32,9 @@ class Ranks:
         Bytes that left this rank so far, by way of what `over` has made of it, too; a broadcast counts once.
     """
 
-    def __init__(self, comm: MPI.Intracomm, vertices: int, sent: NDArray[np.int64] | None = None) -> None:
+    def __init__(
+        self, comm: MPI.Intracomm, vertices: int, sent: NDArray[np.int64] | None = None
+    ) -> None:
         self._comm, self.rank, self.size, self.vertices = comm, comm.rank, comm.size, vertices
         self.per = max(1, -(-vertices // comm.size))
         self.low, self.high = self.range_of(comm.rank)
@@ -76,7 +78,9 @@ class Ranks:
         inbox = np.empty((int(coming.sum()), messages.shape[1]), dtype=np.int32)
         kind = MPI.INT32_T.Create_contiguous(messages.shape[1]).Commit()
         try:
-            self._comm.Alltoallv([ordered, (going, _offsets(going)), kind], [inbox, (coming, _offsets(coming)), kind])
+            self._comm.Alltoallv(
+                [ordered, (going, _offsets(going)), kind], [inbox, (coming, _offsets(coming)), kind]
+            )
         finally:
             kind.Free()
         self.sent += (len(messages) - int(going[self.rank])) * 4 * messages.shape[1]
@@ -128,7 +132,11 @@ class Ranks:
         count = np.array([len(changed)])
         self._comm.Bcast(count, root=turn)
         changed = np.resize(changed, int(count[0]))
-        values = rows[changed] if turn == self.rank else np.empty((len(changed), *rows.shape[1:]), dtype=rows.dtype)
+        values = (
+            rows[changed]
+            if turn == self.rank
+            else np.empty((len(changed), *rows.shape[1:]), dtype=rows.dtype)
+        )
         self._comm.Bcast(changed, root=turn)
         self._comm.Bcast(values.view(np.uint8), root=turn)
         if turn == self.rank:

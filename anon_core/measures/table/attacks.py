@@ -50,7 +50,9 @@ class Belief:
     right: NDArray[np.float64]
 
 
-def tightest_row(codebook: Codebook, released: ReleasedCells, classes: Classes, seat: NDArray[np.int64]) -> NDArray[np.float64]:
+def tightest_row(
+    codebook: Codebook, released: ReleasedCells, classes: Classes, seat: NDArray[np.int64]
+) -> NDArray[np.float64]:
     """Guess among the rows a person fits those that allow the fewest combinations of levels.
 
     Parameters
@@ -98,7 +100,9 @@ def partial_linkage(released: ReleasedCells, classes: Classes) -> dict[int, NDAr
         By how many are known: the chance of the true row, as a mean over `known_subsets`. The true row is always among
         those that fit, so this is never more than by linkage with all of them.
     """
-    rows = bitmap([levels[cell].T for cell, levels in zip(released.cell, released.levels, strict=True)])
+    rows = bitmap(
+        [levels[cell].T for cell, levels in zip(released.cell, released.levels, strict=True)]
+    )
     success = {}
     for size, subsets in known_subsets(len(released.cell)).items():
         counts = np.zeros((len(subsets), classes.level.shape[1]), dtype=np.int32)
@@ -177,11 +181,18 @@ class _Pairs:
     @classmethod
     def of(cls, classes: Classes, components: Components, most: int) -> "_Pairs":
         found = np.empty(classes.level.shape[1], dtype=np.int64)
-        count_matchable(classes.level_index, classes.bitmap, components.row, components.record, found)
+        count_matchable(
+            classes.level_index, classes.bitmap, components.row, components.record, found
+        )
         start = np.concatenate([[0], np.cumsum(found)])
         bounds = [0]
         while bounds[-1] < len(found):
-            bounds.append(max(bounds[-1] + 1, int(np.searchsorted(start, start[bounds[-1]] + most, side="right")) - 1))
+            bounds.append(
+                max(
+                    bounds[-1] + 1,
+                    int(np.searchsorted(start, start[bounds[-1]] + most, side="right")) - 1,
+                )
+            )
         room = int(np.diff(start[bounds]).max())
         pairs = cls(classes, components, start, bounds, np.empty(room, dtype=np.int32))
         if len(bounds) == 2:

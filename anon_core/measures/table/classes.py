@@ -37,7 +37,9 @@ class ReleasedCells:
 
     def sizes(self) -> NDArray[np.int64]:
         """How many levels each cell allows, int64 (attributes, rows); 0 where it cannot be read."""
-        return np.stack([levels.sum(axis=1)[cell] for cell, levels in zip(self.cell, self.levels, strict=True)])
+        return np.stack(
+            [levels.sum(axis=1)[cell] for cell, levels in zip(self.cell, self.levels, strict=True)]
+        )
 
 
 @dataclass(frozen=True)
@@ -92,5 +94,7 @@ def bitmap(flags: Sequence[NDArray[np.bool_]]) -> NDArray[np.uint64]:
     """Stack boolean (levels, items) blocks into uint64 (all levels, words), item i at bit i % 64 of word i // 64."""
     items = flags[0].shape[1]
     packed = np.zeros((sum(len(block) for block in flags), 8 * (-(-items // 64))), dtype=np.uint8)
-    packed[:, : -(-items // 8)] = np.concatenate([np.packbits(block, axis=1, bitorder="little") for block in flags])
+    packed[:, : -(-items // 8)] = np.concatenate(
+        [np.packbits(block, axis=1, bitorder="little") for block in flags]
+    )
     return packed.view("<u8")

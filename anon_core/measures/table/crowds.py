@@ -71,7 +71,9 @@ class Components:
     row: NDArray[np.int64]
 
 
-def fits_own_row(codes: NDArray[np.int32], released: ReleasedCells, seat: NDArray[np.int64]) -> NDArray[np.bool_]:
+def fits_own_row(
+    codes: NDArray[np.int32], released: ReleasedCells, seat: NDArray[np.int64]
+) -> NDArray[np.bool_]:
     """Whether each record's levels are allowed by the row it sits in.
 
     Parameters
@@ -126,11 +128,21 @@ def crowds(
     merged = Classes.of(codebook, codes, released) if classes is None else classes
     found = components_of(codebook, released, merged, seat) if components is None else components
     compatible, matchable = np.empty((2, merged.level.shape[1]), dtype=np.int64)
-    count_rows(merged.level_index, merged.bitmap, merged.rows_in, found.row, found.record, compatible, matchable)
+    count_rows(
+        merged.level_index,
+        merged.bitmap,
+        merged.rows_in,
+        found.row,
+        found.record,
+        compatible,
+        matchable,
+    )
     return Crowds(k, compatible[merged.record_class], matchable[merged.record_class])
 
 
-def components_of(codebook: Codebook, released: ReleasedCells, classes: Classes, seat: NDArray[np.int64] | None) -> Components:
+def components_of(
+    codebook: Codebook, released: ReleasedCells, classes: Classes, seat: NDArray[np.int64] | None
+) -> Components:
     """Number the strongly connected components of: record -> rows it fits, row -> record that sits in it.
 
     Parameters
@@ -157,9 +169,22 @@ def components_of(codebook: Codebook, released: ReleasedCells, classes: Classes,
         seated_start, seated = _lists(taken, classes.record_class, cell.shape[1])
         order = np.empty(level.shape[1], dtype=np.int64)
         finish_order(classes.level_index, classes.bitmap, seated_start, seated, order)
-        holds = [np.arange(a.levels)[:, None] == code for a, code in zip(codebook.attributes, level, strict=True)]
+        holds = [
+            np.arange(a.levels)[:, None] == code
+            for a, code in zip(codebook.attributes, level, strict=True)
+        ]
         cell_index, allowed_start, allowed = _allowed(codebook, released, cell)
-        components(order, bitmap(holds), cell_index, allowed_start, allowed, seats_start, seats, record, row)
+        components(
+            order,
+            bitmap(holds),
+            cell_index,
+            allowed_start,
+            allowed,
+            seats_start,
+            seats,
+            record,
+            row,
+        )
     return Components(record, row)
 
 
@@ -171,7 +196,9 @@ def records_per_row(classes: Classes) -> NDArray[np.int64]:
     return total[classes.row_class]
 
 
-def _lists(owner: NDArray[np.int64], item: NDArray[np.int64], owners: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _lists(
+    owner: NDArray[np.int64], item: NDArray[np.int64], owners: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Distinct items of each owner as (start (owners + 1,), items)."""
     pairs = np.unique(np.stack([owner, item]), axis=1)
     return np.searchsorted(pairs[0], np.arange(owners + 1)), np.ascontiguousarray(pairs[1])

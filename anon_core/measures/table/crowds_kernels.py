@@ -150,7 +150,17 @@ def finish_order(level, bitmap, seated_start, seated, order):
 
 
 @kernel
-def components(order, record_bitmap, cell, allowed_start, allowed, seats_start, seats, record_component, component):
+def components(
+    order,
+    record_bitmap,
+    cell,
+    allowed_start,
+    allowed,
+    seats_start,
+    seats,
+    record_component,
+    component,
+):
     # cell (attributes, rows) indexes allowed_start; record_component, component: -1 everywhere, filled
     """Second pass of Kosaraju on reversed arcs: number the strongly connected components.
 
@@ -184,7 +194,12 @@ def components(order, record_bitmap, cell, allowed_start, allowed, seats_start, 
                 found[:] = fresh
                 for a in range(cell.shape[0]):
                     start = allowed_start[cell[a, row]]
-                    and_into(found, record_bitmap, allowed[start:], allowed_start[cell[a, row] + 1] - start)
+                    and_into(
+                        found,
+                        record_bitmap,
+                        allowed[start:],
+                        allowed_start[cell[a, row] + 1] - start,
+                    )
                 for w in range(words):
                     word = found[w]
                     fresh[w] &= ~word

@@ -8,7 +8,9 @@ from anon_core.measures.table.crowds_kernels import lowest_bit, rows_of
 
 
 @parallel_kernel
-def weigh_crowds(level, bitmap, start, value, number, below, ordered, distinct, effective, distance, odds):
+def weigh_crowds(
+    level, bitmap, start, value, number, below, ordered, distinct, effective, distance, odds
+):
     # level, bitmap: as in judge; start (row classes + 1,) into value, number: how often a class of rows holds each value
     # below (values + 1,): rows with a lesser value; odds (parts, longest l - 1): zeros, filled
     """For each record class: distinct values of its crowd, their effective number, their distance from the whole table.
@@ -36,7 +38,9 @@ def weigh_crowds(level, bitmap, start, value, number, below, ordered, distinct, 
             values = np.sort(seen[:found])
             counts = count[values]
             count[values] = 0
-            distance[record] = moved(values, counts, below) if ordered else replaced(values, counts, below)
+            distance[record] = (
+                moved(values, counts, below) if ordered else replaced(values, counts, below)
+            )
             counts = np.sort(counts)
             distinct[record] = found
             effective[record] = effective_number(counts)

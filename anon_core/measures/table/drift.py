@@ -73,14 +73,22 @@ def profile(kind: Kind, values: NDArray[Any]) -> Profile:
     """
     if kind in COUNTED:
         present = np.sort(values[~np.isnan(values)])
-        percentiles = np.quantile(present, PERCENTILES, method="inverted_cdf") if len(present) else present
+        percentiles = (
+            np.quantile(present, PERCENTILES, method="inverted_cdf") if len(present) else present
+        )
         steps = np.unique(percentiles).tolist()
         held, counts = len(present), _around(steps, present)
     else:
         found = sorted(Counter(value for value in values.tolist() if value is not None).items())
         steps, counts = [name for name, _ in found], [number for _, number in found]
         held = sum(counts)
-    return Profile(kind=kind, records=len(values), missing=len(values) - held, steps=tuple(steps), counts=tuple(counts))
+    return Profile(
+        kind=kind,
+        records=len(values),
+        missing=len(values) - held,
+        steps=tuple(steps),
+        counts=tuple(counts),
+    )
 
 
 def drift(before: Profile, values: NDArray[Any]) -> Drift:
@@ -94,12 +102,18 @@ def drift(before: Profile, values: NDArray[Any]) -> Drift:
     now = profile(before.kind, values)
     if before.kind in COUNTED:
         counts = _around(before.steps, np.sort(values[~np.isnan(values)]))
-        below = [[table.missing + count for count in (0, *of)] for table, of in ((before, before.counts), (now, counts))]
+        below = [
+            [table.missing + count for count in (0, *of)]
+            for table, of in ((before, before.counts), (now, counts))
+        ]
         return Drift(shift=_shift(before.records, below[0], now.records, below[1]))
     was, held = (dict(zip(table.steps, table.counts, strict=True)) for table in (before, now))
     new, gone = held.keys() - was.keys(), {name for name in was if was[name] and name not in held}
     names = was.keys() | held.keys()
-    each = [[table.missing, *(of.get(name, 0) for name in names)] for table, of in ((before, was), (now, held))]
+    each = [
+        [table.missing, *(of.get(name, 0) for name in names)]
+        for table, of in ((before, was), (now, held))
+    ]
     return Drift(
         new=len(new),
         new_records=sum(held[name] for name in new),
@@ -129,7 +143,10 @@ def knowing(table: Profile, earlier: Profile) -> Profile:
 
 def _around(steps: Sequence[float], ordered: NDArray[np.float64]) -> list[int]:
     """For each step how many numbers lie below it and how many do not lie above it."""
-    counts = [np.searchsorted(ordered, np.array(steps, dtype=np.float64), side=side) for side in ("left", "right")]
+    counts = [
+        np.searchsorted(ordered, np.array(steps, dtype=np.float64), side=side)
+        for side in ("left", "right")
+    ]
     return [int(count) for count in np.stack(counts, axis=1).ravel()]
 
 

@@ -53,13 +53,21 @@ def crowds_left(releases: Sequence[Shown], record: NDArray[np.int64]) -> NDArray
     the same columns, or the shared columns form no cycle, this is the joint condition: one row a release, all of which
     agree.
     """
-    merged = [np.where(of >= 0, shown.classes.record_class[of], -1) for shown, of in zip(releases, record, strict=True)]
+    merged = [
+        np.where(of >= 0, shown.classes.record_class[of], -1)
+        for shown, of in zip(releases, record, strict=True)
+    ]
     kind, first = distinct_columns(np.stack(merged))
     persons = np.stack(merged)[:, first]
     values = [_values(shown.carried, len(shown.classes.row_class)) for shown in releases]
     link = _links(releases, values)
     rows = [_rows(shown.classes, of) for shown, (of, _) in zip(releases, values, strict=True)]
-    sizes = np.stack([_sizes(shown.classes, lists[0], of) for shown, lists, of in zip(releases, rows, persons, strict=True)])
+    sizes = np.stack(
+        [
+            _sizes(shown.classes, lists[0], of)
+            for shown, lists, of in zip(releases, rows, persons, strict=True)
+        ]
+    )
     offsets = np.cumsum([0] + [len(which) for _, which in values])
     left = np.empty(persons.shape, dtype=np.int64)
     for some in _portions(sizes):
@@ -68,22 +76,47 @@ def crowds_left(releases: Sequence[Shown], record: NDArray[np.int64]) -> NDArray
         begin[:, 1:] = np.cumsum(here).reshape(here.shape)
         begin[1:, 0] = begin[:-1, -1]
         listed, count = np.empty((2, int(here.sum())), dtype=np.int64)
-        for shown, (start, value, number), of, at, offset in zip(releases, rows, persons, begin, offsets, strict=False):
+        for shown, (start, value, number), of, at, offset in zip(
+            releases, rows, persons, begin, offsets, strict=False
+        ):
             bitmap = shown.classes.bitmap
-            list_crowds(shown.classes.level_index, bitmap, start, value + offset, number, of[some], at[:-1], listed, count)
+            list_crowds(
+                shown.classes.level_index,
+                bitmap,
+                start,
+                value + offset,
+                number,
+                of[some],
+                at[:-1],
+                listed,
+                count,
+            )
         crowd = np.empty(here.shape, dtype=np.int64)
-        keep_agreeing(begin, persons[:, some] >= 0, listed, count, link, int(link.max()) + 1, get_num_threads(), crowd)
+        keep_agreeing(
+            begin,
+            persons[:, some] >= 0,
+            listed,
+            count,
+            link,
+            int(link.max()) + 1,
+            get_num_threads(),
+            crowd,
+        )
         left[:, some] = crowd
     return left[:, kind]
 
 
-def _values(carried: Mapping[str, NDArray[np.int64]], rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _values(
+    carried: Mapping[str, NDArray[np.int64]], rows: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number what each row carries in all columns together, and a row of each number."""
     columns = [carried[name] for name in sorted(carried)]
     return distinct_columns(np.stack([*columns, np.zeros(rows, dtype=np.int64)]))
 
 
-def _links(releases: Sequence[Shown], values: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> NDArray[np.int32]:
+def _links(
+    releases: Sequence[Shown], values: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
+) -> NDArray[np.int32]:
     """For each release, and each value of each other one: its number in the columns that both carry."""
     offsets = np.cumsum([0] + [len(which) for _, which in values])
     link = np.zeros((len(releases), int(offsets[-1])), dtype=np.int32)
@@ -91,7 +124,12 @@ def _links(releases: Sequence[Shown], values: Sequence[tuple[NDArray[np.int64], 
         for other in range(one):
             common = sorted(releases[one].carried.keys() & releases[other].carried.keys())
             parts = [
-                np.stack([*(releases[at].carried[name][values[at][1]] for name in common), np.zeros_like(values[at][1])])
+                np.stack(
+                    [
+                        *(releases[at].carried[name][values[at][1]] for name in common),
+                        np.zeros_like(values[at][1]),
+                    ]
+                )
                 for at in (one, other)
             ]
             number, _ = distinct_columns(np.concatenate(parts, axis=1))
@@ -100,19 +138,31 @@ def _links(releases: Sequence[Shown], values: Sequence[tuple[NDArray[np.int64], 
     return link
 
 
-def _rows(classes: Classes, value: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def _rows(
+    classes: Classes, value: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Values that each class of rows carries, as (start (row classes + 1,), values, how many rows)."""
     pairs, number = np.unique(np.stack([classes.row_class, value]), axis=1, return_counts=True)
     start = np.searchsorted(pairs[0], np.arange(classes.cell.shape[1] + 1))
     return start, np.ascontiguousarray(pairs[1]), number
 
 
-def _sizes(classes: Classes, start: NDArray[np.int64], record: NDArray[np.int64]) -> NDArray[np.int64]:
+def _sizes(
+    classes: Classes, start: NDArray[np.int64], record: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """How many values the crowd of each class of records has listed, 0 for persons who are not there."""
     records = classes.level.shape[1]
     found, unused = np.empty((2, records), dtype=np.int64)
     nowhere = np.zeros(classes.cell.shape[1], dtype=np.int64)
-    count_rows(classes.level_index, classes.bitmap, np.diff(start), nowhere, np.zeros(records, dtype=np.int64), found, unused)
+    count_rows(
+        classes.level_index,
+        classes.bitmap,
+        np.diff(start),
+        nowhere,
+        np.zeros(records, dtype=np.int64),
+        found,
+        unused,
+    )
     return np.where(record >= 0, found[record], 0)
 
 

@@ -20,8 +20,14 @@ def suite(codebook: Codebook, records: int) -> gx.ExpectationSuite:
         gxe.ExpectTableRowCountToEqual(value=records, description=f"Exactly {records:,} records."),
         gxe.ExpectColumnValuesToNotBeNull(column=K, description="Every record demands a crowd."),
         gxe.ExpectColumnValuesToBeBetween(
-            column=K, min_value=1, max_value=records, description=f"Every demand is from 1 to {records:,} rows."
+            column=K,
+            min_value=1,
+            max_value=records,
+            description=f"Every demand is from 1 to {records:,} rows.",
         ),
     ]
-    levels = [ExpectColumnLevelsToDecode(column=LEVEL + a.name, levels=a.levels) for a in codebook.attributes]
+    levels = [
+        ExpectColumnLevelsToDecode(column=LEVEL + a.name, levels=a.levels)
+        for a in codebook.attributes
+    ]
     return gx.ExpectationSuite(name="binarized", expectations=[*table, *levels])

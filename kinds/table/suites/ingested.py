@@ -33,8 +33,12 @@ def _of_column(spec: ColumnSpec) -> list[Expectation]:
     if spec.kind == "binary":
         binary = "One or two different values."
         expected.append(
-            gxe.ExpectColumnUniqueValueCountToBeBetween(column=spec.name, min_value=1, max_value=2, description=binary)
+            gxe.ExpectColumnUniqueValueCountToBeBetween(
+                column=spec.name, min_value=1, max_value=2, description=binary
+            )
         )
     if spec.missing == "refuse":
-        expected.append(gxe.ExpectColumnValuesToNotBeNull(column=spec.name, description="No value is missing."))
+        expected.append(
+            gxe.ExpectColumnValuesToNotBeNull(column=spec.name, description="No value is missing.")
+        )
     return expected

@@ -15,7 +15,13 @@ from validations.expectations import (
 )
 
 CELL = "cell:"
-KEY, DEMANDED, COMPATIBLE, MATCHABLE, TRUTHFUL = "key", "demanded", "compatible", "matchable", "truthful"
+KEY, DEMANDED, COMPATIBLE, MATCHABLE, TRUTHFUL = (
+    "key",
+    "demanded",
+    "compatible",
+    "matchable",
+    "truthful",
+)
 
 
 def suite(codebook: Codebook, records: int) -> gx.ExpectationSuite:
@@ -24,16 +30,25 @@ def suite(codebook: Codebook, records: int) -> gx.ExpectationSuite:
         gxe.ExpectColumnValuesToNotBeNull(column=KEY, description="Every row has a key."),
         gxe.ExpectColumnValuesToBeUnique(column=KEY, description="No key occurs twice."),
         gxe.ExpectColumnValuesToMatchRegex(
-            column=KEY, regex="^[0-9a-f]{16}$", description="Every key is made of 16 hexadecimal digits."
+            column=KEY,
+            regex="^[0-9a-f]{16}$",
+            description="Every key is made of 16 hexadecimal digits.",
         ),
         # "$" also stands before a last line break.
-        gxe.ExpectColumnValueLengthsToEqual(column=KEY, value=16, description="Every key is 16 characters long."),
+        gxe.ExpectColumnValueLengthsToEqual(
+            column=KEY, value=16, description="Every key is 16 characters long."
+        ),
     ]
     rows = [
-        gxe.ExpectTableRowCountToEqual(value=records, description=f"Exactly {records:,} rows, one for each record."),
+        gxe.ExpectTableRowCountToEqual(
+            value=records, description=f"Exactly {records:,} rows, one for each record."
+        ),
         ExpectCrowdsToMeetDemands(crowd_column=COMPATIBLE, demand_column=DEMANDED),
         ExpectCrowdsToMeetDemands(crowd_column=MATCHABLE, demand_column=DEMANDED),
         ExpectRowsToBeTruthful(column=TRUTHFUL),
     ]
-    cells = [ExpectColumnCellsToAllowALevel(column=CELL + a.name, levels=a.levels) for a in codebook.attributes]
+    cells = [
+        ExpectColumnCellsToAllowALevel(column=CELL + a.name, levels=a.levels)
+        for a in codebook.attributes
+    ]
     return gx.ExpectationSuite(name="released", expectations=[*keys, *rows, *cells])

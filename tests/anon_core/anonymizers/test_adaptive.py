@@ -32,7 +32,10 @@ def unpack(words, f):
 
 def relative(table, weights):
     return np.repeat(
-        [a.weight / (max(1, a.levels - 1) if weights == "columns" else 1) for a in table.codebook.attributes],
+        [
+            a.weight / (max(1, a.levels - 1) if weights == "columns" else 1)
+            for a in table.codebook.attributes
+        ],
         [a.bits for a in table.codebook.attributes],
     )
 
@@ -57,7 +60,9 @@ class Seen(Observer):
 def kept(masked):
     """All that an anonymizer chose, to the last bit."""
     cover = masked.cover
-    return [part.tobytes() for part in (masked.hidden, cover.u, cover.v, cover.weight)], masked.iterations
+    return [
+        part.tobytes() for part in (masked.hidden, cover.u, cover.v, cover.weight)
+    ], masked.iterations
 
 
 @settings(max_examples=150, deadline=None)
@@ -70,10 +75,12 @@ def test_same_cover_as_literal_algorithm(data, epsilon, iterations, random):
     covers = list(naive.adaptive(x[order], k[order], epsilon, base, iterations))
     utilities = [1 - stars.mean() for _, stars in covers]
     best = int(np.argmax(utilities))
-    masked = Adaptive(**PAPER, epsilon=epsilon, weights="bits", max_iterations=iterations, patience=99).anonymize(
-        table, order=order
+    masked = Adaptive(
+        **PAPER, epsilon=epsilon, weights="bits", max_iterations=iterations, patience=99
+    ).anonymize(table, order=order)
+    assert [i.utility for i in masked.iterations] == pytest.approx(
+        utilities[: len(masked.iterations)]
     )
-    assert [i.utility for i in masked.iterations] == pytest.approx(utilities[: len(masked.iterations)])
     pairs = {(min(order[u], order[v]), max(order[u], order[v])) for u, v in covers[best][0]}
     assert set(zip(masked.cover.u.tolist(), masked.cover.v.tolist(), strict=True)) == pairs
     stars = np.empty_like(covers[best][1])
@@ -94,9 +101,17 @@ def test_same_cover_as_literal_algorithm_on_forty_records(data, epsilon):
 
 
 @settings(max_examples=100, deadline=None)
-@given(tables(), EPSILONS, st.sampled_from(["bits", "cells", "columns"]), st.sampled_from(["falling", "fixed"]), st.booleans())
+@given(
+    tables(),
+    EPSILONS,
+    st.sampled_from(["bits", "cells", "columns"]),
+    st.sampled_from(["falling", "fixed"]),
+    st.booleans(),
+)
 def test_every_encoding_hides_everyone(table, epsilon, weights, schedule, reclaim):
-    masked = Adaptive(schedule=schedule, reclaim=reclaim, epsilon=epsilon, weights=weights, max_iterations=4).anonymize(table)
+    masked = Adaptive(
+        schedule=schedule, reclaim=reclaim, epsilon=epsilon, weights=weights, max_iterations=4
+    ).anonymize(table)
     x = features(table)
     stars = unpack(masked.hidden, table.codebook.features)
     assert (stars | ~blanks(table)).all()
@@ -114,10 +129,14 @@ def test_same_first_cover_for_encoded_columns(table, epsilon, weights):
     base, _ = integer_weights(relative(table, weights), np.zeros(len(table.codes)), table.codebook)
     x = features(table)
     if table.blank.any():
-        table = type(table)(table.codebook, table.codes, table.bits, table.k, np.zeros_like(table.blank))
+        table = type(table)(
+            table.codebook, table.codes, table.bits, table.k, np.zeros_like(table.blank)
+        )
     covers = list(naive.adaptive(x.astype(int), table.k.tolist(), epsilon, base, 3))
     for count in (1, 2, 3):
-        masked = Adaptive(**PAPER, epsilon=epsilon, weights=weights, max_iterations=count, patience=9).anonymize(table)
+        masked = Adaptive(
+            **PAPER, epsilon=epsilon, weights=weights, max_iterations=count, patience=9
+        ).anonymize(table)
         best = int(np.argmax([i.weighted_utility for i in masked.iterations]))
         assert (unpack(masked.hidden, x.shape[1]) == covers[best][1]).all()
 
@@ -126,7 +145,9 @@ def test_same_first_cover_for_encoded_columns(table, epsilon, weights):
 @given(tables(), st.data())
 def test_costs_of_levels_are_sums_of_bits_and_cells(table, data):
     book = table.codebook
-    weights = np.arange(1, book.features + 1, dtype=np.int32) * data.draw(st.sampled_from([10, 10000]))
+    weights = np.arange(1, book.features + 1, dtype=np.int32) * data.draw(
+        st.sampled_from([10, 10000])
+    )
     cells = np.arange(len(book.attributes), dtype=np.int32) * 1000
     graph = Dissimilarity.of(table, weights, 2.0, cells)
     partners = data.draw(st.lists(st.tuples(*[st.integers(0, table.records - 1)] * 2), max_size=30))
@@ -143,7 +164,9 @@ def test_costs_of_levels_are_sums_of_bits_and_cells(table, data):
     costs = costs.transpose(0, 2, 1).reshape(-1, book.level_offsets[-1])[graph.place]
     for i in range(table.records):
         for j in range(table.records):
-            bits = np.round(weights * (2 / 3) ** counts[:, i].astype(int))[(x[i] != x[j]) & ~blanks(table)[i]].sum()
+            bits = np.round(weights * (2 / 3) ** counts[:, i].astype(int))[
+                (x[i] != x[j]) & ~blanks(table)[i]
+            ].sum()
             other = (table.codes[:, i] != table.codes[:, j]) & ~table.blank[:, i]
             whole = bits + np.round(cells * (2 / 3) ** differing[:, i])[other].sum()
             assert costs[i, table.codes[:, j] + book.level_offsets[:-1]].sum() == whole
@@ -167,7 +190,9 @@ for threads in (1, 2, 4):
 def test_one_two_and_four_threads_give_the_same_bytes():
     """In a process of its own: how many threads numba may have is settled when it starts."""
     environment = {**os.environ, "NUMBA_NUM_THREADS": "4"}
-    done = subprocess.run([sys.executable, "-c", THREADS], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", THREADS], env=environment, capture_output=True, text=True, check=True
+    )
     lines = done.stdout.splitlines()
     assert len(lines) == 3
     assert len(set(lines)) == 1
@@ -180,7 +205,9 @@ def test_one_two_and_four_threads_give_the_same_bytes():
 def test_shapes(n, f, k):
     x = np.random.default_rng(n + f).integers(0, 2, (n, f))
     for matrix in (x, np.zeros_like(x), np.tile(x[:1], (n, 1))):
-        masked = Adaptive(weights="bits", max_iterations=2).anonymize(encoding.from_bits(matrix, np.full(n, k)))
+        masked = Adaptive(weights="bits", max_iterations=2).anonymize(
+            encoding.from_bits(matrix, np.full(n, k))
+        )
         degree = np.bincount(masked.cover.u, minlength=n) + np.bincount(masked.cover.v, minlength=n)
         assert (degree >= k - 1).all()
         stars = unpack(masked.hidden, f)
@@ -193,7 +220,9 @@ def test_an_epsilon_past_all_digits_decides_as_a_small_or_a_great_one(epsilon):
     rng = np.random.default_rng(3)
     table = encoding.from_bits(rng.integers(0, 2, (40, 9)), np.full(40, 4))
     usual = 1e-5 if epsilon < 1 else 1e9
-    assert kept(Adaptive(**PAPER, epsilon=epsilon).anonymize(table)) == kept(Adaptive(**PAPER, epsilon=usual).anonymize(table))
+    assert kept(Adaptive(**PAPER, epsilon=epsilon).anonymize(table)) == kept(
+        Adaptive(**PAPER, epsilon=usual).anonymize(table)
+    )
 
 
 @pytest.mark.parametrize("weights", ["columns", "cells", "bits"])
@@ -212,9 +241,13 @@ def test_column_weights_at_the_ends_of_float64_count_by_their_ratio(extreme, usu
     values = np.random.default_rng(5).integers(0, 5, (2, 30)).astype(float)
 
     def masked(own):
-        specs = [ColumnSpec(name=f"c{a}", kind="numeric", weight=weight) for a, weight in enumerate(own)]
+        specs = [
+            ColumnSpec(name=f"c{a}", kind="numeric", weight=weight) for a, weight in enumerate(own)
+        ]
         columns = {spec.name: column for spec, column in zip(specs, values, strict=True)}
-        return Adaptive(weights=weights).anonymize(encoding.encode(encoding.fit(specs, columns), columns, np.full(30, 4)))
+        return Adaptive(weights=weights).anonymize(
+            encoding.encode(encoding.fit(specs, columns), columns, np.full(30, 4))
+        )
 
     assert kept(masked(extreme)) == kept(masked(usual))
 
@@ -222,7 +255,14 @@ def test_column_weights_at_the_ends_of_float64_count_by_their_ratio(extreme, usu
 def test_figure_three_as_printed():
     """Khan et al., Fig. 3: six users, k = 2: groups (1,2) (3,4) (5,6), ten stars, utility 26/36."""
     x = np.array(
-        [[1, 0, 1, 0, 1, 0], [1, 1, 1, 1, 1, 0], [0, 1, 0, 1, 0, 1], [0, 0, 0, 0, 0, 1], [1, 1, 0, 0, 0, 0], [1, 1, 0, 0, 0, 1]]
+        [
+            [1, 0, 1, 0, 1, 0],
+            [1, 1, 1, 1, 1, 0],
+            [0, 1, 0, 1, 0, 1],
+            [0, 0, 0, 0, 0, 1],
+            [1, 1, 0, 0, 0, 0],
+            [1, 1, 0, 0, 0, 1],
+        ]
     )
     printed = ["1*1*10", "1*1*10", "0*0*01", "0*0*01", "11000*", "11000*"]
     distances = {(0, 1): 2, (0, 2): 6, (0, 3): 4, (0, 4): 3, (0, 5): 4, (1, 2): 4, (1, 3): 6, (1, 4): 3, (1, 5): 4,
@@ -231,7 +271,11 @@ def test_figure_three_as_printed():
     assert naive.edge_weights(x, np.full(x.shape, 0.5)) == distances
     table = encoding.from_bits(x, np.full(6, 2))
     masked = Adaptive(**PAPER, weights="bits", max_iterations=1).anonymize(table)
-    assert list(zip(masked.cover.u.tolist(), masked.cover.v.tolist(), strict=True)) == [(4, 5), (0, 1), (2, 3)]
+    assert list(zip(masked.cover.u.tolist(), masked.cover.v.tolist(), strict=True)) == [
+        (4, 5),
+        (0, 1),
+        (2, 3),
+    ]
     cells = encoding.write_cells(table, masked.hidden)
     assert ["".join(row) for row in zip(*cells.values(), strict=True)] == printed
     assert masked.iterations[0].utility == pytest.approx(26 / 36)
@@ -263,8 +307,12 @@ def goes_on_anywhere(maker, table, order=None):
     assert max(seen.searched_records) == table.records
     for number, checkpoint in enumerate(seen.checkpoints, start=1):
         later = Seen()
-        assert kept(maker.anonymize(table, order=order, observer=later, resume=checkpoint)) == kept(whole)
-        assert [each.iterations[-1].number for each in later.checkpoints] == list(range(number + 1, len(whole.iterations) + 1))
+        assert kept(maker.anonymize(table, order=order, observer=later, resume=checkpoint)) == kept(
+            whole
+        )
+        assert [each.iterations[-1].number for each in later.checkpoints] == list(
+            range(number + 1, len(whole.iterations) + 1)
+        )
     return seen.checkpoints
 
 
@@ -272,19 +320,30 @@ def goes_on_anywhere(maker, table, order=None):
 @given(tables(), EPSILONS, st.integers(1, 5), st.integers(1, 3), st.randoms(use_true_random=False))
 def test_a_run_goes_on_from_any_iteration(table, epsilon, iterations, patience, random):
     order = np.array(random.sample(range(table.records), table.records))
-    goes_on_anywhere(Adaptive(epsilon=epsilon, max_iterations=iterations, patience=patience), table, order)
+    goes_on_anywhere(
+        Adaptive(epsilon=epsilon, max_iterations=iterations, patience=patience), table, order
+    )
 
 
 @pytest.mark.parametrize("iterations", [9, 20])
 def test_a_run_that_gets_worse_goes_on_from_any_iteration(iterations):
     rng = np.random.default_rng(8)
     table = encoding.from_bits(rng.integers(0, 2, (200, 20)), rng.integers(1, 20, 200))
-    checkpoints = goes_on_anywhere(Adaptive(**PAPER, epsilon=5, max_iterations=iterations), table, rng.permutation(200))
+    checkpoints = goes_on_anywhere(
+        Adaptive(**PAPER, epsilon=5, max_iterations=iterations), table, rng.permutation(200)
+    )
     assert {checkpoint.best is checkpoint.latest for checkpoint in checkpoints} == {True, False}
 
 
 def test_a_run_without_edges_ends_and_goes_on():
-    assert len(goes_on_anywhere(Adaptive(), encoding.from_bits(np.eye(3, dtype=int), np.ones(3, dtype=int)))) == 1
+    assert (
+        len(
+            goes_on_anywhere(
+                Adaptive(), encoding.from_bits(np.eye(3, dtype=int), np.ones(3, dtype=int))
+            )
+        )
+        == 1
+    )
 
 
 def spoilt(checkpoint, **parts):
@@ -303,14 +362,20 @@ def without(cover, count):
 SPOILT = {
     "no iteration": lambda c: spoilt(c, iterations=()),
     "an iteration is missing": lambda c: spoilt(c, iterations=c.iterations[1:]),
-    "a vertex out of range": lambda c: spoilt(c, latest=Edges(c.latest.u, c.latest.v + 40, c.latest.weight)),
+    "a vertex out of range": lambda c: spoilt(
+        c, latest=Edges(c.latest.u, c.latest.v + 40, c.latest.weight)
+    ),
     "a negative vertex": lambda c: spoilt(c, best=Edges(c.best.u - 40, c.best.v, c.best.weight)),
     "a loop": lambda c: spoilt(c, latest=Edges(c.latest.u, c.latest.u, c.latest.weight)),
     "one pair again and again": lambda c: spoilt(c, latest=edges([(0, 1)] * len(c.latest))),
-    "arrays of unequal length": lambda c: spoilt(c, latest=Edges(c.latest.u, c.latest.v, c.latest.weight[1:])),
+    "arrays of unequal length": lambda c: spoilt(
+        c, latest=Edges(c.latest.u, c.latest.v, c.latest.weight[1:])
+    ),
     "an edge too few": lambda c: spoilt(c, best=without(c.best, 1)),
     "no edge": lambda c: spoilt(c, latest=edges([])),
-    "another cover": lambda c: spoilt(c, best=edges([(u, v) for u in range(40) for v in range(u + 1, 40)])),
+    "another cover": lambda c: spoilt(
+        c, best=edges([(u, v) for u in range(40) for v in range(u + 1, 40)])
+    ),
 }
 
 
@@ -342,7 +407,14 @@ def test_a_checkpoint_past_the_end_is_refused():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"epsilon": 0}, {"epsilon": float("nan")}, {"weights": "rows"}, {"schedule": "up"}, {"patience": 0}]
+    "wrong",
+    [
+        {"epsilon": 0},
+        {"epsilon": float("nan")},
+        {"weights": "rows"},
+        {"schedule": "up"},
+        {"patience": 0},
+    ],
 )
 def test_settings_are_checked_at_birth(wrong):
     with pytest.raises(InputError):

@@ -44,7 +44,9 @@ def hidden_tables(draw):
     counts = draw(hnp.arrays(np.uint16, (f, n), elements=st.sampled_from([0, 1, 1, 1, 9])))
     hidden = agreement.hidden_by(graph, counts)
     degree = agreeing(bits_of(table.bits, f), bits_of(hidden, f)).sum(axis=1)
-    b = np.minimum(draw(hnp.arrays(np.int32, n, elements=st.integers(0, n - 1))), degree).astype(np.int32)
+    b = np.minimum(draw(hnp.arrays(np.int32, n, elements=st.integers(0, n - 1))), degree).astype(
+        np.int32
+    )
     return table, (graph, level_tree(graph)), counts, hidden, b
 
 
@@ -63,7 +65,9 @@ def reclaimed(drawn, room, cell):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(agreement, "ROOM", room)
         patch.setattr(agreement, "show_offered", shown)
-        left = agreement.reclaim(table, *drawn_graph, weights, cells, b, hidden, agreement.Together())
+        left = agreement.reclaim(
+            table, *drawn_graph, weights, cells, b, hidden, agreement.Together()
+        )
     return left, seen[-1]
 
 
@@ -74,7 +78,10 @@ def assert_first_are_listed(table, graph, tree, hidden, room, vertices, *, twins
     x, hides = bits_of(table.bits, f), bits_of(hidden, f)
     for v in vertices:
         fits = agreeing_with(v, x, hides) & (twins | (x != x[v]).any(axis=1))
-        assert listed[indptr[v] : indptr[v] + size[v]].tolist() == np.flatnonzero(fits)[: room[v]].tolist()
+        assert (
+            listed[indptr[v] : indptr[v] + size[v]].tolist()
+            == np.flatnonzero(fits)[: room[v]].tolist()
+        )
     return indptr, listed, size
 
 
@@ -88,8 +95,14 @@ def test_the_first_who_agree_are_listed(drawn, room, twins):
 
 def test_the_first_who_agree_are_found_in_maps_of_several_chunks():
     n, rng = 5000, np.random.default_rng(3)
-    specs = [ColumnSpec(name="kind", kind="categorical"), ColumnSpec(name="size", kind="numeric", encoding="ordinal")]
-    columns = {"kind": rng.choice(list("abcdefgh"), n).astype(object), "size": rng.integers(0, 40, n).astype(float)}
+    specs = [
+        ColumnSpec(name="kind", kind="categorical"),
+        ColumnSpec(name="size", kind="numeric", encoding="ordinal"),
+    ]
+    columns = {
+        "kind": rng.choice(list("abcdefgh"), n).astype(object),
+        "size": rng.integers(0, 40, n).astype(float),
+    }
     table = encoding.encode(encoding.fit(specs, columns), columns, np.full(n, 2))
     graph = Dissimilarity.of(table, np.ones(table.codebook.features, dtype=np.int32), 1.0)
     hidden = encoding.pack(table.codebook, rng.permuted(table.codes, axis=1)) & encoding.pack(
@@ -97,7 +110,9 @@ def test_the_first_who_agree_are_found_in_maps_of_several_chunks():
     )
     hidden |= table.bits & rng.integers(0, 2**63, table.bits.shape).astype(np.uint64)
     room = rng.integers(0, 200, n)
-    indptr, listed, size = assert_first_are_listed(table, graph, level_tree(graph), hidden, room, range(0, n, 25), twins=True)
+    indptr, listed, size = assert_first_are_listed(
+        table, graph, level_tree(graph), hidden, room, range(0, n, 25), twins=True
+    )
     assert (size < room).any()
     assert max(listed[indptr[v]] for v in range(n) if size[v]) > 2048
 
@@ -110,7 +125,9 @@ def test_reclaiming_keeps_every_need_and_hides_nothing_new(drawn, room, cell):
     x, before = bits_of(table.bits, f), bits_of(hidden, f)
     left, _ = reclaimed(drawn, room, cell)
     graph, _ = drawn_graph
-    count_partners(table.bits, hidden, graph.layout, left.start, left.other, left.size, 65535, counts)
+    count_partners(
+        table.bits, hidden, graph.layout, left.start, left.other, left.size, 65535, counts
+    )
     after = bits_of(agreement.hidden_by(graph, counts), f)
     fit = agreeing(x, after)
     assert (before | ~after).all()
@@ -123,7 +140,9 @@ def test_reclaiming_keeps_every_need_and_hides_nothing_new(drawn, room, cell):
 def test_what_is_refused_once_can_never_be_shown(drawn, room):
     table, _, _, hidden, _ = drawn
     left, (settled, spare) = reclaimed(drawn, room, cell=0)
-    x, refused, after = (bits_of(words, table.codebook.features) for words in (table.bits, settled, hidden))
+    x, refused, after = (
+        bits_of(words, table.codebook.features) for words in (table.bits, settled, hidden)
+    )
     fit = agreeing(x, after)
     assert not (refused & ~after).any()
     for v, feature in zip(*np.nonzero(refused), strict=True):
@@ -137,8 +156,12 @@ def test_what_is_refused_once_can_never_be_shown(drawn, room):
 def test_partners_that_agree_are_kept_whatever_the_length_of_rows(words, n, seed):
     rng = np.random.default_rng(seed)
     bits = rng.integers(0, 2**64, (n, words), dtype=np.uint64)
-    hidden = np.full((n, words), ~np.uint64(0))  # all but a bit of each row: of two rows every fourth pair agrees, or more
-    hidden[np.arange(n), rng.integers(0, words, n)] ^= np.uint64(1) << rng.integers(0, 64, n, dtype=np.uint64)
+    hidden = np.full(
+        (n, words), ~np.uint64(0)
+    )  # all but a bit of each row: of two rows every fourth pair agrees, or more
+    hidden[np.arange(n), rng.integers(0, words, n)] ^= np.uint64(1) << rng.integers(
+        0, 64, n, dtype=np.uint64
+    )
     f = 64 * words
     x, fit = bits_of(bits, f), agreeing(bits_of(bits, f), bits_of(hidden, f))
     partner = np.concatenate([np.delete(np.arange(n, dtype=np.int32), v) for v in range(n)])
@@ -146,7 +169,9 @@ def test_partners_that_agree_are_kept_whatever_the_length_of_rows(words, n, seed
     start = np.arange(n + 1) * (n - 1)
     count_partners(bits, hidden, np.arange(n), start, partner, size, 65535, counts)
     assert (size == fit.sum(axis=1)).all()
-    assert all((partner[start[v] : start[v] + size[v]] == np.flatnonzero(fit[v])).all() for v in range(n))
+    assert all(
+        (partner[start[v] : start[v] + size[v]] == np.flatnonzero(fit[v])).all() for v in range(n)
+    )
     assert (needs(x, fit) == counts.T).all()
 
 
@@ -167,7 +192,9 @@ def test_the_agreement_cover_holds_agreeing_pairs_enough_of_them(drawn):
 @given(tables(), EPSILONS, st.sampled_from(["bits", "cells", "columns"]))
 def test_an_iteration_with_reclaiming_hides_a_subset(table, epsilon, weights):
     plain, reclaimed = (
-        Adaptive(epsilon=epsilon, weights=weights, max_iterations=1, reclaim=reclaim).anonymize(table)
+        Adaptive(epsilon=epsilon, weights=weights, max_iterations=1, reclaim=reclaim).anonymize(
+            table
+        )
         for reclaim in (False, True)
     )
     assert not (reclaimed.hidden & ~plain.hidden).any()
@@ -204,6 +231,8 @@ def test_of_all_features_that_could_be_shown_the_cheapest_are_offered(table, mos
             np.arange(n + 1) * (n - 1), others.copy(), np.full(n, n - 1), np.ones(n, dtype=np.int64), np.zeros(n), found,
             np.empty(len(others), dtype=np.uint16),
         )  # fmt: skip
-        return [row[: np.argmax(row < 0)].tolist() if (row < 0).any() else row.tolist() for row in found]
+        return [
+            row[: np.argmax(row < 0)].tolist() if (row < 0).any() else row.tolist() for row in found
+        ]
 
     assert offered(most) == [row[:most] for row in offered(book.features + 1)]

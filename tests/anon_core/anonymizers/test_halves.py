@@ -28,7 +28,9 @@ def small_tables_are_large(monkeypatch):
     monkeypatch.setattr(adaptive, "LARGE", 8)
 
 
-LARGER = tables().filter(lambda table: table.records > 2)  # half of two records cannot demand two rows
+LARGER = tables().filter(
+    lambda table: table.records > 2
+)  # half of two records cannot demand two rows
 
 
 @settings(max_examples=80, deadline=None)
@@ -45,7 +47,9 @@ def test_one_of_each_two_neighbours_in_the_order_of_levels_and_demands(table, mo
     assert (half.table.codes == table.codes[:, vertices]).all()
     assert (half.table.bits == table.bits[vertices]).all()
     assert (half.table.blank == table.blank[:, vertices]).all()
-    assert half.table.k.tolist() == [1 if table.k[v] == 1 else max(2, -(-int(table.k[v]) // 2)) for v in vertices]
+    assert half.table.k.tolist() == [
+        1 if table.k[v] == 1 else max(2, -(-int(table.k[v]) // 2)) for v in vertices
+    ]
     assert (half.table.k <= half.table.records).all()
 
 
@@ -55,7 +59,11 @@ def test_counts_that_a_half_leaves_by_their_definition(table, data):
     work, half = half_of(table, more=data.draw(st.booleans()))
     ahead = Grouping(half.table, Adaptive())
     draw = np.random.default_rng(data.draw(st.integers(0, 2**32)))
-    held = draw.integers(0, data.draw(st.sampled_from([3, 40, 70_000])), ahead.counts.shape).clip(max=65535).astype(np.uint16)
+    held = (
+        draw.integers(0, data.draw(st.sampled_from([3, 40, 70_000])), ahead.counts.shape)
+        .clip(max=65535)
+        .astype(np.uint16)
+    )
     half.leave(held, ahead.graph, table, work.graph, work.counts)
     mine, x = features(half.table), features(table)
     crowds, having = [], []
@@ -87,9 +95,16 @@ def test_a_stand_in_is_no_smaller_than_a_half(table):
 @pytest.mark.parametrize("cover", ["mce", "lse", "nearest"])
 def test_whoever_went_ahead_everyone_is_hidden(cover):
     @settings(max_examples=30, deadline=None)
-    @given(tables(), st.sampled_from([5e-324, 0.5, 20.0]), st.sampled_from(["bits", "cells", "columns"]), st.booleans())
+    @given(
+        tables(),
+        st.sampled_from([5e-324, 0.5, 20.0]),
+        st.sampled_from(["bits", "cells", "columns"]),
+        st.booleans(),
+    )
     def everyone(table, epsilon, weights, reclaim):
-        maker = Adaptive(epsilon=epsilon, weights=weights, cover=cover, reclaim=reclaim, max_iterations=3)
+        maker = Adaptive(
+            epsilon=epsilon, weights=weights, cover=cover, reclaim=reclaim, max_iterations=3
+        )
         masked = maker.anonymize(table)
         assert (masked.iterations[0].foreseen is not None) == (table.records >= 8)
         x, stars = features(table), unpack(masked.hidden, table.codebook.features)
@@ -140,8 +155,13 @@ def test_engines_agree_on_a_table_large_enough_for_halves():
 
 def test_a_better_start_than_none():
     table = big_table(adaptive.LARGE, 9, 40)
-    ahead, plain = (Adaptive(max_iterations=1, schedule=schedule) for schedule in ("multilevel", "falling"))
-    assert ahead.anonymize(table).iterations[0].weighted_utility > 0.05 + plain.anonymize(table).iterations[0].weighted_utility
+    ahead, plain = (
+        Adaptive(max_iterations=1, schedule=schedule) for schedule in ("multilevel", "falling")
+    )
+    assert (
+        ahead.anonymize(table).iterations[0].weighted_utility
+        > 0.05 + plain.anonymize(table).iterations[0].weighted_utility
+    )
 
 
 def one_bit_each(n):

@@ -31,7 +31,13 @@ def scene_of(x, k, counts):
     w = np.round(base * (2 / 3) ** counts.T.astype(int)).astype(int)
     b = table.k - np.int32(1)
     counts = np.take(counts, graph.layout, axis=1)
-    return graph, counts, b, nearest_neighbours(graph, level_tree(graph), counts, b), naive.edge_weights(x, w)
+    return (
+        graph,
+        counts,
+        b,
+        nearest_neighbours(graph, level_tree(graph), counts, b),
+        naive.edge_weights(x, w),
+    )
 
 
 @st.composite
@@ -50,9 +56,18 @@ def optimum(weights, b, edges=None):
     incidence = np.array([[v in e for e in weights] for v in range(len(b))], dtype=float)
     low, high = list(b), [np.inf] * len(b)
     if edges is not None:
-        incidence, low, high = np.vstack([incidence, np.ones(len(weights))]), [*low, edges], [*high, edges]
+        incidence, low, high = (
+            np.vstack([incidence, np.ones(len(weights))]),
+            [*low, edges],
+            [*high, edges],
+        )
     needs = LinearConstraint(incidence, lb=low, ub=high)
-    solved = milp(list(weights.values()), integrality=np.ones(len(weights)), bounds=Bounds(0, 1), constraints=needs)
+    solved = milp(
+        list(weights.values()),
+        integrality=np.ones(len(weights)),
+        bounds=Bounds(0, 1),
+        constraints=needs,
+    )
     return round(solved.fun) if solved.success else None
 
 
@@ -67,8 +82,12 @@ def test_lse_on_a_table_whose_lists_are_used_up():
     rng = np.random.default_rng(5)
     for _ in range(4):
         x = rng.integers(0, 2, (60, 7)) * rng.integers(0, 2, (60, 1))
-        *problem, weights = scene_of(x, rng.integers(1, 25, 60), rng.integers(0, 5, (7, 60)).astype(np.uint16))
-        assert pairs(COVERS["lse"].find(*problem)) == naive.greedy_cover(weights, problem[2].tolist())
+        *problem, weights = scene_of(
+            x, rng.integers(1, 25, 60), rng.integers(0, 5, (7, 60)).astype(np.uint16)
+        )
+        assert pairs(COVERS["lse"].find(*problem)) == naive.greedy_cover(
+            weights, problem[2].tolist()
+        )
 
 
 @settings(max_examples=150, deadline=None)
@@ -118,7 +137,9 @@ def test_optima_against_every_subset_of_edges(scene):
 def test_optima_of_sixty_records():
     rng = np.random.default_rng(8)
     x = rng.integers(0, 2, (60, 12))
-    *problem, weights = scene_of(x, rng.integers(1, 9, 60), rng.integers(0, 5, (12, 60)).astype(np.uint16))
+    *problem, weights = scene_of(
+        x, rng.integers(1, 9, 60), rng.integers(0, 5, (12, 60)).astype(np.uint16)
+    )
     assert COVERS["exact"].find(*problem).weight.sum() == optimum(weights, problem[2])
     matching = COVERS["b-matching"].find(*problem)
     assert matching.weight.sum() == optimum(weights, problem[2], len(matching))
@@ -135,7 +156,10 @@ def test_classes_are_disjoint_cliques_of_the_greatest_k(scene):
     assert (joined @ joined == joined).all()
     assert joined.sum(axis=1).min() >= k
     assert joined.sum(axis=1).max() < max(2, 2 * k)
-    assert all(weights[u, v] == w for u, v, w in zip(cover.u.tolist(), cover.v.tolist(), cover.weight.tolist(), strict=True))
+    assert all(
+        weights[u, v] == w
+        for u, v, w in zip(cover.u.tolist(), cover.v.tolist(), cover.weight.tolist(), strict=True)
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -143,7 +167,9 @@ def test_classes_are_disjoint_cliques_of_the_greatest_k(scene):
 def test_rows_of_a_class_are_equal(data, reclaim):
     table = encoding.from_bits(*data)
     masked = Adaptive(cover="classes", reclaim=reclaim).anonymize(table)
-    rows = np.stack([cells.astype(str) for cells in encoding.write_cells(table, masked.hidden).values()], axis=1)
+    rows = np.stack(
+        [cells.astype(str) for cells in encoding.write_cells(table, masked.hidden).values()], axis=1
+    )
     assert (rows[masked.cover.u] == rows[masked.cover.v]).all()
     degree = np.bincount(np.concatenate([masked.cover.u, masked.cover.v]), minlength=table.records)
     assert (degree >= table.k.max() - 1).all()
@@ -159,7 +185,9 @@ def test_a_class_grows_by_the_least_loss():
 @settings(max_examples=40, deadline=None)
 @given(table=tables(), epsilon=EPSILONS, weights=st.sampled_from(["bits", "columns"]))
 def test_every_cover_hides_everyone(name, table, epsilon, weights):
-    masked = Adaptive(epsilon=epsilon, weights=weights, cover=name, max_iterations=3).anonymize(table)
+    masked = Adaptive(epsilon=epsilon, weights=weights, cover=name, max_iterations=3).anonymize(
+        table
+    )
     cover, x = masked.cover, features(table)
     assert (cover.u < cover.v).all()
     assert len(pairs(cover)) == len(cover)
@@ -171,11 +199,15 @@ def test_every_cover_hides_everyone(name, table, epsilon, weights):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize(("n", "f", "k"), [(2, 1, 2), (2, 65, 1), (7, 3, 7), (40, 3, 1), (40, 65, 40), (40, 5, 6)])
+@pytest.mark.parametrize(
+    ("n", "f", "k"), [(2, 1, 2), (2, 65, 1), (7, 3, 7), (40, 3, 1), (40, 65, 40), (40, 5, 6)]
+)
 def test_shapes_of_covers(name, n, f, k):
     x = np.random.default_rng(n + f).integers(0, 2, (n, f))
     for matrix in (x, np.zeros_like(x)):
-        masked = Adaptive(weights="bits", cover=name, max_iterations=2).anonymize(encoding.from_bits(matrix, np.full(n, k)))
+        masked = Adaptive(weights="bits", cover=name, max_iterations=2).anonymize(
+            encoding.from_bits(matrix, np.full(n, k))
+        )
         cover = masked.cover
         degree = np.bincount(np.concatenate([cover.u, cover.v]), minlength=n)
         assert (degree >= k - 1).all()
@@ -198,7 +230,9 @@ def test_too_many_records_are_refused_before_anything_starts(name):
 
 def test_a_proof_that_fails_is_refused(monkeypatch):
     rng = np.random.default_rng(8)
-    *problem, _ = scene_of(rng.integers(0, 2, (30, 9)), np.full(30, 4), rng.integers(0, 5, (9, 30)).astype(np.uint16))
+    *problem, _ = scene_of(
+        rng.integers(0, 2, (30, 9)), np.full(30, 4), rng.integers(0, 5, (9, 30)).astype(np.uint16)
+    )
     monkeypatch.setattr(cover_program.CoverProgram, "branch", lambda *_: None)
     monkeypatch.setattr(cover_program.CoverProgram, "weight", lambda *_: np.inf)
     with pytest.raises(LimitError, match="no cover was proved best"):
@@ -221,7 +255,9 @@ def test_stated_memory_of_covers_is_an_upper_bound(name, n, k):
     rng = np.random.default_rng(2)
     table = encoding.from_bits(rng.integers(0, 2, (n, 12)), rng.integers(1, k + 1, n))
     maker = Adaptive(cover=name, max_iterations=2)
-    maker.anonymize(encoding.from_bits(rng.integers(0, 2, (50, 5)), rng.integers(1, 9, 50)))  # compiles
+    maker.anonymize(
+        encoding.from_bits(rng.integers(0, 2, (50, 5)), rng.integers(1, 9, 50))
+    )  # compiles
     _, peak = traced(lambda: maker.anonymize(table))
     assert peak <= maker.memory(table)
     if name != "b-matching":  # what the solver holds outside Python is not traced

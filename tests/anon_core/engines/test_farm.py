@@ -49,18 +49,31 @@ class Cluster:
         self.workers = [self.worker() for _ in range(workers)]
         self.address = json.loads(self.file.read_text())["address"]
         with Client(self.address, set_as_default=False) as client:
-            client.wait_for_workers(workers, timeout=LONGEST)  # they may take longer than the impatient wait for one
+            client.wait_for_workers(
+                workers, timeout=LONGEST
+            )  # they may take longer than the impatient wait for one
 
     def start(self, kind, *options):
-        command = [sys.executable, "-m", f"distributed.cli.dask_{kind}", *options, "--scheduler-file", str(self.file)]
+        command = [
+            sys.executable,
+            "-m",
+            f"distributed.cli.dask_{kind}",
+            *options,
+            "--scheduler-file",
+            str(self.file),
+        ]
         with (self.folder / f"log-{next(self.logs)}").open("wb") as log:
             environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-            process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self.folder, env=environment)
+            process = subprocess.Popen(
+                command, stdout=log, stderr=log, cwd=self.folder, env=environment
+            )
         self.processes.append(process)
         return process
 
     def worker(self):
-        return self.start("worker", "--no-nanny", "--nthreads", "1", "--local-directory", str(self.folder))
+        return self.start(
+            "worker", "--no-nanny", "--nthreads", "1", "--local-directory", str(self.folder)
+        )
 
     def run(self, table, maker=MAKER, **options):
         return dask.run(maker, table, scheduler=self.address, **options)
@@ -149,7 +162,9 @@ SETTINGS = [
 def test_settings(cluster, chosen):
     table, maker = big_table(700, 20, 5), Adaptive(**{"max_iterations": 4, **chosen})
     order = np.random.default_rng(1).permutation(700)
-    assert kept(cluster.run(table, maker, order=order)) == kept(local.run(maker, table, order=order))
+    assert kept(cluster.run(table, maker, order=order)) == kept(
+        local.run(maker, table, order=order)
+    )
 
 
 @pytest.mark.parametrize("workers", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
@@ -208,7 +223,11 @@ def test_what_parts_find_is_what_the_whole_finds(n, size, random):
 
 def spawned():
     """The workers that this process has started."""
-    return [child for child in psutil.Process().children(recursive=True) if "spawn_main" in " ".join(child.cmdline())]
+    return [
+        child
+        for child in psutil.Process().children(recursive=True)
+        if "spawn_main" in " ".join(child.cmdline())
+    ]
 
 
 @pytest.mark.parametrize("nth", [pytest.param(5, marks=pytest.mark.slow), 50])
@@ -238,7 +257,9 @@ def test_all_are_killed_and_another_comes(mortal, table, expected):
 
 def test_nobody_is_left(mortal, table, impatient):
     began = time.monotonic()
-    with pytest.raises(ClusterError, match="the Dask cluster has no worker; start some, then run again") as refusal:
+    with pytest.raises(
+        ClusterError, match="the Dask cluster has no worker; start some, then run again"
+    ) as refusal:
         mortal.run(table, observer=Then(40, lambda: kill(*mortal.workers)))
     assert refusal.value.__cause__ is None
     assert time.monotonic() - began < LONGEST
@@ -254,10 +275,14 @@ def test_the_scheduler_is_killed(mortal, table, impatient):
 @pytest.mark.parametrize("allowed", [0, 99])
 def test_blocks_that_kill_whoever_searches_them(table, monkeypatch, allowed):
     """Whether Dask gives up the task or, each time, loses what it reads."""
-    monkeypatch.setattr(dask, "search_chunk", lambda ground, chunk: os.kill(os.getpid(), signal.SIGKILL))
+    monkeypatch.setattr(
+        dask, "search_chunk", lambda ground, chunk: os.kill(os.getpid(), signal.SIGKILL)
+    )
     with (
         dask_itself.config.set({"distributed.scheduler.allowed-failures": allowed}),
-        pytest.raises(ClusterError, match="Dask workers die again and again of the same blocks of records"),
+        pytest.raises(
+            ClusterError, match="Dask workers die again and again of the same blocks of records"
+        ),
     ):
         dask.run(MAKER, table, workers=1)
 
@@ -265,14 +290,18 @@ def test_blocks_that_kill_whoever_searches_them(table, monkeypatch, allowed):
 def test_nobody_answers():
     with (
         dask_itself.config.set({"distributed.comm.timeouts.connect": "1s"}),
-        pytest.raises(ClusterError, match=r"no Dask scheduler answers as \[compute\] scheduler says"),
+        pytest.raises(
+            ClusterError, match=r"no Dask scheduler answers as \[compute\] scheduler says"
+        ),
     ):
         dask.run(MAKER, big_table(100, 3, 2), scheduler="tcp://127.0.0.1:9")
 
 
 def test_workers_of_another_version_are_refused(cluster, table, monkeypatch):
     monkeypatch.setattr(dask, "source_hash", os.getpid)
-    with pytest.raises(ClusterError, match="2 of 2 Dask workers do not have this version of anon_core"):
+    with pytest.raises(
+        ClusterError, match="2 of 2 Dask workers do not have this version of anon_core"
+    ):
         cluster.run(table)
 
 
@@ -308,7 +337,9 @@ def test_stated_memory_is_an_upper_bound(cluster):
 
 def test_neither_texts_nor_numbers_of_records_are_told():
     """Dask writes what a task was given into its log when the task fails."""
-    columns = {"Pcolumn": np.array([f"Pvillage{number % 9}Q" for number in range(300)], dtype=object)}
+    columns = {
+        "Pcolumn": np.array([f"Pvillage{number % 9}Q" for number in range(300)], dtype=object)
+    }
     book = encoding.fit([ColumnSpec(name="Pcolumn", kind="categorical")], columns)
     table = encoding.encode(book, columns, np.full(300, 3))
     assert b"Pvillage" in pickle.dumps(table)

@@ -90,7 +90,9 @@ def test_stated_memory_is_an_upper_bound_where_levels_are_many_and_records_few()
 def test_a_plan_that_cannot_fit_is_refused_before_it_starts():
     table = big_table(500, 3, 2)
     seen = Seen()
-    with pytest.raises(LimitError, match=r"500 records x .* features need .* MiB, 0 MiB are allowed"):
+    with pytest.raises(
+        LimitError, match=r"500 records x .* features need .* MiB, 0 MiB are allowed"
+    ):
         local.run(Adaptive(), table, memory=1000, observer=seen)
     assert seen.checkpoints == []
 

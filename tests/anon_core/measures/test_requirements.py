@@ -4,12 +4,19 @@ import pytest
 
 from anon_core.measures.requirements import SENSES, Requirement, reached
 
-OF_SENSE = {"at least": (False, True, True), "at most": (True, True, False), "below": (True, False, False)}
+OF_SENSE = {
+    "at least": (False, True, True),
+    "at most": (True, True, False),
+    "below": (True, False, False),
+}
 
 
 @pytest.mark.parametrize("measure", SENSES)
 def test_below_at_and_above_the_limit(measure):
-    assert tuple(reached(measure, found, 2.0) for found in (1.9, 2.0, 2.1)) == OF_SENSE[SENSES[measure]]
+    assert (
+        tuple(reached(measure, found, 2.0) for found in (1.9, 2.0, 2.1))
+        == OF_SENSE[SENSES[measure]]
+    )
 
 
 @pytest.mark.parametrize("measure", SENSES)

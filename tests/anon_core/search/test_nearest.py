@@ -36,7 +36,9 @@ def optimum(edges, b):
     incidence[edges.u, np.arange(len(edges))] = 1
     incidence[edges.v, np.arange(len(edges))] = 1
     needs = LinearConstraint(incidence, lb=b)
-    solved = milp(edges.weight, integrality=np.ones(len(edges)), bounds=Bounds(0, 1), constraints=needs)
+    solved = milp(
+        edges.weight, integrality=np.ones(len(edges)), bounds=Bounds(0, 1), constraints=needs
+    )
     assert solved.success
     return round(solved.fun)
 
@@ -45,7 +47,10 @@ def optimum(edges, b):
 @given(complete_graphs())
 def test_cover_is_the_literal_one_and_at_most_twice_the_optimum(graph):
     edges, b = graph
-    weights = {(u, v): w for u, v, w in zip(edges.u.tolist(), edges.v.tolist(), edges.weight.tolist(), strict=True)}
+    weights = {
+        (u, v): w
+        for u, v, w in zip(edges.u.tolist(), edges.v.tolist(), edges.weight.tolist(), strict=True)
+    }
     least = optimum(edges, b)
     cover = b_edge_cover(edges, b)
     pairs = set(zip(cover.u.tolist(), cover.v.tolist(), strict=True))
@@ -68,7 +73,9 @@ def test_a_graph_with_too_few_edges_is_refused():
 def test_nearest_neighbours_are_exact_under_any_weights(data, draw):
     x, k = data
     table = encoding.from_bits(x, k)
-    base = draw.draw(hnp.arrays(np.int32, x.shape[1], elements=st.sampled_from([1, 300, 2**12, 2**15])))
+    base = draw.draw(
+        hnp.arrays(np.int32, x.shape[1], elements=st.sampled_from([1, 300, 2**12, 2**15]))
+    )
     graph = Dissimilarity.of(table, base, 2.0)
     counts = draw.draw(hnp.arrays(np.uint16, (x.shape[1], len(x)), elements=st.integers(0, 30)))
     w = np.round(base * (2 / 3) ** counts[:, graph.place].T.astype(int)).astype(int)
@@ -76,18 +83,26 @@ def test_nearest_neighbours_are_exact_under_any_weights(data, draw):
     b = table.k - np.int32(1)
     tree = level_tree(graph)
     found = nearest_neighbours(graph, tree, counts, b)
-    again = nearest_neighbours(graph, tree, counts, b, before=nearest_neighbours(graph, tree, np.zeros_like(counts), b))
+    again = nearest_neighbours(
+        graph, tree, counts, b, before=nearest_neighbours(graph, tree, np.zeros_like(counts), b)
+    )
     closure = set()
     for v in range(len(x)):
         others = sorted((weights[min(u, v), max(u, v)], u) for u in range(len(x)) if u != v)[: b[v]]
         listed = slice(found.indptr[v], found.indptr[v + 1])
-        assert list(zip(found.cost[listed].tolist(), found.vertex[listed].tolist(), strict=True)) == others
+        assert (
+            list(zip(found.cost[listed].tolist(), found.vertex[listed].tolist(), strict=True))
+            == others
+        )
         closure |= {(min(u, v), max(u, v)) for _, u in others}
     assert (again.vertex == found.vertex).all()
     edges = nearest_closure(found)
     assert len(edges) == len(closure)
     assert set(zip(edges.u.tolist(), edges.v.tolist(), strict=True)) == closure
-    assert all(weights[u, v] == w for u, v, w in zip(edges.u.tolist(), edges.v.tolist(), edges.weight.tolist(), strict=True))
+    assert all(
+        weights[u, v] == w
+        for u, v, w in zip(edges.u.tolist(), edges.v.tolist(), edges.weight.tolist(), strict=True)
+    )
 
 
 def brute_force(graph, counts, b):
@@ -98,7 +113,9 @@ def brute_force(graph, counts, b):
         own += fine
     own = own.transpose(0, 2, 1).reshape(-1, own.shape[1])[: graph.vertices]
     rows = graph.rows()
-    one_sided = np.stack([own[:, row].sum(axis=1) for row in rows], axis=1)  # what each place pays for each row
+    one_sided = np.stack(
+        [own[:, row].sum(axis=1) for row in rows], axis=1
+    )  # what each place pays for each row
     key = ((one_sided + one_sided.T) << 32) + graph.layout[None, :]
     np.fill_diagonal(key, np.iinfo(np.int64).max)
     best = np.sort(key, axis=1)
@@ -129,11 +146,16 @@ def clustered(draw):
     b = draw(st.sampled_from([0, 1, 5, 70, n - 1]))
     demanded = rng.integers(1, min(b, n - 1) + 2, n)
     table = encoding.encode(encoding.fit(specs, columns), columns, demanded)
-    weights = rng.integers(1, draw(st.sampled_from([50, 2**13])), table.codebook.features).astype(np.int32)
+    weights = rng.integers(1, draw(st.sampled_from([50, 2**13])), table.codebook.features).astype(
+        np.int32
+    )
     hidden = draw(st.sampled_from([0, 3, 60]))
     graph = Dissimilarity.of(table, weights, draw(st.sampled_from([0.5, 2.0, 20.0])))
     touched = rng.random(n) < draw(st.sampled_from([0.0, 0.5, 1.0]))
-    counts = [touched * rng.integers(0, hidden + 1, (table.codebook.features, n)).astype(np.uint16) for _ in range(2)]
+    counts = [
+        touched * rng.integers(0, hidden + 1, (table.codebook.features, n)).astype(np.uint16)
+        for _ in range(2)
+    ]
     return graph, table.k - np.int32(1), counts
 
 
@@ -173,7 +195,10 @@ def test_what_blocks_read_together_does_not_change_their_lists(monkeypatch):
 def test_integer_weights_keep_every_sum_exact(table, lightest, whole_cells, data):
     book = table.codebook
     relative = data.draw(hnp.arrays(np.float64, book.features, elements=st.floats(lightest, 1)))
-    cells = data.draw(hnp.arrays(np.float64, len(book.attributes), elements=st.floats(lightest, 1))) * whole_cells
+    cells = (
+        data.draw(hnp.arrays(np.float64, len(book.attributes), elements=st.floats(lightest, 1)))
+        * whole_cells
+    )
     weights, cell_weights = integer_weights(relative, cells, book)
     assert weights.min() >= 1
     assert cell_weights.any() == whole_cells
@@ -182,13 +207,20 @@ def test_integer_weights_keep_every_sum_exact(table, lightest, whole_cells, data
 
 
 def test_sums_of_few_bits_fill_sixteen_bits_and_those_of_many_get_precision():
-    few, many = (encoding.from_bits(np.eye(f, dtype=int), np.ones(f, dtype=int)).codebook for f in (50, 500))
-    assert 2**16 - 250 < largest_sum(integer_weights(np.ones(50), np.zeros(50), few)[0], few) < 2**16
+    few, many = (
+        encoding.from_bits(np.eye(f, dtype=int), np.ones(f, dtype=int)).codebook for f in (50, 500)
+    )
+    assert (
+        2**16 - 250 < largest_sum(integer_weights(np.ones(50), np.zeros(50), few)[0], few) < 2**16
+    )
     assert (integer_weights(np.ones(500), np.zeros(500), many)[0] == 2**12).all()
 
 
 @settings(deadline=None)
-@given(hnp.arrays(np.int64, st.integers(1, 300), elements=st.integers(0, 2**40), unique=True), st.data())
+@given(
+    hnp.arrays(np.int64, st.integers(1, 300), elements=st.integers(0, 2**40), unique=True),
+    st.data(),
+)
 def test_keep_smallest(keys, data):
     keep = data.draw(st.integers(1, len(keys)))
     smallest = sorted(keys.tolist())[:keep]
@@ -199,18 +231,28 @@ def test_keep_smallest(keys, data):
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(*[st.sampled_from([0, 1, 5, 40_000, 2**30])] * 3)), st.sampled_from([40_000, 2**30]))
+@given(
+    st.lists(st.tuples(*[st.sampled_from([0, 1, 5, 40_000, 2**30])] * 3)),
+    st.sampled_from([40_000, 2**30]),
+)
 def test_edges_are_sorted_by_one_number_where_it_holds_them_and_by_three_elsewhere(drawn, top):
-    u, v, weight = np.array([edge for edge in drawn if max(edge) <= top], dtype=np.int32).reshape(-1, 3).T
+    u, v, weight = (
+        np.array([edge for edge in drawn if max(edge) <= top], dtype=np.int32).reshape(-1, 3).T
+    )
     u, v = np.minimum(u, v), np.maximum(u, v)
     found = in_order(Edges(u, v, weight))
-    assert [*zip(found.weight, found.u, found.v, strict=True)] == sorted(zip(weight, u, v, strict=True))
+    assert [*zip(found.weight, found.u, found.v, strict=True)] == sorted(
+        zip(weight, u, v, strict=True)
+    )
 
 
 @pytest.mark.parametrize("ordinal", [False, True])
 def test_more_neighbours_than_a_count_can_hold_are_counted_as_its_greatest(ordinal):
     edges = 70_000
-    codes, offsets = np.array([[0] + [1] * edges], dtype=np.int32), np.array([0, 1 if ordinal else 2])
+    codes, offsets = (
+        np.array([[0] + [1] * edges], dtype=np.int32),
+        np.array([0, 1 if ordinal else 2]),
+    )
     counts = np.zeros((offsets[-1], edges + 1), dtype=np.uint16)
     v = np.arange(1, edges + 1)
     count_differences(np.zeros_like(v), v, codes, offsets, np.array([ordinal]), counts)

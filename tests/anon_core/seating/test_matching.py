@@ -34,7 +34,9 @@ def words(seed):
 def masked_bits(n, f, most_k, seed, least_k=1):
     rng = np.random.default_rng(seed)
     x = rng.integers(0, 2, (n, f))
-    masked = Adaptive(weights="bits").anonymize(encoding.from_bits(x, rng.integers(least_k, most_k, n)))
+    masked = Adaptive(weights="bits").anonymize(
+        encoding.from_bits(x, rng.integers(least_k, most_k, n))
+    )
     return masked, naive.compatible(x, x, unpack(masked.hidden, f))
 
 
@@ -43,7 +45,9 @@ def chosen(masked):
     chances = seat_chances(list_seats(masked, words(0)(masked.table.records)))
     seats, n = chances.seats, masked.table.records
     by_class = np.zeros((len(seats.size), len(seats.row_size)))
-    by_class[np.repeat(np.arange(len(seats.size)), np.diff(seats.indptr)), seats.rows] = chances.of_pairs
+    by_class[np.repeat(np.arange(len(seats.size)), np.diff(seats.indptr)), seats.rows] = (
+        chances.of_pairs
+    )
     assert by_class[seats.record_class, seats.row_class].tolist() == chances.of_own_row().tolist()
     return chances, by_class[seats.record_class][:, seats.row_class].reshape(n, n)
 
@@ -63,8 +67,12 @@ def test_listed_pairs_are_those_of_the_definition(n, f):
     listed = np.zeros((len(seats.size), len(seats.row_size)), dtype=int)
     np.add.at(listed, (np.repeat(np.arange(len(seats.size)), np.diff(seats.indptr)), seats.rows), 1)
     assert (listed[seats.record_class][:, seats.row_class] == fit).all()
-    for c, (begin, end) in enumerate(zip(seats.indptr[:-1], seats.indptr[:-1] + seats.owns, strict=True)):
-        assert sorted(seats.rows[begin:end]) == sorted(set(seats.row_class[seats.record_class == c]))
+    for c, (begin, end) in enumerate(
+        zip(seats.indptr[:-1], seats.indptr[:-1] + seats.owns, strict=True)
+    ):
+        assert sorted(seats.rows[begin:end]) == sorted(
+            set(seats.row_class[seats.record_class == c])
+        )
 
 
 def test_cut_lists_hold_the_own_rows_and_no_row_that_does_not_fit(monkeypatch):
@@ -125,8 +133,12 @@ def greatest_flow(seats, owner, limit):
     source, sink = classes + rows, classes + rows + 1
     tails = np.concatenate([np.full(classes, source), owner, classes + np.arange(rows)])
     heads = np.concatenate([np.arange(classes), classes + seats.rows, np.full(rows, sink)])
-    room = np.concatenate([SHARE * seats.size, np.maximum(0, limit), SHARE * seats.row_size]).astype(np.int32)
-    return maximum_flow(csr_array((room, (tails, heads)), shape=(sink + 1, sink + 1)), source, sink).flow_value
+    room = np.concatenate(
+        [SHARE * seats.size, np.maximum(0, limit), SHARE * seats.row_size]
+    ).astype(np.int32)
+    return maximum_flow(
+        csr_array((room, (tails, heads)), shape=(sink + 1, sink + 1)), source, sink
+    ).flow_value
 
 
 @settings(max_examples=150, deadline=None)
@@ -151,10 +163,14 @@ def test_filling_gives_a_maximum_flow_from_any_flow(data):
         assert (np.bincount(owner, held, left_size) == left - has).all()
         assert (np.bincount(rows, held, right_size) == right - wants).all()
         source, sink = left_size + right_size, left_size + right_size + 1
-        tails = np.concatenate([np.full(left_size, source), owner, left_size + np.arange(right_size)])
+        tails = np.concatenate(
+            [np.full(left_size, source), owner, left_size + np.arange(right_size)]
+        )
         heads = np.concatenate([np.arange(left_size), left_size + rows, np.full(right_size, sink)])
         room = np.concatenate([left, limit, right]).astype(np.int32)
-        whole = maximum_flow(csr_array((room, (tails, heads)), shape=(sink + 1, sink + 1)), source, sink).flow_value
+        whole = maximum_flow(
+            csr_array((room, (tails, heads)), shape=(sink + 1, sink + 1)), source, sink
+        ).flow_value
         assert held.sum() == whole
 
 
@@ -170,7 +186,9 @@ def test_a_halving_halves_every_degree_and_each_edge_by_a_fair_coin(n, layers, s
     halves = []
     for flip in (np.uint32(0), np.uint32(2**32 - 1)):
         supply = iter([given_words[0], given_words[1], given_words[2] ^ flip])
-        halves.append(halved(owner, row, count, (n, n), lambda number, supply=supply: next(supply)[:number]))
+        halves.append(
+            halved(owner, row, count, (n, n), lambda number, supply=supply: next(supply)[:number])
+        )
         assert (np.bincount(owner, halves[-1], n) == layers // 2).all()
         assert (np.bincount(row, halves[-1], n) == layers // 2).all()
         assert (abs(2 * halves[-1] - count) <= 1).all()
@@ -217,7 +235,11 @@ def test_the_same_words_give_the_same_matching_whatever_the_threads():
 @pytest.mark.parametrize("kind", ["alike", "all different"])
 @pytest.mark.parametrize("n", [1, 2, 16])
 def test_extreme_masks(n, kind, hides):
-    x = np.zeros((n, 4), dtype=int) if kind == "alike" else (np.arange(n)[:, None] >> np.arange(4)) & 1
+    x = (
+        np.zeros((n, 4), dtype=int)
+        if kind == "alike"
+        else (np.arange(n)[:, None] >> np.arange(4)) & 1
+    )
     table = encoding.from_bits(x, np.full(n, max(1, n // 2)))
     hidden = np.full_like(table.bits, 0 if hides == "nothing" else 2**4 - 1)
     masked = MaskedTable(table, hidden, Edges(NONE, NONE, NONE))

@@ -54,7 +54,9 @@ def test_column():
 @pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf, 0, -1, 2.5, 2.0**31, 1e300])
 def test_columns_that_hold_no_k_are_counted(wrong):
     demand = Demand(column="wish")
-    with pytest.raises(InputError, match="column 'wish': 2 of 4 records hold no whole k >= 1; mend the source"):
+    with pytest.raises(
+        InputError, match="column 'wish': 2 of 4 records hold no whole k >= 1; mend the source"
+    ):
         demand.resolve(everyone(4), np.array([1.0, wrong, 2.0, wrong]))
 
 
@@ -72,7 +74,9 @@ def test_groups_that_nobody_is_of_are_counted():
 
 def test_groups_without_a_level_are_counted():
     demand = Demand(by="state", levels={MARK: 2})
-    with pytest.raises(InputError, match="column 'state': 2 of 3 records are of a group that levels do not name") as caught:
+    with pytest.raises(
+        InputError, match="column 'state': 2 of 3 records are of a group that levels do not name"
+    ) as caught:
         demand.resolve(everyone(3), np.array([MARK, MARK + "x", None], dtype=object))
     quiet(caught.value)
 
@@ -110,7 +114,9 @@ def test_a_demand_shows_no_levels():
     assert MARK not in repr(Demand(by="state", levels={MARK: 2}, default=1))
 
 
-@pytest.mark.parametrize("demand", [Demand(constant=4), Demand(constant=MOST_K), Demand(uniform=(4, MOST_K))])
+@pytest.mark.parametrize(
+    "demand", [Demand(constant=4), Demand(constant=MOST_K), Demand(uniform=(4, MOST_K))]
+)
 def test_more_than_everyone_is_refused_with_counts(demand):
     with pytest.raises(InfeasibleError, match="3 of 3 records demand k > 3; lower k or drop them"):
         demand.resolve(everyone(3), None)
@@ -128,7 +134,9 @@ def test_only_records_that_stay_are_a_crowd():
 @pytest.mark.parametrize("k", [[2, 2], [1, 3, 3]])
 def test_a_release_of_one_or_none_is_refused(k):
     with pytest.raises(InfeasibleError, match="fewer than 2 records are left"):
-        Demand(column="k", infeasible="drop").resolve(np.arange(len(k)) < 1, np.array(k, dtype=float))
+        Demand(column="k", infeasible="drop").resolve(
+            np.arange(len(k)) < 1, np.array(k, dtype=float)
+        )
 
 
 @settings(max_examples=200, deadline=None)

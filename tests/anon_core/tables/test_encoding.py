@@ -30,13 +30,62 @@ MARK = "zq7"
 HOSTILE = st.one_of(
     st.text(st.sampled_from("a.|*\\_()\n \u00e9"), max_size=6),
     st.sampled_from(
-        ["", "*", "..", "...", ".", "|", "\\", "\\_", "_", MISSING, "\\" + MISSING, "(missing", "a..b", "a|b", "..a", "a.."]
+        [
+            "",
+            "*",
+            "..",
+            "...",
+            ".",
+            "|",
+            "\\",
+            "\\_",
+            "_",
+            MISSING,
+            "\\" + MISSING,
+            "(missing",
+            "a..b",
+            "a|b",
+            "..a",
+            "a..",
+        ]
     ),
-    st.sampled_from(["1..2", "-1.5", "None", "nan", "\u2028", "\U0001f600", "\t", "a\n", "\r", "a\r\n", '"', ",", "Z\u0301"]),
+    st.sampled_from(
+        [
+            "1..2",
+            "-1.5",
+            "None",
+            "nan",
+            "\u2028",
+            "\U0001f600",
+            "\t",
+            "a\n",
+            "\r",
+            "a\r\n",
+            '"',
+            ",",
+            "Z\u0301",
+        ]
+    ),
     st.text(max_size=4).filter(lambda text: "\0" not in text),
 )
 NUMBERS = st.one_of(
-    st.sampled_from([0.0, -0.0, 1.0, -1.0, 1.5, 2.5, 1e-300, 1e300, 0.1, 0.30000000000000004, 2.0**53, -(2.0**53), 1e22]),
+    st.sampled_from(
+        [
+            0.0,
+            -0.0,
+            1.0,
+            -1.0,
+            1.5,
+            2.5,
+            1e-300,
+            1e300,
+            0.1,
+            0.30000000000000004,
+            2.0**53,
+            -(2.0**53),
+            1e22,
+        ]
+    ),
     st.floats(-1e300, 1e300),
     st.integers(-5, 5).map(float),
 )
@@ -98,17 +147,27 @@ def columns_of(draw, n, name):
     if kind in ("numeric", "date"):
         one = NUMBERS if kind == "numeric" else st.integers(-800_000, 3_000_000).map(float)
         pool = draw(st.lists(one, min_size=1, max_size=n))
-        values = draw(st.lists(st.one_of(st.sampled_from(pool), st.just(np.nan)), min_size=n, max_size=n))
-        edges = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=4, unique=True).map(lambda found: tuple(sorted(found)))
+        values = draw(
+            st.lists(st.one_of(st.sampled_from(pool), st.just(np.nan)), min_size=n, max_size=n)
+        )
+        edges = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=4, unique=True).map(
+            lambda found: tuple(sorted(found))
+        )
         bins = draw(st.one_of(st.none(), st.integers(2, 12), edges))
         coding = draw(st.sampled_from(["one-hot", "ordinal"]))
-        spec = ColumnSpec(name=name, kind=kind, bins=bins, encoding=coding, missing=missing, weight=weight)
+        spec = ColumnSpec(
+            name=name, kind=kind, bins=bins, encoding=coding, missing=missing, weight=weight
+        )
         return spec, np.array(values)
     pool = draw(st.lists(HOSTILE, min_size=1, max_size=2 if kind == "binary" else 5, unique=True))
     values = draw(st.lists(st.one_of(st.sampled_from(pool), st.none()), min_size=n, max_size=n))
-    order = tuple(draw(st.permutations(pool))) if kind == "categorical" and draw(st.booleans()) else ()
+    order = (
+        tuple(draw(st.permutations(pool))) if kind == "categorical" and draw(st.booleans()) else ()
+    )
     coding = "ordinal" if order and draw(st.booleans()) else "one-hot"
-    return ColumnSpec(name=name, kind=kind, encoding=coding, order=order, missing=missing, weight=weight), texts(*values)
+    return ColumnSpec(
+        name=name, kind=kind, encoding=coding, order=order, missing=missing, weight=weight
+    ), texts(*values)
 
 
 @st.composite
@@ -182,7 +241,9 @@ def test_bits_that_are_no_level_decode_to_none(attribute, data):
     flags = data.draw(hnp.arrays(np.bool_, (4, attribute.bits)))
     levels = decode(book, packed(flags))
     for row, level in zip(flags, levels[0], strict=True):
-        meant = [each for each in range(attribute.levels) if (bits_of(attribute, each) == row).all()]
+        meant = [
+            each for each in range(attribute.levels) if (bits_of(attribute, each) == row).all()
+        ]
         assert [level] == (meant or [-1])
 
 
@@ -210,7 +271,9 @@ def test_every_value_is_of_its_level(table):
                 assert in_group(attribute, level - shift, value)
                 assert in_group(attribute, level - shift, attribute.values[level - shift])
         if attribute.binned and len(attribute.values):
-            grouped = {level: values[code == level] for level in set(code.tolist()) if level >= shift}
+            grouped = {
+                level: values[code == level] for level in set(code.tolist()) if level >= shift
+            }
             assert sorted(grouped) == list(range(shift, attribute.levels))  # no level is empty
             for level, group in grouped.items():
                 assert attribute.values[level - shift] == np.median(group)
@@ -231,11 +294,15 @@ def test_codebook_and_levels_do_not_depend_on_the_order_of_rows(table, random):
     shuffled = {name: values[order] for name, values in columns.items()}
     book = fit(specs, columns)
     assert fit(specs, shuffled) == book
-    assert (encode(book, shuffled, ones(n)).codes == encode(book, columns, ones(n)).codes[:, order]).all()
+    assert (
+        encode(book, shuffled, ones(n)).codes == encode(book, columns, ones(n)).codes[:, order]
+    ).all()
 
 
 def test_deciles_by_hand():
-    found = encode_one(ColumnSpec(name="a", kind="numeric", bins=4), numbers(1, 2, 3, 4, 5, 6, 7, 80))
+    found = encode_one(
+        ColumnSpec(name="a", kind="numeric", bins=4), numbers(1, 2, 3, 4, 5, 6, 7, 80)
+    )
     attribute = found.codebook.attributes[0]
     assert attribute.edges == (2, 4, 6)
     assert attribute.values == (1.5, 3.5, 5.5, 43.5)
@@ -244,9 +311,13 @@ def test_deciles_by_hand():
 
 
 def test_ties_make_fewer_groups():
-    attribute = encode_one(ColumnSpec(name="a", kind="numeric", bins=10), numbers(*[7] * 50, 9)).codebook.attributes[0]
+    attribute = encode_one(
+        ColumnSpec(name="a", kind="numeric", bins=10), numbers(*[7] * 50, 9)
+    ).codebook.attributes[0]
     assert attribute.labels == ("7", "9")
-    constant = encode_one(ColumnSpec(name="a", kind="numeric", bins=10), numbers(7, 7, 7)).codebook.attributes[0]
+    constant = encode_one(
+        ColumnSpec(name="a", kind="numeric", bins=10), numbers(7, 7, 7)
+    ).codebook.attributes[0]
     assert constant.labels == ("7",)
 
 
@@ -260,7 +331,13 @@ def test_groups_without_values_join_the_next():
 def test_labels_of_numbers_and_dates():
     plain = ColumnSpec(name="a", kind="numeric")
     values = numbers(0.1, -3, 2.0**53, 1e300, 5)
-    assert encode_one(plain, values).codebook.attributes[0].labels == ("-3", "0.1", "5", "9007199254740992.0", "1e+300")
+    assert encode_one(plain, values).codebook.attributes[0].labels == (
+        "-3",
+        "0.1",
+        "5",
+        "9007199254740992.0",
+        "1e+300",
+    )
     days = ColumnSpec(name="a", kind="date", bins=2)
     labels = encode_one(days, numbers(-1, 0, 18321, 18322)).codebook.attributes[0].labels
     assert labels == ("1969-12-31", "2020-02-29")  # a half day is rounded down, into the group
@@ -277,7 +354,8 @@ def test_from_bits_is_the_papers_matrix():
 
 
 @pytest.mark.parametrize(
-    ("kind", "values"), [("categorical", texts("a", None, "b", None)), ("numeric", numbers(1, np.nan, 2, np.nan))]
+    ("kind", "values"),
+    [("categorical", texts("a", None, "b", None)), ("numeric", numbers(1, np.nan, 2, np.nan))],
 )
 def test_rules_for_missing_values(kind, values):
     def rule(missing):
@@ -289,7 +367,10 @@ def test_rules_for_missing_values(kind, values):
     hidden = encode_one(rule("all-hidden"), values)
     assert hidden.codes.tolist() == [[1, 0, 2, 0]]
     assert hidden.blank.tolist() == [[False, True, False, True]]
-    refused("column 'a' has 2 missing values and the plan refuses them", lambda: encode_one(rule("refuse"), values))
+    refused(
+        "column 'a' has 2 missing values and the plan refuses them",
+        lambda: encode_one(rule("refuse"), values),
+    )
     assert complete([rule("drop")], {"a": values}).tolist() == [True, False, True, False]
     for other in ("category", "all-hidden", "refuse"):
         assert complete([rule(other)], {"a": values}).all()
@@ -299,7 +380,11 @@ def test_rules_for_missing_values(kind, values):
 def test_without_missing_values_every_rule_is_the_same(missing):
     spec = ColumnSpec(name="a", kind="categorical", missing=missing)
     attribute = encode_one(spec, texts("a", "b")).codebook.attributes[0]
-    assert (attribute.labels, attribute.has_missing, attribute.hide_missing) == (("a", "b"), False, False)
+    assert (attribute.labels, attribute.has_missing, attribute.hide_missing) == (
+        ("a", "b"),
+        False,
+        False,
+    )
 
 
 @pytest.mark.parametrize("kind", ["categorical", "numeric", "binary", "date"])
@@ -307,12 +392,18 @@ def test_without_missing_values_every_rule_is_the_same(missing):
 @pytest.mark.parametrize("bins", [None, 10])
 def test_a_column_of_nothing_has_one_level(kind, missing, bins):
     nothing = texts(None, None) if kind in ("categorical", "binary") else numbers(np.nan, np.nan)
-    specs = [ColumnSpec(name="a", kind=kind, missing=missing, bins=bins), ColumnSpec(name="b", kind="categorical")]
+    specs = [
+        ColumnSpec(name="a", kind=kind, missing=missing, bins=bins),
+        ColumnSpec(name="b", kind="categorical"),
+    ]
     columns = {"a": nothing, "b": texts("x", "y")}
     table = encode(fit(specs, columns), columns, ones(2))
     assert table.codebook.attributes[0].labels == (MISSING,)
     assert table.codes[0].tolist() == [0, 0]
-    assert encoding.write_cells(table, np.zeros_like(table.bits))["a"].tolist() == [MISSING, MISSING]
+    assert encoding.write_cells(table, np.zeros_like(table.bits))["a"].tolist() == [
+        MISSING,
+        MISSING,
+    ]
 
 
 def test_a_value_that_reads_like_missing_is_another_level():
@@ -330,7 +421,11 @@ def test_a_value_that_reads_like_missing_is_another_level():
 def meaning(attribute, code, hidden):
     """Levels that agree with every bit that shows, by definition."""
     own = bits_of(attribute, code)
-    return [level for level in range(attribute.levels) if (hidden | (bits_of(attribute, level) == own)).all()]
+    return [
+        level
+        for level in range(attribute.levels)
+        if (hidden | (bits_of(attribute, level) == own)).all()
+    ]
 
 
 @settings(max_examples=300, deadline=None)
@@ -357,10 +452,14 @@ def test_cells_survive_a_csv_file(pair):
     text = io.StringIO()
     csv.writer(text, quoting=csv.QUOTE_ALL).writerows(zip(*cells.values(), strict=True))
     again = zip(*csv.reader(io.StringIO(text.getvalue(), newline="")), strict=True)
-    for attribute, written, read in zip(table.codebook.attributes, cells.values(), again, strict=True):
+    for attribute, written, read in zip(
+        table.codebook.attributes, cells.values(), again, strict=True
+    ):
         before, after = (encoding.read_cells(attribute, list(part)) for part in (written, read))
         assert (before[1][before[0]] == after[1][after[0]]).all()
-    assert all("" not in column.tolist() for column in cells.values())  # empty would read as nothing
+    assert all(
+        "" not in column.tolist() for column in cells.values()
+    )  # empty would read as nothing
 
 
 @settings(max_examples=300, deadline=None)
@@ -373,7 +472,13 @@ def test_different_sets_have_different_cells(attribute):
     seen = {}
     for code in range(attribute.levels):
         codes = np.full((1, len(patterns)), code, dtype=np.int32)
-        table = BinaryTable(book, codes, encoding.pack(book, codes), codes[0], np.zeros((1, len(patterns)), dtype=np.bool_))
+        table = BinaryTable(
+            book,
+            codes,
+            encoding.pack(book, codes),
+            codes[0],
+            np.zeros((1, len(patterns)), dtype=np.bool_),
+        )
         cells = encoding.write_cells(table, packed(np.array(patterns)))[attribute.name]
         for text, pattern in zip(cells, patterns, strict=True):
             allowed = tuple(meaning(attribute, code, np.array(pattern)))
@@ -385,11 +490,22 @@ def test_different_sets_have_different_cells(attribute):
 
 
 def test_cells_by_hand():
-    specs = [ColumnSpec(name="set", kind="categorical"), ColumnSpec(name="range", kind="numeric", encoding="ordinal")]
+    specs = [
+        ColumnSpec(name="set", kind="categorical"),
+        ColumnSpec(name="range", kind="numeric", encoding="ordinal"),
+    ]
     columns = {"set": texts("a.b", "..", "x|y", "*"), "range": numbers(1, 2.5, -3, 40)}
     table = encode(fit(specs, columns), columns, ones(4))
     assert table.codebook.attributes[0].labels == ("*", "..", "a.b", "x|y")
-    flags = np.array([[0, 1, 1, 1, 0, 1, 0], [1, 1, 1, 1, 1, 1, 1], [0, 0, 0, 0, 1, 0, 0], [1, 0, 0, 1, 0, 0, 0]], dtype=bool)
+    flags = np.array(
+        [
+            [0, 1, 1, 1, 0, 1, 0],
+            [1, 1, 1, 1, 1, 1, 1],
+            [0, 0, 0, 0, 1, 0, 0],
+            [1, 0, 0, 1, 0, 0, 0],
+        ],
+        dtype=bool,
+    )
     cells = encoding.write_cells(table, packed(flags))
     assert cells["set"].tolist() == ["\\.\\.|a.b|x\\|y", "*", "x\\|y", "\\*|x\\|y"]
     assert cells["range"].tolist() == ["1..2.5", "*", "-3..1", "40"]
@@ -424,7 +540,10 @@ def test_cells_that_no_one_wrote_allow_nothing(text):
     assert levels.tolist() == [[False, False, False]]
 
 
-@pytest.mark.parametrize("text", ["b..a", "a...b", "a..", "..a", "a..z", "z..b", "a..b..c", "a|b", "a..*", "a\\..b", "a..b\n"])
+@pytest.mark.parametrize(
+    "text",
+    ["b..a", "a...b", "a..", "..a", "a..z", "z..b", "a..b..c", "a|b", "a..*", "a\\..b", "a..b\n"],
+)
 def test_intervals_that_no_one_wrote_allow_nothing(text):
     attribute = Attribute(name="c", kind="categorical", encoding="ordinal", labels=("a", "b", "c"))
     _, levels = encoding.read_cells(attribute, [text])
@@ -469,7 +588,9 @@ def test_outer_edges_are_single_persons_values_and_stay_inside():
 
 
 def test_a_published_codebook_explains_itself():
-    book = encode_one(ColumnSpec(name="a", kind="numeric", bins=2, weight=2.0), numbers(1, 2, 3, 4, np.nan)).codebook
+    book = encode_one(
+        ColumnSpec(name="a", kind="numeric", bins=2, weight=2.0), numbers(1, 2, 3, 4, np.nan)
+    ).codebook
     (entry,) = codebook_to_json(book)["attributes"]
     assert entry == {
         "name": "a",
@@ -513,11 +634,27 @@ def spec_of(**settings_):
 @pytest.mark.parametrize(
     ("spec", "values", "words"),
     [
-        (spec_of(kind="binary"), texts(MARK, "b", "c"), "column 'a' is binary but has 3 distinct values; use kind"),
-        (spec_of(order=("x", "y")), texts("x", MARK, MARK + "2"), "column 'a' has 2 distinct values that its 'order'"),
+        (
+            spec_of(kind="binary"),
+            texts(MARK, "b", "c"),
+            "column 'a' is binary but has 3 distinct values; use kind",
+        ),
+        (
+            spec_of(order=("x", "y")),
+            texts("x", MARK, MARK + "2"),
+            "column 'a' has 2 distinct values that its 'order'",
+        ),
         (spec_of(kind="numeric"), numbers(77319, np.inf), "column 'a' has 1 infinite values"),
-        (spec_of(kind="numeric", encoding="ordinal"), numbers(77319, 77319), "no quasi-identifier has more than one value"),
-        (spec_of(missing="refuse"), texts(MARK, None), "column 'a' has 1 missing values and the plan refuses them"),
+        (
+            spec_of(kind="numeric", encoding="ordinal"),
+            numbers(77319, 77319),
+            "no quasi-identifier has more than one value",
+        ),
+        (
+            spec_of(missing="refuse"),
+            texts(MARK, None),
+            "column 'a' has 1 missing values and the plan refuses them",
+        ),
     ],
 )
 def test_columns_that_do_not_fit_their_plan(spec, values, words):
@@ -527,12 +664,42 @@ def test_columns_that_do_not_fit_their_plan(spec, values, words):
 @pytest.mark.parametrize(
     ("spec", "first", "then", "words"),
     [
-        (spec_of(), texts("x", "y"), texts("x", MARK), "column 'a': 1 values that the codebook does not know"),
-        (spec_of(), texts("x", "y"), texts(None, "x"), "column 'a': 1 missing values, none in the codebook"),
-        (spec_of(kind="numeric"), numbers(1, 2), numbers(77319, 2), "column 'a': 1 values that the codebook does not know"),
-        (spec_of(kind="numeric", bins=2), numbers(1, 2), numbers(np.nan, 2), "column 'a': 1 missing values, none in the"),
-        (spec_of(kind="numeric", bins=2), numbers(np.nan, np.nan), numbers(77319, 2), "column 'a': 2 values that the codebook"),
-        (spec_of(kind="numeric"), numbers(np.nan, np.nan), numbers(77319, 2), "column 'a': 2 values that the codebook"),
+        (
+            spec_of(),
+            texts("x", "y"),
+            texts("x", MARK),
+            "column 'a': 1 values that the codebook does not know",
+        ),
+        (
+            spec_of(),
+            texts("x", "y"),
+            texts(None, "x"),
+            "column 'a': 1 missing values, none in the codebook",
+        ),
+        (
+            spec_of(kind="numeric"),
+            numbers(1, 2),
+            numbers(77319, 2),
+            "column 'a': 1 values that the codebook does not know",
+        ),
+        (
+            spec_of(kind="numeric", bins=2),
+            numbers(1, 2),
+            numbers(np.nan, 2),
+            "column 'a': 1 missing values, none in the",
+        ),
+        (
+            spec_of(kind="numeric", bins=2),
+            numbers(np.nan, np.nan),
+            numbers(77319, 2),
+            "column 'a': 2 values that the codebook",
+        ),
+        (
+            spec_of(kind="numeric"),
+            numbers(np.nan, np.nan),
+            numbers(77319, 2),
+            "column 'a': 2 values that the codebook",
+        ),
     ],
 )
 def test_values_that_the_codebook_does_not_know(spec, first, then, words):
@@ -544,11 +711,16 @@ def test_values_that_the_codebook_does_not_know(spec, first, then, words):
 @pytest.mark.parametrize("k", [[1], [0, 1], [1, 3], [1, -1], [1, 2, 2]])
 def test_k_of_another_shape_or_range(k):
     columns = {"a": texts("x", "y")}
-    refused(r"k must be 2 integers within 1\.\.2", lambda: encode(fit([spec_of()], columns), columns, np.array(k)))
+    refused(
+        r"k must be 2 integers within 1\.\.2",
+        lambda: encode(fit([spec_of()], columns), columns, np.array(k)),
+    )
 
 
 def test_what_holds_values_shows_none():
-    spec = ColumnSpec(name="a", kind="categorical", encoding="ordinal", order=(MARK, "b"), bins=(77319.0,))
+    spec = ColumnSpec(
+        name="a", kind="categorical", encoding="ordinal", order=(MARK, "b"), bins=(77319.0,)
+    )
     values = numbers(77319, 77319, 5, 6)
     book = encode_one(ColumnSpec(name="a", kind="numeric", bins=(10.0, 77319.5)), values).codebook
     assert "77319" not in repr(spec) + repr(book)

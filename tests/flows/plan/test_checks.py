@@ -19,19 +19,27 @@ SENSITIVE = {"diagnosis": {"role": "sensitive"}, "note": {"role": "sensitive", "
 
 def rows_with_numbers():
     """The note is a number that repeats: 0 .. 12, and some are missing."""
-    return [(*row[:5], "" if number % 11 == 0 else str(number * number % 13), row[6]) for number, row in enumerate(people())]
+    return [
+        (*row[:5], "" if number % 11 == 0 else str(number * number % 13), row[6])
+        for number, row in enumerate(people())
+    ]
 
 
 def slow(folder, source, name, ordered):
     """Worst crowd of a column by definition, from the CSV file."""
     fit = fits(folder, source)
     texts = [row[name] for row in released_rows(folder)]
-    values = sorted(set(texts), key=lambda text: (text != "", float(text) if ordered and text else 0, text))
+    values = sorted(
+        set(texts), key=lambda text: (text != "", float(text) if ordered and text else 0, text)
+    )
     ranks = [values.index(text) for text in texts]
     crowds = [dict(crowd) for crowd in naive.crowd_values(fit, ranks)]
     counts = [list(crowd.values()) for crowd in crowds]
     whole = [ranks.count(rank) / len(ranks) for rank in range(len(values))]
-    shares = [[crowd.get(rank, 0) / sum(crowd.values()) for rank in range(len(values))] for crowd in crowds]
+    shares = [
+        [crowd.get(rank, 0) / sum(crowd.values()) for rank in range(len(values))]
+        for crowd in crowds
+    ]
     distances = [naive.earth_movers_distance(share, whole, ordered) for share in shares]
     odds = [max(naive.recursive_odds(each, l) for each in counts) for l in range(2, 11)]
     return {
@@ -78,7 +86,11 @@ def test_people_whom_nobody_equals_are_counted(server, tmp_path):
     ages = {"age": {"role": "quasi", "kind": "numeric", "bins": "none"}}
     order = Order(tmp_path, columns=ages)
     alike = Counter(row[1:4] for row in people())
-    assert manifest(order.release())["protection"]["unique_records"] == sum(number == 1 for number in alike.values()) > 0
+    assert (
+        manifest(order.release())["protection"]["unique_records"]
+        == sum(number == 1 for number in alike.values())
+        > 0
+    )
 
 
 FLOORS = {
@@ -86,23 +98,36 @@ FLOORS = {
         {"l_diversity": {"column": "diagnosis", "l": 6}},
         r"column 'diagnosis': a crowd has \d distinct values?, l = 6",
     ),
-    "entropy": ({"l_diversity": [{"column": "diagnosis", "l": 5, "kind": "entropy"}]}, "values by entropy, l = 5 are required"),
+    "entropy": (
+        {"l_diversity": [{"column": "diagnosis", "l": 5, "kind": "entropy"}]},
+        "values by entropy, l = 5 are required",
+    ),
     "recursive": (
         {"l_diversity": {"column": "diagnosis", "l": 6, "kind": "recursive", "c": 2.0}},
         "a crowd's commonest value leads without limit, below c = 2.0 is required with l = 6",
     ),
-    "t": ({"t_closeness": {"column": "diagnosis", "t": 0.0}}, r"a crowd is 0\.\d+ away from the whole table, above t = 0"),
+    "t": (
+        {"t_closeness": {"column": "diagnosis", "t": 0.0}},
+        r"a crowd is 0\.\d+ away from the whole table, above t = 0",
+    ),
     "an attack": (
         {"max_attack_success": 0.01},
         r"the attack 'linkage' names the right row with a chance of 0\.\d+ on average, above checks\.max_attack_success",
     ),
-    "a column": ({"columns": {"age": 0.999}}, r"column 'age' keeps 0\.\d+ of its information, below checks\.columns = 0\.999"),
+    "a column": (
+        {"columns": {"age": 0.999}},
+        r"column 'age' keeps 0\.\d+ of its information, below checks\.columns = 0\.999",
+    ),
 }
 
 
 @pytest.mark.parametrize(("checks", "words"), FLOORS.values(), ids=FLOORS.keys())
-def test_what_falls_short_is_refused_and_easing_the_check_recomputes_nothing(server, tmp_path, checks, words):
-    order = Order(tmp_path, checks=checks).fix_seed()  # what a crowd tells depends on who sits where
+def test_what_falls_short_is_refused_and_easing_the_check_recomputes_nothing(
+    server, tmp_path, checks, words
+):
+    order = Order(
+        tmp_path, checks=checks
+    ).fix_seed()  # what a crowd tells depends on who sits where
     with pytest.raises(GuaranteeError, match=f"publication refused; .*{words}"):
         order.release()
     assert not order.releases.exists()
@@ -116,10 +141,15 @@ def test_what_falls_short_is_refused_and_easing_the_check_recomputes_nothing(ser
     assert order.stage_times() == times
     files = data_bytes(folder)
     order.write(checks=checks)
-    with pytest.raises(GuaranteeError, match=rf"v1 was published before and stays as it is; .*{words}.*ease \[checks\]"):
+    with pytest.raises(
+        GuaranteeError,
+        match=rf"v1 was published before and stays as it is; .*{words}.*ease \[checks\]",
+    ):
         order.release()
     found = audit_release(folder, order.plan)
-    assert [finding.guarantee for finding in found.findings if not finding.holds] == ["checks of the plan"]
+    assert [finding.guarantee for finding in found.findings if not finding.holds] == [
+        "checks of the plan"
+    ]
     assert data_bytes(folder) == files
     assert order.versions == ["v1"]
 
@@ -156,7 +186,8 @@ def test_rows_that_the_plan_leaves_out_are_counted(server, tmp_path):
     order = Order(tmp_path, columns=city, checks={"max_row_loss": 0.1})
     missing = sum(row[2] == "" for row in people())
     with pytest.raises(
-        GuaranteeError, match=rf"{missing} of 90 source rows are left out, more than checks\.max_row_loss = 0\.1"
+        GuaranteeError,
+        match=rf"{missing} of 90 source rows are left out, more than checks\.max_row_loss = 0\.1",
     ):
         order.release()
     order.write(checks={"max_row_loss": missing / 90})
@@ -166,7 +197,9 @@ def test_rows_that_the_plan_leaves_out_are_counted(server, tmp_path):
 
 def test_the_page_in_the_vault_says_what_was_refused_and_then_what_was_published(server, tmp_path):
     order = Order(tmp_path, checks={"max_row_loss": 0, "min_utility": 0.999})
-    with pytest.raises(GuaranteeError, match=r"utility 0\.\d+ is below .*: [0-9a-f]{16}/docs/index\.html$"):
+    with pytest.raises(
+        GuaranteeError, match=r"utility 0\.\d+ is below .*: [0-9a-f]{16}/docs/index\.html$"
+    ):
         order.release()
     page = order.run.path / "docs" / "index.html"
     refused = page.read_text()

@@ -70,7 +70,9 @@ def plan_at(tmp_path):
 
 @pytest.fixture
 def load(plan_at):
-    return lambda *additions, replace=(), overrides=(): ReleasePlan.load(plan_at(*additions, replace=replace), overrides)
+    return lambda *additions, replace=(), overrides=(): ReleasePlan.load(
+        plan_at(*additions, replace=replace), overrides
+    )
 
 
 # ---------------------------------------------------------------- understood
@@ -124,9 +126,17 @@ formats = ["parquet", "csv"]
     assert not plan.table_source.header
     assert plan.table_columns == (
         Column(
-            name="age", role="quasi", kind="numeric", spec=ColumnSpec(name="age", kind="numeric", encoding="ordinal", bins=10)
+            name="age",
+            role="quasi",
+            kind="numeric",
+            spec=ColumnSpec(name="age", kind="numeric", encoding="ordinal", bins=10),
         ),
-        Column(name="workclass", role="quasi", kind="categorical", spec=ColumnSpec(name="workclass", kind="categorical")),
+        Column(
+            name="workclass",
+            role="quasi",
+            kind="categorical",
+            spec=ColumnSpec(name="workclass", kind="categorical"),
+        ),
         Column(name="income", role="sensitive"),
     )
     assert plan.demand == Demand(uniform=(5, 100), seed=7)
@@ -146,7 +156,11 @@ formats = ["parquet", "csv"]
     assert plan.publish.vault == str(tmp_path / "vault")
 
 
-@pytest.mark.parametrize("path", sorted((Path(__file__).parents[3] / "examples").glob("*.toml")), ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path",
+    sorted((Path(__file__).parents[3] / "examples").glob("*.toml")),
+    ids=lambda path: path.name,
+)
 def test_the_examples_are_plans(path):
     assert ReleasePlan.load(path).quasi
 
@@ -154,7 +168,12 @@ def test_the_examples_are_plans(path):
 def test_defaults(load):
     plan = load()
     age, job = plan.quasi
-    assert (age.spec.bins, age.spec.encoding, age.spec.missing, age.spec.weight) == (10, "ordinal", "category", 1.0)
+    assert (age.spec.bins, age.spec.encoding, age.spec.missing, age.spec.weight) == (
+        10,
+        "ordinal",
+        "category",
+        1.0,
+    )
     assert (job.spec.bins, job.spec.encoding) == (None, "one-hot")
     assert plan.demand == Demand(constant=5)
     assert plan.publish.formats == ["parquet", "csv"]
@@ -164,15 +183,32 @@ def test_defaults(load):
 @pytest.mark.parametrize(
     ("settings_", "spec"),
     [
-        ('kind = "numeric"\nbins = "none"', {"kind": "numeric", "encoding": "ordinal", "bins": None}),
-        ('kind = "numeric"\nbins = {quantiles = 20}', {"kind": "numeric", "encoding": "ordinal", "bins": 20}),
-        ('kind = "numeric"\nbins = {edges = [18, 65.5]}', {"kind": "numeric", "encoding": "ordinal", "bins": (18.0, 65.5)}),
-        ('kind = "numeric"\nencoding = "one-hot"\nweight = 2', {"kind": "numeric", "bins": 10, "weight": 2.0}),
+        (
+            'kind = "numeric"\nbins = "none"',
+            {"kind": "numeric", "encoding": "ordinal", "bins": None},
+        ),
+        (
+            'kind = "numeric"\nbins = {quantiles = 20}',
+            {"kind": "numeric", "encoding": "ordinal", "bins": 20},
+        ),
+        (
+            'kind = "numeric"\nbins = {edges = [18, 65.5]}',
+            {"kind": "numeric", "encoding": "ordinal", "bins": (18.0, 65.5)},
+        ),
+        (
+            'kind = "numeric"\nencoding = "one-hot"\nweight = 2',
+            {"kind": "numeric", "bins": 10, "weight": 2.0},
+        ),
         ('kind = "date"\nformat = "%d.%m.%Y"', {"kind": "date", "encoding": "ordinal", "bins": 10}),
         ('kind = "binary"\nmissing = "drop"', {"kind": "binary", "missing": "drop"}),
         (
             'kind = "categorical"\nencoding = "ordinal"\norder = ["lo", "hi"]\nmissing = "all-hidden"',
-            {"kind": "categorical", "encoding": "ordinal", "order": ("lo", "hi"), "missing": "all-hidden"},
+            {
+                "kind": "categorical",
+                "encoding": "ordinal",
+                "order": ("lo", "hi"),
+                "missing": "all-hidden",
+            },
         ),
     ],
 )
@@ -188,7 +224,10 @@ def test_columns(load, settings_, spec):
     [
         ("7", Demand(constant=7)),
         ('{column = "job"}', Demand(column="job")),
-        ('{by = "job", levels = {IA = 10, "a b" = 3}, default = 4}', Demand(by="job", levels={"IA": 10, "a b": 3}, default=4)),
+        (
+            '{by = "job", levels = {IA = 10, "a b" = 3}, default = 4}',
+            Demand(by="job", levels={"IA": 10, "a b": 3}, default=4),
+        ),
         ('{by = "who", levels = {IA = 10}}', Demand(by="who", levels={"IA": 10})),
         ("{uniform = [2, 9]}", Demand(uniform=(2, 9))),
         ("{uniform = [2, 2], seed = 0}", Demand(uniform=(2, 2))),
@@ -209,9 +248,14 @@ def test_floors(load):
         max_attack_success=0.1,
     )
     several = "{column = 'income', l = 2, kind = 'recursive', c = 2}, {column = 'income', l = 4}"
-    plan = load(f"[checks]\nl_diversity = [{several}]\nt_closeness = {{column = 'income', t = 0.2}}")
+    plan = load(
+        f"[checks]\nl_diversity = [{several}]\nt_closeness = {{column = 'income', t = 0.2}}"
+    )
     assert plan.checks.floors == Floors(
-        l_diversity=(Diverse(column="income", l=2, kind="recursive", c=2.0), Diverse(column="income", l=4)),
+        l_diversity=(
+            Diverse(column="income", l=2, kind="recursive", c=2.0),
+            Diverse(column="income", l=4),
+        ),
         t_closeness=(Close(column="income", t=0.2),),
     )
     assert plan.sha256 == load().sha256
@@ -224,7 +268,12 @@ def test_a_plan_with_a_byte_order_mark(plan_at):
 
 
 def test_memory(load):
-    for text, expected in [("1 KiB", 1024), ("1.5gb", 1_500_000_000), ("12b", 12), (" 2MiB ", 2**21)]:
+    for text, expected in [
+        ("1 KiB", 1024),
+        ("1.5gb", 1_500_000_000),
+        ("12b", 12),
+        (" 2MiB ", 2**21),
+    ]:
         assert load(f'[compute]\nmemory = "{text}"').memory_bytes == expected
 
 
@@ -250,11 +299,20 @@ bins = {{edges = [77319]}}
     plan = load(
         secrets,
         replace=[
-            ('path = "people.csv"', f'uri = "postgresql://u:{MARK}@h/db"\nquery = "select {MARK}"\nmissing = ["{MARK}"]'),
+            (
+                'path = "people.csv"',
+                f'uri = "postgresql://u:{MARK}@h/db"\nquery = "select {MARK}"\nmissing = ["{MARK}"]',
+            ),
             ("k = 5", f'k = {{by = "job", levels = {{{MARK} = 77319}}, default = 5}}'),
         ],
     )
-    shown = repr(plan) + str(plan) + repr(plan.table_source) + repr(plan.table_columns) + repr(plan.demand)
+    shown = (
+        repr(plan)
+        + str(plan)
+        + repr(plan.table_source)
+        + repr(plan.table_columns)
+        + repr(plan.demand)
+    )
     assert MARK not in shown
     assert "77319" not in shown
 
@@ -262,29 +320,80 @@ bins = {{edges = [77319]}}
 # ---------------------------------------------------------------- refused
 
 WRONG = [
-    ('[columns.x]\nrole = "quasi"', "columns.x: role = 'quasi' needs a kind: numeric, date, categorical or binary"),
-    ('[columns.x]\nrole = "zq7"', "columns.x.role must be 'identifier', 'quasi', 'sensitive', 'keep' or 'drop'"),
+    (
+        '[columns.x]\nrole = "quasi"',
+        "columns.x: role = 'quasi' needs a kind: numeric, date, categorical or binary",
+    ),
+    (
+        '[columns.x]\nrole = "zq7"',
+        "columns.x.role must be 'identifier', 'quasi', 'sensitive', 'keep' or 'drop'",
+    ),
     ('[columns.x]\nkind = "numeric"', "columns.x.role is missing; it is required"),
-    ('[columns.x]\nrole = "quasi"\nkind = "zq7"', "columns.x.kind must be 'numeric', 'date', 'categorical' or 'binary'"),
-    ('[columns.x]\nrole = "keep"\nbins = "none"', "columns.x.bins belongs to role = 'quasi', this column has role = 'keep'"),
-    ('[columns.x]\nrole = "drop"\nmissing = "refuse"', "columns.x.missing belongs to role = 'quasi'"),
+    (
+        '[columns.x]\nrole = "quasi"\nkind = "zq7"',
+        "columns.x.kind must be 'numeric', 'date', 'categorical' or 'binary'",
+    ),
+    (
+        '[columns.x]\nrole = "keep"\nbins = "none"',
+        "columns.x.bins belongs to role = 'quasi', this column has role = 'keep'",
+    ),
+    (
+        '[columns.x]\nrole = "drop"\nmissing = "refuse"',
+        "columns.x.missing belongs to role = 'quasi'",
+    ),
     ('[columns.x]\nrole = "sensitive"\nweight = 1.0', "columns.x.weight belongs to role = 'quasi'"),
-    ('[columns.x]\nrole = "identifier"\norder = ["zq7"]', "columns.x.order belongs to role = 'quasi'"),
-    ('[columns.x]\nrole = "keep"\nencoding = "ordinal"', "columns.x.encoding belongs to role = 'quasi'"),
+    (
+        '[columns.x]\nrole = "identifier"\norder = ["zq7"]',
+        "columns.x.order belongs to role = 'quasi'",
+    ),
+    (
+        '[columns.x]\nrole = "keep"\nencoding = "ordinal"',
+        "columns.x.encoding belongs to role = 'quasi'",
+    ),
     ('[columns.x]\nrole = "keep"\nformat = "%zq7"', "columns.x.format belongs to kind = 'date'"),
-    ('[columns.x]\nrole = "quasi"\nkind = "binary"\nbins = "none"', "columns.x.bins belongs to kind = 'numeric' or 'date'"),
-    ('[columns.x]\nrole = "quasi"\nkind = "binary"\nencoding = "one-hot"', "columns.x.encoding: a binary column is one bit"),
-    ('[columns.x]\nrole = "quasi"\nkind = "numeric"\norder = ["zq7"]', "columns.x.order belongs to kind = 'categorical'"),
-    ('[columns.x]\nrole = "quasi"\nkind = "categorical"\nencoding = "ordinal"', "column 'x' is categorical and ordinal: give"),
-    ('[columns.x]\nrole = "quasi"\nkind = "categorical"\norder = ["zq7", "zq7"]', "column 'x': 'order' names a level more"),
-    ('[columns.x]\nrole = "quasi"\nkind = "categorical"\norder = [1]', r"columns.x.order.0 must be a text"),
-    ('[columns.x]\nrole = "quasi"\nkind = "numeric"\nweight = 0', "columns.x.weight must be greater than 0"),
-    ('[columns.x]\nrole = "quasi"\nkind = "numeric"\nweight = inf', "column 'x': weight must be a positive finite number"),
-    ('[columns.x]\nrole = "quasi"\nkind = "numeric"\nweight = "zq7"', "columns.x.weight must be a number"),
+    (
+        '[columns.x]\nrole = "quasi"\nkind = "binary"\nbins = "none"',
+        "columns.x.bins belongs to kind = 'numeric' or 'date'",
+    ),
+    (
+        '[columns.x]\nrole = "quasi"\nkind = "binary"\nencoding = "one-hot"',
+        "columns.x.encoding: a binary column is one bit",
+    ),
+    (
+        '[columns.x]\nrole = "quasi"\nkind = "numeric"\norder = ["zq7"]',
+        "columns.x.order belongs to kind = 'categorical'",
+    ),
+    (
+        '[columns.x]\nrole = "quasi"\nkind = "categorical"\nencoding = "ordinal"',
+        "column 'x' is categorical and ordinal: give",
+    ),
+    (
+        '[columns.x]\nrole = "quasi"\nkind = "categorical"\norder = ["zq7", "zq7"]',
+        "column 'x': 'order' names a level more",
+    ),
+    (
+        '[columns.x]\nrole = "quasi"\nkind = "categorical"\norder = [1]',
+        r"columns.x.order.0 must be a text",
+    ),
+    (
+        '[columns.x]\nrole = "quasi"\nkind = "numeric"\nweight = 0',
+        "columns.x.weight must be greater than 0",
+    ),
+    (
+        '[columns.x]\nrole = "quasi"\nkind = "numeric"\nweight = inf',
+        "column 'x': weight must be a positive finite number",
+    ),
+    (
+        '[columns.x]\nrole = "quasi"\nkind = "numeric"\nweight = "zq7"',
+        "columns.x.weight must be a number",
+    ),
     *(
         (f'[columns.x]\nrole = "quasi"\nkind = "numeric"\nbins = {bins}', words)
         for bins, words in [
-            ('"zq7"', "columns.x.bins must be 'deciles', 'none', {quantiles = number} or {edges = "),
+            (
+                '"zq7"',
+                "columns.x.bins must be 'deciles', 'none', {quantiles = number} or {edges = ",
+            ),
             ("10", "columns.x.bins must be 'deciles'"),
             ("{}", "columns.x.bins must be 'deciles'"),
             ("{quantiles = 5, edges = [77319]}", "columns.x.bins must be 'deciles'"),
@@ -297,7 +406,10 @@ WRONG = [
             ("{edges = [77319, inf]}", "columns.x.bins must be 'deciles'"),
             ("{edges = [nan]}", "columns.x.bins must be 'deciles'"),
             ("{quantiles = 1}", "column 'x': quantiles must be at least 2"),
-            ("{quantiles = 10000000000}", "column 'x': quantiles must be at least 2 and at most 65536"),
+            (
+                "{quantiles = 10000000000}",
+                "column 'x': quantiles must be at least 2 and at most 65536",
+            ),
             ("{edges = []}", "column 'x': edges must be given in increasing order, at least one"),
             ("{edges = [77319, 5]}", "column 'x': edges must be given in increasing order"),
             ("{edges = [77319, 77319]}", "column 'x': edges must be given in increasing order"),
@@ -307,28 +419,52 @@ WRONG = [
         '[columns.key]\nrole = "keep"',
         "columns.key: a release has a column of this name already; rename it in the source or drop",
     ),
-    ('[columns.""]\nrole = "keep"', 'columns."": a released column needs a name; give it one in the source or drop it'),
+    (
+        '[columns.""]\nrole = "keep"',
+        'columns."": a released column needs a name; give it one in the source or drop it',
+    ),
     (
         "[column.x]\nrole = 'keep'",
         "unknown key column; allowed: name, source, columns, privacy, anonymizer, compute, checks, publ",
     ),
-    ('[columns.x]\nroll = "keep"\nrole = "keep"', "unknown key columns.x.roll; allowed: role, kind, bins, encoding, order"),
-    ("[publish]\nfolder = 'zq7'", "unknown key publish.folder; allowed: path, vault, formats, allow_second_release"),
-    ("[publish]\nledger = 'sqlite:///zq7'", "publish.ledger must start with postgresql://; without it the ledger lies in"),
+    (
+        '[columns.x]\nroll = "keep"\nrole = "keep"',
+        "unknown key columns.x.roll; allowed: role, kind, bins, encoding, order",
+    ),
+    (
+        "[publish]\nfolder = 'zq7'",
+        "unknown key publish.folder; allowed: path, vault, formats, allow_second_release",
+    ),
+    (
+        "[publish]\nledger = 'sqlite:///zq7'",
+        "publish.ledger must start with postgresql://; without it the ledger lies in",
+    ),
     ("[publish]\nformats = ['zq7']", "publish.formats.0 must be 'parquet' or 'csv'"),
     ("[publish]\nformats = []", "publish.formats must not be empty"),
     ("[publish]\npath = 77319", "publish.path must be a text"),
     ("[compute]\nscheduler = 'tcp://zq7:1'", "compute.scheduler belongs to engine = 'dask'"),
     ("[compute]\nworkers = 77319", "compute.workers belongs to engine = 'dask'"),
-    ("[compute]\nengine = 'dask'\nworkers = 0", "compute.workers must be greater than or equal to 1"),
-    ("[compute]\nengine = 'dask'\nscheduler = 'zq7'", "compute.scheduler must be an address like 'tcp://host:8786' or"),
-    ("[compute]\nengine = 'dask'\nscheduler = 'tcp://zq7@h:1'", "compute.scheduler must be an address like"),
+    (
+        "[compute]\nengine = 'dask'\nworkers = 0",
+        "compute.workers must be greater than or equal to 1",
+    ),
+    (
+        "[compute]\nengine = 'dask'\nscheduler = 'zq7'",
+        "compute.scheduler must be an address like 'tcp://host:8786' or",
+    ),
+    (
+        "[compute]\nengine = 'dask'\nscheduler = 'tcp://zq7@h:1'",
+        "compute.scheduler must be an address like",
+    ),
     (
         "[compute]\nengine = 'dask'\nscheduler = 'tls://zq7:8786'\nworkers = 77319",
         "compute.workers is for a cluster of this machine; that of compute.scheduler has its own",
     ),
     ("[compute]\nengine = 'zq7'", "compute.engine must be 'local', 'mpi' or 'dask'"),
-    ("[compute]\nengine = 'mpi'", "compute.engine = 'mpi' needs compute.cluster, e.g. {launcher = 'mpirun'"),
+    (
+        "[compute]\nengine = 'mpi'",
+        "compute.engine = 'mpi' needs compute.cluster, e.g. {launcher = 'mpirun'",
+    ),
     ("[compute]\ncluster = {launcher = 'slurm'}", "compute.cluster belongs to engine = 'mpi'"),
     (
         "[compute]\nengine = 'mpi'\nthreads = 2\ncluster = {launcher = 'slurm'}",
@@ -347,23 +483,41 @@ WRONG = [
                 "launcher = 'slurm'\nnode = 1",
                 "unknown key compute.cluster.node; allowed: launcher, nodes, tasks_per_node, cores_",
             ),
-            ("launcher = 'slurm'\nnodes = 0", "compute.cluster.nodes must be greater than or equal to 1"),
+            (
+                "launcher = 'slurm'\nnodes = 0",
+                "compute.cluster.nodes must be greater than or equal to 1",
+            ),
             (
                 "launcher = 'mpirun'\nnodes = 2",
                 "compute.cluster.nodes: launcher = 'mpirun' uses this machine only; set nodes = 1",
             ),
-            ("launcher = 'mpirun'\npartition = 'x'", "compute.cluster.partition belongs to launcher = 'slurm'"),
+            (
+                "launcher = 'mpirun'\npartition = 'x'",
+                "compute.cluster.partition belongs to launcher = 'slurm'",
+            ),
             ("launcher = 'slurm'\nmpi = 'pmi2'", "compute.cluster.mpi belongs to start = 'srun'"),
-            ("launcher = 'slurm'\npartition = 'a; zq7'", "compute.cluster.partition must be letters, digits and"),
-            ("launcher = 'slurm'\noptions = {array = '1-9'}", "compute.cluster.options.array is not for a plan to say"),
+            (
+                "launcher = 'slurm'\npartition = 'a; zq7'",
+                "compute.cluster.partition must be letters, digits and",
+            ),
+            (
+                "launcher = 'slurm'\noptions = {array = '1-9'}",
+                "compute.cluster.options.array is not for a plan to say",
+            ),
             *(
-                (f"launcher = 'slurm'\ntime_limit = '{limit}'", "compute.cluster.time_limit must be like '12:30:00', '2-00:00")
+                (
+                    f"launcher = 'slurm'\ntime_limit = '{limit}'",
+                    "compute.cluster.time_limit must be like '12:30:00', '2-00:00",
+                )
                 for limit in ("", "77319", "0h", "1:99:00", "9999999d", "-1h")
             ),
         )
     ),
     ("[compute]\nthreads = -77319", "compute.threads must be greater than or equal to 0"),
-    ("[compute]\nmemory = 'zq7'", "compute.memory must be a number and a unit, e.g. '4GiB'; units: b, kib"),
+    (
+        "[compute]\nmemory = 'zq7'",
+        "compute.memory must be a number and a unit, e.g. '4GiB'; units: b, kib",
+    ),
     ("[compute]\nmemory = '4 zq7'", "compute.memory must be a number and a unit"),
     ("[compute]\nmemory = 77319", "compute.memory must be a text"),
     (f"[compute]\nmemory = '{'9' * 400}GiB'", "compute.memory must be a number and a unit"),
@@ -373,54 +527,114 @@ WRONG = [
         "unknown key checks.min_k; allowed: min_utility, columns, l_diversity, t_closeness, max_row_loss, drift, "
         "max_attack_success",
     ),
-    ("[checks]\nmax_attack_success = 2", "checks.max_attack_success must be less than or equal to 1"),
+    (
+        "[checks]\nmax_attack_success = 2",
+        "checks.max_attack_success must be less than or equal to 1",
+    ),
     ("[checks]\nmax_row_loss = -1", "checks.max_row_loss must be greater than or equal to 0"),
     ("[checks]\nl_diversity = 3", "checks.l_diversity must be a list"),
-    ("[checks]\ncolumns = {zq7 = 0.5}", r"checks.columns names a column that \[columns\] does not; allowed: age, job"),
-    ("[checks]\ncolumns = {income = 0.5}", "checks.columns: column 'income' is no quasi-identifier, it has role = 'sensitive'"),
+    (
+        "[checks]\ncolumns = {zq7 = 0.5}",
+        r"checks.columns names a column that \[columns\] does not; allowed: age, job",
+    ),
+    (
+        "[checks]\ncolumns = {income = 0.5}",
+        "checks.columns: column 'income' is no quasi-identifier, it has role = 'sensitive'",
+    ),
     ("[checks]\ncolumns = {age = 77319}", "checks.columns.age must be less than or equal to 1"),
     *(
         (f"[checks]\nl_diversity = {{{asked}}}", words)
         for asked, words in (
-            ("column = 'zq7', l = 3", r"checks.l_diversity names a column that \[columns\] does not; allowed: income"),
-            ("column = 'age', l = 3", "checks.l_diversity: column 'age' is not sensitive, it has role = 'quasi'; allowed: inc"),
+            (
+                "column = 'zq7', l = 3",
+                r"checks.l_diversity names a column that \[columns\] does not; allowed: income",
+            ),
+            (
+                "column = 'age', l = 3",
+                "checks.l_diversity: column 'age' is not sensitive, it has role = 'quasi'; allowed: inc",
+            ),
             ("column = 'income'", "checks.l_diversity.0.l is missing; it is required"),
-            ("column = 'income', l = 1", "checks.l_diversity.0.l must be greater than or equal to 2"),
-            ("column = 'income', l = 2, m = 3", "unknown key checks.l_diversity.0.m; allowed: column, l, kind, c"),
-            ("column = 'income', l = 2, kind = 'zq7'", "checks.l_diversity.0.kind must be 'distinct', 'entropy' or 'recursiv"),
-            ("column = 'income', l = 2, c = 2.0", "checks.l_diversity: c belongs to kind = 'recursive', which needs one"),
+            (
+                "column = 'income', l = 1",
+                "checks.l_diversity.0.l must be greater than or equal to 2",
+            ),
+            (
+                "column = 'income', l = 2, m = 3",
+                "unknown key checks.l_diversity.0.m; allowed: column, l, kind, c",
+            ),
+            (
+                "column = 'income', l = 2, kind = 'zq7'",
+                "checks.l_diversity.0.kind must be 'distinct', 'entropy' or 'recursiv",
+            ),
+            (
+                "column = 'income', l = 2, c = 2.0",
+                "checks.l_diversity: c belongs to kind = 'recursive', which needs one",
+            ),
             (
                 "column = 'income', l = 2, kind = 'recursive'",
                 "checks.l_diversity: c belongs to kind = 'recursive', which needs",
             ),
-            ("column = 'income', l = 11, kind = 'recursive', c = 2", "'recursive' is measured up to l = 10; lower l"),
-            ("column = 'income', l = 2, kind = 'recursive', c = inf", "checks.l_diversity.0.c must be a finite number"),
+            (
+                "column = 'income', l = 11, kind = 'recursive', c = 2",
+                "'recursive' is measured up to l = 10; lower l",
+            ),
+            (
+                "column = 'income', l = 2, kind = 'recursive', c = inf",
+                "checks.l_diversity.0.c must be a finite number",
+            ),
         )
     ),
-    ("[checks]\nt_closeness = {column = 'income', t = 1.5}", "checks.t_closeness.0.t must be less than or equal to 1"),
-    ("[checks]\nt_closeness = [{column = 'who', t = 0.5}]", "checks.t_closeness: column 'who' is not sensitive"),
+    (
+        "[checks]\nt_closeness = {column = 'income', t = 1.5}",
+        "checks.t_closeness.0.t must be less than or equal to 1",
+    ),
+    (
+        "[checks]\nt_closeness = [{column = 'who', t = 0.5}]",
+        "checks.t_closeness: column 'who' is not sensitive",
+    ),
     ("[publish]\napproval = 'zq7'", "publish.approval must be 'none' or 'required'"),
     ("[publish]\napproval = true", "publish.approval must be 'none' or 'required'"),
-    ("[publish]\napproval_timeout = '7d'", "publish.approval_timeout belongs to approval = 'required'"),
+    (
+        "[publish]\napproval_timeout = '7d'",
+        "publish.approval_timeout belongs to approval = 'required'",
+    ),
     *(
-        (f"[publish]\napproval = 'required'\napproval_timeout = '{time}'", "publish.approval_timeout must be like '7d', '36h'")
+        (
+            f"[publish]\napproval = 'required'\napproval_timeout = '{time}'",
+            "publish.approval_timeout must be like '7d', '36h'",
+        )
         for time in ("", "zq7", "0d", "7", "1000d", "99999999d", "7 d", "12:00:00")
     ),
     ("[anonymizer]\nname = 'zq7'", "anonymizer.name is not known; allowed: adaptive"),
     ("[anonymizer]\nname = ['zq7']", "anonymizer.name is not known; allowed: adaptive"),
-    ("[anonymizer]\neps = 77319", "unknown key anonymizer.eps; allowed: name, epsilon, schedule, reclaim, weights, cover, "),
+    (
+        "[anonymizer]\neps = 77319",
+        "unknown key anonymizer.eps; allowed: name, epsilon, schedule, reclaim, weights, cover, ",
+    ),
     ("[anonymizer]\nepsilon = 'zq7'", "anonymizer.epsilon must be a number"),
     ("[anonymizer]\nepsilon = true", "anonymizer.epsilon must be a number"),
-    ("[anonymizer]\nepsilon = -77319.0", r"\[anonymizer\] epsilon must be a positive finite number"),
-    ("[anonymizer]\nschedule = 'zq7'", r"\[anonymizer\] schedule must be 'multilevel', 'falling' or 'fixed'"),
+    (
+        "[anonymizer]\nepsilon = -77319.0",
+        r"\[anonymizer\] epsilon must be a positive finite number",
+    ),
+    (
+        "[anonymizer]\nschedule = 'zq7'",
+        r"\[anonymizer\] schedule must be 'multilevel', 'falling' or 'fixed'",
+    ),
     ("[anonymizer]\nreclaim = 1", "anonymizer.reclaim must be true or false"),
-    ("[anonymizer]\nweights = 'zq7'", r"\[anonymizer\] weights must be 'columns', 'cells' or 'bits'"),
+    (
+        "[anonymizer]\nweights = 'zq7'",
+        r"\[anonymizer\] weights must be 'columns', 'cells' or 'bits'",
+    ),
     (
         "[anonymizer]\ncover = 'zq7'",
         r"\[anonymizer\] cover must be one of mce, s-lse, nearest, lse, exact, b-matching, ",
     ),
     ("[anonymizer]\ncover = 77319", "anonymizer.cover must be a text"),
-    ("[anonymizer]\npatience = 0", r"\[anonymizer\] max_iterations and patience must be at least 1"),
+    (
+        "[anonymizer]\npatience = 0",
+        r"\[anonymizer\] max_iterations and patience must be at least 1",
+    ),
     ("[anonymizer]\npatience = 1.5", "anonymizer.patience must be a whole number"),
 ]
 
@@ -440,12 +654,21 @@ def test_plans_that_cannot_be_followed(load, addition, words):
         ("{}", "privacy.k must be a whole number"),
         ("{seed = 7}", "privacy.k must be a whole number"),
         ('{column = "age", by = "job"}', "privacy.k must be a whole number"),
-        ('{kolumn = "age"}', "unknown key privacy.k.kolumn; allowed: column, by, levels, default, uniform, seed"),
+        (
+            '{kolumn = "age"}',
+            "unknown key privacy.k.kolumn; allowed: column, by, levels, default, uniform, seed",
+        ),
         ("{column = 77319}", "privacy.k.column must be the name of a column"),
         ("{by = 77319}", "privacy.k.by must be the name of a column"),
         ('{by = "job", levels = 77319}', "privacy.k.levels must be a table of whole numbers"),
-        ('{by = "job", levels = {zq7 = "zq7"}}', "privacy.k.levels must be a table of whole numbers"),
-        ('{by = "job", levels = {zq7 = true}}', "privacy.k.levels must be a table of whole numbers"),
+        (
+            '{by = "job", levels = {zq7 = "zq7"}}',
+            "privacy.k.levels must be a table of whole numbers",
+        ),
+        (
+            '{by = "job", levels = {zq7 = true}}',
+            "privacy.k.levels must be a table of whole numbers",
+        ),
         ('{by = "job", levels = {zq7 = 0}}', "every k must be at least 1"),
         ('{by = "job", default = "zq7"}', "privacy.k.default must be a whole number"),
         ("{uniform = 77319}", r"privacy.k.uniform must be \[lowest, highest\]"),
@@ -454,10 +677,22 @@ def test_plans_that_cannot_be_followed(load, addition, words):
         ("{uniform = [1, 2, 77319]}", r"privacy.k.uniform must be \[lowest, highest\]"),
         ("{uniform = [77319, 1]}", "lo <= hi"),
         ("{uniform = [1, 5], seed = -77319}", "seed of uniform k must be at least 0"),
-        ("{uniform = [1, 5], default = 77319}", "privacy.k.default does not belong to privacy.k.uniform; privacy.k must be"),
-        ('{column = "age", default = 77319}', "privacy.k.default does not belong to privacy.k.column"),
-        ('{by = "job", default = 5, seed = 77319}', "privacy.k.seed does not belong to privacy.k.by"),
-        ('{column = "zq7"}', "privacy.k names a column that .columns. does not; allowed: who, age, job, income"),
+        (
+            "{uniform = [1, 5], default = 77319}",
+            "privacy.k.default does not belong to privacy.k.uniform; privacy.k must be",
+        ),
+        (
+            '{column = "age", default = 77319}',
+            "privacy.k.default does not belong to privacy.k.column",
+        ),
+        (
+            '{by = "job", default = 5, seed = 77319}',
+            "privacy.k.seed does not belong to privacy.k.by",
+        ),
+        (
+            '{column = "zq7"}',
+            "privacy.k names a column that .columns. does not; allowed: who, age, job, income",
+        ),
         ('{by = "zq7", default = 1}', "privacy.k names a column that .columns. does not"),
         ("0", "every k must be at least 1"),
         ("-77319", "every k must be at least 1"),
@@ -472,17 +707,26 @@ def test_demands_that_cannot_be_met(load, k, words):
     ("source", "words"),
     [
         ("", "source needs either 'path' or 'uri' with 'query'"),
-        ('path = "zq7.csv"\nuri = "sqlite:///zq7"\nquery = "zq7"', "source needs either 'path' or 'uri' with 'query'"),
+        (
+            'path = "zq7.csv"\nuri = "sqlite:///zq7"\nquery = "zq7"',
+            "source needs either 'path' or 'uri' with 'query'",
+        ),
         ('uri = "sqlite:///zq7"', "source.uri and source.query go together"),
         ('path = "zq7.csv"\nquery = "zq7"', "source.uri and source.query go together"),
-        ('uri = "mysql://u:zq7@h/db"\nquery = "zq7"', "source.uri must start with sqlite:/// or postgresql://"),
+        (
+            'uri = "mysql://u:zq7@h/db"\nquery = "zq7"',
+            "source.uri must start with sqlite:/// or postgresql://",
+        ),
         ('uri = "sqlite://zq7.db"\nquery = "zq7"', "source.uri must start with sqlite:///"),
         ("path = 77319", "source.path must be a text"),
         ("uri = 77319", "source.uri must be a text"),
         ('path = "a"\nheader = "zq7"', "source.header must be true or false"),
         ('path = "a"\nmissing = "zq7"', "source.missing must be a list"),
         ('path = "a"\nmissing = [77319]', "source.missing.0 must be a text"),
-        ('path = "a"\nencoding = "zq7"', "unknown key source.encoding; allowed: path, uri, query, header, separator, missing"),
+        (
+            'path = "a"\nencoding = "zq7"',
+            "unknown key source.encoding; allowed: path, uri, query, header, separator, missing",
+        ),
         *(
             (f'path = "a"\nseparator = "{sign}"', "source.separator must be one ASCII")
             for sign in ("", "zq7", "§", "\\n", '\\"')
@@ -501,18 +745,31 @@ def test_names_become_folders(load, name):
 
 def test_names_are_no_longer_than_those_of_files(load, tmp_path):
     assert load(overrides=["name=" + 200 * "x"]).freeze(tmp_path / "plans").is_file()
-    refused("name must be at most 200 characters long", lambda: load(overrides=["name=" + 201 * "x"]), "xx")
+    refused(
+        "name must be at most 200 characters long",
+        lambda: load(overrides=["name=" + 201 * "x"]),
+        "xx",
+    )
 
 
 def test_missing_parts_are_named(load):
-    assert "name is missing; it is required" in refused("missing", lambda: load(replace=[('name = "people"', "")]))
-    assert "privacy is missing" in refused("missing", lambda: load(replace=[("[privacy]\nk = 5", "")]))
-    words = refused("no column has role = 'quasi'", lambda: load(replace=[('"quasi"\nkind', '"keep"\nkind')]))
+    assert "name is missing; it is required" in refused(
+        "missing", lambda: load(replace=[('name = "people"', "")])
+    )
+    assert "privacy is missing" in refused(
+        "missing", lambda: load(replace=[("[privacy]\nk = 5", "")])
+    )
+    words = refused(
+        "no column has role = 'quasi'", lambda: load(replace=[('"quasi"\nkind', '"keep"\nkind')])
+    )
     assert "at least one quasi-identifier" in words
 
 
 def test_several_faults_are_said_at_once(load):
-    words = refused("unknown key", lambda: load("[checks]\nfoo = 1\n[compute]\nbar = 2", replace=[('"sensitive"', '"zq7"')]))
+    words = refused(
+        "unknown key",
+        lambda: load("[checks]\nfoo = 1\n[compute]\nbar = 2", replace=[('"sensitive"', '"zq7"')]),
+    )
     assert "checks.foo" in words
     assert "compute.bar" in words
     assert "columns.income.role" in words
@@ -538,10 +795,14 @@ def test_files_that_are_no_plan(tmp_path, content, words):
 
 def test_plans_that_are_not_there(tmp_path):
     for path in (tmp_path / "none.toml", tmp_path):
-        refused("cannot be read; give the path of a TOML file", lambda path=path: ReleasePlan.load(path))
+        refused(
+            "cannot be read; give the path of a TOML file", lambda path=path: ReleasePlan.load(path)
+        )
 
 
-@pytest.mark.parametrize("content", [f'["{MARK}"]', f'"{MARK}"', f"{{{MARK}", "null", '{"name": "zq7"}'])
+@pytest.mark.parametrize(
+    "content", [f'["{MARK}"]', f'"{MARK}"', f"{{{MARK}", "null", '{"name": "zq7"}']
+)
 def test_frozen_plans_that_are_none(tmp_path, content):
     path = tmp_path / "plan.json"
     path.write_text(content)
@@ -556,23 +817,34 @@ def test_headers(load):
     plan.check_header(["income", "job", "age", "who"])
     plan.check_header(4)
     words = refused(
-        "the plan does not name: zip, city; give each a role", lambda: plan.check_header(["who", "zip", "city", "age"])
+        "the plan does not name: zip, city; give each a role",
+        lambda: plan.check_header(["who", "zip", "city", "age"]),
     )
     assert "identifier, quasi, sensitive, keep or drop" in words
     refused(
-        "the source does not have: job, income; mend the source, or take them out", lambda: plan.check_header(["who", "age"])
+        "the source does not have: job, income; mend the source, or take them out",
+        lambda: plan.check_header(["who", "age"]),
     )
     refused(
         r"does not have: job; .* does not name: trade; give each a role",
         lambda: plan.check_header(["income", "trade", "age", "who"]),
     )
-    refused(r"\[columns\] names 4 columns, the source has 3; without a header each", lambda: plan.check_header(3))
+    refused(
+        r"\[columns\] names 4 columns, the source has 3; without a header each",
+        lambda: plan.check_header(3),
+    )
 
 
 def test_a_first_row_that_shares_no_name_is_not_quoted(load):
     """It is a record where the file has no header and the plan forgot to say so."""
     words = "the 4 fields of the source's first row are names of none of the 4 columns; set source.header = false"
-    refused(words, lambda: load().check_header([f"{MARK} ann", "31", MARK, "50000"]), "ann", "31", "50000")
+    refused(
+        words,
+        lambda: load().check_header([f"{MARK} ann", "31", MARK, "50000"]),
+        "ann",
+        "31",
+        "50000",
+    )
 
 
 def test_columns_of_a_typed_file_are_names(load):
@@ -614,12 +886,20 @@ def test_columns_of_a_typed_file_are_names(load):
         ("checks.min_utility=0.5", lambda p: p.checks.min_utility, 0.5),
         ("publish.allow_second_release=true", lambda p: p.publish.allow_second_release, True),
         ("publish.approval=required", lambda p: p.publish.time_to_approve, timedelta(days=7)),
-        ("publish={approval='required', approval_timeout='1d12h'}", lambda p: p.publish.time_to_approve, timedelta(hours=36)),
+        (
+            "publish={approval='required', approval_timeout='1d12h'}",
+            lambda p: p.publish.time_to_approve,
+            timedelta(hours=36),
+        ),
         ("publish.ledger=postgresql://u@h/d", lambda p: p.publish.ledger, "postgresql://u@h/d"),
     ],
 )
 def test_every_key_can_be_set(load, override, found, expected):
-    replace = [('role = "quasi"\nkind = "categorical"', 'role = "keep"')] if "columns.job={" in override else []
+    replace = (
+        [('role = "quasi"\nkind = "categorical"', 'role = "keep"')]
+        if "columns.job={" in override
+        else []
+    )
     plan = load(replace=replace, overrides=[override])
     assert found(plan) == expected
     assert plan.columns["age"].kind == "numeric"  # what was not named stays
@@ -627,7 +907,14 @@ def test_every_key_can_be_set(load, override, found, expected):
 
 def test_values_may_hold_anything(load):
     database = [('path = "people.csv"', 'uri = "sqlite:///x.db"\nquery = "select 1"')]
-    for query in ("select * from t where a = 'b=c' # \U0001f600\x7f", "select a,\n b", 'say "hi"', "\\", "[1,", "{"):
+    for query in (
+        "select * from t where a = 'b=c' # \U0001f600\x7f",
+        "select a,\n b",
+        'say "hi"',
+        "\\",
+        "[1,",
+        "{",
+    ):
         assert load(replace=database, overrides=[f"source.query={query}"]).source.query == query
     uri = "postgresql://u:p=#1@h/db?sslmode=require"
     assert load(replace=database, overrides=[f"source.uri={uri}"]).source.uri == uri
@@ -643,7 +930,10 @@ def test_any_column_name_can_be_set(tmp_path_factory, name, value):
 
     path = tmp_path_factory.getbasetemp() / "any.toml"
     path.write_text(PLAN, encoding="utf-8")
-    overrides = [f"columns.{toml_text(name)}.role=identifier", f"source.missing=[{toml_text(value)}]"]
+    overrides = [
+        f"columns.{toml_text(name)}.role=identifier",
+        f"source.missing=[{toml_text(value)}]",
+    ]
     plan = ReleasePlan.load(path, overrides)
     assert plan.columns[name].role == "identifier"
     assert plan.source.missing == [value]
@@ -652,7 +942,13 @@ def test_any_column_name_can_be_set(tmp_path_factory, name, value):
 def test_later_overrides_win_and_forms_replace_each_other(load):
     plan = load(overrides=["privacy.k=9", "privacy.k={uniform=[2, 8], seed=3}", "privacy.k.seed=4"])
     assert plan.demand == Demand(uniform=(2, 8), seed=4)
-    plan = load(overrides=['privacy.k={by="job", levels={IA=3}, default=2}', "privacy.k.levels.NY=4", "privacy.k.default=6"])
+    plan = load(
+        overrides=[
+            'privacy.k={by="job", levels={IA=3}, default=2}',
+            "privacy.k.levels.NY=4",
+            "privacy.k.default=6",
+        ]
+    )
     assert plan.demand == Demand(by="job", levels={"IA": 3, "NY": 4}, default=6)
     plan = load(overrides=['privacy.k={by="job", default=2}', "privacy.k.column=job"])
     assert plan.demand == Demand(column="job")
@@ -713,7 +1009,10 @@ def test_paths_start_where_they_were_written(plan_at, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("key", ["source.path", "publish.path", "publish.vault"])
 def test_the_home_of_nobody_is_no_place(load, key):
-    refused(f"{key} starts at the home of a user that this machine does not know", lambda: load(overrides=[f"{key}=~zq7/a"]))
+    refused(
+        f"{key} starts at the home of a user that this machine does not know",
+        lambda: load(overrides=[f"{key}=~zq7/a"]),
+    )
 
 
 @pytest.mark.parametrize(
@@ -739,19 +1038,28 @@ def test_a_vault_among_the_releases_is_refused(plan_at, tmp_path, path, vault, w
     refused(f"publish.path and publish.vault {words}", lambda: ReleasePlan.load(plan))
 
 
-@pytest.mark.parametrize(("path", "vault"), [("all", "all-vault"), ("all/releases", "all/vault"), ("link", "vault")])
+@pytest.mark.parametrize(
+    ("path", "vault"), [("all", "all-vault"), ("all/releases", "all/vault"), ("link", "vault")]
+)
 def test_a_vault_beside_the_releases_is_taken(plan_at, tmp_path, path, vault):
     (tmp_path / "plans" / "all").mkdir(parents=True)
     (tmp_path / "plans" / "link").symlink_to("all")
-    assert ReleasePlan.load(plan_at(f"[publish]\npath = {path!r}\nvault = {vault!r}")).publish.vault.endswith(vault)
+    assert ReleasePlan.load(
+        plan_at(f"[publish]\npath = {path!r}\nvault = {vault!r}")
+    ).publish.vault.endswith(vault)
 
 
 def test_sqlite_paths_start_where_they_were_written(plan_at, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     path = plan_at(replace=[('path = "people.csv"', 'uri = "sqlite:///x.db"\nquery = "q"')])
     assert ReleasePlan.load(path).source.uri == f"sqlite:///{tmp_path}/plans/x.db"
-    assert ReleasePlan.load(path, ["source.uri=sqlite:///x.db"]).source.uri == f"sqlite:///{tmp_path}/x.db"
-    assert ReleasePlan.load(path, ["source.uri=sqlite:////a/x.db"]).source.uri == "sqlite:////a/x.db"
+    assert (
+        ReleasePlan.load(path, ["source.uri=sqlite:///x.db"]).source.uri
+        == f"sqlite:///{tmp_path}/x.db"
+    )
+    assert (
+        ReleasePlan.load(path, ["source.uri=sqlite:////a/x.db"]).source.uri == "sqlite:////a/x.db"
+    )
 
 
 # ---------------------------------------------------------------- freezing and hashing
@@ -784,9 +1092,15 @@ t_closeness = [{column = "income", t = 0.5}]
 """
 
 
-@pytest.mark.parametrize("k", ["5", "{uniform = [2, 9], seed = 3}", '{by = "job", levels = {"a b" = 3}, default = 4}'])
+@pytest.mark.parametrize(
+    "k", ["5", "{uniform = [2, 9], seed = 3}", '{by = "job", levels = {"a b" = 3}, default = 4}']
+)
 def test_a_frozen_plan_is_the_plan(load, tmp_path, monkeypatch, k):
-    plan = load(RICH, replace=[("k = 5", f"k = {k}")], overrides=["source.missing=['?']", "privacy.infeasible=drop"])
+    plan = load(
+        RICH,
+        replace=[("k = 5", f"k = {k}")],
+        overrides=["source.missing=['?']", "privacy.infeasible=drop"],
+    )
     frozen = plan.freeze(tmp_path / "vault" / "plans")
     monkeypatch.chdir("/")
     again = ReleasePlan.load(frozen)
@@ -822,7 +1136,19 @@ options = {constraint = "avx512"}
 
 def test_a_cluster_reaches_the_jobs_and_changes_no_hash(load, tmp_path):
     plan = load(CLUSTER)
-    wanted = Cluster("slurm", 2, 3, 4, "long", None, timedelta(hours=26), "srun", "pmi2", 3, (("constraint", "avx512"),))
+    wanted = Cluster(
+        "slurm",
+        2,
+        3,
+        4,
+        "long",
+        None,
+        timedelta(hours=26),
+        "srun",
+        "pmi2",
+        3,
+        (("constraint", "avx512"),),
+    )
     assert plan.compute.jobs == wanted
     assert wanted.ranks == 6
     assert plan.sha256 == load().sha256
@@ -832,11 +1158,14 @@ def test_a_cluster_reaches_the_jobs_and_changes_no_hash(load, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "minutes"), [("00:30:00", 30), ("2h30m", 150), ("90m", 90), ("1d", 1440), ("30s", 0.5), ("48:00:00", 2880)]
+    ("text", "minutes"),
+    [("00:30:00", 30), ("2h30m", 150), ("90m", 90), ("1d", 1440), ("30s", 0.5), ("48:00:00", 2880)],
 )
 def test_time_limits(load, text, minutes):
     cluster = f"compute.cluster={{launcher='slurm', time_limit='{text}'}}"
-    assert load(overrides=["compute.engine=mpi", cluster]).compute.jobs.time_limit == timedelta(minutes=minutes)
+    assert load(overrides=["compute.engine=mpi", cluster]).compute.jobs.time_limit == timedelta(
+        minutes=minutes
+    )
 
 
 def test_frozen_plans_are_their_owners(load, tmp_path):
@@ -844,7 +1173,10 @@ def test_frozen_plans_are_their_owners(load, tmp_path):
     path = load().freeze(vault / "plans")
     assert path.name.startswith("people-")
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert [stat.S_IMODE(folder.stat().st_mode) for folder in (vault, vault / "plans")] == [0o700, 0o700]
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in (vault, vault / "plans")] == [
+        0o700,
+        0o700,
+    ]
 
 
 @pytest.mark.parametrize(
@@ -893,7 +1225,10 @@ def test_how_a_setting_is_written_does_not_change_the_hash(load, anonymizer):
 
 
 def test_a_setting_past_all_numbers_is_refused(load):
-    refused("epsilon must be a positive finite number", lambda: load(overrides=["anonymizer.epsilon=1" + 400 * "0"]))
+    refused(
+        "epsilon must be a positive finite number",
+        lambda: load(overrides=["anonymizer.epsilon=1" + 400 * "0"]),
+    )
 
 
 @pytest.mark.parametrize(
@@ -924,12 +1259,19 @@ def test_a_setting_past_all_numbers_is_refused(load):
     ],
 )
 def test_what_shapes_the_release_changes_the_hash(load, override):
-    replace = [('role = "quasi"\nkind = "categorical"', 'role = "keep"')] if "columns.job.role" in override else []
+    replace = (
+        [('role = "quasi"\nkind = "categorical"', 'role = "keep"')]
+        if "columns.job.role" in override
+        else []
+    )
     assert load(replace=replace, overrides=[override]).sha256 != load(replace=replace).sha256
 
 
 def test_the_order_of_columns_changes_the_hash_and_survives_freezing(load, tmp_path):
-    age, job = '[columns.age]\nrole = "quasi"\nkind = "numeric"\n', '[columns.job]\nrole = "quasi"\nkind = "categorical"\n'
+    age, job = (
+        '[columns.age]\nrole = "quasi"\nkind = "numeric"\n',
+        '[columns.job]\nrole = "quasi"\nkind = "categorical"\n',
+    )
     plan, swapped = load(), load(replace=[(age + job, job + age)])
     assert list(swapped.columns) == ["who", "job", "age", "income"]
     assert plan.sha256 != swapped.sha256

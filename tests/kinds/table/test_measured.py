@@ -23,7 +23,11 @@ TEXTS = ["9", "10", None, "-1", "10"]
         (pl.Series(["2020-02-01", None, "1999-12-31"]), "date", [2, 0, 1]),
         (pl.Series(["b", "a", "b"], dtype=pl.Categorical), None, [1, 0, 1]),
         (pl.Series([True, None, False]), None, [2, 0, 1]),
-        (pl.Series([True, False]), "numeric", [0, 0]),  # not what the plan says: the audit finds it untrue
+        (
+            pl.Series([True, False]),
+            "numeric",
+            [0, 0],
+        ),  # not what the plan says: the audit finds it untrue
         (pl.Series([None, None], dtype=pl.String), None, [0, 0]),
     ],
 )

@@ -35,7 +35,9 @@ def store(frame, folder, kind, name="people"):
         content.write(text.getvalue().encode())
     else:
         (frame.write_parquet if kind == "parquet" else frame.write_ipc)(content)
-    path.write_bytes(gzip.compress(content.getvalue()) if kind.endswith(".gz") else content.getvalue())
+    path.write_bytes(
+        gzip.compress(content.getvalue()) if kind.endswith(".gz") else content.getvalue()
+    )
     return path
 
 
@@ -68,7 +70,9 @@ def people(n=40):
             "first name": [f"{MARK} {i % 7}" for i in range(n)],
             "Größe (cm)": [150.5 + i % 30 for i in range(n)],
             'the "job"': [f"{MARK} job {i % 4}" for i in range(n)],
-            "visit": [str(datetime.date(2020, 1, 1) + datetime.timedelta(days=3 * i)) for i in range(n)],
+            "visit": [
+                str(datetime.date(2020, 1, 1) + datetime.timedelta(days=3 * i)) for i in range(n)
+            ],
             "sex": ["fm"[i % 2] for i in range(n)],
             "wards": [i % 5 for i in range(n)],
             "serial": list(range(7000, 7000 + n)),
@@ -127,7 +131,9 @@ def test_every_proposal_has_its_reason(tmp_path):
     assert "30 distinct numbers" in text
 
 
-NAMES = st.text(st.sampled_from("ab.'\"\\ #=[]äß\t\n\x7f\U0001f600*^$ZI"), max_size=6).map(str.strip)
+NAMES = st.text(st.sampled_from("ab.'\"\\ #=[]äß\t\n\x7f\U0001f600*^$ZI"), max_size=6).map(
+    str.strip
+)
 
 
 @settings(max_examples=80, deadline=None)
@@ -135,7 +141,9 @@ NAMES = st.text(st.sampled_from("ab.'\"\\ #=[]äß\t\n\x7f\U0001f600*^$ZI"), max
 def test_any_column_name_makes_a_plan(tmp_path_factory, names, kind):
     names = [name for name in names if name != "sure"]
     folder = tmp_path_factory.getbasetemp()
-    cells = {name: [f"{MARK}{i % 2}" for i in range(6)] for name in names} | {"sure": list("xyxyxy")}
+    cells = {name: [f"{MARK}{i % 2}" for i in range(6)] for name in names} | {
+        "sure": list("xyxyxy")
+    }
     source = store(pl.DataFrame(cells), folder, kind)
     text = starter(source)
     assert MARK not in text
@@ -160,7 +168,12 @@ def test_other_separators_are_found(tmp_path, separator):
 
 @pytest.mark.parametrize(
     "first",
-    [["31", f"{MARK} job", "f"], [f"{MARK} job", "2020-01-31", "f"], [f"{MARK} a", "-1.5", "0"], ["0", "0", f"{MARK} a"]],
+    [
+        ["31", f"{MARK} job", "f"],
+        [f"{MARK} job", "2020-01-31", "f"],
+        [f"{MARK} a", "-1.5", "0"],
+        ["0", "0", f"{MARK} a"],
+    ],
 )
 def test_a_first_row_of_cells_is_not_taken_for_names(tmp_path, first):
     """Otherwise a person's cells would stand in the plan as the names of its columns."""
@@ -249,7 +262,12 @@ ODD = {
     "null": (pl.Series([None] * 40), "drop"),
     "time": (pl.Series([datetime.time(1), datetime.time(2)] * 20), "binary"),
     "moment": (pl.Series([datetime.datetime(2020, 1, 1 + i % 9) for i in range(40)]), "date"),
-    "zoned": (pl.Series([datetime.datetime(2020, 1, 1 + i % 9) for i in range(40)]).dt.replace_time_zone("Asia/Tokyo"), "date"),
+    "zoned": (
+        pl.Series([datetime.datetime(2020, 1, 1 + i % 9) for i in range(40)]).dt.replace_time_zone(
+            "Asia/Tokyo"
+        ),
+        "date",
+    ),
     "flag": (pl.Series([True, False] * 20), "binary"),
     "price": (pl.Series([decimal.Decimal(i % 30) / 8 for i in range(40)]), "numeric"),
     "level": (pl.Series(["a", "b", "c", "d"] * 10, dtype=pl.Categorical), "categorical"),

@@ -70,7 +70,9 @@ class TestIngested:
             ("smokes", "sometimes", "expect_column_unique_value_count_to_be_between"),
         ],
     )
-    def test_bad_cell(self, failures: Any, source: Columns, name: str, value: object, expectation: str) -> None:
+    def test_bad_cell(
+        self, failures: Any, source: Columns, name: str, value: object, expectation: str
+    ) -> None:
         assert failures(_spoiled(source, name, value)) == {f"{expectation} ({name})"}
 
     def test_numbers_as_text(self, failures: Any, source: Columns) -> None:
@@ -79,7 +81,9 @@ class TestIngested:
 
     def test_binary_column_has_only_missing_values(self, failures: Any, source: Columns) -> None:
         nothing = np.full(6, None, dtype=object)
-        assert failures({**source, "smokes": nothing}) == {"expect_column_unique_value_count_to_be_between (smokes)"}
+        assert failures({**source, "smokes": nothing}) == {
+            "expect_column_unique_value_count_to_be_between (smokes)"
+        }
 
 
 class TestBinarized:
@@ -91,9 +95,15 @@ class TestBinarized:
     def test_sound(self, failures: Any, packed: Columns) -> None:
         assert failures(packed) == set()
 
-    @pytest.mark.parametrize(("name", "value"), [("level:k", -1), ("level:k", 3), ("level:age", -1), ("level:age", 4)])
-    def test_bits_do_not_decode(self, failures: Any, packed: Columns, name: str, value: int) -> None:
-        assert failures(_spoiled(packed, name, value)) == {f"expect_column_levels_to_decode ({bare(name)})"}
+    @pytest.mark.parametrize(
+        ("name", "value"), [("level:k", -1), ("level:k", 3), ("level:age", -1), ("level:age", 4)]
+    )
+    def test_bits_do_not_decode(
+        self, failures: Any, packed: Columns, name: str, value: int
+    ) -> None:
+        assert failures(_spoiled(packed, name, value)) == {
+            f"expect_column_levels_to_decode ({bare(name)})"
+        }
 
     @pytest.mark.parametrize("value", [0, -1, 7])
     def test_impossible_demand(self, failures: Any, packed: Columns, value: int) -> None:
@@ -136,7 +146,9 @@ class TestReleased:
             ("00000000000000cde", "expect_column_value_lengths_to_equal"),
         ],
     )
-    def test_bad_key(self, failures: Any, release: Columns, key: str | None, expectation: str) -> None:
+    def test_bad_key(
+        self, failures: Any, release: Columns, key: str | None, expectation: str
+    ) -> None:
         found = failures(_spoiled(release, "key", key))
         assert f"{expectation} (key)" in found
         assert all(failure.endswith("(key)") for failure in found)
@@ -153,14 +165,20 @@ class TestReleased:
             ("matchable", NAN, "expect_crowds_to_meet_demands"),
         ],
     )
-    def test_bad_row(self, failures: Any, release: Columns, name: str, value: object, expectation: str) -> None:
+    def test_bad_row(
+        self, failures: Any, release: Columns, name: str, value: object, expectation: str
+    ) -> None:
         assert failures(_spoiled(release, name, value)) == {f"{expectation} ({bare(name)})"}
 
     def test_untruthful_row(self, failures: Any, release: Columns) -> None:
-        assert failures(_spoiled(release, "truthful", False)) == {"expect_rows_to_be_truthful (truthful)"}
+        assert failures(_spoiled(release, "truthful", False)) == {
+            "expect_rows_to_be_truthful (truthful)"
+        }
 
     def test_raised_demand(self, failures: Any, release: Columns) -> None:
-        expected = {f"expect_crowds_to_meet_demands ({crowd})" for crowd in ("compatible", "matchable")}
+        expected = {
+            f"expect_crowds_to_meet_demands ({crowd})" for crowd in ("compatible", "matchable")
+        }
         assert failures(_spoiled(release, "demanded", 4)) == expected
 
     def test_lost_row(self, failures: Any, release: Columns) -> None:
@@ -173,5 +191,7 @@ class TestReleased:
         assert all(failure.endswith(f"({bare(name)})") for failure in found)
 
     def test_demands_are_absent(self, failures: Any, release: Columns) -> None:
-        expected = {f"expect_crowds_to_meet_demands ({crowd})" for crowd in ("compatible", "matchable")}
+        expected = {
+            f"expect_crowds_to_meet_demands ({crowd})" for crowd in ("compatible", "matchable")
+        }
         assert failures(_without(release, "demanded")) == expected

@@ -43,7 +43,14 @@ def main(folder):
     world.barrier()
     for number in range(len(seconds) + 1, asked["most"] + 1):
         time.sleep(asked["pause"])
-        if trouble := next((kind for kind in ("die", "hang", "refuse") if [attempt, number] in asked.get(kind, [])), None):
+        if trouble := next(
+            (
+                kind
+                for kind in ("die", "hang", "refuse")
+                if [attempt, number] in asked.get(kind, [])
+            ),
+            None,
+        ):
             if trouble == "refuse" and world.rank == 0:
                 write(folder / "failure.json", {"reason": "90 MiB are needed, 80 MiB are allowed"})
             if trouble == "refuse":
@@ -54,8 +61,19 @@ def main(folder):
         world.barrier()
         seconds.append(asked["pause"])
         if world.rank == 0:
-            shown = {"iteration": number, "most": asked["most"], "searched": 0, "records": 1000, "utility": number / 10}
-            rest = {"cover_edges": 7, "seconds": seconds, "ranks": world.size, "host": os.uname().nodename}
+            shown = {
+                "iteration": number,
+                "most": asked["most"],
+                "searched": 0,
+                "records": 1000,
+                "utility": number / 10,
+            }
+            rest = {
+                "cover_edges": 7,
+                "seconds": seconds,
+                "ranks": world.size,
+                "host": os.uname().nodename,
+            }
             write(path, {**shown, **rest})
     world.barrier()
     if world.rank == 0:

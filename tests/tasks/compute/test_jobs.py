@@ -112,7 +112,10 @@ def test_progress_pays_for_any_number_of_jobs(tmp_path):
 
 def test_jobs_without_progress_come_to_an_end(tmp_path):
     folder = order(tmp_path / "job", die=[[attempt, 2] for attempt in range(1, 9)])
-    with pytest.raises(ClusterError, match=r"lost a process .* 2 jobs in a row have finished no iteration; see its log"):
+    with pytest.raises(
+        ClusterError,
+        match=r"lost a process .* 2 jobs in a row have finished no iteration; see its log",
+    ):
         go(folder, Cluster("mpirun", tasks_per_node=2, resubmit=1))
     assert len(logs(folder)) == 2 * 3  # the first of them finished one
 
@@ -169,7 +172,9 @@ def test_a_job_is_found_even_if_its_number_was_never_written(tmp_path):
 def go_without_number(folder):
     """Die between the submission and the note of its number."""
     write = clusters.write_json
-    clusters.write_json = lambda path, document: os._exit(9) if "number" in document else write(path, document)
+    clusters.write_json = lambda path, document: (
+        os._exit(9) if "number" in document else write(path, document)
+    )
     go(folder)
 
 
@@ -177,7 +182,11 @@ def test_the_jobs_of_a_flow_run_are_cancelled_wherever_they_are(tmp_path):
     folders = [order(make(tmp_path / "runs" / name) / "job", hang=[[1, 1]]) for name in ("a", "b")]
     for folder, owner in zip(folders, ("mine", "another's"), strict=True):
         process, _ = start(go, folder, HERE, print, owner)
-        wait_for(lambda folder=folder: (folder / "environment.json").exists() and (folder / "pid-1").exists())
+        wait_for(
+            lambda folder=folder: (
+                (folder / "environment.json").exists() and (folder / "pid-1").exists()
+            )
+        )
         process.kill()
         process.join()
     cancel_jobs_of("mine", tmp_path / "runs")
@@ -205,7 +214,13 @@ class Ended:
         self.state, self.code, self.iterations, self.folder = state, code, iterations, folder
 
     def look(self):
-        progress = {"iteration": self.iterations, "most": 9, "searched": 0, "records": 10, "utility": 0.5}
+        progress = {
+            "iteration": self.iterations,
+            "most": 9,
+            "searched": 0,
+            "records": 10,
+            "utility": 0.5,
+        }
         rest = {"cover_edges": 7, "seconds": [1.0] * self.iterations, "ranks": 2, "host": "n1"}
         (self.folder / "progress.json").write_text(json.dumps({**progress, **rest}))
         return JobRecord(self.state, "", "n1")
@@ -230,8 +245,14 @@ def ended(tmp_path, monkeypatch, *ends, resubmit=3):
 
 
 FINAL = {
-    "cancelled from outside": (("CANCELLED",), "job 12 was cancelled from outside; run again to go on from its last iteration"),
-    "out of memory": (("OUT_OF_MEMORY",), "job 12 ran out of memory; ask for more with compute.cluster.options.mem"),
+    "cancelled from outside": (
+        ("CANCELLED",),
+        "job 12 was cancelled from outside; run again to go on from its last iteration",
+    ),
+    "out of memory": (
+        ("OUT_OF_MEMORY",),
+        "job 12 ran out of memory; ask for more with compute.cluster.options.mem",
+    ),
     "past its deadline": (("DEADLINE",), "job 12 missed its deadline"),
     "no iteration in its time": (
         ("TIMEOUT",),
@@ -248,7 +269,11 @@ def test_ends_that_no_further_job_can_mend(tmp_path, monkeypatch, end, words):
 
 @pytest.mark.parametrize(
     ("state", "words"),
-    [("TIMEOUT", "reached its time limit"), ("NODE_FAIL", "lost a node"), ("PREEMPTED", "had to make room for another")],
+    [
+        ("TIMEOUT", "reached its time limit"),
+        ("NODE_FAIL", "lost a node"),
+        ("PREEMPTED", "had to make room for another"),
+    ],
 )
 def test_ends_after_which_another_job_goes_on(tmp_path, monkeypatch, state, words):
     refusal, said = ended(tmp_path, monkeypatch, (state, None, 3), ("CANCELLED", None, 4))
@@ -288,11 +313,15 @@ def test_a_controller_that_does_not_answer_is_waited_for(tmp_path, monkeypatch):
     monkeypatch.setattr(jobs, "under_way", lambda *_: waits)
     monkeypatch.setattr(jobs, "FIRST_PAUSE", 0.01)
     with pytest.raises(ClusterError, match="cancelled from outside"):
-        run_job(tmp_path, tmp_path / "logs", Cluster("slurm"), lambda state: said.append(state.words()))
+        run_job(
+            tmp_path, tmp_path / "logs", Cluster("slurm"), lambda state: said.append(state.words())
+        )
     assert said[0] == "job 12 is unknown (Slurm's controller does not answer)"
 
 
-def test_looks_grow_rare_while_nothing_changes_and_frequent_when_something_does(tmp_path, monkeypatch):
+def test_looks_grow_rare_while_nothing_changes_and_frequent_when_something_does(
+    tmp_path, monkeypatch
+):
     pauses, waits = [], Ended("PENDING")
     records = [JobRecord("PENDING")] * 20 + [JobRecord("RUNNING")] * 3 + [JobRecord("CANCELLED")]
     waits.look = lambda: records.pop(0)
@@ -357,7 +386,10 @@ def test_a_controller_that_is_down(monkeypatch, tmp_path):
     for name in slurm.NEEDED:
         program(tmp_path, name, "echo Unable to contact slurm controller >&2; exit 1")
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert refused(Cluster("slurm", partition="long")) == "Slurm's controller does not answer; run again when it does"
+    assert (
+        refused(Cluster("slurm", partition="long"))
+        == "Slurm's controller does not answer; run again when it does"
+    )
     with pytest.raises(NoAnswer):
         slurm.show("1")
     with pytest.raises(NoAnswer):
@@ -366,7 +398,11 @@ def test_a_controller_that_is_down(monkeypatch, tmp_path):
 
 def test_what_slurm_says_of_a_job(monkeypatch, tmp_path):
     line = "JobId=7 JobName=x JobState=PENDING Reason=Resources Dependency=(null) ExitCode=0:0 BatchHost=n1 NumNodes=1"
-    program(tmp_path, "scontrol", f'if [ "$4" = 7 ]; then echo "{line}"; else echo Invalid job id specified >&2; exit 1; fi')
+    program(
+        tmp_path,
+        "scontrol",
+        f'if [ "$4" = 7 ]; then echo "{line}"; else echo Invalid job id specified >&2; exit 1; fi',
+    )
     program(tmp_path, "squeue", 'if [ "$4" = --name=x ]; then echo 7; fi')
     monkeypatch.setenv("PATH", str(tmp_path))
     assert slurm.show("7") == JobRecord("PENDING", "Resources", "n1")
@@ -395,12 +431,26 @@ def test_a_plans_words_reach_the_job_script_as_they_are(tmp_path, monkeypatch):
         (("constraint", "avx512"),),
     )
     folder = order(tmp_path / "job")
-    handle = clusters.submitted(folder, tmp_path / "logs", wanted, "me", "tests.tasks.compute.pretender", 0)
+    handle = clusters.submitted(
+        folder, tmp_path / "logs", wanted, "me", "tests.tasks.compute.pretender", 0
+    )
     assert handle.number == "41"
-    assert json.loads((folder / "submission").read_text()) == {"launcher": "slurm", "owner": "me", "after": 0, "number": "41"}
+    assert json.loads((folder / "submission").read_text()) == {
+        "launcher": "slurm",
+        "owner": "me",
+        "after": 0,
+        "number": "41",
+    }
     lines = script.read_text().splitlines()
     for directive in (
-        *("nodes=2", "ntasks=6", "ntasks-per-node=3", "cpus-per-task=4", "time=1-6:5:0", "export=NONE"),
+        *(
+            "nodes=2",
+            "ntasks=6",
+            "ntasks-per-node=3",
+            "cpus-per-task=4",
+            "time=1-6:5:0",
+            "export=NONE",
+        ),
         *('partition="long"', 'account="research"', 'constraint="avx512"', f'chdir="{folder}"'),
     ):
         assert f"#SBATCH --{directive}" in lines
@@ -410,9 +460,15 @@ def test_a_plans_words_reach_the_job_script_as_they_are(tmp_path, monkeypatch):
 
 
 def test_what_sbatch_refuses_is_said(tmp_path, monkeypatch):
-    program(tmp_path, "sbatch", "echo 'sbatch: error: Batch job submission failed: Invalid account' >&2; exit 1")
+    program(
+        tmp_path,
+        "sbatch",
+        "echo 'sbatch: error: Batch job submission failed: Invalid account' >&2; exit 1",
+    )
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr(slurm, "find", lambda name: None)
     with pytest.raises(ClusterError) as refusal:
         go(order(tmp_path / "job"), Cluster("slurm"))
-    assert str(refusal.value) == ("the job was refused: Batch job submission failed: Invalid account; mend [compute] cluster")
+    assert str(refusal.value) == (
+        "the job was refused: Batch job submission failed: Invalid account; mend [compute] cluster"
+    )

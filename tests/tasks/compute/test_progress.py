@@ -48,7 +48,10 @@ class Stage:
 
 
 def checkpoint(number):
-    iterations = [Iteration(number=n + 1, utility=0.5, weighted_utility=0.5, cover_edges=7) for n in range(number)]
+    iterations = [
+        Iteration(number=n + 1, utility=0.5, weighted_utility=0.5, cover_edges=7)
+        for n in range(number)
+    ]
     return Checkpoint(NO_EDGES, NO_EDGES, tuple(iterations))
 
 
@@ -92,7 +95,9 @@ def test_an_iteration_is_kept_before_it_is_told(stage):
     stage.now += 0.5
     progress.iterated(checkpoint(1))
     assert [(len(kept.iterations), seconds) for kept, seconds in stage.kept] == [(1, [0.5])]
-    assert stage.lines == ["iteration 1 of at most 4: utility 0.5000, 7 cover edges, 2,000 records/s"]
+    assert stage.lines == [
+        "iteration 1 of at most 4: utility 0.5000, 7 cover edges, 2,000 records/s"
+    ]
 
 
 def test_a_run_that_goes_on_starts_where_it_was(stage):

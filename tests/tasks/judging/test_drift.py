@@ -12,7 +12,13 @@ from kinds.table.columns import Column
 from kinds.table.profile import changes, remembered
 from tasks.judging.drift import Changes, DriftLimits
 
-SAME = Changes(version="v3", rows_before=100, rows=100, columns={"city": Drift(shift=0.0)}, types={"pay": ("Int64", "Int64")})
+SAME = Changes(
+    version="v3",
+    rows_before=100,
+    rows=100,
+    columns={"city": Drift(shift=0.0)},
+    types={"pay": ("Int64", "Int64")},
+)
 NONE = DriftLimits(rows=0, new_categories=0, gone_categories=0, shift=0, utility=0)
 
 
@@ -23,10 +29,30 @@ def city(**found):
 @pytest.mark.parametrize(
     ("change", "key", "edge", "words"),
     [
-        ({"rows": 70}, "rows", 0.3, r"70 rows instead of 100, which differ by 0\.3000, above checks\.drift\.rows = 0\.29"),
-        ({"rows": 125}, "rows", 0.2, r"125 rows instead of 100, which differ by 0\.2000, above checks\.drift\.rows = 0\.19"),
-        (city(new=1, new_records=4), "new_categories", 0.04, "column 'city' has 1 new category in 4 of 100 rows"),
-        (city(gone=2, gone_records=7), "gone_categories", 0.07, "column 'city' has lost 2 categories that 7 of 100 rows held"),
+        (
+            {"rows": 70},
+            "rows",
+            0.3,
+            r"70 rows instead of 100, which differ by 0\.3000, above checks\.drift\.rows = 0\.29",
+        ),
+        (
+            {"rows": 125},
+            "rows",
+            0.2,
+            r"125 rows instead of 100, which differ by 0\.2000, above checks\.drift\.rows = 0\.19",
+        ),
+        (
+            city(new=1, new_records=4),
+            "new_categories",
+            0.04,
+            "column 'city' has 1 new category in 4 of 100 rows",
+        ),
+        (
+            city(gone=2, gone_records=7),
+            "gone_categories",
+            0.07,
+            "column 'city' has lost 2 categories that 7 of 100 rows held",
+        ),
         (
             city(shift=0.25 + by_chance(100, 100)),
             "shift",
@@ -46,10 +72,13 @@ def test_a_change_is_refused_above_its_limit_and_nowhere_else(change, key, edge,
     changed.require(replace(NONE, **{key: edge}))
     changed.require(replace(NONE, **{key: 1.0}))
     with pytest.raises(
-        GuaranteeError, match=rf"^publication refused; compared with v3, .*{words}.*; mend the source"
+        GuaranteeError,
+        match=rf"^publication refused; compared with v3, .*{words}.*; mend the source",
     ) as caught:
         changed.require(replace(NONE, **{key: edge - 0.01}))
-    assert f"for one run with --set checks.drift.{key}=1, for good in [checks] drift" in str(caught.value)
+    assert f"for one run with --set checks.drift.{key}=1, for good in [checks] drift" in str(
+        caught.value
+    )
 
 
 def test_nothing_is_refused_where_nothing_changed():
@@ -59,9 +88,13 @@ def test_nothing_is_refused_where_nothing_changed():
 
 def test_columns_may_be_left_out_and_types_allowed():
     changed = replace(
-        SAME, **city(shift=0.9, new=1, new_records=50), types={"pay": ("Int64", "String"), "job": ("String", "String")}
+        SAME,
+        **city(shift=0.9, new=1, new_records=50),
+        types={"pay": ("Int64", "String"), "job": ("String", "String")},
     )
-    with pytest.raises(GuaranteeError, match="column 'pay' holds String instead of Int64") as caught:
+    with pytest.raises(
+        GuaranteeError, match="column 'pay' holds String instead of Int64"
+    ) as caught:
         changed.require(replace(NONE, ignore=("city",)))
     assert "with --set checks.drift.types=allow, for good" in str(caught.value)
     assert "city" not in str(caught.value)
@@ -70,9 +103,13 @@ def test_columns_may_be_left_out_and_types_allowed():
 
 def test_everything_is_said_at_once_and_each_setting_once():
     changed = replace(SAME, rows=30, columns={"city": Drift(shift=0.6), "age": Drift(shift=0.75)})
-    with pytest.raises(GuaranteeError, match=r"30 rows .*; column 'city' .*; column 'age' .*; mend") as caught:
+    with pytest.raises(
+        GuaranteeError, match=r"30 rows .*; column 'city' .*; column 'age' .*; mend"
+    ) as caught:
         changed.require(DriftLimits())
-    assert "with --set checks.drift.rows=1 --set checks.drift.shift=1, for good" in str(caught.value)
+    assert "with --set checks.drift.rows=1 --set checks.drift.shift=1, for good" in str(
+        caught.value
+    )
 
 
 def test_half_the_rows_and_a_single_new_category_are_refused_by_default():
@@ -82,7 +119,11 @@ def test_half_the_rows_and_a_single_new_category_are_refused_by_default():
 
 
 def test_the_manifest_gets_aggregates():
-    changed = replace(SAME, rows=99, columns={"city": Drift(shift=0.123456, new=2, new_records=3), "age": Drift(shift=0.01)})
+    changed = replace(
+        SAME,
+        rows=99,
+        columns={"city": Drift(shift=0.123456, new=2, new_records=3), "age": Drift(shift=0.01)},
+    )
     said = {
         "compared_with": "v3", "rows_before": 100, "rows": 99, "columns": 2,
         "new_categories": 2, "gone_categories": 0, "shift": 0.12, "other_types": 0,
@@ -92,14 +133,27 @@ def test_the_manifest_gets_aggregates():
 
 
 def column(name, kind=None, role="quasi"):
-    return Column(name=name, role=role, kind=kind, spec=ColumnSpec(name=name, kind=kind) if role == "quasi" else None)
+    return Column(
+        name=name,
+        role=role,
+        kind=kind,
+        spec=ColumnSpec(name=name, kind=kind) if role == "quasi" else None,
+    )
 
 
 def test_columns_of_another_role_or_kind_are_not_compared():
     """A plan that was changed on purpose: what both plans have is compared."""
-    first = pl.DataFrame({"^a$": ["x", "y"], "b": [1, 2], "c": ["p", "q"], "d": [1, 2], "e": ["u", "v"]})
+    first = pl.DataFrame(
+        {"^a$": ["x", "y"], "b": [1, 2], "c": ["p", "q"], "d": [1, 2], "e": ["u", "v"]}
+    )
     before = remembered(
-        first, (column("^a$", "categorical"), column("b", "numeric"), column("c", "categorical"), column("d", role="keep"))
+        first,
+        (
+            column("^a$", "categorical"),
+            column("b", "numeric"),
+            column("c", "categorical"),
+            column("d", role="keep"),
+        ),
     )
     plan = (
         column("^a$", "categorical"),

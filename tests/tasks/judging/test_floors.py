@@ -13,7 +13,14 @@ MEASURED = {
     "attacks": {"linkage": {"success": 0.1}, "insider": {"success": 0.125}},
     "protection": {
         "rows_left_out": 5,
-        "sensitive": {"illness": {"distinct": 3, "effective": 2.5, "odds": [1.5, 4.0] + [None] * 7, "distance": 0.25}},
+        "sensitive": {
+            "illness": {
+                "distinct": 3,
+                "effective": 2.5,
+                "odds": [1.5, 4.0] + [None] * 7,
+                "distance": 0.25,
+            }
+        },
     },
 }
 
@@ -25,20 +32,36 @@ def diverse(**asked):
 @pytest.mark.parametrize(
     ("reached", "missed", "words"),
     [
-        (Floors(min_utility=0.75), Floors(min_utility=0.76), r"utility 0\.7500 is below checks\.min_utility = 0\.76; lower k"),
+        (
+            Floors(min_utility=0.75),
+            Floors(min_utility=0.76),
+            r"utility 0\.7500 is below checks\.min_utility = 0\.76; lower k",
+        ),
         (
             Floors(columns={"age": 0.625}),
             Floors(columns={"age": 0.63}),
             r"column 'age' keeps 0\.6250 of its information, below checks\.columns = 0\.63; give it more weight",
         ),
-        (diverse(l=3), diverse(l=4), "column 'illness': a crowd has 3 distinct values, l = 4 are required; raise k or lower l"),
-        (diverse(l=2, kind="entropy"), diverse(l=3, kind="entropy"), r"a crowd has 2\.50 values by entropy, l = 3"),
+        (
+            diverse(l=3),
+            diverse(l=4),
+            "column 'illness': a crowd has 3 distinct values, l = 4 are required; raise k or lower l",
+        ),
+        (
+            diverse(l=2, kind="entropy"),
+            diverse(l=3, kind="entropy"),
+            r"a crowd has 2\.50 values by entropy, l = 3",
+        ),
         (
             diverse(l=2, kind="recursive", c=1.6),
             diverse(l=2, kind="recursive", c=1.5),
             r"a crowd's commonest value leads 1\.50 to 1, below c = 1\.5 is required with l = 2",
         ),
-        (diverse(l=3, kind="recursive", c=4.1), diverse(l=4, kind="recursive", c=99.0), "commonest value leads without limit"),
+        (
+            diverse(l=3, kind="recursive", c=4.1),
+            diverse(l=4, kind="recursive", c=99.0),
+            "commonest value leads without limit",
+        ),
         (
             Floors(t_closeness=(Close(column="illness", t=0.25),)),
             Floors(t_closeness=(Close(column="illness", t=0.24),)),
@@ -50,7 +73,11 @@ def diverse(**asked):
             r"the attack 'insider' names the right row with a chance of 0\.1250 on average, above "
             r"checks\.max_attack_success = 0\.12; raise k",
         ),
-        (Floors(max_row_loss=0.05), Floors(max_row_loss=0.0), r"5 of 100 source rows are left out, more than checks\.max_row"),
+        (
+            Floors(max_row_loss=0.05),
+            Floors(max_row_loss=0.0),
+            r"5 of 100 source rows are left out, more than checks\.max_row",
+        ),
     ],
 )
 def test_a_floor_is_reached_or_the_refusal_says_what_was_found_and_required(reached, missed, words):
@@ -61,16 +88,25 @@ def test_a_floor_is_reached_or_the_refusal_says_what_was_found_and_required(reac
 
 
 def test_everything_that_falls_short_is_named_at_once():
-    floors = Floors(min_utility=0.9, columns={"age": 0.9}, l_diversity=(Diverse(column="illness", l=5),), max_row_loss=0.01)
+    floors = Floors(
+        min_utility=0.9,
+        columns={"age": 0.9},
+        l_diversity=(Diverse(column="illness", l=5),),
+        max_row_loss=0.01,
+    )
     assert len(floors.shortfalls(MEASURED)) == 4
     with pytest.raises(
-        GuaranteeError, match=r"^v1 stands; utility .*; column 'age' .*; column 'illness': .*; 5 of 100 .*; so$"
+        GuaranteeError,
+        match=r"^v1 stands; utility .*; column 'age' .*; column 'illness': .*; 5 of 100 .*; so$",
     ):
         floors.require(MEASURED, "v1 stands", "so")
 
 
 def test_equal_values_pass_by_entropy_whatever_the_last_digit():
-    told = {**MEASURED["protection"]["sensitive"]["illness"], "effective": math.exp(math.log(7)) * (1 - 1e-13)}
+    told = {
+        **MEASURED["protection"]["sensitive"]["illness"],
+        "effective": math.exp(math.log(7)) * (1 - 1e-13),
+    }
     measured = {**MEASURED, "protection": {"rows_left_out": 0, "sensitive": {"illness": told}}}
     diverse(l=7, kind="entropy").require(measured, "refused")
 
@@ -79,7 +115,12 @@ def test_what_was_not_measured_has_not_been_reached():
     old = {key: value for key, value in MEASURED.items() if key not in {"protection", "attacks"}}
     Floors(min_utility=0.5).require(old, "refused")
     close = Floors(t_closeness=(Close(column="illness", t=0.9),))
-    for asked in (diverse(l=2), diverse(l=2, kind="entropy"), diverse(l=2, kind="recursive", c=9.0), close):
+    for asked in (
+        diverse(l=2),
+        diverse(l=2, kind="entropy"),
+        diverse(l=2, kind="recursive", c=9.0),
+        close,
+    ):
         with pytest.raises(GuaranteeError, match="was not measured when it was published"):
             asked.require(old, "refused")
     for name in ("max_row_loss", "max_attack_success"):
@@ -89,7 +130,10 @@ def test_what_was_not_measured_has_not_been_reached():
 
 
 def test_every_attacker_but_chance_is_held_to_the_limit():
-    attacks = {name: {"success": success} for name, success in (("linkage", 0.05), ("insider", 0.3), ("order", 0.9))}
+    attacks = {
+        name: {"success": success}
+        for name, success in (("linkage", 0.05), ("insider", 0.3), ("order", 0.9))
+    }
     measured = {**MEASURED, "attacks": {**attacks, "tightest row": {"success": 0.2}}}
     short = Floors(max_attack_success=0.1).shortfalls(measured)
     assert [asked.about for asked in short] == ["insider", "tightest row"]
@@ -104,7 +148,12 @@ def test_a_number_that_is_none_has_not_been_reached():
         "utility": {"suppression": nan, "per_column": {"age": {"exact": nan, "ncp": nan}}},
         "protection": {"rows_left_out": nan, "sensitive": {"illness": told}},
     }
-    for asked in (Floors(min_utility=0.1), Floors(columns={"age": 0.1}), diverse(l=2), Floors(max_row_loss=0.9)):
+    for asked in (
+        Floors(min_utility=0.1),
+        Floors(columns={"age": 0.1}),
+        diverse(l=2),
+        Floors(max_row_loss=0.9),
+    ):
         assert len(asked.shortfalls(measured)) == 1
 
 
@@ -112,11 +161,17 @@ def test_each_requirement_names_its_measure_and_what_was_found():
     floors = Floors(
         min_utility=0.9,
         columns={"age": 0.1},
-        l_diversity=(Diverse(column="illness", l=2), Diverse(column="illness", l=4, kind="recursive", c=2.0)),
+        l_diversity=(
+            Diverse(column="illness", l=2),
+            Diverse(column="illness", l=4, kind="recursive", c=2.0),
+        ),
         t_closeness=(Close(column="illness", t=0.5),),
         max_row_loss=0.05,
     )
-    assert [(each.measure, each.about, each.required, each.told, each.holds) for each in floors.requirements(MEASURED)] == [
+    assert [
+        (each.measure, each.about, each.required, each.told, each.holds)
+        for each in floors.requirements(MEASURED)
+    ] == [
         ("utility", None, 0.9, "0.7500", False),
         ("information", "age", 0.1, "0.6250", True),
         ("distinct values", "illness", 2, "3", True),

@@ -72,12 +72,19 @@ def test_a_footer_that_says_more_is_found(path):
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [(b"00ff", b"00fe"), (b"\xfa\0\0\0", b"\xfb\0\0\0"), (b"x" * 60, b"w" * 60), (b"\0" * 6 + b"\x04@", b"\0" * 6 + b"\x05@")],
+    [
+        (b"00ff", b"00fe"),
+        (b"\xfa\0\0\0", b"\xfb\0\0\0"),
+        (b"x" * 60, b"w" * 60),
+        (b"\0" * 6 + b"\x04@", b"\0" * 6 + b"\x05@"),
+    ],
 )
 def test_statistics_of_other_rows_are_found(path, old, new):
     parquet(path)
     change_footer(path, old, new)
-    assert traces(path, "parquet", FRAME) == ["the Parquet file's statistics are not those of its rows"]
+    assert traces(path, "parquet", FRAME) == [
+        "the Parquet file's statistics are not those of its rows"
+    ]
 
 
 @pytest.mark.parametrize(

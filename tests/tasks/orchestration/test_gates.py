@@ -20,7 +20,10 @@ def run(tmp_path):
 
 
 def verdict(suite="ingested", *, success=True, words="No value is missing."):
-    return Verdict(suite, (Outcome("expect_so", "age", success, words), Outcome("expect_rows", None, success=True)))
+    return Verdict(
+        suite,
+        (Outcome("expect_so", "age", success, words), Outcome("expect_rows", None, success=True)),
+    )
 
 
 class Border:
@@ -154,7 +157,9 @@ def test_a_verdict_of_no_known_form_is_judged_again_even_if_its_hash_is_right(ru
 
 
 def test_a_stage_of_before_there_were_verdicts_is_judged_again(run):
-    run.once("validate-ingested", INPUTS, lambda _: {"verdict": "ingested: 4 of 4 expectations hold"})
+    run.once(
+        "validate-ingested", INPUTS, lambda _: {"verdict": "ingested: 4 of 4 expectations hold"}
+    )
     border = Border(run)
     border()
     assert border.times == 1
@@ -201,7 +206,10 @@ def test_whoever_waits_or_breaks_at_a_gate_was_not_refused(run):
     assert page(run) == before
 
 
-@pytest.mark.parametrize("spoiled", ["", "[]", "{", '{"kept": {}}', '{"kept": {"verdict": {"suite": "kept", "outcomes": []}}}'])
+@pytest.mark.parametrize(
+    "spoiled",
+    ["", "[]", "{", '{"kept": {}}', '{"kept": {"verdict": {"suite": "kept", "outcomes": []}}}'],
+)
 def test_what_gates_said_is_not_read_if_it_is_not_whole(run, spoiled):
     (run.path / "gates.json").write_text(spoiled)
     Border(run)()

@@ -30,7 +30,9 @@ def run_of(ledger, plan, source, ids):
     run = ledger.vault.run(plan, source)
 
     def make(folder):
-        people = People.of(ledger.key, pl.DataFrame({"n": range(len(ids))}), pl.DataFrame({"id": ids}))
+        people = People.of(
+            ledger.key, pl.DataFrame({"n": range(len(ids))}), pl.DataFrame({"id": ids})
+        )
         return {"key": ledger.key_print, **write_people(people, folder / PEOPLE_FILE)}
 
     run.once("identify", [], make)
@@ -57,7 +59,9 @@ def release(ledger, run, folder):
 
 def entries(ledger):
     with closing(sqlite3.connect(ledger.vault.path / "ledger.sqlite")) as connection:
-        return connection.execute("select name, version, published from releases order by name, version").fetchall()
+        return connection.execute(
+            "select name, version, published from releases order by name, version"
+        ).fetchall()
 
 
 def told(overlaps):
@@ -72,7 +76,9 @@ def test_overlaps_are_shared_people_or_the_same_source(ledger, tmp_path):
     release(ledger, one, tmp_path / "first" / "v1")
     two = run_of(ledger, OTHER, ELSEWHERE, ["c", "d", "b"])
     three = run_of(ledger, THIRD, ELSEWHERE, ["x"])
-    assert told(ledger.overlapping(two, ELSEWHERE, ledger.people(two))) == [(("first v1",), False, 2)]
+    assert told(ledger.overlapping(two, ELSEWHERE, ledger.people(two))) == [
+        (("first v1",), False, 2)
+    ]
     assert ledger.overlapping(two, ELSEWHERE, None) == []
     assert ledger.overlapping(three, ELSEWHERE, ledger.people(three)) == []
     assert told(ledger.overlapping(None, SOURCE, None)) == [(("first v1",), True, 0)]
@@ -86,14 +92,18 @@ def test_one_run_in_two_places_is_one_other_release(ledger, tmp_path):
     release(ledger, one, tmp_path / "first" / "v1")
     release(ledger, one, tmp_path / "second" / "v4")
     two = run_of(ledger, OTHER, ELSEWHERE, ["b"])
-    assert told(ledger.overlapping(two, ELSEWHERE, ledger.people(two))) == [(("first v1", "second v4"), False, 1)]
+    assert told(ledger.overlapping(two, ELSEWHERE, ledger.people(two))) == [
+        (("first v1", "second v4"), False, 1)
+    ]
 
 
 def test_what_was_not_judged_is_not_entered(ledger, tmp_path):
     one, two = run_of(ledger, PLAN, SOURCE, ["a", "b"]), run_of(ledger, OTHER, ELSEWHERE, ["b"])
     release(ledger, one, tmp_path / "first" / "v1")
     people = ledger.people(two)
-    assert [overlap.run for overlap in ledger.announce(two, "/r/second", "v1", people, [])] == [one.seal]
+    assert [overlap.run for overlap in ledger.announce(two, "/r/second", "v1", people, [])] == [
+        one.seal
+    ]
     assert entries(ledger) == [("first", "v1", 1)]
     assert ledger.announce(two, "/r/second", "v1", people, [one.seal]) == []
     assert entries(ledger) == [("first", "v1", 1), ("second", "v1", 0)]
@@ -102,11 +112,15 @@ def test_what_was_not_judged_is_not_entered(ledger, tmp_path):
 def test_an_entry_counts_before_its_release_is_visible(ledger):
     one, two = run_of(ledger, PLAN, SOURCE, ["a"]), run_of(ledger, OTHER, ELSEWHERE, ["a"])
     ledger.announce(one, "/r/first", "v1", ledger.people(one), [])
-    assert told(ledger.overlapping(two, ELSEWHERE, ledger.people(two))) == [(("first v1",), False, 1)]
+    assert told(ledger.overlapping(two, ELSEWHERE, ledger.people(two))) == [
+        (("first v1",), False, 1)
+    ]
 
 
 def test_of_two_that_announce_at_once_one_is_entered(ledger):
-    runs = [run_of(ledger, plan, source, ["a"]) for plan, source in ((PLAN, SOURCE), (OTHER, ELSEWHERE))]
+    runs = [
+        run_of(ledger, plan, source, ["a"]) for plan, source in ((PLAN, SOURCE), (OTHER, ELSEWHERE))
+    ]
     start, found = threading.Barrier(2), []
 
     def announce(run):
@@ -132,7 +146,9 @@ def test_of_two_that_announce_at_once_one_is_entered(ledger):
     ids=["published", "stopped before the mark", "deleted since", "stopped before the rename"],
 )
 @pytest.mark.parametrize("announced", [True, False], ids=["entered", "not entered"])
-def test_what_was_ever_visible_counts_as_released(ledger, tmp_path, visible, published, counts, announced):
+def test_what_was_ever_visible_counts_as_released(
+    ledger, tmp_path, visible, published, counts, announced
+):
     run, folder = run_of(ledger, PLAN, SOURCE, ["a"]), tmp_path / "r" / "v1"
     if announced:
         ledger.announce(run, str(folder.parent), folder.name, ledger.people(run), [])
@@ -171,7 +187,9 @@ def test_a_ledger_that_is_lost_is_built_from_the_runs(ledger, tmp_path):
     ledger.mend()
     assert entries(ledger) == [("first", "v1", 1)]
     other = run_of(ledger, OTHER, ELSEWHERE, ["b"])
-    assert told(ledger.overlapping(other, ELSEWHERE, ledger.people(other))) == [(("first v1",), False, 1)]
+    assert told(ledger.overlapping(other, ELSEWHERE, ledger.people(other))) == [
+        (("first v1",), False, 1)
+    ]
 
 
 def test_a_run_that_was_cleaned_away_is_remembered(ledger, tmp_path):
@@ -182,7 +200,9 @@ def test_a_run_that_was_cleaned_away_is_remembered(ledger, tmp_path):
     shutil.rmtree(run.path)
     ledger.mend()
     other = run_of(ledger, OTHER, ELSEWHERE, ["b"])
-    assert told(ledger.overlapping(other, ELSEWHERE, ledger.people(other))) == [(("first v1",), False, 1)]
+    assert told(ledger.overlapping(other, ELSEWHERE, ledger.people(other))) == [
+        (("first v1",), False, 1)
+    ]
 
 
 def test_a_release_that_comes_back_was_visible_all_the_time(ledger, tmp_path):
@@ -205,7 +225,9 @@ def test_people_come_back_as_they_were_stored(ledger):
     run = run_of(ledger, PLAN, SOURCE, ["a", "a", None])
     stored = run.whole("identify")
     people = read_people(stored)
-    assert people == People.of(ledger.key, pl.DataFrame({"n": range(3)}), pl.DataFrame({"id": ["a", "a", None]}))
+    assert people == People.of(
+        ledger.key, pl.DataFrame({"n": range(3)}), pl.DataFrame({"id": ["a", "a", None]})
+    )
     assert people.repeated == {"column id"}
 
 
@@ -215,7 +237,11 @@ def test_people_come_back_as_they_were_stored(ledger):
 def test_ledger_and_key_are_private_and_hold_no_value(ledger, tmp_path):
     previous = os.umask(0)
     try:
-        release(ledger, run_of(ledger, PLAN, SOURCE, [f"{MARK}a", f"{MARK}b"]), tmp_path / "first" / "v1")
+        release(
+            ledger,
+            run_of(ledger, PLAN, SOURCE, [f"{MARK}a", f"{MARK}b"]),
+            tmp_path / "first" / "v1",
+        )
     finally:
         os.umask(previous)
     for name in ("ledger.sqlite", "ledger.key"):
@@ -240,7 +266,10 @@ def test_a_foreign_key_is_refused_until_it_is_copied(ledger, tmp_path):
     own = path.read_bytes()
     path.unlink()
     for work in (ledger.mend, lambda: ledger.knows(run)):
-        with pytest.raises(LedgerError, match=r"begun with another key than this vault's ledger.key.*; copy ledger.key into"):
+        with pytest.raises(
+            LedgerError,
+            match=r"begun with another key than this vault's ledger.key.*; copy ledger.key into",
+        ):
             work()
     path.write_bytes(own)
     assert ledger.knows(run)
@@ -259,11 +288,17 @@ def test_a_ledger_that_is_held_by_somebody_else(ledger, monkeypatch):
     run = run_of(ledger, PLAN, SOURCE, ["a"])
     ledger.mend()
     monkeypatch.setattr(module, "WAIT", 0.05)
-    with closing(sqlite3.connect(ledger.vault.path / "ledger.sqlite", isolation_level=None)) as holder:
+    with closing(
+        sqlite3.connect(ledger.vault.path / "ledger.sqlite", isolation_level=None)
+    ) as holder:
         holder.execute("begin immediate")
-        for work in (ledger.mend, lambda: ledger.announce(run, "/r/first", "v1", ledger.people(run), [])):
+        for work in (
+            ledger.mend,
+            lambda: ledger.announce(run, "/r/first", "v1", ledger.people(run), []),
+        ):
             with pytest.raises(
-                LedgerError, match=r"the vault's ledger.sqlite does not answer \(OperationalError\), and nothing"
+                LedgerError,
+                match=r"the vault's ledger.sqlite does not answer \(OperationalError\), and nothing",
             ):
                 work()
     assert entries(ledger) == []
@@ -274,7 +309,9 @@ def test_a_damaged_ledger_is_refused_and_can_be_built_anew(ledger, tmp_path):
     release(ledger, run, tmp_path / "first" / "v1")
     path = ledger.vault.path / "ledger.sqlite"
     path.write_bytes(b"no database at all" * 100)
-    with pytest.raises(LedgerError, match=r"\(DatabaseError\).*move it away: it is built anew from the runs") as caught:
+    with pytest.raises(
+        LedgerError, match=r"\(DatabaseError\).*move it away: it is built anew from the runs"
+    ) as caught:
         ledger.mend()
     assert MARK not in str(caught.value)
     path.unlink()

@@ -43,10 +43,15 @@ def server():
     """(host, port) of a cluster that asks for a password."""
     if not PROGRAMS:
         pytest.skip("PostgreSQL's programs are not installed: apt-get install postgresql")
-    pytest.importorskip("adbc_driver_postgresql", reason="the driver is not installed: pip install 'crowdcover[postgres]'")
+    pytest.importorskip(
+        "adbc_driver_postgresql",
+        reason="the driver is not installed: pip install 'crowdcover[postgres]'",
+    )
     if os.geteuid() == 0 and not shutil.which("runuser"):
         pytest.skip("PostgreSQL does not run as root, and runuser is not installed")
-    folder = Path(tempfile.mkdtemp(prefix="crowdcover-postgres-"))  # tmp_path is closed to the user that PostgreSQL runs as
+    folder = Path(
+        tempfile.mkdtemp(prefix="crowdcover-postgres-")
+    )  # tmp_path is closed to the user that PostgreSQL runs as
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -54,14 +59,40 @@ def server():
     if os.geteuid() == 0:
         for path in (folder, folder / "password"):
             shutil.chown(path, "postgres")
-    options = f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder} -c fsync=off"
+    options = (
+        f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder} -c fsync=off"
+    )
     data = folder / "data"
     try:
-        setup = ["-U", USER, f"--pwfile={folder / 'password'}", "--auth=scram-sha-256", "-E", "UTF8", "--locale=C", "--no-sync"]
+        setup = [
+            "-U",
+            USER,
+            f"--pwfile={folder / 'password'}",
+            "--auth=scram-sha-256",
+            "-E",
+            "UTF8",
+            "--locale=C",
+            "--no-sync",
+        ]
         command("initdb", "-D", data, *setup)
-        command("pg_ctl", "-D", data, "-o", options, "-l", folder / "log", "-w", "-t", "60", "start")
+        command(
+            "pg_ctl", "-D", data, "-o", options, "-l", folder / "log", "-w", "-t", "60", "start"
+        )
         try:
-            command("psql", "-h", folder, "-p", port, "-U", USER, "-v", "ON_ERROR_STOP=1", "-c", TABLE, "postgres")
+            command(
+                "psql",
+                "-h",
+                folder,
+                "-p",
+                port,
+                "-U",
+                USER,
+                "-v",
+                "ON_ERROR_STOP=1",
+                "-c",
+                TABLE,
+                "postgres",
+            )
             yield "127.0.0.1", port
         finally:
             command("pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
@@ -73,7 +104,14 @@ def command(program, *arguments):
     as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
     environment = {"PATH": os.environ["PATH"], "PGPASSWORD": PASSWORD, "LC_ALL": "C.UTF-8"}
     line = [*as_user, PROGRAMS[-1].with_name(program), *arguments]
-    subprocess.run([str(part) for part in line], check=True, cwd="/", env=environment, capture_output=True, timeout=120)
+    subprocess.run(
+        [str(part) for part in line],
+        check=True,
+        cwd="/",
+        env=environment,
+        capture_output=True,
+        timeout=120,
+    )
 
 
 @pytest.fixture
@@ -146,7 +184,10 @@ def test_a_release_can_be_made_of_it(source):
 
 
 def test_the_order_of_rows_decides_nothing(source):
-    there, back = source("select * from people order by age"), source("select * from people order by age desc nulls last, name")
+    there, back = (
+        source("select * from people order by age"),
+        source("select * from people order by age desc nulls last, name"),
+    )
     assert fingerprint(there) == fingerprint(back)
     wanted = [Column(name=name, role="keep") for name in ("name", "age", "price")]
     assert read(there, [], wanted).equals(read(back, [], wanted))
@@ -177,12 +218,16 @@ def test_refusals_of_types_are_counts(source, kind):
 )
 def test_failures_tell_no_query_and_no_cell(source, query):
     for work in (header, fingerprint, lambda people: read(people, [], [quasi("name")])):
-        with pytest.raises(InputError, match=r"the database did not answer source.query|holds no table|no rows") as caught:
+        with pytest.raises(
+            InputError, match=r"the database did not answer source.query|holds no table|no rows"
+        ) as caught:
             work(source(query))
         quiet(caught.value)
 
 
-@pytest.mark.parametrize("wrong", [{"password": "zq7wrong"}, {"user": "zq7other"}, {"database": "zq7none"}])
+@pytest.mark.parametrize(
+    "wrong", [{"password": "zq7wrong"}, {"user": "zq7other"}, {"database": "zq7none"}]
+)
 def test_failures_tell_no_password(source, wrong, capfd):
     with pytest.raises(InputError, match=r"check source.uri and source.query") as caught:
         header(source("select 1 as a", **wrong))
@@ -205,15 +250,22 @@ def test_tables_that_are_too_small_or_unclear(source):
         read(source("select a from empty"), [], [quasi("a")])
     with pytest.raises(InputError, match="the source has 1 row;"):
         read(source("select name as a from people where age = 31"), [], [quasi("a")])
-    with pytest.raises(InputError, match=r"occur more than once|check source.uri and source.query") as caught:
+    with pytest.raises(
+        InputError, match=r"occur more than once|check source.uri and source.query"
+    ) as caught:
         header(source("select name as a, age as a from people"))
     quiet(caught.value)
 
 
-@pytest.mark.parametrize("words", ["select 'infinity'::date as a union select '2020-01-01'", "select '1 day'::interval as a"])
+@pytest.mark.parametrize(
+    "words",
+    ["select 'infinity'::date as a union select '2020-01-01'", "select '1 day'::interval as a"],
+)
 def test_values_that_no_table_holds(source, words):
     for work in (header, fingerprint, lambda people: read(people, [], [quasi("a")])):
-        with pytest.raises(InputError, match=r"source.query selects .*, such as .*; cast") as caught:
+        with pytest.raises(
+            InputError, match=r"source.query selects .*, such as .*; cast"
+        ) as caught:
             work(source(words))
         quiet(caught.value)
 
@@ -221,7 +273,9 @@ def test_values_that_no_table_holds(source, words):
 @pytest.mark.parametrize("name", ["tags", "photo"])
 def test_types_that_no_table_of_text_holds(source, name):
     people = source("select * from people")
-    with pytest.raises(InputError, match=f"column '{name}' holds (List|Array|Binary); convert it or") as caught:
+    with pytest.raises(
+        InputError, match=f"column '{name}' holds (List|Array|Binary); convert it or"
+    ) as caught:
         read(people, [], [quasi(name)])
     quiet(caught.value)
     assert read(people, [], [Column(name="age", role="keep")]).height == 3

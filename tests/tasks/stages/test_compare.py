@@ -18,7 +18,10 @@ def vault(tmp_path):
 def run_of(vault, source, rows=10, plan="plan"):
     """A run whose ingest and check are finished, as far as they are looked at."""
     run = vault.run(plan, source)
-    for stage, facts in (("ingest", {"profile": {"rows": rows}}), ("check", {"utility": {"suppression": rows / 100}})):
+    for stage, facts in (
+        ("ingest", {"profile": {"rows": rows}}),
+        ("check", {"utility": {"suppression": rows / 100}}),
+    ):
         (run.path / stage).mkdir()
         write_json(run.path / stage / "stage.json", {"version": "of another time", "facts": facts})
     return run
@@ -38,7 +41,12 @@ def test_the_highest_number_is_the_last_whatever_else_lies_there(vault, tmp_path
         publish(run_of(vault, source, rows=number), parent / f"v{number}")
     (parent / "v11").mkdir()
     last = last_release(vault, run_of(vault, "new"), parent, LIMITS)
-    assert (last.version, last.utility, last.table, last.plan_sha256) == ("v10", 0.1, {"rows": 10}, "plan")
+    assert (last.version, last.utility, last.table, last.plan_sha256) == (
+        "v10",
+        0.1,
+        {"rows": 10},
+        "plan",
+    )
     assert last.limits == LIMITS
     assert [table["rows"] for table in last.earlier] == [2, 9]
     assert "rows" not in repr(last).replace(repr(LIMITS), "")
@@ -76,13 +84,20 @@ def test_of_two_that_had_a_number_in_turn_the_one_that_stands_is_the_last(vault,
 
 
 @pytest.mark.parametrize("stage", ["ingest", "check"])
-@pytest.mark.parametrize("content", ["", "{}", "[]", '{"facts": []}', '{"facts": {"profile": 1, "utility": {}}}'])
-def test_a_vault_that_cannot_tell_is_refused_for_the_last_release_only(vault, tmp_path, stage, content):
+@pytest.mark.parametrize(
+    "content", ["", "{}", "[]", '{"facts": []}', '{"facts": {"profile": 1, "utility": {}}}']
+)
+def test_a_vault_that_cannot_tell_is_refused_for_the_last_release_only(
+    vault, tmp_path, stage, content
+):
     first, second = run_of(vault, "a"), run_of(vault, "b", rows=11)
     publish(first, tmp_path / "v1")
     publish(second, tmp_path / "v2")
     (first.path / stage / "stage.json").write_text(content)
     assert last_release(vault, run_of(vault, "new"), tmp_path, LIMITS).version == "v2"
     (second.path / stage / "stage.json").write_text(content)
-    with pytest.raises(GuaranteeError, match=rf"compared with v2, .*\(runs/{second.path.name}, .* by --set checks\.drift=off"):
+    with pytest.raises(
+        GuaranteeError,
+        match=rf"compared with v2, .*\(runs/{second.path.name}, .* by --set checks\.drift=off",
+    ):
         last_release(vault, run_of(vault, "newer"), tmp_path, LIMITS)

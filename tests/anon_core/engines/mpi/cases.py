@@ -42,7 +42,10 @@ elif "--traced" in sys.argv:
         peaks = MPI.COMM_WORLD.gather(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         if peaks:
-            print(max(peaks) / rank_memory(job.anonymizer, job.table, ranks=job.ranks, threads=job.threads))
+            print(
+                max(peaks)
+                / rank_memory(job.anonymizer, job.table, ranks=job.ranks, threads=job.threads)
+            )
 else:
     for job in sorted(Path(sys.argv[1]).iterdir()):
         engine.main(job, MPI.COMM_WORLD)

@@ -18,7 +18,9 @@ def mpirun(ranks, *arguments):
     """Run a program on so many ranks, each with one thread."""
     command = [str(MPIRUN), "-n", str(ranks), sys.executable, "-m", "mpi4py", *map(str, arguments)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, env=environment, timeout=300, check=False
+    )
 
 
 def ordered(folder, anonymizer, table, order=None, *, ranks, threads=1, memory=None):

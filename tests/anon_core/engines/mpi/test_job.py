@@ -43,8 +43,16 @@ def finish(folder, table):
     """What one rank would write; returns the same from the local engine."""
     made = local.run(MAKER, table)
     iterations = [dataclasses.asdict(iteration) for iteration in made.iterations]
-    record = {"digest": read_job(folder).digest, "iterations": iterations, "seconds": [1.0] * len(iterations)}
-    write_result(folder, made.hidden, {**record, "parts": [write_part(folder, "result-0-of-1.npy", made.cover)]})
+    record = {
+        "digest": read_job(folder).digest,
+        "iterations": iterations,
+        "seconds": [1.0] * len(iterations),
+    }
+    write_result(
+        folder,
+        made.hidden,
+        {**record, "parts": [write_part(folder, "result-0-of-1.npy", made.cover)]},
+    )
     return kept(made)
 
 
@@ -59,17 +67,24 @@ def test_a_result_is_that_of_its_own_order(folder, table):
     late = (folder / "result.json").read_bytes()
     assert write_job(folder, MAKER, table, np.arange(200)[::-1], **SHAPE)
     assert not has_result(folder)
-    (folder / "result.json").write_bytes(late)  # of ranks that were still at work on the order before
+    (folder / "result.json").write_bytes(
+        late
+    )  # of ranks that were still at work on the order before
     assert not has_result(folder)
 
 
 @pytest.mark.parametrize("name", ["result.json", "result-0-of-1.npy", "hidden.npy"])
-@pytest.mark.parametrize("damage", [lambda _: b"", lambda content: content[:-4] + b"\1\2\3\4", lambda content: content[:90]])
+@pytest.mark.parametrize(
+    "damage",
+    [lambda _: b"", lambda content: content[:-4] + b"\1\2\3\4", lambda content: content[:90]],
+)
 def test_a_damaged_result_is_made_again(folder, table, name, damage):
     finish(folder, table)
     path = folder / name
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(ClusterError, match=r"the result of the batch job cannot be read \(.*\); run again"):
+    with pytest.raises(
+        ClusterError, match=r"the result of the batch job cannot be read \(.*\); run again"
+    ):
         read_result(folder, table)
     assert not has_result(folder)
 
@@ -79,7 +94,9 @@ def test_a_damaged_order_is_refused_in_words_and_mended(folder, table, name):
     whole = (folder / name).read_bytes()
     for damaged in (b"", whole[: len(whole) // 2]):
         (folder / name).write_bytes(damaged)
-        with pytest.raises(InputError, match=r"cannot be read .* run `crowdcover release` again") as refusal:
+        with pytest.raises(
+            InputError, match=r"cannot be read .* run `crowdcover release` again"
+        ) as refusal:
             read_job(folder)
         assert refusal.value.__cause__ is None
         assert not write_job(folder, MAKER, table, np.arange(200), **SHAPE)
@@ -101,19 +118,29 @@ def test_a_job_for_an_order_before_is_cancelled(folder, table, monkeypatch):
     cancelled = []
     monkeypatch.setattr(engines.clusters, "cancel", cancelled.append)
     monkeypatch.setattr(engines, "run_job", lambda folder, *_: finish(folder, table))
-    compute, run = engines.Compute(engine="mpi", threads=0, memory=2**40), SimpleNamespace(path=folder.parent)
+    compute, run = (
+        engines.Compute(engine="mpi", threads=0, memory=2**40),
+        SimpleNamespace(path=folder.parent),
+    )
     for ranks, count in ((2, 1), (2, 1), (3, 2)):  # memory, too, is part of an order
-        engines._by_jobs(run, MAKER, table, np.arange(200), compute, Cluster("mpirun", tasks_per_node=ranks))
+        engines._by_jobs(
+            run, MAKER, table, np.arange(200), compute, Cluster("mpirun", tasks_per_node=ranks)
+        )
         assert cancelled == [folder] * count
         (folder / "result.json").unlink()
 
 
 def test_a_job_that_cannot_fit_is_refused_before_it_waits_in_a_queue(table, tmp_path, monkeypatch):
     monkeypatch.setattr(engines, "run_job", lambda *_: pytest.fail("submitted"))
-    compute, run = engines.Compute(engine="mpi", threads=0, memory=1000), SimpleNamespace(path=tmp_path)
+    compute, run = (
+        engines.Compute(engine="mpi", threads=0, memory=1000),
+        SimpleNamespace(path=tmp_path),
+    )
     words = r"200 records x .* features need .* MiB on each of 2 ranks, 0 MiB are allowed"
     with pytest.raises(LimitError, match=words):
-        engines._by_jobs(run, MAKER, table, np.arange(200), compute, Cluster("mpirun", tasks_per_node=2))
+        engines._by_jobs(
+            run, MAKER, table, np.arange(200), compute, Cluster("mpirun", tasks_per_node=2)
+        )
     with pytest.raises(LimitError, match=words):
         afford_rank(MAKER, table, ranks=2, threads=1, memory=1000)
     assert not list(tmp_path.iterdir())

@@ -19,7 +19,9 @@ from tests.anon_core.engines.mpi.mpirun import CASES, MPIRUN, mpirun, ordered
 from tests.anon_core.engines.test_local import big_table
 from tests.strategies import tables
 
-pytestmark = pytest.mark.skipif(not MPIRUN.exists(), reason="mpirun is not installed beside this Python")
+pytestmark = pytest.mark.skipif(
+    not MPIRUN.exists(), reason="mpirun is not installed beside this Python"
+)
 ENGINE = ["-m", "anon_core.engines.mpi"]
 SETTINGS = st.builds(
     Adaptive,
@@ -39,12 +41,18 @@ def jobs(draw):
     return draw(SETTINGS), table, np.array(draw(st.permutations(range(table.records))))
 
 
-@pytest.mark.parametrize("ranks", [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(3, marks=pytest.mark.slow), 4])
+@pytest.mark.parametrize(
+    "ranks",
+    [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(3, marks=pytest.mark.slow), 4],
+)
 @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(jobs(), min_size=12, max_size=12))
 def test_small_tables_give_the_bytes_of_the_local_engine(ranks, drawn):
     with tempfile.TemporaryDirectory() as folder:
-        paths = [ordered(Path(folder) / f"{number:02}", *job, ranks=ranks) for number, job in enumerate(drawn)]
+        paths = [
+            ordered(Path(folder) / f"{number:02}", *job, ranks=ranks)
+            for number, job in enumerate(drawn)
+        ]
         done = mpirun(ranks, *CASES, folder)
         assert done.returncode == 0, done.stderr
         for path, (maker, table, order) in zip(paths, drawn, strict=True):
@@ -71,7 +79,11 @@ def test_many_blocks_give_the_bytes_of_the_local_engine(larger, tmp_path, ranks,
     assert len(seconds) == len(masked.iterations)
     assert min(seconds) > 0
     progress = read_progress(job)
-    assert (progress.iteration, progress.ranks, progress.records) == (len(masked.iterations), ranks, 3000)
+    assert (progress.iteration, progress.ranks, progress.records) == (
+        len(masked.iterations),
+        ranks,
+        3000,
+    )
     assert progress.utility == masked.iterations[-1].utility
     assert {path.stat().st_mode & 0o777 for path in job.iterdir()} == {0o600}
 
@@ -130,7 +142,9 @@ def names_cut_short(job):
     path.write_bytes(path.read_bytes()[:40])
 
 
-@pytest.mark.parametrize("damage", [bits_flipped, pytest.param(part_emptied, marks=pytest.mark.slow), names_cut_short])
+@pytest.mark.parametrize(
+    "damage", [bits_flipped, pytest.param(part_emptied, marks=pytest.mark.slow), names_cut_short]
+)
 def test_a_damaged_checkpoint_is_made_again(larger, tmp_path, damage):
     maker, table, order, whole = larger
     job = ordered(tmp_path / "job", maker, table, order, ranks=2)
@@ -161,10 +175,14 @@ def test_an_order_for_another_table_takes_nothing_over(larger, tmp_path):
         (2, {"anonymizer": Adaptive(cover="lse")}, "cover 'lse' runs on one machine"),
     ],
 )
-def test_what_no_resubmission_can_mend_is_refused_in_words(larger, tmp_path, given_ranks, changes, words):
+def test_what_no_resubmission_can_mend_is_refused_in_words(
+    larger, tmp_path, given_ranks, changes, words
+):
     maker, table, order, _ = larger
     changes = dict(changes)
-    job = ordered(tmp_path / "job", changes.pop("anonymizer", maker), table, order, ranks=2, **changes)
+    job = ordered(
+        tmp_path / "job", changes.pop("anonymizer", maker), table, order, ranks=2, **changes
+    )
     done = mpirun(given_ranks, *ENGINE, job)
     assert done.returncode == 2
     assert "Traceback" not in done.stderr

@@ -26,7 +26,9 @@ def nearest_lists(draw):
     """The b nearest of each vertex under weights with many ties, and b."""
     n = draw(st.integers(2, 24))
     b = draw(hnp.arrays(np.int32, n, elements=st.integers(0, n - 1)))
-    weights = draw(hnp.arrays(np.int32, (n, n), elements=st.integers(0, draw(st.sampled_from([0, 3, 999])))))
+    weights = draw(
+        hnp.arrays(np.int32, (n, n), elements=st.integers(0, draw(st.sampled_from([0, 3, 999]))))
+    )
     weights = np.minimum(weights, weights.T)
     vertex, cost = [], []
     for v in range(n):
@@ -39,7 +41,9 @@ def nearest_lists(draw):
 
 def suitors(listed, lacking, low, high, b):
     """The state of the rank that owns low .. high - 1, from what its vertices were told."""
-    count = [np.bincount(messages[:, 0] - low, minlength=high - low) for messages in (listed, lacking)]
+    count = [
+        np.bincount(messages[:, 0] - low, minlength=high - low) for messages in (listed, lacking)
+    ]
     start = np.concatenate([[0], np.cumsum(count[0] + count[1])])
     fill, key = start[:-1].copy(), np.empty(start[-1], dtype=np.int64)
     enter(listed, low, fill, key)

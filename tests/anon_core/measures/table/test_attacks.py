@@ -82,11 +82,17 @@ def test_less_known_is_never_a_better_guess(case):
     table, released, fit, seat = case
     classes, _ = merged(table, released, seat)
     attributes = len(table.codes)
-    allowed = [levels[cell][:, code].T for cell, levels, code in zip(released.cell, released.levels, table.codes, strict=True)]
+    allowed = [
+        levels[cell][:, code].T
+        for cell, levels, code in zip(released.cell, released.levels, table.codes, strict=True)
+    ]
     found = partial_linkage(released, classes)
     assert set(found) == {size for size in (attributes - 1, attributes // 2) if size}
     for size, success in found.items():
-        by_subset = [1 / np.all([allowed[a] for a in known], axis=0).sum(axis=1) for known in known_subsets(attributes)[size]]
+        by_subset = [
+            1 / np.all([allowed[a] for a in known], axis=0).sum(axis=1)
+            for known in known_subsets(attributes)[size]
+        ]
         assert success.tolist() == pytest.approx(np.mean(by_subset, axis=0).tolist())
         assert (success <= 1 / fit.sum(axis=1) * (1 + 1e-12)).all()
 
@@ -111,7 +117,9 @@ def test_long_tables_are_counted_in_parts():
     for size, success in found.items():
         subsets = known_subsets(3)[size]
         for person in range(5):
-            crowds_of_part = [(x[:, known] == x[person, known]).all(axis=1).sum() for known in subsets]
+            crowds_of_part = [
+                (x[:, known] == x[person, known]).all(axis=1).sum() for known in subsets
+            ]
             assert success[person] == pytest.approx(np.mean(1 / np.array(crowds_of_part)))
 
 
@@ -127,7 +135,9 @@ def test_the_insiders_belief_by_definition(case):
     found = insider(classes, components, seat)
     assert found.likeliest.tolist() == pytest.approx(belief.max(axis=1).tolist(), rel=1e-6)
     top = belief >= belief.max(axis=1, keepdims=True) * (1 - 1e-7)
-    assert found.right.tolist() == pytest.approx((top / top.sum(axis=1, keepdims=True))[np.arange(len(seat)), seat].tolist())
+    assert found.right.tolist() == pytest.approx(
+        (top / top.sum(axis=1, keepdims=True))[np.arange(len(seat)), seat].tolist()
+    )
 
 
 def belief_of(flags, sweeps=2000):
@@ -210,7 +220,9 @@ def test_threads_and_parts_change_no_digit(adapted):
             numba.set_num_threads(threads)
             for most_pairs in (2**20, 1000, 1):
                 belief = insider(classes, components, seat, most_pairs=most_pairs)
-                partly = b"".join(success.tobytes() for success in partial_linkage(released, classes).values())
+                partly = b"".join(
+                    success.tobytes() for success in partial_linkage(released, classes).values()
+                )
                 tight = tightest_row(table.codebook, released, classes, seat).tobytes()
                 answers.add((belief.likeliest.tobytes(), belief.right.tobytes(), partly, tight))
     finally:
@@ -221,7 +233,10 @@ def test_threads_and_parts_change_no_digit(adapted):
 def test_beliefs_are_nearly_doubly_stochastic(adapted):
     """More sweeps change the mean success in the third digit at most."""
     _, _, seat, classes, components = adapted
-    few, many = (insider(classes, components, seat, sweeps=sweeps).likeliest.mean() for sweeps in (SWEEPS, 20 * SWEEPS))
+    few, many = (
+        insider(classes, components, seat, sweeps=sweeps).likeliest.mean()
+        for sweeps in (SWEEPS, 20 * SWEEPS)
+    )
     assert few == pytest.approx(many, abs=1e-3)
 
 

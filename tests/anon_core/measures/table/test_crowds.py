@@ -20,7 +20,9 @@ from tests.strategies import tables
 
 def released_of(table, hidden):
     cells = encoding.write_cells(table, hidden)
-    return ReleasedCells.of([encoding.read_cells(a, cells[a.name].tolist()) for a in table.codebook.attributes])
+    return ReleasedCells.of(
+        [encoding.read_cells(a, cells[a.name].tolist()) for a in table.codebook.attributes]
+    )
 
 
 @settings(max_examples=150, deadline=None)
@@ -57,14 +59,18 @@ def test_releases_are_judged_right(table, seed):
     masked = Adaptive(max_iterations=3).anonymize(table)
     released = released_of(table, masked.hidden)
     generator = np.random.default_rng(seed)
-    seat = random_matching(masked, lambda count: generator.integers(0, 2**32, count, dtype=np.uint32))
+    seat = random_matching(
+        masked, lambda count: generator.integers(0, 2**32, count, dtype=np.uint32)
+    )
     assert sorted(seat) == list(range(table.records))
     assert fits_own_row(table.codes, released, seat).all()
     found = crowds(table.codebook, table.codes, table.k, released, seat)
     assert found.below_k == 0
     assert found.matchable_below_k == 0
     stars = unpack(masked.hidden, table.codebook.features)
-    assert (found.compatible == naive.compatible(features(table), features(table), stars).sum(axis=1)).all()
+    assert (
+        found.compatible == naive.compatible(features(table), features(table), stars).sum(axis=1)
+    ).all()
     assert utility(table.codebook, released).suppression == pytest.approx(1 - stars.mean())
 
 
@@ -90,12 +96,16 @@ def test_without_a_seating_nothing_is_matchable():
 
 def test_figure_one():
     """Khan et al., Fig. 1: k = (3, 2, 3, 2, 2, 2), eight stars as printed, every demand met."""
-    x = np.array([[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1, 1], [1, 0, 1, 1], [1, 1, 0, 0], [0, 1, 1, 1]])
+    x = np.array(
+        [[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1, 1], [1, 0, 1, 1], [1, 1, 0, 0], [0, 1, 1, 1]]
+    )
     printed = ["**00", "*000", "**11", "*011", "1*00", "0*11"]
     table = encoding.from_bits(x, np.array([3, 2, 3, 2, 2, 2]))
     cells = [[row[l] for row in printed] for l in range(4)]
     book = table.codebook
-    released = ReleasedCells.of([encoding.read_cells(a, c) for a, c in zip(book.attributes, cells, strict=True)])
+    released = ReleasedCells.of(
+        [encoding.read_cells(a, c) for a, c in zip(book.attributes, cells, strict=True)]
+    )
     found = crowds(book, table.codes, table.k, released, np.arange(6))
     assert found.compatible.tolist() == [3, 2, 3, 2, 2, 2]
     assert found.below_k == found.matchable_below_k == 0
@@ -108,5 +118,8 @@ def test_the_order_of_the_rows_decides_no_digit_of_the_utility():
     book = encoding.fit([ColumnSpec(name="age", kind="numeric", encoding="ordinal")], {"age": ages})
     allowed = np.tril(np.ones((book.attributes[0].levels,) * 2, dtype=bool))
     cell = rng.integers(0, len(allowed), (1, 90)).astype(np.int32)
-    found = {utility(book, ReleasedCells(cell[:, rng.permutation(90)], (allowed,))).ncp[0] for _ in range(50)}
+    found = {
+        utility(book, ReleasedCells(cell[:, rng.permutation(90)], (allowed,))).ncp[0]
+        for _ in range(50)
+    }
     assert len(found) == 1

@@ -27,13 +27,20 @@ def book_of(columns):
     """One attribute a column, its levels the column's distinct texts."""
     labels = [tuple(sorted(set(column))) for column in columns]
     return Codebook(
-        tuple(Attribute(name=f"c{a}", kind="categorical", encoding="one-hot", labels=l) for a, l in enumerate(labels))
+        tuple(
+            Attribute(name=f"c{a}", kind="categorical", encoding="one-hot", labels=l)
+            for a, l in enumerate(labels)
+        )
     )
 
 
 def codes_of(book, columns):
     return np.array(
-        [[a.labels.index(text) for text in column] for a, column in zip(book.attributes, columns, strict=True)], dtype=np.int32
+        [
+            [a.labels.index(text) for text in column]
+            for a, column in zip(book.attributes, columns, strict=True)
+        ],
+        dtype=np.int32,
     )
 
 
@@ -51,7 +58,12 @@ def random_release(data, table):
         levels.append(distinct)
     fit = np.array(
         [
-            [all(l[c[row], code[v]] for l, c, code in zip(levels, cell, table.codes, strict=True)) for row in range(n)]
+            [
+                all(
+                    l[c[row], code[v]] for l, c, code in zip(levels, cell, table.codes, strict=True)
+                )
+                for row in range(n)
+            ]
             for v in range(n)
         ]
     )
@@ -74,10 +86,15 @@ def test_diversity_is_that_of_the_definitions(table, ordered, data):
     share = np.bincount(values) / table.records
     for record, crowd in enumerate(naive.crowd_values(fit, values)):
         held = np.array([dict(crowd).get(v, 0) for v in range(len(names))]) / fit[record].sum()
-        assert found.distance[record] == pytest.approx(naive.earth_movers_distance(held, share, ordered), abs=1e-7)
+        assert found.distance[record] == pytest.approx(
+            naive.earth_movers_distance(held, share, ordered), abs=1e-7
+        )
     assert records_per_row(classes).tolist() == fit.sum(axis=0).tolist()
     assert classes.rows_in[classes.row_class].tolist() == [
-        sum((released.cell[:, row] == released.cell[:, other]).all() for other in range(table.records))
+        sum(
+            (released.cell[:, row] == released.cell[:, other]).all()
+            for other in range(table.records)
+        )
         for row in range(table.records)
     ]
 
@@ -96,11 +113,20 @@ def test_neither_threads_nor_the_order_of_rows_change_a_digit():
         numba.set_num_threads(min(threads, before))
         try:
             rows = draws.permutation(600)
-            cells = [np.where(h, "*", c)[rows].tolist() for h, c in zip(hidden, columns, strict=True)]
-            released = ReleasedCells.of([encoding.read_cells(a, c) for a, c in zip(book.attributes, cells, strict=True)])
+            cells = [
+                np.where(h, "*", c)[rows].tolist() for h, c in zip(hidden, columns, strict=True)
+            ]
+            released = ReleasedCells.of(
+                [encoding.read_cells(a, c) for a, c in zip(book.attributes, cells, strict=True)]
+            )
             for ordered in (False, True):
                 one = diversity(Classes.of(book, codes, released), values[rows], ordered=ordered)
-                found.append([each.tolist() for each in (one.distinct, one.effective, one.distance, one.odds)])
+                found.append(
+                    [
+                        each.tolist()
+                        for each in (one.distinct, one.effective, one.distance, one.odds)
+                    ]
+                )
         finally:
             numba.set_num_threads(before)
     assert found[0] == found[2]
@@ -125,28 +151,45 @@ def test_equal_shares_are_worth_their_number():
         book = book_of([["a"] * l])
         released = ReleasedCells.of([encoding.read_cells(book.attributes[0], ["a"] * (3 * l))])
         classes = Classes.of(book, np.zeros((1, 1), dtype=np.int32), released)
-        assert diversity(classes, np.arange(3 * l) % l, ordered=False).effective[0] == pytest.approx(l, rel=1e-12)
+        assert diversity(classes, np.arange(3 * l) % l, ordered=False).effective[
+            0
+        ] == pytest.approx(l, rel=1e-12)
 
 
 # ---------------------------------------------------------------- tables that others published
 
 
-@pytest.mark.parametrize("table", json.loads((GOLDEN / "wildcards.json").read_text()), ids=["sex", "region", "tumour"])
+@pytest.mark.parametrize(
+    "table", json.loads((GOLDEN / "wildcards.json").read_text()), ids=["sex", "region", "tumour"]
+)
 def test_wildcards_are_counted_as_arx_counts_them(table):
     """There both sides may hold "*". For the judge a masked record is one of a further level that every cell allows."""
     rows = table["rows"]
-    plain = [sum(all(a == b or "*" in (a, b) for a, b in zip(r, o, strict=True)) for o in rows) for r in rows]
+    plain = [
+        sum(all(a == b or "*" in (a, b) for a, b in zip(r, o, strict=True)) for o in rows)
+        for r in rows
+    ]
     assert plain == table["meets"]
     columns = list(zip(*rows, strict=True))
     book = book_of(columns)
     read = []
     for attribute, column in zip(book.attributes, columns, strict=True):
-        allowed = np.array([[cell in (label, "*") or label == "*" for label in attribute.labels] for cell in column])
+        allowed = np.array(
+            [
+                [cell in (label, "*") or label == "*" for label in attribute.labels]
+                for cell in column
+            ]
+        )
         read.append((np.arange(len(rows), dtype=np.int32), allowed))
     released = ReleasedCells.of(read)
-    found = crowds(book, codes_of(book, columns), np.ones(len(rows), dtype=np.int32), released, None)
+    found = crowds(
+        book, codes_of(book, columns), np.ones(len(rows), dtype=np.int32), released, None
+    )
     assert found.compatible.tolist() == table["meets"]
-    assert records_per_row(Classes.of(book, codes_of(book, columns), released)).tolist() == table["meets"]
+    assert (
+        records_per_row(Classes.of(book, codes_of(book, columns), released)).tolist()
+        == table["meets"]
+    )
 
 
 def hospital():
@@ -155,7 +198,10 @@ def hospital():
     book = book_of(columns)
     codes = codes_of(book, columns)
     released = ReleasedCells.of(
-        [(code, np.eye(a.levels, dtype=np.bool_)) for code, a in zip(codes, book.attributes, strict=True)]
+        [
+            (code, np.eye(a.levels, dtype=np.bool_))
+            for code, a in zip(codes, book.attributes, strict=True)
+        ]
     )
     return table, book, codes, released
 
@@ -177,13 +223,20 @@ def test_equivalence_classes_give_the_numbers_of_pycanon():
     assert found.effective.min() == pytest.approx(min(entropies))
     assert int(found.effective.min() + 1e-9) == 1
     t = max(
-        sum(abs(Counter(group)[value] / len(group) - whole[value] / 13) for value in whole) / 2 for group in groups.values()
+        sum(abs(Counter(group)[value] / len(group) - whole[value] / 13) for value in whole) / 2
+        for group in groups.values()
     )
     assert found.distance.max() == pytest.approx(t)
-    assert found.distance.max() == pytest.approx(1 - 5 / 13)  # the class of three cancers; five of thirteen have one
+    assert found.distance.max() == pytest.approx(
+        1 - 5 / 13
+    )  # the class of three cancers; five of thirteen have one
     assert found.odds[0] == math.inf
     matched = crowds(book, codes, np.full(13, 2, dtype=np.int32), released, np.arange(13))
-    assert matched.compatible.tolist() == matched.matchable.tolist() == classes.rows_in[classes.row_class].tolist()
+    assert (
+        matched.compatible.tolist()
+        == matched.matchable.tolist()
+        == classes.rows_in[classes.row_class].tolist()
+    )
     assert matched.below_k == 0
     assert matched.surplus.tolist() == [0, 0, 0, 0] + [1] * 9
 
@@ -203,12 +256,21 @@ def test_ordered_distance_of_the_paper_on_closeness():
 
 def test_figure_one_row_by_row():
     """Khan et al., Fig. 1: which records fit which printed row, counted by hand."""
-    x = np.array([[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1, 1], [1, 0, 1, 1], [1, 1, 0, 0], [0, 1, 1, 1]])
+    x = np.array(
+        [[1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1, 1], [1, 0, 1, 1], [1, 1, 0, 0], [0, 1, 1, 1]]
+    )
     printed = ["**00", "*000", "**11", "*011", "1*00", "0*11"]
     table = encoding.from_bits(x, np.array([3, 2, 3, 2, 2, 2]))
     cells = [[row[l] for row in printed] for l in range(4)]
-    released = ReleasedCells.of([encoding.read_cells(a, c) for a, c in zip(table.codebook.attributes, cells, strict=True)])
+    released = ReleasedCells.of(
+        [encoding.read_cells(a, c) for a, c in zip(table.codebook.attributes, cells, strict=True)]
+    )
     classes = Classes.of(table.codebook, table.codes, released)
-    by_hand = [sum(all(m in ("*", str(bit)) for m, bit in zip(row, record, strict=True)) for record in x) for row in printed]
+    by_hand = [
+        sum(all(m in ("*", str(bit)) for m, bit in zip(row, record, strict=True)) for record in x)
+        for row in printed
+    ]
     assert records_per_row(classes).tolist() == by_hand == [3, 2, 3, 2, 2, 2]
-    assert classes.rows_in.tolist() == [1] * 6  # no two rows are written alike: k = 1 in the strict sense
+    assert (
+        classes.rows_in.tolist() == [1] * 6
+    )  # no two rows are written alike: k = 1 in the strict sense

@@ -12,10 +12,13 @@ from scipy import stats
 from anon_core.measures.table.drift import Profile, by_chance, drift, knowing, profile
 from tests import naive
 
-NUMBERS = st.lists(st.sampled_from([float("nan"), -2.0, 0.0, 0.5, 3.0, 1e6]), min_size=1, max_size=12)
+NUMBERS = st.lists(
+    st.sampled_from([float("nan"), -2.0, 0.0, 0.5, 3.0, 1e6]), min_size=1, max_size=12
+)
 TEXTS = st.lists(st.sampled_from([None, "a", "b", "(missing)", "", "d|e"]), min_size=1, max_size=12)
 PAIRS = st.one_of(
-    st.tuples(st.sampled_from(["numeric", "date"]), NUMBERS, NUMBERS), st.tuples(st.just("categorical"), TEXTS, TEXTS)
+    st.tuples(st.sampled_from(["numeric", "date"]), NUMBERS, NUMBERS),
+    st.tuples(st.just("categorical"), TEXTS, TEXTS),
 )
 
 
@@ -58,7 +61,10 @@ def test_a_column_never_drifts_from_itself_in_any_order_however_often(tables, ch
 def test_many_numbers_are_compared_to_within_a_percent(seed, scale, by, grid):
     """No quantile has moved past more of the records than that, wherever a plan puts the edges of its groups."""
     draw = np.random.default_rng(seed)
-    before, now = (np.round(table * grid) / grid for table in (draw.normal(size=700), draw.normal(size=300) * scale + by))
+    before, now = (
+        np.round(table * grid) / grid
+        for table in (draw.normal(size=700), draw.normal(size=300) * scale + by)
+    )
     exact = stats.ks_2samp(before, now).statistic
     found = moved("numeric", before, now).shift
     assert found <= exact + 1e-12
@@ -91,8 +97,13 @@ def test_chance_alone_hardly_ever_moves_a_column_farther():
     draw = np.random.default_rng(2)
     for n, m in ((90, 90), (50, 400), (1000, 1000)):
         bound = by_chance(n, m)
-        assert bound == pytest.approx(stats.kstwobign.isf(0.001) * np.sqrt((n + m) / (n * m)), rel=1e-3)
-        far = [moved("numeric", draw.normal(size=n), draw.normal(size=m)).shift > bound for _ in range(200)]
+        assert bound == pytest.approx(
+            stats.kstwobign.isf(0.001) * np.sqrt((n + m) / (n * m)), rel=1e-3
+        )
+        far = [
+            moved("numeric", draw.normal(size=n), draw.normal(size=m)).shift > bound
+            for _ in range(200)
+        ]
         assert sum(far) <= 3
         texts = [draw.choice(list("aaabbcd"), size) for size in (n, m)]
         assert moved("categorical", *(each.tolist() for each in texts)).shift <= bound

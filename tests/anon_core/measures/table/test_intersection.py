@@ -17,7 +17,12 @@ def shown(codes, levels, cells, carried):
     names = [f"q{a}" for a in range(len(levels))]
     book = Codebook(
         tuple(
-            Attribute(name=name, kind="categorical", encoding="one-hot", labels=tuple(map(str, range(number))))
+            Attribute(
+                name=name,
+                kind="categorical",
+                encoding="one-hot",
+                labels=tuple(map(str, range(number))),
+            )
             for name, number in zip(names, levels, strict=True)
         )
     )
@@ -25,9 +30,13 @@ def shown(codes, levels, cells, carried):
     for allowed, number in zip(cells, levels, strict=True):
         distinct = sorted({tuple(sorted(cell)) for cell in allowed})
         index = np.array([distinct.index(tuple(sorted(cell))) for cell in allowed], dtype=np.int32)
-        read.append((index, np.array([[level in cell for level in range(number)] for cell in distinct])))
+        read.append(
+            (index, np.array([[level in cell for level in range(number)] for cell in distinct]))
+        )
     classes = Classes.of(book, np.array(codes, dtype=np.int32), ReleasedCells.of(read))
-    return Shown(classes, {name: np.array(values, dtype=np.int64) for name, values in carried.items()})
+    return Shown(
+        classes, {name: np.array(values, dtype=np.int64) for name, values in carried.items()}
+    )
 
 
 @st.composite
@@ -41,14 +50,32 @@ def releases(draw, alike=False):
         n, rows = draw(st.integers(1, 5)), draw(st.integers(1, 6))
         levels = draw(st.lists(st.integers(1, 3), min_size=1, max_size=2))
         codes = [draw(st.lists(st.integers(0, top - 1), min_size=n, max_size=n)) for top in levels]
-        cells = [draw(st.lists(st.sets(st.integers(0, top - 1), min_size=1), min_size=rows, max_size=rows)) for top in levels]
-        names = columns if alike else draw(st.lists(st.sampled_from("abc"), unique=True, max_size=2))
-        carried = {name: draw(st.lists(st.integers(0, 2), min_size=rows, max_size=rows)) for name in names}
+        cells = [
+            draw(
+                st.lists(st.sets(st.integers(0, top - 1), min_size=1), min_size=rows, max_size=rows)
+            )
+            for top in levels
+        ]
+        names = (
+            columns if alike else draw(st.lists(st.sampled_from("abc"), unique=True, max_size=2))
+        )
+        carried = {
+            name: draw(st.lists(st.integers(0, 2), min_size=rows, max_size=rows)) for name in names
+        }
         crowd = [
-            [row for row in range(rows) if all(code[v] in cell[row] for code, cell in zip(codes, cells, strict=True))]
+            [
+                row
+                for row in range(rows)
+                if all(code[v] in cell[row] for code, cell in zip(codes, cells, strict=True))
+            ]
             for v in range(n)
         ]
-        plain.append([[{name: values[row] for name, values in carried.items()} for row in rows_of_v] for rows_of_v in crowd])
+        plain.append(
+            [
+                [{name: values[row] for name, values in carried.items()} for row in rows_of_v]
+                for rows_of_v in crowd
+            ]
+        )
         made.append(shown(codes, levels, cells, carried))
         who.append(draw(st.lists(st.integers(-1, n - 1), min_size=everyone, max_size=everyone)))
     return plain, made, np.array(who, dtype=np.int64)
@@ -74,14 +101,18 @@ def test_against_the_definition(case):
 @given(releases(alike=True))
 def test_releases_that_carry_the_same_columns_against_all_choices(case):
     plain, made, who = case
-    np.testing.assert_array_equal(crowds_left(made, who), expected(plain, who, naive.rows_jointly_left))
+    np.testing.assert_array_equal(
+        crowds_left(made, who), expected(plain, who, naive.rows_jointly_left)
+    )
 
 
 @settings(max_examples=150, deadline=None)
 @given(releases())
 def test_two_releases_against_all_choices(case):
     plain, made, who = case[0][:2], case[1][:2], case[2][:2]
-    np.testing.assert_array_equal(crowds_left(made, who), expected(plain, who, naive.rows_jointly_left))
+    np.testing.assert_array_equal(
+        crowds_left(made, who), expected(plain, who, naive.rows_jointly_left)
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -109,7 +140,11 @@ ANY = [[{0}, {0}, {0}]]
         ({"note": [1, 1, 2]}, {"note": [1, 2, 2]}, [3, 3]),
         ({"note": [1, 2, 3]}, {"other": [1, 1, 1]}, [3, 3]),
         ({"note": [1, 2, 3]}, {}, [3, 3]),
-        ({"a": [1, 1, 2], "b": [1, 2, 2]}, {"a": [2, 1, 1], "b": [2, 1, 1], "c": [1, 2, 3]}, [2, 3]),
+        (
+            {"a": [1, 1, 2], "b": [1, 2, 2]},
+            {"a": [2, 1, 1], "b": [2, 1, 1], "c": [1, 2, 3]},
+            [2, 3],
+        ),
     ],
 )
 def test_by_hand(first, second, left):
@@ -119,12 +154,23 @@ def test_by_hand(first, second, left):
 
 def test_a_third_release_narrows_what_two_left():
     """No two of the first pair exclude a row; the third has no row for one of the values."""
-    made = [shown(EVERYBODY, [1], ANY, {"note": notes}) for notes in ([1, 2, 2], [2, 1, 1], [1, 1, 1])]
-    np.testing.assert_array_equal(crowds_left(made[:2], np.array([[0, 0], [0, -1]])), [[3, 3], [3, -1]])
-    np.testing.assert_array_equal(crowds_left(made, np.array([[0, 0], [0, 0], [0, -1]])), [[1, 3], [2, 3], [3, -1]])
+    made = [
+        shown(EVERYBODY, [1], ANY, {"note": notes}) for notes in ([1, 2, 2], [2, 1, 1], [1, 1, 1])
+    ]
+    np.testing.assert_array_equal(
+        crowds_left(made[:2], np.array([[0, 0], [0, -1]])), [[3, 3], [3, -1]]
+    )
+    np.testing.assert_array_equal(
+        crowds_left(made, np.array([[0, 0], [0, 0], [0, -1]])), [[1, 3], [2, 3], [3, -1]]
+    )
 
 
 def test_what_two_releases_share_narrows_a_third_that_carries_nothing_of_it():
-    first, second = shown(EVERYBODY, [1], ANY, {"a": [1, 2, 3], "b": [1, 2, 3]}), shown(EVERYBODY, [1], ANY, {"b": [1, 4, 4]})
+    first, second = (
+        shown(EVERYBODY, [1], ANY, {"a": [1, 2, 3], "b": [1, 2, 3]}),
+        shown(EVERYBODY, [1], ANY, {"b": [1, 4, 4]}),
+    )
     third = shown(EVERYBODY, [1], ANY, {"a": [1, 1, 2]})
-    np.testing.assert_array_equal(crowds_left([first, second, third], np.zeros((3, 1), dtype=np.int64)), [[1], [1], [2]])
+    np.testing.assert_array_equal(
+        crowds_left([first, second, third], np.zeros((3, 1), dtype=np.int64)), [[1], [1], [2]]
+    )
