@@ -1,49 +1,119 @@
-"""What every anonymizer is."""
+"""The protocol of every anonymizer, and of the data that it takes and makes."""
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.tables.records import BinaryTable, Checkpoint, MaskedTable, Observer
+from anon_core.promise import Promise
+from anon_core.steps import Observer, State, Step
+
+Arrays = Mapping[str, NDArray[Any]]
 
 
-class Anonymizer(Protocol):
-    """A frozen, keyword-only dataclass of its settings, validated at birth, with one verb."""
+class Made(Protocol):
+    """What an anonymizer made, such as a `MaskedTable`."""
 
     @property
-    def max_iterations(self) -> int:
-        """How many iterations there are at most."""
+    def steps(self) -> tuple[Step, ...]:
+        """Every step, in order."""
+        ...
+
+    @property
+    def kept(self) -> int:
+        """Number of the step whose result this is."""
+        ...
+
+    def arrays(self) -> Arrays:
+        """All that the data's `made` needs to make this again."""
+        ...
+
+
+class Data(Protocol):
+    """Encoded data of one kind, such as a `BinaryTable`; a batch job carries it as arrays."""
+
+    @property
+    def records(self) -> int:
+        """Number of records n."""
+        ...
+
+    def packed(self) -> tuple[Mapping[str, Any], Arrays]:
+        """A JSON document of shapes, without names or labels, and the arrays."""
+        ...
+
+    @classmethod
+    def unpacked(cls, document: Mapping[str, Any], arrays: Arrays) -> Self:
+        """The inverse of `packed`, without names and labels."""
+        ...
+
+    def made(self, arrays: Arrays, steps: tuple[Step, ...], kept: int) -> Made:
+        """What an anonymizer made of this data, from the arrays of `Made.arrays`."""
+        ...
+
+
+D = TypeVar("D", bound=Data)
+
+
+class Anonymizer(Protocol[D]):
+    """A frozen, keyword-only dataclass of settings, checked at birth.
+
+    Attributes
+    ----------
+    kind : str
+        The kind of data: "table", "matrix", "graph".
+    data : type
+        The class of that data.
+    promise : Promise
+        What its releases keep.
+    engines : mapping of str to str
+        By engine, the module that spreads the work on it: "local" always (an empty name: `anonymize`
+        itself), "dask" (`anon_core.engines.farm.Farmed`) and "mpi" (`anon_core.engines.mpi.Ranked`)
+        where the work can be spread. A plan that names another engine is refused at once.
+    """
+
+    kind: ClassVar[str]
+    data: ClassVar[type[Data]]
+    promise: ClassVar[Promise]
+    engines: ClassVar[Mapping[str, str]]
+
+    def admit(self, data: D) -> None:
+        """Refuse demands or sizes before any work.
+
+        Raises
+        ------
+        InputError, InfeasibleError, LimitError
+        """
+        ...
+
+    def memory(self, data: D) -> int:
+        """Bytes that `anonymize` holds at most beyond its input."""
         ...
 
     def anonymize(
         self,
-        table: BinaryTable,
+        data: D,
         *,
         order: NDArray[np.int64] | None = None,
         observer: Observer | None = None,
-        resume: Checkpoint | None = None,
-    ) -> MaskedTable:
-        """Hide features until every record fits k(v) rows.
+        resume: State | None = None,
+    ) -> Made:
+        """Make what may be released.
 
         Parameters
         ----------
-        table : BinaryTable
+        data : Data
         order : int64 (n,), optional
-            The order of the records that decides ties (first wins); as given if None. A secret one keeps a reader of
-            the source from repeating the run.
+            Order of the records that decides ties (first wins); as given if None. A secret order
+            keeps a reader of the source from repeating the run.
         observer : Observer, optional
-            Told how the work goes on.
-        resume : Checkpoint, optional
-            Where a run with the same settings, table and order was stopped: the result is that of a run that was not.
+        resume : State, optional
+            Where a run with the same settings, data and order was stopped. The result is that of a
+            run that was not stopped.
 
         Raises
         ------
         InputError
-            The checkpoint is none of this table and these settings.
+            The state is none of this data and these settings.
         """
-        ...
-
-    def memory(self, table: BinaryTable) -> int:
-        """Bytes that `anonymize` holds at most beyond its input."""
         ...
