@@ -67,9 +67,9 @@ class Anonymizer(Protocol[D]):
     promise : Promise
         What its releases keep.
     engines : mapping of str to str
-        By engine, the module that spreads the work on it: "local" always (an empty name: `anonymize`
-        itself), "dask" (`anon_core.engines.farm.Farmed`) and "mpi" (`anon_core.engines.mpi.Ranked`)
-        where the work can be spread. A plan that names another engine is refused at once.
+        By engine, the module that spreads the work on it. "local" is always there; its empty name
+        means `anonymize` itself. "dask" and "mpi" stand where the work can be spread (protocols
+        `Farmed` and `Ranked`). A plan that names another engine is refused at once.
     """
 
     kind: ClassVar[str]
