@@ -32,8 +32,8 @@ def leave_out(reason: str) -> None:
 def prepare(example: str, data: str) -> tuple[ReleasePlan, BinaryTable]:
     """The plan of an example and its source, encoded."""
     plan = ReleasePlan.load(ROOT / "examples" / example, [f"source.path={data_file(data)}"])
-    frame, k_values = read_order(plan.table_source, plan.table_columns, plan.demand)
-    table, _ = encoded(frame, k_values, plan.table_columns, plan.demand)
+    frame, k_values = read_order(plan.data.source, plan.data.columns, plan.data.demand)
+    table, _ = encoded(frame, k_values, plan.data.columns, plan.data.demand)
     return plan, table
 
 

@@ -35,8 +35,8 @@ ABOVE = (1, 1.5, 3)
 def fair():
     with tempfile.TemporaryDirectory() as folder:
         plan = ReleasePlan.load(demo_plan(Path(folder)))
-    frame, k_values = read_order(plan.table_source, plan.table_columns, plan.demand)
-    return encoded(frame, k_values, plan.table_columns, plan.demand)[0]
+    frame, k_values = read_order(plan.data.source, plan.data.columns, plan.data.demand)
+    return encoded(frame, k_values, plan.data.columns, plan.data.demand)[0]
 
 
 def adult_sample():

@@ -19,6 +19,7 @@ from prefect.settings import PREFECT_API_URL
 from pydantic import Field
 
 from anon_core.errors import GuaranteeError
+from kinds import words_of
 from reports import summary
 from tasks.orchestration.gates import gate, refusals_shown
 from tasks.orchestration.stage import log
@@ -132,7 +133,9 @@ def _suspend(run: Run, flow_run: FlowRun) -> None:
     log(
         f"waits for approval until {request.until}; the report lies in the vault: {run.path.name}/{PAGE}"
     )
-    words = f"The report as it would be published: {run.path / PAGE}\n\n{summary.markdown(request.question.manifest)}"
+    manifest = request.question.manifest
+    short = summary.markdown(manifest, words_of(manifest))
+    words = f"The report as it would be published: {run.path / PAGE}\n\n{short}"
     left = datetime.fromisoformat(request.until) - now()
     suspend_flow_run(
         Form.with_initial_data(description=words),

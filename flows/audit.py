@@ -29,8 +29,8 @@ def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) 
     """Recompute every guarantee of a release from the plan's source and the released bytes."""
     read_manifest(folder)
     plan = ReleasePlan.load(plan_path, overrides)
-    source = plan.table_source
-    plan.check_header(header(source))
+    source = plan.data.source
+    plan.data.check_header(header(source))
     vault = Vault(Path(plan.publish.vault))
     run = vault.find(plan.sha256, fingerprint(source))
     if run is None or not run.has("anonymize"):
@@ -40,7 +40,7 @@ def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) 
         )
     matching = run.path / "anonymize" / MATCHING
     audit = audit_rows(
-        folder, plan.publish.formats, source, plan.table_columns, plan.demand, matching
+        folder, plan.publish.formats, source, plan.data.columns, plan.data.demand, matching
     )
     if audit.measured is not None and audit.rows is not None:
         audit = audit.also(

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -40,6 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = options.run(options)
     except AnonymityError as refusal:
         print(f"crowdcover: {refusal}", file=sys.stderr)
+        from flows.outcome import exit_code
+
         code = exit_code(refusal)
     except KeyboardInterrupt:
         print("crowdcover: stopped; run the same command again to go on", file=sys.stderr)
@@ -64,33 +66,6 @@ def _unforeseen(error: BaseException) -> str:
     return f"unforeseen {type(error).__name__} at {Path(ours[-1].filename).name}:{ours[-1].lineno}; please report it"
 
 
-def exit_code(refusal: AnonymityError) -> int:
-    """0 published, 2 plan refused, 3 source, 4 publication, 5 a cluster failed, 6 waits for approval, 1 anything else."""
-    from anon_core.errors import (
-        ClusterError,
-        GuaranteeError,
-        InfeasibleError,
-        InputError,
-        LimitError,
-    )
-    from flows.plan.plan import PlanError
-    from tasks.vault.approval import DecisionError, WaitingError
-    from tasks.vault.storage import SecondReleaseError
-
-    codes: list[tuple[type[AnonymityError], int]] = [
-        (PlanError, 2),
-        (SecondReleaseError, 2),
-        (DecisionError, 2),
-        (InfeasibleError, 2),
-        (LimitError, 2),
-        (InputError, 3),
-        (GuaranteeError, 4),
-        (ClusterError, 5),
-        (WaitingError, 6),
-    ]
-    return next((code for kind, code in codes if isinstance(refusal, kind)), 1)
-
-
 # ---------------------------------------------------------------- commands
 
 
@@ -111,6 +86,7 @@ def release(options: argparse.Namespace) -> int:
 def _release(plan_path: Path, overrides: Sequence[str]) -> Path:
     name, frozen = _ready(plan_path, overrides)
     from flows.release import release as flow
+    from flows.serving import on_prefect
 
     return Path(on_prefect(lambda: flow.with_options(flow_run_name=name)(str(frozen))))
 
@@ -119,7 +95,8 @@ def _release_many(
     paths: Sequence[Path], overrides: Sequence[str], workers: int
 ) -> list[tuple[int, str]]:
     """Of each plan the exit code, and its release folder or the refusal; a refused one stops no other."""
-    from flows.plan.plan import PlanError
+    from flows.outcome import exit_code
+    from kinds.section import PlanError
 
     if find_spec("prefect_dask") is None:
         raise PlanError(
@@ -133,6 +110,7 @@ def _release_many(
             outcomes[number] = exit_code(refusal), str(refusal)
     if ready:
         from flows.releases import release_all
+        from flows.serving import on_prefect
 
         outcomes |= zip(
             ready, on_prefect(lambda: release_all(list(ready.values()), workers)), strict=True
@@ -147,21 +125,8 @@ def _ready(plan_path: Path, overrides: Sequence[str]) -> tuple[str, Path]:
 
     plan = ReleasePlan.load(plan_path, overrides)
     plan.check_engine()
-    plan.check_header(header(plan.table_source))
+    plan.data.check_header(header(plan.data.source))
     return plan.name, _freeze(plan)
-
-
-def on_prefect(work: Callable[[], Result]) -> Result:
-    """The flow refuses by AnonymityErrors only; anything else is Prefect's."""
-    try:
-        return work()
-    except AnonymityError:
-        raise
-    except Exception as error:  # noqa: BLE001 - Prefect's own are of many kinds
-        raise AnonymityError(
-            f"Prefect could not run the flow ({type(error).__name__}); "
-            "check PREFECT_API_URL, or unset it to run without a server"
-        ) from None
 
 
 def _freeze(plan: "ReleasePlan") -> Path:
@@ -198,15 +163,16 @@ def show(options: argparse.Namespace) -> int:
         return 0
     from rich.console import Console
 
+    from kinds import words_of
     from reports import summary
 
-    summary.terminal(manifest, Console())
+    summary.terminal(manifest, Console(), words_of(manifest))
     return 0
 
 
 def starter_plan(options: argparse.Namespace) -> int:
     """Propose a role for every column."""
-    from flows.plan.plan import PlanError
+    from kinds.section import PlanError
     from kinds.table.starter import starter
 
     text = starter(options.source)
@@ -228,7 +194,8 @@ def serve(options: argparse.Namespace) -> int:
     from flows.plan.plan import ReleasePlan
 
     plan = ReleasePlan.load(options.plan, options.overrides)
-    from flows.release import serve as serving
+    from flows.serving import on_prefect
+    from flows.serving import serve as serving
 
     on_prefect(lambda: serving(plan.name, _freeze(plan), options.cron, quiet=options.quiet))
     return 0
@@ -247,12 +214,14 @@ def demo(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from flows.audit import read_manifest
+    from kinds import words_of
     from kinds.table.starter import demo_plan
     from reports import summary
 
     folder = _release(demo_plan(options.folder), [])
     if not options.quiet:
-        summary.terminal(read_manifest(folder), Console())
+        manifest = read_manifest(folder)
+        summary.terminal(manifest, Console(), words_of(manifest))
         print("open", folder / "report.html")
     print(folder)
     return 0

@@ -4,8 +4,8 @@ import argparse
 import re
 from pathlib import Path
 
-from flows.plan.document import PlanError
 from flows.plan.plan import ReleasePlan
+from kinds.section import PlanError
 from tasks.vault.approval import PAGE, Approval, Decision, DecisionError, Request
 from tasks.vault.storage import FolderError, Run, Vault
 
@@ -53,9 +53,11 @@ def _show(run: Run, request: Request) -> None:
     """The numbers that the decision is about; they count, and name columns."""
     from rich.console import Console
 
+    from kinds import words_of
     from reports import summary
 
-    summary.terminal(request.question.manifest, Console())
+    manifest = request.question.manifest
+    summary.terminal(manifest, Console(), words_of(manifest))
     print("to be published in", request.question.folder)
     print("read", run.path / PAGE)
 

@@ -5,10 +5,9 @@ from typing import Any
 
 from prefect import Flow, State, flow
 from prefect.client.schemas.objects import FlowRun
-from prefect.client.schemas.schedules import CronSchedule
 
 from flows.approving import approved, refuse_rejected
-from flows.plan.plan import PlanError, ReleasePlan
+from flows.plan.plan import ReleasePlan
 from tasks.compute.cluster import cancel_jobs_of
 from tasks.compute.engines import Compute, ready
 from tasks.orchestration.gates import close_gates
@@ -48,9 +47,9 @@ def release(plan: str) -> str:
 
 
 def _release(order: ReleasePlan, vault: Vault) -> str:
-    source, columns, demand = order.table_source, order.table_columns, order.demand
+    source, columns, demand = order.data.source, order.data.columns, order.data.demand
     order.check_engine()
-    order.check_header(header(source))
+    order.data.check_header(header(source))
     second, ledger = order.publish.allow_second_release, Ledger(vault, order.publish.ledger)
     run = admit(ledger, source, order.sha256, second)
     to = Destination(Path(order.publish.path) / order.name, order.publish.formats, ledger, second)
@@ -94,21 +93,3 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
         if time_to_approve is not None:
             claims["approval"] = approved(run, checked, to, claims, time_to_approve)
         return str(publish(run, checked, to, claims))
-
-
-def serve(name: str, plan: Path, cron: str | None, *, quiet: bool) -> None:
-    """Serve a frozen plan as a deployment until stopped."""
-    try:
-        _ = cron is None or CronSchedule(cron=cron)
-    except ValueError:
-        raise PlanError(
-            "--cron must be five fields: minute hour day month weekday, e.g. '0 2 1 * *'"
-        ) from None
-    release.serve(
-        name=name,
-        cron=cron,
-        parameters={"plan": str(plan)},
-        limit=1,
-        pause_on_shutdown=False,
-        print_starting_message=not quiet,
-    )

@@ -19,8 +19,9 @@ from prefect_dask.task_runners import DaskTaskRunner
 
 from anon_core.engines.farm import UNSEEN, of_this_machine
 from anon_core.errors import AnonymityError
-from flows.cli import exit_code, on_prefect
+from flows.outcome import exit_code
 from flows.release import release
+from flows.serving import on_prefect
 from tasks.compute.engines import quiet_dask
 
 Outcome = tuple[int, str]  # exit code; the release folder, or why there is none

@@ -1,1 +1,33 @@
-"""The kinds of data: all that differs between a table, a matrix and a graph."""
+"""The kinds of data: all that differs between a table, a matrix and a graph.
+
+`KINDS` names the package of each kind. Its module `kind` has the kind as `KIND`; its module `words`
+has the kind's words for reports as `WORDS`, and imports nothing slow. Both are loaded when they are
+asked for. A new kind is one folder and one entry.
+"""
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kinds.base import Kind
+    from reports.words import Words
+
+KINDS = {"table": "kinds.table"}
+
+
+def kind_called(name: str) -> "Kind":
+    """The kind of this name; KeyError where there is none."""
+    kind: Kind = import_module(f"{KINDS[name]}.kind").KIND
+    return kind
+
+
+def words_called(name: str) -> "Words":
+    """The words of the kind of this name."""
+    words: Words = import_module(f"{KINDS[name]}.words").WORDS
+    return words
+
+
+def words_of(manifest: Mapping[str, Any]) -> "Words":
+    """The words of the kind that a manifest names; releases before kinds are tables."""
+    return words_called(manifest["source"].get("kind", "table"))

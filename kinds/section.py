@@ -1,16 +1,69 @@
-"""What all sections of the plan are."""
+"""What all sections of a plan share, and [source]."""
 
+import json
+from pathlib import Path
 from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from anon_core.errors import AnonymityError
+from tasks.source.sources import SQLITE, Source
+
 Value = TypeVar("Value")
 Unshown = Annotated[Value, Field(repr=False)]  # may hold cell values or a password
+DATABASES = (SQLITE, "postgresql://", "postgres://")
+MOST_NAME = 200  # characters of a release's name: with a hash behind it, it is still a file name
+# The forms of privacy.k, and the keys that belong to each.
+K_FORMS = {"uniform": ("seed",), "column": (), "by": ("levels", "default")}
+
+
+class PlanError(AnonymityError):
+    """The plan cannot be followed as it is written."""
 
 
 class Section(BaseModel):
-    """A table of the plan: no unknown keys, no change after reading, no value in what it says."""
+    """A table of the plan: no unknown keys, no change after reading, no value in its messages."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, hide_input_in_errors=True, populate_by_name=True
     )
+
+
+class SourceSection(Section):
+    """[source]: a file, or a database and a query. A kind may add keys of its own."""
+
+    kind: str = "table"
+    path: str | None = None
+    uri: Unshown[str | None] = None
+    query: Unshown[str | None] = None
+    header: bool = True
+    separator: str = ","
+    missing: Unshown[list[str]] = []
+
+    def source(self) -> Source:
+        """The same for the reader, checked."""
+        if (self.path is None) == (self.uri is None):
+            raise PlanError("source needs either 'path' or 'uri' with 'query'")
+        if (self.uri is None) != (self.query is None):
+            raise PlanError("source.uri and source.query go together")
+        if self.uri is not None and not self.uri.startswith(DATABASES):
+            raise PlanError("source.uri must start with sqlite:/// or postgresql://")
+        sign = self.separator
+        if len(sign) != 1 or not sign.isascii() or sign in '\0\r\n"':
+            raise PlanError(
+                "source.separator must be one ASCII character, e.g. ';' or '\\t', "
+                "and no quote or line end"
+            )
+        return Source(
+            path=None if self.path is None else Path(self.path),
+            uri=self.uri,
+            query=self.query,
+            header=self.header,
+            separator=sign,
+            missing=tuple(self.missing),
+        )
+
+
+def toml_text(text: str) -> str:
+    """A text as TOML writes it."""
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

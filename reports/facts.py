@@ -1,23 +1,13 @@
-"""What a release states about itself, as labelled numbers with their meaning; read from the manifest alone."""
+"""What every release states about itself, as labelled numbers; read from the manifest alone."""
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from reports.quantities import (
-    NOT_STATED,
-    count,
-    digits,
-    known,
-    moment,
-    percent,
-    printable,
-    seconds,
-    size,
-    utility,
-)
+from reports.quantities import NOT_STATED, count, moment, printable, seconds, size
 
 Manifest = Mapping[str, Any]
+
+RELEASE, RUN = "The release and where it comes from", "Time and memory"
 
 
 class Fact(NamedTuple):
@@ -28,179 +18,12 @@ class Fact(NamedTuple):
     meaning: str = ""
 
 
-class CrowdTold(NamedTuple):
-    """What the worst crowds tell of one sensitive column, in words for a table."""
-
-    name: str
-    distinct: str
-    effective: str
-    distance: str
-
-
-class ColumnKept(NamedTuple):
-    """What masking left of one quasi-identifier."""
-
-    name: str
-    exact: float
-    kept: float
-
-
-CROWDS, TOLD = "Crowds in numbers", "What the worst crowd tells"
-UTILITY, COLUMNS = "Information in numbers", "Columns, the most masked first"
-RELEASE, RUN = "The release and where it comes from", "Time and memory"
-TOLD_HEADINGS = ("Sensitive column", "Distinct values", "By entropy", "Distance (t)")
-COLUMN_HEADINGS = ("Column", "Exact cells", "Information kept")
-TOLD_EXPLAINED = (
-    "Distinct values: in the crowd that has fewest. By entropy: where some values are commoner than others, how many equally "
-    "common ones they are worth. Distance: how far a crowd's values are from those of the whole table, from 0 (as "
-    "everywhere) to 1."
-)
-
-
-# ---------------------------------------------------------------- the release and its crowds
-
-
 def title(manifest: Manifest) -> str:
     """Name and version of the release."""
     return printable(f"{manifest['name']} {manifest['version']}")
 
 
-def demand(manifest: Manifest) -> str:
-    """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
-    low, high = manifest["privacy"]["k_min"], manifest["privacy"]["k_max"]
-    if low == high:
-        return f"k = {count(low)} for everyone"
-    return f"k from {count(low)} to {count(high)}, each person's own"
-
-
-def privacy_facts(manifest: Manifest) -> list[Fact]:
-    """Who is protected, and how tightly; what is measured beside the promise only where it was measured."""
-    privacy = manifest["privacy"]
-    facts = [
-        Fact("People", count(privacy["records"]), "one published row each"),
-        Fact("Smallest demand", count(privacy["k_min"]), "lowest k of any person"),
-        Fact("Largest demand", count(privacy["k_max"]), "highest k of any person"),
-        Fact(
-            "Smallest margin",
-            count(privacy.get("compatible_min_margin")),
-            "rows that the tightest crowd has beyond its k",
-        ),
-    ]
-    return facts + _protection_facts(manifest.get("protection"))
-
-
-def _protection_facts(found: Mapping[str, Any] | None) -> list[Fact]:
-    if not found:
-        return []
-    beyond, alike = found.get("over_protection", {}), found.get("equivalence_classes", {})
-    return [
-        Fact(
-            "Over-protection",
-            count(beyond.get("median")),
-            "matchable rows beyond k, for the median person",
-        ),
-        Fact(
-            "Unique people",
-            count(found.get("unique_records")),
-            "alone in the source with their combination of quasi-identifiers",
-        ),
-        Fact(
-            "Rows left out",
-            count(found.get("rows_left_out")),
-            "source rows that the plan's rules leave out",
-        ),
-        Fact(
-            "Rows written alike",
-            count(alike.get("k")),
-            "fewest rows with the same text: k in the strict sense, not promised",
-        ),
-    ]
-
-
-def told(manifest: Manifest) -> list[CrowdTold]:
-    """The least diverse crowd of each sensitive column, and the one farthest from the whole table."""
-    return [
-        CrowdTold(
-            printable(name),
-            count(found.get("distinct")),
-            digits(found.get("effective")),
-            digits(found.get("distance")),
-        )
-        for name, found in manifest.get("protection", {}).get("sensitive", {}).items()
-    ]
-
-
-# ---------------------------------------------------------------- utility and the run
-
-
-def kept_information(manifest: Manifest) -> float:
-    """The share of the information that masking left, over all quasi-identifiers; nan where it is not stated."""
-    return _kept(manifest["utility"].get("gcp"))
-
-
-def utility_facts(manifest: Manifest) -> list[Fact]:
-    """What is left of the data after masking."""
-    found = manifest["utility"]
-    return [
-        Fact(
-            "Information kept",
-            percent(kept_information(manifest)),
-            "100 % = every cell exact, 0 % = every cell all hidden",
-        ),
-        Fact(
-            "Exact cells",
-            percent(found.get("cells_exact")),
-            "quasi-identifier cells published unmasked",
-        ),
-        Fact(
-            "Mean loss (GCP)",
-            percent(found.get("gcp")),
-            "the rest of the information, as the literature counts it",
-        ),
-        Fact(
-            "Utility",
-            utility(found.get("suppression")),
-            "share of all bits that stay visible (1 = nothing hidden)",
-        ),
-        Fact(
-            "Features",
-            count(found.get("features")),
-            "bits in which each person's quasi-identifiers are coded",
-        ),
-    ]
-
-
-def columns(manifest: Manifest) -> list[ColumnKept]:
-    """The quasi-identifiers, the one that lost most first."""
-    kept = [
-        ColumnKept(printable(name), _share(entry.get("exact")), _kept(entry.get("ncp")))
-        for name, entry in manifest["utility"].get("per_column", {}).items()
-    ]
-    return sorted(kept, key=lambda column: column.kept if known(column.kept) else 0.0)
-
-
-def column_rows(manifest: Manifest) -> list[tuple[str, str, str]]:
-    """The columns under `COLUMN_HEADINGS`."""
-    return [
-        (column.name, percent(column.exact), percent(column.kept)) for column in columns(manifest)
-    ]
-
-
-def _kept(loss: Any) -> float:
-    return 1 - float(loss) if known(loss) else math.nan
-
-
-def _share(found: Any) -> float:
-    return float(found) if known(found) else math.nan
-
-
-def kept_iteration(iterations: Sequence[Mapping[str, Any]]) -> int:
-    """Index of the published iteration: the first of highest weighted utility."""
-    reached = [entry.get("weighted_utility", entry["utility"]) for entry in iterations]
-    return reached.index(max(reached))
-
-
-def release_facts(manifest: Manifest) -> list[Fact]:
+def release_facts(manifest: Manifest, demand: str) -> list[Fact]:
     """What was released, from what, and by which method."""
     source = manifest["source"]
     settings = dict(manifest["anonymizer"])
@@ -212,7 +35,7 @@ def release_facts(manifest: Manifest) -> list[Fact]:
         Fact("Created", created(manifest)),
         Fact("Published rows", count(manifest["privacy"]["records"])),
         Fact("Source", f"{count(source['rows'])} rows, {count(source['columns'])} columns"),
-        Fact("Demanded crowd", demand(manifest)),
+        Fact("Demanded crowd", demand),
         Fact("Method", f"{method} ({printable(chosen)})" if chosen else method),
         Fact("Made by", printable(f"crowdcover {manifest['crowdcover']}")),
     ]

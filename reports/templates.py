@@ -16,18 +16,21 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent
 
 
-def template(name: str) -> "Template":
-    """A template of this room by file name; text that enters it is escaped, and a name it lacks is an error."""
-    return _environment().get_template(name)
+def template(name: str, folder: Path | None = None) -> "Template":
+    """A template of this package, or of a kind's folder, by file name.
+
+    Text that enters it is escaped, and a name that it lacks is an error.
+    """
+    return _environment(folder).get_template(name)
 
 
 @cache
-def _environment() -> "Environment":
+def _environment(folder: Path | None) -> "Environment":
     """Kept: a template takes longer to compile than to fill."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(FOLDER),
+        loader=FileSystemLoader([FOLDER] if folder is None else [folder, FOLDER]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

@@ -1,16 +1,14 @@
 """[compute] of the plan: on what the release is made, and within what; never what it is."""
 
 import re
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from anon_core.anonymizers import Adaptive, Anonymizer
-from anon_core.covers.named import refuse_unspread
-from flows.plan.document import PlanError
 from flows.plan.durations import duration, lasting
-from kinds.section import Section
+from kinds.section import PlanError, Section
 from tasks.compute.cluster import Cluster
 
 OF_DASK = ("scheduler", "workers")
@@ -80,10 +78,14 @@ class ComputeSection(Section):
     workers: Positive = 2
     cluster: ClusterSection | None = None
 
-    def check(self, maker: Anonymizer) -> None:
-        """What belongs together."""
-        if self.jobs is not None and isinstance(maker, Adaptive):
-            refuse_unspread(maker.cover)
+    def check(self, anonymizer: str, engines: Collection[str]) -> None:
+        """Refuse an engine that the anonymizer does not run on, and keys of other engines."""
+        _ = self.jobs
+        if self.engine not in engines:
+            raise PlanError(
+                f"anonymizer {anonymizer!r} with these settings does not run on "
+                f"compute.engine = {self.engine!r}; allowed: {', '.join(engines)}"
+            )
         if self.engine != "dask" and (
             idle := [key for key in OF_DASK if key in self.model_fields_set]
         ):

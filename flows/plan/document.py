@@ -1,29 +1,25 @@
-"""What a person typed, as one document: a plan's TOML, the keys that --set changes, and where its paths start."""
+"""A plan as one document: its TOML, the keys that --set changes, and absolute paths."""
 
 import json
 import os
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from anon_core.errors import AnonymityError
+from kinds import KINDS, kind_called
+from kinds.section import K_FORMS, PlanError, toml_text
 from tasks.source.sources import SQLITE
 
-K_FORMS = {
-    "uniform": ("seed",),
-    "column": (),
-    "by": ("levels", "default"),
-}  # and what belongs to each form of k
-
-
-class PlanError(AnonymityError):
-    """The plan cannot be followed as it is written."""
+Replaces = Callable[[tuple[str, ...]], bool]
 
 
 def read_document(path: Path, overrides: Sequence[str]) -> dict[str, Any]:
-    """The keys of a plan file, changed by key.path=value; paths start at the file's folder, or where one stands."""
+    """The keys of a plan file, changed by key.path=value.
+
+    Paths start at the file's folder, paths in overrides at the current one.
+    """
     document = _parse(path)
     publish = document.setdefault("publish", {})
     if isinstance(publish, dict):
@@ -32,7 +28,7 @@ def read_document(path: Path, overrides: Sequence[str]) -> dict[str, Any]:
     for override in overrides:
         addition = _parse_override(override)
         _anchor(addition, Path.cwd())
-        document = _merged(document, addition)
+        document = _merged(document, addition, _replaces(document))
     return document
 
 
@@ -72,12 +68,13 @@ def _from_home(key: str, path: Path) -> Path:
         return path.expanduser()
     except RuntimeError:
         raise PlanError(
-            f"{key} starts at the home of a user that this machine does not know; write the path out"
+            f"{key} starts at the home of a user that this machine does not know; "
+            "write the path out"
         ) from None
 
 
 def _parse_override(override: str) -> dict[str, Any]:
-    """One key and its value, which is a text where it is no TOML; quoted parts of the key may hold '=' themselves."""
+    """One key and its value, a text where it is no TOML. Quoted parts of the key may hold '='."""
     if "=" not in override or override.lstrip().startswith("="):
         raise PlanError("--set takes key.path=value, e.g. --set privacy.k=10")
     for equals in (place for place, sign in enumerate(override) if sign == "="):
@@ -90,30 +87,37 @@ def _parse_override(override: str) -> dict[str, Any]:
             except tomllib.TOMLDecodeError:
                 continue
     raise PlanError(
-        "--set: the key is not a TOML key path; quote parts with dots or blanks: columns.\"a b\".role='keep'"
+        "--set: the key is not a TOML key path; "
+        "quote parts with dots or blanks: columns.\"a b\".role='keep'"
     )
 
 
-def toml_text(text: str) -> str:
-    """A text as TOML writes it."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
 def _merged(
-    base: Mapping[str, Any], addition: Mapping[str, Any], where: tuple[str, ...] = ()
+    base: Mapping[str, Any],
+    addition: Mapping[str, Any],
+    replaces: Replaces,
+    where: tuple[str, ...] = (),
 ) -> dict[str, Any]:
+    """The base with the keys of the addition, tables merged unless one replaces the other."""
     result = dict(base)
     for key, value in addition.items():
         below, place = result.get(key), (*where, key)
-        if isinstance(below, dict) and isinstance(value, dict) and not _another_form(place, value):
-            result[key] = _merged(below, value, place)
+        tables = isinstance(below, dict) and isinstance(value, dict)
+        if tables and not _another_k(place, value) and not replaces(place):
+            result[key] = _merged(below, value, replaces, place)
         else:
             result[key] = value
     return result
 
 
-def _another_form(place: tuple[str, ...], table: Mapping[str, Any]) -> bool:
-    """Whether a table at this place takes the place of the one there: k and bins have forms that exclude each other."""
-    if place == ("privacy", "k"):
-        return any(form in table for form in K_FORMS)
-    return len(place) == 3 and place[0] == "columns" and place[2] == "bins"
+def _another_k(place: tuple[str, ...], table: Mapping[str, Any]) -> bool:
+    """Whether this is another form of k: the forms exclude each other."""
+    return place == ("privacy", "k") and any(form in table for form in K_FORMS)
+
+
+def _replaces(document: Mapping[str, Any]) -> Replaces:
+    """The places at which, for the document's kind, one table takes the place of another."""
+    source = document.get("source")
+    name = source.get("kind", "table") if isinstance(source, dict) else "table"
+    known = isinstance(name, str) and name in KINDS
+    return kind_called(name).replaces if known else lambda _: False

@@ -7,9 +7,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from flows.plan.document import PlanError
 from flows.plan.durations import duration
-from kinds.section import Section, Unshown
+from kinds.section import PlanError, Section, Unshown
 
 
 class PublishSection(Section):

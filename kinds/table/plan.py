@@ -1,82 +1,151 @@
-"""[columns] of the plan: what each column is, and how a quasi-identifier is coded."""
+"""The sections of a plan that only tables have: [columns], [privacy] and [checks]."""
 
-import math
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from anon_core.tables.records import ColumnSpec
-from flows.plan.document import PlanError
-from kinds.section import Section, Unshown
-from kinds.table.columns import ISO_DATE, Column, Role
+from anon_core.tables.demands import Demand
+from kinds.section import K_FORMS, PlanError, Section, SourceSection, Unshown
+from kinds.table.checks import ChecksSection
+from kinds.table.column_section import ColumnSection
+from kinds.table.columns import Column
+from kinds.table.layout import KEY, released_columns
+from tasks.source.sources import Source
 
-QUASI_ONLY = ("bins", "encoding", "order", "missing", "weight")
-BINS = "must be 'deciles', 'none', {quantiles = number} or {edges = [numbers]}"
+K = (
+    "must be a whole number, {uniform = [lo, hi], seed = s}, {column = name} "
+    "or {by = name, levels = {...}, default = number}"
+)
+K_KEYS: dict[str, tuple[type, str]] = {
+    "column": (str, "the name of a column"),
+    "by": (str, "the name of a column"),
+    "levels": (dict, "a table of whole numbers"),
+    "default": (int, "a whole number"),
+    "uniform": (list, "[lowest, highest], two whole numbers"),
+    "seed": (int, "a whole number"),
+}
 
 
-class ColumnSection(Section):
-    """[columns.<name>]."""
+class PrivacySection(Section):
+    """[privacy]."""
 
-    role: Role
-    kind: Literal["numeric", "date", "categorical", "binary"] | None = None
-    bins: Unshown[
-        Literal["deciles", "none"] | dict[Literal["quantiles", "edges"], int | list[float]] | None
-    ] = None
-    encoding: Literal["one-hot", "ordinal"] | None = None
-    order: Unshown[list[str] | None] = None
-    missing: Literal["category", "refuse", "all-hidden", "drop"] | None = None
-    weight: Annotated[float, Field(gt=0)] | None = None
-    format: str | None = None
+    k: Unshown[int | dict[str, Any]]
+    infeasible: Literal["refuse", "drop"] = "refuse"
 
-    def column(self, name: str) -> Column:
-        """The same for the reader, checked."""
-        where = f"columns.{name}"
-        stated = self.model_fields_set
-        if self.format is not None and self.kind != "date":
-            raise PlanError(f"{where}.format belongs to kind = 'date'")
-        if self.role != "quasi":
-            if idle := [key for key in QUASI_ONLY if key in stated]:
-                raise PlanError(
-                    f"{where}.{idle[0]} belongs to role = 'quasi', this column has role = {self.role!r}"
-                )
-            return Column(
-                name=name, role=self.role, kind=self.kind, date_format=self.format or ISO_DATE
-            )
-        if self.kind is None:
+    def demand(self) -> Demand:
+        """The same for the encoder and the auditor, checked."""
+        if isinstance(self.k, int):
+            return Demand(constant=self.k, infeasible=self.infeasible)
+        for key, value in self.k.items():
+            _require_type(key, value)
+        forms = [form for form in K_FORMS if form in self.k]
+        if len(forms) != 1:
+            raise PlanError(f"privacy.k {K}")
+        form = forms[0]
+        if idle := [key for key in self.k if key != form and key not in K_FORMS[form]]:
             raise PlanError(
-                f"{where}: role = 'quasi' needs a kind: numeric, date, categorical or binary"
+                f"privacy.k.{idle[0]} does not belong to privacy.k.{form}; privacy.k {K}"
             )
-        counted = self.kind in ("numeric", "date")
-        if self.bins is not None and not counted:
-            raise PlanError(f"{where}.bins belongs to kind = 'numeric' or 'date'")
-        if self.encoding is not None and self.kind == "binary":
-            raise PlanError(f"{where}.encoding: a binary column is one bit; leave it out")
-        if self.order is not None and self.kind != "categorical":
-            raise PlanError(f"{where}.order belongs to kind = 'categorical'")
-        spec = ColumnSpec(
-            name=name,
-            kind=self.kind,
-            encoding=self.encoding or ("ordinal" if counted else "one-hot"),
-            bins=_bins(where, self.bins) if counted else None,
-            order=tuple(self.order or ()),
-            missing=self.missing or "category",
-            weight=self.weight or 1.0,
-        )
-        return Column(
-            name=name, role="quasi", kind=self.kind, date_format=self.format or ISO_DATE, spec=spec
-        )
+        options: dict[str, Any] = {
+            key: tuple(value) if key == "uniform" else value for key, value in self.k.items()
+        }
+        return Demand(**options, infeasible=self.infeasible)
 
 
-def _bins(where: str, bins: Any) -> int | tuple[float, ...] | None:
-    if bins in (None, "deciles"):
-        return 10
-    if bins == "none":
-        return None
-    if len(bins) == 1:
-        if isinstance(bins.get("quantiles"), int):
-            return int(bins["quantiles"])
-        if isinstance(bins.get("edges"), list) and all(
-            math.isfinite(edge) for edge in bins["edges"]
-        ):
-            return tuple(float(edge) for edge in bins["edges"])
-    raise PlanError(f"{where}.bins {BINS}")
+SECTIONS: dict[str, tuple[Any, Any]] = {
+    "source": (SourceSection, ...),
+    "columns": (Annotated[dict[str, ColumnSection], Field(min_length=1)], ...),
+    "privacy": (PrivacySection, ...),
+    "checks": (ChecksSection, ChecksSection()),
+}
+
+
+@dataclass(frozen=True)
+class TablePlan:
+    """What a plan says of its table: where it lies, its columns in order, and the demanded k."""
+
+    source: Source
+    columns: tuple[Column, ...]
+    demand: Demand
+
+    @classmethod
+    def of(cls, sections: Any) -> "TablePlan":
+        """From the sections of a plan; refuses what their types do not exclude."""
+        columns = tuple(section.column(name) for name, section in sections.columns.items())
+        plan = cls(sections.source.source(), columns, sections.privacy.demand())
+        sections.checks.check({column.name: column.role for column in columns})
+        plan._check()
+        return plan
+
+    @property
+    def quasi(self) -> tuple[Column, ...]:
+        """The quasi-identifiers."""
+        return tuple(column for column in self.columns if column.role == "quasi")
+
+    def _check(self) -> None:
+        if not self.quasi:
+            raise PlanError("no column has role = 'quasi'; name at least one quasi-identifier")
+        released = {column.name for column in released_columns(self.columns)}
+        if KEY in released:
+            raise PlanError(
+                f"columns.{KEY}: a release has a column of this name already; "
+                "rename it in the source or drop it"
+            )
+        if "" in released:
+            raise PlanError(
+                'columns."": a released column needs a name; give it one in the source or drop it'
+            )
+        names = [column.name for column in self.columns]
+        k_column = self.demand.source_column
+        if k_column is not None and k_column not in names:
+            raise PlanError(
+                "privacy.k names a column that [columns] does not; allowed: " + ", ".join(names)
+            )
+
+    def check_header(self, header: Sequence[str] | int) -> None:
+        """Compare the plan's columns with the source's (their number where the file names none)."""
+        names = [column.name for column in self.columns]
+        if isinstance(header, int):
+            if header != len(names):
+                raise PlanError(
+                    f"[columns] names {len(names)} columns, the source has {header}; "
+                    "without a header each needs a name, in order"
+                )
+            return
+        if self.source.file_kind == "csv" and not set(header) & set(names):
+            # The first row may hold a person's cells, so the message gives their number only.
+            raise PlanError(
+                f"the {len(header)} fields of the source's first row are names of none of the "
+                f"{len(names)} columns; set source.header = false if the file has no header, "
+                "else correct source.separator or [columns]"
+            )
+        unknown = [name for name in names if name not in header]
+        unnamed = [name for name in header if name not in names]
+        refusals = []
+        if unknown:
+            refusals.append(
+                f"columns of the plan that the source does not have: {', '.join(unknown)}; "
+                "correct the source, or take them out of [columns]"
+            )
+        if unnamed:
+            refusals.append(
+                f"columns of the source that the plan does not name: {', '.join(unnamed)}; "
+                "give each a role: identifier, quasi, sensitive, keep or drop"
+            )
+        if refusals:
+            raise PlanError("; ".join(refusals))
+
+
+def _require_type(key: str, value: Any) -> None:
+    """Refuse an unknown key of privacy.k, or a value of another type."""
+    if key not in K_KEYS:
+        raise PlanError(f"unknown key privacy.k.{key}; allowed: {', '.join(K_KEYS)}")
+    wanted, description = K_KEYS[key]
+    numbers = value.values() if isinstance(value, dict) else value
+    listed = isinstance(value, (dict, list))
+    wrong = type(value) is not wanted
+    wrong |= listed and any(type(number) is not int for number in numbers)
+    if wrong or (key == "uniform" and len(value) != 2):
+        raise PlanError(f"privacy.k.{key} must be {description}")

@@ -7,8 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from anon_core.errors import InputError
-from flows.plan.document import toml_text
-from flows.plan.plan import MOST_NAME, PlanError
+from kinds.section import MOST_NAME, PlanError, toml_text
 from kinds.table.columns import EXACT, ISO_DATE, Column, printable, to_dates
 from kinds.table.layout import KEY
 from tasks.source.csv_rows import first_rows

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import GuaranteeError
+from kinds import words_called
 from reports import summary
 from reports import verdicts as pages
 from tasks.orchestration.stage import show_in_prefect
@@ -129,7 +130,7 @@ def show(run: Run) -> None:
     }
     page = run.path / PAGE
     page.parent.mkdir(mode=0o700, exist_ok=True)
-    write_private(page, pages.render(facts, borders).encode())
+    write_private(page, pages.render(facts, borders, words_called(run.kind)).encode())
 
 
 def _judge_gate(run: Run, name: str, found: str, *, success: bool) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import GuaranteeError
+from kinds import words_of
 from kinds.table.layout import CODEBOOK, FILES, MANIFEST, REPORT
 from kinds.table.overlap import second_release, words
 from reports import summary
@@ -178,7 +179,7 @@ def announce(
 ) -> None:
     """Guarantee and utility as a markdown artifact of the flow run."""
     slug = re.sub(r"[^a-z0-9]+", "-", f"{what}-{manifest['name']}".lower()).strip("-")
-    show_in_prefect(slug, summary.markdown(manifest), words)
+    show_in_prefect(slug, summary.markdown(manifest, words_of(manifest)), words)
 
 
 def _version(run: Run, parent: Path) -> str:
@@ -211,7 +212,7 @@ def report(manifest: Mapping[str, Any], checked: CheckedRelease) -> bytes:
     # matplotlib takes a second to import: only where a page is made.
     from reports import page
 
-    return page.render(dict(manifest), checked.crowds).encode()
+    return page.render(manifest, checked.crowds, words_of(manifest)).encode()
 
 
 def _write_report(folder: Path, manifest: Mapping[str, Any], checked: CheckedRelease) -> None:

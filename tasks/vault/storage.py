@@ -95,6 +95,11 @@ class Run:
         return str(read_json(self.path / "run.json")["source_sha256"])
 
     @property
+    def kind(self) -> str:
+        """Name of the kind of data; runs before kinds are tables."""
+        return str(read_json(self.path / "run.json").get("kind", "table"))
+
+    @property
     def seed(self) -> bytes:
         """The secret that every random choice of this run is drawn from."""
         return (self.path / "seed").read_bytes()
@@ -202,7 +207,7 @@ class Vault:
             raise FolderError(f"publish.vault {self.path} cannot be used ({kind}); name another folder") from None
         return self
 
-    def run(self, plan_sha256: str, source_sha256: str) -> Run:
+    def run(self, plan_sha256: str, source_sha256: str, kind: str = "table") -> Run:
         """The run of this plan and source, new or found."""
         run = Run(self.open().runs / run_name(plan_sha256, source_sha256))
         run.path.mkdir(mode=0o700, exist_ok=True)
@@ -210,7 +215,8 @@ class Vault:
         if not (order.exists() and seed.exists()):
             with run.locked():
                 if not order.exists():
-                    write_json(order, {"plan_sha256": plan_sha256, "source_sha256": source_sha256})
+                    hashes = {"plan_sha256": plan_sha256, "source_sha256": source_sha256}
+                    write_json(order, {**hashes, "kind": kind})
                 if not seed.exists():
                     write_private(seed, secrecy.new_seed())
         return run

@@ -110,7 +110,7 @@ class Order:
     def run(self):
         """The vault's run of this plan and source, made if there is none."""
         plan = ReleasePlan.load(self.plan)
-        return Vault(self.vault).run(plan.sha256, fingerprint(plan.table_source))
+        return Vault(self.vault).run(plan.sha256, fingerprint(plan.data.source))
 
     def fix_seed(self, seed=SEED):
         """Let the run draw known secrets."""

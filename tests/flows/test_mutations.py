@@ -378,9 +378,9 @@ def test_corruptions_are_caught_if_and_only_if_they_break_a_guarantee(correct, t
         audit = audit_rows(
             tmp_path,
             ["parquet", "csv"],
-            plan.table_source,
-            plan.table_columns,
-            plan.demand,
+            plan.data.source,
+            plan.data.columns,
+            plan.data.demand,
             matching,
         )
         outcomes[kept] += 1

@@ -10,24 +10,24 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from reports import page, verdicts
 from tests.reports import browser, samples
+from tests.reports.of_tables import render_page, render_verdicts
 
 PAGES: dict[str, Callable[[], str]] = {
-    "full": lambda: page.render(samples.full(), samples.crowds()),
-    "alarming": lambda: page.render(samples.alarming(), samples.crowds()),
-    "old": lambda: page.render(samples.old(), samples.crowds()),
-    "broken": lambda: page.render(samples.broken("matchable_below_k"), samples.crowds(short=12)),
-    "wide": lambda: page.render(
+    "full": lambda: render_page(samples.full(), samples.crowds()),
+    "alarming": lambda: render_page(samples.alarming(), samples.crowds()),
+    "old": lambda: render_page(samples.old(), samples.crowds()),
+    "broken": lambda: render_page(samples.broken("matchable_below_k"), samples.crowds(short=12)),
+    "wide": lambda: render_page(
         samples.full(columns=samples.HOSTILE * 3, iterations=50), samples.crowds()
     ),
-    "passed": lambda: verdicts.render(
+    "passed": lambda: render_verdicts(
         samples.run("people v1"), samples.verdicts(columns=samples.HOSTILE * 3)
     ),
-    "refused": lambda: verdicts.render(
+    "refused": lambda: render_verdicts(
         samples.run(), samples.verdicts(columns=samples.HOSTILE, refused_at="required")
     ),
-    "under way": lambda: verdicts.render(
+    "under way": lambda: render_verdicts(
         samples.run(), samples.verdicts(columns=samples.HOSTILE * 3)[:3]
     ),
 }

@@ -5,9 +5,10 @@ import re
 import numpy as np
 import pytest
 
-from reports import page, plots
+from kinds.table import crowd_plots as plots
 from reports.quantities import NOT_STATED
 from tests.reports.browsed import Page, headings_are_in_order_and_tables_named
+from tests.reports.of_tables import render_page
 from tests.reports.samples import (
     HOSTILE,
     Crowds,
@@ -23,7 +24,7 @@ from tests.reports.samples import (
 
 @pytest.fixture(scope="module")
 def html() -> str:
-    return page.render(manifest(), crowds())
+    return render_page(manifest(), crowds())
 
 
 def test_loads_nothing_from_elsewhere(html: str) -> None:
@@ -90,7 +91,7 @@ def test_says_what_is_promised_and_what_is_not(html: str) -> None:
 
 
 def test_files_are_listed_once_they_are_known(html: str) -> None:
-    listed = page.render({**manifest(), "files": {"data.parquet": "ab" * 32}}, crowds())
+    listed = render_page({**manifest(), "files": {"data.parquet": "ab" * 32}}, crowds())
     assert "ab" * 32 in listed
     assert "data.parquet" not in html
 
@@ -101,7 +102,7 @@ def test_same_input_gives_the_same_bytes(html: str) -> None:
     shuffled = Crowds(
         shuffled.demanded[order], shuffled.compatible[order], shuffled.matchable[order]
     )
-    assert page.render(manifest(), shuffled) == html
+    assert render_page(manifest(), shuffled) == html
 
 
 def test_own_settings_of_the_machine_do_not_matter(html: str) -> None:
@@ -110,13 +111,13 @@ def test_own_settings_of_the_machine_do_not_matter(html: str) -> None:
     with matplotlib.rc_context(
         {"font.size": 30, "axes.grid": True, "svg.hashsalt": None, "lines.linewidth": 9}
     ):
-        assert page.render(manifest(), crowds()) == html
+        assert render_page(manifest(), crowds()) == html
 
 
 @pytest.mark.parametrize("key", ["below_k", "matchable_below_k", "untruthful_rows"])
 @pytest.mark.parametrize("found", [12, None])
 def test_a_failed_or_missing_check_fails_the_page(key: str, found: int | None) -> None:
-    parsed = Page(page.render(broken(key, found), crowds(short=12)))
+    parsed = Page(render_page(broken(key, found), crowds(short=12)))
     assert "The privacy promise does not hold" in parsed.text
     assert "The privacy promise holds" not in parsed.text
     assert "Do not use this release" in parsed.text
@@ -126,7 +127,7 @@ def test_a_failed_or_missing_check_fails_the_page(key: str, found: int | None) -
 
 def test_hostile_column_names_stay_text() -> None:
     hostile = {**manifest(columns=HOSTILE), "name": "<i>n</i>", "files": {"<u>": "ab"}}
-    html = page.render(hostile, crowds())
+    html = render_page(hostile, crowds())
     parsed = Page(html)
     assert not parsed.open
     assert not {"script", "i", "u"} & {tag for tag, _ in parsed.elements}
@@ -152,7 +153,7 @@ def test_hostile_column_names_stay_text() -> None:
 def test_sizes_of_the_release(columns: int, iterations: int) -> None:
     names = tuple(f"column {place}" for place in range(columns))
     release = manifest(columns=names, iterations=iterations)
-    parsed = Page(page.render(release, crowds()))
+    parsed = Page(render_page(release, crowds()))
     assert not parsed.open
     assert set(names) <= set(parsed.texts)
     assert sum(a["id"].startswith("plot-columns") for a in parsed.named("svg") if "id" in a) == -(
@@ -164,13 +165,13 @@ def test_sizes_of_the_release(columns: int, iterations: int) -> None:
     ("records", "k"), [(2, (2, 2)), (2, (1, 1)), (2, (1, 2)), (500, (10, 10)), (500, (499, 500))]
 )
 def test_edges_of_the_demand(records: int, k: tuple[int, int]) -> None:
-    parsed = Page(page.render(manifest(records=records, k=k), crowds(records, k)))
+    parsed = Page(render_page(manifest(records=records, k=k), crowds(records, k)))
     assert (f"k = {k[0]} for everyone" in parsed.text) == (k[0] == k[1])
 
 
 def test_a_table_that_nobody_can_be_seated_in() -> None:
     seats = crowds()
-    html = page.render(
+    html = render_page(
         broken("matchable_below_k", 500),
         Crowds(seats.demanded, seats.compatible, seats.matchable * 0),
     )
@@ -195,7 +196,7 @@ def test_curves_pass_through_few_sizes(records: int) -> None:
 
 
 def test_a_release_that_was_made_before_has_a_page() -> None:
-    text = Page(page.render(old(), crowds())).text
+    text = Page(render_page(old(), crowds())).text
     for measured in (
         "What the worst crowd tells",
         "Over-protection",
@@ -212,7 +213,7 @@ def test_a_release_that_was_made_before_has_a_page() -> None:
 
 
 def test_says_how_attacks_fared_who_approved_and_what_came_before() -> None:
-    parsed = Page(page.render(full(), crowds()))
+    parsed = Page(render_page(full(), crowds()))
     for said in (
         "An insider 3.0 % (1 in 33) 3.0 % no better 41.2 % 3.1 % 0.0 % 0.0 %", "Above 1.5/k",
         "chance of the strongest attack; by guessing 1 in 33 1 in 33",
@@ -225,7 +226,7 @@ def test_says_how_attacks_fared_who_approved_and_what_came_before() -> None:
 
 
 def test_says_first_what_else_does_not_hold() -> None:
-    text = Page(page.render(alarming(), crowds())).text
+    text = Page(render_page(alarming(), crowds())).text
     before, after = text.split("Promised to every person")
     for said in (
         "What else to know", "same value of the sensitive column illness", "on average 8.2 % against 3.0 %",
@@ -244,7 +245,7 @@ def test_says_first_what_else_does_not_hold() -> None:
 def test_crowds_that_shrink_when_releases_are_compared_break_the_promise() -> None:
     release = full()
     release["second_release"]["below_k"] = 4
-    text = Page(page.render(release, crowds())).text
+    text = Page(render_page(release, crowds())).text
     assert "The privacy promise does not hold" in text
     assert "once releases are compared, 4" in text
 
@@ -255,7 +256,7 @@ def test_hostile_words_in_optional_sections_stay_text() -> None:
         release["attacks"][hostile] = attack(0.5, 0.1, (1.0, 1.0, 1.0)) | {"above": {hostile: 0.5}}
         release["drift"][hostile] = [hostile, {hostile: hostile}]
     release["approval"] |= {"by": HOSTILE[0], "note": HOSTILE[8], "at": HOSTILE[1]}
-    html = page.render(release, crowds())
+    html = render_page(release, crowds())
     parsed = Page(html)
     assert not parsed.open
     assert not {"script", "i", "u"} & {tag for tag, _ in parsed.elements}
@@ -270,5 +271,5 @@ def test_unusual_numbers_do_not_stop_the_page() -> None:
     release["utility"]["gcp"] = None
     release["protection"] = {"sensitive": {"illness": {"distinct": None, "distance": float("nan")}}}
     del release["created"], release["timings"]
-    parsed = Page(page.render(release, crowds()))
+    parsed = Page(render_page(release, crowds()))
     assert NOT_STATED in parsed.text

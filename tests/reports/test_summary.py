@@ -8,8 +8,10 @@ import sys
 import pytest
 from rich.console import Console
 
-from reports import promises, quantities, summary
+from kinds.table.words import WORDS
+from reports import quantities, summary
 from reports.facts import Manifest
+from tests.reports.of_tables import holds, markdown, terminal
 from tests.reports.samples import HOSTILE, alarming, broken, full, manifest
 
 TOLD = ("43", "321", "illness", "1.75", "0.62")
@@ -30,11 +32,11 @@ NUMBERS = (
 def shown(release: Manifest, width: int = 80, terminal: bool = False) -> str:
     """What the terminal view prints."""
     screen = io.StringIO()
-    summary.terminal(release, Console(file=screen, width=width, force_terminal=terminal))
+    summary.terminal(release, Console(file=screen, width=width, force_terminal=terminal), WORDS)
     return screen.getvalue()
 
 
-@pytest.mark.parametrize("show", [summary.markdown, shown])
+@pytest.mark.parametrize("show", [markdown, shown])
 def test_what_crowds_tell_is_shown_where_it_was_measured(show) -> None:
     assert all(told in show(manifest()) for told in TOLD)
     old = manifest()
@@ -45,7 +47,7 @@ def test_what_crowds_tell_is_shown_where_it_was_measured(show) -> None:
 
 
 def test_markdown_holds_the_numbers() -> None:
-    text = summary.markdown(manifest())
+    text = markdown(manifest())
     assert text.startswith("# sample v7\n")
     assert "**The privacy promise holds.**" in text
     for number in NUMBERS:
@@ -74,7 +76,7 @@ def test_terminal_uses_colour_on_a_terminal() -> None:
 def test_terminal_survives_an_ascii_pipe() -> None:
     raw = io.BytesIO()
     screen = io.TextIOWrapper(raw, encoding="ascii", errors="strict")
-    summary.terminal(manifest(), Console(file=screen, width=80))
+    terminal(manifest(), Console(file=screen, width=80))
     screen.flush()
     assert b"0.906" in raw.getvalue()
 
@@ -83,15 +85,15 @@ def test_terminal_survives_an_ascii_pipe() -> None:
 @pytest.mark.parametrize("found", [12, None])
 def test_a_failed_or_missing_check_shows(key: str, found: int | None) -> None:
     release = broken(key, found)
-    assert not promises.holds(release)
-    for text in (summary.markdown(release), shown(release, 200)):
+    assert not holds(release)
+    for text in (markdown(release), shown(release, 200)):
         assert "does not hold" in text
         assert "Do not use this release" in text
         assert "fails" in text
         assert ("12" if found else quantities.NOT_STATED) in text
 
 
-@pytest.mark.parametrize("show", [summary.markdown, lambda release: shown(release, 200)])
+@pytest.mark.parametrize("show", [markdown, lambda release: shown(release, 200)])
 def test_attacks_approval_and_earlier_releases_are_shown_where_they_are_recorded(show) -> None:
     said = (
         "An insider",
@@ -108,7 +110,7 @@ def test_attacks_approval_and_earlier_releases_are_shown_where_they_are_recorded
     assert "no attacks" not in show(full()).lower()
 
 
-@pytest.mark.parametrize("show", [summary.markdown, lambda release: shown(release, 200)])
+@pytest.mark.parametrize("show", [markdown, lambda release: shown(release, 200)])
 def test_what_else_does_not_hold_is_said(show) -> None:
     text = re.sub(r"[\s\u2502]+", " ", show(alarming()))
     for words in (
@@ -118,11 +120,11 @@ def test_what_else_does_not_hold_is_said(show) -> None:
         "nobody's is recorded",
     ):
         assert words in text, words
-    assert "What else to know" not in summary.markdown(full())
+    assert "What else to know" not in markdown(full())
 
 
 def test_markdown_escapes_hostile_names() -> None:
-    text = summary.markdown(manifest(columns=HOSTILE))
+    text = markdown(manifest(columns=HOSTILE))
     assert "\x1b" not in text
     assert not re.search(
         r"[<>\[\]`$|*]|://|www\.", "".join(re.findall(r"(?m)^\| (.*?) \| 5\d\.\d % \|", text))
@@ -137,7 +139,7 @@ def test_words_of_our_own_need_no_escapes() -> None:
     """Prefect's page shows what stands in a table as it is, entities and all."""
     release = full()
     release["attacks"]["order"]["success"] = 1e-6
-    text = summary.markdown(release)
+    text = markdown(release)
     assert "under 0.1 %" in text
     assert "| - |" in text
     assert "&#" not in text
@@ -154,7 +156,7 @@ def test_terminal_shows_hostile_names_as_they_are() -> None:
 def test_a_long_run_is_shortened_around_the_published_iteration() -> None:
     release = manifest(iterations=50)
     release["iterations"][20]["weighted_utility"] = 0.99
-    text = summary.markdown(release)
+    text = markdown(release)
     assert "21 (published)" in text
     assert "16 more" in text
     assert "25 more" in text
@@ -162,7 +164,7 @@ def test_a_long_run_is_shortened_around_the_published_iteration() -> None:
 
 @pytest.mark.parametrize("iterations", [0, 1, 12])
 def test_short_runs_are_shown_whole(iterations: int) -> None:
-    text = summary.markdown(manifest(iterations=iterations))
+    text = markdown(manifest(iterations=iterations))
     assert "more" not in text.split("## Run")[1]
     assert ("(published)" in text) == (iterations > 0)
 

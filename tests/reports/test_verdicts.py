@@ -4,17 +4,20 @@ import re
 
 import pytest
 
+from kinds.table.words import FINDINGS, WORDS
 from reports import summary
-from reports.verdicts import ALWAYS, BORDERS, GUARANTEES, render
+from reports.verdicts import always, checks
 from tests.reports.browsed import Page, headings_are_in_order_and_tables_named
+from tests.reports.of_tables import render_verdicts
 from tests.reports.samples import HOSTILE, run, verdicts
 
+CHECKS, ALWAYS = checks(WORDS), always(WORDS)
 PAGES = {
-    "passed": render(run("people v1"), verdicts()),
-    "refused": render(run(), verdicts(refused_at="audited")),
-    "under way": render(run(), verdicts()[:3]),
-    "nothing": render(run(), []),
-    "hostile": render(run("<b>v1</b>"), verdicts(columns=HOSTILE, refused_at="ingested")),
+    "passed": render_verdicts(run("people v1"), verdicts()),
+    "refused": render_verdicts(run(), verdicts(refused_at="audited")),
+    "under way": render_verdicts(run(), verdicts()[:3]),
+    "nothing": render_verdicts(run(), []),
+    "hostile": render_verdicts(run("<b>v1</b>"), verdicts(columns=HOSTILE, refused_at="ingested")),
 }
 
 
@@ -45,85 +48,85 @@ def test_headings_are_in_order_and_tables_named(html: str) -> None:
 def test_a_run_that_passed_says_so_and_what_was_expected() -> None:
     parsed = Page(PAGES["passed"])
     for said in (
-        "people v1", "Every border was passed", "All 24 expectations hold", "of 9 borders passed 9", "e4298546c78fe333",
+        "people v1", "Every check was passed", "All 24 expectations hold", "of 9 checks passed 9", "e4298546c78fe333",
         "3f" * 32, "crowdcover 0.1.0", "2026-11-20 21:30 UTC", "At least 0.85 of all bits stay visible.", "0.9063", "illness",
-        GUARANTEES["matchable crowds"], "0 of 500 records fit fewer than k rows",
+        FINDINGS["matchable crowds"], "0 of 500 records fit fewer than k rows",
     ):  # fmt: skip
         assert said in parsed.text, said
     assert "What does not hold" not in parsed.text
-    assert all(border.title in parsed.text for border in BORDERS)
+    assert all(check.title in parsed.text for check in CHECKS.values())
     assert any(attributes.get("class") == "verdict holds" for attributes in parsed.named("section"))
 
 
-@pytest.mark.parametrize("border", BORDERS, ids=lambda border: border.name)
-def test_a_refusal_names_its_border_and_what_does_not_hold(border) -> None:
-    if border.name in {"binarized", "released"}:
-        told = verdicts()[: [each.name for each in BORDERS].index(border.name) + 1]
+@pytest.mark.parametrize("name", CHECKS)
+def test_a_refusal_names_its_check_and_what_does_not_hold(name) -> None:
+    if name in {"binarized", "released"}:
+        told = verdicts()[: list(CHECKS).index(name) + 1]
         told[-1]["verdict"]["outcomes"][1]["success"] = False
     else:
-        told = verdicts(refused_at=border.name)
-    parsed = Page(render(run(), told))
+        told = verdicts(refused_at=name)
+    parsed = Page(render_verdicts(run(), told))
     wrong = [outcome for outcome in told[-1]["verdict"]["outcomes"] if not outcome["success"]]
-    assert f"Refused: {border.title.lower()}" in parsed.text
+    assert f"Refused: {CHECKS[name].title.lower()}" in parsed.text
     assert (
-        f"{len(wrong)} of {len(told[-1]['verdict']['outcomes'])} expectations do not hold"
+        f"{len(wrong)} of {len(told[-1]['verdict']['outcomes'])} expectations of this check do not hold"
         in parsed.text
     )
     assert any(attributes.get("class") == "verdict fails" for attributes in parsed.named("section"))
     lists = [
-        parsed.texts.count(outcome["words"] or GUARANTEES[outcome["expectation"]])
+        parsed.texts.count(outcome["words"] or FINDINGS[outcome["expectation"]])
         for outcome in wrong
     ]
-    assert min(lists) >= 2  # among those that do not hold, and in the border's own table
+    assert min(lists) >= 2  # among those that do not hold, and in the table of the check
     assert parsed.texts.count("no") == 2 * len(wrong)
-    assert "Every border was passed" not in parsed.text
+    assert "Every check was passed" not in parsed.text
 
 
 def test_what_was_not_judged_is_not_said_to_hold() -> None:
     for name in ("under way", "nothing"):
         parsed = Page(PAGES[name])
         assert "Passed so far" in parsed.text
-        assert parsed.texts.count("not judged") == len(ALWAYS) - (2 if name == "under way" else 0)
+        assert parsed.texts.count("not reached") == len(ALWAYS) - (2 if name == "under way" else 0)
         assert not any(
             attributes.get("class") == "verdict holds" for attributes in parsed.named("section")
         )
 
 
 def test_what_every_border_let_pass_is_not_said_to_be_published() -> None:
-    parsed = Page(render(run(), verdicts()))
+    parsed = Page(render_verdicts(run(), verdicts()))
     assert "Passed so far" in parsed.text
     assert "nothing was published so far" in parsed.text
-    assert "Every border was passed" not in parsed.text
+    assert "Every check was passed" not in parsed.text
 
 
 def test_a_border_that_not_every_plan_has_is_shown_only_where_it_was_met() -> None:
     told = [each for each in verdicts() if each["verdict"]["suite"] in ALWAYS]
-    parsed = Page(render(run("people v1"), told))
-    assert "Every border was passed" in parsed.text
+    parsed = Page(render_verdicts(run("people v1"), told))
+    assert "Every check was passed" in parsed.text
     assert not [
-        border.title
-        for border in BORDERS
-        if border.name not in ALWAYS and border.title in parsed.text
+        check.title
+        for name, check in CHECKS.items()
+        if name not in ALWAYS and check.title in parsed.text
     ]
 
 
 def test_a_border_that_expects_nothing_has_not_passed() -> None:
     told = verdicts()
     told[1]["verdict"]["outcomes"] = []
-    assert "Every border was passed" not in Page(render(run(), told)).text
+    assert "Every check was passed" not in Page(render_verdicts(run(), told)).text
 
 
 @pytest.mark.parametrize("said", [1, "true", None])
 def test_only_true_is_yes(said: object) -> None:
     told = verdicts()
     told[0]["verdict"]["outcomes"][0]["success"] = said
-    assert "Refused" in Page(render(run(), told)).text
+    assert "Refused" in Page(render_verdicts(run(), told)).text
 
 
 def test_a_border_of_another_name_is_shown_as_it_is_called() -> None:
     told = verdicts()
     told.append({**told[0], "verdict": {**told[0]["verdict"], "suite": "drifted"}})
-    assert "Drifted" in Page(render(run(), told)).text
+    assert "Drifted" in Page(render_verdicts(run(), told)).text
 
 
 def test_hostile_names_stay_text() -> None:
@@ -137,7 +140,9 @@ def test_hostile_names_stay_text() -> None:
 
 
 def test_many_columns_scroll_and_can_be_reached_by_keyboard() -> None:
-    parsed = Page(render(run(), verdicts(columns=tuple(f"column {place}" for place in range(40)))))
+    parsed = Page(
+        render_verdicts(run(), verdicts(columns=tuple(f"column {place}" for place in range(40))))
+    )
     tall = [
         attributes for attributes in parsed.named("div") if "tall" in attributes.get("class", "")
     ]
@@ -146,7 +151,7 @@ def test_many_columns_scroll_and_can_be_reached_by_keyboard() -> None:
 
 
 def test_same_verdicts_give_the_same_bytes() -> None:
-    assert render(run("people v1"), verdicts()) == PAGES["passed"]
+    assert render_verdicts(run("people v1"), verdicts()) == PAGES["passed"]
 
 
 def test_markdown_has_names_and_counts_only() -> None:

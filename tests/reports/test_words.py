@@ -4,7 +4,9 @@ import math
 
 import pytest
 
-from reports import attackers, facts, history, notices, promises
+from kinds.table import attackers, facts
+from kinds.table.words import WORDS
+from reports import history, notices, verdict
 from tests.reports.samples import alarming, attack, full, manifest, old
 
 
@@ -53,9 +55,9 @@ def test_a_lucky_guess_is_no_chance_of_a_person(name: str) -> None:
     release = full()
     release["attacks"] = {name: attack(0.002, 0.03, (0.002, 0.002, 0.002))}
     assert attackers.shares(attackers.attacks(release)[0], ["1", "3"]) == ["-", "-"]
-    assert notices.notices(release) == []
+    assert notices.notices(release, WORDS) == []
     release["attacks"] = {name: attack(0.04, 0.03, (0.04, 0.04, 0.04))}
-    assert [notice.risk for notice in notices.notices(release)] == [True]
+    assert [notice.risk for notice in notices.notices(release, WORDS)] == [True]
 
 
 def test_the_strongest_attack_is_the_one_that_works_most_often() -> None:
@@ -65,9 +67,9 @@ def test_the_strongest_attack_is_the_one_that_works_most_often() -> None:
 
 
 def test_a_release_without_flaw_needs_no_notice() -> None:
-    assert notices.notices(full()) == []
-    assert [notice.risk for notice in notices.notices(alarming())] == [True] * 4
-    assert [notice.risk for notice in notices.notices(old())] == [False]
+    assert notices.notices(full(), WORDS) == []
+    assert [notice.risk for notice in notices.notices(alarming(), WORDS)] == [True] * 4
+    assert [notice.risk for notice in notices.notices(old(), WORDS)] == [False]
 
 
 @pytest.mark.parametrize(
@@ -79,9 +81,9 @@ def test_an_approval_needs_a_name(approval: dict[str, object]) -> None:
 
 
 def test_a_comparison_of_releases_without_its_count_has_not_passed() -> None:
-    assert promises.holds(full())
-    assert not promises.holds({**manifest(), "second_release": {"overlapping": 1}})
-    assert not promises.holds({**manifest(), "second_release": {}})
+    assert verdict.holds(full(), WORDS)
+    assert not verdict.holds({**manifest(), "second_release": {"overlapping": 1}}, WORDS)
+    assert not verdict.holds({**manifest(), "second_release": {}}, WORDS)
 
 
 def test_entries_without_words_go_by_their_own_name() -> None:

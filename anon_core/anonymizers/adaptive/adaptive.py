@@ -1,8 +1,8 @@
 """Adaptive anonymity: an iterated minimum-weight b-edge cover."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,6 +67,9 @@ class Adaptive:
     ----------
     Khan et al., Adaptive Anonymization of Data using b-Edge Cover, Algorithms 1-3, sections III-IV.
     """
+
+    kind: ClassVar[str] = "table"
+    engines: ClassVar[Mapping[str, str]] = {"local": "", "dask": "", "mpi": ""}
 
     epsilon: float = 20.0
     schedule: Literal["multilevel", "falling", "fixed"] = "multilevel"

@@ -121,10 +121,10 @@ formats = ["parquet", "csv"]
         encoding="utf-8",
     )
     plan = ReleasePlan.load(path)
-    assert plan.table_source.path == tmp_path / "adult.data.gz"
-    assert plan.table_source.missing == ("?",)
-    assert not plan.table_source.header
-    assert plan.table_columns == (
+    assert plan.data.source.path == tmp_path / "adult.data.gz"
+    assert plan.data.source.missing == ("?",)
+    assert not plan.data.source.header
+    assert plan.data.columns == (
         Column(
             name="age",
             role="quasi",
@@ -139,7 +139,7 @@ formats = ["parquet", "csv"]
         ),
         Column(name="income", role="sensitive"),
     )
-    assert plan.demand == Demand(uniform=(5, 100), seed=7)
+    assert plan.data.demand == Demand(uniform=(5, 100), seed=7)
     assert plan.maker_settings == {
         "name": "adaptive",
         "epsilon": 2.0,
@@ -162,12 +162,12 @@ formats = ["parquet", "csv"]
     ids=lambda path: path.name,
 )
 def test_the_examples_are_plans(path):
-    assert ReleasePlan.load(path).quasi
+    assert ReleasePlan.load(path).data.quasi
 
 
 def test_defaults(load):
     plan = load()
-    age, job = plan.quasi
+    age, job = plan.data.quasi
     assert (age.spec.bins, age.spec.encoding, age.spec.missing, age.spec.weight) == (
         10,
         "ordinal",
@@ -175,7 +175,7 @@ def test_defaults(load):
         1.0,
     )
     assert (job.spec.bins, job.spec.encoding) == (None, "one-hot")
-    assert plan.demand == Demand(constant=5)
+    assert plan.data.demand == Demand(constant=5)
     assert plan.publish.formats == ["parquet", "csv"]
     assert plan.publish.time_to_approve is None
 
@@ -214,7 +214,7 @@ def test_defaults(load):
 )
 def test_columns(load, settings_, spec):
     plan = load(f'[columns.x]\nrole = "quasi"\n{settings_}')
-    column = plan.quasi[-1]
+    column = plan.data.quasi[-1]
     assert column.spec == ColumnSpec(name="x", **spec)
     assert column.date_format == ("%d.%m.%Y" if "format" in settings_ else "%Y-%m-%d")
 
@@ -234,7 +234,7 @@ def test_columns(load, settings_, spec):
     ],
 )
 def test_demands(load, k, demand):
-    assert load(replace=[("k = 5", f"k = {k}")]).demand == demand
+    assert load(replace=[("k = 5", f"k = {k}")]).data.demand == demand
 
 
 def test_floors(load):
@@ -309,9 +309,9 @@ bins = {{edges = [77319]}}
     shown = (
         repr(plan)
         + str(plan)
-        + repr(plan.table_source)
-        + repr(plan.table_columns)
-        + repr(plan.demand)
+        + repr(plan.data.source)
+        + repr(plan.data.columns)
+        + repr(plan.data.demand)
     )
     assert MARK not in shown
     assert "77319" not in shown
@@ -425,7 +425,7 @@ WRONG = [
     ),
     (
         "[column.x]\nrole = 'keep'",
-        "unknown key column; allowed: name, source, columns, privacy, anonymizer, compute, checks, publ",
+        "unknown key column; allowed: name, source, anonymizer, compute, checks, publish, columns, priv",
     ),
     (
         '[columns.x]\nroll = "keep"\nrole = "keep"',
@@ -472,7 +472,7 @@ WRONG = [
     ),
     (
         "[anonymizer]\ncover = 'lse'\n[compute]\nengine = 'mpi'\ncluster = {launcher = 'slurm'}",
-        "cover 'lse' runs on one machine; choose one of mce, s-lse, nearest, or engine = 'local'",
+        "does not run on compute.engine = 'mpi'; allowed: local, dask",
     ),
     *(
         (f"[compute]\nengine = 'mpi'\n[compute.cluster]\n{cluster}", words)
@@ -619,18 +619,18 @@ WRONG = [
     ),
     (
         "[anonymizer]\nschedule = 'zq7'",
-        r"\[anonymizer\] schedule must be 'multilevel', 'falling' or 'fixed'",
+        r"anonymizer.schedule must be 'multilevel', 'falling' or 'fixed'",
     ),
     ("[anonymizer]\nreclaim = 1", "anonymizer.reclaim must be true or false"),
     (
         "[anonymizer]\nweights = 'zq7'",
-        r"\[anonymizer\] weights must be 'columns', 'cells' or 'bits'",
+        r"anonymizer.weights must be 'columns', 'cells' or 'bits'",
     ),
     (
         "[anonymizer]\ncover = 'zq7'",
-        r"\[anonymizer\] cover must be one of mce, s-lse, nearest, lse, exact, b-matching, ",
+        "anonymizer.cover must be 'mce'",
     ),
-    ("[anonymizer]\ncover = 77319", "anonymizer.cover must be a text"),
+    ("[anonymizer]\ncover = 77319", "anonymizer.cover must be 'mce'"),
     (
         "[anonymizer]\npatience = 0",
         r"\[anonymizer\] max_iterations and patience must be at least 1",
@@ -725,7 +725,7 @@ def test_demands_that_cannot_be_met(load, k, words):
         ('path = "a"\nmissing = [77319]', "source.missing.0 must be a text"),
         (
             'path = "a"\nencoding = "zq7"',
-            "unknown key source.encoding; allowed: path, uri, query, header, separator, missing",
+            "unknown key source.encoding; allowed: kind, path, uri, query, header, separator, missing",
         ),
         *(
             (f'path = "a"\nseparator = "{sign}"', "source.separator must be one ASCII")
@@ -814,24 +814,24 @@ def test_frozen_plans_that_are_none(tmp_path, content):
 
 def test_headers(load):
     plan = load()
-    plan.check_header(["income", "job", "age", "who"])
-    plan.check_header(4)
+    plan.data.check_header(["income", "job", "age", "who"])
+    plan.data.check_header(4)
     words = refused(
         "the plan does not name: zip, city; give each a role",
-        lambda: plan.check_header(["who", "zip", "city", "age"]),
+        lambda: plan.data.check_header(["who", "zip", "city", "age"]),
     )
     assert "identifier, quasi, sensitive, keep or drop" in words
     refused(
-        "the source does not have: job, income; mend the source, or take them out",
-        lambda: plan.check_header(["who", "age"]),
+        "the source does not have: job, income; correct the source, or take them out",
+        lambda: plan.data.check_header(["who", "age"]),
     )
     refused(
         r"does not have: job; .* does not name: trade; give each a role",
-        lambda: plan.check_header(["income", "trade", "age", "who"]),
+        lambda: plan.data.check_header(["income", "trade", "age", "who"]),
     )
     refused(
         r"\[columns\] names 4 columns, the source has 3; without a header each",
-        lambda: plan.check_header(3),
+        lambda: plan.data.check_header(3),
     )
 
 
@@ -840,7 +840,7 @@ def test_a_first_row_that_shares_no_name_is_not_quoted(load):
     words = "the 4 fields of the source's first row are names of none of the 4 columns; set source.header = false"
     refused(
         words,
-        lambda: load().check_header([f"{MARK} ann", "31", MARK, "50000"]),
+        lambda: load().data.check_header([f"{MARK} ann", "31", MARK, "50000"]),
         "ann",
         "31",
         "50000",
@@ -849,7 +849,7 @@ def test_a_first_row_that_shares_no_name_is_not_quoted(load):
 
 def test_columns_of_a_typed_file_are_names(load):
     plan = load(replace=[("people.csv", "people.parquet")])
-    refused("does not name: a, b; give each a role", lambda: plan.check_header(["a", "b"]))
+    refused("does not name: a, b; give each a role", lambda: plan.data.check_header(["a", "b"]))
 
 
 # ---------------------------------------------------------------- overrides
@@ -858,11 +858,11 @@ def test_columns_of_a_typed_file_are_names(load):
 @pytest.mark.parametrize(
     ("override", "found", "expected"),
     [
-        ("privacy.k=10", lambda p: p.demand, Demand(constant=10)),
-        (" privacy.k = 10 ", lambda p: p.demand, Demand(constant=10)),
-        ("privacy.k={uniform = [2, 5]}", lambda p: p.demand, Demand(uniform=(2, 5))),
-        ("privacy.k.uniform=[2, 5]", lambda p: p.demand, Demand(uniform=(2, 5))),
-        ("privacy.infeasible=drop", lambda p: p.demand, Demand(constant=5, infeasible="drop")),
+        ("privacy.k=10", lambda p: p.data.demand, Demand(constant=10)),
+        (" privacy.k = 10 ", lambda p: p.data.demand, Demand(constant=10)),
+        ("privacy.k={uniform = [2, 5]}", lambda p: p.data.demand, Demand(uniform=(2, 5))),
+        ("privacy.k.uniform=[2, 5]", lambda p: p.data.demand, Demand(uniform=(2, 5))),
+        ("privacy.infeasible=drop", lambda p: p.data.demand, Demand(constant=5, infeasible="drop")),
         ("name=other", lambda p: p.name, "other"),
         ("name='other'", lambda p: p.name, "other"),
         ("name=2x", lambda p: p.name, "2x"),
@@ -870,9 +870,9 @@ def test_columns_of_a_typed_file_are_names(load):
         ("source.separator=;", lambda p: p.source.separator, ";"),
         ("source.separator=\t", lambda p: p.source.separator, "\t"),
         ("source.missing=['?', 'a=b']", lambda p: p.source.missing, ["?", "a=b"]),
-        ("columns.age.bins={edges = [1, 2]}", lambda p: p.quasi[0].spec.bins, (1.0, 2.0)),
-        ("columns.age.bins=none", lambda p: p.quasi[0].spec.bins, None),
-        ("columns.job.role=keep", lambda p: [c.name for c in p.quasi], ["age"]),
+        ("columns.age.bins={edges = [1, 2]}", lambda p: p.data.quasi[0].spec.bins, (1.0, 2.0)),
+        ("columns.age.bins=none", lambda p: p.data.quasi[0].spec.bins, None),
+        ("columns.job.role=keep", lambda p: [c.name for c in p.data.quasi], ["age"]),
         ('columns.job={role="keep"}', lambda p: p.columns["job"].role, "keep"),
         ('columns."a b.c".role=keep', lambda p: p.columns["a b.c"].role, "keep"),
         ('columns."a=b".role=keep', lambda p: p.columns["a=b"].role, "keep"),
@@ -941,7 +941,7 @@ def test_any_column_name_can_be_set(tmp_path_factory, name, value):
 
 def test_later_overrides_win_and_forms_replace_each_other(load):
     plan = load(overrides=["privacy.k=9", "privacy.k={uniform=[2, 8], seed=3}", "privacy.k.seed=4"])
-    assert plan.demand == Demand(uniform=(2, 8), seed=4)
+    assert plan.data.demand == Demand(uniform=(2, 8), seed=4)
     plan = load(
         overrides=[
             'privacy.k={by="job", levels={IA=3}, default=2}',
@@ -949,17 +949,17 @@ def test_later_overrides_win_and_forms_replace_each_other(load):
             "privacy.k.default=6",
         ]
     )
-    assert plan.demand == Demand(by="job", levels={"IA": 3, "NY": 4}, default=6)
+    assert plan.data.demand == Demand(by="job", levels={"IA": 3, "NY": 4}, default=6)
     plan = load(overrides=['privacy.k={by="job", default=2}', "privacy.k.column=job"])
-    assert plan.demand == Demand(column="job")
+    assert plan.data.demand == Demand(column="job")
     plan = load(overrides=["columns.age.bins={edges = [1.0]}", "columns.age.bins={quantiles = 4}"])
-    assert plan.quasi[0].spec.bins == 4
+    assert plan.data.quasi[0].spec.bins == 4
 
 
 def test_columns_named_like_keys_are_columns(load):
     addition = '[columns.k]\nrole = "quasi"\nkind = "numeric"\n[columns.bins]\nrole = "quasi"\nkind = "numeric"'
     plan = load(addition, overrides=["columns.k.weight=2", "columns.bins.weight=3"])
-    assert [column.spec.weight for column in plan.quasi] == [1, 1, 2, 3]
+    assert [column.spec.weight for column in plan.data.quasi] == [1, 1, 2, 3]
 
 
 @pytest.mark.parametrize(
@@ -997,14 +997,14 @@ def test_paths_start_where_they_were_written(plan_at, tmp_path, monkeypatch):
     plans = tmp_path / "plans"
     path = plan_at("[publish]\nvault = '../safe'")
     plan = ReleasePlan.load(Path("../plans/people.toml"), ["publish.path=out"])
-    assert plan.table_source.path == plans / "people.csv"
+    assert plan.data.source.path == plans / "people.csv"
     assert plan.publish.vault == str(tmp_path / "safe")
     assert plan.publish.path == str(here / "out")
-    assert ReleasePlan.load(path, ["source.path=other.csv"]).table_source.path == here / "other.csv"
-    assert ReleasePlan.load(path, ["source.path=/a/b.csv"]).table_source.path == Path("/a/b.csv")
+    assert ReleasePlan.load(path, ["source.path=other.csv"]).data.source.path == here / "other.csv"
+    assert ReleasePlan.load(path, ["source.path=/a/b.csv"]).data.source.path == Path("/a/b.csv")
     assert ReleasePlan.load(path).publish.path == str(plans / "releases")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert ReleasePlan.load(path, ["source.path=~/b.csv"]).table_source.path == tmp_path / "b.csv"
+    assert ReleasePlan.load(path, ["source.path=~/b.csv"]).data.source.path == tmp_path / "b.csv"
 
 
 @pytest.mark.parametrize("key", ["source.path", "publish.path", "publish.vault"])
@@ -1106,8 +1106,8 @@ def test_a_frozen_plan_is_the_plan(load, tmp_path, monkeypatch, k):
     again = ReleasePlan.load(frozen)
     assert again == plan
     assert again.sha256 == plan.sha256
-    assert again.table_columns == plan.table_columns
-    assert again.demand == plan.demand
+    assert again.data.columns == plan.data.columns
+    assert again.data.demand == plan.data.demand
     assert again.maker_settings == plan.maker_settings
     assert again.freeze(tmp_path / "vault" / "plans") == frozen
 

@@ -50,10 +50,10 @@ def plan_of(source, folder):
 
 def release(plan):
     """Cells of a release, without Prefect."""
-    source = plan.table_source
-    plan.check_header(header(source))
-    frame, k = read_order(source, plan.table_columns, plan.demand)
-    table, kept = encoded(frame, k, plan.table_columns, plan.demand)
+    source = plan.data.source
+    plan.data.check_header(header(source))
+    frame, k = read_order(source, plan.data.columns, plan.data.demand)
+    table, kept = encoded(frame, k, plan.data.columns, plan.data.demand)
     assert kept.all()
     masked = Adaptive(max_iterations=1).anonymize(table)
     return write_cells(table, masked.hidden)
@@ -108,7 +108,7 @@ def test_a_starter_plan_names_every_column_and_can_be_released(tmp_path, kind):
         "numeric",
     ]
     assert plan.name == "people"
-    assert plan.demand.constant == 5
+    assert plan.data.demand.constant == 5
     cells = release(plan)
     assert list(cells) == [name for name, role in ROLES.items() if role == "quasi"]
 
@@ -305,7 +305,7 @@ def test_file_names_become_release_names(tmp_path, file, name):
     source.write_text("a,b\n" + "1,x\n2,y\n" * 10)
     plan = plan_of(source, tmp_path)
     assert plan.name == name
-    assert plan.table_source.path == source
+    assert plan.data.source.path == source
     release(plan)
 
 
@@ -342,9 +342,9 @@ def test_files_that_are_not_there(tmp_path):
 def test_the_demos_plan_is_one(tmp_path):
     path = demo_plan(tmp_path / "new" / "demo")
     plan = ReleasePlan.load(path)
-    plan.check_header(header(plan.table_source))
+    plan.data.check_header(header(plan.data.source))
     assert plan.name == "fair"
-    assert len(plan.quasi) == 8
+    assert len(plan.data.quasi) == 8
     assert plan.publish.path == str(tmp_path / "new" / "demo" / "releases")
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kinds.table.attackers import Attack
+from kinds.table.facts import ColumnKept
 from reports import drawing
-from reports.attackers import Attack
 from reports.drawing import ACCENT, DANGER, GRID, INK, SECOND
-from reports.facts import ColumnKept
 from reports.quantities import known, one_in, percent
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from anon_core.measures.table.diversity import MOST_L
-from flows.plan.document import PlanError
-from kinds.section import Section
+from kinds.section import PlanError, Section
 from tasks.judging.drift import DriftLimits
 from tasks.judging.floors import Close, Diverse, Floors
 

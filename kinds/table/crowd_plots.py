@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from reports import drawing
 from reports.drawing import ACCENT, DANGER, GRID, INK, MUTED, SECOND, SURFACE
-from reports.facts import kept_iteration
 from reports.quantities import count, percent, utility
 
 if TYPE_CHECKING:
@@ -36,9 +35,8 @@ class Crowds(Protocol):
 # ---------------------------------------------------------------- the plots
 
 
-def utility_plot(iterations: Sequence[Mapping[str, Any]]) -> str:
+def utility_plot(iterations: Sequence[Mapping[str, Any]], kept: int) -> str:
     """Utility by iteration, the published one marked."""
-    kept = kept_iteration(iterations)
     numbers = range(1, len(iterations) + 1)
     bits = [entry["utility"] for entry in iterations]
     weighted = [entry.get("weighted_utility", entry["utility"]) for entry in iterations]

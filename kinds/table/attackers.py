@@ -1,4 +1,4 @@
-"""The attacks that were tried on a release: who attacks, with what knowledge, and how often it works."""
+"""The attacks on a released table: who attacks, with what knowledge, and how often it works."""
 
 import math
 from collections.abc import Mapping
@@ -9,20 +9,28 @@ from reports.quantities import NOT_STATED, known, one_in, percent, printable
 
 HEADING = "Attacks that were tried"
 HEADINGS = ("Attacker", "Finds the right row", "Guessing", "Compared")
-NOT_TRIED = "No attacks are recorded for this release: none were tried, or it was made before they were recorded."
+NOT_TRIED = (
+    "No attacks are recorded for this release: none were tried, or it was made before they were "
+    "recorded."
+)
 EXPLAINED = (
-    "Programs played the attacker and tried to name each person's row. How often that works on average is set against "
-    "guessing: picking blindly among the k rows that the plan demands for the person. This is measured, not promised."
+    "Programs played the attacker and tried to name each person's row. The page compares how often "
+    "that works on average with guessing: picking blindly among the k rows that the plan demands "
+    "for the person. This is measured, not promised."
 )
 ABOVE_EXPLAINED = (
-    "Above 1/k: the share of people of whom the attacker holds a row for likelier than a guess among their own k rows would "
-    "make it; above 1.5/k: more than one and a half times as likely, and so on. An attack whose guess is right or wrong, with "
-    "no chances in between, has no such share."
+    "Above 1/k: the share of people of whom the attacker takes one row for likelier than a guess "
+    "among their own k rows would make it. Above 1.5/k: more than one and a half times as likely, "
+    "and so on. An attack whose guess is right or wrong, with no chances in between, has no such "
+    "share."
 )
 
 
 class Attacker(NamedTuple):
-    """Who attacks and with what knowledge; whether each person has a chance of being found, or the guess is right or wrong."""
+    """Who attacks and with what knowledge.
+
+    `chances` is False where a guess is right or wrong, with no chance for each person.
+    """
 
     who: str
     knows: str
@@ -164,3 +172,29 @@ def _order(times: str) -> float:
 
 def _number(found: Any) -> float:
     return float(found) if known(found) else math.nan
+
+
+def table(manifest: Manifest) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    """Headings and rows of the attacks."""
+    tried = attacks(manifest)
+    times = multiples(tried)
+    headings = (*HEADINGS, *multiple_headings(times))
+    return headings, [(*attack.row, *shares(attack, times)) for attack in tried]
+
+
+def risks(manifest: Manifest) -> list[str]:
+    """Attacks that work better than guessing, for some people or on average."""
+    risks = []
+    for attack in attacks(manifest):
+        if attack.judged and not attack.contained:
+            risks.append(
+                f"{attack.who} finds the right row more often than by guessing: on average "
+                f"{percent(attack.success)} against {percent(attack.guess)}."
+            )
+        share = attack.above.get("3")
+        if attack.attacker.chances and known(share) and share > 0:
+            risks.append(
+                f"{attack.who} holds a row of {percent(share)} of the people for more than three "
+                "times as likely as a guess."
+            )
+    return risks

@@ -1,0 +1,66 @@
+"""What pydantic refuses, in words for the person who wrote the plan: keys, never values."""
+
+from collections.abc import Sequence
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from kinds.base import Kind
+
+WORDS = {  # what pydantic says to programmers
+    "string_type": "be a text",
+    "bool_type": "be true or false",
+    "int_type": "be a whole number",
+    "float_type": "be a number",
+    "list_type": "be a list",
+    "dict_type": "be a table",
+    "model_type": "be a table",
+    "too_short": "not be empty",
+    "string_pattern_mismatch": "be letters, digits and signs that job scripts take as they are: "
+    ". _ - / : , = @ % +",
+}
+
+
+def explain(error: ValidationError, model: type[BaseModel], kind: Kind) -> str:
+    """The first complaint of each key."""
+    lines = []
+    for item in error.errors(include_input=False, include_url=False):
+        location = [str(part) for part in item["loc"]]
+        where = ".".join(location)
+        if item["type"] == "extra_forbidden":
+            allowed = ", ".join(_allowed(item["loc"][:-1], model))
+            lines.append(f"unknown key {where}; allowed: {allowed}")
+        elif item["type"] == "missing":
+            lines.append(f"{where} is missing; it is required")
+        elif (line := kind.explain(location)) is not None:
+            lines.append(line)
+        else:
+            lines.append(f"{where} must {_must(item)}")
+    return "; ".join(dict.fromkeys(lines))
+
+
+def setting_must(error: Exception) -> str:
+    """What one setting of an anonymizer must be."""
+    if not isinstance(error, ValidationError):
+        return "be a text, a number, true or false, or a list of these"
+    return _must(error.errors(include_input=False, include_url=False)[0])
+
+
+def _must(item: Any) -> str:
+    said = item["msg"].removeprefix("Value error, must ").removeprefix("Input should ")
+    return WORDS.get(item["type"], said)
+
+
+def _allowed(location: Sequence[int | str], model: type[BaseModel]) -> list[str]:
+    """The keys of the table at this place; names of columns and places in lists are passed over."""
+    for part in location:
+        if part in model.model_fields:
+            model = _table_of(model.model_fields[str(part)].annotation) or model
+    return list(model.model_fields)
+
+
+def _table_of(annotation: Any) -> type[BaseModel] | None:
+    """The kind of table that a key holds, be it one, a list or a table of them."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((found for part in get_args(annotation) if (found := _table_of(part))), None)

@@ -1,0 +1,44 @@
+"""A plan as a Prefect deployment, and what happens when Prefect itself fails."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from prefect.client.schemas.schedules import CronSchedule
+
+from anon_core.errors import AnonymityError
+from flows.release import release
+from kinds.section import PlanError
+
+Result = TypeVar("Result")
+
+
+def on_prefect(work: Callable[[], Result]) -> Result:
+    """The flow refuses by AnonymityErrors only; anything else is Prefect's."""
+    try:
+        return work()
+    except AnonymityError:
+        raise
+    except Exception as error:  # noqa: BLE001 - Prefect's own are of many kinds
+        raise AnonymityError(
+            f"Prefect could not run the flow ({type(error).__name__}); "
+            "check PREFECT_API_URL, or unset it to run without a server"
+        ) from None
+
+
+def serve(name: str, plan: Path, cron: str | None, *, quiet: bool) -> None:
+    """Serve a frozen plan as a deployment until stopped."""
+    try:
+        _ = cron is None or CronSchedule(cron=cron)
+    except ValueError:
+        raise PlanError(
+            "--cron must be five fields: minute hour day month weekday, e.g. '0 2 1 * *'"
+        ) from None
+    release.serve(
+        name=name,
+        cron=cron,
+        parameters={"plan": str(plan)},
+        limit=1,
+        pause_on_shutdown=False,
+        print_starting_message=not quiet,
+    )

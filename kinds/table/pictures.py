@@ -1,0 +1,82 @@
+"""The sections of a table's report page: checks, attacks, crowds, columns, cells, with plots."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from markupsafe import Markup
+
+from kinds.table import attackers, bars, crowd_plots, facts
+from kinds.table.crowd_plots import Crowds
+from reports.facts import Manifest
+from reports.templates import template
+from reports.words import PageSection, Words
+
+HEADINGS = {
+    "checked": "How it was checked",
+    "attacks": attackers.HEADING,
+    "crowds": "How large the crowds are",
+    "kept": "What masking left of the data",
+    "cells": "How to read a cell",
+}
+
+
+class ExampleRow(NamedTuple):
+    """An invented published row, and the column in which the invented person does not fit."""
+
+    cells: Sequence[str]
+    misfit: int | None
+
+
+class Example(NamedTuple):
+    """An invented person, and rows of which the person fits some."""
+
+    columns: Sequence[str]
+    person: Sequence[str]
+    rows: Sequence[ExampleRow]
+
+
+EXAMPLE = Example(
+    ("age", "occupation", "region"),
+    ("44", "Nurse", "North"),
+    (
+        ExampleRow(("40..49", "Nurse", "North"), None),
+        ExampleRow(("44", "Nurse|Teacher", "*"), None),
+        ExampleRow(("30..44", "Clerk|Nurse", "North"), None),
+        ExampleRow(("40..49", "Teacher", "North"), 1),
+        ExampleRow(("25..34", "Nurse", "*"), 0),
+    ),
+)
+
+
+def sections(manifest: Manifest, crowds: Crowds, words: Words) -> list[PageSection]:
+    """All of them, in the order of the page.
+
+    Crowds enter as shares and binned counts only; no crowd of a single record is shown.
+    """
+    macros: Any = template("sections.html.j2", Path(__file__).parent).module
+    drawings = {
+        name: [Markup(svg) for svg in svgs]  # noqa: S704 - our own SVG
+        for name, svgs in _drawings(manifest, crowds, words).items()
+    }
+    bodies = {
+        "checked": macros.checked(manifest, words, facts),
+        "attacks": macros.attacks(manifest, attackers, drawings),
+        "crowds": macros.crowds(drawings),
+        "kept": macros.kept(manifest, facts, drawings),
+        "cells": macros.cells(EXAMPLE),
+    }
+    return [PageSection(name, HEADINGS[name], body) for name, body in bodies.items()]
+
+
+def _drawings(manifest: Manifest, crowds: Crowds, words: Words) -> dict[str, list[str]]:
+    steps = manifest.get("iterations", [])
+    attacks = attackers.attacks(manifest)
+    kept = words.kept_step(steps)
+    curve = [] if kept is None or "utility" not in steps[kept] else [steps]
+    return {
+        "utility": [crowd_plots.utility_plot(each, kept or 0) for each in curve],
+        "crowds": [crowd_plots.crowd_plot(crowds), crowd_plots.ratio_plot(crowds)],
+        "columns": bars.column_plots(facts.columns(manifest)),
+        "attacks": [bars.attack_plot(attacks)] if attacks else [],
+    }

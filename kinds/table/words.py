@@ -1,0 +1,313 @@
+"""The words of a released table: promise, glossary, findings, and its blocks of numbers."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kinds.table import attackers, facts
+from reports.facts import Fact, Manifest
+from reports.quantities import count, known, one_in, percent, printable
+from reports.words import Block, Check, CheckText, PageSection, Text
+
+COMPATIBLE, MATCHABLE, TRUTHFUL = "compatible crowds", "matchable crowds", "truthful rows"
+CLASSES = "equivalence classes"
+BEFORE_PROMISES = (COMPATIBLE, MATCHABLE, TRUTHFUL)  # what releases promised before they said so
+
+PROMISED: Mapping[str, Sequence[Text]] = {
+    COMPATIBLE: (
+        (
+            "A crowd of the demanded size.",
+            "For each person the plan demands a crowd of k rows. At least k published rows fit the "
+            "person: nothing in them contradicts what can be known of the person.",
+        ),
+    ),
+    MATCHABLE: (
+        (
+            "Every row of that crowd is possible.",
+            "At least k of these rows are matchable: give the person any one of them, and everybody "
+            "else can still be given a row each that fits.",
+        ),
+        (
+            "No narrowing down.",
+            "Whoever knows all quasi-identifiers of all people, and sees this release alone, cannot "
+            "rule out so many rows that fewer than k are left for anybody.",
+        ),
+    ),
+    TRUTHFUL: (
+        (
+            "True rows.",
+            "Every published row is true of the person behind it: values are made less exact, "
+            "never changed.",
+        ),
+    ),
+    CLASSES: (
+        (
+            "Identical rows.",
+            "At least k rows have the same text in all quasi-identifiers as the row of the person: "
+            "k-anonymity in the strict sense.",
+        ),
+    ),
+}
+NOT_PROMISED: Sequence[tuple[str, Text]] = (  # a finding that would promise it, and the text
+    (
+        "l-diversity",
+        (
+            "Different sensitive values within a crowd.",
+            "If all rows of a crowd carry the same sensitive value, that value is known of whoever "
+            "hides in it (no l-diversity unless the plan's checks asked for it). The worst crowds "
+            "are listed with the checks.",
+        ),
+    ),
+    (
+        "even seats",
+        (
+            "Equal odds.",
+            "k rows cannot be ruled out, but some may be likelier than others. Attacks that were "
+            "tried are listed.",
+        ),
+    ),
+    (
+        "differential privacy",
+        (
+            "Differential privacy.",
+            "The release is one table of rows that are true, only less exact; no noise was added.",
+        ),
+    ),
+    (
+        CLASSES,
+        (
+            "Equivalence classes.",
+            "Rows of a crowd usually have different texts. A checker that compares cells as text "
+            "reports k = 1 on a correct release of this kind; a checker has to read cells as sets.",
+        ),
+    ),
+    (
+        "series",
+        (
+            "Protection across releases or across rows.",
+            "Every source row counts as one person, and another release of the same people can be "
+            "compared with this one. Columns that the plan keeps or calls sensitive are published "
+            "unmasked.",
+        ),
+    ),
+)
+FINDINGS = {
+    "readable files": "Every file of the rows is there and can be read.",
+    "same table in every format": "The formats hold the same table.",
+    "codebook of the source": "The published codebook is the one that the source gives.",
+    "no other column": "The key, the quasi-identifiers, the sensitive and the kept columns only.",
+    "no traces in the files": "Headers and footers of the files tell nothing but the rows.",
+    "rows ordered by key": "The rows are in the order of their random keys.",
+    "keys of 16 hexadecimal digits": "Every key is 16 hexadecimal digits.",
+    "order tells nothing": "A guess by the source's order is right no more often than by chance.",
+    "one row a record": "There are as many rows as people, and every key occurs once.",
+    "known keys": "Every person has one row.",
+    "readable cells": "Every published cell can be read under the codebook.",
+    TRUTHFUL: "Every row is true of its person: values are less exact, never changed.",
+    COMPATIBLE: "Every person fits at least as many rows as demanded.",
+    MATCHABLE: "Every person can be given as many of these rows as demanded, while everyone else "
+    "has one, too.",
+    CLASSES: "Every row has the same text as at least as many rows as its person demands.",
+}
+CHECKS_BETWEEN_STAGES = {
+    "ingested": CheckText(
+        "The table as it was read",
+        "Before anything is coded: the columns are those that the plan names, no identifier is "
+        "among them, and their values are of the kind that the plan states.",
+    ),
+    "binarized": CheckText(
+        "The coded records",
+        "Before the anonymizer gets them: the bits of every record must decode to a level of each "
+        "column, and a table of this size must be able to meet every demand.",
+    ),
+    "audited": CheckText(
+        "The guarantees",
+        "Recomputed from the source and from the bytes that would be published. The auditor reads "
+        "and counts with code of its own.",
+    ),
+    "released": CheckText(
+        "The rows to be published",
+        "The audited rows once more, row by row: keys, cells, crowds and truth.",
+    ),
+}
+GLOSSARY = (
+    (
+        "Plan",
+        "what the owner of the data wrote down: which columns are masked and how large a crowd "
+        "each person needs",
+    ),
+    (
+        "Quasi-identifier",
+        "a trait that others may know of a person and that, together with others, could single the "
+        "person out, such as age or occupation. These columns are masked, and only these",
+    ),
+    (
+        "Sensitive column",
+        "what must not be learnt about a person; published as it is, so its protection is the "
+        "crowd",
+    ),
+    ("Masking", "publishing a set of values, an interval or * in place of the exact value"),
+    ("Fit", "a row fits a person if each of its cells allows the person's value"),
+    ("Crowd", "the published rows that could be a person's; k is the number demanded"),
+    (
+        "Matchable",
+        "a row that the person gets in some complete assignment of all people to all rows in which "
+        "everyone gets a row that fits. Rows that fit but are not matchable hide nobody",
+    ),
+    (
+        "Information kept",
+        "of a cell: 100 % for an exact value, 0 % for *; in between, the share of the column's "
+        "other values that are ruled out. The literature counts what is lost: NCP for a cell or a "
+        "column, GCP for the table",
+    ),
+    ("Auditor", "the part that checks a release; it encodes, reads and counts by code of its own"),
+    (
+        "Vault",
+        "the locked folder with the secrets of the release, such as who belongs to which row; "
+        "never published",
+    ),
+)
+
+
+class TableWords:
+    """The words of tables; see `reports.words.Words`."""
+
+    glossary = GLOSSARY
+    findings = FINDINGS
+    checks_between_stages = CHECKS_BETWEEN_STAGES
+
+    def demand(self, manifest: Manifest) -> str:
+        """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
+        return facts.demand(manifest)
+
+    def promise(self, manifest: Manifest) -> str:
+        """The promise in plain words."""
+        people, demand = count(manifest["privacy"]["records"]), facts.demand(manifest)
+        rows = (
+            "published rows with the same text"
+            if CLASSES in _promise(manifest)
+            else "published rows"
+        )
+        return (
+            f"Each of the {people} people in this release hides among at least as many {rows} as "
+            f"the plan demands ({demand}). Even someone who knows every quasi-identifier of "
+            "everyone (the traits by which people could be told apart) cannot narrow a person down "
+            "to fewer rows."
+        )
+
+    def promised(self, manifest: Manifest) -> Sequence[Text]:
+        """The points of the promise, by the findings that it names."""
+        return [text for finding in _promise(manifest) for text in PROMISED.get(finding, ())]
+
+    def not_promised(self, manifest: Manifest) -> Sequence[Text]:
+        """What no finding of the promise covers."""
+        promise = _promise(manifest)
+        return [text for finding, text in NOT_PROMISED if finding not in promise]
+
+    def not_promised_short(self, manifest: Manifest) -> str:
+        """The same in short."""
+        short = "Not promised: sensitive values that differ more than is listed (l-diversity), "
+        if CLASSES in _promise(manifest):
+            return short + "differential privacy."
+        return (
+            short + "differential privacy, equivalence classes. A checker that compares cells as "
+            "text reports k = 1."
+        )
+
+    def checks(self, manifest: Manifest) -> Sequence[Check]:
+        """The counts that the promise depends on."""
+        privacy, promise = manifest["privacy"], _promise(manifest)
+        counted = {
+            COMPATIBLE: ("below_k", "People who fit too few rows"),
+            MATCHABLE: ("matchable_below_k", "People with too few matchable rows"),
+            CLASSES: ("classes_below_k", "People whose row has too few identical rows"),
+            TRUTHFUL: ("untruthful_rows", "Published rows untrue of their person"),
+        }
+        checks = [
+            none_of(privacy.get(key), what)
+            for finding, (key, what) in counted.items()
+            if finding in promise
+        ]
+        if (other := manifest.get("second_release")) is not None:
+            what = "People with too few rows left once releases are compared"
+            checks.append(none_of(other.get("below_k"), what))
+        return checks
+
+    def risks(self, manifest: Manifest) -> Sequence[str]:
+        """Crowds with one sensitive value, and attacks that work better than guessing."""
+        risks = []
+        for name, measured in manifest.get("protection", {}).get("sensitive", {}).items():
+            if measured.get("distinct") == 1:
+                risks.append(
+                    "In at least one crowd all rows carry the same value of the sensitive column "
+                    f"{printable(name)}: whoever hides there has this value known."
+                )
+        return risks + attackers.risks(manifest)
+
+    def missing(self, manifest: Manifest) -> Sequence[str]:
+        """Measurements that older releases lack."""
+        sections = {
+            "protection": "how diverse the crowds' sensitive values are",
+            "attacks": "how attacks fare",
+        }
+        return [what for section, what in sections.items() if not manifest.get(section)]
+
+    def headline(self, manifest: Manifest) -> Sequence[Fact]:
+        """People, demand, failures, the strongest attack, information kept."""
+        privacy = manifest["privacy"]
+        low, high = count(privacy["k_min"]), count(privacy["k_max"])
+        headline = [
+            Fact("people, one row each", count(privacy["records"])),
+            Fact("rows demanded as a crowd (k)", low if low == high else f"{low} to {high}"),
+            Fact(
+                "people with a smaller crowd than demanded",
+                count(privacy.get("matchable_below_k")),
+            ),
+        ]
+        if strongest := attackers.strongest(attackers.attacks(manifest)):
+            label = f"chance of the strongest attack; by guessing {one_in(strongest.guess)}"
+            headline.append(Fact(label, one_in(strongest.success)))
+        kept = percent(facts.kept_information(manifest))
+        return [*headline, Fact("of the information kept", kept)]
+
+    def protection(self, manifest: Manifest) -> Sequence[Block]:
+        """Crowds, sensitive values in the worst crowd, attacks."""
+        blocks = [Block(facts.CROWDS, (), facts.privacy_facts(manifest))]
+        if diversity := facts.sensitive_in_crowds(manifest):
+            blocks.append(Block(facts.SENSITIVE, facts.SENSITIVE_HEADINGS, diversity))
+        if manifest.get("attacks"):
+            blocks.append(Block(attackers.HEADING, *attackers.table(manifest)))
+        return blocks
+
+    def utility(self, manifest: Manifest) -> Sequence[Block]:
+        """The table as a whole, then column by column."""
+        blocks = [Block(facts.UTILITY, (), facts.utility_facts(manifest))]
+        if columns := facts.column_shares(manifest):
+            blocks.append(Block(facts.COLUMNS, facts.COLUMN_HEADINGS, columns))
+        return blocks
+
+    def kept_step(self, steps: Sequence[Mapping[str, Any]]) -> int | None:
+        """The step that is marked, or, in older releases, the best by weighted utility."""
+        marked = [place for place, step in enumerate(steps) if step.get("published")]
+        if marked or not steps or "utility" not in steps[0]:
+            return marked[0] if marked else None
+        reached = [step.get("weighted_utility", step["utility"]) for step in steps]
+        return reached.index(max(reached))
+
+    def sections(self, manifest: Manifest, measured: Any) -> Sequence[PageSection]:
+        """How it was checked, attacks, crowds, columns, and how to read a cell."""
+        from kinds.table import pictures  # matplotlib takes a second to import
+
+        return pictures.sections(manifest, measured, self)
+
+
+def _promise(manifest: Manifest) -> Sequence[str]:
+    promise: Sequence[str] = manifest["privacy"].get("promise", BEFORE_PROMISES)
+    return promise
+
+
+def none_of(number: object, what: str) -> Check:
+    """A check that nothing was counted."""
+    return Check(what, "0", count(number), known(number) and number == 0)
+
+
+WORDS = TableWords()

@@ -1,0 +1,69 @@
+"""The steps of an anonymizer as rows of a table, whatever figures it reports."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from reports.facts import Manifest
+from reports.quantities import count, known, printable, seconds, utility
+from reports.words import Words
+
+RESERVED = ("number", "seconds", "published")
+MOST_STEPS = 12  # shown in a summary
+ENDS = 4  # shown at either end of a longer run
+
+
+def entries(manifest: Manifest) -> Sequence[Mapping[str, Any]]:
+    """The steps of a release, as its manifest states them."""
+    steps: Sequence[Mapping[str, Any]] = manifest.get("iterations", [])
+    return steps
+
+
+def headings(manifest: Manifest) -> tuple[str, ...]:
+    """Headings of the table: the step, its figures, its time."""
+    return ("Step", *(_label(name) for name in _figures(manifest)), "Time")
+
+
+def shown(manifest: Manifest, words: Words) -> list[tuple[str, ...]]:
+    """The steps under `headings`, the middle of a long run left out, the published one shown."""
+    steps = entries(manifest)
+    places = set(range(len(steps)))
+    if len(steps) > MOST_STEPS:
+        kept = words.kept_step(steps)
+        places = {*range(ENDS), *range(len(steps) - ENDS, len(steps))}
+        places |= set() if kept is None else {kept}
+    return rows(manifest, words, sorted(places))
+
+
+def rows(manifest: Manifest, words: Words, places: Iterable[int]) -> list[tuple[str, ...]]:
+    """These steps under `headings`; steps between them are counted."""
+    figures = _figures(manifest)
+    steps = entries(manifest)
+    kept = words.kept_step(steps)
+    lines: list[tuple[str, ...]] = []
+    before = -1
+    for place in places:
+        if place > before + 1:
+            lines.append((f"{count(place - before - 1)} more",) + ("",) * (len(figures) + 1))
+        step = steps[place]
+        name = f"{place + 1} (published)" if place == kept else str(place + 1)
+        numbers = (_number(step.get(figure)) for figure in figures)
+        lines.append((name, *numbers, seconds(step.get("seconds"))))
+        before = place
+    return lines
+
+
+def _figures(manifest: Manifest) -> list[str]:
+    """The figures that any step states, in the order in which they occur."""
+    named = dict.fromkeys(name for step in entries(manifest) for name in step)
+    stated = [name for name in named if any(known(step.get(name)) for step in entries(manifest))]
+    return [name for name in stated if name not in RESERVED]
+
+
+def _label(name: str) -> str:
+    text = printable(name).replace("_", " ")
+    return text[:1].upper() + text[1:]
+
+
+def _number(figure: Any) -> str:
+    """A count for a whole number, else a share with three digits."""
+    return count(figure) if isinstance(figure, int) else utility(figure)

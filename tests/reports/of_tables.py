@@ -1,0 +1,24 @@
+"""Reports in the words of tables."""
+
+from kinds.table.words import WORDS
+from reports import page, summary, verdict, verdicts
+
+
+def render_page(manifest, crowds):
+    return page.render(manifest, crowds, WORDS)
+
+
+def render_verdicts(run, documents):
+    return verdicts.render(run, documents, WORDS)
+
+
+def markdown(manifest):
+    return summary.markdown(manifest, WORDS)
+
+
+def terminal(manifest, console):
+    summary.terminal(manifest, console, WORDS)
+
+
+def holds(manifest):
+    return verdict.holds(manifest, WORDS)
