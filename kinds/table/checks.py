@@ -7,8 +7,8 @@ from pydantic import BeforeValidator, Field
 
 from anon_core.measures.table.diversity import MOST_L
 from kinds.section import PlanError, Section
+from kinds.table.floors import Close, Diverse, TableFloors
 from tasks.judging.drift import DriftLimits
-from tasks.judging.floors import Close, Diverse, Floors
 
 Share = Annotated[float, Field(ge=0, le=1)]
 
@@ -83,9 +83,9 @@ class ChecksSection(Section):
             _require_role("checks.drift.ignore", name, "quasi", roles)
 
     @property
-    def floors(self) -> Floors:
+    def floors(self) -> TableFloors:
         """The same for the tasks."""
-        return Floors(
+        return TableFloors(
             min_utility=self.min_utility,
             columns=self.columns,
             l_diversity=tuple(Diverse(**asked.model_dump()) for asked in self.l_diversity),

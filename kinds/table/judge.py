@@ -212,7 +212,7 @@ def audit_folder(folder: Path, audit: Audit, floors: Floors) -> Audit:
     )
     if not floors.stated:
         return audit
-    short = [asked.short for asked in floors.shortfalls(sections)]
+    short = [asked.shortfall for asked in floors.shortfalls(sections)]
     return audit.also(
         Finding("checks of the plan", not short, "; ".join(short) or "all are reached")
     )

@@ -15,7 +15,7 @@ from kinds.table.columns import Column
 from kinds.table.judge import Audit, audit_rows
 from kinds.table.layout import KEY, MATCHING, PARQUET
 from kinds.table.measured import Measured
-from tasks.judging.floors import Floors, sentence
+from tasks.judging.floors import Floors, refusal
 from tasks.orchestration.gates import forget, judged, where
 from tasks.orchestration.stage import log, stage
 from tasks.source.sources import Source
@@ -102,7 +102,7 @@ def _require(run: Run, verdict: Stored, floors: Floors) -> None:
 
         told = checkpoint(required.suite(asked), required.frame(asked))
         outcomes = [
-            replace(outcome, found=each.told)
+            replace(outcome, found=each.shown)
             for outcome, each in zip(told.outcomes, asked, strict=True)
         ]
         return {}, [replace(told, outcomes=tuple(outcomes))]
@@ -116,7 +116,7 @@ def _require(run: Run, verdict: Stored, floors: Floors) -> None:
         ]
         short = [each for each in failed if not each.holds]
         # Where Great Expectations broke, a number may well reach its limit: then only the expectations are named.
-        words = sentence(short, REFUSED) if short == failed else f"{REFUSED}; {border.sentence()}"
+        words = refusal(short, REFUSED) if short == failed else f"{REFUSED}; {border.sentence()}"
         raise GuaranteeError(f"{words}; {where(run)}")
     log(border.sentence())
 

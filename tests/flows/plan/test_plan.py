@@ -13,8 +13,8 @@ from anon_core.tables.demands import Demand
 from anon_core.tables.records import ColumnSpec
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.table.columns import Column
+from kinds.table.floors import Close, Diverse, TableFloors
 from tasks.compute.cluster import Cluster
-from tasks.judging.floors import Close, Diverse, Floors
 
 MARK = "zq7"
 
@@ -238,10 +238,10 @@ def test_demands(load, k, demand):
 
 
 def test_floors(load):
-    assert load().checks.floors == Floors()
+    assert load().checks.floors == TableFloors()
     one = "columns = {age = 0.5}\nl_diversity = {column = 'income', l = 3, kind = 'entropy'}"
     one += "\nmax_row_loss = 0\nmax_attack_success = 0.1"
-    assert load(f"[checks]\n{one}").checks.floors == Floors(
+    assert load(f"[checks]\n{one}").checks.floors == TableFloors(
         columns={"age": 0.5},
         l_diversity=(Diverse(column="income", l=3, kind="entropy"),),
         max_row_loss=0.0,
@@ -251,7 +251,7 @@ def test_floors(load):
     plan = load(
         f"[checks]\nl_diversity = [{several}]\nt_closeness = {{column = 'income', t = 0.2}}"
     )
-    assert plan.checks.floors == Floors(
+    assert plan.checks.floors == TableFloors(
         l_diversity=(
             Diverse(column="income", l=2, kind="recursive", c=2.0),
             Diverse(column="income", l=4),

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from anon_core.errors import GuaranteeError
-from tasks.judging.floors import Close, Diverse, Floors
+from kinds.table.floors import Close, Diverse, TableFloors
 
 MEASURED = {
     "privacy": {"records": 95},
@@ -26,20 +26,20 @@ MEASURED = {
 
 
 def diverse(**asked):
-    return Floors(l_diversity=(Diverse(column="illness", **asked),))
+    return TableFloors(l_diversity=(Diverse(column="illness", **asked),))
 
 
 @pytest.mark.parametrize(
     ("reached", "missed", "words"),
     [
         (
-            Floors(min_utility=0.75),
-            Floors(min_utility=0.76),
+            TableFloors(min_utility=0.75),
+            TableFloors(min_utility=0.76),
             r"utility 0\.7500 is below checks\.min_utility = 0\.76; lower k",
         ),
         (
-            Floors(columns={"age": 0.625}),
-            Floors(columns={"age": 0.63}),
+            TableFloors(columns={"age": 0.625}),
+            TableFloors(columns={"age": 0.63}),
             r"column 'age' keeps 0\.6250 of its information, below checks\.columns = 0\.63; give it more weight",
         ),
         (
@@ -63,19 +63,19 @@ def diverse(**asked):
             "commonest value leads without limit",
         ),
         (
-            Floors(t_closeness=(Close(column="illness", t=0.25),)),
-            Floors(t_closeness=(Close(column="illness", t=0.24),)),
+            TableFloors(t_closeness=(Close(column="illness", t=0.25),)),
+            TableFloors(t_closeness=(Close(column="illness", t=0.24),)),
             r"column 'illness': a crowd is 0\.2500 away from the whole table, above t = 0\.24; raise k or t",
         ),
         (
-            Floors(max_attack_success=0.125),
-            Floors(max_attack_success=0.12),
+            TableFloors(max_attack_success=0.125),
+            TableFloors(max_attack_success=0.12),
             r"the attack 'insider' names the right row with a chance of 0\.1250 on average, above "
             r"checks\.max_attack_success = 0\.12; raise k",
         ),
         (
-            Floors(max_row_loss=0.05),
-            Floors(max_row_loss=0.0),
+            TableFloors(max_row_loss=0.05),
+            TableFloors(max_row_loss=0.0),
             r"5 of 100 source rows are left out, more than checks\.max_row",
         ),
     ],
@@ -88,7 +88,7 @@ def test_a_floor_is_reached_or_the_refusal_says_what_was_found_and_required(reac
 
 
 def test_everything_that_falls_short_is_named_at_once():
-    floors = Floors(
+    floors = TableFloors(
         min_utility=0.9,
         columns={"age": 0.9},
         l_diversity=(Diverse(column="illness", l=5),),
@@ -113,8 +113,8 @@ def test_equal_values_pass_by_entropy_whatever_the_last_digit():
 
 def test_what_was_not_measured_has_not_been_reached():
     old = {key: value for key, value in MEASURED.items() if key not in {"protection", "attacks"}}
-    Floors(min_utility=0.5).require(old, "refused")
-    close = Floors(t_closeness=(Close(column="illness", t=0.9),))
+    TableFloors(min_utility=0.5).require(old, "refused")
+    close = TableFloors(t_closeness=(Close(column="illness", t=0.9),))
     for asked in (
         diverse(l=2),
         diverse(l=2, kind="entropy"),
@@ -126,7 +126,7 @@ def test_what_was_not_measured_has_not_been_reached():
     for name in ("max_row_loss", "max_attack_success"):
         words = rf"^refused; what checks\.{name} asks for was not measured when it was published; leave checks\.{name} out$"
         with pytest.raises(GuaranteeError, match=words):
-            Floors(**{name: 1.0}).require(old, "refused")
+            TableFloors(**{name: 1.0}).require(old, "refused")
 
 
 def test_every_attacker_but_chance_is_held_to_the_limit():
@@ -135,9 +135,9 @@ def test_every_attacker_but_chance_is_held_to_the_limit():
         for name, success in (("linkage", 0.05), ("insider", 0.3), ("order", 0.9))
     }
     measured = {**MEASURED, "attacks": {**attacks, "tightest row": {"success": 0.2}}}
-    short = Floors(max_attack_success=0.1).shortfalls(measured)
+    short = TableFloors(max_attack_success=0.1).shortfalls(measured)
     assert [asked.about for asked in short] == ["insider", "tightest row"]
-    Floors(max_attack_success=0.3).require(measured, "refused")
+    TableFloors(max_attack_success=0.3).require(measured, "refused")
 
 
 def test_a_number_that_is_none_has_not_been_reached():
@@ -149,16 +149,16 @@ def test_a_number_that_is_none_has_not_been_reached():
         "protection": {"rows_left_out": nan, "sensitive": {"illness": told}},
     }
     for asked in (
-        Floors(min_utility=0.1),
-        Floors(columns={"age": 0.1}),
+        TableFloors(min_utility=0.1),
+        TableFloors(columns={"age": 0.1}),
         diverse(l=2),
-        Floors(max_row_loss=0.9),
+        TableFloors(max_row_loss=0.9),
     ):
         assert len(asked.shortfalls(measured)) == 1
 
 
 def test_each_requirement_names_its_measure_and_what_was_found():
-    floors = Floors(
+    floors = TableFloors(
         min_utility=0.9,
         columns={"age": 0.1},
         l_diversity=(
@@ -169,7 +169,7 @@ def test_each_requirement_names_its_measure_and_what_was_found():
         max_row_loss=0.05,
     )
     assert [
-        (each.measure, each.about, each.required, each.told, each.holds)
+        (each.measure, each.about, each.required, each.shown, each.holds)
         for each in floors.requirements(MEASURED)
     ] == [
         ("utility", None, 0.9, "0.7500", False),
@@ -182,6 +182,6 @@ def test_each_requirement_names_its_measure_and_what_was_found():
 
 
 def test_nothing_is_asked_by_default():
-    assert not Floors().stated
-    assert list(Floors().requirements(MEASURED)) == []
-    Floors().require(MEASURED, "refused")
+    assert not TableFloors().stated
+    assert list(TableFloors().requirements(MEASURED)) == []
+    TableFloors().require(MEASURED, "refused")

@@ -1,0 +1,195 @@
+"""The numbers of a released table that [checks] may set limits for."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from anon_core.measures.requirements import Measure
+from tasks.judging.floors import UNMEASURED, Asked, Floors, Sections
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diverse:
+    """l-diversity of a sensitive column in every crowd; `c` for the recursive kind."""
+
+    column: str
+    l: int
+    kind: Literal["distinct", "entropy", "recursive"] = "distinct"
+    c: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Close:
+    """t-closeness of a sensitive column in every crowd."""
+
+    column: str
+    t: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableFloors(Floors):
+    """The limits of a plan for a table."""
+
+    min_utility: float = 0.0
+    columns: Mapping[str, float] = field(default_factory=dict)
+    l_diversity: tuple[Diverse, ...] = ()
+    t_closeness: tuple[Close, ...] = ()
+    max_row_loss: float | None = None
+    max_attack_success: float | None = None
+
+    @property
+    def stated(self) -> bool:
+        """Whether any limit differs from its default."""
+        return self != TableFloors()
+
+    def requirements(self, measured: Sections) -> Iterator[Asked]:
+        """Every limit with the number that was measured."""
+        if self.min_utility > 0:
+            yield _utility(self.min_utility, measured)
+        for name, floor in self.columns.items():
+            yield _information(name, floor, measured)
+        sensitive = measured.get("protection", {}).get("sensitive", {})
+        for diverse in self.l_diversity:
+            yield _diversity(diverse, sensitive.get(diverse.column, {}))
+        for close in self.t_closeness:
+            yield _closeness(close, sensitive.get(close.column, {}))
+        if self.max_row_loss is not None:
+            yield _row_loss(self.max_row_loss, measured)
+        if self.max_attack_success is not None:
+            yield from _attacks(self.max_attack_success, measured.get("attacks", {}))
+
+
+# ---------------------------------------------------------------- each requirement
+
+
+def _utility(floor: float, measured: Sections) -> Asked:
+    utility = measured["utility"]["suppression"]
+    return Asked(
+        measure="utility",
+        found=utility,
+        required=floor,
+        shown=f"{utility:.4f}",
+        shortfall=f"utility {utility:.4f} is below checks.min_utility = {floor}",
+        remedy="lower k or the floor",
+    )
+
+
+def _information(name: str, floor: float, measured: Sections) -> Asked:
+    kept = 1 - measured["utility"]["per_column"][name]["ncp"]
+    return Asked(
+        measure="information",
+        about=name,
+        found=kept,
+        required=floor,
+        shown=f"{kept:.4f}",
+        shortfall=f"column {name!r} keeps {kept:.4f} of its information, "
+        f"below checks.columns = {floor}",
+        remedy="give it more weight, lower k or the floor",
+    )
+
+
+def _diversity(asked: Diverse, crowd: Mapping[str, Any]) -> Asked:
+    measures: dict[str, Measure] = {
+        "distinct": "distinct values",
+        "entropy": "values by entropy",
+        "recursive": "odds",
+    }
+    number, shown, finding = _least_diverse(asked, crowd)
+    return Asked(
+        measure=measures[asked.kind],
+        about=asked.column,
+        found=number,
+        required=asked.l if asked.c is None else asked.c,
+        l=asked.l if asked.kind == "recursive" else None,
+        shown=shown,
+        shortfall=f"column {asked.column!r}: {finding}",
+        remedy="raise k or lower l",
+    )
+
+
+def _least_diverse(asked: Diverse, crowd: Mapping[str, Any]) -> tuple[float | None, str, str]:
+    """The number of the least diverse crowd, as a number, as text, and in a sentence."""
+    if not crowd:
+        return None, "", UNMEASURED
+    if asked.kind == "distinct":
+        distinct = crowd["distinct"]
+        values = f"{distinct} distinct value{'s' * (distinct != 1)}"
+        return distinct, f"{distinct}", f"a crowd has {values}, l = {asked.l} are required"
+    if asked.kind == "entropy":
+        effective = crowd["effective"]
+        sentence = f"a crowd has {effective:.2f} values by entropy, l = {asked.l} are required"
+        return effective, f"{effective:.2f}", sentence
+    odds = crowd["odds"][asked.l - 2]
+    shown = "without limit" if odds is None else f"{odds:.2f} to 1"
+    return (
+        odds,
+        shown,
+        (
+            f"a crowd's commonest value leads {shown}, "
+            f"below c = {asked.c} is required with l = {asked.l}"
+        ),
+    )
+
+
+def _closeness(asked: Close, crowd: Mapping[str, Any]) -> Asked:
+    distance = crowd.get("distance")
+    finding = (
+        UNMEASURED
+        if distance is None
+        else f"a crowd is {distance:.4f} away from the whole table, above t = {asked.t}"
+    )
+    return Asked(
+        measure="distance",
+        about=asked.column,
+        found=distance,
+        required=asked.t,
+        shown="" if distance is None else f"{distance:.4f}",
+        shortfall=f"column {asked.column!r}: {finding}",
+        remedy="raise k or t",
+    )
+
+
+def _row_loss(limit: float, measured: Sections) -> Asked:
+    left_out = measured.get("protection", {}).get("rows_left_out")
+    if left_out is None:
+        return _unmeasured("row loss", limit, "max_row_loss")
+    rows = left_out + measured["privacy"]["records"]
+    return Asked(
+        measure="row loss",
+        found=left_out / rows,
+        required=limit,
+        shown=f"{left_out} of {rows}",
+        shortfall=f"{left_out} of {rows} source rows are left out, "
+        f"more than checks.max_row_loss = {limit} allows",
+        remedy="keep records with missing values, lower k or raise the limit",
+    )
+
+
+def _attacks(limit: float, attacks: Sections) -> Iterator[Asked]:
+    """Of each attacker; a guess by order is a finding of the audit, or chance."""
+    if not attacks:
+        yield _unmeasured("attack success", limit, "max_attack_success")
+    for name, attack in attacks.items():
+        success = attack["success"]
+        if name != "order":
+            yield Asked(
+                measure="attack success",
+                about=name,
+                found=success,
+                required=limit,
+                shown=f"{success:.4f}",
+                shortfall=f"the attack {name!r} names the right row with a chance of "
+                f"{success:.4f} on average, above checks.max_attack_success = {limit}",
+                remedy="raise k, coarsen groups or raise the limit",
+            )
+
+
+def _unmeasured(measure: Measure, limit: float, key: str) -> Asked:
+    return Asked(
+        measure=measure,
+        found=None,
+        required=limit,
+        shown="",
+        shortfall=f"what checks.{key} asks for {UNMEASURED}",
+        remedy=f"leave checks.{key} out",
+    )
