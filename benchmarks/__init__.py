@@ -10,7 +10,9 @@ import numpy as np
 
 from anon_core.tables.records import BinaryTable
 from flows.plan.plan import ReleasePlan
-from kinds.table.records import encoded, read_order
+from kinds.table.read import read_order
+from kinds.table.records import encoded
+from tasks.source.reading import Reading
 
 ROOT = Path(__file__).parent.parent
 
@@ -32,7 +34,7 @@ def leave_out(reason: str) -> None:
 def prepare(example: str, data: str) -> tuple[ReleasePlan, BinaryTable]:
     """The plan of an example and its source, encoded."""
     plan = ReleasePlan.load(ROOT / "examples" / example, [f"source.path={data_file(data)}"])
-    frame, k_values = read_order(plan.data.source, plan.data.columns, plan.data.demand)
+    frame, k_values = read_order(Reading(plan.data.source), plan.data.columns, plan.data.demand)
     table, _ = encoded(frame, k_values, plan.data.columns, plan.data.demand)
     return plan, table
 

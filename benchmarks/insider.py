@@ -23,8 +23,10 @@ from anon_core.tables.demands import Demand
 from anon_core.tables.encoding import distinct_columns
 from benchmarks import prepare, tables, timed
 from flows.plan.plan import ReleasePlan
-from kinds.table.records import encoded, read_order
+from kinds.table.read import read_order
+from kinds.table.records import encoded
 from kinds.table.starter import demo_plan
+from tasks.source.reading import Reading
 
 TEN = Demand(constant=10)
 SAMPLE = 2000
@@ -35,7 +37,7 @@ ABOVE = (1, 1.5, 3)
 def fair():
     with tempfile.TemporaryDirectory() as folder:
         plan = ReleasePlan.load(demo_plan(Path(folder)))
-    frame, k_values = read_order(plan.data.source, plan.data.columns, plan.data.demand)
+    frame, k_values = read_order(Reading(plan.data.source), plan.data.columns, plan.data.demand)
     return encoded(frame, k_values, plan.data.columns, plan.data.demand)[0]
 
 

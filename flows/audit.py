@@ -7,11 +7,13 @@ from typing import Any
 from anon_core.errors import InputError
 from flows.plan.plan import ReleasePlan
 from kinds.table.judge import Audit, Finding, audit_folder, audit_rows
-from kinds.table.layout import MANIFEST, MATCHING
+from kinds.table.layout import MATCHING
 from kinds.table.overlap import audit_beside_others
+from kinds.table.people import remade
 from tasks.people.ledger import Ledger
-from tasks.source.sources import fingerprint, header
+from tasks.source.reading import Reading
 from tasks.vault.approval import Approval
+from tasks.vault.layout import MANIFEST
 from tasks.vault.storage import Vault, holds_files, read_json
 
 STATED = (
@@ -29,10 +31,10 @@ def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) 
     """Recompute every guarantee of a release from the plan's source and the released bytes."""
     read_manifest(folder)
     plan = ReleasePlan.load(plan_path, overrides)
-    source = plan.data.source
-    plan.data.check_header(header(source))
+    reading = Reading(plan.data.source)
+    plan.data.check_header(reading.header)
     vault = Vault(Path(plan.publish.vault))
-    run = vault.find(plan.sha256, fingerprint(source))
+    run = vault.find(plan.sha256, reading.sha256)
     if run is None or not run.has("anonymize"):
         raise InputError(
             "the vault knows no release of this plan and this source; audit with the plan, the source and the vault "
@@ -40,11 +42,11 @@ def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) 
         )
     matching = run.path / "anonymize" / MATCHING
     audit = audit_rows(
-        folder, plan.publish.formats, source, plan.data.columns, plan.data.demand, matching
+        folder, plan.publish.formats, reading, plan.data.columns, plan.data.demand, matching
     )
     if audit.measured is not None and audit.rows is not None:
         audit = audit.also(
-            *audit_beside_others(run, Ledger(vault, plan.publish.ledger), audit.rows)
+            *audit_beside_others(run, Ledger(vault, remade, plan.publish.ledger), audit.rows)
         )
     remembered = any(holds_files(folder, release.files) for release in run.ever_visible())
     words = f"compared with what the vault's runs/{run.path.name} remembers"

@@ -125,7 +125,8 @@ def _ready(plan_path: Path, overrides: Sequence[str]) -> tuple[str, Path]:
 
     plan = ReleasePlan.load(plan_path, overrides)
     plan.check_engine()
-    plan.data.check_header(header(plan.data.source))
+    if (names := header(plan.data.source)) is not None:
+        plan.data.check_header(names)
     return plan.name, _freeze(plan)
 
 

@@ -8,13 +8,14 @@ from prefect.client.schemas.objects import FlowRun
 
 from flows.approving import approved, refuse_rejected
 from flows.plan.plan import ReleasePlan
+from kinds.table.people import remade
 from tasks.compute.cluster import cancel_jobs_of
 from tasks.compute.engines import Compute, ready
 from tasks.orchestration.gates import close_gates
 from tasks.orchestration.stage import log
 from tasks.people.admit import admit
 from tasks.people.ledger import Ledger
-from tasks.source.sources import header
+from tasks.source.reading import Reading
 from tasks.stages.anonymize import anonymize
 from tasks.stages.check import check
 from tasks.stages.compare import compare, drift_claims, last_release
@@ -49,9 +50,11 @@ def release(plan: str) -> str:
 def _release(order: ReleasePlan, vault: Vault) -> str:
     source, columns, demand = order.data.source, order.data.columns, order.data.demand
     order.check_engine()
-    order.data.check_header(header(source))
-    second, ledger = order.publish.allow_second_release, Ledger(vault, order.publish.ledger)
-    run = admit(ledger, source, order.sha256, second)
+    reading = Reading(source)
+    order.data.check_header(reading.header)
+    second = order.publish.allow_second_release
+    ledger = Ledger(vault, remade, order.publish.ledger)
+    run = admit(ledger, reading.sha256, order.sha256, second)
     to = Destination(Path(order.publish.path) / order.name, order.publish.formats, ledger, second)
     time_to_approve = order.publish.time_to_approve
     with run.locked():
@@ -72,12 +75,12 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
         ready(run, compute)
         close_gates(run)
         last = last_release(vault, run, to.parent, order.checks.drift_limits)
-        table = ingest(run, source, columns, demand)
+        table = ingest(run, reading, columns, demand, ledger)
         changes = None if last is None else compare(run, last, table, columns)
         validate(run, table, "ingested", columns)
         binary = binarize(run, table, columns, demand)
         validate(run, binary, "binarized", columns)
-        identify(run, ledger, source, columns, table, binary, second)
+        identify(run, ledger, table, binary, second)
         rows = anonymize(run, table, binary, columns, order.maker, compute)
         checked = check(
             run, rows, source, columns, demand, order.publish.formats, order.checks.floors

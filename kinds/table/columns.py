@@ -1,12 +1,8 @@
-"""Columns of a source as the plan types them. No Prefect here, so that `plan` and `audit` start at once.
+"""Columns of a table as the plan types them."""
 
-polars names cells in its own errors; here they become counts and column names. Refusals are raised after the foreign error
-was let go, so that it does not travel along as their context.
-"""
-
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -14,12 +10,11 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.tables.records import ColumnSpec
-from tasks.source.csv_rows import FOREIGN_ERRORS
+from tasks.source.values import attempt, printable, stored
 
 Role = Literal["identifier", "quasi", "sensitive", "keep", "drop"]
-Result = TypeVar("Result")
 ISO_DATE = "%Y-%m-%d"
-EXACT = 2**53  # whole numbers below are told apart as float64
+EXACT = 2**53  # smaller whole numbers are distinct as float64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,14 +29,20 @@ class Column:
 
 
 def typed(frame: pl.DataFrame, column: Column, missing: Sequence[str]) -> pl.Series:
-    """A column as its kind says; it bears no name on the way, since polars takes one such as ^a$ for a pattern."""
+    """Return a column as its kind demands; texts in `missing` become null.
+
+    The series has no name meanwhile: polars takes a name such as ^a$ for a pattern.
+    """
     series = stored(frame[column.name].alias(""))
-    refusal = f"column {column.name!r} holds values that cannot be read, such as dates out of range; convert it"
+    refusal = (
+        f"column {column.name!r} holds values that cannot be read, such as dates out of range; "
+        "convert it"
+    )
     return attempt(lambda: _of_kind(series, column, missing), refusal)
 
 
 def arrays(frame: pl.DataFrame) -> dict[str, NDArray[Any]]:
-    """The core's view of typed columns: float64 with nan, or objects of str with None."""
+    """Return typed columns as the core takes them: float64 with nan, or str objects with None."""
     return {series.name: _array(series.alias("")) for series in frame}
 
 
@@ -53,44 +54,15 @@ def _array(series: pl.Series) -> NDArray[Any]:
     return np.array(series.to_list(), dtype=object)
 
 
-def stored(series: pl.Series) -> pl.Series:
-    """Extension types, such as PostgreSQL's numeric, as what they are stored as."""
-    return series.ext.storage() if isinstance(series.dtype, pl.BaseExtension) else series
-
-
-def printable(dtype: pl.DataType) -> bool:
-    """Whether values of this type can stand in a CSV file."""
-    return not dtype.is_nested() and dtype not in (pl.Binary, pl.Duration, pl.Object, pl.Unknown)
-
-
-def as_text(series: pl.Series) -> pl.Series:
-    """Every value as text, one that no CSV file can hold as Python writes it."""
-    if printable(series.dtype):
-        return series.cast(pl.String)
-    return pl.Series(
-        series.name,
-        [None if value is None else repr(value) for value in series.to_list()],
-        dtype=pl.String,
-    )
-
-
 def to_dates(texts: pl.Series, date_format: str) -> pl.Series:
-    """Texts as dates, none where one is no date; a year is as long as %Y writes it, so 05-01-20 is no day of the year 5."""
+    """Return texts as dates, null where a text is none.
+
+    A year needs as many digits as %Y writes: 05-01-20 is no day of the year 5.
+    """
     frame = pl.DataFrame({"text": texts, "date": texts.str.to_date(date_format, strict=False)})
     text, date = pl.col("text"), pl.col("date")
     whole = (date.dt.year() >= 1000) | text.str.contains(date.dt.strftime("%Y"), literal=True)
     return frame.select(pl.when(whole).then(date)).to_series()
-
-
-def attempt(work: Callable[[], Result], refusal: str) -> Result:
-    """What the work returns; a foreign error becomes a refusal that nothing of it stays attached to."""
-    try:
-        return work()
-    except InputError:
-        raise
-    except FOREIGN_ERRORS:
-        pass
-    raise InputError(refusal)
 
 
 def _of_kind(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.Series:
@@ -115,7 +87,7 @@ def _type(series: pl.Series) -> str:
 
 
 def _given(series: pl.Series, missing: Sequence[str]) -> pl.Series:
-    """Without the values that mean 'not given': as text, or as numbers where the column is one of numbers."""
+    """Set null for texts that mean 'not given', and for such numbers in numeric columns."""
     if series.dtype == pl.String:
         series = series.str.strip_chars()
     absent = series.cast(pl.String).is_in(["", *(text.strip() for text in missing)])
@@ -127,9 +99,8 @@ def _given(series: pl.Series, missing: Sequence[str]) -> pl.Series:
             .drop_nulls()
         )
         if not series.dtype.is_float():
-            numbers = numbers.filter(
-                numbers.abs() < EXACT
-            )  # past that a neighbour is the same float64; its text has told
+            # Greater integers share a float64 with a neighbour; their texts were compared above.
+            numbers = numbers.filter(numbers.abs() < EXACT)
         absent |= series.cast(pl.Float64).is_in(numbers.to_list())
     return series.to_frame().select(pl.when(~absent).then(pl.first())).to_series()
 
@@ -137,12 +108,12 @@ def _given(series: pl.Series, missing: Sequence[str]) -> pl.Series:
 def _numbers(series: pl.Series, column: Column) -> pl.Series:
     if series.dtype.is_temporal():
         raise InputError(
-            f"column {column.name!r} holds {_type(series)}, not numbers; make it a date or categorical"
+            f"column {column.name!r} holds {_type(series)}, not numbers; "
+            "make it a date or categorical"
         )
     if series.dtype == pl.Float32:
-        series = series.cast(pl.String).cast(
-            pl.Float64
-        )  # 0.1, which the nearest float32 no longer is as a float64
+        # By way of text: the float32 nearest to 0.1 is not 0.1 as a float64.
+        series = series.cast(pl.String).cast(pl.Float64)
     numbers = series if series.dtype.is_integer() else series.cast(pl.Float64, strict=False)
     if series.dtype == pl.String:
         whole = series.cast(pl.Int64, strict=False)
@@ -155,15 +126,14 @@ def _numbers(series: pl.Series, column: Column) -> pl.Series:
         )
     wide = numbers.cast(pl.Float64).abs() >= EXACT
     if series.dtype == pl.String and not numbers.dtype.is_integer():
-        wide &= series.str.contains(
-            r"^[+-]?\d+(\.\d*)?$"
-        )  # 1e20 states no more digits than it keeps
+        # 1e20 states no more digits than a float64 keeps.
+        wide &= series.str.contains(r"^[+-]?\d+(\.\d*)?$")
     elif series.dtype.is_float() or (numbers.dtype.is_integer() and column.spec is None):
         return numbers
     if wide.any():
         raise InputError(
-            f"column {column.name!r}: {int(wide.sum())} of {len(series)} numbers reach 2**53 and would lose digits; "
-            "make the column categorical or an identifier"
+            f"column {column.name!r}: {int(wide.sum())} of {len(series)} numbers reach 2**53 "
+            "and would lose digits; make the column categorical or an identifier"
         )
     return numbers
 
@@ -180,7 +150,7 @@ def _dates(series: pl.Series, column: Column) -> pl.Series:
     wrong = int((dates.is_null() & series.is_not_null()).sum())
     if wrong:
         raise InputError(
-            f"column {column.name!r}: {wrong} of {len(series)} values are no dates of the stated format; "
-            f"set columns.{column.name}.format, e.g. '%m/%d/%Y'"
+            f"column {column.name!r}: {wrong} of {len(series)} values are no dates of the stated "
+            f"format; set columns.{column.name}.format, e.g. '%m/%d/%Y'"
         )
     return dates

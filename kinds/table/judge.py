@@ -26,13 +26,16 @@ from anon_core.tables.encoding import codebook_from_json, read_cells
 from anon_core.tables.records import BinaryTable
 from kinds.table.attacks import attacks
 from kinds.table.columns import Column
-from kinds.table.layout import CODEBOOK, FILES, KEY, MANIFEST, released_columns
+from kinds.table.layout import CODEBOOK, FILES, KEY, released_columns
 from kinds.table.measured import Measured, sensitive_values
-from kinds.table.records import encoded, read_order
+from kinds.table.read import read_order
+from kinds.table.records import encoded
 from tasks.judging.floors import Floors
 from tasks.judging.traces import traces
-from tasks.source.csv_rows import FOREIGN_ERRORS, first_rows, read_csv
-from tasks.source.sources import Source
+from tasks.source.csv_rows import first_rows, read_csv
+from tasks.source.reading import Reading
+from tasks.source.values import FOREIGN_ERRORS
+from tasks.vault.layout import MANIFEST
 from tasks.vault.storage import holds_files, read_json
 
 KEY_FORM = r"^[0-9a-f]{16}\z"
@@ -81,7 +84,7 @@ class Audit:
 def audit_rows(
     folder: Path,
     formats: Sequence[str],
-    source: Source,
+    source: Reading,
     columns: tuple[Column, ...],
     demand: Demand,
     matching: Path,

@@ -1,4 +1,4 @@
-"""Names of files and columns of a release, and which columns it shows."""
+"""Names of the files and columns of a table's release, and which columns it shows."""
 
 from kinds.table.columns import Column
 
@@ -6,15 +6,19 @@ PARQUET = "data.parquet"
 CSV = "data.csv.gz"
 FILES = {"parquet": PARQUET, "csv": CSV}
 CODEBOOK = "codebook.json"
-MANIFEST = "manifest.json"
-REPORT = "report.html"
-MATCHING = "matching.parquet"  # record -> key; in the vault only, as these:
-TABLE = "table.parquet"  # what ingest has read
-BITS = "bits.npz"  # what binarize made of it
 KEY = "key"
-CARRIED = ("sensitive", "keep")
+CARRIED = ("sensitive", "keep")  # roles of columns that are published as they are
+# These are in the vault only.
+TABLE = "table.parquet"  # ingest: the columns that may be released
+DEMAND = "demand.parquet"  # ingest: the column that k is read from
+IDENTIFIERS = "identifiers.bin"  # ingest: keyed digests of identifiers, all rows
+BITS = "bits.npz"  # binarize: the encoded records
+MATCHING = "matching.parquet"  # anonymize: record -> key
 
 
 def released_columns(columns: tuple[Column, ...]) -> tuple[Column, ...]:
-    """The columns that a release shows: quasi-identifiers, sensitive and kept ones, in the plan's order."""
+    """Return the columns that a release shows, in the plan's order.
+
+    These are quasi-identifiers, sensitive attributes and kept columns.
+    """
     return tuple(column for column in columns if column.role == "quasi" or column.role in CARRIED)

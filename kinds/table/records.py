@@ -1,4 +1,4 @@
-"""From a source to encoded records and back to arrays; shared by the stages and the audit, so no Prefect here."""
+"""From typed columns to encoded records, and encoded records as a stage keeps them."""
 
 import json
 
@@ -10,34 +10,14 @@ from anon_core.tables.demands import Demand
 from anon_core.tables.encoding import codebook_from_json, complete, encode, fit
 from anon_core.tables.records import BinaryTable
 from kinds.table.columns import Column, arrays
-from kinds.table.layout import BITS, CODEBOOK, released_columns
-from tasks.source.sources import Source, read_together
+from kinds.table.layout import BITS, CODEBOOK
 from tasks.vault.storage import Stored
-
-
-def demand_column(columns: tuple[Column, ...], demand: Demand) -> Column | None:
-    """The column that k is read from, typed for that."""
-    if demand.source_column is None:
-        return None
-    found = next(column for column in columns if column.name == demand.source_column)
-    return Column(name=found.name, role="keep", kind="numeric" if demand.column else "categorical")
-
-
-def read_order(
-    source: Source, columns: tuple[Column, ...], demand: Demand
-) -> tuple[pl.DataFrame, pl.DataFrame | None]:
-    """The columns that may be released, and the one that k is read from, if any."""
-    names = [column.name for column in columns]
-    k_column = demand_column(columns, demand)
-    groups = [released_columns(columns), () if k_column is None else (k_column,)]
-    table, k_values = read_together(source, names, groups)
-    return table, None if k_column is None else k_values
 
 
 def encoded(
     frame: pl.DataFrame, k_values: pl.DataFrame | None, columns: tuple[Column, ...], demand: Demand
 ) -> tuple[BinaryTable, NDArray[np.bool_]]:
-    """Encode a typed frame under a codebook fitted to it; also tells which of its rows stay."""
+    """Encode a typed frame under a codebook fitted to it; also return which of its rows stay."""
     quasi = [column for column in columns if column.role == "quasi"]
     specs = [column.spec for column in quasi if column.spec is not None]
     values = None if k_values is None else arrays(k_values)[k_values.columns[0]]
@@ -48,9 +28,8 @@ def encoded(
 
 
 def load(stored: Stored) -> tuple[BinaryTable, NDArray[np.int64]]:
-    """The encoded records and the source row of each."""
+    """Return the encoded records of a stage and the source row of each."""
     codebook = codebook_from_json(json.loads(stored.file(CODEBOOK).read_text(encoding="utf-8")))
     with np.load(stored.file(BITS)) as data:
-        return BinaryTable(codebook, data["codes"], data["bits"], data["k"], data["blank"]), data[
-            "kept"
-        ]
+        table = BinaryTable(codebook, data["codes"], data["bits"], data["k"], data["blank"])
+        return table, data["kept"]

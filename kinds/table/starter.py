@@ -8,10 +8,13 @@ import polars as pl
 
 from anon_core.errors import InputError
 from kinds.section import MOST_NAME, PlanError, toml_text
-from kinds.table.columns import EXACT, ISO_DATE, Column, printable, to_dates
+from kinds.table.columns import EXACT, ISO_DATE, Column, to_dates
 from kinds.table.layout import KEY
+from kinds.table.read import read
 from tasks.source.csv_rows import first_rows
-from tasks.source.sources import Source, header, read
+from tasks.source.reading import Reading
+from tasks.source.sources import Source
+from tasks.source.values import printable
 
 NAMES_A_PERSON = re.compile(
     r"(^|[^a-z])(id|uuid|ssn|e-?mail|(tele)?phone|mobile|(first|last|full|maiden|user|sur)?name|address|street|iban|passport"
@@ -96,8 +99,9 @@ def demo_plan(folder: Path) -> Path:
 
 def starter(source_path: Path) -> str:
     """A plan that names every column of a file with a proposed role and the reason for it."""
-    source, names = _look(source_path)
-    frame = read(source, names, [Column(name=name, role="drop") for name in names])
+    reading, names = _look(source_path)
+    source = reading.source
+    frame = read(reading, names, [Column(name=name, role="drop") for name in names])
     name = (
         re.sub(r"[^A-Za-z0-9._-]+", "-", source_path.name.split(".")[0])[:MOST_NAME].strip("._-")
         or "release"
@@ -136,17 +140,21 @@ def starter(source_path: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _look(path: Path) -> tuple[Source, list[str]]:
-    """How a file is written, and its columns' names; made up where the first row holds cells, which no plan may quote."""
+def _look(path: Path) -> tuple[Reading, list[str]]:
+    """Return a reading of a file, by the separator that fits, and the names of its columns.
+
+    Names are made up where the first row holds cells: no plan may quote a cell.
+    """
     source = Source(path=path)
     if source.file_kind == "csv" and path.is_file():
         separator = max(SEPARATORS, key=lambda sign: len(_first_row(path, sign)))
         headed = not any(NO_NAME.fullmatch(name.strip()) for name in _first_row(path, separator))
         source = Source(path=path, separator=separator, header=headed)
-    found = header(source)
-    return source, [f"column_{number + 1}" for number in range(found)] if isinstance(
-        found, int
-    ) else found
+    reading = Reading(source)
+    names = reading.header
+    if isinstance(names, int):
+        names = [f"column_{number + 1}" for number in range(names)]
+    return reading, names
 
 
 def _first_row(path: Path, separator: str) -> list[str]:

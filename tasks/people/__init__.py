@@ -1,1 +1,1 @@
-"""Who is in a release: digests, the ledger, overlap of releases."""
+"""Who is in a release: digests of people, and the ledger that compares releases by them."""

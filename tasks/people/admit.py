@@ -1,15 +1,16 @@
-"""Let a plan and its source in: find their run in the vault, and stop a second release of people who were released before."""
+"""Admit a plan and its source: find their run, and refuse a second release of the same people."""
 
 from collections.abc import Sequence
 
 from tasks.people.ledger import Ledger, Overlap
-from tasks.source.sources import Source, fingerprint
 from tasks.vault.storage import Run, SecondReleaseError
 
 
-def admit(ledger: Ledger, source: Source, plan_sha256: str, allow_second_release: bool) -> Run:
-    """The run of this plan and source; whose people they are is not known yet, whether the table is the same already is."""
-    source_sha256 = fingerprint(source)
+def admit(ledger: Ledger, source_sha256: str, plan_sha256: str, allow_second_release: bool) -> Run:
+    """Return the run of this plan and source.
+
+    Whether the source was released before is known here; its people are compared by `identify`.
+    """
     run = ledger.vault.find(plan_sha256, source_sha256)
     with ledger.vault.publishing():
         ledger.mend()
@@ -19,20 +20,24 @@ def admit(ledger: Ledger, source: Source, plan_sha256: str, allow_second_release
 
 
 def refuse_second_release(overlaps: Sequence[Overlap]) -> None:
-    """Two different releases of the same people can be intersected, so a second is refused unless the plan allows it."""
+    """Refuse a second release unless the plan allows it: releases of the same people intersect."""
     if not overlaps:
         return
     names = [name for overlap in overlaps for name in overlap.releases]
-    listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+    listed = ", ".join(names[:3]) + more
     if any(overlap.same_source for overlap in overlaps):
-        found = f"this source was released already ({listed}); two releases of one table can be intersected. Go back to that plan"
+        reason = (
+            f"this source was released already ({listed}); two releases of one table can be "
+            "intersected. Go back to that plan"
+        )
     else:
         most = max(overlap.people for overlap in overlaps)
-        found = (
-            f"{most} people of this source were released already ({listed}); releases that share people can be intersected, "
-            "so none may be shared. Leave these people out"
+        reason = (
+            f"{most} people of this source were released already ({listed}); releases that share "
+            "people can be intersected, so none may be shared. Leave these people out"
         )
     raise SecondReleaseError(
-        f"{found}, or set [publish] allow_second_release = true: then all these releases are laid side by side, and "
-        "everyone's crowd must stay as large as demanded"
+        f"{reason}, or set [publish] allow_second_release = true: then all these releases are "
+        "compared, and everyone's crowd must stay as large as demanded"
     )

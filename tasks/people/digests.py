@@ -1,29 +1,40 @@
-"""Who is in a table, as keyed digests: what the ledger compares instead of people. No Prefect here.
+"""Who is in a table, as keyed digests: the ledger compares these instead of people.
 
-A digest stands for what a column of identifiers holds, for all such columns together, or for a whole record; the key lies
-in the vault. Equal values are told apart by a count, so that digests show no frequencies either.
+A digest stands for the value of an identifier column, for the values of all such columns together,
+or for a whole record. The key lies in the vault. A digest is made in two steps:
+
+1. The base digest of a value, for every row of the source, made while the source is read.
+2. The digest, for the rows that stay. A second person with the same value gets the digest of the
+   base and the count, a third likewise, so that digests of a release show no frequencies.
 """
 
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kinds.table.columns import as_text
+from tasks.source.values import as_text
 from tasks.vault.secrecy import DIGEST_BYTES, digest
+from tasks.vault.storage import Stored
 
 RECORD = "record"
-COLUMN, COLUMNS = "column ", "columns "  # and the name, or all names
-NOTHING = bytes(DIGEST_BYTES)  # for who has no such identifier
+COLUMN, COLUMNS = "column ", "columns "  # followed by the name, or by all names
+NOTHING = bytes(DIGEST_BYTES)  # of a person without such an identifier
+PEOPLE_FILE = "people.bin"
 
 
 @dataclass(frozen=True)
 class People:
-    """Digests of `records` people by kind, one after the other; `repeated`: kinds in which one value stands more than once."""
+    """Digests of `records` people by kind, one behind the other.
+
+    `repeated` holds the kinds in which one value belongs to more than one person.
+    """
 
     records: int
     digests: Mapping[str, bytes] = field(repr=False)
@@ -31,41 +42,89 @@ class People:
 
     @classmethod
     def of(cls, key: bytes, table: pl.DataFrame, identifiers: pl.DataFrame) -> "People":
-        """Those of typed records, and of the columns that the plan calls identifiers."""
-        groups = {COLUMN + series.name: [series] for series in identifiers}
-        if identifiers.width > 1:
-            groups[COLUMNS + json.dumps(sorted(identifiers.columns))] = list(identifiers)
-        groups[RECORD] = list(table)
-        kinds = {kind: _digests(key, kind, columns) for kind, columns in groups.items()}
-        repeated = frozenset(kind for kind, (_, found) in kinds.items() if found)
-        return cls(table.height, {kind: found for kind, (found, _) in kinds.items()}, repeated)
+        """Digest typed records, and the columns that the plan calls identifiers."""
+        return cls.staying(key, table, base_digests(key, identifiers), np.arange(table.height))
+
+    @classmethod
+    def staying(
+        cls,
+        key: bytes,
+        table: pl.DataFrame,
+        identified: Mapping[str, bytes],
+        rows: NDArray[np.int64],
+    ) -> "People":
+        """Digest the people of some source rows.
+
+        `table` has the typed records of these rows, `identified` the base digests of identifiers
+        for all rows of the source.
+        """
+        bases = {kind: _take(base, rows) for kind, base in identified.items()}
+        bases[RECORD] = _each(_base(key, RECORD, list(table)))
+        counted = {kind: _told_apart(key, base) for kind, base in bases.items()}
+        repeated = frozenset(kind for kind, (_, again) in counted.items() if again)
+        return cls(len(rows), {kind: digests for kind, (digests, _) in counted.items()}, repeated)
 
     def each(self, kind: str) -> Iterator[bytes]:
-        """The digests of one kind."""
-        found = self.digests[kind]
-        return (found[at : at + DIGEST_BYTES] for at in range(0, len(found), DIGEST_BYTES))
+        """Yield the digests of one kind."""
+        return iter(_each(self.digests[kind]))
 
     def shuffled(self, kind: str) -> bytes:
-        """The digests of one kind in an order that tells nothing, without those who have none."""
+        """Return the digests of one kind, sorted, without people who have none.
+
+        The order is that of random-looking bytes: it tells nothing of the records.
+        """
         return b"".join(sorted(each for each in self.each(kind) if each != NOTHING))
 
 
-def partners(ours: People, theirs: People) -> NDArray[np.int64]:
-    """For each of our people the place of the same one among theirs, -1 where there is none.
+def base_digests(key: bytes, identifiers: pl.DataFrame) -> dict[str, bytes]:
+    """Return the base digests of all rows by kind: each column, and all columns together."""
+    groups = {COLUMN + series.name: [series] for series in identifiers}
+    if identifiers.width > 1:
+        groups[COLUMNS + json.dumps(sorted(identifiers.columns))] = list(identifiers)
+    return {kind: _base(key, kind, columns) for kind, columns in groups.items()}
 
-    A column of identifiers that both have and in which no value repeats tells people by itself, all columns together do
-    where both have the same; failing that any column that both have, failing that the whole record.
+
+def write_people(people: People, path: Path) -> dict[str, Any]:
+    """Write digests in the order of the records; return the facts that `read_people` needs."""
+    path.write_bytes(b"".join(people.digests.values()))
+    return {
+        "shape": [people.records],
+        "kinds": list(people.digests),
+        "repeated": sorted(people.repeated),
+    }
+
+
+def read_people(stored: Stored) -> People:
+    """Return what `write_people` wrote."""
+    facts, (records, *_) = stored.facts, stored.shape
+    digests = read_digests(stored.file(PEOPLE_FILE), facts["kinds"], records)
+    return People(records, digests, frozenset(facts["repeated"]))
+
+
+def read_digests(path: Path, kinds: Sequence[str], rows: int) -> dict[str, bytes]:
+    """Return the digests in a file by kind; each kind has one digest a row."""
+    content, step = path.read_bytes(), rows * DIGEST_BYTES
+    return {kind: content[at * step : (at + 1) * step] for at, kind in enumerate(kinds)}
+
+
+def partners(ours: People, theirs: People) -> NDArray[np.int64]:
+    """Return for each of our people the place of the same person among theirs, -1 if absent.
+
+    People are the same if they share the value of an identifier column that both sides have and
+    in which no value repeats, or the values of all identifier columns where both sides have the
+    same columns. Where neither is there, any column that both have decides, else the whole record.
     """
-    found = np.full(ours.records, -1, dtype=np.int64)
+    place_of = np.full(ours.records, -1, dtype=np.int64)
     for kind in _telling(ours, theirs):
         place = {each: at for at, each in enumerate(theirs.each(kind)) if each != NOTHING}
         for at, each in enumerate(ours.each(kind)):
-            if found[at] < 0:
-                found[at] = place.get(each, -1)
-    return found
+            if place_of[at] < 0:
+                place_of[at] = place.get(each, -1)
+    return place_of
 
 
 def _telling(ours: People, theirs: People) -> Sequence[str]:
+    """Return the kinds of digests that link people."""
     common = [kind for kind in ours.digests if kind in theirs.digests]
     single = [kind for kind in common if kind.startswith(COLUMN)]
     sure = [kind for kind in single if kind not in ours.repeated | theirs.repeated]
@@ -74,25 +133,41 @@ def _telling(ours: People, theirs: People) -> Sequence[str]:
 
 
 def plain(series: pl.Series) -> pl.Series:
-    """Values as text, numbers alike whatever the column's type: 5, 5.0, the decimal 5.00 and "5"."""
+    """Return values as text, equal numbers alike: 5, 5.0, the decimal 5.00 and "5"."""
     text = as_text(series.alias(""))  # polars takes a name such as ^a$ for a pattern
     if not (series.dtype.is_float() or series.dtype.is_decimal()):
         return text
     return text.str.replace(r"(\.\d*?)0+$", "${1}").str.strip_suffix(".")
 
 
-def _digests(key: bytes, kind: str, columns: Sequence[pl.Series]) -> tuple[bytes, bool]:
-    """A digest for each row, those of equal rows told apart by a count; and whether there are equal rows."""
+def _base(key: bytes, kind: str, columns: Sequence[pl.Series]) -> bytes:
+    """Return a digest for each row; equal rows have equal digests."""
     given = [series.fill_nan(None) if series.dtype.is_float() else series for series in columns]
     texts = {series.name: plain(series) for series in sorted(given, key=lambda series: series.name)}
     absent = np.all([text.is_null().to_numpy() for text in texts.values()], axis=0)
     lines = pl.DataFrame(texts).write_ndjson().encode().splitlines()
-    found, times = [], Counter[bytes]()
-    for line, nobody in zip(lines, absent.tolist(), strict=True):
-        one = NOTHING if nobody else digest(key, kind.encode() + b"\n" + line)
-        if not nobody:
-            again = times[one]
-            times[one] += 1
-            one = digest(key, one + again.to_bytes(8)) if again else one
-        found.append(one)
-    return b"".join(found), len(times) < times.total()
+    label = kind.encode() + b"\n"
+    return b"".join(
+        NOTHING if nobody else digest(key, label + line)
+        for line, nobody in zip(lines, absent.tolist(), strict=True)
+    )
+
+
+def _told_apart(key: bytes, bases: Sequence[bytes]) -> tuple[bytes, bool]:
+    """Return digests that differ where base digests are equal, and whether any are equal."""
+    digests, times = [], Counter[bytes]()
+    for base in bases:
+        again = times[base]
+        if base != NOTHING:
+            times[base] += 1
+        digests.append(digest(key, base + again.to_bytes(8)) if again else base)
+    return b"".join(digests), len(times) < times.total()
+
+
+def _each(digests: bytes) -> list[bytes]:
+    return [digests[at : at + DIGEST_BYTES] for at in range(0, len(digests), DIGEST_BYTES)]
+
+
+def _take(digests: bytes, rows: NDArray[np.int64]) -> list[bytes]:
+    starts = (rows * DIGEST_BYTES).tolist()
+    return [digests[at : at + DIGEST_BYTES] for at in starts]

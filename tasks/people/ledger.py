@@ -1,8 +1,9 @@
-"""The release ledger: which table gave which release, and, as keyed digests, whom each release shows. No Prefect here.
+"""The release ledger: which source gave which release, and the digests of the people in each.
 
-SQLite in the vault, or PostgreSQL by URI for vaults that share one. An entry is made before its release becomes visible
-and confirmed after that; until then it counts. Each run's own releases.json says what became visible: from it the
-entries of a vault are mended whenever a plan is admitted or published, so a crash or a lost ledger forgets nothing.
+The ledger is SQLite in the vault, or PostgreSQL by URI for vaults that share one. An entry is made
+before its release becomes visible and confirmed after that; it counts from the start. Each run's
+releases.json says what became visible. From it the entries of a vault are corrected whenever a plan
+is admitted or published, so that no release is forgotten after a crash or the loss of the ledger.
 """
 
 import os
@@ -13,31 +14,31 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-import polars as pl
-
 from anon_core.errors import AnonymityError
-from kinds.table.layout import TABLE
-from kinds.table.records import load
-from tasks.people.digests import People, partners
-from tasks.source.csv_rows import FOREIGN_ERRORS
+from tasks.people.digests import People, partners, read_people
+from tasks.source.values import FOREIGN_ERRORS
 from tasks.vault import secrecy
-from tasks.vault.storage import LEDGER, LEDGER_KEY, Run, Stored, Vault, write_private
+from tasks.vault.storage import LEDGER, LEDGER_KEY, Run, Vault, write_private
 
 SCHEMA = "1"
-WAIT = 10  # seconds for somebody else's entry
-TURN = (  # in PostgreSQL; in SQLite "begin immediate" is all it takes. The number is any, but always this
+WAIT = 10  # seconds for the entry of another process
+# One transaction at a time in PostgreSQL; in SQLite "begin immediate" does the same. The number of
+# the lock is arbitrary but fixed.
+TURN = (
     "set local lock_timeout = '10s'",
     "select pg_advisory_xact_lock(7227330411)::text",
 )
 TABLES = (
     "create table if not exists about (name text primary key, value text not null)",
-    "create table if not exists releases (run text, folder text, name text, version text, plan_sha256 text, source text, "
-    "records bigint, published bigint, at text, primary key (run, folder))",
-    "create table if not exists people (run text, kind text, repeated bigint, persons bytea, primary key (run, kind))",
+    "create table if not exists releases (run text, folder text, name text, version text, "
+    "plan_sha256 text, source text, records bigint, published bigint, at text, "
+    "primary key (run, folder))",
+    "create table if not exists people (run text, kind text, repeated bigint, persons bytea, "
+    "primary key (run, kind))",
 )
-PEOPLE_FILE = "people.bin"
 
-Ask = Callable[..., list[tuple[Any, ...]]]  # a statement with $1, $2, ... and what stands for them
+Ask = Callable[..., list[tuple[Any, ...]]]  # takes a statement with $1, $2, ... and their values
+Remade = Callable[[Run, bytes], People]
 
 
 class LedgerError(AnonymityError):
@@ -46,7 +47,7 @@ class LedgerError(AnonymityError):
 
 @dataclass(frozen=True)
 class Overlap:
-    """Another run that has released something, and what it shares with a table: people, or all of it."""
+    """Another run that has released something, and what it shares: some people, or the source."""
 
     run: str
     releases: tuple[str, ...]  # name and version of each
@@ -55,20 +56,25 @@ class Overlap:
 
     @property
     def shares(self) -> bool:
-        """Whether it overlaps at all."""
+        """Whether anything is shared."""
         return self.same_source or self.people > 0
 
 
 @dataclass(frozen=True)
 class Ledger:
-    """The ledger of a vault: its own, or the one at a URI."""
+    """The ledger of a vault: its own, or the one at a URI.
+
+    `remade(run, key)` digests the people of a run from its stages. It is asked where the run's own
+    digests are gone or were made under another key, and depends on the kind of data.
+    """
 
     vault: Vault
+    remade: Remade = field(repr=False)
     uri: str | None = field(default=None, repr=False)
 
     @property
     def key(self) -> bytes:
-        """What digests are keyed with: drawn once per vault."""
+        """The key of all digests, drawn once per vault."""
         path = self.vault.path / LEDGER_KEY
         if not path.exists():
             write_private(path, secrecy.new_seed())
@@ -76,11 +82,14 @@ class Ledger:
 
     @property
     def key_print(self) -> str:
-        """Tells keys apart, and nothing else of them."""
+        """A hash that tells keys apart and nothing else of them."""
         return secrecy.digest(self.key, b"the key itself").hex()
 
     def mend(self) -> None:
-        """Enter what this vault's runs have published and the ledger lacks; take back what was stopped. Needs `publishing`."""
+        """Enter releases of this vault that the ledger lacks; delete those that were stopped.
+
+        The caller holds `Vault.publishing`.
+        """
         runs = self.vault.by_seal()
         with self._asked() as ask:
             known = {
@@ -111,11 +120,14 @@ class Ledger:
     def overlapping(
         self, run: Run | None, source_sha256: str, people: People | None
     ) -> list[Overlap]:
-        """Other runs that released the same source or, as far as people are known yet, some of the same people."""
+        """Return other runs that released the same source or, if `people` is given, some of them."""
         return [other for other in self.others(run, source_sha256, people) if other.shares]
 
     def others(self, run: Run | None, source_sha256: str, people: People | None) -> list[Overlap]:
-        """All other runs that have released anything; nobody waits for the ledger while people are compared."""
+        """Return all other runs that have released anything.
+
+        The ledger is not locked while people are compared.
+        """
         with self._asked() as ask:
             released = _released(ask, "" if run is None else run.seal)
         found = []
@@ -128,9 +140,10 @@ class Ledger:
     def announce(
         self, run: Run, folder: str, version: str, people: People, seen: Collection[str]
     ) -> list[Overlap]:
-        """Enter a release that is about to become visible; returns overlapping ones of other runs than those seen before.
+        """Enter a release that is about to become visible; return overlaps that are new.
 
-        If there are any, nothing was entered. Looking and entering are one transaction.
+        New are those of other runs than `seen`. If there are any, nothing was entered: the look
+        and the entry are one transaction.
         """
         with self._asked() as ask:
             new = {
@@ -147,21 +160,18 @@ class Ledger:
             return []
 
     def confirm(self, run: Run, folder: str) -> None:
-        """Note that what was announced is visible."""
+        """Note that an announced release is visible."""
         with self._asked() as ask:
             ask(
                 "update releases set published = 1 where run = $1 and folder = $2", run.seal, folder
             )
 
     def people(self, run: Run) -> People:
-        """Those that a run releases, from its stages; without identifiers where they were not digested under this key."""
-        if (known := run.whole("identify")) is not None and known.facts["key"] == self.key_print:
-            return read_people(known)
-        ingested, binarized = run.whole("ingest"), run.whole("binarize")
-        if ingested is None or binarized is None:
-            return People(0, {}, frozenset())
-        table = pl.read_parquet(ingested.file(TABLE))[load(binarized)[1]]
-        return People.of(self.key, table, pl.DataFrame())
+        """Return the people that a run releases, digested under this ledger's key."""
+        stored = run.whole("identify")
+        if stored is not None and stored.facts["key"] == self.key_print:
+            return read_people(stored)
+        return self.remade(run, self.key)
 
     def _enter(
         self, ask: Ask, run: Run, place: tuple[str, str], people: People | None, *, published: bool
@@ -173,11 +183,12 @@ class Ledger:
             "select published from releases where run = $1 and folder = $2", seal, folder
         )
         entry = (seal, folder, name, version, run.plan_sha256, self._source(run.source_sha256))
+        number, now = records.shape[0] if records else 0, datetime.now(UTC)
         ask("delete from releases where run = $1 and folder = $2", seal, folder)
         ask(
             "insert into releases values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-            *entry, records.shape[0] if records else 0, int(published), datetime.now(UTC).isoformat(timespec="seconds"),
-        )  # fmt: skip
+            *(*entry, number, int(published), now.isoformat(timespec="seconds")),
+        )
         if people is None:
             return
         ask("delete from people where run = $1", seal)
@@ -191,12 +202,12 @@ class Ledger:
             )
 
     def _source(self, sha256: str) -> str:
-        """A table that can be guessed must not be recognised without the key."""
+        """Digest a fingerprint: without the key nobody can recognise a source they guess."""
         return secrecy.digest(self.key, sha256.encode()).hex()
 
     @contextmanager
     def _asked(self) -> Iterator[Ask]:
-        """One transaction, alone; a foreign error becomes a refusal that tells nothing of the URI."""
+        """Open one exclusive transaction; foreign errors become refusals that hide the URI."""
         where = "the ledger at publish.ledger" if self.uri else f"the vault's {LEDGER}"
         refusal = ""
         try:
@@ -213,7 +224,10 @@ class Ledger:
                 if self.uri
                 else "if it is damaged, move it away: it is built anew from the runs"
             )
-            refusal = f"{where} does not answer ({type(error).__name__}), and nothing is published without it; {remedy}"
+            refusal = (
+                f"{where} does not answer ({type(error).__name__}), "
+                f"and nothing is published without it; {remedy}"
+            )
         if refusal:
             raise LedgerError(refusal)
 
@@ -222,7 +236,9 @@ class Ledger:
         if self.uri is None:
             with closing(self._sqlite()) as connection:
                 connection.execute("begin immediate")
-                yield lambda words, *values: connection.execute(words, _numbered(values)).fetchall()
+                yield lambda statement, *values: connection.execute(
+                    statement, _numbered(values)
+                ).fetchall()
                 connection.execute("commit")
             return
         from adbc_driver_postgresql import dbapi
@@ -233,11 +249,10 @@ class Ledger:
             closing(connection.cursor()) as cursor,
         ):
 
-            def ask(words: str, *values: Any) -> list[tuple[Any, ...]]:
-                cursor.execute(words, values or None)
-                return (
-                    [tuple(row) for row in cursor.fetchall()] if words.startswith("select") else []
-                )
+            def ask(statement: str, *values: Any) -> list[tuple[Any, ...]]:
+                cursor.execute(statement, values or None)
+                rows = cursor.fetchall() if statement.startswith("select") else []
+                return [tuple(row) for row in rows]
 
             for step in TURN:
                 ask(step)
@@ -262,13 +277,14 @@ class Ledger:
             )
         elif about.get("key") != self.key_print:
             raise LedgerError(
-                f"the ledger was begun with another key than this vault's {LEDGER_KEY}, so nobody could be recognised; copy "
-                f"{LEDGER_KEY} into this vault from the one that began the ledger"
+                f"the ledger was begun with another key than this vault's {LEDGER_KEY}, "
+                f"so nobody could be recognised; copy {LEDGER_KEY} into this vault from the one "
+                "that began the ledger"
             )
 
 
 def _released(ask: Ask, seal: str) -> dict[str, list[tuple[Any, ...]]]:
-    """What other runs than this one have released: run -> name, version, source of each."""
+    """Return the releases of other runs: run -> (name, version, source) of each."""
     rows = ask(
         "select run, name, version, source from releases where run <> $1 order by at, run, folder",
         seal,
@@ -298,24 +314,6 @@ def _overlap(
     shared = 0 if people is None or theirs is None else int((partners(people, theirs) >= 0).sum())
     names = tuple(f"{name} {version}" for name, version, _ in rows)
     return Overlap(run, names, any(row[2] == source for row in rows), shared)
-
-
-def write_people(people: People, path: Any) -> dict[str, Any]:
-    """Write digests in the order of the records; returns what else is to be known of them."""
-    path.write_bytes(b"".join(people.digests.values()))
-    return {
-        "shape": [people.records],
-        "kinds": list(people.digests),
-        "repeated": sorted(people.repeated),
-    }
-
-
-def read_people(stored: Stored) -> People:
-    """What `write_people` has written."""
-    content, facts = stored.file(PEOPLE_FILE).read_bytes(), stored.facts
-    step = stored.shape[0] * secrecy.DIGEST_BYTES
-    digests = {kind: content[at * step : (at + 1) * step] for at, kind in enumerate(facts["kinds"])}
-    return People(stored.shape[0], digests, frozenset(facts["repeated"]))
 
 
 def _numbered(values: Sequence[Any]) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Files and databases into frames."""
+"""Files and databases into frames of raw columns; knows no kind of data and no Prefect."""

@@ -1,26 +1,29 @@
-"""Rows of CSV text, counted before they are believed. No Prefect here, so that `plan` and `audit` start at once.
+"""Rows of CSV text: every row is counted before a cell is used.
 
-The standard library's parser decides what a row is; polars, which is faster and laxer, reads what both see alike.
+The standard library's parser defines what a row is. polars parses faster but accepts more, so its
+result counts only where both agree on the number of rows.
 """
 
 import csv
 import gzip
+import io
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple, cast
 
 import polars as pl
 
 from anon_core.errors import InputError
+from tasks.source.values import FOREIGN_ERRORS
 
 MOST_FIELD_BYTES = 2**24
 ROWS_AT_ONCE = 50_000
-NO_TEXT = re.compile(r"[\udc80-\udcff]")  # bytes that were no UTF-8
+NO_TEXT = re.compile(r"[\udc80-\udcff]")  # bytes that are not UTF-8, as surrogateescape reads them
 NOT_UTF8 = (
     "{foreign} of the {all} lines read of the source are not UTF-8 text; "
     "convert it (e.g. iconv -f LATIN1 -t UTF-8); a compressed file must be named .gz"
@@ -28,14 +31,33 @@ NOT_UTF8 = (
 BAD_GZIP = (
     "the source is named .gz, but its gzip stream is damaged, breaks off or is none; write it anew"
 )
-BAD_QUOTES = "a quoted field of the source does not end, ends before its separator or is over 16 MiB; mend the quotes"
-FOREIGN_ERRORS = (Exception, pl.exceptions.PanicException)  # polars panics on some damaged files
+BAD_QUOTES = (
+    "a quoted field of the source does not end, ends before its separator or is over 16 MiB; "
+    "correct the quotes"
+)
+CLOSED = "the source file cannot be read; check its permissions"
+GZIP_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile)
 
 
-def first_rows(path: Path, separator: str, number: int) -> list[list[str]]:
-    """The fields of the first rows, be they names or cells; fewer where all other lines are blank."""
+class Content(NamedTuple):
+    """The bytes of a CSV file, and whether they are gzip's."""
+
+    data: bytes
+    packed: bool
+
+
+def is_packed(path: Path) -> bool:
+    """Whether a file is gzip's by its name."""
+    return path.suffix.lower() == ".gz"
+
+
+def first_rows(file: Path | Content, separator: str, number: int) -> list[list[str]]:
+    """Return the fields of the first rows, or of fewer if all other lines are blank.
+
+    The first row may hold names or cells. Nothing behind these rows is read.
+    """
     marks: Counter[str] = Counter()
-    with closing(_rows(path, separator, marks)) as rows:
+    with closing(_rows(file, separator, marks)) as rows:
         first = list(islice(rows, number))
     if marks["foreign"]:
         raise InputError(NOT_UTF8.format(**marks))
@@ -43,37 +65,65 @@ def first_rows(path: Path, separator: str, number: int) -> list[list[str]]:
 
 
 def read_csv(
-    path: Path, separator: str, header: bool, names: Sequence[str], needed: Sequence[str]
+    file: Path | Content, separator: str, header: bool, names: Sequence[str], needed: Sequence[str]
 ) -> pl.DataFrame:
-    """The needed ones of the named columns as text; refused unless every row has a field for each name."""
+    """Return the needed columns as text; `names` are those of all columns.
+
+    The file is read and unpacked once. Refused: a row that has not one field for each name, text
+    that is not UTF-8, broken quotes or gzip.
+    """
+    text = _unpacked(file)
     marks: Counter[str] = Counter()
-    rows = _count_rows(path, separator, len(names), marks) - header
+    rows = _count_rows(text, separator, len(names), marks) - header
     places = sorted(names.index(name) for name in needed)
-    frame = None if marks["odd"] else _parse_plain(path, separator, header, places)
+    frame = None if marks["odd"] else _parse_plain(text, separator, header, places)
     if frame is None or frame.height != rows:
-        frame = _parse(path, separator, header, places)
+        frame = _parse(text, separator, header, places)
     frame.columns = [names[place] for place in places]
     return frame
 
 
-def _open_text(path: Path) -> IO[str]:
-    opened: Callable[..., IO[str]] = gzip.open if path.suffix.lower() == ".gz" else open
-    return opened(path, "rt", encoding="utf-8-sig", errors="surrogateescape", newline="")
+def _unpacked(file: Path | Content) -> Content:
+    try:
+        content = Content(file.read_bytes(), is_packed(file)) if isinstance(file, Path) else file
+        return Content(gzip.decompress(content.data), packed=False) if content.packed else content
+    except GZIP_ERRORS:
+        refusal = BAD_GZIP
+    except OSError:
+        refusal = CLOSED
+    raise InputError(refusal)
 
 
-def _rows(path: Path, separator: str, marks: Counter[str]) -> Generator[list[str], None, None]:
-    """Rows that are not blank, a header among them; what cannot be read becomes a refusal without the error behind it."""
+def _open_text(file: Path | Content) -> IO[str]:
+    binary: object
+    if isinstance(file, Path):
+        binary = gzip.open(file) if is_packed(file) else file.open("rb")
+    else:
+        data = io.BytesIO(file.data)
+        binary = gzip.GzipFile(fileobj=data) if file.packed else data
+    return io.TextIOWrapper(
+        cast("IO[bytes]", binary), encoding="utf-8-sig", errors="surrogateescape", newline=""
+    )
+
+
+def _rows(
+    file: Path | Content, separator: str, marks: Counter[str]
+) -> Generator[list[str], None, None]:
+    """Yield the rows that are not blank, a header among them.
+
+    Text that cannot be read becomes a refusal without the error behind it.
+    """
     csv.field_size_limit(MOST_FIELD_BYTES)
     refusal = ""
     try:
-        with _open_text(path) as handle:
+        with _open_text(file) as handle:
             yield from filter(
                 None, csv.reader(_marked(handle, marks), delimiter=separator, strict=True)
             )
-    except (EOFError, zlib.error, gzip.BadGzipFile):
+    except GZIP_ERRORS:
         refusal = BAD_GZIP
     except OSError:
-        refusal = "the source file cannot be read; check its permissions"
+        refusal = CLOSED
     except csv.Error:
         refusal = BAD_QUOTES
     if marks["foreign"]:
@@ -83,7 +133,7 @@ def _rows(path: Path, separator: str, marks: Counter[str]) -> Generator[list[str
 
 
 def _marked(handle: IO[str], marks: Counter[str]) -> Iterator[str]:
-    """The lines; counts all, those that polars takes for something else, and those that are no UTF-8 text."""
+    """Yield the lines and count them: all, those polars reads otherwise, those not UTF-8."""
     for line in handle:
         marks["all"] += 1
         marks["odd"] += line.isspace() or line.endswith("\r")
@@ -93,26 +143,27 @@ def _marked(handle: IO[str], marks: Counter[str]) -> Iterator[str]:
         yield line
 
 
-def _count_rows(path: Path, separator: str, fields: int, marks: Counter[str]) -> int:
-    """Number of rows; polars fills up short rows in silence, so every row is counted through once."""
+def _count_rows(text: Content, separator: str, fields: int, marks: Counter[str]) -> int:
+    """Return the number of rows; every row is checked, because polars fills short rows up."""
     total = ragged = 0
-    for row in _rows(path, separator, marks):
+    for row in _rows(text, separator, marks):
         total += 1
         ragged += len(row) != fields
     if ragged:
         raise InputError(
-            f"{ragged} of {total} rows of the source have more or fewer than {fields} fields; mend them or source.separator"
+            f"{ragged} of {total} rows of the source have more or fewer than {fields} fields; "
+            "correct them or source.separator"
         )
     return total
 
 
 def _parse_plain(
-    path: Path, separator: str, header: bool, places: Sequence[int]
+    text: Content, separator: str, header: bool, places: Sequence[int]
 ) -> pl.DataFrame | None:
-    """Some columns by polars; None where it takes the text for no CSV."""
+    """Parse some columns by polars; None if polars refuses the text."""
     try:
         return pl.read_csv(
-            path,
+            text.data,
             has_header=header,
             columns=list(places),
             separator=separator,
@@ -124,10 +175,10 @@ def _parse_plain(
         return None
 
 
-def _parse(path: Path, separator: str, header: bool, places: Sequence[int]) -> pl.DataFrame:
-    """Some columns by the rules that the rows were counted by."""
+def _parse(text: Content, separator: str, header: bool, places: Sequence[int]) -> pl.DataFrame:
+    """Parse some columns by the rules that counted the rows."""
     blocks = [pl.DataFrame(schema={str(place): pl.String for place in places})]
-    with closing(_rows(path, separator, Counter())) as rows:
+    with closing(_rows(text, separator, Counter())) as rows:
         if header:
             next(rows)
         while block := list(islice(rows, ROWS_AT_ONCE)):

@@ -1,13 +1,7 @@
-"""Reading private tables: CSV, Parquet, Arrow, SQL. No Prefect here, so that `plan` and `audit` start at once.
+"""Where private tables lie, and their files: CSV, Parquet, Arrow."""
 
-polars and drivers name cells in their own errors; here they become counts and column names. Refusals are raised
-after the foreign error was let go, so that it does not travel along as their context.
-"""
-
-import hashlib
-import sqlite3
+import io
 from collections.abc import Sequence
-from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,12 +9,12 @@ import polars as pl
 import polars.selectors as cs
 
 from anon_core.errors import InputError
-from kinds.table.columns import Column, as_text, attempt, stored, typed
-from tasks.source.csv_rows import first_rows, read_csv
-from tasks.vault.storage import file_sha256
+from tasks.source.csv_rows import CLOSED, Content, first_rows, is_packed, read_csv
+from tasks.source.values import attempt
 
 SQLITE = "sqlite:///"
 EMPTY = "the source is empty; a table with at least 2 rows is required"
+DAMAGED = "the source breaks off or is damaged: not every row could be read; write it anew"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,154 +42,88 @@ class Source:
         }.get(self.path.suffix.lower(), "csv")
 
 
-def fingerprint(source: Source) -> str:
-    """Hash of the source's content: of the file's bytes, or of the query's rows in any order."""
-    if source.path is not None:
-        _require_file(source.path)
-        return file_sha256(source.path)
-    columns = sorted(_read_sql(source).get_columns(), key=lambda series: series.name)
-    texts = pl.DataFrame({series.name: as_text(series) for series in columns}).sort(pl.all())
-    return hashlib.sha256(texts.write_ndjson().encode()).hexdigest()
+def header(source: Source) -> list[str] | int | None:
+    """Return a file's column names, or their number where it has none; None for a database.
+
+    Reads the first row only, for a check before a release starts. A query would run in full.
+    """
+    if source.path is None:
+        return None
+    require_file(source.path)
+    return file_names(source, source.path)
 
 
-def require_unchanged(source: Source, sha256: str) -> None:
-    """What was read is what this run is about."""
-    if fingerprint(source) != sha256:
-        raise InputError("the source changed while it was read; run again when it is at rest")
+def file_content(path: Path) -> Content:
+    """Read a file once; an empty or absent one is refused."""
+    require_file(path)
+    try:
+        return Content(path.read_bytes(), is_packed(path))
+    except OSError:
+        refusal = CLOSED
+    raise InputError(refusal)
 
 
-def header(source: Source) -> list[str] | int:
-    """The source's column names, or their number where the file has none."""
-    if source.file_kind == "sql":
-        return _read_sql(source).columns
+def file_names(source: Source, file: Path | Content) -> list[str] | int:
+    """Return the column names of a file or its content, or their number where it has none."""
     if source.file_kind != "csv":
-        return _scan_file(source).collect_schema().names()
-    assert source.path is not None
-    _require_file(source.path)
-    first = first_rows(source.path, source.separator, 1)
+        return _scan(source, file).collect_schema().names()
+    first = first_rows(file, source.separator, 1)
     if not first:
         raise InputError(EMPTY)
-    return _distinct(first[0]) if source.header else len(first[0])
+    return distinct(first[0]) if source.header else len(first[0])
 
 
-def read(source: Source, names: Sequence[str], wanted: Sequence[Column]) -> pl.DataFrame:
-    """Read the wanted columns, typed as their kinds say; `names` are all columns in order, for files without a header."""
-    return read_together(source, names, [wanted])[0]
-
-
-def read_together(
-    source: Source, names: Sequence[str], groups: Sequence[Sequence[Column]]
-) -> list[pl.DataFrame]:
-    """Read groups of columns, one table each, in one go: a database may give another order of rows at the next.
-
-    Identifier and dropped columns are never loaded unless they are wanted (a column that holds k).
-    """
-    needed = list(dict.fromkeys(column.name for group in groups for column in group))
+def file_columns(
+    source: Source, content: Content, names: Sequence[str], needed: Sequence[str]
+) -> pl.DataFrame:
+    """Return the needed columns as the file types them; `names` serve where it has no header."""
     if source.file_kind == "csv":
-        assert source.path is not None
-        found = header(source)
-        names = names if isinstance(found, int) else found
-        _require_names(names, needed)
-        frame = read_csv(source.path, source.separator, source.header, names, needed)
-    elif source.file_kind == "sql":
-        frame = _read_sql(source)
-        _require_names(frame.columns, needed)
-    else:
-        scan = _scan_file(source)
-        _require_names(scan.collect_schema().names(), needed)
-        damaged = "the source breaks off or is damaged: not every row could be read; write it anew"
-        frame = attempt(
-            lambda: scan.select(cs.by_name(*needed)).collect(engine="streaming"), damaged
-        )
-    if frame.height < 2:
-        rows = "1 row" if frame.height else "no rows"
-        raise InputError(f"the source has {rows}; at least 2 are required to hide anyone")
-    return [
-        pl.DataFrame({column.name: typed(frame, column, source.missing) for column in group})
-        for group in groups
-    ]
+        present = file_names(source, content)
+        names = names if isinstance(present, int) else present
+        require_names(names, needed)
+        return read_csv(content, source.separator, source.header, names, needed)
+    scan = _scan(source, content)
+    require_names(scan.collect_schema().names(), needed)
+    return attempt(lambda: scan.select(cs.by_name(*needed)).collect(engine="streaming"), DAMAGED)
 
 
-# ---------------------------------------------------------------- files and databases
-
-
-def _require_file(path: Path, key: str = "source.path") -> None:
+def require_file(path: Path, key: str = "source.path") -> None:
+    """Refuse a path that names no file with content; `key` is the plan's key that named it."""
     if path.is_dir():
         raise InputError(f"a folder is no source; {key} must name one file")
     if not path.is_file():
         raise InputError(
-            f"the source file {path.name} was not found; mend {key} (a plan's paths start at its folder)"
+            f"the source file {path.name} was not found; correct {key} "
+            "(a plan's paths start at its folder)"
         )
     if path.stat().st_size == 0:
         raise InputError(EMPTY)
 
 
-def _distinct(names: Sequence[str]) -> list[str]:
-    """Column names without the blanks around them."""
+def distinct(names: Sequence[str]) -> list[str]:
+    """Return column names without the blanks around them; a name that occurs twice is refused."""
     stripped = [name.strip() for name in names]
     doubled = len(stripped) - len(set(stripped))
     if doubled:
         raise InputError(
-            f"{doubled} of {len(names)} column names of the source occur more than once; rename them"
+            f"{doubled} of {len(names)} column names of the source occur more than once; "
+            "rename them"
         )
     return stripped
 
 
-def _require_names(found: Sequence[str], needed: Sequence[str]) -> None:
-    if lost := [name for name in needed if name not in found]:
-        raise InputError(f"the source has no column {', '.join(lost)}; mend [columns]")
+def require_names(present: Sequence[str], needed: Sequence[str]) -> None:
+    """Refuse a source that lacks a needed column."""
+    if lost := [name for name in needed if name not in present]:
+        raise InputError(f"the source has no column {', '.join(lost)}; correct [columns]")
 
 
-def _scan_file(source: Source) -> pl.LazyFrame:
-    assert source.path is not None
-    path = source.path
-    _require_file(path)
-    scan = pl.scan_parquet if source.file_kind == "parquet" else pl.scan_ipc
-    kind = "Parquet" if source.file_kind == "parquet" else "Arrow (IPC, not a stream)"
-    refusal = f"the source is not a readable {kind} file; write it anew"
-    frame = attempt(lambda: scan(path, glob=False, hive_partitioning=False), refusal)
+def _scan(source: Source, file: Path | Content) -> pl.LazyFrame:
+    parquet = source.file_kind == "parquet"
+    scan = pl.scan_parquet if parquet else pl.scan_ipc
+    form = "Parquet" if parquet else "Arrow (IPC, not a stream)"
+    refusal = f"the source is not a readable {form} file; write it anew"
+    at = file if isinstance(file, Path) else io.BytesIO(file.data)
+    frame = attempt(lambda: scan(at, glob=False, hive_partitioning=False), refusal)
     names = attempt(lambda: frame.collect_schema().names(), refusal)
-    return frame.rename(dict(zip(names, _distinct(names), strict=True)))
-
-
-def _read_sql(source: Source) -> pl.DataFrame:
-    """All that the query selects. Its rows are sorted, so that an order which no one asked for decides nothing."""
-    assert source.uri is not None
-    assert source.query is not None
-    try:
-        frame = _query(source.uri, source.query)
-    except InputError:
-        raise
-    except ImportError:
-        refusal = "reading PostgreSQL needs the driver: pip install 'crowdcover[postgres]'"
-    except pl.exceptions.PanicException:
-        refusal = "source.query selects a column of a type that cannot be read, such as an interval; cast it to text there"
-    except Exception as error:
-        # Drivers quote the URI, the query and cells; the kind of failure must do.
-        refusal = f"the database did not answer source.query ({type(error).__name__}); check source.uri and source.query"
-    else:
-        names = _distinct(frame.columns)
-        frame = pl.DataFrame(
-            {name: stored(series) for name, series in zip(names, frame, strict=True)}
-        )
-        return attempt(
-            lambda: _sorted(frame),
-            "source.query selects values that cannot be read, such as infinite dates; cast them",
-        )
-    raise InputError(refusal)
-
-
-def _sorted(frame: pl.DataFrame) -> pl.DataFrame:
-    """By the columns in the order of their names, as for `fingerprint`: one content is one order of rows."""
-    columns = sorted(frame, key=lambda series: series.name)
-    texts = pl.DataFrame({str(place): as_text(series) for place, series in enumerate(columns)})
-    return frame[texts.with_row_index("row").sort(texts.columns)["row"]] if frame.height else frame
-
-
-def _query(uri: str, query: str) -> pl.DataFrame:
-    if not uri.startswith(SQLITE):
-        return pl.read_database_uri(query, uri, engine="adbc")
-    path = Path(uri.removeprefix(SQLITE)).absolute()
-    _require_file(path, "source.uri")
-    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
-        return pl.read_database(query, connection, infer_schema_length=None)
+    return frame.rename(dict(zip(names, distinct(names), strict=True)))

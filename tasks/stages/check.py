@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anon_core.errors import GuaranteeError
+from anon_core.errors import GuaranteeError, InputError
 from anon_core.measures.table.crowds import Crowds
 from anon_core.tables.demands import Demand
 from kinds.table.columns import Column
@@ -18,6 +18,7 @@ from kinds.table.measured import Measured
 from tasks.judging.floors import Floors, refusal
 from tasks.orchestration.gates import forget, judged, where
 from tasks.orchestration.stage import log, stage
+from tasks.source.reading import Reading
 from tasks.source.sources import Source
 from tasks.vault.storage import Run, Stored
 from validations.verdicts import Outcome, Verdict
@@ -25,6 +26,10 @@ from validations.verdicts import Outcome, Verdict
 CROWDS = "crowds.npz"
 REQUIRED = "require"
 REFUSED = "publication refused"
+CHANGED = (
+    f"{REFUSED}; the source changed after it was ingested, and the check needs the same content; "
+    "restore it, or run again to release what it is now"
+)
 
 
 @dataclass(frozen=True)
@@ -58,8 +63,11 @@ def check(
     """Recompute every guarantee from the source and the rows; refuse publication if one is broken, or a check not reached."""
 
     def make(folder: Path) -> tuple[Mapping[str, Any], list[Verdict]]:
+        reading = Reading(source)
+        if reading.sha256 != run.source_sha256:
+            raise InputError(CHANGED)
         audit = audit_rows(
-            anonymized.path, formats, source, columns, demand, anonymized.file(MATCHING)
+            anonymized.path, formats, reading, columns, demand, anonymized.file(MATCHING)
         )
         measured, findings = audit.measured, _of_audit(audit)
         if not audit.holds or measured is None:

@@ -9,12 +9,13 @@ import polars as pl
 
 from anon_core.errors import GuaranteeError
 from kinds.table.columns import Column
-from kinds.table.layout import MANIFEST, TABLE
+from kinds.table.layout import TABLE
 from kinds.table.profile import changes
 from tasks.judging.drift import Changes, DriftLimits
 from tasks.orchestration.gates import gate
 from tasks.orchestration.stage import log, stage
 from tasks.stages.check import CheckedRelease
+from tasks.vault.layout import MANIFEST
 from tasks.vault.storage import Release, Run, Stored, Vault, holds_files, read_json
 
 UNREADABLE = (OSError, ValueError, KeyError, TypeError)

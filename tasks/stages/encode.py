@@ -1,4 +1,4 @@
-"""From typed columns to packed bits, a codebook and everybody's k."""
+"""From typed columns to packed bits, a codebook and the k of every record."""
 
 import json
 from collections.abc import Mapping
@@ -11,26 +11,26 @@ import polars as pl
 from anon_core.tables.demands import Demand
 from anon_core.tables.encoding import codebook_to_json
 from kinds.table.columns import Column
-from kinds.table.layout import BITS, CODEBOOK, TABLE
+from kinds.table.layout import BITS, CODEBOOK, DEMAND, TABLE
 from kinds.table.records import encoded
 from tasks.orchestration.stage import log, stage
-from tasks.stages.ingest import DEMAND
 from tasks.vault.storage import Run, Stored
 
 
 @stage("binarize")
 def binarize(run: Run, ingested: Stored, columns: tuple[Column, ...], demand: Demand) -> Stored:
-    """Store the encoded records that stay (a demand that cannot be met may drop some) and the codebook."""
+    """Store the codebook and the encoded records that stay.
+
+    Records whose demand cannot be met do not stay where the plan drops them.
+    """
 
     def make(folder: Path) -> Mapping[str, Any]:
         frame = pl.read_parquet(ingested.file(TABLE))
         demands = ingested.file(DEMAND)
-        table, kept = encoded(
-            frame, pl.read_parquet(demands) if demands.exists() else None, columns, demand
-        )
-        (folder / CODEBOOK).write_text(
-            json.dumps(codebook_to_json(table.codebook), ensure_ascii=False), encoding="utf-8"
-        )
+        k_values = pl.read_parquet(demands) if demands.exists() else None
+        table, kept = encoded(frame, k_values, columns, demand)
+        codebook = json.dumps(codebook_to_json(table.codebook), ensure_ascii=False)
+        (folder / CODEBOOK).write_text(codebook, encoding="utf-8")
         np.savez(
             folder / BITS,
             codes=table.codes,
@@ -43,6 +43,7 @@ def binarize(run: Run, ingested: Stored, columns: tuple[Column, ...], demand: De
 
     stored = run.once("binarize", [ingested], make)
     log(
-        f"binarized {stored.shape[0]} records into {stored.shape[1]} features; {stored.facts['dropped']} records dropped"
+        f"binarized {stored.shape[0]} records into {stored.shape[1]} features; "
+        f"{stored.facts['dropped']} records dropped"
     )
     return stored

@@ -11,7 +11,7 @@ from typing import Any
 
 from anon_core.errors import GuaranteeError
 from kinds import words_of
-from kinds.table.layout import CODEBOOK, FILES, MANIFEST, REPORT
+from kinds.table.layout import CODEBOOK, FILES
 from kinds.table.overlap import second_release, words
 from reports import summary
 from tasks.judging.floors import Floors
@@ -20,6 +20,7 @@ from tasks.orchestration.stage import log, show_in_prefect, stage
 from tasks.people.admit import refuse_second_release
 from tasks.people.ledger import Ledger, LedgerError
 from tasks.stages.check import CheckedRelease
+from tasks.vault.layout import MANIFEST, REPORT
 from tasks.vault.storage import (
     CODE_VERSION,
     FolderError,

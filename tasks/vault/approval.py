@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import AnonymityError, GuaranteeError
-from kinds.table.layout import MANIFEST
+from tasks.vault.layout import MANIFEST
 from tasks.vault.storage import Run, file_sha256, holds_files, read_json, write_json
 
 RECORD = "approval.json"

@@ -5,8 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from polars.exceptions import PanicException
+
 from anon_core.errors import AnonymityError
-from tasks.source.csv_rows import FOREIGN_ERRORS
 from tasks.vault.storage import write_private
 
 Result = TypeVar("Result")
@@ -24,8 +25,10 @@ def failures_kept(folder: Path, stage: str, work: Callable[[], Result]) -> Resul
     except AnonymityError as known:
         refusal = known
         refusal.__cause__ = refusal.__context__ = None
-    except FOREIGN_ERRORS as error:
-        refusal = StageError(f"stage {stage} failed with {type(error).__name__}; {_kept(folder, stage)}")
+    except (Exception, PanicException) as error:
+        refusal = StageError(
+            f"stage {stage} failed with {type(error).__name__}; {_kept(folder, stage)}"
+        )
     raise refusal  # out here: what is raised in place carries the foreign error as its context
 
 

@@ -11,7 +11,7 @@ import polars as pl
 from flows.plan.plan import ReleasePlan
 from flows.release import release
 from tasks.orchestration.gates import PAGE
-from tasks.source.sources import fingerprint
+from tasks.source.reading import Reading
 from tasks.vault.storage import Vault
 from tests.reports.browsed import Page
 
@@ -110,7 +110,7 @@ class Order:
     def run(self):
         """The vault's run of this plan and source, made if there is none."""
         plan = ReleasePlan.load(self.plan)
-        return Vault(self.vault).run(plan.sha256, fingerprint(plan.data.source))
+        return Vault(self.vault).run(plan.sha256, Reading(plan.data.source).sha256)
 
     def fix_seed(self, seed=SEED):
         """Let the run draw known secrets."""

@@ -725,21 +725,25 @@ def test_what_cannot_be_released_is_refused_in_words(server, tmp_path, sections,
     assert not order.releases.exists()
 
 
-def test_a_source_that_changes_while_it_is_read_is_refused(server, tmp_path, monkeypatch):
+def test_a_source_that_changes_between_ingest_and_check_is_refused(server, tmp_path, monkeypatch):
     import tasks.stages.ingest as module
 
-    order = Order(tmp_path)
-    reading = module.read_order
+    order, reading = Order(tmp_path), module.read_table
+    before = order.source.read_bytes()
 
-    def read_order(*arguments):
+    def read_table(*arguments):
         answer = reading(*arguments)
-        order.source.write_text(order.source.read_text() + "ident,44,ulm,yes,flu,note,junk\n")
+        order.source.write_bytes(before + b"ident,44,ulm,yes,flu,note,junk\n")
         return answer
 
-    monkeypatch.setattr(module, "read_order", read_order)
-    with pytest.raises(InputError, match="the source changed while it was read"):
+    monkeypatch.setattr(module, "read_table", read_table)
+    with pytest.raises(InputError, match="the source changed after it was ingested.*restore it"):
         order.release()
     assert not order.releases.exists()
+    order.source.write_bytes(before)
+    times = order.stage_times()
+    assert order.release() == order.folder_of_v1
+    assert order.stage_times().items() > times.items()
 
 
 def test_a_folder_that_cannot_be_written_is_named(server, tmp_path):

@@ -15,6 +15,7 @@ from anon_core.errors import GuaranteeError
 from flows import cli
 from flows.audit import audit_release
 from kinds.table.overlap import Side, _partners
+from kinds.table.people import remade
 from tasks.people.ledger import Ledger, LedgerError
 from tasks.vault.storage import SecondReleaseError, Vault, read_json
 from tests import naive
@@ -233,7 +234,7 @@ def paired(order, change):
     change()
     order.write(privacy={"k": 3}, **ALLOWED)
     order.release()
-    found = _partners(Ledger(Vault(order.vault)), Side.of(order.run), Side.of(first))
+    found = _partners(Ledger(Vault(order.vault), remade), Side.of(order.run), Side.of(first))
     own, other = (
         pl.read_parquet(run.path / "ingest" / "table.parquet").cast(pl.String)
         for run in (order.run, first)

@@ -18,8 +18,10 @@ from anon_core.anonymizers import Adaptive
 from anon_core.errors import InputError
 from anon_core.tables.encoding import write_cells
 from flows.plan.plan import PlanError, ReleasePlan
-from kinds.table.records import encoded, read_order
+from kinds.table.read import read_order
+from kinds.table.records import encoded
 from kinds.table.starter import demo_plan, starter
+from tasks.source.reading import Reading
 from tasks.source.sources import header
 
 MARK = "zq7"
@@ -50,9 +52,9 @@ def plan_of(source, folder):
 
 def release(plan):
     """Cells of a release, without Prefect."""
-    source = plan.data.source
-    plan.data.check_header(header(source))
-    frame, k = read_order(source, plan.data.columns, plan.data.demand)
+    reading = Reading(plan.data.source)
+    plan.data.check_header(reading.header)
+    frame, k = read_order(reading, plan.data.columns, plan.data.demand)
     table, kept = encoded(frame, k, plan.data.columns, plan.data.demand)
     assert kept.all()
     masked = Adaptive(max_iterations=1).anonymize(table)

@@ -108,7 +108,8 @@ def test_any_name_and_any_text(name):
     values = ["line\nbreak", 'quo"te', "", "ä\u2028", "\r", "\x0b"]
     ours = People.of(KEY, pl.DataFrame({name: values}), pl.DataFrame({name: values}))
     assert linked(
-        ours, People.of(KEY, pl.DataFrame({name: [1]}), pl.DataFrame({name: values[::-1]}))
+        ours,
+        People.of(KEY, pl.DataFrame({name: range(6)}), pl.DataFrame({name: values[::-1]})),
     ) == [5, 4, 3, 2, 1, 0]
 
 

@@ -9,9 +9,10 @@ from contextlib import closing
 import polars as pl
 import pytest
 
+from kinds.table.people import remade
 from tasks.people import ledger as module
-from tasks.people.digests import People
-from tasks.people.ledger import PEOPLE_FILE, Ledger, LedgerError, read_people, write_people
+from tasks.people.digests import PEOPLE_FILE, People, read_people, write_people
+from tasks.people.ledger import Ledger, LedgerError
 from tasks.vault.storage import FolderError, Release, Vault, file_sha256
 
 MARK = "zq7"
@@ -22,7 +23,7 @@ NOBODY = pl.DataFrame()
 
 @pytest.fixture
 def ledger(tmp_path):
-    return Ledger(Vault(tmp_path / "vault").open())
+    return Ledger(Vault(tmp_path / "vault").open(), remade)
 
 
 def run_of(ledger, plan, source, ids):
@@ -256,7 +257,7 @@ def test_ledger_and_key_are_private_and_hold_no_value(ledger, tmp_path):
 
 
 def test_each_vault_draws_its_own_key(ledger, tmp_path):
-    assert Ledger(Vault(tmp_path / "other").open()).key != ledger.key
+    assert Ledger(Vault(tmp_path / "other").open(), remade).key != ledger.key
 
 
 def test_a_foreign_key_is_refused_until_it_is_copied(ledger, tmp_path):

@@ -15,8 +15,9 @@ from anon_core.errors import InputError
 from anon_core.tables.demands import Demand
 from anon_core.tables.records import ColumnSpec
 from kinds.table.columns import Column, arrays
-from kinds.table.records import encoded, read_order
-from tasks.source.sources import Source, fingerprint, header, read
+from kinds.table.records import encoded
+from tasks.source.sources import Source
+from tests.tasks.source.test_sources import fingerprint, header, read, read_order
 
 PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
 USER = "zq7user"

@@ -6,6 +6,7 @@ import decimal
 import gzip
 import io
 import sqlite3
+from pathlib import Path
 
 import numpy as np
 import polars as pl
@@ -16,9 +17,12 @@ from hypothesis import strategies as st
 from anon_core.errors import InputError
 from anon_core.tables.demands import Demand
 from anon_core.tables.records import ColumnSpec
+from kinds.table import read as kind
 from kinds.table.columns import Column, arrays
-from kinds.table.records import encoded, read_order
-from tasks.source.sources import Source, fingerprint, header, read, read_together
+from kinds.table.records import encoded
+from tasks.source.reading import Reading
+from tasks.source.sources import Source
+from tasks.source.sources import header as peeked
 
 MARK = "zq7"  # stands in every cell, query and address that no message may quote
 PLAIN = b"name,age\nann,1\nbob,2\n"
@@ -27,6 +31,26 @@ PLAIN = b"name,age\nann,1\nbob,2\n"
 def gzipped(content):
     """Without the time: names of tests are made of it."""
     return gzip.compress(content, mtime=0)
+
+
+def header(source):
+    return Reading(source).header
+
+
+def fingerprint(source):
+    return Reading(source).sha256
+
+
+def read(source, names, wanted):
+    return kind.read(Reading(source), names, wanted)
+
+
+def read_together(source, names, groups):
+    return kind.read_together(Reading(source), names, groups)
+
+
+def read_order(source, columns, demand):
+    return kind.read_order(Reading(source), columns, demand)
 
 
 def quiet(error, *marks):
@@ -259,7 +283,7 @@ def test_any_text_is_read_by_one_grammar_or_refused(tmp_path_factory, text, head
         (b"a,b\nzq7,1\n\n\n", "the source has 1 row; at least 2 are required"),
         (
             b"a,b\nzq7,1\nzq7\nzq7,2\n",
-            "1 of 4 rows of the source have more or fewer than 2 fields; mend them or",
+            "1 of 4 rows of the source have more or fewer than 2 fields; correct them or",
         ),
         (
             b"a,b\nzq7,1,\nzq7,zq7,zq7,4\nzq7,2\n",
@@ -312,7 +336,7 @@ def test_a_file_that_is_not_there(tmp_path, name):
         lambda: read(source, ["a"], keep("a")),
         lambda: fingerprint(source),
     ):
-        refused("was not found; mend source.path", work)
+        refused("was not found; correct source.path", work)
 
 
 @pytest.mark.parametrize("name", [".", "t.csv", "t.parquet"])
@@ -334,8 +358,9 @@ def test_a_file_that_cannot_be_opened(tmp_path, monkeypatch):
     def closed(*_args, **_settings):
         raise PermissionError(MARK)
 
-    monkeypatch.setattr("builtins.open", closed)
-    refused("cannot be read; check its permissions", lambda: read_all(Source(path=path)))
+    monkeypatch.setattr(Path, "open", closed)
+    for work in (Reading, peeked):
+        refused("cannot be read; check its permissions", lambda work=work: work(Source(path=path)))
 
 
 def test_columns_that_the_source_lacks_are_named(tmp_path):
@@ -343,7 +368,7 @@ def test_columns_that_the_source_lacks_are_named(tmp_path):
     for kind in ("csv", "parquet", "arrow", "sql"):
         source = stored(frame, tmp_path, kind)
         refused(
-            "the source has no column c, d; mend",
+            "the source has no column c, d; correct",
             lambda source=source: read(source, ["a", "b"], keep("a", "c", "d")),
         )
 
@@ -791,7 +816,7 @@ def test_queries_that_fail_are_not_quoted(database, words):
 
 def test_databases_that_are_none(tmp_path, database):
     words = f"select '{MARK}' as a"
-    refused("was not found; mend source.uri", lambda: header(query(tmp_path / "none.db", words)))
+    refused("was not found; correct source.uri", lambda: header(query(tmp_path / "none.db", words)))
     refused(
         "check source.uri",
         lambda: header(query(put(tmp_path, "text.db", MARK * 999), "select * from a")),

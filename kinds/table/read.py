@@ -1,0 +1,81 @@
+"""From one reading of a source to typed tables."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from anon_core.tables.demands import Demand
+from kinds.table.columns import Column, typed
+from kinds.table.layout import released_columns
+from tasks.source.reading import Reading
+
+
+class Read(NamedTuple):
+    """The typed columns of one source; rows are the same in all."""
+
+    table: pl.DataFrame  # the columns that may be released
+    k_values: pl.DataFrame | None  # the column that k is read from, if any
+    identifiers: pl.DataFrame  # no columns where the plan names no identifier
+
+
+def read_table(reading: Reading, columns: tuple[Column, ...], demand: Demand) -> Read:
+    """Read what may be released, the column of k and the identifiers in one pass.
+
+    The reading is closed: its content is not needed again. Dropped columns are not loaded.
+    """
+    identifiers = tuple(
+        Column(name=column.name, role="drop") for column in columns if column.role == "identifier"
+    )
+    table, k_values, persons = _groups(reading, columns, demand, identifiers)
+    return Read(table, k_values if k_values.width else None, persons)
+
+
+def read_order(
+    reading: Reading, columns: tuple[Column, ...], demand: Demand
+) -> tuple[pl.DataFrame, pl.DataFrame | None]:
+    """Read the same without identifiers: the auditor needs none."""
+    table, k_values, _ = _groups(reading, columns, demand, ())
+    return table, k_values if k_values.width else None
+
+
+def read(reading: Reading, names: Sequence[str], wanted: Sequence[Column]) -> pl.DataFrame:
+    """Read the wanted columns; `names` are all columns in order, for files without a header."""
+    return read_together(reading, names, [wanted])[0]
+
+
+def read_together(
+    reading: Reading, names: Sequence[str], groups: Sequence[Sequence[Column]]
+) -> list[pl.DataFrame]:
+    """Read groups of columns, one frame each, in one pass; one column may be in several groups."""
+    needed = list(dict.fromkeys(column.name for group in groups for column in group))
+    frame = reading.columns(names, needed)
+    missing = reading.source.missing
+    return [
+        pl.DataFrame({column.name: typed(frame, column, missing) for column in group})
+        for group in groups
+    ]
+
+
+def _groups(
+    reading: Reading,
+    columns: tuple[Column, ...],
+    demand: Demand,
+    identifiers: tuple[Column, ...],
+) -> list[pl.DataFrame]:
+    k_column = _demand_column(columns, demand)
+    frames = read_together(
+        reading,
+        [column.name for column in columns],
+        [released_columns(columns), () if k_column is None else (k_column,), identifiers],
+    )
+    reading.close()
+    return frames
+
+
+def _demand_column(columns: tuple[Column, ...], demand: Demand) -> Column | None:
+    """The column that k is read from, typed for that."""
+    if demand.source_column is None:
+        return None
+    column = next(column for column in columns if column.name == demand.source_column)
+    return Column(name=column.name, role="keep", kind="numeric" if demand.column else "categorical")

@@ -1,0 +1,66 @@
+"""What a query selects, as one frame: SQLite and PostgreSQL."""
+
+import hashlib
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import polars as pl
+
+from anon_core.errors import InputError
+from tasks.source.sources import SQLITE, distinct, require_file
+from tasks.source.values import as_text, attempt, stored
+
+
+def query(uri: str, words: str) -> tuple[pl.DataFrame, str]:
+    """Run a query once; return its rows and the hash of their content.
+
+    Rows are sorted by their texts, columns taken in the order of their names: the order in which a
+    database answers decides nothing. The hash is the same for any order of rows and columns.
+    """
+    try:
+        frame = _asked(uri, words)
+    except InputError:
+        raise
+    except ImportError:
+        refusal = "reading PostgreSQL needs the driver: pip install 'crowdcover[postgres]'"
+    except pl.exceptions.PanicException:
+        refusal = (
+            "source.query selects a column of a type that cannot be read, such as an interval; "
+            "cast it to text there"
+        )
+    except Exception as error:
+        # Drivers quote the URI, the query and cells: only the type of the error is named.
+        refusal = (
+            f"the database did not answer source.query ({type(error).__name__}); "
+            "check source.uri and source.query"
+        )
+    else:
+        names = distinct(frame.columns)
+        frame = pl.DataFrame(
+            {name: stored(series) for name, series in zip(names, frame, strict=True)}
+        )
+        return attempt(
+            lambda: _sorted(frame),
+            "source.query selects values that cannot be read, such as infinite dates; cast them",
+        )
+    raise InputError(refusal)
+
+
+def _asked(uri: str, words: str) -> pl.DataFrame:
+    if not uri.startswith(SQLITE):
+        return pl.read_database_uri(words, uri, engine="adbc")
+    path = Path(uri.removeprefix(SQLITE)).absolute()
+    require_file(path, "source.uri")
+    with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+        return pl.read_database(words, connection, infer_schema_length=None)
+
+
+def _sorted(frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+    columns = sorted(frame, key=lambda series: series.name)
+    texts = pl.DataFrame({str(place): as_text(series) for place, series in enumerate(columns)})
+    if frame.height:
+        order = texts.with_row_index("row").sort(texts.columns)["row"]
+        frame, texts = frame[order], texts[order]
+    texts.columns = [series.name for series in columns]
+    return frame, hashlib.sha256(texts.write_ndjson().encode()).hexdigest()
