@@ -4,6 +4,8 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+from tasks.vault.layout import MANIFEST
+
 from anon_core.errors import InputError
 from flows.plan.plan import ReleasePlan
 from kinds.table.judge import Audit, Finding, audit_folder, audit_rows
@@ -13,7 +15,6 @@ from kinds.table.people import remade
 from tasks.people.ledger import Ledger
 from tasks.source.reading import Reading
 from tasks.vault.approval import Approval
-from tasks.vault.layout import MANIFEST
 from tasks.vault.storage import Vault, holds_files, read_json
 
 STATED = (

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from tasks.vault.layout import MANIFEST
 
 from anon_core.errors import InputError
 from anon_core.measures.table.attacks import BEYOND_CHANCE, order_hits
@@ -35,7 +36,6 @@ from tasks.judging.traces import traces
 from tasks.source.csv_rows import first_rows, read_csv
 from tasks.source.reading import Reading
 from tasks.source.values import FOREIGN_ERRORS
-from tasks.vault.layout import MANIFEST
 from tasks.vault.storage import holds_files, read_json
 
 KEY_FORM = r"^[0-9a-f]{16}\z"
