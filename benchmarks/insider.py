@@ -24,7 +24,7 @@ from anon_core.tables.encoding import distinct_columns
 from benchmarks import prepare, tables, timed
 from flows.plan.plan import ReleasePlan
 from kinds.table.read import read_order
-from kinds.table.records import encoded
+from kinds.table.encode import encoded
 from kinds.table.starter import demo_plan
 from tasks.source.reading import Reading
 

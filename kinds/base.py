@@ -5,14 +5,26 @@ methods and know no kind by name. A stage hands over folders: a kind reads the f
 stage stored and writes its own.
 """
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from tasks.judging.drift import DriftLimits
+from numpy.typing import NDArray
+
+from anon_core.anonymizers.base import Data
+from anon_core.promise import Promise
+from tasks.judging.audit import Audit
+from tasks.judging.drift import Changes, DriftLimits
 from tasks.judging.floors import Floors
+from tasks.people.digests import People
+from tasks.people.ledger import Ledger, Overlap
+from tasks.source.reading import Reading
 from tasks.source.sources import Source
+from tasks.vault.storage import Run, Stored
 
 Facts = Mapping[str, Any]
+Columns = Mapping[str, NDArray[Any]]
 
 
 class Checks(Protocol):
@@ -54,28 +66,34 @@ class Kind(Protocol):
     sections : mapping of str to (type, default)
         The sections of the plan that belong to this kind, "source" and "checks" among them.
     encoded : str
-        Name of the stage that encodes; "validate-<checked[1]>" follows it.
+        Name of the stage that encodes, in the vault and in the manifest's timings.
     checked : tuple of str
-        Names of the checks of ingested, encoded and released data.
+        Names of the checks of ingested and of encoded data.
     files : mapping of str to str
         Released data file by format.
+    codebook : str
+        Released file that tells how to read the data files.
+
+    Methods that store files return facts for the stage's record: "shape" (rows first), "notes"
+    (sentences for the log, counts and column names only), and whatever a later method needs.
     """
 
     name: ClassVar[str]
     anonymizer: ClassVar[str]
     sections: ClassVar[Mapping[str, tuple[Any, Any]]]
     encoded: ClassVar[str] = "encode"
-    checked: ClassVar[tuple[str, str, str]] = ("ingested", "encoded", "released")
+    checked: ClassVar[tuple[str, str]] = ("ingested", "encoded")
     files: ClassVar[Mapping[str, str]]
+    codebook: ClassVar[str] = "codebook.json"
 
     # ------------------------------------------------------------ the plan
 
+    @abstractmethod
     def plan(self, sections: Any) -> Any:
-        """The kind's part of a plan, checked; PlanError where it cannot be followed."""
-        ...
+        """The kind's part of a plan (`KindPlan`); PlanError where it cannot be followed."""
 
     def explain(self, location: Sequence[str]) -> str | None:
-        """A message of its own for a refused key, or None."""
+        """A message of the kind's own for a refused key, or None."""
         return None
 
     def replaces(self, place: tuple[str, ...]) -> bool:
@@ -85,3 +103,98 @@ class Kind(Protocol):
     def shaping(self, sections: Any) -> Mapping[str, Any]:
         """What shapes the release beside the sections as stated, for the plan's hash."""
         return {"kind": self.name}
+
+    # ------------------------------------------------------------ the course
+
+    @abstractmethod
+    def identified(self, plan: Any) -> bool:
+        """Whether `ingest` digests identifiers, so that its result depends on the ledger's key."""
+
+    @abstractmethod
+    def ingest(self, plan: Any, reading: Reading, ledger: Ledger, folder: Path) -> Facts:
+        """Store what may be released, typed, and digests of identifiers under the ledger's key.
+
+        The facts hold "profile", which later releases are compared with, and "source_columns".
+        """
+
+    @abstractmethod
+    def encode(self, plan: Any, ingested: Stored, folder: Path) -> Facts:
+        """Store the encoded data and the codebook."""
+
+    @abstractmethod
+    def load(self, encoded: Stored) -> Data:
+        """The encoded data as the anonymizer takes it."""
+
+    @abstractmethod
+    def suite(self, check: str, plan: Any, stored: Stored) -> tuple[Any, Columns]:
+        """The expectations of a check in `checked`, and the columns that it is about."""
+
+    @abstractmethod
+    def people(self, key: bytes, ingested: Stored, encoded: Stored) -> People:
+        """The people who will be released, as digests under this key."""
+
+    @abstractmethod
+    def remade(self, run: Run, key: bytes) -> People:
+        """The people of an earlier run under another key, as far as they can be known."""
+
+    @abstractmethod
+    def write(
+        self, plan: Any, seed: bytes, made: Any, ingested: Stored, encoded: Stored, folder: Path
+    ) -> Facts:
+        """Store the data files of the release, its codebook and, apart, the secret matching."""
+
+    # ------------------------------------------------------------ the auditor
+
+    @abstractmethod
+    def judge(
+        self,
+        plan: Any,
+        promise: Promise,
+        formats: Sequence[str],
+        reading: Reading,
+        folder: Path,
+        secrets: Path,
+    ) -> Audit:
+        """Recompute the promise from the source and the files in `folder`.
+
+        `secrets` is the folder with the matching; it is used as a claim, never as a proof.
+        """
+
+    @abstractmethod
+    def released(self, audit: Audit, anonymized: Stored) -> tuple[Any, Columns]:
+        """The expectations of released data, on what the audit counted."""
+
+    @abstractmethod
+    def keep_measured(self, audit: Audit, folder: Path) -> None:
+        """Store what pictures need of the audit's numbers, in no particular order."""
+
+    @abstractmethod
+    def measured(self, verdict: Stored) -> Any:
+        """What `keep_measured` stored, for `Words.sections`."""
+
+    # ------------------------------------------------------------ beside other releases
+
+    @abstractmethod
+    def changes(
+        self,
+        version: str,
+        before: Mapping[str, Any],
+        ingested: Stored,
+        plan: Any,
+        earlier: Sequence[Mapping[str, Any]],
+    ) -> Changes:
+        """The ingested data compared with the profiles of earlier releases."""
+
+    @abstractmethod
+    def utility(self, sections: Mapping[str, Any]) -> float:
+        """The number that drift of utility is about, from the measured sections."""
+
+    @abstractmethod
+    def intersected(
+        self, run: Run, ledger: Ledger, overlaps: Sequence[Overlap], audit: Audit | None = None
+    ) -> dict[str, int]:
+        """What is left of the crowds beside other releases of the same people.
+
+        The counts are "overlapping", "people", "below_k" and "least_margin". The audit, if given,
+        holds the rows as published.
+        """

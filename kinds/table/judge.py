@@ -30,7 +30,7 @@ from kinds.table.columns import Column
 from kinds.table.layout import CODEBOOK, FILES, KEY, released_columns
 from kinds.table.measured import Measured, sensitive_values
 from kinds.table.read import read_order
-from kinds.table.records import encoded
+from kinds.table.encode import encoded
 from tasks.judging.floors import Floors
 from tasks.judging.traces import traces
 from tasks.source.csv_rows import first_rows, read_csv

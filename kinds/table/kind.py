@@ -1,12 +1,32 @@
 """The kind "table": one record a row, quasi-identifiers masked."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from kinds.base import Kind
+import numpy as np
+import polars as pl
+
+from anon_core.measures.table.crowds import Crowds
+from anon_core.promise import Promise
+from anon_core.tables.records import BinaryTable
+from kinds.base import Columns, Facts, Kind
 from kinds.table.column_section import BINS
-from kinds.table.layout import FILES
+from kinds.table.encode import load, write_encoded
+from kinds.table.ingest import ingested
+from kinds.table.judge import audit_rows
+from kinds.table.layout import CODEBOOK, CROWDS, FILES, MATCHING, TABLE
+from kinds.table.overlap import intersected
+from kinds.table.people import people, remade
 from kinds.table.plan import SECTIONS, K, TablePlan
+from kinds.table.profile import changes
+from kinds.table.write import write_release
+from tasks.judging.audit import Audit
+from tasks.judging.drift import Changes
+from tasks.people.digests import People
+from tasks.people.ledger import Ledger, Overlap
+from tasks.source.reading import Reading
+from tasks.vault.storage import Run, Stored
 
 
 class Table(Kind):
@@ -16,8 +36,9 @@ class Table(Kind):
     anonymizer = "adaptive"
     sections = SECTIONS
     encoded = "binarize"  # the first release's name: vaults hold it
-    checked = ("ingested", "binarized", "released")
+    checked = ("ingested", "binarized")
     files = FILES
+    codebook = CODEBOOK
 
     def plan(self, sections: Any) -> TablePlan:
         """[source], [columns], [privacy] and [checks] together."""
@@ -38,6 +59,114 @@ class Table(Kind):
     def shaping(self, sections: Any) -> Mapping[str, Any]:
         """The order of the columns; hashes of plans before kinds stay as they were."""
         return {"order": list(sections.columns)}
+
+    # ------------------------------------------------------------ the course
+
+    def identified(self, plan: TablePlan) -> bool:
+        """Whether the plan names identifiers."""
+        return any(column.role == "identifier" for column in plan.columns)
+
+    def ingest(self, plan: TablePlan, reading: Reading, ledger: Ledger, folder: Path) -> Facts:
+        """Store the columns that may be released, and the column that k is read from."""
+        return ingested(plan, reading, ledger, folder)
+
+    def encode(self, plan: TablePlan, ingested: Stored, folder: Path) -> Facts:
+        """Store the packed records that stay, and the codebook."""
+        return write_encoded(plan, ingested, folder)
+
+    def load(self, encoded: Stored) -> BinaryTable:
+        """The packed records."""
+        return load(encoded)[0]
+
+    def suite(self, check: str, plan: TablePlan, stored: Stored) -> tuple[Any, Columns]:
+        """What a table must look like as it was read, and as it was encoded."""
+        from kinds.table import checked  # Great Expectations takes seconds to import
+
+        if check == self.checked[0]:
+            return checked.ingested(plan, stored)
+        return checked.binarized(stored)
+
+    def people(self, key: bytes, ingested: Stored, encoded: Stored) -> People:
+        """Digests of the rows that stay."""
+        return people(key, ingested, encoded)
+
+    def remade(self, run: Run, key: bytes) -> People:
+        """Digests of whole records."""
+        return remade(run, key)
+
+    def write(
+        self,
+        plan: TablePlan,
+        seed: bytes,
+        made: Any,
+        ingested: Stored,
+        encoded: Stored,
+        folder: Path,
+    ) -> Facts:
+        """Store the masked rows."""
+        _, source_row = load(encoded)
+        return write_release(plan.columns, seed, made, source_row, ingested, encoded, folder)
+
+    # ------------------------------------------------------------ the auditor
+
+    def judge(
+        self,
+        plan: TablePlan,
+        promise: Promise,
+        formats: Sequence[str],
+        reading: Reading,
+        folder: Path,
+        secrets: Path,
+    ) -> Audit:
+        """Recompute crowds, truth and integrity."""
+        return audit_rows(
+            folder, formats, reading, plan.columns, plan.demand, secrets / MATCHING, promise
+        )
+
+    def released(self, audit: Audit, anonymized: Stored) -> tuple[Any, Columns]:
+        """The same expectations in Great Expectations, on counts instead of cells."""
+        from kinds.table import checked
+
+        return checked.released(audit.measured, anonymized)
+
+    def keep_measured(self, audit: Audit, folder: Path) -> None:
+        """Store demanded and achieved crowds."""
+        crowds = audit.measured.crowds
+        np.savez(
+            folder / CROWDS,
+            demanded=crowds.demanded,
+            compatible=crowds.compatible,
+            matchable=crowds.matchable,
+        )
+
+    def measured(self, verdict: Stored) -> Crowds:
+        """Demanded and achieved crowds."""
+        with np.load(verdict.file(CROWDS)) as arrays:
+            return Crowds(arrays["demanded"], arrays["compatible"], arrays["matchable"])
+
+    # ------------------------------------------------------------ beside other releases
+
+    def changes(
+        self,
+        version: str,
+        before: Mapping[str, Any],
+        ingested: Stored,
+        plan: TablePlan,
+        earlier: Sequence[Mapping[str, Any]],
+    ) -> Changes:
+        """Rows, categories, shapes of columns and types."""
+        frame = pl.read_parquet(ingested.file(TABLE))
+        return changes(version, before, frame, plan.columns, earlier)
+
+    def utility(self, sections: Mapping[str, Any]) -> float:
+        """The share of bits that stay visible."""
+        return float(sections["utility"]["suppression"])
+
+    def intersected(
+        self, run: Run, ledger: Ledger, overlaps: Sequence[Overlap], audit: Audit | None = None
+    ) -> dict[str, int]:
+        """Rows left of each crowd when all releases are compared."""
+        return intersected(run, ledger, overlaps, None if audit is None else audit.rows)
 
 
 KIND = Table()

@@ -14,6 +14,7 @@ DEMAND = "demand.parquet"  # ingest: the column that k is read from
 IDENTIFIERS = "identifiers.bin"  # ingest: keyed digests of identifiers, all rows
 BITS = "bits.npz"  # binarize: the encoded records
 MATCHING = "matching.parquet"  # anonymize: record -> key
+CROWDS = "crowds.npz"  # check: demanded and achieved crowds
 
 
 def released_columns(columns: tuple[Column, ...]) -> tuple[Column, ...]:

@@ -1,4 +1,4 @@
-"""Attack (d): a release beside all others that show the same people, and what is left of the crowds. No Prefect here."""
+"""A table's release beside all others of the same people, and what is left of the crowds."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,16 +9,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.errors import GuaranteeError
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.intersection import Shown, crowds_left
 from anon_core.tables.encoding import read_cells
-from kinds.table.judge import Finding
 from kinds.table.layout import KEY, PARQUET
-from kinds.table.records import load
+from kinds.table.encode import load
+from tasks.people.beside import incomparable, runs_of
 from tasks.people.digests import partners, plain
 from tasks.people.ledger import Ledger, Overlap
-from tasks.vault.storage import FolderError, Run, SecondReleaseError, Stored
+from tasks.vault.storage import Run, SecondReleaseError
 
 STAGES = ("ingest", "binarize", "anonymize")  # of which a release can be laid beside others
 
@@ -62,38 +61,14 @@ class Side:
         return cls(run, source_row, table.k, quasi, classes, carried)
 
 
-def second_release(
-    run: Run, ledger: Ledger, overlaps: Sequence[Overlap], rows: Stored
-) -> dict[str, int]:
-    """The manifest's section about overlapping releases, found once for the same releases; refused if a crowd falls below k."""
-    runs = _runs(ledger, overlaps)
-    stages = [
-        stored for other in runs for name in STAGES if (stored := other.whole(name)) is not None
-    ]
-
-    def make(_: Path) -> Mapping[str, Any]:
-        return {"found": intersected(run, ledger, overlaps)}
-
-    found = dict(
-        run.once(
-            "intersect", [rows, *stages, Stored(ledger.vault.path, ledger.key_print)], make
-        ).facts["found"]
-    )
-    if found["below_k"]:
-        raise GuaranteeError(
-            f"publication refused; {words(found)}; carry less that tells rows apart, or publish no second release"
-        )
-    return found
-
-
 def intersected(
     run: Run, ledger: Ledger, overlaps: Sequence[Overlap], rows: pl.DataFrame | None = None
 ) -> dict[str, int]:
     """How many people several releases show, and what is left of their crowds in each, compared with what they demand there."""
-    own, others = Side.of(run, rows), [Side.of(other) for other in _runs(ledger, overlaps)]
+    own, others = Side.of(run, rows), [Side.of(other) for other in runs_of(ledger, overlaps)]
     sides = [side for side in (own, *others) if side is not None]
     if own is None or len(sides) < 1 + len(others):
-        raise _gone(1 + len(others) - len(sides))
+        raise incomparable(1 + len(others) - len(sides))
     _require_one_role(sides)
     record = np.stack(
         [np.arange(len(own.k)), *(_partners(ledger, own, other) for other in sides[1:])]
@@ -114,55 +89,14 @@ def intersected(
     return found
 
 
-def audit_beside_others(run: Run, ledger: Ledger, rows: pl.DataFrame) -> list[Finding]:
-    """Whether crowds hold beside the releases that show the same people; no finding where there are none."""
-    try:
-        with ledger.vault.publishing():
-            ledger.mend()
-    except OSError as error:
-        raise FolderError(
-            f"the vault's ledger cannot be mended ({type(error).__name__}); audit where it can be written"
-        ) from None
-    overlaps = ledger.overlapping(run, run.source_sha256, ledger.people(run))
-    if not overlaps:
-        return []
-    try:
-        found = intersected(run, ledger, overlaps, rows)
-    except SecondReleaseError as gone:
-        return [Finding("crowds after intersection", holds=False, words=str(gone))]
-    return [Finding("crowds after intersection", holds=not found["below_k"], words=words(found))]
-
-
-def words(found: Mapping[str, int]) -> str:
-    """What was found, in counts."""
-    return (
-        f"{found['below_k']} of {found['people']} people who are in {found['overlapping']} other release(s), too, keep "
-        f"fewer than k rows when all are laid side by side (least margin {found['least_margin']})"
-    )
-
-
-def _runs(ledger: Ledger, overlaps: Sequence[Overlap]) -> list[Run]:
-    here = ledger.vault.by_seal()
-    gone = sum(overlap.run not in here for overlap in overlaps)
-    if gone:
-        raise _gone(gone)
-    return [here[overlap.run] for overlap in overlaps]
-
-
-def _gone(number: int) -> SecondReleaseError:
-    return SecondReleaseError(
-        f"{number} of the releases that show the same people cannot be laid side by side: their stages are not whole in this "
-        "vault; restore its runs, or publish no second release"
-    )
-
-
 def _require_one_role(sides: Sequence[Side]) -> None:
     """What somebody is known by in one release must not stand unmasked in another: it would name the row."""
     known = {attribute for side in sides for attribute in side.quasi}
     if told := sorted(known & {name for side in sides for name in side.carried}):
         raise SecondReleaseError(
-            f"{', '.join(map(repr, told))}: quasi-identifiers in one of the releases that show the same people, carried as "
-            "they are in another, where whoever knows them finds the row; give each column the same role, or drop it"
+            f"{', '.join(map(repr, told))}: quasi-identifiers in one of the releases that show the "
+            "same people, published unmasked in another, where anyone who knows them finds the "
+            "row; give each column the same role, or drop it"
         )
 
 
@@ -171,7 +105,7 @@ def _partners(ledger: Ledger, own: Side, other: Side) -> NDArray[np.int64]:
     if own.run.source_sha256 != other.run.source_sha256:
         return partners(ledger.people(own.run), ledger.people(other.run))
     if own.source_row is None or other.source_row is None:
-        raise _gone(1)
+        raise incomparable(1)
     place = np.full(int(max(own.source_row.max(), other.source_row.max())) + 1, -1, dtype=np.int64)
     place[other.source_row] = np.arange(len(other.source_row))
     return place[own.source_row]

@@ -1,29 +1,21 @@
-"""The gate: judge the bytes that would be published; only here is a CheckedRelease made."""
+"""Audit the bytes that would be published. Only here is a CheckedRelease made."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import polars as pl
-
 from anon_core.errors import GuaranteeError, InputError
-from anon_core.measures.table.crowds import Crowds
-from anon_core.tables.demands import Demand
-from kinds.table.columns import Column
-from kinds.table.judge import Audit, audit_rows
-from kinds.table.layout import KEY, MATCHING, PARQUET
-from kinds.table.measured import Measured
+from anon_core.promise import Promise
+from kinds.base import Kind
+from tasks.judging.audit import Audit
 from tasks.judging.floors import Floors, refusal
 from tasks.orchestration.gates import forget, judged, where
 from tasks.orchestration.stage import log, stage
 from tasks.source.reading import Reading
-from tasks.source.sources import Source
 from tasks.vault.storage import Run, Stored
 from validations.verdicts import Outcome, Verdict
 
-CROWDS = "crowds.npz"
 REQUIRED = "require"
 REFUSED = "publication refused"
 CHANGED = (
@@ -34,7 +26,7 @@ CHANGED = (
 
 @dataclass(frozen=True)
 class CheckedRelease:
-    """Released bytes that were found to keep every guarantee; `publish` takes nothing else."""
+    """Released bytes that keep every guarantee; `publish` accepts nothing else."""
 
     rows: Stored
     verdict: Stored
@@ -44,63 +36,66 @@ class CheckedRelease:
             raise GuaranteeError("the verdict is about other rows; check them again")
 
     @property
-    def crowds(self) -> Crowds:
-        """Demanded and achieved crowds, in no particular order."""
-        with np.load(self.verdict.file(CROWDS)) as data:
-            return Crowds(data["demanded"], data["compatible"], data["matchable"])
+    def sections(self) -> dict[str, Any]:
+        """The measured sections of the manifest."""
+        facts = self.verdict.facts
+        return {name: facts[name] for name in facts.get("sections", SECTIONS)}
+
+
+SECTIONS = ("privacy", "utility", "protection", "attacks")  # of verdicts before kinds
 
 
 @stage("check")
 def check(
     run: Run,
+    kind: Kind,
+    plan: Any,
+    promise: Promise,
     anonymized: Stored,
-    source: Source,
-    columns: tuple[Column, ...],
-    demand: Demand,
     formats: Sequence[str],
     floors: Floors,
 ) -> CheckedRelease:
-    """Recompute every guarantee from the source and the rows; refuse publication if one is broken, or a check not reached."""
+    """Recompute every guarantee from a second reading of the source and from the released files.
+
+    Refused: a source that is not the one ingested, a broken guarantee, a limit of [checks].
+    """
 
     def make(folder: Path) -> tuple[Mapping[str, Any], list[Verdict]]:
-        reading = Reading(source)
+        reading = Reading(plan.source)
         if reading.sha256 != run.source_sha256:
             raise InputError(CHANGED)
-        audit = audit_rows(
-            anonymized.path, formats, reading, columns, demand, anonymized.file(MATCHING)
-        )
-        measured, findings = audit.measured, _of_audit(audit)
-        if not audit.holds or measured is None:
+        path = anonymized.path
+        audit = kind.judge(plan, promise, formats, reading, path, path)
+        findings = _verdict(audit)
+        if not audit.passed or audit.measured is None:
             return {"verdicts": [audit.sentence()]}, [findings]
-        released = _great_expectations(measured, anonymized)
-        found = measured.crowds
-        np.savez(
-            folder / CROWDS,
-            demanded=found.demanded,
-            compatible=found.compatible,
-            matchable=found.matchable,
-        )
+        from validations.run import run as checkpoint
+
+        released = checkpoint(*kind.released(audit, anonymized))
+        kind.keep_measured(audit, folder)
+        sections = audit.measured.sections()
         return {
-            "shape": [len(found.demanded)],
+            "shape": [sections["privacy"]["records"]],
             "rows_sha256": anonymized.sha256,
-            **measured.sections(),
+            "sections": list(sections),
+            **sections,
             "verdicts": [audit.sentence(), released.sentence()],
         }, [findings, released]
 
     forget(run, REQUIRED)  # [checks] may have changed
-    verdict, borders = judged(run, "check", [anonymized], make)
-    for words, border in zip(verdict.facts["verdicts"], borders, strict=True):
-        if not border.success:
-            raise GuaranteeError(f"{REFUSED}; {words}; {where(run)}")
-        log(words)
+    stored, verdicts = judged(run, "check", [anonymized], make)
+    for sentence, verdict in zip(stored.facts["verdicts"], verdicts, strict=True):
+        if not verdict.success:
+            raise GuaranteeError(f"{REFUSED}; {sentence}; {where(run)}")
+        log(sentence)
     if floors.stated:
-        _require(run, verdict, floors)
-    return CheckedRelease(anonymized, verdict)
+        _require(run, stored, floors)
+    return CheckedRelease(anonymized, stored)
 
 
-def _require(run: Run, verdict: Stored, floors: Floors) -> None:
-    """The border that the plan's [checks] draw, on what was measured."""
-    asked = list(floors.requirements(verdict.facts))
+def _require(run: Run, stored: Stored, floors: Floors) -> None:
+    """Compare the measured numbers with the limits of the plan's [checks]."""
+    asked = list(floors.requirements(stored.facts))
     if not asked:
         return
 
@@ -108,51 +103,31 @@ def _require(run: Run, verdict: Stored, floors: Floors) -> None:
         from validations import required
         from validations.run import run as checkpoint
 
-        told = checkpoint(required.suite(asked), required.frame(asked))
+        verdict = checkpoint(required.suite(asked), required.frame(asked))
         outcomes = [
             replace(outcome, found=each.shown)
-            for outcome, each in zip(told.outcomes, asked, strict=True)
+            for outcome, each in zip(verdict.outcomes, asked, strict=True)
         ]
-        return {}, [replace(told, outcomes=tuple(outcomes))]
+        return {}, [replace(verdict, outcomes=tuple(outcomes))]
 
-    _, (border,) = judged(run, REQUIRED, [verdict], make)
-    if not border.success:
+    _, (verdict,) = judged(run, REQUIRED, [stored], make)
+    if not verdict.success:
         failed = [
             each
-            for each, outcome in zip(asked, border.outcomes, strict=True)
+            for each, outcome in zip(asked, verdict.outcomes, strict=True)
             if not outcome.success
         ]
         short = [each for each in failed if not each.holds]
-        # Where Great Expectations broke, a number may well reach its limit: then only the expectations are named.
-        words = refusal(short, REFUSED) if short == failed else f"{REFUSED}; {border.sentence()}"
-        raise GuaranteeError(f"{words}; {where(run)}")
-    log(border.sentence())
+        # Where Great Expectations itself broke, a number may reach its limit: name expectations.
+        reason = refusal(short, REFUSED) if short == failed else f"{REFUSED}; {verdict.sentence()}"
+        raise GuaranteeError(f"{reason}; {where(run)}")
+    log(verdict.sentence())
 
 
-def _of_audit(audit: Audit) -> Verdict:
-    """The audit's findings in the form of the other borders."""
+def _verdict(audit: Audit) -> Verdict:
+    """The audit's findings in the form of the other checks."""
     outcomes = [
-        Outcome(each.guarantee, None, each.holds, found=each.words) for each in audit.findings
+        Outcome(each.guarantee, None, not each.broken, found=each.detail)
+        for each in audit.findings
     ]
     return Verdict("audited", tuple(outcomes))
-
-
-def _great_expectations(measured: Measured, anonymized: Stored) -> Verdict:
-    """The released border, on counts instead of cells."""
-    from kinds.table.suites import released
-    from validations.run import run as checkpoint
-
-    rows = pl.read_parquet(anonymized.file(PARQUET))
-    book = measured.codebook
-    frame = {
-        released.KEY: np.array(rows[KEY].to_list(), dtype=object),
-        **{
-            released.CELL + a.name: sizes
-            for a, sizes in zip(book.attributes, measured.sizes, strict=True)
-        },
-        released.DEMANDED: measured.crowds.demanded.astype(np.int64),
-        released.COMPATIBLE: measured.crowds.compatible,
-        released.MATCHABLE: measured.crowds.matchable,
-        released.TRUTHFUL: measured.truthful,
-    }
-    return checkpoint(released.suite(book, len(measured.crowds.demanded)), frame)

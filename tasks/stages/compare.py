@@ -1,16 +1,12 @@
-"""Compare a table, and what its release keeps, with the last release of that name: a scheduled rerun stops where they drift."""
+"""Compare source and utility with the last release of that name: a scheduled rerun stops at drift."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from anon_core.errors import GuaranteeError
-from kinds.table.columns import Column
-from kinds.table.layout import TABLE
-from kinds.table.profile import changes
+from kinds.base import Kind
 from tasks.judging.drift import Changes, DriftLimits
 from tasks.orchestration.gates import gate
 from tasks.orchestration.stage import log, stage
@@ -23,12 +19,24 @@ UNREADABLE = (OSError, ValueError, KeyError, TypeError)
 
 @dataclass(frozen=True)
 class LastRelease:
-    """What the vault keeps of an earlier release, and of the tables before it; nothing is read from a published folder."""
+    """What the vault keeps of the last release; no published folder is read.
+
+    Attributes
+    ----------
+    version, plan_sha256 : str
+    sections : mapping
+        Measured sections of its manifest.
+    profile : mapping
+        Of its source, as `Kind.ingest` stated it.
+    earlier : tuple of mapping
+        Profiles of the releases before it.
+    limits : DriftLimits
+    """
 
     version: str
     plan_sha256: str
-    utility: float
-    table: Mapping[str, Any] = field(repr=False)
+    sections: Mapping[str, Any]
+    profile: Mapping[str, Any] = field(repr=False)
     earlier: tuple[Mapping[str, Any], ...] = field(repr=False)
     limits: DriftLimits
 
@@ -36,71 +44,66 @@ class LastRelease:
 def last_release(
     vault: Vault, run: Run, parent: Path, limits: DriftLimits | None
 ) -> LastRelease | None:
-    """The highest version in this folder that another run of the vault has published, before this run did."""
+    """The highest version in this folder that another run published before this one."""
     if limits is None:
         log("checks.drift is off: nothing is compared with earlier releases")
         return None
-    found = sorted(
+    releases = sorted(
         _earlier(vault, run, parent), key=lambda each: (_number(each[1]), each[1].stands())
     )
-    if not found:
-        log(
-            "the vault knows no earlier release of this name in this folder: nothing to compare with"
-        )
+    if not releases:
+        log("the vault knows no earlier release of this name in this folder: nothing to compare")
         return None
-    other, release = found.pop()
+    other, release = releases.pop()
     version = release.folder.name
-    if not (
-        release.stands()
-        and holds_files(release.folder, read_json(release.folder / MANIFEST)["files"])
-    ):
-        log(
-            f"{version} is gone or not what was published; it is what the vault keeps of it that is compared with"
-        )
-    table, utility = _remembered(other), _utility(other)
-    if table is None or utility is None:
+    complete = release.stands() and holds_files(
+        release.folder, read_json(release.folder / MANIFEST)["files"]
+    )
+    if not complete:
+        log(f"{version} is gone or was changed; the comparison is with what the vault keeps of it")
+    profile, sections = _profile(other), _sections(other)
+    if profile is None or sections is None:
         raise GuaranteeError(
-            f"publication refused; the table is to be compared with {version}, and the vault does not hold what that is "
-            f"remembered by (runs/{other.path.name}, ingest and check); restore it, or go without for one run by "
-            "--set checks.drift=off"
+            f"publication refused; the source must be compared with {version}, and the vault lacks "
+            f"what it kept of that (runs/{other.path.name}, ingest and check); restore it, or "
+            "allow one run without by --set checks.drift=off"
         )
-    earlier = tuple(known for before, _ in found if (known := _remembered(before)) is not None)
-    return LastRelease(version, other.plan_sha256, utility, table, earlier, limits)
+    earlier = tuple(known for before, _ in releases if (known := _profile(before)) is not None)
+    return LastRelease(version, other.plan_sha256, sections, profile, earlier, limits)
 
 
 @stage("compare")
-def compare(
-    run: Run,
-    last: LastRelease,
-    ingested: Stored,
-    columns: tuple[Column, ...],
-) -> Changes:
-    """Refuse a table that differs too much from that of the last release, before any work is done on it."""
-    table = pl.read_parquet(ingested.file(TABLE))
-    found = changes(last.version, last.table, table, columns, last.earlier)
-    words = f"compared with {last.version}: {found.rows} rows after {found.rows_before}, {len(found.columns)} quasi-identifiers"
-    log(words)
-    with gate(run, "alike") as told:
-        found.require(last.limits)
-        told.append(words)
-    return found
+def compare(run: Run, kind: Kind, plan: Any, last: LastRelease, ingested: Stored) -> Changes:
+    """Refuse data that drifted too far since the last release, before any work is done on it."""
+    changes = kind.changes(last.version, last.profile, ingested, plan, last.earlier)
+    rows = f"{changes.rows} rows after {changes.rows_before}"
+    remark = f"compared with {last.version}: {rows}, {len(changes.columns)} columns"
+    log(remark)
+    with gate(run, "alike") as remarks:
+        changes.require(last.limits)
+        remarks.append(remark)
+    return changes
 
 
 def drift_claims(
-    run: Run, last: LastRelease | None, found: Changes | None, checked: CheckedRelease
+    run: Run,
+    kind: Kind,
+    last: LastRelease | None,
+    changes: Changes | None,
+    checked: CheckedRelease,
 ) -> dict[str, Any]:
-    """The manifest's drift section, if there is one; a release that keeps much less than the last one did is refused."""
-    if last is None or found is None:
+    """The manifest's drift section; refused if the release keeps much less than the last one."""
+    if last is None or changes is None:
         return {}
     if run.plan_sha256 == last.plan_sha256:
-        kept = checked.verdict.facts["utility"]["suppression"]
-        found = replace(found, utility=(last.utility, kept))
-        with gate(run, "kept") as told:
-            found.require(last.limits)
-            told.append(f"utility {kept:.4f} after {last.utility:.4f}")
+        before, now = kind.utility(last.sections), kind.utility(checked.sections)
+        changes = replace(changes, utility=(before, now))
+        with gate(run, "kept") as remarks:
+            changes.require(last.limits)
+            remarks.append(f"utility {now:.4f} after {before:.4f}")
     else:
         log(f"{last.version} was made under another plan: utility is not compared")
-    return {"drift": found.claims}
+    return {"drift": changes.claims}
 
 
 def _earlier(vault: Vault, run: Run, parent: Path) -> Iterator[tuple[Run, Release]]:
@@ -118,18 +121,17 @@ def _number(release: Release) -> int:
     return int(release.folder.name.removeprefix("v"))
 
 
-def _remembered(run: Run) -> dict[str, Any] | None:
-    """What `ingest` found worth remembering, by whatever version of the code."""
+def _profile(run: Run) -> dict[str, Any] | None:
+    """The profile that `ingest` stored, by whatever version of the code."""
     try:
         return dict(read_json(run.path / "ingest" / "stage.json")["facts"]["profile"])
     except UNREADABLE:
         return None
 
 
-def _utility(run: Run) -> float | None:
+def _sections(run: Run) -> dict[str, Any] | None:
+    """The sections that `check` measured."""
     try:
-        return float(
-            read_json(run.path / "check" / "stage.json")["facts"]["utility"]["suppression"]
-        )
+        return dict(read_json(run.path / "check" / "stage.json")["facts"])
     except UNREADABLE:
         return None

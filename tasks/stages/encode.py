@@ -1,49 +1,17 @@
-"""From typed columns to packed bits, a codebook and the k of every record."""
+"""From typed data to the arrays of an anonymizer, and the k of every record."""
 
-import json
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-import polars as pl
-
-from anon_core.tables.demands import Demand
-from anon_core.tables.encoding import codebook_to_json
-from kinds.table.columns import Column
-from kinds.table.layout import BITS, CODEBOOK, DEMAND, TABLE
-from kinds.table.records import encoded
+from kinds.base import Kind
 from tasks.orchestration.stage import log, stage
 from tasks.vault.storage import Run, Stored
 
 
-@stage("binarize")
-def binarize(run: Run, ingested: Stored, columns: tuple[Column, ...], demand: Demand) -> Stored:
-    """Store the codebook and the encoded records that stay.
-
-    Records whose demand cannot be met do not stay where the plan drops them.
-    """
-
-    def make(folder: Path) -> Mapping[str, Any]:
-        frame = pl.read_parquet(ingested.file(TABLE))
-        demands = ingested.file(DEMAND)
-        k_values = pl.read_parquet(demands) if demands.exists() else None
-        table, kept = encoded(frame, k_values, columns, demand)
-        codebook = json.dumps(codebook_to_json(table.codebook), ensure_ascii=False)
-        (folder / CODEBOOK).write_text(codebook, encoding="utf-8")
-        np.savez(
-            folder / BITS,
-            codes=table.codes,
-            bits=table.bits,
-            k=table.k,
-            blank=table.blank,
-            kept=np.flatnonzero(kept),
-        )
-        return {"shape": [table.records, table.codebook.features], "dropped": int((~kept).sum())}
-
-    stored = run.once("binarize", [ingested], make)
-    log(
-        f"binarized {stored.shape[0]} records into {stored.shape[1]} features; "
-        f"{stored.facts['dropped']} records dropped"
-    )
+@stage("encode")
+def encode(run: Run, kind: Kind, plan: Any, ingested: Stored) -> Stored:
+    """Store the codebook and the encoded records that stay."""
+    make = lambda folder: kind.encode(plan, ingested, folder)  # noqa: E731 - one line reads better
+    stored = run.once(kind.encoded, [ingested], make)
+    for note in stored.notes:
+        log(note)
     return stored

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kinds.table.people import people
+from kinds.base import Kind
 from tasks.orchestration.gates import refusals_shown
 from tasks.orchestration.stage import log, stage
 from tasks.people.admit import refuse_second_release
@@ -15,16 +15,21 @@ from tasks.vault.storage import Run, Stored
 
 @stage("identify")
 def identify(
-    run: Run, ledger: Ledger, ingested: Stored, binarized: Stored, allow_second_release: bool
+    run: Run,
+    kind: Kind,
+    ledger: Ledger,
+    ingested: Stored,
+    encoded: Stored,
+    allow_second_release: bool,
 ) -> Stored:
-    """Store a digest of every person whose row stays; the source is not read."""
+    """Store a digest of every person whose record stays; the source is not read."""
 
     def make(folder: Path) -> Mapping[str, Any]:
-        persons = people(ledger.key, ingested, binarized)
+        persons = kind.people(ledger.key, ingested, encoded)
         return {"key": ledger.key_print, **write_people(persons, folder / PEOPLE_FILE)}
 
     key = Stored(ledger.vault.path, ledger.key_print)
-    stored = run.once("identify", [ingested, binarized, key], make)
+    stored = run.once("identify", [ingested, encoded, key], make)
     overlaps = ledger.overlapping(run, run.source_sha256, ledger.people(run))
     log(f"identified {stored.shape[0]} people; {len(overlaps)} other releases show some of them")
     if not (allow_second_release or ledger.knows(run)):

@@ -60,6 +60,11 @@ class Stored:
         return dict(read_json(self.path / "stage.json"))
 
     @property
+    def notes(self) -> list[str]:
+        """Sentences of the stage for the log: counts and column names."""
+        return list(self.facts.get("notes", []))
+
+    @property
     def facts(self) -> dict[str, Any]:
         """What the maker of the stage found worth keeping."""
         return dict(self.record["facts"])

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from flows.audit import audit_release
-from kinds.table.records import load
+from kinds.table.encode import load
 from tasks.compute.engines import CHECKPOINT
 from tasks.vault.checkpoint import CheckpointFile
 from tasks.vault.storage import SecondReleaseError, Stored

@@ -19,7 +19,7 @@ from anon_core.errors import GuaranteeError, InfeasibleError, InputError
 from anon_core.tables.encoding import write_cells
 from flows.audit import audit_release
 from flows.release import release
-from kinds.table.records import load
+from kinds.table.encode import load
 from tasks.vault import secrecy
 from tasks.vault.storage import BusyError, FolderError, SecondReleaseError, Stored
 from tests.flows.orders import HEADER, RARE, SEED, Order, data_bytes, people

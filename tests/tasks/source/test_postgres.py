@@ -15,7 +15,7 @@ from anon_core.errors import InputError
 from anon_core.tables.demands import Demand
 from anon_core.tables.records import ColumnSpec
 from kinds.table.columns import Column, arrays
-from kinds.table.records import encoded
+from kinds.table.encode import encoded
 from tasks.source.sources import Source
 from tests.tasks.source.test_sources import fingerprint, header, read, read_order
 

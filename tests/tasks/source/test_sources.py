@@ -19,7 +19,7 @@ from anon_core.tables.demands import Demand
 from anon_core.tables.records import ColumnSpec
 from kinds.table import read as kind
 from kinds.table.columns import Column, arrays
-from kinds.table.records import encoded
+from kinds.table.encode import encoded
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
 from tasks.source.sources import header as peeked

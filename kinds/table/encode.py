@@ -1,16 +1,26 @@
 """From typed columns to encoded records, and encoded records as a stage keeps them."""
 
 import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.tables.demands import Demand
-from anon_core.tables.encoding import codebook_from_json, complete, encode, fit
+from anon_core.tables.encoding import (
+    codebook_from_json,
+    codebook_to_json,
+    complete,
+    encode,
+    fit,
+)
 from anon_core.tables.records import BinaryTable
 from kinds.table.columns import Column, arrays
-from kinds.table.layout import BITS, CODEBOOK
+from kinds.table.layout import BITS, CODEBOOK, DEMAND, TABLE
+from kinds.table.plan import TablePlan
 from tasks.vault.storage import Stored
 
 
@@ -25,6 +35,30 @@ def encoded(
     k, kept = demand.resolve(complete(specs, columns_by_name), values)
     data = {name: column[kept] for name, column in columns_by_name.items()}
     return encode(fit(specs, data), data, k[kept]), kept
+
+
+def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[str, Any]:
+    """Store the codebook and the encoded records that stay.
+
+    Records whose demand cannot be met do not stay where the plan drops them.
+    """
+    frame = pl.read_parquet(ingested.file(TABLE))
+    demands = ingested.file(DEMAND)
+    k_values = pl.read_parquet(demands) if demands.exists() else None
+    table, kept = encoded(frame, k_values, plan.columns, plan.demand)
+    codebook = json.dumps(codebook_to_json(table.codebook), ensure_ascii=False)
+    (folder / CODEBOOK).write_text(codebook, encoding="utf-8")
+    np.savez(
+        folder / BITS,
+        codes=table.codes,
+        bits=table.bits,
+        k=table.k,
+        blank=table.blank,
+        kept=np.flatnonzero(kept),
+    )
+    features, dropped = table.codebook.features, int((~kept).sum())
+    note = f"binarized {table.records} records into {features} features; {dropped} dropped"
+    return {"shape": [table.records, features], "dropped": dropped, "notes": [note]}
 
 
 def load(stored: Stored) -> tuple[BinaryTable, NDArray[np.int64]]:

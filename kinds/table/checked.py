@@ -1,0 +1,57 @@
+"""The checks of a table in Great Expectations: each suite with the columns that it is about."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.tables.encoding import decode
+from kinds.table.columns import arrays
+from kinds.table.encode import load
+from kinds.table.layout import CARRIED, KEY, PARQUET, TABLE
+from kinds.table.plan import TablePlan
+from kinds.table.suites import binarized as of_binarized
+from kinds.table.suites import ingested as of_ingested
+from kinds.table.suites import released as of_released
+from tasks.vault.storage import Stored
+
+Suite = tuple[Any, Mapping[str, NDArray[Any]]]
+
+
+def ingested(plan: TablePlan, stored: Stored) -> Suite:
+    """A table as it was read."""
+    table = pl.read_parquet(stored.file(TABLE))
+    specs = [column.spec for column in plan.columns if column.spec is not None]
+    carried = [column.name for column in plan.columns if column.role in CARRIED]
+    return of_ingested.suite(specs, carried), arrays(table)
+
+
+def binarized(stored: Stored) -> Suite:
+    """Encoded records: their bits decode, and their demands can be met."""
+    table, _ = load(stored)
+    book = table.codebook
+    levels = decode(book, table.bits)
+    columns = {
+        of_binarized.LEVEL + a.name: level for a, level in zip(book.attributes, levels, strict=True)
+    }
+    columns[of_binarized.K] = table.k.astype(np.int64)
+    return of_binarized.suite(book, table.records), columns
+
+
+def released(measured: Any, anonymized: Stored) -> Suite:
+    """The rows to be published, as counts instead of cells."""
+    rows = pl.read_parquet(anonymized.file(PARQUET))
+    crowds = measured.crowds
+    columns = {
+        of_released.KEY: np.array(rows[KEY].to_list(), dtype=object),
+        of_released.DEMANDED: crowds.demanded.astype(np.int64),
+        of_released.COMPATIBLE: crowds.compatible,
+        of_released.MATCHABLE: crowds.matchable,
+        of_released.TRUTHFUL: measured.truthful,
+    }
+    for attribute, sizes in zip(measured.levels, measured.sizes, strict=True):
+        columns[of_released.CELL + attribute.name] = sizes
+    levels = {each.name: len(each.labels) for each in measured.levels}
+    return of_released.suite(levels, len(crowds.demanded)), columns

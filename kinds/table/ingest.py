@@ -1,0 +1,46 @@
+"""What a table's release keeps of its source."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kinds.table.columns import arrays
+from kinds.table.layout import DEMAND, TABLE
+from kinds.table.people import write_identifiers
+from kinds.table.plan import TablePlan
+from kinds.table.profile import remembered
+from kinds.table.read import read_table
+from tasks.people.ledger import Ledger
+from tasks.source.reading import Reading
+
+
+def ingested(
+    plan: TablePlan, reading: Reading, ledger: Ledger, folder: Path
+) -> Mapping[str, Any]:
+    """Store the columns that may be released, typed, and the column that k is read from.
+
+    Identifiers are stored as digests under the ledger's key only.
+    """
+    columns, demand = plan.columns, plan.demand
+    table, k_values, identifiers = read_table(reading, columns, demand)
+    table.write_parquet(folder / TABLE)
+    notes = [f"ingested {table.height} rows, {table.width} of {len(columns)} columns"]
+    if k_values is not None:
+        k_values.write_parquet(folder / DEMAND)
+    if k_values is not None and demand.by:
+        absent = demand.absent(arrays(k_values)[k_values.columns[0]])
+        if absent:
+            notes.append(
+                f"{absent} of the {len(demand.levels)} groups that privacy.k names have no row; "
+                "are they spelt as in the source?"
+            )
+    digested: Mapping[str, Any] = {}
+    if identifiers.width:
+        digested = write_identifiers(ledger.key, ledger.key_print, identifiers, folder)
+    return {
+        "shape": [table.height, table.width],
+        "source_columns": len(columns),
+        "profile": remembered(table, columns),
+        "notes": notes,
+        **digested,
+    }

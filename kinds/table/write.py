@@ -1,0 +1,74 @@
+"""The released rows of a table: masked cells, carried columns, random keys, and who sits where."""
+
+import gzip
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any, cast
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.seating.matching import random_matching
+from anon_core.tables.encoding import write_cells
+from anon_core.tables.records import MaskedTable
+from kinds.table.columns import Column
+from kinds.table.layout import CODEBOOK, CSV, KEY, MATCHING, PARQUET, TABLE, released_columns
+from tasks.vault import secrecy
+from tasks.vault.storage import Stored
+
+
+def write_release(
+    columns: tuple[Column, ...],
+    seed: bytes,
+    masked: MaskedTable,
+    source_row: NDArray[np.int64],
+    ingested: Stored,
+    encoded: Stored,
+    folder: Path,
+) -> Mapping[str, Any]:
+    """Write the rows in each format, the codebook and, apart, the secret matching.
+
+    `source_row` is the source row of each record, int64 (n,).
+    """
+    seat = random_matching(masked, secrecy.stream(seed, "matching"))
+    frame = pl.read_parquet(ingested.file(TABLE))[source_row]
+    rows, matching = _rows(columns, seed, masked, seat, frame)
+    rows.write_parquet(folder / PARQUET)
+    write_csv(rows, folder / CSV)
+    (folder / CODEBOOK).write_bytes(encoded.file(CODEBOOK).read_bytes())
+    record = pl.Series(source_row)[matching["record"]]
+    matching.with_columns(record=record).write_parquet(folder / MATCHING)
+    return {"shape": [rows.height, rows.width]}
+
+
+def _rows(
+    columns: tuple[Column, ...],
+    seed: bytes,
+    masked: MaskedTable,
+    seat: NDArray[np.int64],
+    frame: pl.DataFrame,
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The release's rows in the order of their random keys, and record -> key."""
+    keys = secrecy.distinct_keys(seed, "keys", masked.table.records)
+    cells = write_cells(masked.table, masked.hidden)
+    person = np.argsort(seat)
+    carried = frame[person]
+    data = {KEY: pl.Series(keys.tolist(), dtype=pl.String)}
+    for column in released_columns(columns):
+        if column.role == "quasi":
+            data[column.name] = pl.Series(cells[column.name].tolist(), dtype=pl.String)
+        else:
+            data[column.name] = carried[column.name]
+    order = np.argsort(keys)
+    matching = pl.DataFrame({"record": person[order], KEY: keys[order].tolist()})
+    return pl.DataFrame(data)[order], matching.sort("record")
+
+
+def write_csv(rows: pl.DataFrame, path: Path) -> None:
+    """Gzip without time or name inside: the same rows give the same bytes."""
+    with (
+        path.open("wb") as raw,
+        gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as packed,
+    ):
+        rows.write_csv(cast("IO[bytes]", packed))

@@ -1,0 +1,78 @@
+"""What a release says about itself: manifest and report, shared by `ask` and `publish`."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from kinds import words_of
+from kinds.base import Kind
+from reports import summary
+from tasks.orchestration.stage import show_in_prefect
+from tasks.people.ledger import Ledger
+from tasks.stages.check import CheckedRelease
+from tasks.vault.storage import CODE_VERSION, Run
+
+
+@dataclass(frozen=True)
+class Destination:
+    """[publish] of the plan, and the ledger of what was published."""
+
+    kind: Kind
+    parent: Path
+    formats: Sequence[str]
+    ledger: Ledger
+    allow_second_release: bool
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files that are published as checked: the data in each format, and the codebook."""
+        return (*(self.kind.files[name] for name in self.formats), self.kind.codebook)
+
+
+def draft(
+    run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The manifest as it would be published now, without the hashes of the files."""
+    stages = run.stages()
+    return {
+        "crowdcover": CODE_VERSION,
+        "name": to.parent.name,
+        "version": _version(run, to.parent),
+        **claims,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        **checked.sections,
+        "iterations": checked.rows.facts["iterations"],
+        "timings": {name: record["seconds"] for name, record in stages.items()},
+        "peak_memory_bytes": max(record["peak_memory_bytes"] for record in stages.values()),
+    }
+
+
+def report(kind: Kind, manifest: Mapping[str, Any], checked: CheckedRelease) -> bytes:
+    """The page of a release, or of one that waits for approval."""
+    # matplotlib takes a second to import: only where a page is made.
+    from reports import page
+
+    return page.render(manifest, kind.measured(checked.verdict), words_of(manifest)).encode()
+
+
+def announce(
+    manifest: Mapping[str, Any],
+    what: str = "release",
+    description: str = "Guarantee and utility",
+) -> None:
+    """Show guarantee and utility as a markdown artifact of the flow run."""
+    slug = re.sub(r"[^a-z0-9]+", "-", f"{what}-{manifest['name']}".lower()).strip("-")
+    show_in_prefect(slug, summary.markdown(manifest, words_of(manifest)), description)
+
+
+def _version(run: Run, parent: Path) -> str:
+    """The version that this run was about to publish when it was stopped, or the next free one."""
+    release = run.released(parent)
+    if release and not release.folder.exists():
+        return release.folder.name
+    names = (re.fullmatch(r"v(\d+)", path.name) for path in parent.glob("*"))
+    taken = [int(name[1]) for name in names if name]
+    return f"v{max(taken, default=0) + 1}"
