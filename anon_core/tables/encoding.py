@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
+from anon_core.specs.columns import ColumnSpec
 from anon_core.tables.packing_kernels import pack_codes, unpack_range
-from anon_core.tables.records import Attribute, BinaryTable, Codebook, ColumnSpec
+from anon_core.tables.records import Attribute, BinaryTable, Codebook
 
 MISSING = "(missing)"
 ALL = "*"

@@ -16,7 +16,7 @@ from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
 from anon_core.anonymizers import ANONYMIZERS, Anonymizer
 from anon_core.errors import InputError, LimitError
-from anon_core.tables.demands import Demand
+from anon_core.specs.demands import Demand
 from flows.plan.checks import ChecksSection
 from flows.plan.compute import ComputeSection
 from flows.plan.document import K_FORMS, PlanError, read_document

@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.tables.records import ColumnSpec
+from anon_core.specs.columns import ColumnSpec
 from tasks.source.csv_rows import FOREIGN_ERRORS
 
 Role = Literal["identifier", "quasi", "sensitive", "keep", "drop"]

@@ -21,7 +21,7 @@ from anon_core.measures.table.attacks import BEYOND_CHANCE, order_hits
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import components_of, crowds, fits_own_row
 from anon_core.measures.table.utility import utility
-from anon_core.tables.demands import Demand
+from anon_core.specs.demands import Demand
 from anon_core.tables.encoding import codebook_from_json, read_cells
 from anon_core.tables.records import BinaryTable
 from kinds.table.attacks import attacks

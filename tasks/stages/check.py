@@ -10,7 +10,7 @@ import polars as pl
 
 from anon_core.errors import GuaranteeError
 from anon_core.measures.table.crowds import Crowds
-from anon_core.tables.demands import Demand
+from anon_core.specs.demands import Demand
 from kinds.table.columns import Column
 from kinds.table.judge import Audit, audit_rows
 from kinds.table.layout import KEY, MATCHING, PARQUET

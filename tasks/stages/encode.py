@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anon_core.tables.demands import Demand
+from anon_core.specs.demands import Demand
 from anon_core.tables.encoding import codebook_to_json
 from kinds.table.columns import Column
 from kinds.table.layout import BITS, CODEBOOK, TABLE

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from anon_core.tables.demands import Demand
+from anon_core.specs.demands import Demand
 from kinds.table.columns import Column, arrays
 from kinds.table.layout import TABLE
 from kinds.table.profile import remembered

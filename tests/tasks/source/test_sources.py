@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_core.errors import InputError
-from anon_core.tables.demands import Demand
-from anon_core.tables.records import ColumnSpec
+from anon_core.specs.columns import ColumnSpec
+from anon_core.specs.demands import Demand
 from kinds.table.columns import Column, arrays
 from kinds.table.records import encoded, read_order
 from tasks.source.sources import Source, fingerprint, header, read, read_together

@@ -21,8 +21,8 @@ from anon_core.measures.table.attacks import (
 )
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import components_of, crowds
+from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
-from anon_core.tables.records import ColumnSpec
 from tests import naive
 from tests.anon_core.measures.table.test_crowds import released_of
 from tests.anon_core.measures.table.test_diversity import random_release

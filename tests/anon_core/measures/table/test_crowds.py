@@ -11,8 +11,8 @@ from anon_core.measures.table.classes import ReleasedCells
 from anon_core.measures.table.crowds import crowds, fits_own_row
 from anon_core.measures.table.utility import utility
 from anon_core.seating.matching import random_matching
+from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
-from anon_core.tables.records import ColumnSpec
 from tests import naive
 from tests.anon_core.anonymizers.test_adaptive import features, unpack
 from tests.strategies import tables
