@@ -30,7 +30,7 @@ _HOMES = {
     "fit": "tables.encoding",
     "from_bits": "tables.encoding",
     "random_matching": "seating.matching",
-    "read_cells": "tables.encoding",
+    "read_cells": "measures.table.cells",
     "run": "engines.local",
     "utility": "measures.table.utility",
     "write_cells": "tables.encoding",

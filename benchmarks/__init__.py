@@ -10,7 +10,8 @@ import numpy as np
 
 from anon_core.tables.records import BinaryTable
 from flows.plan.plan import ReleasePlan
-from kinds.table.records import encoded, read_order
+from kinds.table.read import read_order
+from kinds.table.records import encoded
 
 ROOT = Path(__file__).parent.parent
 

@@ -23,7 +23,8 @@ from anon_core.specs.demands import Demand
 from anon_core.tables.encoding import distinct_columns
 from benchmarks import prepare, tables, timed
 from flows.plan.plan import ReleasePlan
-from kinds.table.records import encoded, read_order
+from kinds.table.read import read_order
+from kinds.table.records import encoded
 from kinds.table.starter import demo_plan
 
 TEN = Demand(constant=10)

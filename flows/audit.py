@@ -40,7 +40,13 @@ def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) 
         )
     matching = run.path / "anonymize" / MATCHING
     audit = audit_rows(
-        folder, plan.publish.formats, source, plan.table_columns, plan.demand, matching
+        folder,
+        plan.publish.formats,
+        source,
+        plan.table_columns,
+        plan.demand,
+        matching,
+        plan.maker.promise,
     )
     if audit.measured is not None and audit.rows is not None:
         audit = audit.also(

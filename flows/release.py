@@ -81,7 +81,14 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
         identify(run, ledger, source, columns, table, binary, second)
         rows = anonymize(run, table, binary, columns, order.maker, compute)
         checked = check(
-            run, rows, source, columns, demand, order.publish.formats, order.checks.floors
+            run,
+            rows,
+            source,
+            columns,
+            demand,
+            order.publish.formats,
+            order.checks.floors,
+            order.maker.promise,
         )
         claims: dict[str, Any] = {
             "plan_sha256": order.sha256,

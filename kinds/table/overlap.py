@@ -10,9 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import GuaranteeError
+from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.intersection import Shown, crowds_left
-from anon_core.tables.encoding import read_cells
 from kinds.table.judge import Finding
 from kinds.table.layout import KEY, PARQUET
 from kinds.table.records import load
@@ -52,7 +52,7 @@ class Side:
         cells = [
             read_cells(a, rows[a.name].cast(pl.String).to_list()) for a in table.codebook.attributes
         ]
-        classes = Classes.of(table.codebook, table.codes, ReleasedCells.of(cells))
+        classes = Classes.of(table.codes, ReleasedCells.of(cells))
         # a CSV file holds texts
         carried = {
             s.name: plain(rows[s.name].alias("").cast(s.dtype, strict=False))
@@ -129,8 +129,8 @@ def audit_beside_others(run: Run, ledger: Ledger, rows: pl.DataFrame) -> list[Fi
     try:
         found = intersected(run, ledger, overlaps, rows)
     except SecondReleaseError as gone:
-        return [Finding("crowds after intersection", holds=False, words=str(gone))]
-    return [Finding("crowds after intersection", holds=not found["below_k"], words=words(found))]
+        return [Finding("crowds after intersection", passed=False, detail=str(gone))]
+    return [Finding("crowds after intersection", passed=not found["below_k"], detail=words(found))]
 
 
 def words(found: Mapping[str, int]) -> str:

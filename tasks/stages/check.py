@@ -10,11 +10,12 @@ import polars as pl
 
 from anon_core.errors import GuaranteeError
 from anon_core.measures.table.crowds import Crowds
+from anon_core.promise import Promise
 from anon_core.specs.demands import Demand
 from kinds.table.columns import Column
 from kinds.table.judge import Audit, audit_rows
+from kinds.table.judge.measured import Measured
 from kinds.table.layout import KEY, MATCHING, PARQUET
-from kinds.table.measured import Measured
 from tasks.judging.floors import Floors, sentence
 from tasks.orchestration.gates import forget, judged, where
 from tasks.orchestration.stage import log, stage
@@ -54,15 +55,16 @@ def check(
     demand: Demand,
     formats: Sequence[str],
     floors: Floors,
+    promise: Promise,
 ) -> CheckedRelease:
     """Recompute every guarantee from the source and the rows; refuse publication if one is broken, or a check not reached."""
 
     def make(folder: Path) -> tuple[Mapping[str, Any], list[Verdict]]:
         audit = audit_rows(
-            anonymized.path, formats, source, columns, demand, anonymized.file(MATCHING)
+            anonymized.path, formats, source, columns, demand, anonymized.file(MATCHING), promise
         )
         measured, findings = audit.measured, _of_audit(audit)
-        if not audit.holds or measured is None:
+        if not audit.passed or measured is None:
             return {"verdicts": [audit.sentence()]}, [findings]
         released = _great_expectations(measured, anonymized)
         found = measured.crowds
@@ -124,7 +126,7 @@ def _require(run: Run, verdict: Stored, floors: Floors) -> None:
 def _of_audit(audit: Audit) -> Verdict:
     """The audit's findings in the form of the other borders."""
     outcomes = [
-        Outcome(each.guarantee, None, each.holds, found=each.words) for each in audit.findings
+        Outcome(each.guarantee, None, not each.broken, found=each.detail) for each in audit.findings
     ]
     return Verdict("audited", tuple(outcomes))
 
@@ -135,16 +137,16 @@ def _great_expectations(measured: Measured, anonymized: Stored) -> Verdict:
     from validations.run import run as checkpoint
 
     rows = pl.read_parquet(anonymized.file(PARQUET))
-    book = measured.codebook
     frame = {
         released.KEY: np.array(rows[KEY].to_list(), dtype=object),
         **{
-            released.CELL + a.name: sizes
-            for a, sizes in zip(book.attributes, measured.sizes, strict=True)
+            released.CELL + levels.name: sizes
+            for levels, sizes in zip(measured.levels, measured.sizes, strict=True)
         },
         released.DEMANDED: measured.crowds.demanded.astype(np.int64),
         released.COMPATIBLE: measured.crowds.compatible,
         released.MATCHABLE: measured.crowds.matchable,
         released.TRUTHFUL: measured.truthful,
     }
-    return checkpoint(released.suite(book, len(measured.crowds.demanded)), frame)
+    levels = {each.name: len(each.labels) for each in measured.levels}
+    return checkpoint(released.suite(levels, len(measured.crowds.demanded)), frame)

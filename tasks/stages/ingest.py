@@ -8,7 +8,7 @@ from anon_core.specs.demands import Demand
 from kinds.table.columns import Column, arrays
 from kinds.table.layout import TABLE
 from kinds.table.profile import remembered
-from kinds.table.records import read_order
+from kinds.table.read import read_order
 from tasks.orchestration.stage import log, stage
 from tasks.source.sources import Source, require_unchanged
 from tasks.vault.storage import Run, Stored

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from anon_core.anonymizers.adaptive.grouping import Grouping
 from anon_core.anonymizers.adaptive.halves import Half, stand_in
 from anon_core.covers.named import COVERS
 from anon_core.errors import InputError
+from anon_core.promise import Promise
 from anon_core.search.dissimilarity import costs_memory
 from anon_core.tables.records import (
     BinaryTable,
@@ -67,6 +68,8 @@ class Adaptive:
     ----------
     Khan et al., Adaptive Anonymization of Data using b-Edge Cover, Algorithms 1-3, sections III-IV.
     """
+
+    promise: ClassVar[Promise] = Promise(("compatible crowds", "matchable crowds", "truthful rows"))
 
     epsilon: float = 20.0
     schedule: Literal["multilevel", "falling", "fixed"] = "multilevel"

@@ -18,7 +18,8 @@ from anon_core.anonymizers import Adaptive
 from anon_core.errors import InputError
 from anon_core.tables.encoding import write_cells
 from flows.plan.plan import PlanError, ReleasePlan
-from kinds.table.records import encoded, read_order
+from kinds.table.read import read_order
+from kinds.table.records import encoded
 from kinds.table.starter import demo_plan, starter
 from tasks.source.sources import header
 

@@ -15,7 +15,8 @@ from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from kinds.table.columns import Column, arrays
-from kinds.table.records import encoded, read_order
+from kinds.table.read import read_order
+from kinds.table.records import encoded
 from tasks.source.sources import Source, fingerprint, header, read
 
 PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))

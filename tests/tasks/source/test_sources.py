@@ -17,7 +17,8 @@ from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from kinds.table.columns import Column, arrays
-from kinds.table.records import encoded, read_order
+from kinds.table.read import read_order
+from kinds.table.records import encoded
 from tasks.source.sources import Source, fingerprint, header, read, read_together
 
 MARK = "zq7"  # stands in every cell, query and address that no message may quote
