@@ -10,8 +10,8 @@ import numpy as np
 
 from anon_core.tables.records import BinaryTable
 from flows.plan.plan import ReleasePlan
-from kinds.table.read import read_order
 from kinds.table.encode import encoded
+from kinds.table.read import read_order
 from tasks.source.reading import Reading
 
 ROOT = Path(__file__).parent.parent

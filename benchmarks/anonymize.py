@@ -5,11 +5,12 @@ import sys
 import numpy as np
 
 from anon_core.engines import local
+from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import ReleasedCells
 from anon_core.measures.table.crowds import crowds
 from anon_core.measures.table.utility import utility
 from anon_core.seating.matching import random_matching
-from anon_core.tables.encoding import read_cells, write_cells
+from anon_core.tables.encoding import write_cells
 from benchmarks import memory, prepare, timed
 
 
@@ -36,10 +37,10 @@ def main(example, data):
     print(f"mean_of_1_over_k: {(1 / table.k).mean():.4f}")
     released, seconds, _ = timed(lambda: written(masked))
     print(f"cells_seconds: {seconds:.2f}")
-    crowds(table.codebook, table.codes, table.k, released, seat)  # compiles
-    found, seconds, _ = timed(lambda: crowds(table.codebook, table.codes, table.k, released, seat))
+    crowds(table.codes, table.k, released, seat)  # compiles
+    found, seconds, _ = timed(lambda: crowds(table.codes, table.k, released, seat))
     print(f"judge_seconds: {seconds:.2f}")
-    kept = utility(table.codebook, released)
+    kept = utility(table.codebook.ordinal, released)
     print(f"below_k: {found.below_k}")
     print(f"matchable_below_k: {found.matchable_below_k}")
     print(f"utility: {kept.suppression:.4f}")

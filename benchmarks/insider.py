@@ -19,12 +19,12 @@ from anon_core.seating.chances import FREE, list_seats, seat_chances
 from anon_core.seating.filling_kernels import fill, turn_around
 from anon_core.seating.levelling_kernels import SHARE, set_limits
 from anon_core.seating.matching import drawn
-from anon_core.tables.demands import Demand
+from anon_core.specs.demands import Demand
 from anon_core.tables.encoding import distinct_columns
 from benchmarks import prepare, tables, timed
 from flows.plan.plan import ReleasePlan
-from kinds.table.read import read_order
 from kinds.table.encode import encoded
+from kinds.table.read import read_order
 from kinds.table.starter import demo_plan
 from tasks.source.reading import Reading
 

@@ -40,14 +40,14 @@ def windows(table):
 def judge(table, released, draws):
     """Yield each measure's name and what it takes to make it."""
     seat = np.arange(table.records)
-    classes = Classes.of(table.codebook, table.codes, released)
-    components = cache(partial(components_of, table.codebook, released, classes, seat))
+    classes = Classes.of(table.codes, released)
+    components = cache(partial(components_of, released, classes, seat))
     yield "components", components
     yield (
         "crowds",
-        lambda: crowds(table.codebook, table.codes, table.k, released, seat, classes, components()),
+        lambda: crowds(table.codes, table.k, released, seat, classes, components()),
     )
-    yield "tightest_row", partial(tightest_row, table.codebook, released, classes, seat)
+    yield "tightest_row", partial(tightest_row, released, classes, seat)
     yield "partial_linkage", partial(partial_linkage, released, classes)
     yield "insider", lambda: insider(classes, components(), seat)
     yield "records_per_row", partial(records_per_row, classes)
@@ -59,7 +59,7 @@ def judge(table, released, draws):
         "closeness_of_5000_ranks",
         partial(diversity, classes, draws.integers(0, 5000, table.records), ordered=True),
     )
-    yield "utility", partial(utility, table.codebook, released)
+    yield "utility", partial(utility, table.codebook.ordinal, released)
 
 
 def main(records):

@@ -9,9 +9,11 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
+from anon_core.specs.columns import ColumnSpec
+from anon_core.specs.demands import Demand
 from anon_core.tables import encoding
-from anon_core.tables.demands import Demand
-from anon_core.tables.records import Attribute, BinaryTable, Codebook, ColumnSpec
+from anon_core.tables.demands import resolve
+from anon_core.tables.records import Attribute, BinaryTable, Codebook
 from benchmarks import data_file
 
 WIDE = Demand(uniform=(5, 100), seed=7)  # the paper's k of its larger sets
@@ -289,7 +291,7 @@ def demanded(demand, records):
     """k of each record, never more than there are records."""
     top = min(demand.uniform[1], records) if demand.uniform else None
     demand = replace(demand, uniform=(min(demand.uniform[0], top), top)) if top else demand
-    return demand.resolve(np.ones(records, dtype=np.bool_), None)[0]
+    return resolve(demand, np.ones(records, dtype=np.bool_), None)[0]
 
 
 def one_hot(name, levels):

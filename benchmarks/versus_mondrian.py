@@ -9,9 +9,10 @@ import time
 import numpy as np
 
 from anon_core.engines import local
+from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import ReleasedCells
 from anon_core.measures.table.utility import utility
-from anon_core.tables.encoding import read_cells, write_cells
+from anon_core.tables.encoding import write_cells
 from benchmarks import prepare
 
 
@@ -65,7 +66,7 @@ def main():
     released = ReleasedCells.of(
         [read_cells(a, cells[a.name].tolist()) for a in table.codebook.attributes]
     )
-    ours = utility(table.codebook, released)
+    ours = utility(table.codebook.ordinal, released)
     start = time.perf_counter()
     classes = mondrian(by_appearance(table.codebook, table.codes), int(table.k[0]))
     mondrian_seconds = time.perf_counter() - start

@@ -25,7 +25,7 @@ from tasks.orchestration.gates import gate, refusals_shown
 from tasks.orchestration.stage import log
 from tasks.stages.ask import ask
 from tasks.stages.check import CheckedRelease
-from tasks.stages.publish import Destination, announce
+from tasks.stages.manifest import Destination, announce
 from tasks.vault.approval import (
     LONGEST_NAME,
     LONGEST_NOTE,

@@ -4,76 +4,88 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from tasks.vault.layout import MANIFEST
-
 from anon_core.errors import InputError
 from flows.plan.plan import ReleasePlan
-from kinds.table.judge import Audit, Finding, audit_folder, audit_rows
-from kinds.table.layout import MATCHING
-from kinds.table.overlap import audit_beside_others
-from kinds.table.people import remade
+from kinds.base import Kind
+from tasks.judging.audit import Audit, Finding, audit_folder
+from tasks.people.beside import sentence
 from tasks.people.ledger import Ledger
 from tasks.source.reading import Reading
 from tasks.vault.approval import Approval
-from tasks.vault.storage import Vault, holds_files, read_json
+from tasks.vault.layout import MANIFEST
+from tasks.vault.storage import (
+    FolderError,
+    Run,
+    SecondReleaseError,
+    Vault,
+    holds_files,
+    read_json,
+)
 
-STATED = (
-    "crowdcover",
-    "name",
-    "version",
-    "source",
-    "anonymizer",
-    "privacy",
-    "utility",
-)  # what every version has stated
+# What the manifest of every version has stated.
+STATED = ("crowdcover", "name", "version", "source", "anonymizer", "privacy", "utility")
 
 
 def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) -> Audit:
     """Recompute every guarantee of a release from the plan's source and the released bytes."""
     read_manifest(folder)
     plan = ReleasePlan.load(plan_path, overrides)
-    reading = Reading(plan.data.source)
+    kind, reading = plan.kind, Reading(plan.data.source)
     plan.data.check_header(reading.header)
     vault = Vault(Path(plan.publish.vault))
     run = vault.find(plan.sha256, reading.sha256)
     if run is None or not run.has("anonymize"):
         raise InputError(
-            "the vault knows no release of this plan and this source; audit with the plan, the source and the vault "
-            "that the release was made with (--set publish.vault=...)"
+            "the vault knows no release of this plan and this source; audit with the plan, the "
+            "--set options, the source and the vault that the release was made with "
+            "(--set publish.vault=...)"
         )
-    matching = run.path / "anonymize" / MATCHING
-    audit = audit_rows(
-        folder, plan.publish.formats, reading, plan.data.columns, plan.data.demand, matching
-    )
+    formats, promise = plan.publish.formats, plan.maker.promise
+    audit = kind.judge(plan.data, promise, formats, reading, folder, run.path / "anonymize")
     if audit.measured is not None and audit.rows is not None:
-        audit = audit.also(
-            *audit_beside_others(run, Ledger(vault, remade, plan.publish.ledger), audit.rows)
-        )
+        ledger = Ledger(vault, kind.remade, plan.publish.ledger)
+        audit = audit.also(*_beside_others(kind, run, ledger, audit))
     remembered = any(holds_files(folder, release.files) for release in run.ever_visible())
-    words = f"compared with what the vault's runs/{run.path.name} remembers"
-    audit = audit_folder(
-        folder, audit.also(Finding("manifest as published", remembered, words)), plan.checks.floors
-    )
+    detail = f"compared with what the vault's runs/{run.path.name} remembers"
+    audit = audit.also(Finding("manifest as published", remembered, detail))
+    audit = audit_folder(folder, audit, plan.limits.floors)
     if plan.publish.approval == "none":
         return audit
     missing = Approval.of(run).unapproved(folder)
-    return audit.also(
-        Finding(
-            "approved as the plan requires",
-            not missing,
-            missing or "these bytes, by the person that is named",
-        )
-    )
+    detail = missing or "these bytes, by the person that is named"
+    return audit.also(Finding("approved as the plan requires", not missing, detail))
+
+
+def _beside_others(kind: Kind, run: Run, ledger: Ledger, audit: Audit) -> list[Finding]:
+    """Whether crowds hold beside other releases of the same people; nothing where none are."""
+    try:
+        with ledger.vault.publishing():
+            ledger.mend()
+    except OSError as error:
+        raise FolderError(
+            f"the vault's ledger cannot be written ({type(error).__name__}); "
+            "audit where it can be written"
+        ) from None
+    overlaps = ledger.overlapping(run, run.source_sha256, ledger.people(run))
+    if not overlaps:
+        return []
+    try:
+        left = kind.intersected(run, ledger, overlaps, audit)
+    except SecondReleaseError as gone:
+        return [Finding("crowds after intersection", passed=False, detail=str(gone))]
+    passed = not left["below_k"]
+    return [Finding("crowds after intersection", passed=passed, detail=sentence(left))]
 
 
 def read_manifest(folder: Path, stated: Collection[str] = ()) -> dict[str, Any]:
-    """The manifest of a release folder; other programs have a file of that name, too, so ask for what it must state."""
+    """The manifest of a release folder; refused unless it states these keys."""
     try:
         manifest = read_json(folder / MANIFEST)
     except (OSError, ValueError, TypeError):
         manifest = None
     if manifest is None or not set(stated) <= manifest.keys():
         raise InputError(
-            f"{folder} holds no readable {MANIFEST}; give the folder that `crowdcover release` printed"
+            f"{folder} holds no readable {MANIFEST}; "
+            "give the folder that `crowdcover release` printed"
         )
     return manifest

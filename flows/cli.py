@@ -147,11 +147,11 @@ def audit(options: argparse.Namespace) -> int:
     found = audit_release(options.release, options.plan, options.overrides)
     table = Table("guarantee", "holds", "counts", title=f"Audit of {options.release.name}")
     for finding in found.findings:
-        table.add_row(finding.guarantee, "yes" if finding.holds else "NO", finding.words)
+        table.add_row(finding.guarantee, "yes" if finding.passed else "NO", finding.detail)
     if not options.quiet:
         Console().print(table)
     print(found.sentence())
-    return 0 if found.holds else 4
+    return 0 if found.passed else 4
 
 
 def show(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""What follows what: from a private table to a published release."""
+"""What follows what: from private data to a published release, for every kind of data."""
 
 from pathlib import Path
 from typing import Any
@@ -8,7 +8,6 @@ from prefect.client.schemas.objects import FlowRun
 
 from flows.approving import approved, refuse_rejected
 from flows.plan.plan import ReleasePlan
-from kinds.table.people import remade
 from tasks.compute.cluster import cancel_jobs_of
 from tasks.compute.engines import Compute, ready
 from tasks.orchestration.gates import close_gates
@@ -19,18 +18,19 @@ from tasks.source.reading import Reading
 from tasks.stages.anonymize import anonymize
 from tasks.stages.check import check
 from tasks.stages.compare import compare, drift_claims, last_release
-from tasks.stages.encode import binarize
+from tasks.stages.encode import encode
 from tasks.stages.identify import identify
 from tasks.stages.ingest import ingest
-from tasks.stages.publish import Destination, beside_others, publish, published
+from tasks.stages.manifest import Destination
+from tasks.stages.publish import beside_others, publish, published
 from tasks.stages.validate import validate
 from tasks.vault.approval import require_approved
 from tasks.vault.failures import failures_kept
-from tasks.vault.storage import Vault
+from tasks.vault.storage import Run, Vault
 
 
 def cancel_jobs(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ARG001 - Prefect names them
-    """Of a flow run that Prefect has cancelled and killed: its batch jobs know nothing of that."""
+    """Cancel the batch jobs of a flow run that Prefect killed."""
     order = ReleasePlan.load(Path(flow_run.parameters["plan"]))
     if order.compute.jobs is not None:
         cancel_jobs_of(str(flow_run.id), Vault(Path(order.publish.vault)).runs)
@@ -38,61 +38,80 @@ def cancel_jobs(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> N
 
 @flow(name="release", persist_result=False, on_cancellation=[cancel_jobs])
 def release(plan: str) -> str:
-    """Release the table that a plan names; returns the release folder.
+    """Release the data that a plan names; returns the release folder.
 
-    The parameter is the path of a plan, not the plan: Prefect stores parameters, and a plan may name values and passwords.
+    The parameter is the path of a plan, not the plan: Prefect stores parameters, and a plan may
+    hold values and passwords.
     """
-    order = ReleasePlan.load(Path(plan))
+    return released(ReleasePlan.load(Path(plan)))
+
+
+def released(order: ReleasePlan) -> str:
+    """The same without Prefect: a plain call outside of a flow run."""
     vault = Vault(Path(order.publish.vault)).open()
     return failures_kept(vault.runs, "release", lambda: _release(order, vault))
 
 
 def _release(order: ReleasePlan, vault: Vault) -> str:
-    source, columns, demand = order.data.source, order.data.columns, order.data.demand
+    """Admit the plan and its source; a release that stands already is returned as it is."""
+    kind, data = order.kind, order.data
     order.check_engine()
-    reading = Reading(source)
-    order.data.check_header(reading.header)
+    reading = Reading(data.source)
+    data.check_header(reading.header)
     second = order.publish.allow_second_release
-    ledger = Ledger(vault, remade, order.publish.ledger)
-    run = admit(ledger, reading.sha256, order.sha256, second)
-    to = Destination(Path(order.publish.path) / order.name, order.publish.formats, ledger, second)
-    time_to_approve = order.publish.time_to_approve
+    ledger = Ledger(vault, kind.remade, order.publish.ledger)
+    run = admit(ledger, reading.sha256, order.sha256, second, kind.name)
+    parent = Path(order.publish.path) / order.name
+    to = Destination(kind, parent, order.publish.formats, ledger, second)
     with run.locked():
-        if (folder := published(run, to.parent, order.checks.floors)) is not None:
-            if time_to_approve is not None:
+        if (folder := published(run, parent, order.limits.floors)) is not None:
+            if order.publish.time_to_approve is not None:
                 require_approved(run, folder)
             log(f"published before and unchanged since: {folder.name}")
             return str(folder)
-        where = order.compute
-        compute = Compute(
-            engine=where.engine,
-            threads=where.threads,
-            memory=order.memory_bytes,
-            scheduler=where.scheduler,
-            workers=where.workers,
-            cluster=where.jobs,
-        )
-        ready(run, compute)
-        close_gates(run)
-        last = last_release(vault, run, to.parent, order.checks.drift_limits)
-        table = ingest(run, reading, columns, demand, ledger)
-        changes = None if last is None else compare(run, last, table, columns)
-        validate(run, table, "ingested", columns)
-        binary = binarize(run, table, columns, demand)
-        validate(run, binary, "binarized", columns)
-        identify(run, ledger, table, binary, second)
-        rows = anonymize(run, table, binary, columns, order.maker, compute)
-        checked = check(
-            run, rows, source, columns, demand, order.publish.formats, order.checks.floors
-        )
-        claims: dict[str, Any] = {
-            "plan_sha256": order.sha256,
-            "source": {"rows": table.shape[0], "columns": len(columns)},
-            "anonymizer": order.maker_settings,
-            **drift_claims(run, last, changes, checked),
-            **beside_others(run, checked, to),
-        }
-        refuse_rejected(run)
-        if time_to_approve is not None:
-            claims["approval"] = approved(run, checked, to, claims, time_to_approve)
-        return str(publish(run, checked, to, claims))
+        return _course(order, run, reading, to)
+
+
+def _course(order: ReleasePlan, run: Run, reading: Reading, to: Destination) -> str:
+    """The stages in the order of the data. What is finished is not done again."""
+    kind, data, maker = order.kind, order.data, order.maker
+    compute = _compute(order)
+    ready(run, compute)
+    close_gates(run)
+    last = last_release(to.ledger.vault, run, to.parent, order.limits.drift_limits)
+    ingested = ingest(run, kind, data, reading, to.ledger)
+    changes = None if last is None else compare(run, kind, data, last, ingested)
+    validate(run, kind, data, kind.checked[0], ingested)
+    encoded = encode(run, kind, data, ingested)
+    validate(run, kind, data, kind.checked[1], encoded)
+    identify(run, kind, to.ledger, ingested, encoded, to.allow_second_release)
+    rows = anonymize(run, kind, data, (ingested, encoded), maker, compute)
+    checked = check(run, kind, data, maker.promise, rows, to.formats, order.limits.floors)
+    claims: dict[str, Any] = {
+        "plan_sha256": order.sha256,
+        "source": {
+            "kind": kind.name,
+            "rows": ingested.shape[0],
+            "columns": ingested.facts["source_columns"],
+        },
+        "anonymizer": order.maker_settings,
+        **drift_claims(run, kind, last, changes, checked),
+        **beside_others(run, checked, to),
+    }
+    refuse_rejected(run)
+    if (time_to_approve := order.publish.time_to_approve) is not None:
+        claims["approval"] = approved(run, checked, to, claims, time_to_approve)
+    return str(publish(run, checked, to, claims))
+
+
+def _compute(order: ReleasePlan) -> Compute:
+    """[compute] of the plan for the tasks."""
+    where = order.compute
+    return Compute(
+        engine=where.engine,
+        threads=where.threads,
+        memory=order.memory_bytes,
+        scheduler=where.scheduler,
+        workers=where.workers,
+        cluster=where.jobs,
+    )

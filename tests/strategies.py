@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
-from anon_core.tables.records import ColumnSpec
 
 EPSILONS = st.sampled_from([0.01, 0.5, 1.0, 2.0, 5.0, 20.0])
 

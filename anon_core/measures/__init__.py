@@ -1,1 +1,5 @@
-"""Judges of a release, independent of what made it."""
+"""Auditors: they judge releases and never make one.
+
+They share with the makers only `specs` (what a plan states), `errors`, `promise` and the compile
+wrapper `jit`. Encoding, demands, the codebook and cells are computed here anew.
+"""

@@ -1,4 +1,4 @@
-"""What a measured number must reach: the one place where a number and a limit are compared."""
+"""What a measured number must reach: the only place that compares a number with a limit."""
 
 import math
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ SENSES: dict[Measure, Sense] = {
     "row loss": "at most",
     "attack success": "at most",
 }
-ROUNDING = 1e-9  # of the sums that a measure takes
+ROUNDING = 1e-9  # allowed for the rounding of sums
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,13 +38,13 @@ class Requirement:
     measure : Measure
         What was measured; it decides on which side of the limit the number must lie.
     about : str or None
-        The column, or the attack, whose number it is; None where it is the whole release's.
+        The column or the attack that the number is about; None for the whole release.
     found : float or None
-        The number; None where it was not measured, or is without bound.
+        The measured number; None if it was not measured or has no bound.
     required : float
         The limit.
     l : int or None
-        Of odds: from which of a crowd's values on the others are counted.
+        For odds: the values from the l-th commonest on are counted together.
     """
 
     measure: Measure
@@ -60,16 +60,16 @@ class Requirement:
 
 
 def reached(measure: Measure, found: float | None, required: float) -> bool:
-    """Whether a number is on the right side of its limit.
+    """Whether a number is on the required side of its limit.
 
     Parameters
     ----------
     measure : Measure
         What was measured.
     found : float or None
-        What is no finite number reaches nothing: a gate stays shut when its hinge breaks.
+        None, nan and infinity reach no limit.
     required : float
-        The limit; reached by an equal number, up to rounding, unless the measure must stay below it.
+        The limit. An equal number reaches it, up to rounding, unless it must stay below the limit.
 
     Returns
     -------
@@ -87,7 +87,7 @@ def reached(measure: Measure, found: float | None, required: float) -> bool:
 
 
 def at_most(found: float, limit: float) -> bool:
-    """Whether a number stays within a limit, up to rounding."""
+    """Whether a number is at most a limit, up to rounding."""
     return found <= limit + _slack(limit)
 
 

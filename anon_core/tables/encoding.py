@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
+from anon_core.specs.columns import ColumnSpec
 from anon_core.tables.packing_kernels import pack_codes, unpack_range
-from anon_core.tables.records import Attribute, BinaryTable, Codebook, ColumnSpec
+from anon_core.tables.records import Attribute, BinaryTable, Codebook
 
 MISSING = "(missing)"
 ALL = "*"
@@ -334,50 +335,7 @@ def _escape(label: str) -> str:
     if label == MISSING:
         return "\\" + label
     text = re.sub(r"([\\|*])", r"\\\1", label)
-    return re.sub(r"^\.|\.$|\.(?=\.)|(?<=\.)\.", r"\\.", text)
-
-
-def read_cells(
-    attribute: Attribute, cells: Sequence[str | None]
-) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
-    """Read released cells back as sets of levels.
-
-    Parameters
-    ----------
-    attribute : Attribute
-    cells : sequence of str or None
-        One per released row.
-
-    Returns
-    -------
-    cell : int32 (rows,)
-        Index of each row's cell among the distinct ones.
-    levels : bool (distinct, attribute.levels)
-        Levels that each distinct cell allows; none for a cell that cannot be read.
-    """
-    index: dict[str | None, int] = {}
-    cell = np.fromiter(
-        (index.setdefault(text, len(index)) for text in cells), dtype=np.int32, count=len(cells)
-    )
-    levels = np.zeros((len(index), attribute.levels), dtype=np.bool_)
-    known = {text: level for level, text in enumerate(label_texts(attribute))}
-    for text, row in index.items():
-        levels[row, _read_cell(attribute, known, text)] = True
-    return cell, levels
-
-
-def _read_cell(attribute: Attribute, known: Mapping[str, int], text: str | None) -> list[int]:
-    if text == ALL:
-        return list(range(attribute.levels))
-    if text is None or text in known:
-        return [] if text is None else [known[text]]
-    if attribute.ordinal:
-        ends = re.fullmatch(r"((?:\\.|[^\\])+?)\.\.((?:\\.|[^\\])+)", text, flags=re.DOTALL)
-        readable = ends is not None and ends[1] in known and ends[2] in known
-        return list(range(known[ends[1]], known[ends[2]] + 1)) if ends and readable else []
-    parts = re.findall(r"((?:\\.|[^\\|])+)(?:\||$)", text, flags=re.DOTALL)
-    readable = "|".join(parts) == text and all(part in known for part in parts)
-    return [known[part] for part in parts] if readable else []
+    return re.sub(r"^\.|\.\Z|\.(?=\.)|(?<=\.)\.", r"\\.", text)
 
 
 # ---------------------------------------------------------------- the published codebook

@@ -4,69 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-
-Kind = Literal["numeric", "date", "categorical", "binary"]
-Encoding = Literal["one-hot", "ordinal"]
-MissingRule = Literal["category", "refuse", "all-hidden", "drop"]
-
-MOST_QUANTILES = 2**16  # all of them are computed, however few values there are
-
-
-@dataclass(frozen=True, kw_only=True)
-class ColumnSpec:
-    """How one quasi-identifier is to be encoded, before its data was seen.
-
-    Attributes
-    ----------
-    name : str
-    kind : {"numeric", "date", "categorical", "binary"}
-        Dates are numbers of days since 1970-01-01 by the time they reach the core.
-    encoding : {"one-hot", "ordinal"}
-        One bit per level (masks are value sets) or thermometer bits "value >= level t" (masks are intervals).
-    bins : int, tuple of float or None
-        Number of quantile groups, inner edges of the groups, or None: every distinct number is a level.
-    order : tuple of str
-        The levels of an ordinal categorical column, lowest first.
-    missing : {"category", "refuse", "all-hidden", "drop"}
-        Missing values as a level of their own, as a reason to refuse, as a level whose own cells are always masked, or as
-        a reason to leave the record out.
-    weight : float
-        More weight, less masking of this column.
-    """
-
-    name: str
-    kind: Kind
-    encoding: Encoding = "one-hot"
-    bins: int | tuple[float, ...] | None = field(default=None, repr=False)
-    order: tuple[str, ...] = field(default=(), repr=False)
-    missing: MissingRule = "category"
-    weight: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not 0 < self.weight < float("inf"):
-            raise InputError(f"column {self.name!r}: weight must be a positive finite number")
-        if self.kind == "categorical" and self.encoding == "ordinal" and not self.order:
-            raise InputError(
-                f"column {self.name!r} is categorical and ordinal: give its levels in 'order', lowest first"
-            )
-        if len(set(self.order)) != len(self.order):
-            raise InputError(f"column {self.name!r}: 'order' names a level more than once")
-        if isinstance(self.bins, int) and not 2 <= self.bins <= MOST_QUANTILES:
-            raise InputError(
-                f"column {self.name!r}: quantiles must be at least 2 and at most {MOST_QUANTILES}"
-            )
-        if isinstance(self.bins, tuple) and (
-            not self.bins or list(self.bins) != sorted(set(self.bins))
-        ):
-            raise InputError(
-                f"column {self.name!r}: edges must be given in increasing order, at least one"
-            )
+from anon_core.specs.columns import ColumnSpec as ColumnSpec
+from anon_core.specs.columns import Encoding, Kind
 
 
 @dataclass(frozen=True, kw_only=True)

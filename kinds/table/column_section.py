@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from anon_core.tables.records import ColumnSpec
+from anon_core.specs.columns import ColumnSpec
 from kinds.section import PlanError, Section, Unshown
 from kinds.table.columns import ISO_DATE, Column, Role
 

@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.tables.records import ColumnSpec
+from anon_core.specs.columns import ColumnSpec
 from tasks.source.values import attempt, printable, stored
 
 Role = Literal["identifier", "quasi", "sensitive", "keep", "drop"]

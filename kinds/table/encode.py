@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.tables.demands import Demand
+from anon_core.specs.demands import Demand
+from anon_core.tables.demands import resolve
 from anon_core.tables.encoding import (
     codebook_from_json,
     codebook_to_json,
@@ -32,7 +33,7 @@ def encoded(
     specs = [column.spec for column in quasi if column.spec is not None]
     values = None if k_values is None else arrays(k_values)[k_values.columns[0]]
     columns_by_name = arrays(frame[[column.name for column in quasi]])
-    k, kept = demand.resolve(complete(specs, columns_by_name), values)
+    k, kept = resolve(demand, complete(specs, columns_by_name), values)
     data = {name: column[kept] for name, column in columns_by_name.items()}
     return encode(fit(specs, data), data, k[kept]), kept
 

@@ -14,9 +14,7 @@ from tasks.people.ledger import Ledger
 from tasks.source.reading import Reading
 
 
-def ingested(
-    plan: TablePlan, reading: Reading, ledger: Ledger, folder: Path
-) -> Mapping[str, Any]:
+def ingested(plan: TablePlan, reading: Reading, ledger: Ledger, folder: Path) -> Mapping[str, Any]:
     """Store the columns that may be released, typed, and the column that k is read from.
 
     Identifiers are stored as digests under the ledger's key only.

@@ -2,18 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.intersection import Shown, crowds_left
-from anon_core.tables.encoding import read_cells
-from kinds.table.layout import KEY, PARQUET
 from kinds.table.encode import load
+from kinds.table.layout import KEY, PARQUET
 from tasks.people.beside import incomparable, runs_of
 from tasks.people.digests import partners, plain
 from tasks.people.ledger import Ledger, Overlap
@@ -51,7 +49,7 @@ class Side:
         cells = [
             read_cells(a, rows[a.name].cast(pl.String).to_list()) for a in table.codebook.attributes
         ]
-        classes = Classes.of(table.codebook, table.codes, ReleasedCells.of(cells))
+        classes = Classes.of(table.codes, ReleasedCells.of(cells))
         # a CSV file holds texts
         carried = {
             s.name: plain(rows[s.name].alias("").cast(s.dtype, strict=False))

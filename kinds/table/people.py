@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from kinds.table.layout import IDENTIFIERS, TABLE
 from kinds.table.encode import load
+from kinds.table.layout import IDENTIFIERS, TABLE
 from tasks.people.digests import People, base_digests, read_digests
 from tasks.vault.storage import Run, Stored
 

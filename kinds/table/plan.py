@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from anon_core.tables.demands import Demand
+from anon_core.specs.demands import Demand
 from kinds.section import K_FORMS, PlanError, Section, SourceSection, Unshown
 from kinds.table.checks import ChecksSection
 from kinds.table.column_section import ColumnSection

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from anon_core.tables.demands import Demand
+from anon_core.specs.demands import Demand
 from kinds.table.columns import Column, typed
 from kinds.table.layout import released_columns
 from tasks.source.reading import Reading

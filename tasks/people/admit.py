@@ -6,7 +6,9 @@ from tasks.people.ledger import Ledger, Overlap
 from tasks.vault.storage import Run, SecondReleaseError
 
 
-def admit(ledger: Ledger, source_sha256: str, plan_sha256: str, allow_second_release: bool) -> Run:
+def admit(
+    ledger: Ledger, source_sha256: str, plan_sha256: str, allow_second_release: bool, kind: str
+) -> Run:
     """Return the run of this plan and source.
 
     Whether the source was released before is known here; its people are compared by `identify`.
@@ -16,7 +18,7 @@ def admit(ledger: Ledger, source_sha256: str, plan_sha256: str, allow_second_rel
         ledger.mend()
     if not (allow_second_release or (run is not None and ledger.knows(run))):
         refuse_second_release(ledger.overlapping(run, source_sha256, None))
-    return ledger.vault.run(plan_sha256, source_sha256)
+    return ledger.vault.run(plan_sha256, source_sha256, kind)
 
 
 def refuse_second_release(overlaps: Sequence[Overlap]) -> None:

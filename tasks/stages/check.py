@@ -127,7 +127,6 @@ def _require(run: Run, stored: Stored, floors: Floors) -> None:
 def _verdict(audit: Audit) -> Verdict:
     """The audit's findings in the form of the other checks."""
     outcomes = [
-        Outcome(each.guarantee, None, not each.broken, found=each.detail)
-        for each in audit.findings
+        Outcome(each.guarantee, None, not each.broken, found=each.detail) for each in audit.findings
     ]
     return Verdict("audited", tuple(outcomes))

@@ -25,9 +25,7 @@ def validate(run: Run, kind: Kind, plan: Any, check: str, stored: Stored) -> Sto
 
         return checkpoint(*kind.suite(check, plan, stored))
 
-    verdict_of, (verdict,) = judged(
-        run, f"validate-{check}", [stored], lambda _: ({}, [judge()])
-    )
+    verdict_of, (verdict,) = judged(run, f"validate-{check}", [stored], lambda _: ({}, [judge()]))
     if not verdict.success:
         if check == kind.checked[0]:
             raise InputError(f"{verdict.sentence()}; {FIX}; {where(run)}")

@@ -47,7 +47,12 @@ class Decision:
     @classmethod
     def of(cls, *, approved: bool, by: str, note: str) -> "Decision":
         """A decision of this moment; words that could not stand in a line of text are refused."""
-        return cls(approved, _line("the name", by, 1, LONGEST_NAME), _line("the note", note, 0, LONGEST_NOTE), _moment(now()))
+        return cls(
+            approved,
+            _line("the name", by, 1, LONGEST_NAME),
+            _line("the note", note, 0, LONGEST_NOTE),
+            _moment(now()),
+        )
 
     @property
     def sentence(self) -> str:
@@ -77,14 +82,23 @@ class Question:
     @property
     def sha256(self) -> str:
         """Hash of what the decision is about."""
-        lasting = {name: value for name, value in self.manifest.items() if name not in OF_THE_MOMENT}
-        about = {"files": dict(self.files), "folder": self.folder, "verdict": self.verdict, "manifest": lasting}
+        lasting = {
+            name: value for name, value in self.manifest.items() if name not in OF_THE_MOMENT
+        }
+        about = {
+            "files": dict(self.files),
+            "folder": self.folder,
+            "verdict": self.verdict,
+            "manifest": lasting,
+        }
         return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
     def is_about(self, manifest: Mapping[str, Any], folder: Path) -> bool:
         """Whether a published folder is what was asked about."""
         lasting = [name for name in self.manifest if name not in OF_THE_MOMENT]
-        return all(manifest.get(name) == self.manifest[name] for name in lasting) and holds_files(folder, self.files)
+        return all(manifest.get(name) == self.manifest[name] for name in lasting) and holds_files(
+            folder, self.files
+        )
 
 
 @dataclass(frozen=True)
@@ -162,14 +176,20 @@ class Approval:
         """Decide the last request, once and in time; `in_time` says that Prefect has seen to that."""
         request = self.require_open(in_time=in_time)
         if not holds_files(self.run.path, {PAGE: request.page}):
-            raise GuaranteeError(f"{self.run.path / PAGE} is not the report that was asked about; run the release again")
+            raise GuaranteeError(
+                f"{self.run.path / PAGE} is not the report that was asked about; run the release again"
+            )
         return self.amend(decision=decision)
 
     def reopen(self) -> Request:
         """Ask once more what was decided or not decided in time."""
         last = self.last
         if last is None or (last.decision is None and not last.late):
-            raise DecisionError(f"run {self.run.path.name} waits for a decision already" if last else _never(self.run))
+            raise DecisionError(
+                f"run {self.run.path.name} waits for a decision already"
+                if last
+                else _never(self.run)
+            )
         return self.ask(Request.of(last.question, last.page, last.given))
 
     def require_open(self, *, in_time: bool = False) -> Request:
@@ -183,7 +203,9 @@ class Approval:
                 "(crowdcover reopen asks once more)"
             )
         if last.ended or (last.late and not in_time):
-            raise GuaranteeError(f"{_unanswered(last)}; run the release again, or crowdcover reopen, to ask once more")
+            raise GuaranteeError(
+                f"{_unanswered(last)}; run the release again, or crowdcover reopen, to ask once more"
+            )
         return last
 
     def require(self) -> Decision | None:
@@ -192,7 +214,9 @@ class Approval:
         last = self.requests[-1]
         if last.late:
             self.amend(ended=True)
-            raise GuaranteeError(f"publication refused: {_unanswered(last)}; nothing was published. The next run asks again")
+            raise GuaranteeError(
+                f"publication refused: {_unanswered(last)}; nothing was published. The next run asks again"
+            )
         return last.decision
 
     def refuse_rejected(self) -> None:
@@ -210,10 +234,18 @@ class Approval:
         stated = manifest.get("approval")
         if stated is None:
             return "its manifest names nobody who approved it"
-        known = [r for r in self.requests if r.decision is not None and r.decision.approved and stated == stating(r.decision)]
+        known = [
+            r
+            for r in self.requests
+            if r.decision is not None and r.decision.approved and stated == stating(r.decision)
+        ]
         if not known:
             return "the vault knows of no such approval"
-        return "" if any(request.question.is_about(manifest, folder) for request in known) else "something else was approved"
+        return (
+            ""
+            if any(request.question.is_about(manifest, folder) for request in known)
+            else "something else was approved"
+        )
 
 
 def stating(decision: Decision) -> dict[str, Any]:
@@ -271,7 +303,12 @@ def _unanswered(request: Request) -> str:
 
 def _request(entry: Mapping[str, Any]) -> Request:
     kinds = {"question": Question, "decision": Decision, "suspended": Suspended}
-    return Request(**{key: kinds[key](**value) if key in kinds and value else value for key, value in entry.items()})
+    return Request(
+        **{
+            key: kinds[key](**value) if key in kinds and value else value
+            for key, value in entry.items()
+        }
+    )
 
 
 def _write(run: Run, requests: tuple[Request, ...]) -> None:

@@ -34,7 +34,10 @@ class CheckpointFile:
                 record = json.loads(handle.readline())
                 if record["version"] != CODE_VERSION or record["inputs"] != list(self.inputs):
                     return None, []
-                covers = [Edges(*np.fromfile(handle, np.int32, 3 * edges).reshape(3, edges)) for edges in record["edges"]]
+                covers = [
+                    Edges(*np.fromfile(handle, np.int32, 3 * edges).reshape(3, edges))
+                    for edges in record["edges"]
+                ]
             seconds = [float(iteration.pop("seconds")) for iteration in record["iterations"]]
             iterations = tuple(Iteration(**iteration) for iteration in record["iterations"])
             checkpoint = Checkpoint(covers[0], covers[-1], iterations)
@@ -45,7 +48,11 @@ class CheckpointFile:
 
     def save(self, checkpoint: Checkpoint, seconds: Sequence[float]) -> None:
         """Take the place of the checkpoint before; the best cover is written only if it is not the latest."""
-        covers = [checkpoint.latest] if checkpoint.best is checkpoint.latest else [checkpoint.latest, checkpoint.best]
+        covers = (
+            [checkpoint.latest]
+            if checkpoint.best is checkpoint.latest
+            else [checkpoint.latest, checkpoint.best]
+        )
         record = {
             "version": CODE_VERSION,
             "inputs": list(self.inputs),

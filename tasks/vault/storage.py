@@ -114,7 +114,9 @@ class Run:
         """Who drew the secrets, as the ledger tells runs apart: the same plan and source give another run in another vault."""
         return secrecy.digest(self.seed, self.path.name.encode()).hex()
 
-    def once(self, stage: str, inputs: Sequence[Stored], make: Callable[[Path], Mapping[str, Any]]) -> Stored:
+    def once(
+        self, stage: str, inputs: Sequence[Stored], make: Callable[[Path], Mapping[str, Any]]
+    ) -> Stored:
         """Return the finished stage, or make it: `make(folder)` writes files and returns facts (JSON), among them "shape"."""
         needs = [stored.sha256 for stored in inputs]
         final = self.path / stage
@@ -155,23 +157,35 @@ class Run:
 
     def stages(self) -> dict[str, dict[str, Any]]:
         """The records of all finished stages."""
-        return {path.parent.name: read_json(path) for path in sorted(self.path.glob("[!.]*/stage.json"))}
+        return {
+            path.parent.name: read_json(path) for path in sorted(self.path.glob("[!.]*/stage.json"))
+        }
 
     def released(self, parent: Path) -> Release | None:
         """What this run has published, or was about to publish, in this folder."""
         mark = self._releases().get(str(parent))
-        return None if mark is None else Release(parent / mark["version"], mark["files"], mark["published"])
+        return (
+            None
+            if mark is None
+            else Release(parent / mark["version"], mark["files"], mark["published"])
+        )
 
     def mark_released(self, release: Release) -> None:
         """Remember a release, before it becomes visible and once more after that."""
         before = self.released(release.folder.parent)
         published = release.published or (before is not None and before.published)
-        mark = {"version": release.folder.name, "files": dict(release.files), "published": published}
+        mark = {
+            "version": release.folder.name,
+            "files": dict(release.files),
+            "published": published,
+        }
         write_json(self.path / RELEASES, {**self._releases(), str(release.folder.parent): mark})
 
     def ever_visible(self) -> list[Release]:
         """What of this run was published, whether or not it stands; not what it was stopped before."""
-        marks = [mark for parent in self._releases() if (mark := self.released(Path(parent))) is not None]
+        marks = [
+            mark for parent in self._releases() if (mark := self.released(Path(parent))) is not None
+        ]
         return [mark for mark in marks if mark.published or mark.stands()]
 
     def _releases(self) -> dict[str, Any]:
@@ -209,7 +223,9 @@ class Vault:
             self.runs.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             kind = type(error).__name__
-            raise FolderError(f"publish.vault {self.path} cannot be used ({kind}); name another folder") from None
+            raise FolderError(
+                f"publish.vault {self.path} cannot be used ({kind}); name another folder"
+            ) from None
         return self
 
     def run(self, plan_sha256: str, source_sha256: str, kind: str = "table") -> Run:
@@ -261,7 +277,9 @@ def _lock(path: Path, how: int) -> Iterator[None]:
         try:
             fcntl.flock(handle, how)
         except BlockingIOError:
-            raise BusyError("another process is at work on this plan and source; wait for it and run again") from None
+            raise BusyError(
+                "another process is at work on this plan and source; wait for it and run again"
+            ) from None
         yield
 
 
@@ -287,7 +305,10 @@ def _whole(folder: Path) -> tuple[Stored, Any, Any] | None:
 
 def holds_files(folder: Path, files: Mapping[str, str]) -> bool:
     """Whether a folder holds these files with these hashes."""
-    return all((folder / name).is_file() and file_sha256(folder / name) == sha for name, sha in files.items())
+    return all(
+        (folder / name).is_file() and file_sha256(folder / name) == sha
+        for name, sha in files.items()
+    )
 
 
 def settle(folder: Path) -> None:

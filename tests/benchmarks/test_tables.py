@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 from anon_core.anonymizers import Adaptive
+from anon_core.specs.demands import Demand
 from anon_core.tables import encoding
-from anon_core.tables.demands import Demand
 from benchmarks import exponent, in_child, tables
 
 OF_ALL_HANDS = (1302540, 1098240, 123552, 54912, 10200, 5108, 3744, 624, 36, 4)  # by class

@@ -104,7 +104,7 @@ def test_asked_approved_published(order):
         "required": True, "by": "Ada Lovelace", "note": "read & agreed", "at": request.decision.at,
     }  # fmt: skip
     found = audit_release(folder, order.plan)
-    assert found.holds
+    assert found.passed
     assert found.findings[-1].guarantee == "approved as the plan requires"
     assert "Every border was passed" in order.verdicts
     assert "approved by Ada Lovelace" in order.verdicts
@@ -194,7 +194,7 @@ def test_an_approval_is_of_these_rows_only(order):
     assert len(requests(order)) == 2
     decided(order, "approve")
     assert order.release() == order.folder_of_v1
-    assert audit_release(order.folder_of_v1, order.plan).holds
+    assert audit_release(order.folder_of_v1, order.plan).passed
 
 
 def test_an_approval_is_of_this_place_and_these_files_only(order):
@@ -237,7 +237,7 @@ def test_an_approval_that_is_needed_no_more_is_no_hindrance(order):
     folder = order.release()
     assert "approval" not in read_json(folder / "manifest.json")
     assert "A person's approval" not in order.verdicts
-    assert audit_release(folder, order.plan).holds
+    assert audit_release(folder, order.plan).passed
 
 
 def test_a_rejection_holds_where_nobody_has_to_approve_any_more(order):
@@ -273,10 +273,10 @@ def test_the_audit_misses_an_approval(order, tmp_path):
     order.write(publish={"approval": "none"})
     folder = order.release()
     unasked = audit_release(folder, order.plan)
-    assert unasked.holds
+    assert unasked.passed
     order.write(publish={"approval": "required"})
     found = audit_release(folder, order.plan)
-    assert [finding.guarantee for finding in found.findings if not finding.holds] == [
+    assert [finding.guarantee for finding in found.findings if not finding.passed] == [
         "approved as the plan requires"
     ]
     assert len(found.findings) == len(unasked.findings) + 1
@@ -301,7 +301,7 @@ def test_killed_between_approval_and_release(order, point):
     decided(order, "approve")
     assert run(release_until, str(order.plan), *WORK[point]).code == -signal.SIGKILL
     assert order.release() == order.folder_of_v1
-    assert audit_release(order.folder_of_v1, order.plan).holds
+    assert audit_release(order.folder_of_v1, order.plan).passed
     assert len(requests(order)) == 1
 
 
@@ -464,7 +464,7 @@ def test_words_of_the_officer_are_text_wherever_they_stand(order):
     assert read_json(folder / "manifest.json")["approval"]["note"] == note
     assert "<script>alert" not in (folder / "report.html").read_text(encoding="utf-8")
     assert crowdcover("show", folder).code == 0
-    assert audit_release(folder, order.plan).holds
+    assert audit_release(folder, order.plan).passed
 
 
 # ---------------------------------------------------------------- served
@@ -586,7 +586,7 @@ def test_approved_in_prefect(suspended, order):
     assert order.versions == ["v1"]
     approval = read_json(order.folder_of_v1 / "manifest.json")["approval"]
     assert (approval["by"], approval["note"]) == ("Ada", "in the form")
-    assert audit_release(order.folder_of_v1, order.plan).holds
+    assert audit_release(order.folder_of_v1, order.plan).passed
     assert "was approved by Ada" in decide(order, "reject").err
 
 
@@ -726,4 +726,4 @@ def test_what_is_approved_says_how_it_stands_beside_other_releases(server, tmp_p
     ] == [None, 1]
     decided(order, "approve")
     assert read_json(order.release() / "manifest.json")["second_release"]["below_k"] == 0
-    assert audit_release(order.folder_of_v1, order.plan).holds
+    assert audit_release(order.folder_of_v1, order.plan).passed

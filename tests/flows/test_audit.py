@@ -498,7 +498,7 @@ def test_unmasking_is_found_when_a_crowd_falls_below_k(released, copy):
         )
         copy.write(told)
         found = audit_release(copy.folder, released.plan)
-        holds = {finding.guarantee: finding.holds for finding in found.findings}
+        holds = {finding.guarantee: finding.passed for finding in found.findings}
         short = int((fits(copy.folder, people()).sum(axis=1) < 4).sum())
         assert found.measured.crowds.below_k == short
         assert holds["compatible crowds"] == (short == 0)

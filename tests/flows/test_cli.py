@@ -323,7 +323,7 @@ def test_lowering_the_floor_publishes_what_is_there(server, tmp_path):
     assert not order.releases.exists()
     assert crowdcover("release", order.plan, "--set", "checks.min_utility=0.5").code == 0
     assert {**order.stage_times(), "require": times["require"]} == times
-    assert audit_release(order.folder_of_v1, order.plan).holds
+    assert audit_release(order.folder_of_v1, order.plan).passed
 
 
 WRONG = {
@@ -518,7 +518,7 @@ def test_a_starter_plan_runs_as_it_is(server, tmp_path, capsys):
     assert (tmp_path / "starter.toml").read_text(encoding="utf-8") == out
     order.plan = tmp_path / "starter.toml"
     folder = order.release()
-    assert audit_release(folder, order.plan).holds
+    assert audit_release(folder, order.plan).passed
     assert "ssn" not in order.rows().columns
 
 
@@ -593,5 +593,5 @@ def test_a_served_plan_runs_when_it_is_asked_to_and_stops_when_it_is_told_to(ser
             process.kill()
             process.wait()
         log.close()
-    assert audit_release(order.folder_of_v1, order.plan).holds
+    assert audit_release(order.folder_of_v1, order.plan).passed
     assert people()[0][0] not in (tmp_path / "log").read_text()

@@ -248,7 +248,7 @@ def test_one_format_is_enough(server, tmp_path, formats):
         set(names.values()) - {names[formats[0]]}
     )
     found = audit_release(folder, order.plan)
-    assert found.holds, found.sentence()
+    assert found.passed, found.sentence()
 
 
 @pytest.mark.parametrize("formats", [["csv", "parquet"], ["parquet"]])
@@ -289,7 +289,7 @@ def test_texts_that_look_like_cells_come_through(server, tmp_path, formats):
     }
     order.write()
     folder = order.release()
-    assert audit_release(folder, order.plan).holds
+    assert audit_release(folder, order.plan).passed
     assert sorted(order.rows()["*"].to_list()) == sorted(text.strip() for text in source["*"])
 
 
@@ -308,7 +308,7 @@ def test_names_that_look_like_patterns_are_names(server, tmp_path):
     order.write()
     order.release()
     assert order.rows().columns == ["key", *NAMES[1:-1]]
-    assert audit_release(order.folder_of_v1, order.plan).holds
+    assert audit_release(order.folder_of_v1, order.plan).passed
 
 
 def test_another_k_for_everyone_holds_too(server, tmp_path):
@@ -431,7 +431,7 @@ def test_a_release_that_was_deleted_comes_back_with_the_same_rows(server, tmp_pa
     assert order.release() == first
     assert data_bytes(first) == rows
     assert order.stage_times() == times
-    assert audit_release(first, order.plan).holds
+    assert audit_release(first, order.plan).passed
 
 
 def lose(path):
@@ -656,7 +656,7 @@ def test_a_release_of_the_same_name_by_somebody_else_is_not_taken_for_ones_own(
     assert other.release() == order.folder_of_v1
     mine = Order(tmp_path)
     assert mine.release() == order.releases / "v2"
-    assert audit_release(order.releases / "v2", mine.plan).holds
+    assert audit_release(order.releases / "v2", mine.plan).passed
 
 
 # ---------------------------------------------------------------- refusals

@@ -185,10 +185,10 @@ def test_what_does_not_tell_rows_apart_may_be_released_again(server, tmp_path):
     }  # fmt: skip
     assert section(first) is None
     found = findings(second, order)
-    assert found[INTERSECTED].holds
-    assert "0 of 90 people who are in 1 other release(s), too" in found[INTERSECTED].words
+    assert found[INTERSECTED].passed
+    assert "0 of 90 people who are in 1 other release(s), too" in found[INTERSECTED].detail
     order.write(privacy={"k": 4})
-    assert findings(first, order)[INTERSECTED].holds
+    assert findings(first, order)[INTERSECTED].passed
 
 
 def test_distinct_notes_link_rows_and_are_refused(server, tmp_path):
@@ -300,7 +300,7 @@ def test_three_releases(server, tmp_path):
         (1, 90, 0),
         (2, 60, 0),
     ]
-    assert findings(folders[2], order)[INTERSECTED].holds
+    assert findings(folders[2], order)[INTERSECTED].passed
 
 
 def test_a_third_release_is_audited_against_both_of_the_others(server, tmp_path):
@@ -339,7 +339,7 @@ def test_an_audit_says_when_the_other_run_is_gone(server, tmp_path):
     order.write(privacy={"k": 5}, **ALLOWED)
     second = order.release()
     shutil.rmtree(first)
-    assert not findings(second, order)[INTERSECTED].holds
+    assert not findings(second, order)[INTERSECTED].passed
 
 
 @pytest.mark.parametrize("formats", [["csv"], pytest.param(["parquet"], marks=pytest.mark.slow)])

@@ -1,1 +1,1 @@
-"""Measures of a released table."""
+"""The audit of a table: levels of the source, released cells, crowds, diversity and attacks."""

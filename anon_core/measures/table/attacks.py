@@ -1,10 +1,9 @@
-"""Attackers as code: how likely each of them names the row that is really a person's.
+"""Attackers as code: the chance of each to name the row that is really a person's.
 
-Every attacker guesses one row a record and is judged by the canonical matching; the answer is its chance of being right,
-by record, to be compared with 1/k(v).
+Every attacker guesses one row per record. The canonical matching decides whether the guess is
+right. The result is the chance per record, to be compared with 1/k(v).
 """
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -23,27 +22,27 @@ from anon_core.measures.table.attacks_kernels import (
 )
 from anon_core.measures.table.classes import Classes, ReleasedCells, bitmap
 from anon_core.measures.table.crowds import Components
-from anon_core.tables.records import Codebook
 
-SWEEPS = 50  # after which beliefs stand still in the third digit: docs/performance.md
-MOST_PAIRS = 2**27  # of record and row classes listed at a time: 512 MiB
+SWEEPS = 50  # then the third digit of a belief stays the same: docs/performance.md
+MOST_PAIRS = 2**27  # pairs of record and row classes listed at a time: 512 MiB
 
-# By chance t guesses or more of n in a random order are right with a probability of at most 1 / t!, whatever n is: of
-# sets of t records each lies all right with (n - t)! / n!, and there are n! / (t! (n - t)!) of them. The four guesses of
-# `order_hits` together reach this many with less than 4 / 13! < 1e-9.
+# In a random order, t or more of n guesses are right with a probability of at most 1 / t!: all of t
+# given records are right with (n - t)! / n!, and there are n! / (t! (n - t)!) sets of t records.
+# The four guesses of `order_hits` reach 13 with a probability below 4 / 13! < 1e-9.
 BEYOND_CHANCE = 13
 
 
 @dataclass(frozen=True)
 class Belief:
-    """What an insider makes of a release.
+    """What an insider concludes from a release.
 
     Attributes
     ----------
     likeliest : float64 (n,)
-        The chance, as the insider sees it, that a record sits in the likeliest of its rows.
+        The chance that a record sits in its likeliest row, as the insider sees it.
     right : float64 (n,)
-        Chance that a guess among the likeliest rows is right: 0, 1, or a share where several are equally likely.
+        Chance that a guess among the likeliest rows is right: 0, 1, or a share if several rows are
+        equally likely.
     """
 
     likeliest: NDArray[np.float64]
@@ -51,13 +50,12 @@ class Belief:
 
 
 def tightest_row(
-    codebook: Codebook, released: ReleasedCells, classes: Classes, seat: NDArray[np.int64]
+    released: ReleasedCells, classes: Classes, seat: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Guess among the rows a person fits those that allow the fewest combinations of levels.
+    """Guess the row that allows the fewest combinations of levels, of those a person fits.
 
     Parameters
     ----------
-    codebook : Codebook
     released : ReleasedCells
     classes : Classes
         Of source records and released rows.
@@ -69,8 +67,8 @@ def tightest_row(
     float64 (n,)
         0, or 1 / the number of rows that are equally tight.
     """
-    # Products of few levels are exact in 63 bits, others in Python's whole numbers.
-    exact = np.int64 if sum(math.log2(a.levels) for a in codebook.attributes) < 62 else object
+    # A product that may exceed 63 bits is computed in Python's whole numbers.
+    exact = np.int64 if np.log2(released.level_counts).sum() < 62 else object
     sizes = released.sizes().astype(exact)
     combinations = np.multiply.reduce(sizes, axis=0)
     rank = np.empty(classes.cell.shape[1], dtype=np.int64)
@@ -82,9 +80,10 @@ def tightest_row(
 
 
 def known_subsets(attributes: int) -> dict[int, list[list[int]]]:
-    """Which attributes a partial attacker knows, by their number: all windows of that many neighbours, around the table.
+    """Sets of attributes that a partial attacker knows, by their number.
 
-    All but one of them, and half of them; every attribute is known equally often.
+    The numbers are all but one attribute, and half of them. Each set is a window of neighbouring
+    attributes, around the table, so every attribute is known equally often.
     """
     around = [*range(attributes), *range(attributes)]
     sizes = sorted({attributes - 1, attributes // 2} - {0}, reverse=True)
@@ -92,13 +91,13 @@ def known_subsets(attributes: int) -> dict[int, list[list[int]]]:
 
 
 def partial_linkage(released: ReleasedCells, classes: Classes) -> dict[int, NDArray[np.float64]]:
-    """Know some quasi-identifiers of one person and guess uniformly among the rows that these fit.
+    """Know some quasi-identifiers of a person and guess uniformly among the rows that they fit.
 
     Returns
     -------
     dict of float64 (n,)
-        By how many are known: the chance of the true row, as a mean over `known_subsets`. The true row is always among
-        those that fit, so this is never more than by linkage with all of them.
+        By number of known attributes: the chance of the true row, a mean over `known_subsets`. The
+        true row always fits, so this chance is at most that of linkage with all attributes.
     """
     rows = bitmap(
         [levels[cell].T for cell, levels in zip(released.cell, released.levels, strict=True)]
@@ -120,19 +119,19 @@ def insider(
     sweeps: int = SWEEPS,
     most_pairs: int = MOST_PAIRS,
 ) -> Belief:
-    """Know everybody's quasi-identifiers, the plan and the code, but not the secret; guess the likeliest row.
+    """Know all quasi-identifiers, the plan and the code, but not the secret; guess a likeliest row.
 
     Parameters
     ----------
     classes : Classes
     components : Components
-        Those of the same records and rows.
+        Components of the same records and rows.
     seat : int64 (n,)
         As for `tightest_row`.
     sweeps : int
         How often records and rows are balanced in turn.
     most_pairs : int
-        Pairs of classes that are listed at once; the list of more than these is made anew in parts for each sweep.
+        Most pairs of classes in memory. If there are more, each sweep lists them again in parts.
 
     Returns
     -------
@@ -140,15 +139,16 @@ def insider(
 
     Notes
     -----
-    The belief is the matrix of maximal entropy among those whose rows and columns sum to 1 and that are 0 where no perfect
-    matching seats a record: record_weight * row_weight, found by balancing records and rows in turn. It ends with
-    the records, so each belief is a distribution over rows, while rows expect one record up to what the sweeps leave.
-    Time O(sweeps * pairs), memory O(pairs) up to `most_pairs`; the parts change no digit, nor do threads.
+    The belief is the matrix of maximal entropy among those whose rows and columns sum to 1 and
+    which are 0 where no perfect matching seats a record. It has the form record_weight *
+    row_weight; balancing records and rows in turn finds it. The last balance is of the records, so
+    each belief is a distribution over rows; a row expects one record up to a remainder. Time
+    O(sweeps * pairs), memory O(pairs) up to `most_pairs`. Parts and threads change no digit.
 
     References
     ----------
-    Sinkhorn and Knopp, Concerning nonnegative matrices and doubly stochastic matrices; its limit stands in for the
-    marginals of a uniform perfect matching, which are #P-hard.
+    Sinkhorn and Knopp, Concerning nonnegative matrices and doubly stochastic matrices. The limit
+    stands in for the marginals of a uniform perfect matching, which are #P-hard.
     """
     rows_in, records_in = classes.rows_in, classes.records_in
     pairs = _Pairs.of(classes, components, most_pairs)
@@ -180,13 +180,13 @@ class _Pairs:
 
     @classmethod
     def of(cls, classes: Classes, components: Components, most: int) -> "_Pairs":
-        found = np.empty(classes.level.shape[1], dtype=np.int64)
+        pairs_of = np.empty(classes.level.shape[1], dtype=np.int64)
         count_matchable(
-            classes.level_index, classes.bitmap, components.row, components.record, found
+            classes.level_index, classes.bitmap, components.row, components.record, pairs_of
         )
-        start = np.concatenate([[0], np.cumsum(found)])
+        start = np.concatenate([[0], np.cumsum(pairs_of)])
         bounds = [0]
-        while bounds[-1] < len(found):
+        while bounds[-1] < len(pairs_of):
             bounds.append(
                 max(
                     bounds[-1] + 1,
@@ -200,22 +200,28 @@ class _Pairs:
         return pairs
 
     def parts(self) -> Iterator[tuple[int, int, NDArray[np.int32]]]:
-        """First and last record class of each part, and the list of their row classes."""
+        """Yield first and last record class of each part, and the list of their row classes."""
         for part, (first, last) in enumerate(zip(self.bounds[:-1], self.bounds[1:], strict=True)):
             if len(self.bounds) > 2:
                 self.list_part(part)
             yield first, last, self.listed
 
     def list_part(self, part: int) -> None:
-        """Fill the list."""
+        """List the pairs of one part."""
         list_matchable(
-            self.bounds[part], self.bounds[part + 1], self.classes.level_index, self.classes.bitmap, self.components.row,
-            self.components.record, self.start, self.listed,
-        )  # fmt: skip
+            self.bounds[part],
+            self.bounds[part + 1],
+            self.classes.level_index,
+            self.classes.bitmap,
+            self.components.row,
+            self.components.record,
+            self.start,
+            self.listed,
+        )
 
 
 def order_hits(seat: NDArray[np.int64]) -> dict[str, NDArray[np.bool_]]:
-    """Guess rows by nothing but their order, bool (n,) by guess: whether it is right.
+    """Guess rows from nothing but their order.
 
     Parameters
     ----------
@@ -225,8 +231,8 @@ def order_hits(seat: NDArray[np.int64]) -> dict[str, NDArray[np.bool_]]:
     Returns
     -------
     dict of bool (n,)
-        "same place": record i sits in row i; "from the end": in row n - 1 - i; "next row", "row before": in the row
-        after or before that of the record before it.
+        Whether each guess is right. "same place": record i sits in row i; "from the end": in row
+        n - 1 - i; "next row", "row before": in the row after or before that of record i - 1.
     """
     place = np.arange(len(seat))
     before = np.concatenate([[-1], seat[:-1]])

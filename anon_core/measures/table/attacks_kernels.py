@@ -1,6 +1,7 @@
-"""What attackers make of who fits which row. Used by the judges alone.
+"""What attackers conclude from which record fits which row. Auditors only.
 
-`level`, `bitmap`, `component` and `record_component` are as in judge.
+`level` and `bitmap` are `level_index` and `bitmap` of Classes; `component` and `record_component`
+are `row` and `record` of Components.
 """
 
 import numpy as np
@@ -10,8 +11,8 @@ from numba.extending import intrinsic
 from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.measures.table.crowds_kernels import lowest_bit, rows_of
 
-WORDS = 512  # words of bitmaps joined at a time: those of some ten attributes stay close to the processor
-ALIKE = 1 - 1e-9  # of the greatest weight: rows equally likely but for rounding
+WORDS = 512  # words of bitmaps joined at a time: those of ten attributes fit the cache
+ALIKE = 1 - 1e-9  # share of the greatest weight from which rows count as equally likely
 
 
 @intrinsic
@@ -27,7 +28,7 @@ def count_ones(_typing, _word):
 @parallel_kernel
 def find_tightest(level, bitmap, rows_in, rank, least, alike):
     # rank, rows_in by row class; least, alike by record class: filled
-    """For each record class: the least rank among the rows it fits, and how many rows have it."""
+    """Find, for each record class, the least rank of its rows, and how many rows have it."""
     for record in prange(level.shape[1]):
         words = np.empty(bitmap.shape[1], dtype=np.uint64)
         rows_of(record, level, bitmap, words)
@@ -46,8 +47,9 @@ def find_tightest(level, bitmap, rows_in, rank, least, alike):
 
 @parallel_kernel
 def count_partly(level, bitmap, start, known, counts):
-    # bitmap over single rows; attributes known[start[s] : start[s + 1]] are those of subset s; counts (subsets, record classes)
-    """Rows that each record class fits in the attributes of each subset."""
+    # bitmap over single rows; counts (subsets, record classes)
+    # known[start[s] : start[s + 1]]: the attributes of subset s
+    """Count the rows that each record class fits in the attributes of each subset."""
     for record in prange(level.shape[1]):
         room = np.empty(WORDS, dtype=np.uint64)
         for first in range(0, bitmap.shape[1], WORDS):
@@ -66,7 +68,7 @@ def count_partly(level, bitmap, start, known, counts):
 
 @parallel_kernel
 def count_matchable(level, bitmap, component, record_component, found):
-    """For each record class: row classes that it fits in its own component."""
+    """Count, for each record class, the row classes that it fits in its own component."""
     for record in prange(level.shape[1]):
         words = np.empty(bitmap.shape[1], dtype=np.uint64)
         rows_of(record, level, bitmap, words)
@@ -81,7 +83,10 @@ def count_matchable(level, bitmap, component, record_component, found):
 
 @parallel_kernel
 def list_matchable(first, last, level, bitmap, component, record_component, start, listed):
-    """listed[start[c] - start[first] :] = the row classes that class c of [first, last) fits in its own component."""
+    """List the row classes that each record class c of [first, last) fits in its own component.
+
+    They start at listed[start[c] - start[first]].
+    """
     for record in prange(first, last):
         words = np.empty(bitmap.shape[1], dtype=np.uint64)
         rows_of(record, level, bitmap, words)
@@ -108,8 +113,8 @@ def balance_records(first, last, start, listed, rows_in, row_weight, record_weig
 
 @kernel
 def expect_records(first, last, start, listed, records_in, record_weight, expected):
-    # expected by row class: added to, one record class after the other, so that no thread decides a digit
-    """How many records of classes [first, last) a row of weight 1 expects."""
+    # expected by row class: added to in the order of record classes, so threads change no digit
+    """Add up how many records of classes [first, last) a row of weight 1 expects."""
     for record in range(first, last):
         share = records_in[record] * record_weight[record]
         for slot in range(start[record] - start[first], start[record + 1] - start[first]):
@@ -118,7 +123,7 @@ def expect_records(first, last, start, listed, records_in, record_weight, expect
 
 @parallel_kernel
 def find_likeliest(first, last, start, listed, rows_in, row_weight, greatest, alike):
-    """For record classes [first, last): the greatest weight among their rows, and how many rows have it."""
+    """Find, for record classes [first, last), the greatest weight of a row, and its rows."""
     for record in prange(first, last):
         best, rows = 0.0, np.int64(0)
         for slot in range(start[record] - start[first], start[record + 1] - start[first]):

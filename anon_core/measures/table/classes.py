@@ -1,13 +1,13 @@
-"""Records that are equal and rows that are written alike, merged: what the judges count with."""
+"""Equal records and identical rows, merged into classes before anything is counted."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.tables.encoding import distinct_columns
-from anon_core.tables.records import Codebook
+WIDE = 2**31  # a greater range of numbers is ranked first, so that keys fit in 63 bits
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class ReleasedCells:
     cell : int32 (attributes, rows)
         Which distinct cell of its attribute a row holds.
     levels : tuple of bool (distinct cells, levels of the attribute)
-        What each distinct cell allows.
+        The levels that each distinct cell allows.
     """
 
     cell: NDArray[np.int32]
@@ -27,7 +27,7 @@ class ReleasedCells:
 
     @classmethod
     def of(cls, read: Sequence[tuple[NDArray[np.int32], NDArray[np.bool_]]]) -> "ReleasedCells":
-        """From the answers of `encoding.read_cells`, one an attribute."""
+        """Stack what `read_cells` returned for each attribute."""
         return cls(np.stack([cell for cell, _ in read]), tuple(levels for _, levels in read))
 
     @property
@@ -35,8 +35,19 @@ class ReleasedCells:
         """Number of released rows."""
         return int(self.cell.shape[1])
 
+    @property
+    def level_counts(self) -> NDArray[np.int64]:
+        """Number of levels of each attribute, int64 (attributes,)."""
+        return np.array([levels.shape[1] for levels in self.levels], dtype=np.int64)
+
+    @property
+    def level_offsets(self) -> NDArray[np.int64]:
+        """int64 (attributes,): number of an attribute's level 0 among the levels of all."""
+        counts = self.level_counts
+        return np.cumsum(counts) - counts
+
     def sizes(self) -> NDArray[np.int64]:
-        """How many levels each cell allows, int64 (attributes, rows); 0 where it cannot be read."""
+        """Levels that each cell allows, int64 (attributes, rows); 0 where it cannot be read."""
         return np.stack(
             [levels.sum(axis=1)[cell] for cell, levels in zip(self.cell, self.levels, strict=True)]
         )
@@ -49,9 +60,10 @@ class Classes:
     Attributes
     ----------
     record_class : int64 (n,)
-        Number of each record's class: its quasi-identifiers as coded.
+        Class of each record: records with equal levels share one.
     row_class : int64 (rows,)
-        Number of each row's class: its quasi-identifiers as written.
+        Class of each row: rows with the same text in every quasi-identifier share one. These are
+        the equivalence classes of k-anonymity in the strict sense.
     level : int32 (attributes, record classes)
         Levels of each class of records.
     cell : int32 (attributes, row classes)
@@ -70,28 +82,53 @@ class Classes:
     bitmap: NDArray[np.uint64]
 
     @classmethod
-    def of(cls, codebook: Codebook, codes: NDArray[np.int32], released: ReleasedCells) -> "Classes":
-        """Merge records (attributes, n) and released rows."""
+    def of(cls, codes: NDArray[np.int32], released: ReleasedCells) -> "Classes":
+        """Merge records, int32 (attributes, n), and released rows."""
         record_class, first_record = distinct_columns(codes)
         row_class, first_row = distinct_columns(released.cell)
         level, cell = codes[:, first_record], released.cell[:, first_row]
         allows = [levels[c].T for c, levels in zip(cell, released.levels, strict=True)]
-        index = level.astype(np.int64) + codebook.level_offsets[:-1, None]
+        index = level.astype(np.int64) + released.level_offsets[:, None]
         return cls(record_class, row_class, level, cell, index, bitmap(allows))
 
     @property
     def records_in(self) -> NDArray[np.int64]:
-        """How many records each class of them holds."""
+        """Number of records in each class of records."""
         return np.bincount(self.record_class, minlength=self.level.shape[1])
 
     @property
     def rows_in(self) -> NDArray[np.int64]:
-        """How many rows each class of them holds: the equivalence classes of k-anonymity in the strict sense."""
+        """Number of rows in each class of rows."""
         return np.bincount(self.row_class, minlength=self.cell.shape[1])
 
 
+def distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number the distinct columns of an integer matrix (rows, n).
+
+    Returns
+    -------
+    kind : int64 (n,)
+        Number of each column. Numbers rise with the last row, then with the one before it, ...
+    first : int64 (kinds,)
+        The first column of each kind.
+    """
+    kind = np.zeros(columns.shape[1], dtype=np.int64)
+    for row in columns[::-1] if columns.shape[1] else ():
+        least, most = int(row.min()), int(row.max())
+        if most - least >= WIDE:
+            row = np.unique(row, return_inverse=True)[1]  # noqa: PLW2901
+            least, most = 0, int(row.max())
+        # The key keeps the order of `kind`, and within it that of the row.
+        key = kind * (most - least + 1) + (row.astype(np.int64) - least)
+        kind = np.unique(key, return_inverse=True)[1]
+    return kind, np.unique(kind, return_index=True)[1]
+
+
 def bitmap(flags: Sequence[NDArray[np.bool_]]) -> NDArray[np.uint64]:
-    """Stack boolean (levels, items) blocks into uint64 (all levels, words), item i at bit i % 64 of word i // 64."""
+    """Pack boolean blocks (levels, items) into uint64 (all levels, words).
+
+    Item i is bit i % 64 of word i // 64.
+    """
     items = flags[0].shape[1]
     packed = np.zeros((sum(len(block) for block in flags), 8 * (-(-items // 64))), dtype=np.uint8)
     packed[:, : -(-items // 8)] = np.concatenate(

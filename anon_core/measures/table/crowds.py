@@ -1,4 +1,4 @@
-"""How large a crowd each record really hides in, from source levels and released cells alone."""
+"""The crowd of each record, counted from source levels and released cells alone."""
 
 from dataclasses import dataclass
 
@@ -13,12 +13,11 @@ from anon_core.measures.table.crowds_kernels import (
     count_rows,
     finish_order,
 )
-from anon_core.tables.records import Codebook
 
 
 @dataclass(frozen=True)
 class Crowds:
-    """Demanded and achieved crowds, one entry a record.
+    """Demanded and achieved crowds, one entry per record.
 
     Attributes
     ----------
@@ -36,12 +35,12 @@ class Crowds:
 
     @property
     def below_k(self) -> int:
-        """Records that fit fewer rows than they demand."""
+        """Records that fit fewer than k rows."""
         return int((self.compatible < self.demanded).sum())
 
     @property
     def matchable_below_k(self) -> int:
-        """Records with fewer matchable rows than they demand."""
+        """Records with fewer than k matchable rows."""
         return int((self.matchable < self.demanded).sum())
 
     @property
@@ -57,14 +56,14 @@ class Crowds:
 
 @dataclass(frozen=True)
 class Components:
-    """Who and what perfect matchings can mix: a record is matchable with the rows that it fits in its own component.
+    """Strongly connected components: a record is matchable with the rows it fits in its own.
 
     Attributes
     ----------
     record : int64 (record classes,)
-        Number of the component of each class of records; -1: none.
+        Component of each class of records; -1: none.
     row : int64 (row classes,)
-        The same for rows; -2: none.
+        Component of each class of rows; -2: none.
     """
 
     record: NDArray[np.int64]
@@ -74,7 +73,7 @@ class Components:
 def fits_own_row(
     codes: NDArray[np.int32], released: ReleasedCells, seat: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
-    """Whether each record's levels are allowed by the row it sits in.
+    """Test whether the row of each record allows the record's levels.
 
     Parameters
     ----------
@@ -82,6 +81,10 @@ def fits_own_row(
     released : ReleasedCells
     seat : int64 (n,)
         Row of each record.
+
+    Returns
+    -------
+    bool (n,)
     """
     fits = np.ones(codes.shape[1], dtype=np.bool_)
     for code, cell, levels in zip(codes, released.cell, released.levels, strict=True):
@@ -89,8 +92,19 @@ def fits_own_row(
     return fits
 
 
+def identical_rows(classes: Classes, seat: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Count the rows that are identical to the row of each record, itself included, int64 (n,).
+
+    Parameters
+    ----------
+    classes : Classes
+    seat : int64 (n,)
+        Row of each record; -1: none, which counts as 0 rows.
+    """
+    return np.where(seat >= 0, classes.rows_in[classes.row_class[seat]], 0)
+
+
 def crowds(
-    codebook: Codebook,
     codes: NDArray[np.int32],
     k: NDArray[np.int32],
     released: ReleasedCells,
@@ -98,22 +112,21 @@ def crowds(
     classes: Classes | None = None,
     components: Components | None = None,
 ) -> Crowds:
-    """Count compatible and matchable rows of every record, exactly.
+    """Count the compatible and the matchable rows of every record, exactly.
 
     Parameters
     ----------
-    codebook : Codebook
     codes : int32 (attributes, n)
         Levels of the source records.
     k : int32 (n,)
     released : ReleasedCells
     seat : int64 (n,) or None
-        Row of each record: a perfect matching in which every record fits its row. None where there is none; then no row
-        is matchable.
+        Row of each record: a perfect matching in which every record fits its row. None if there is
+        no such matching; then no row is matchable.
     classes : Classes, optional
-        Those of these records and rows, where they were merged already.
+        Classes of these records and rows, if they are known already.
     components : Components, optional
-        Theirs, where they were found already; `seat` is not looked at.
+        Components of these classes, if they are known already; then `seat` is not used.
 
     Returns
     -------
@@ -122,18 +135,18 @@ def crowds(
 
     Notes
     -----
-    Arcs are never stored: a bitmap over rows for each level answers "which rows does v fit" by one intersection, so memory
-    is O(levels * rows / 8) and time O(records * attributes * rows / 64).
+    Arcs are never stored: a bitmap over rows for each level finds the rows that v fits by one
+    intersection. Memory O(levels * rows / 8), time O(records * attributes * rows / 64).
     """
-    merged = Classes.of(codebook, codes, released) if classes is None else classes
-    found = components_of(codebook, released, merged, seat) if components is None else components
+    merged = Classes.of(codes, released) if classes is None else classes
+    parts = components_of(released, merged, seat) if components is None else components
     compatible, matchable = np.empty((2, merged.level.shape[1]), dtype=np.int64)
     count_rows(
         merged.level_index,
         merged.bitmap,
         merged.rows_in,
-        found.row,
-        found.record,
+        parts.row,
+        parts.record,
         compatible,
         matchable,
     )
@@ -141,58 +154,60 @@ def crowds(
 
 
 def components_of(
-    codebook: Codebook, released: ReleasedCells, classes: Classes, seat: NDArray[np.int64] | None
+    released: ReleasedCells, classes: Classes, seat: NDArray[np.int64] | None
 ) -> Components:
-    """Number the strongly connected components of: record -> rows it fits, row -> record that sits in it.
+    """Number the strongly connected components.
+
+    Arcs lead from a record to each row it fits, and from a row to each record that sits in it.
 
     Parameters
     ----------
-    codebook : Codebook
     released : ReleasedCells
     classes : Classes
-        Of records and rows.
+        Classes of records and rows.
     seat : int64 (n,) or None
-        As for `crowds`; without one no component holds both a record and a row.
+        As for `crowds`. Without it, no component holds both a record and a row.
 
     Notes
     -----
-    A pair (v, row) lies in some perfect matching iff both lie in one component (docs/theory.md, 5). Equal records and
-    equal rows are merged.
+    A pair (v, row) lies in some perfect matching iff both lie in one component (docs/theory.md, 5).
+    Equal records and identical rows are merged.
     """
     level, cell = classes.level, classes.cell
     record = np.full(level.shape[1], -1, dtype=np.int64)
     row = np.full(cell.shape[1], -2, dtype=np.int64)
-    if seat is not None:
-        row[:] = -1
-        taken = classes.row_class[seat]
-        seats_start, seats = _lists(classes.record_class, taken, level.shape[1])
-        seated_start, seated = _lists(taken, classes.record_class, cell.shape[1])
-        order = np.empty(level.shape[1], dtype=np.int64)
-        finish_order(classes.level_index, classes.bitmap, seated_start, seated, order)
-        holds = [
-            np.arange(a.levels)[:, None] == code
-            for a, code in zip(codebook.attributes, level, strict=True)
-        ]
-        cell_index, allowed_start, allowed = _allowed(codebook, released, cell)
-        components(
-            order,
-            bitmap(holds),
-            cell_index,
-            allowed_start,
-            allowed,
-            seats_start,
-            seats,
-            record,
-            row,
-        )
+    if seat is None:
+        return Components(record, row)
+    row[:] = -1
+    taken = classes.row_class[seat]
+    seats_start, seats = _lists(classes.record_class, taken, level.shape[1])
+    seated_start, seated = _lists(taken, classes.record_class, cell.shape[1])
+    order = np.empty(level.shape[1], dtype=np.int64)
+    finish_order(classes.level_index, classes.bitmap, seated_start, seated, order)
+    holds = [
+        np.arange(count)[:, None] == code
+        for count, code in zip(released.level_counts, level, strict=True)
+    ]
+    cell_index, allowed_start, allowed = _allowed(released, cell)
+    components(
+        order,
+        bitmap(holds),
+        cell_index,
+        allowed_start,
+        allowed,
+        seats_start,
+        seats,
+        record,
+        row,
+    )
     return Components(record, row)
 
 
 def records_per_row(classes: Classes) -> NDArray[np.int64]:
-    """How many records fit each released row, int64 (rows,): the crowd as its row sees it."""
-    found = np.zeros((get_num_threads(), classes.cell.shape[1]), dtype=np.int64)
-    count_records(classes.level_index, classes.bitmap, classes.records_in, found)
-    total: NDArray[np.int64] = found.sum(axis=0)
+    """Count the records that fit each released row, int64 (rows,)."""
+    counts = np.zeros((get_num_threads(), classes.cell.shape[1]), dtype=np.int64)
+    count_records(classes.level_index, classes.bitmap, classes.records_in, counts)
+    total: NDArray[np.int64] = counts.sum(axis=0)
     return total[classes.row_class]
 
 
@@ -205,13 +220,13 @@ def _lists(
 
 
 def _allowed(
-    codebook: Codebook, released: ReleasedCells, cell: NDArray[np.int32]
+    released: ReleasedCells, cell: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Cells numbered over all attributes, and the levels each allows; an empty list stands for all levels."""
+    """Number the cells over all attributes and list the levels of each; an empty list means all."""
     shift = np.cumsum([0] + [len(levels) for levels in released.levels])
     lists = [
         np.flatnonzero(row) + offset if not row.all() else np.empty(0, dtype=np.int64)
-        for levels, offset in zip(released.levels, codebook.level_offsets[:-1], strict=True)
+        for levels, offset in zip(released.levels, released.level_offsets, strict=True)
         for row in levels
     ]
     start = np.concatenate([[0], np.cumsum([len(entry) for entry in lists], dtype=np.int64)])

@@ -1,4 +1,4 @@
-"""Who fits which row, and which pairs lie in a perfect matching. Used by the judges alone."""
+"""Which record fits which row, and which pairs lie in a perfect matching. Auditors only."""
 
 import numpy as np
 from numba import prange
@@ -8,7 +8,7 @@ from anon_core.jit.kernel import kernel, parallel_kernel
 
 @kernel
 def and_into(words, bitmap, levels, levels_count):
-    """words &= union of the bitmaps of the given levels; no level given means all of them."""
+    """words &= union of the bitmaps of the given levels; an empty list means all levels."""
     if levels_count == 0:
         return
     if levels_count == 1:
@@ -25,7 +25,7 @@ def and_into(words, bitmap, levels, levels_count):
 
 @kernel
 def rows_of(record, level, bitmap, words):
-    """words = the rows that a record fits: those that allow its level in every attribute."""
+    """words = the rows that a record fits: they allow its level in every attribute."""
     words[:] = bitmap[level[0, record]]
     for a in range(1, level.shape[0]):
         source = bitmap[level[a, record]]
@@ -36,7 +36,7 @@ def rows_of(record, level, bitmap, words):
 @parallel_kernel
 def count_rows(level, bitmap, rows_in, component, record_component, compatible, matchable):
     # level (attributes, records) indexes bitmap (levels, words); rows_in, component by row class
-    """For each record class: rows it fits, and those of them in its own strongly connected component."""
+    """Count, for each record class, the rows it fits, and those of them in its own component."""
     for record in prange(level.shape[1]):
         words = np.empty(bitmap.shape[1], dtype=np.uint64)
         rows_of(record, level, bitmap, words)
@@ -55,8 +55,8 @@ def count_rows(level, bitmap, rows_in, component, record_component, compatible, 
 
 @parallel_kernel
 def count_records(level, bitmap, records_in, found):
-    # found (parts, row classes): zeros, filled; each part is one thread's own
-    """For each row class: records that fit it, as a sum over the parts."""
+    # found (parts, row classes): zeros, filled; one thread writes one part
+    """Count, for each row class, the records that fit it, as a sum over the parts."""
     parts = found.shape[0]
     for part in prange(parts):
         words = np.empty(bitmap.shape[1], dtype=np.uint64)
@@ -91,10 +91,10 @@ def lowest_bit(word):
 
 @kernel
 def finish_order(level, bitmap, seated_start, seated, order):
-    """First pass of Kosaraju: record classes in the order in which a depth-first search leaves them.
+    """First pass of Kosaraju: order record classes as a depth-first search leaves them.
 
-    Arcs: record class -> row classes it fits (bitmap) -> record classes seated there (seated). Rows are visited once, so
-    each record's scan only ever moves forward.
+    Arcs: record class -> row classes it fits (bitmap) -> record classes seated there (seated). Each
+    row is visited once, so the scan of a record only moves forward.
     """
     records, words = level.shape[1], bitmap.shape[1]
     fresh = np.full(words, ~np.uint64(0), dtype=np.uint64)  # rows not visited yet
@@ -161,11 +161,13 @@ def components(
     record_component,
     component,
 ):
-    # cell (attributes, rows) indexes allowed_start; record_component, component: -1 everywhere, filled
+    # cell (attributes, rows) indexes allowed_start
+    # record_component, component: -1 everywhere, filled
     """Second pass of Kosaraju on reversed arcs: number the strongly connected components.
 
-    Reversed arcs: record class -> row classes in which it sits (seats) -> record classes that fit them: the intersection
-    over attributes of the unions of record_bitmap over the row's allowed levels.
+    Reversed arcs: record class -> row classes in which it sits (seats) -> record classes that fit
+    them. These are the intersection over attributes of the unions of record_bitmap over the levels
+    that the row allows.
     """
     words = record_bitmap.shape[1]
     one = np.uint64(1)

@@ -1,4 +1,4 @@
-"""What the rows that a record fits say of one sensitive attribute. Used by the judges alone."""
+"""What the rows that a record fits tell about one sensitive attribute. Auditors only."""
 
 import numpy as np
 from numba import prange
@@ -11,11 +11,13 @@ from anon_core.measures.table.crowds_kernels import lowest_bit, rows_of
 def weigh_crowds(
     level, bitmap, start, value, number, below, ordered, distinct, effective, distance, odds
 ):
-    # level, bitmap: as in judge; start (row classes + 1,) into value, number: how often a class of rows holds each value
+    # level, bitmap: `level_index`, `bitmap` of Classes
+    # start (row classes + 1,) into value, number: how often a class of rows holds each value
     # below (values + 1,): rows with a lesser value; odds (parts, longest l - 1): zeros, filled
-    """For each record class: distinct values of its crowd, their effective number, their distance from the whole table.
+    """Measure the crowd of each record class: distinct values, their effective number, distance.
 
-    odds[:, l - 2] is the greatest quotient of a crowd's commonest value by all from the l-th commonest on.
+    odds[:, l - 2] is the greatest quotient, over crowds, of the commonest value's count by the
+    counts of all from the l-th commonest value on.
     """
     parts = odds.shape[0]
     for part in prange(parts):
@@ -49,7 +51,7 @@ def weigh_crowds(
 
 @kernel
 def effective_number(counts):
-    """exp of the entropy of values that occur so often; 0 of none."""
+    """exp of the entropy of values with these counts; 0 without values."""
     size, surprise = counts.sum(), 0.0
     for count in counts:
         surprise += count * np.log(count)
@@ -59,7 +61,7 @@ def effective_number(counts):
 @kernel
 def weigh_odds(counts, odds):
     # counts: ascending
-    """odds[l - 2] = the greater of itself and r_1 / (r_l + ... + r_m)."""
+    """Raise odds[l - 2] to r_1 / (r_l + ... + r_m) where that is greater."""
     if len(counts) == 0:
         odds[:] = np.inf
         return
@@ -73,7 +75,7 @@ def weigh_odds(counts, odds):
 
 @kernel
 def replaced(values, counts, below):
-    """Earth mover's distance from the whole table where all values are equally far apart: 0 .. 1."""
+    """Earth mover's distance from the whole table, 0 .. 1; all values are equally far apart."""
     size, rows = counts.sum(), below[-1]
     excess = 0
     for place in range(len(values)):
@@ -84,9 +86,9 @@ def replaced(values, counts, below):
 
 @kernel
 def moved(values, counts, below):
-    """The same where values are as far apart as their ranks: sum over ranks of |share up to here - that of the table|.
+    """Earth mover's distance from the whole table, 0 .. 1; values are as far apart as their ranks.
 
-    Between two values of the crowd its share stands still and that of the table grows: the terms change sign once.
+    It is the sum over ranks of |share of the crowd up to the rank - share of the table|.
     """
     size, rows = counts.sum(), below[-1]
     if size == 0 or len(below) <= 2:

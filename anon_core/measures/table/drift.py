@@ -1,4 +1,4 @@
-"""How far a column has moved since an earlier table: categories that come and go, shares that change."""
+"""How a column has changed since an earlier table: new and lost categories, shifted shares."""
 
 import math
 from collections import Counter
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.tables.records import Kind
+from anon_core.specs.columns import Kind
 
 COUNTED = ("numeric", "date")
 PERCENTILES = np.arange(1, 100) / 100
@@ -18,7 +18,7 @@ RARELY = 0.001
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    """What is remembered of a column, for later tables to be compared with.
+    """What is stored of a column, to compare later tables with.
 
     Attributes
     ----------
@@ -29,8 +29,8 @@ class Profile:
     steps : sequence of str or of float
         The categories, or the distinct percentiles of the numbers, increasing.
     counts : sequence of int
-        Records of each category, 0 of one that is only known from before; of numbers, for each step the records below it
-        and those up to it.
+        Of categories: the records of each; 0 if only an earlier table had it. Of numbers: for each
+        step, the records below it and those up to it.
     """
 
     kind: Kind
@@ -47,12 +47,13 @@ class Drift:
     Attributes
     ----------
     new, gone : int
-        Categories of the later table that were not known, and those that only the earlier one had.
+        Categories that only the later table has, and those that only the earlier one had.
     new_records, gone_records : int
-        Records of the later table that hold new ones, and of the earlier one that held those which are gone.
+        Records of the later table with new categories, and of the earlier one with lost ones.
     shift : float
-        The greatest change in the share of records that hold one category, or a number below or up to a percentile of the
-        earlier table. Missing is a category here, and lies below all numbers.
+        The greatest change in the share of records that hold one category, or a number below or up
+        to a percentile of the earlier table. Missing counts as a category, and as a number below
+        all others.
     """
 
     new: int = 0
@@ -63,13 +64,13 @@ class Drift:
 
 
 def profile(kind: Kind, values: NDArray[Any]) -> Profile:
-    """Remember a column.
+    """Summarize a column.
 
     Parameters
     ----------
     kind : {"numeric", "date", "categorical", "binary"}
     values : float64 or object (n,)
-        As for `encoding.fit`: nan or None where a value is missing.
+        nan or None where a value is missing.
     """
     if kind in COUNTED:
         present = np.sort(values[~np.isnan(values)])
@@ -92,12 +93,13 @@ def profile(kind: Kind, values: NDArray[Any]) -> Profile:
 
 
 def drift(before: Profile, values: NDArray[Any]) -> Drift:
-    """Compare a column with what is remembered of an earlier one of the same kind.
+    """Compare a column with the profile of an earlier one of the same kind.
 
     Notes
     -----
-    The shift of numbers is the Kolmogorov-Smirnov distance, taken on both sides of each percentile: a group's edge that is
-    a quantile has moved past no larger share of the records, to within the percent that lies between two percentiles.
+    The shift of numbers is the Kolmogorov-Smirnov distance on both sides of each percentile. A
+    group's edge that is a quantile has moved past at most this share of the records, plus the
+    percent between two percentiles.
     """
     now = profile(before.kind, values)
     if before.kind in COUNTED:
@@ -124,17 +126,20 @@ def drift(before: Profile, values: NDArray[Any]) -> Drift:
 
 
 def by_chance(n: int, m: int) -> float:
-    """The shift that two random tables of n and m records from one population pass once in a thousand times.
+    """The shift that two random tables of one population exceed once in a thousand times.
+
+    The tables have n and m records.
 
     Notes
     -----
-    The two-sample Kolmogorov-Smirnov test's bound for large tables; for categories and ties it is on the safe side.
+    The bound of the two-sample Kolmogorov-Smirnov test for large tables. It is conservative for
+    categories and ties.
     """
     return math.sqrt(-math.log(RARELY / 2) / 2 * (1 / n + 1 / m))
 
 
 def knowing(table: Profile, earlier: Profile) -> Profile:
-    """The same with the categories of a still earlier table, which are not new when they come back."""
+    """Add the categories of a still earlier table, so that they are not new when they return."""
     if table.kind in COUNTED or table.kind != earlier.kind:
         return table
     names = [name for name in earlier.steps if name not in set(table.steps)]
@@ -142,7 +147,7 @@ def knowing(table: Profile, earlier: Profile) -> Profile:
 
 
 def _around(steps: Sequence[float], ordered: NDArray[np.float64]) -> list[int]:
-    """For each step how many numbers lie below it and how many do not lie above it."""
+    """Count, for each step, the numbers below it and those up to it."""
     counts = [
         np.searchsorted(ordered, np.array(steps, dtype=np.float64), side=side)
         for side in ("left", "right")
@@ -151,5 +156,5 @@ def _around(steps: Sequence[float], ordered: NDArray[np.float64]) -> list[int]:
 
 
 def _shift(n: int, earlier: Sequence[int], m: int, later: Sequence[int]) -> float:
-    """The greatest difference of two shares, exact up to the division."""
+    """The greatest difference of two shares, exact but for one division."""
     return max(abs(a * m - b * n) for a, b in zip(earlier, later, strict=True)) / (n * m)

@@ -1,4 +1,4 @@
-"""Attack (d): releases that show the same people, laid side by side."""
+"""Attack (d): compare releases that show the same people."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,12 +7,11 @@ import numpy as np
 from numba import get_num_threads
 from numpy.typing import NDArray
 
-from anon_core.measures.table.classes import Classes
+from anon_core.measures.table.classes import Classes, distinct_columns
 from anon_core.measures.table.crowds_kernels import count_rows
 from anon_core.measures.table.intersection_kernels import keep_agreeing, list_crowds
-from anon_core.tables.encoding import distinct_columns
 
-AT_ONCE = 2**22  # listed values of persons that are judged together
+AT_ONCE = 2**22  # values listed at a time
 
 
 @dataclass(frozen=True)
@@ -22,9 +21,9 @@ class Shown:
     Attributes
     ----------
     classes : Classes
-        Of its source records, coded for it, and its rows.
+        Classes of its source records, as encoded for it, and of its rows.
     carried : mapping of str to int64 (rows,)
-        Sensitive and kept columns; one number means one value, in all releases.
+        Sensitive and kept columns; a number means the same value in all releases.
     """
 
     classes: Classes
@@ -32,26 +31,28 @@ class Shown:
 
 
 def crowds_left(releases: Sequence[Shown], record: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Count the rows that an attacker cannot exclude who knows in which of the releases a person is.
+    """Count the rows of a person that an attacker cannot exclude.
+
+    The attacker knows in which of the releases the person is.
 
     Parameters
     ----------
     releases : sequence of Shown
     record : int64 (releases, persons)
-        Record of each person in each release, -1 where there is none.
+        Record of each person in each release; -1: none.
 
     Returns
     -------
     int64 (releases, persons)
-        Rows left of each person's crowd, -1 where the person is not in the release.
+        Rows left of each person's crowd; -1 if the person is not in the release.
 
     Notes
     -----
-    The attacker knows a person's quasi-identifiers as coded for each release. A row of release A stays in the crowd iff
-    the person fits it and every other release B that shows the person has a row that stays and agrees with it in all
-    columns that both A and B carry: rows are excluded over and over until no further row goes. Where all releases carry
-    the same columns, or the shared columns form no cycle, this is the joint condition: one row a release, all of which
-    agree.
+    The attacker knows a person's quasi-identifiers as encoded for each release. A row of release A
+    stays in the crowd iff the person fits it and every other release B that shows the person has a
+    row that stays and agrees with it in all columns that both A and B carry. Rows are excluded
+    until no further row goes. If all releases carry the same columns, or the shared columns form no
+    cycle, this is the joint condition: one row per release, and all of them agree.
     """
     merged = [
         np.where(of >= 0, shown.classes.record_class[of], -1)
@@ -109,7 +110,7 @@ def crowds_left(releases: Sequence[Shown], record: NDArray[np.int64]) -> NDArray
 def _values(
     carried: Mapping[str, NDArray[np.int64]], rows: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Number what each row carries in all columns together, and a row of each number."""
+    """Number the carried values of each row, all columns together; return a row of each number."""
     columns = [carried[name] for name in sorted(carried)]
     return distinct_columns(np.stack([*columns, np.zeros(rows, dtype=np.int64)]))
 
@@ -117,7 +118,7 @@ def _values(
 def _links(
     releases: Sequence[Shown], values: Sequence[tuple[NDArray[np.int64], NDArray[np.int64]]]
 ) -> NDArray[np.int32]:
-    """For each release, and each value of each other one: its number in the columns that both carry."""
+    """Number the values of each release within the columns that it shares with another one."""
     offsets = np.cumsum([0] + [len(which) for _, which in values])
     link = np.zeros((len(releases), int(offsets[-1])), dtype=np.int32)
     for one in range(len(releases)):
@@ -141,7 +142,7 @@ def _links(
 def _rows(
     classes: Classes, value: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Values that each class of rows carries, as (start (row classes + 1,), values, how many rows)."""
+    """Values of each class of rows, as (start (row classes + 1,), values, how many rows)."""
     pairs, number = np.unique(np.stack([classes.row_class, value]), axis=1, return_counts=True)
     start = np.searchsorted(pairs[0], np.arange(classes.cell.shape[1] + 1))
     return start, np.ascontiguousarray(pairs[1]), number
@@ -150,7 +151,7 @@ def _rows(
 def _sizes(
     classes: Classes, start: NDArray[np.int64], record: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """How many values the crowd of each class of records has listed, 0 for persons who are not there."""
+    """Number of values listed for the crowd of each person; 0 if the person is not there."""
     records = classes.level.shape[1]
     found, unused = np.empty((2, records), dtype=np.int64)
     nowhere = np.zeros(classes.cell.shape[1], dtype=np.int64)
@@ -167,7 +168,7 @@ def _sizes(
 
 
 def _portions(sizes: NDArray[np.int64]) -> Iterator[slice]:
-    """Cut the persons into portions whose lists stay small; one person's are never cut."""
+    """Cut the persons into portions with short lists; the list of one person is never cut."""
     ends = np.cumsum(sizes.sum(axis=0))
     at = 0
     while at < len(ends):

@@ -1,4 +1,4 @@
-"""What is left of a person's crowd when releases that show the person are laid side by side. Used by the judges alone."""
+"""Rows left of a person's crowd when releases that show the person are compared. Auditors only."""
 
 import numpy as np
 from numba import prange
@@ -9,9 +9,14 @@ from anon_core.measures.table.crowds_kernels import lowest_bit, rows_of
 
 @parallel_kernel
 def list_crowds(level, bitmap, start, value, number, record, begin, listed, count):
-    # level, bitmap: as in judge; start (row classes + 1,) into value, number: how often a class of rows carries each value
-    # record (persons,): class, -1 where the person is not in the release; begin (persons,) into listed, count: filled
-    """List the values that the rows of each person's crowd carry, and how many rows carry them; a value may be listed twice."""
+    # level, bitmap: `level_index`, `bitmap` of Classes
+    # start (row classes + 1,) into value, number: how often a class of rows carries each value
+    # record (persons,): class, -1 if the person is not in the release
+    # begin (persons,) into listed, count: filled
+    """List the values that the rows of each person's crowd carry, and how many rows carry each.
+
+    A value may be listed twice.
+    """
     for person in prange(len(record)):
         if record[person] < 0:
             continue
@@ -32,10 +37,12 @@ def list_crowds(level, bitmap, start, value, number, record, begin, listed, coun
 @parallel_kernel
 def keep_agreeing(begin, present, listed, count, link, links, parts, crowd):
     # begin (releases, persons + 1) into listed, count; present, crowd (releases, persons)
-    # link (releases, values): what a value shows in the columns that its own release and another one carry, below `links`
-    """Exclude rows that agree with no row left in another release, over and over; crowd = the rows that are left.
+    # link (releases, values): what a value shows in the columns that its own release and another
+    # one carry, below `links`
+    """Exclude rows that agree with no row left in another release, until no further row goes.
 
-    Two rows agree where the columns that both releases carry do. `count` is set to 0 where rows are excluded.
+    `crowd` gets the number of rows left. Two rows agree if all columns that both releases carry
+    agree. `count` is set to 0 for excluded rows.
     """
     releases, persons = present.shape
     for part in prange(parts):

@@ -1,4 +1,4 @@
-"""What is left to read in a release."""
+"""How much information a release keeps."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.measures.table.classes import ReleasedCells
-from anon_core.tables.records import Codebook
 
 
 @dataclass(frozen=True)
@@ -38,21 +37,29 @@ class Utility:
         return float(self.ncp.mean())
 
 
-def utility(codebook: Codebook, released: ReleasedCells) -> Utility:
-    """Measure released cells; an unreadable cell counts as fully hidden.
+def utility(ordinal: NDArray[np.bool_], released: ReleasedCells) -> Utility:
+    """Measure released cells; a cell that cannot be read counts as fully masked.
+
+    Parameters
+    ----------
+    ordinal : bool (attributes,)
+        Whether masked cells are intervals instead of value sets.
+    released : ReleasedCells
 
     References
     ----------
-    Liang and Samavi, Optimization-based k-Anonymity Algorithms (NCP, GCP); Khan et al., Definition III.2.
+    Liang and Samavi, Optimization-based k-Anonymity Algorithms (NCP, GCP); Khan et al.,
+    Definition III.2.
     """
-    levels = np.array([a.levels for a in codebook.attributes])[:, None]
+    levels = released.level_counts[:, None]
     sizes = released.sizes()
     sizes = np.where(sizes == 0, levels, sizes)
-    # A value set of s one-hot levels hides s bits; an interval of s levels hides s - 1 thermometer bits.
-    hidden = np.where(sizes == 1, 0, sizes - codebook.ordinal[:, None])
+    # A value set of s levels hides s bits; an interval of s levels hides s - 1 thermometer bits.
+    hidden = np.where(sizes == 1, 0, sizes - ordinal[:, None])
+    features = int((levels[:, 0] - ordinal).sum())
     return Utility(
-        suppression=1 - float(hidden.sum()) / (released.rows * codebook.features),
+        suppression=1 - float(hidden.sum()) / (released.rows * features),
         exact=(sizes == 1).mean(axis=1),
-        # Whole numbers are summed, so that the order of the rows decides no digit.
+        # The sum is over whole numbers, so the order of the rows changes no digit.
         ncp=(sizes - 1).mean(axis=1) / np.maximum(1, levels[:, 0] - 1),
     )

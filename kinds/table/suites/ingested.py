@@ -6,7 +6,7 @@ import great_expectations as gx
 import great_expectations.expectations as gxe
 from great_expectations.expectations.expectation import Expectation
 
-from anon_core.tables.records import ColumnSpec
+from anon_core.specs.columns import ColumnSpec
 from validations.expectations import ExpectColumnNumbersToBeFinite
 
 

@@ -4,10 +4,11 @@ The frame holds `key`, per attribute the number of levels that each released cel
 demanded, the sizes of its crowds, and whether its cells are true.
 """
 
+from collections.abc import Mapping
+
 import great_expectations as gx
 import great_expectations.expectations as gxe
 
-from anon_core.tables.records import Codebook
 from validations.expectations import (
     ExpectColumnCellsToAllowALevel,
     ExpectCrowdsToMeetDemands,
@@ -24,8 +25,11 @@ KEY, DEMANDED, COMPATIBLE, MATCHABLE, TRUTHFUL = (
 )
 
 
-def suite(codebook: Codebook, records: int) -> gx.ExpectationSuite:
-    """Expect random keys, readable and truthful cells, and crowds as large as they were demanded."""
+def suite(levels: Mapping[str, int], records: int) -> gx.ExpectationSuite:
+    """Expect random keys, readable and truthful cells, and crowds as large as demanded.
+
+    `levels` is the number of levels of each quasi-identifier.
+    """
     keys = [
         gxe.ExpectColumnValuesToNotBeNull(column=KEY, description="Every row has a key."),
         gxe.ExpectColumnValuesToBeUnique(column=KEY, description="No key occurs twice."),
@@ -48,7 +52,7 @@ def suite(codebook: Codebook, records: int) -> gx.ExpectationSuite:
         ExpectRowsToBeTruthful(column=TRUTHFUL),
     ]
     cells = [
-        ExpectColumnCellsToAllowALevel(column=CELL + a.name, levels=a.levels)
-        for a in codebook.attributes
+        ExpectColumnCellsToAllowALevel(column=CELL + name, levels=number)
+        for name, number in levels.items()
     ]
     return gx.ExpectationSuite(name="released", expectations=[*keys, *rows, *cells])

@@ -11,8 +11,8 @@ from anon_core.anonymizers.adaptive.adaptive import agreement
 from anon_core.anonymizers.adaptive.showing_kernels import count_partners, price_features
 from anon_core.search.dissimilarity import Dissimilarity
 from anon_core.search.nearest import level_tree
+from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
-from anon_core.tables.records import ColumnSpec
 from tests.strategies import EPSILONS, tables
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from anon_core.errors import InputError
+from anon_core.measures.table.cells import read_cells
 from anon_core.tables import encoding
 from anon_core.tables.encoding import (
     MISSING,
@@ -411,7 +412,7 @@ def test_a_value_that_reads_like_missing_is_another_level():
     table = encode_one(spec, texts(MISSING, None))
     cells = encoding.write_cells(table, np.zeros_like(table.bits))["a"].tolist()
     assert cells == ["\\" + MISSING, MISSING]
-    _, levels = encoding.read_cells(table.codebook.attributes[0], cells)
+    _, levels = read_cells(table.codebook.attributes[0], cells)
     assert levels.tolist() == [[False, True], [True, False]]
 
 
@@ -436,7 +437,7 @@ def test_cells_say_exactly_what_the_bits_show(pair):
     flags = unpacked(hidden, table.codebook.features)
     for index, attribute in enumerate(table.codebook.attributes):
         start, stop = table.codebook.bit_offsets[index : index + 2]
-        cell, levels = encoding.read_cells(attribute, cells[attribute.name].tolist())
+        cell, levels = read_cells(attribute, cells[attribute.name].tolist())
         for record in range(table.records):
             code = int(table.codes[index, record])
             allowed = np.flatnonzero(levels[cell[record]]).tolist()
@@ -455,7 +456,7 @@ def test_cells_survive_a_csv_file(pair):
     for attribute, written, read in zip(
         table.codebook.attributes, cells.values(), again, strict=True
     ):
-        before, after = (encoding.read_cells(attribute, list(part)) for part in (written, read))
+        before, after = (read_cells(attribute, list(part)) for part in (written, read))
         assert (before[1][before[0]] == after[1][after[0]]).all()
     assert all(
         "" not in column.tolist() for column in cells.values()
@@ -484,7 +485,7 @@ def test_different_sets_have_different_cells(attribute):
             allowed = tuple(meaning(attribute, code, np.array(pattern)))
             assert seen.setdefault(text, allowed) == allowed
     texts_, sets = zip(*seen.items(), strict=True)
-    cell, levels = encoding.read_cells(attribute, list(texts_))
+    cell, levels = read_cells(attribute, list(texts_))
     for row, allowed in zip(cell, sets, strict=True):
         assert np.flatnonzero(levels[row]).tolist() == list(allowed)
 
@@ -536,7 +537,7 @@ def test_cells_by_hand():
 )
 def test_cells_that_no_one_wrote_allow_nothing(text):
     attribute = Attribute(name="c", kind="categorical", encoding="one-hot", labels=("a", "b", "c"))
-    _, levels = encoding.read_cells(attribute, [text])
+    _, levels = read_cells(attribute, [text])
     assert levels.tolist() == [[False, False, False]]
 
 
@@ -546,21 +547,21 @@ def test_cells_that_no_one_wrote_allow_nothing(text):
 )
 def test_intervals_that_no_one_wrote_allow_nothing(text):
     attribute = Attribute(name="c", kind="categorical", encoding="ordinal", labels=("a", "b", "c"))
-    _, levels = encoding.read_cells(attribute, [text])
+    _, levels = read_cells(attribute, [text])
     assert levels.tolist() == [[False, False, False]]
 
 
 @settings(max_examples=200, deadline=None)
 @given(attributes(), st.lists(st.one_of(HOSTILE, st.none()), max_size=5))
 def test_any_text_is_read_without_an_error(attribute, cells):
-    cell, levels = encoding.read_cells(attribute, cells)
+    cell, levels = read_cells(attribute, cells)
     assert cell.shape == (len(cells),)
     assert levels.shape == (len(set(cells)), attribute.levels)
 
 
 def test_repeated_cells_are_read_once():
     attribute = Attribute(name="c", kind="categorical", encoding="one-hot", labels=("a", "b"))
-    cell, levels = encoding.read_cells(attribute, ["b", "*", "b"])
+    cell, levels = read_cells(attribute, ["b", "*", "b"])
     assert cell.tolist() == [0, 1, 0]
     assert levels.tolist() == [[False, True], [True, True]]
 

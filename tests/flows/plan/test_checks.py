@@ -79,7 +79,7 @@ def test_the_manifest_says_what_a_slow_judge_counts(server, tmp_path, formats):
         "diagnosis": slow(folder, source, "diagnosis", ordered=False),
         "note": slow(folder, source, "note", ordered=True),
     }
-    assert audit_release(folder, order.plan).holds
+    assert audit_release(folder, order.plan).passed
 
 
 def test_people_whom_nobody_equals_are_counted(server, tmp_path):
@@ -147,7 +147,7 @@ def test_what_falls_short_is_refused_and_easing_the_check_recomputes_nothing(
     ):
         order.release()
     found = audit_release(folder, order.plan)
-    assert [finding.guarantee for finding in found.findings if not finding.holds] == [
+    assert [finding.guarantee for finding in found.findings if not finding.passed] == [
         "checks of the plan"
     ]
     assert data_bytes(folder) == files
@@ -175,7 +175,7 @@ def test_what_a_release_reaches_is_not_refused(server, tmp_path):
     assert told["distinct"] >= 2
     assert order.release() == folder
     found = audit_release(folder, order.plan)
-    assert found.holds
+    assert found.passed
     assert found.findings[-1].guarantee == "checks of the plan"
     shutil.rmtree(folder)
     assert order.release() == folder
@@ -192,7 +192,7 @@ def test_rows_that_the_plan_leaves_out_are_counted(server, tmp_path):
         order.release()
     order.write(checks={"max_row_loss": missing / 90})
     assert manifest(order.release())["protection"]["rows_left_out"] == missing
-    assert audit_release(order.folder_of_v1, order.plan).holds
+    assert audit_release(order.folder_of_v1, order.plan).passed
 
 
 def test_the_page_in_the_vault_says_what_was_refused_and_then_what_was_published(server, tmp_path):

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anon_core.tables.demands import Demand
-from anon_core.tables.records import ColumnSpec
+from anon_core.specs.columns import ColumnSpec
+from anon_core.specs.demands import Demand
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.table.columns import Column
 from kinds.table.floors import Close, Diverse, TableFloors

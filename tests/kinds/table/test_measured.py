@@ -5,7 +5,7 @@ from datetime import date
 import polars as pl
 import pytest
 
-from kinds.table.measured import _ranks
+from kinds.table.judge.measured import _ranks
 
 TEXTS = ["9", "10", None, "-1", "10"]
 

@@ -18,8 +18,8 @@ from anon_core.anonymizers import Adaptive
 from anon_core.errors import InputError
 from anon_core.tables.encoding import write_cells
 from flows.plan.plan import PlanError, ReleasePlan
-from kinds.table.read import read_order
 from kinds.table.encode import encoded
+from kinds.table.read import read_order
 from kinds.table.starter import demo_plan, starter
 from tasks.source.reading import Reading
 from tasks.source.sources import header

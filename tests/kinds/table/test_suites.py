@@ -125,7 +125,7 @@ class TestBinarized:
 class TestReleased:
     @pytest.fixture
     def failures(self, codebook: Codebook) -> Any:
-        suite = released.suite(codebook, 6)
+        suite = released.suite({"k": 3, "age": 4}, 6)
         return lambda columns: {str(failure) for failure in run(suite, columns).failures}
 
     def test_sound(self, failures: Any, release: Columns) -> None:

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from anon_core.errors import InputError
-from anon_core.tables.demands import Demand
-from anon_core.tables.records import ColumnSpec
+from anon_core.specs.columns import ColumnSpec
+from anon_core.specs.demands import Demand
 from kinds.table.columns import Column, arrays
 from kinds.table.encode import encoded
 from tasks.source.sources import Source

@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from anon_core.errors import InputError
-from anon_core.tables.demands import Demand
-from anon_core.tables.records import ColumnSpec
+from anon_core.specs.columns import ColumnSpec
+from anon_core.specs.demands import Demand
 from kinds.table import read as kind
 from kinds.table.columns import Column, arrays
 from kinds.table.encode import encoded

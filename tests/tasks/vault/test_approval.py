@@ -11,11 +11,27 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from tasks.vault import approval as module
-from tasks.vault.approval import PAGE, RECORD, Approval, Decision, DecisionError, Question, Request, page_sha256, stating, worded
+from tasks.vault.approval import (
+    PAGE,
+    RECORD,
+    Approval,
+    Decision,
+    DecisionError,
+    Question,
+    Request,
+    page_sha256,
+    stating,
+    worded,
+)
 from tasks.vault.storage import Vault, file_sha256, write_json
 
 GIVEN = timedelta(hours=1)
-MANIFEST = {"name": "people", "version": "v1", "created": "then", "privacy": {"records": 9, "k_min": 2}}
+MANIFEST = {
+    "name": "people",
+    "version": "v1",
+    "created": "then",
+    "privacy": {"records": 9, "k_min": 2},
+}
 
 
 @pytest.fixture
@@ -37,7 +53,9 @@ def run(tmp_path):
 
 
 def question(**changes):
-    return replace(Question({"data.parquet": "a" * 64}, "/releases/people", "b" * 64, MANIFEST), **changes)
+    return replace(
+        Question({"data.parquet": "a" * 64}, "/releases/people", "b" * 64, MANIFEST), **changes
+    )
 
 
 def asked(run, about=None):
@@ -103,7 +121,9 @@ def came_of(found):
 
 ACTS = {
     "ask": lambda run, clock: came_of(asked(run).require()),
-    "ask something else": lambda run, clock: came_of(asked(run, question(verdict="c" * 64)).require()),
+    "ask something else": lambda run, clock: came_of(
+        asked(run, question(verdict="c" * 64)).require()
+    ),
     "approve": lambda run, clock: Approval.of(run).decide(decision()) and "done",
     "reject": lambda run, clock: Approval.of(run).decide(decision(approved=False)) and "done",
     "reopen": lambda run, clock: Approval.of(run).reopen() and "done",
@@ -130,7 +150,9 @@ def test_every_course_of_four_acts_goes_as_it_should(run, clock, monkeypatch):
             assert found == wanted, (acts, act)
             seen.add((act, found))
             requests = Approval.of(run).requests
-            for old, new in zip(before, requests, strict=False):  # nothing that is over is ever changed or lost
+            for old, new in zip(
+                before, requests, strict=False
+            ):  # nothing that is over is ever changed or lost
                 assert old == new or (old.decision is None and not old.ended)
             assert len(requests) >= len(before)
             before = list(requests)
@@ -143,14 +165,18 @@ def test_every_course_of_four_acts_goes_as_it_should(run, clock, monkeypatch):
 
 
 def test_refusals_say_who_and_why(run, clock):
-    with pytest.raises(DecisionError, match=f"run {run.path.name} has asked for no approval; run the release first"):
+    with pytest.raises(
+        DecisionError, match=f"run {run.path.name} has asked for no approval; run the release first"
+    ):
         Approval.of(run).decide(decision())
     asked(run).decide(decision(approved=False, note="raise k"))
     words = rf"publication refused: run {run.path.name} was rejected by Ada at 2026-01-01T00:00:00\+00:00: raise k; nothing was"
     for _ in range(2):
         with pytest.raises(GuaranteeError, match=words):
             asked(run).require()
-    with pytest.raises(GuaranteeError, match=r"was rejected by Ada at .*: raise k; a decision stays as it is"):
+    with pytest.raises(
+        GuaranteeError, match=r"was rejected by Ada at .*: raise k; a decision stays as it is"
+    ):
         Approval.of(run).decide(decision())
 
 
@@ -160,7 +186,8 @@ def test_silence_is_told_once(run, clock):
     with pytest.raises(GuaranteeError, match="nobody approved within 1h of 2026-01-01T00:00:00"):
         Approval.of(run).decide(decision())
     with pytest.raises(
-        GuaranteeError, match=r"refused: nobody approved within 1h of .*; nothing was published\. The next run asks"
+        GuaranteeError,
+        match=r"refused: nobody approved within 1h of .*; nothing was published\. The next run asks",
     ):
         asked(run).require()
     assert asked(run).require() is None
@@ -196,14 +223,22 @@ def test_an_approval_is_for_what_was_asked_and_nothing_else(run, changes):
 
 def test_the_moment_does_not_matter(run):
     asked(run).decide(decision())
-    later = {**MANIFEST, "version": "v2", "created": "now", "timings": {"check": 1.0}, "peak_memory_bytes": 5}
+    later = {
+        **MANIFEST,
+        "version": "v2",
+        "created": "now",
+        "timings": {"check": 1.0},
+        "peak_memory_bytes": 5,
+    }
     assert asked(run, question(manifest=later)).require() is not None
 
 
 def test_a_changed_report_is_not_approved(run):
     asked(run)
     (run.path / PAGE).write_text("another page")
-    with pytest.raises(GuaranteeError, match=r"approval\.html is not the report that was asked about"):
+    with pytest.raises(
+        GuaranteeError, match=r"approval\.html is not the report that was asked about"
+    ):
         Approval.of(run).decide(decision())
     assert Approval.of(run).require() is None
 
@@ -212,21 +247,33 @@ def test_the_vaults_record_is_its_owners_and_damage_is_no_approval(run):
     asked(run).decide(decision())
     path = run.path / RECORD
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    for content in ("{", "[]", '{"requests": [{}]}', '{"requests": [{"decision": 1}]}', '{"requests": [null]}'):
+    for content in (
+        "{",
+        "[]",
+        '{"requests": [{}]}',
+        '{"requests": [{"decision": 1}]}',
+        '{"requests": [null]}',
+    ):
         path.write_text(content)
         with pytest.raises(GuaranteeError, match="cannot be read, so nobody's approval counts"):
             Approval.of(run)
 
 
-@pytest.mark.parametrize("text", ["", "  ", "a\nb", "a\tb", "\x1b[31mred", "a\u202eb", "x" * 101], ids=repr)
+@pytest.mark.parametrize(
+    "text", ["", "  ", "a\nb", "a\tb", "\x1b[31mred", "a\u202eb", "x" * 101], ids=repr
+)
 def test_names_are_a_line_of_text(text):
-    with pytest.raises(DecisionError, match="the name must be one line of 1 to 100 printable characters"):
+    with pytest.raises(
+        DecisionError, match="the name must be one line of 1 to 100 printable characters"
+    ):
         Decision.of(approved=True, by=text, note="")
 
 
 @pytest.mark.parametrize("text", ["a\nb", "\x00", "x" * 501], ids=lambda text: repr(text[:5]))
 def test_notes_are_a_line_of_text(text):
-    with pytest.raises(DecisionError, match="the note must be one line of 0 to 500 printable characters"):
+    with pytest.raises(
+        DecisionError, match="the note must be one line of 0 to 500 printable characters"
+    ):
         Decision.of(approved=True, by="Ada", note=text)
 
 
@@ -267,7 +314,10 @@ def test_a_published_folder_is_what_was_approved(run, tmp_path):
     ("changes", "words"),
     [
         ({"approval": None}, "its manifest names nobody"),
-        ({"approval": {"required": True, "by": "Eve", "note": "fine", "at": "2026"}}, "the vault knows of no such approval"),
+        (
+            {"approval": {"required": True, "by": "Eve", "note": "fine", "at": "2026"}},
+            "the vault knows of no such approval",
+        ),
         ({"approval": "yes"}, "the vault knows of no such approval"),
         ({"privacy": {"records": 9, "k_min": 3}}, "something else was approved"),
     ],

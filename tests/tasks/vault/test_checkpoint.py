@@ -5,8 +5,8 @@ import stat
 import numpy as np
 import pytest
 
-from anon_core.tables import encoding
 from anon_core.anonymizers import Adaptive
+from anon_core.tables import encoding
 from anon_core.tables.records import Checkpoint, Observer
 from tasks.vault import checkpoint as module
 from tasks.vault.checkpoint import CheckpointFile
@@ -31,7 +31,11 @@ def seconds(checkpoint):
 
 
 def content(checkpoint: Checkpoint):
-    covers = [part.tobytes() for cover in (checkpoint.latest, checkpoint.best) for part in vars(cover).values()]
+    covers = [
+        part.tobytes()
+        for cover in (checkpoint.latest, checkpoint.best)
+        for part in vars(cover).values()
+    ]
     return covers, checkpoint.iterations
 
 

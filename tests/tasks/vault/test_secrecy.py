@@ -47,7 +47,11 @@ def test_words_fill_their_range_evenly():
     assert abs(ones - 0.5) < 0.005
 
 
-@given(size=st.integers(1, 300), label=st.sampled_from(LABELS), seed=st.binary(min_size=32, max_size=32))
+@given(
+    size=st.integers(1, 300),
+    label=st.sampled_from(LABELS),
+    seed=st.binary(min_size=32, max_size=32),
+)
 def test_a_permutation_has_every_place_once(size, label, seed):
     order = secrecy.permutation(seed, label, size)
     assert sorted(order.tolist()) == list(range(size))
@@ -55,7 +59,11 @@ def test_a_permutation_has_every_place_once(size, label, seed):
 
 
 def test_every_order_of_three_is_drawn_about_equally_often():
-    drawn = [tuple(secrecy.permutation(bytes([i, j] + [0] * 30), "order", 3)) for i in range(60) for j in range(60)]
+    drawn = [
+        tuple(secrecy.permutation(bytes([i, j] + [0] * 30), "order", 3))
+        for i in range(60)
+        for j in range(60)
+    ]
     counts = np.array([drawn.count(order) for order in sorted(set(drawn))])
     assert len(counts) == 6
     # 3600 draws, 5 degrees of freedom: below 26 but for 1 in 10,000, and these seeds are fixed

@@ -9,7 +9,17 @@ import pytest
 from anon_core.errors import GuaranteeError, InputError
 from tasks.vault import storage
 from tasks.vault.failures import StageError, failures_kept
-from tasks.vault.storage import BusyError, FolderError, Release, Stored, Vault, file_sha256, read_json, write_json, write_private
+from tasks.vault.storage import (
+    BusyError,
+    FolderError,
+    Release,
+    Stored,
+    Vault,
+    file_sha256,
+    read_json,
+    write_json,
+    write_private,
+)
 from tests.flows.processes import FORKS, finish, hold, start
 
 PLAN, SOURCE = "p" * 64, "s" * 64
@@ -89,8 +99,12 @@ def test_equal_files_are_equal_inputs(run):
         lambda folder: (folder / "stage.json").write_text("[]"),
         lambda folder: (folder / "stage.json").write_text("{}"),
         lambda folder: (folder / "stage.json").write_bytes(b"\xff\xfe"),
-        lambda folder: write_json(folder / "stage.json", {**read_json(folder / "stage.json"), "files": []}),
-        lambda folder: write_json(folder / "stage.json", {**read_json(folder / "stage.json"), "shape": None}),
+        lambda folder: write_json(
+            folder / "stage.json", {**read_json(folder / "stage.json"), "files": []}
+        ),
+        lambda folder: write_json(
+            folder / "stage.json", {**read_json(folder / "stage.json"), "shape": None}
+        ),
     ],
 )
 def test_a_damaged_stage_is_noticed_and_made_again(run, spoil):
@@ -188,7 +202,10 @@ def test_json_comes_back_as_it_went(tmp_path):
 
 def test_file_sha256_is_that_of_the_bytes(tmp_path):
     (tmp_path / "empty").touch()
-    assert file_sha256(tmp_path / "empty") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    assert (
+        file_sha256(tmp_path / "empty")
+        == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    )
 
 
 # ---------------------------------------------------------------- vault
@@ -253,7 +270,9 @@ def publish(run, folder, *, visible=True, published=True):
     if visible:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "manifest.json").write_text(run.path.name)
-        release = Release(folder, {"manifest.json": file_sha256(folder / "manifest.json")}, published)
+        release = Release(
+            folder, {"manifest.json": file_sha256(folder / "manifest.json")}, published
+        )
     run.mark_released(Release(folder, release.files, published))
 
 
@@ -284,7 +303,10 @@ def test_a_second_process_on_the_same_run_is_refused(run, vault):
     ready, done = FORKS.Event(), FORKS.Event()
     process, files = start(hold, run, ready, done)
     assert ready.wait(60)
-    with pytest.raises(BusyError, match="another process is at work on this plan and source"), run.locked():
+    with (
+        pytest.raises(BusyError, match="another process is at work on this plan and source"),
+        run.locked(),
+    ):
         pass
     with vault.run("q" * 64, SOURCE).locked():
         pass  # another run is free

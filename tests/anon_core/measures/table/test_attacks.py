@@ -21,8 +21,8 @@ from anon_core.measures.table.attacks import (
 )
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import components_of, crowds
+from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
-from anon_core.tables.records import ColumnSpec
 from tests import naive
 from tests.anon_core.measures.table.test_crowds import released_of
 from tests.anon_core.measures.table.test_diversity import random_release
@@ -44,8 +44,8 @@ def attacked(draw):
 
 
 def merged(table, released, seat):
-    classes = Classes.of(table.codebook, table.codes, released)
-    return classes, components_of(table.codebook, released, classes, seat)
+    classes = Classes.of(table.codes, released)
+    return classes, components_of(released, classes, seat)
 
 
 # ---------------------------------------------------------------- one person known
@@ -57,7 +57,7 @@ def test_the_tightest_row_by_definition(case):
     table, released, fit, seat = case
     classes, _ = merged(table, released, seat)
     sizes = [math.prod(map(int, row)) for row in released.sizes().T]
-    found = tightest_row(table.codebook, released, classes, seat)
+    found = tightest_row(released, classes, seat)
     assert found.tolist() == pytest.approx(naive.tightest_row(fit, sizes, seat.tolist()))
 
 
@@ -73,7 +73,7 @@ def test_combinations_beyond_63_bits_are_compared_exactly():
     seat = np.array([1, 0, 2])
     classes, _ = merged(table, released, seat)
     # the first two fit rows 0 and 1, of which 1 is the tighter one; the last fits rows 0 and 2
-    assert tightest_row(table.codebook, released, classes, seat).tolist() == [1, 0, 1]
+    assert tightest_row(released, classes, seat).tolist() == [1, 0, 1]
 
 
 @settings(max_examples=100, deadline=None)
@@ -113,7 +113,7 @@ def test_long_tables_are_counted_in_parts():
     x = draws.integers(0, 2, (40_000, 3))
     table = encoding.from_bits(x, np.full(len(x), 2))
     released = released_of(table, np.zeros_like(table.bits))
-    found = partial_linkage(released, Classes.of(table.codebook, table.codes, released))
+    found = partial_linkage(released, Classes.of(table.codes, released))
     for size, success in found.items():
         subsets = known_subsets(3)[size]
         for person in range(5):
@@ -180,11 +180,11 @@ def all_attacks(table, hidden):
     seat = np.arange(table.records)
     released = released_of(table, hidden)
     classes, components = merged(table, released, seat)
-    found = crowds(table.codebook, table.codes, table.k, released, seat, classes, components)
+    found = crowds(table.codes, table.k, released, seat, classes, components)
     belief = insider(classes, components, seat)
     return {
         "linkage": 1 / found.compatible,
-        "tightest row": tightest_row(table.codebook, released, classes, seat),
+        "tightest row": tightest_row(released, classes, seat),
         "insider": belief.likeliest,
         "right": belief.right,
     }
@@ -223,7 +223,7 @@ def test_threads_and_parts_change_no_digit(adapted):
                 partly = b"".join(
                     success.tobytes() for success in partial_linkage(released, classes).values()
                 )
-                tight = tightest_row(table.codebook, released, classes, seat).tobytes()
+                tight = tightest_row(released, classes, seat).tobytes()
                 answers.add((belief.likeliest.tobytes(), belief.right.tobytes(), partly, tight))
     finally:
         numba.set_num_threads(before)

@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from anon_core.anonymizers import Adaptive
+from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import ReleasedCells
 from anon_core.measures.table.crowds import crowds, fits_own_row
 from anon_core.measures.table.utility import utility
 from anon_core.seating.matching import random_matching
+from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
-from anon_core.tables.records import ColumnSpec
 from tests import naive
 from tests.anon_core.anonymizers.test_adaptive import features, unpack
 from tests.strategies import tables
@@ -21,7 +22,7 @@ from tests.strategies import tables
 def released_of(table, hidden):
     cells = encoding.write_cells(table, hidden)
     return ReleasedCells.of(
-        [encoding.read_cells(a, cells[a.name].tolist()) for a in table.codebook.attributes]
+        [read_cells(a, cells[a.name].tolist()) for a in table.codebook.attributes]
     )
 
 
@@ -46,11 +47,13 @@ def test_crowds_match_the_definitions(table, data):
             seat[i], seat[j] = seat[j], seat[i]
     released = released_of(table, hidden)
     assert fits_own_row(table.codes, released, seat).all()
-    found = crowds(book, table.codes, table.k, released, seat)
+    found = crowds(table.codes, table.k, released, seat)
     assert (found.compatible == fit.sum(axis=1)).all()
     assert (found.matchable == expected.sum(axis=1)).all()
     assert found.below_k == (fit.sum(axis=1) < table.k).sum()
-    assert utility(book, released).suppression == pytest.approx(1 - stars.sum() / stars.size)
+    assert utility(book.ordinal, released).suppression == pytest.approx(
+        1 - stars.sum() / stars.size
+    )
 
 
 @settings(max_examples=80, deadline=None)
@@ -64,14 +67,14 @@ def test_releases_are_judged_right(table, seed):
     )
     assert sorted(seat) == list(range(table.records))
     assert fits_own_row(table.codes, released, seat).all()
-    found = crowds(table.codebook, table.codes, table.k, released, seat)
+    found = crowds(table.codes, table.k, released, seat)
     assert found.below_k == 0
     assert found.matchable_below_k == 0
     stars = unpack(masked.hidden, table.codebook.features)
     assert (
         found.compatible == naive.compatible(features(table), features(table), stars).sum(axis=1)
     ).all()
-    assert utility(table.codebook, released).suppression == pytest.approx(1 - stars.mean())
+    assert utility(table.codebook.ordinal, released).suppression == pytest.approx(1 - stars.mean())
 
 
 def test_directed_hubs_are_compatible_but_not_matchable():
@@ -80,7 +83,7 @@ def test_directed_hubs_are_compatible_but_not_matchable():
     table = encoding.from_bits(x, np.full(6, 3))
     hidden = np.zeros_like(table.bits)
     hidden[:3] = np.uint64(0b111111)
-    found = crowds(table.codebook, table.codes, table.k, released_of(table, hidden), np.arange(6))
+    found = crowds(table.codes, table.k, released_of(table, hidden), np.arange(6))
     assert found.below_k == 0
     assert found.matchable.tolist() == [3, 3, 3, 1, 1, 1]
     assert found.matchable_below_k == 3
@@ -89,7 +92,7 @@ def test_directed_hubs_are_compatible_but_not_matchable():
 def test_without_a_seating_nothing_is_matchable():
     table = encoding.from_bits(np.eye(4, dtype=int), np.full(4, 2))
     everything = np.full_like(table.bits, 0b1111)
-    found = crowds(table.codebook, table.codes, table.k, released_of(table, everything), None)
+    found = crowds(table.codes, table.k, released_of(table, everything), None)
     assert (found.compatible == 4).all()
     assert found.matchable_below_k == 4
 
@@ -104,12 +107,12 @@ def test_figure_one():
     cells = [[row[l] for row in printed] for l in range(4)]
     book = table.codebook
     released = ReleasedCells.of(
-        [encoding.read_cells(a, c) for a, c in zip(book.attributes, cells, strict=True)]
+        [read_cells(a, c) for a, c in zip(book.attributes, cells, strict=True)]
     )
-    found = crowds(book, table.codes, table.k, released, np.arange(6))
+    found = crowds(table.codes, table.k, released, np.arange(6))
     assert found.compatible.tolist() == [3, 2, 3, 2, 2, 2]
     assert found.below_k == found.matchable_below_k == 0
-    assert utility(book, released).suppression == pytest.approx(1 - 8 / 24)
+    assert utility(book.ordinal, released).suppression == pytest.approx(1 - 8 / 24)
 
 
 def test_the_order_of_the_rows_decides_no_digit_of_the_utility():
@@ -119,7 +122,7 @@ def test_the_order_of_the_rows_decides_no_digit_of_the_utility():
     allowed = np.tril(np.ones((book.attributes[0].levels,) * 2, dtype=bool))
     cell = rng.integers(0, len(allowed), (1, 90)).astype(np.int32)
     found = {
-        utility(book, ReleasedCells(cell[:, rng.permutation(90)], (allowed,))).ncp[0]
+        utility(book.ordinal, ReleasedCells(cell[:, rng.permutation(90)], (allowed,))).ncp[0]
         for _ in range(50)
     }
     assert len(found) == 1

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import crowds, records_per_row
 from anon_core.measures.table.diversity import MOST_L, diversity
@@ -76,7 +77,7 @@ def test_diversity_is_that_of_the_definitions(table, ordered, data):
     released, fit = random_release(data, table)
     texts = data.draw(hnp.arrays(np.int64, table.records, elements=st.integers(0, 4)))
     names, values = np.unique(texts, return_inverse=True)
-    classes = Classes.of(table.codebook, table.codes, released)
+    classes = Classes.of(table.codes, released)
     found = diversity(classes, values, ordered=ordered)
     seen = [[count for _, count in crowd] for crowd in naive.crowd_values(fit, values)]
     assert found.distinct.tolist() == [len(counts) for counts in seen]
@@ -117,10 +118,10 @@ def test_neither_threads_nor_the_order_of_rows_change_a_digit():
                 np.where(h, "*", c)[rows].tolist() for h, c in zip(hidden, columns, strict=True)
             ]
             released = ReleasedCells.of(
-                [encoding.read_cells(a, c) for a, c in zip(book.attributes, cells, strict=True)]
+                [read_cells(a, c) for a, c in zip(book.attributes, cells, strict=True)]
             )
             for ordered in (False, True):
-                one = diversity(Classes.of(book, codes, released), values[rows], ordered=ordered)
+                one = diversity(Classes.of(codes, released), values[rows], ordered=ordered)
                 found.append(
                     [
                         each.tolist()
@@ -135,8 +136,8 @@ def test_neither_threads_nor_the_order_of_rows_change_a_digit():
 
 def test_a_record_that_fits_no_row_has_no_crowd():
     book = book_of([["a", "b"]])
-    released = ReleasedCells.of([encoding.read_cells(book.attributes[0], ["a", "a"])])
-    classes = Classes.of(book, np.array([[0, 1]], dtype=np.int32), released)
+    released = ReleasedCells.of([read_cells(book.attributes[0], ["a", "a"])])
+    classes = Classes.of(np.array([[0, 1]], dtype=np.int32), released)
     found = diversity(classes, np.array([0, 1]), ordered=False)
     assert found.distinct.tolist() == [2, 0]
     assert found.effective.tolist() == [2.0, 0.0]
@@ -149,8 +150,8 @@ def test_equal_shares_are_worth_their_number():
     """Entropy l-diversity of l equally frequent values is l, to the digits that the gate allows for."""
     for l in range(1, 200):
         book = book_of([["a"] * l])
-        released = ReleasedCells.of([encoding.read_cells(book.attributes[0], ["a"] * (3 * l))])
-        classes = Classes.of(book, np.zeros((1, 1), dtype=np.int32), released)
+        released = ReleasedCells.of([read_cells(book.attributes[0], ["a"] * (3 * l))])
+        classes = Classes.of(np.zeros((1, 1), dtype=np.int32), released)
         assert diversity(classes, np.arange(3 * l) % l, ordered=False).effective[
             0
         ] == pytest.approx(l, rel=1e-12)
@@ -182,14 +183,9 @@ def test_wildcards_are_counted_as_arx_counts_them(table):
         )
         read.append((np.arange(len(rows), dtype=np.int32), allowed))
     released = ReleasedCells.of(read)
-    found = crowds(
-        book, codes_of(book, columns), np.ones(len(rows), dtype=np.int32), released, None
-    )
+    found = crowds(codes_of(book, columns), np.ones(len(rows), dtype=np.int32), released, None)
     assert found.compatible.tolist() == table["meets"]
-    assert (
-        records_per_row(Classes.of(book, codes_of(book, columns), released)).tolist()
-        == table["meets"]
-    )
+    assert records_per_row(Classes.of(codes_of(book, columns), released)).tolist() == table["meets"]
 
 
 def hospital():
@@ -214,7 +210,7 @@ def test_equivalence_classes_give_the_numbers_of_pycanon():
     for key, value in zip(map(tuple, table["quasi"]), disease, strict=True):
         groups.setdefault(key, []).append(value)
     whole = Counter(disease)
-    classes = Classes.of(book, codes, released)
+    classes = Classes.of(codes, released)
     values = np.unique(disease, return_inverse=True)[1]
     found = diversity(classes, values, ordered=False)
     assert classes.rows_in.min() == min(map(len, groups.values())) == 2
@@ -231,7 +227,7 @@ def test_equivalence_classes_give_the_numbers_of_pycanon():
         1 - 5 / 13
     )  # the class of three cancers; five of thirteen have one
     assert found.odds[0] == math.inf
-    matched = crowds(book, codes, np.full(13, 2, dtype=np.int32), released, np.arange(13))
+    matched = crowds(codes, np.full(13, 2, dtype=np.int32), released, np.arange(13))
     assert (
         matched.compatible.tolist()
         == matched.matchable.tolist()
@@ -249,7 +245,7 @@ def test_ordered_distance_of_the_paper_on_closeness():
     codes = codes_of(book, columns)
     released = ReleasedCells.of([(codes[0], np.eye(3, dtype=np.bool_))])
     values = np.array([rank for group in classes_of_three for rank in group])
-    found = diversity(Classes.of(book, codes, released), values, ordered=True).distance
+    found = diversity(Classes.of(codes, released), values, ordered=True).distance
     assert found[0] == pytest.approx(0.375)
     assert found[3] == pytest.approx(1 / 6)
 
@@ -263,9 +259,9 @@ def test_figure_one_row_by_row():
     table = encoding.from_bits(x, np.array([3, 2, 3, 2, 2, 2]))
     cells = [[row[l] for row in printed] for l in range(4)]
     released = ReleasedCells.of(
-        [encoding.read_cells(a, c) for a, c in zip(table.codebook.attributes, cells, strict=True)]
+        [read_cells(a, c) for a, c in zip(table.codebook.attributes, cells, strict=True)]
     )
-    classes = Classes.of(table.codebook, table.codes, released)
+    classes = Classes.of(table.codes, released)
     by_hand = [
         sum(all(m in ("*", str(bit)) for m, bit in zip(row, record, strict=True)) for record in x)
         for row in printed

@@ -8,24 +8,14 @@ from hypothesis import strategies as st
 from anon_core.measures.table import intersection
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.intersection import Shown, crowds_left
-from anon_core.tables.records import Attribute, Codebook
 from tests import naive
 
 
 def shown(codes, levels, cells, carried):
-    """A release of people with these levels (attributes, n); cells[a][row] is the set of levels that the row allows."""
-    names = [f"q{a}" for a in range(len(levels))]
-    book = Codebook(
-        tuple(
-            Attribute(
-                name=name,
-                kind="categorical",
-                encoding="one-hot",
-                labels=tuple(map(str, range(number))),
-            )
-            for name, number in zip(names, levels, strict=True)
-        )
-    )
+    """A release of people with these codes (attributes, n).
+
+    cells[a][row] is the set of levels that the row allows.
+    """
     read = []
     for allowed, number in zip(cells, levels, strict=True):
         distinct = sorted({tuple(sorted(cell)) for cell in allowed})
@@ -33,7 +23,7 @@ def shown(codes, levels, cells, carried):
         read.append(
             (index, np.array([[level in cell for level in range(number)] for cell in distinct]))
         )
-    classes = Classes.of(book, np.array(codes, dtype=np.int32), ReleasedCells.of(read))
+    classes = Classes.of(np.array(codes, dtype=np.int32), ReleasedCells.of(read))
     return Shown(
         classes, {name: np.array(values, dtype=np.int64) for name, values in carried.items()}
     )

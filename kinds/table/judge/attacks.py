@@ -1,4 +1,4 @@
-"""Every attacker against one release, as the manifest states them: aggregates only, no Prefect."""
+"""Every attacker against one release, as the manifest states them: aggregates only."""
 
 import math
 from typing import Any
@@ -9,37 +9,38 @@ from numpy.typing import NDArray
 from anon_core.measures.table.attacks import insider, order_hits, partial_linkage, tightest_row
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import Components, Crowds
-from anon_core.tables.records import Codebook
 
-ABOVE = (1, 1.5, 2, 3)  # times 1/k(v)
-ROUNDING = 1e-6  # of beliefs: one that is 1/k(v) is not above it
+ABOVE = (1, 1.5, 2, 3)  # multiples of 1/k(v)
+ROUNDING = 1e-6  # of beliefs: a belief of 1/k(v) is not above it
 
 
 def attacks(
-    codebook: Codebook,
     released: ReleasedCells,
     classes: Classes,
     components: Components,
     crowds: Crowds,
     seat: NDArray[np.int64],
 ) -> dict[str, Any]:
-    """The manifest's section: how likely each attacker names the row that is really a person's; `seat` pairs all of them."""
+    """Return the manifest's section: the chance of each attacker to name a person's own row.
+
+    `seat` is the row of each record; it pairs all records and rows.
+    """
     k = crowds.demanded
     partly = partial_linkage(released, classes)
     belief = insider(classes, components, seat)
     by_order = max(order_hits(seat).values(), key=lambda right: int(right.sum()))
     section = {
-        "linkage": _told(1 / crowds.compatible, k),
-        "tightest row": _told(tightest_row(codebook, released, classes, seat), k),
+        "linkage": _chances(1 / crowds.compatible, k),
+        "tightest row": _chances(tightest_row(released, classes, seat), k),
         "insider": {
-            **_told(belief.likeliest, k),
+            **_chances(belief.likeliest, k),
             "success": _mean(belief.right),
             "believed": _mean(belief.likeliest),
         },
-        "order": {**_told(by_order.astype(np.float64), k), "right": int(by_order.sum())},
+        "order": {**_chances(by_order.astype(np.float64), k), "right": int(by_order.sum())},
     }
     if partly:  # a table of one quasi-identifier has no part
-        some = _told(np.mean(list(partly.values()), axis=0), k)
+        some = _chances(np.mean(list(partly.values()), axis=0), k)
         section["partial linkage"] = {
             **some,
             "known": {str(size): _mean(success) for size, success in partly.items()},
@@ -47,7 +48,7 @@ def attacks(
     return section
 
 
-def _told(success: NDArray[np.float64], k: NDArray[np.int32]) -> dict[str, Any]:
+def _chances(success: NDArray[np.float64], k: NDArray[np.int32]) -> dict[str, Any]:
     times = success * k
     return {
         "success": _mean(success),
@@ -59,5 +60,5 @@ def _told(success: NDArray[np.float64], k: NDArray[np.int32]) -> dict[str, Any]:
 
 
 def _mean(values: NDArray[np.float64]) -> float:
-    """Rounded once, so that the order of the records decides no digit."""
+    """The mean, rounded once, so that the order of the records changes no digit."""
     return math.fsum(values.tolist()) / len(values)

@@ -1,4 +1,4 @@
-"""What an audit measures on the way to its findings, as the manifest states it: aggregates only, no Prefect."""
+"""The numbers that an audit measures, as the manifest states them: aggregates only."""
 
 import math
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from anon_core.measures.table.classes import Classes
 from anon_core.measures.table.crowds import Crowds, records_per_row
 from anon_core.measures.table.diversity import Diversity, diversity
+from anon_core.measures.table.levels import Levels
 from anon_core.measures.table.utility import Utility
-from anon_core.tables.records import Codebook
 from kinds.table.columns import Column
 
 ORDERED = ("numeric", "date")  # kinds of sensitive columns whose values have ranks
@@ -22,23 +22,39 @@ ORDERED = ("numeric", "date")  # kinds of sensitive columns whose values have ra
 class Measured:
     """All numbers of a release.
 
-    `sizes` (attributes, rows) counts the levels each cell allows; `truthful` (records,) tells whether a record's row is
-    true of it; `source_rows` counts those that the plan's rules leave out, too; `attacks` is the manifest's section, empty
-    where people and rows do not pair up.
+    Attributes
+    ----------
+    levels : tuple of Levels
+    crowds : Crowds
+    utility : Utility
+    sizes : int64 (attributes, rows)
+        Levels that each cell allows.
+    truthful : bool (records,)
+        Whether the row of each record is true of it.
+    matched : bool
+        Whether the vault's matching pairs all records with rows that they fit.
+    source_rows : int
+        Rows of the source, with those that the plan's rules leave out.
+    classes : Classes
+    sensitive : dict of Diversity
+        By sensitive column.
+    attacks : dict
+        The manifest's section; empty unless `matched`.
     """
 
-    codebook: Codebook
+    levels: tuple[Levels, ...]
     crowds: Crowds
     utility: Utility
     sizes: NDArray[np.int64]
     truthful: NDArray[np.bool_]
+    matched: bool
     source_rows: int
     classes: Classes
     sensitive: dict[str, Diversity]
     attacks: dict[str, Any]
 
     def sections(self) -> dict[str, dict[str, Any]]:
-        """What is measured, by section of the manifest."""
+        """Return all numbers by section of the manifest."""
         return {
             "privacy": self.privacy(),
             "utility": self.kept(),
@@ -47,7 +63,7 @@ class Measured:
         }
 
     def privacy(self) -> dict[str, int]:
-        """The manifest's privacy section."""
+        """Return the manifest's privacy section."""
         return {
             "records": len(self.crowds.demanded),
             "k_min": int(self.crowds.demanded.min()),
@@ -59,22 +75,22 @@ class Measured:
         }
 
     def kept(self) -> dict[str, Any]:
-        """The manifest's utility section."""
+        """Return the manifest's utility section."""
         return {
             "suppression": self.utility.suppression,
-            "features": self.codebook.features,
+            "features": sum(levels.features for levels in self.levels),
             "cells_exact": self.utility.cells_exact,
             "gcp": self.utility.gcp,
             "per_column": {
-                attribute.name: {"exact": float(exact), "ncp": float(ncp)}
-                for attribute, exact, ncp in zip(
-                    self.codebook.attributes, self.utility.exact, self.utility.ncp, strict=True
+                levels.name: {"exact": float(exact), "ncp": float(ncp)}
+                for levels, exact, ncp in zip(
+                    self.levels, self.utility.exact, self.utility.ncp, strict=True
                 )
             },
         }
 
     def protection(self) -> dict[str, Any]:
-        """The manifest's protection section: what is measured beside the promise."""
+        """Return the manifest's protection section: numbers that no promise is about."""
         rows_in, records_in = self.classes.rows_in, self.classes.records_in
         return {
             "rows_left_out": self.source_rows - len(self.crowds.demanded),
@@ -84,14 +100,14 @@ class Measured:
             "compatible_pairs": int(self.crowds.compatible.sum()),
             "matchable_pairs": int(self.crowds.matchable.sum()),
             "equivalence_classes": {"number": len(rows_in), "k": int(rows_in.min())},
-            "sensitive": {name: _told(found) for name, found in self.sensitive.items()},
+            "sensitive": {name: _worst(each) for name, each in self.sensitive.items()},
         }
 
 
 def sensitive_values(
     rows: pl.DataFrame, columns: tuple[Column, ...], classes: Classes
 ) -> dict[str, Diversity]:
-    """Measure every sensitive column of the released rows; where the plan gives it ranks, distances are those of ranks."""
+    """Measure every sensitive column; distances are those of ranks if the plan gives it ranks."""
     return {
         column.name: diversity(
             classes, _ranks(rows[column.name], column.kind), ordered=column.kind in ORDERED
@@ -102,10 +118,10 @@ def sensitive_values(
 
 
 def _ranks(values: pl.Series, kind: str | None) -> NDArray[np.int64]:
-    """Values as ranks from 0, a missing one lowest. A CSV file holds numbers as text."""
+    """Rank values from 0, a missing one lowest. A CSV file holds numbers as text."""
     values = values.alias("")  # polars takes a name such as ^a$ for a pattern
     if kind != "numeric" or not values.dtype.is_numeric():
-        values = values.cast(pl.String)  # dates as ISO texts keep their order
+        values = values.cast(pl.String)  # ISO dates sort as text
     if kind == "numeric" and values.dtype == pl.String:
         whole = values.cast(pl.Int64, strict=False)
         values = (
@@ -118,7 +134,7 @@ def _ranks(values: pl.Series, kind: str | None) -> NDArray[np.int64]:
 
 
 def _spread(numbers: NDArray[np.int64]) -> dict[str, int]:
-    """Least, median and greatest, each a number that occurs."""
+    """Least, median and greatest; each occurs among the numbers."""
     return dict(
         zip(
             ("min", "median", "max"),
@@ -128,11 +144,11 @@ def _spread(numbers: NDArray[np.int64]) -> dict[str, int]:
     )
 
 
-def _told(found: Diversity) -> dict[str, Any]:
-    """The worst crowd by each measure; odds are null where a crowd has too few values."""
+def _worst(column: Diversity) -> dict[str, Any]:
+    """The worst crowd by each measure; odds are null if a crowd has too few values."""
     return {
-        "distinct": int(found.distinct.min()),
-        "effective": float(found.effective.min()),
-        "odds": [odds if math.isfinite(odds) else None for odds in found.odds.tolist()],
-        "distance": float(found.distance.max()),
+        "distinct": int(column.distinct.min()),
+        "effective": float(column.effective.min()),
+        "odds": [odds if math.isfinite(odds) else None for odds in column.odds.tolist()],
+        "distance": float(column.distance.max()),
     }

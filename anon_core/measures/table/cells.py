@@ -1,0 +1,111 @@
+r"""Released cells, read as sets of levels.
+
+A cell is an exact value, a value set ``A|B|C`` (one-hot), an interval ``lo..hi`` with both ends
+included (ordinal), or ``*``. In a value, a backslash stands before ``| * \`` and before a dot that
+is first, last or beside another dot. ``\_`` is the empty text, ``\(missing)`` the text "(missing)".
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+ALL, EMPTY, MISSING = "*", "\\_", "(missing)"
+
+
+class Labelled(Protocol):
+    """What is needed to read the cells of a column."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The text of each level."""
+        ...
+
+    @property
+    def has_missing(self) -> bool:
+        """Whether level 0 means that the value is missing."""
+        ...
+
+    @property
+    def ordinal(self) -> bool:
+        """Whether masked cells are intervals instead of value sets."""
+        ...
+
+
+def read_cells(
+    column: Labelled, cells: Sequence[str | None]
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """Read the cells of one column.
+
+    Parameters
+    ----------
+    column : Labelled
+    cells : sequence of str or None
+        One per released row.
+
+    Returns
+    -------
+    cell : int32 (rows,)
+        Index of each row's cell among the distinct ones.
+    levels : bool (distinct, levels)
+        Levels that each distinct cell allows; none for a cell that cannot be read.
+    """
+    place: dict[str | None, int] = {}
+    cell = [place.setdefault(text, len(place)) for text in cells]
+    level_of = {text: level for level, text in enumerate(written(column))}
+    levels = np.zeros((len(place), len(column.labels)), dtype=np.bool_)
+    for row, text in enumerate(place):
+        levels[row, _levels(column, level_of, text)] = True
+    return np.array(cell, dtype=np.int32), levels
+
+
+def written(column: Labelled) -> list[str]:
+    """The text of each level as it stands in a cell."""
+    shift = int(column.has_missing)
+    return [*column.labels[:shift], *map(_escaped, column.labels[shift:])]
+
+
+def _escaped(value: str) -> str:
+    if value == "":
+        return EMPTY
+    if value == MISSING:
+        return "\\" + value
+    around = f".{value}."  # dots on both sides: a dot at either end is escaped
+    return "".join(
+        "\\" + letter
+        if letter in "|*\\" or (letter == "." and "." in (around[at], around[at + 2]))
+        else letter
+        for at, letter in enumerate(value)
+    )
+
+
+def _levels(column: Labelled, level_of: Mapping[str, int], text: str | None) -> list[int]:
+    """The levels that a cell allows, none if it cannot be read."""
+    if text is None:
+        return []
+    if text == ALL:
+        return list(range(len(column.labels)))
+    if text in level_of:
+        return [level_of[text]]
+    if column.ordinal:
+        for at in range(1, len(text) - 2):
+            low, high = level_of.get(text[:at]), level_of.get(text[at + 2 :])
+            if text[at : at + 2] == ".." and low is not None and high is not None:
+                return list(range(low, high + 1))
+        return []
+    parts = [level_of.get(part) for part in _split(text)]
+    known = [level for level in parts if level is not None]
+    return known if len(known) == len(parts) else []
+
+
+def _split(text: str) -> list[str]:
+    """The parts between the bars that no backslash precedes."""
+    parts, escaped = [""], False
+    for letter in text:
+        if letter == "|" and not escaped:
+            parts.append("")
+        else:
+            parts[-1] += letter
+        escaped = letter == "\\" and not escaped
+    return parts

@@ -1,0 +1,65 @@
+"""The k of each record as a plan states it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from numpy.typing import NDArray
+
+from anon_core.errors import InputError
+
+MOST_K = 2**31 - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Demand:
+    """k(v) in exactly one of four forms.
+
+    Attributes
+    ----------
+    constant : int, optional
+        The same k for every record.
+    uniform : (int, int), optional
+        Smallest and largest k, both included. numpy's PCG64 with `seed` draws one k per record, in
+        the order of the source.
+    column : str, optional
+        A source column that holds k.
+    by : str, optional
+        A source column whose value selects k from `levels`, or else `default`.
+    infeasible : {"refuse", "drop"}
+        What to do with a record whose k exceeds the number of rows.
+    """
+
+    constant: int | None = None
+    uniform: tuple[int, int] | None = None
+    seed: int = 0
+    column: str | None = None
+    by: str | None = None
+    levels: Mapping[str, int] = field(default_factory=dict, repr=False)
+    default: int | None = None
+    infeasible: Literal["refuse", "drop"] = "refuse"
+
+    def __post_init__(self) -> None:
+        forms = (self.constant, self.uniform, self.column, self.by)
+        if sum(form is not None for form in forms) != 1:
+            raise InputError(
+                "k is one of: a number, {uniform = [lo, hi]}, {column = ...}, "
+                "{by = ..., levels = ...}"
+            )
+        stated = [*(self.uniform or ()), *self.levels.values()]
+        stated += [k for k in (self.constant, self.default) if k is not None]
+        if any(not 1 <= k <= MOST_K for k in stated):
+            raise InputError(f"every k must be at least 1 and at most {MOST_K}")
+        if self.seed < 0:
+            raise InputError("the seed of uniform k must be at least 0")
+        if self.uniform and self.uniform[0] > self.uniform[1]:
+            raise InputError("uniform = [lo, hi] needs lo <= hi")
+
+    @property
+    def source_column(self) -> str | None:
+        """The source column that k is read from, if any."""
+        return self.column or self.by
+
+    def absent(self, values: NDArray[Any]) -> int:
+        """Count the groups in `levels` that no record has; their spelling may differ."""
+        return len(self.levels.keys() - set(values.tolist()))

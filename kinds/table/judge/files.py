@@ -1,0 +1,74 @@
+"""The data files and the codebook of a release, read for the audit."""
+
+import gzip
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from anon_core.errors import InputError
+from anon_core.measures.table.codebook import says
+from anon_core.measures.table.levels import Levels
+from kinds.table.layout import CODEBOOK, FILES, KEY
+from tasks.judging.audit import Finding
+from tasks.judging.traces import traces
+from tasks.source.csv_rows import first_rows, read_csv
+from tasks.source.values import FOREIGN_ERRORS
+
+
+def read_rows(folder: Path, formats: Sequence[str]) -> tuple[pl.DataFrame | None, list[Finding]]:
+    """Read the released rows, None if that fails; all formats must hold the same table."""
+    tables = [table for kind in formats if (table := _read(folder / FILES[kind], kind)) is not None]
+    readable = Finding(
+        "readable files",
+        len(tables) == len(formats),
+        f"{len(tables)} of {len(formats)} formats are there and can be read",
+    )
+    if not readable.passed:
+        return None, [readable]
+    same = len({text for _, text, _ in tables}) == 1
+    traced = [trace for _, _, more in tables for trace in more]
+    return tables[0][0], [
+        readable,
+        Finding("same table in every format", same, f"{len(formats)} formats compared"),
+        Finding(
+            "no traces in the files",
+            not traced,
+            "; ".join(traced) or "headers and footers tell nothing but the rows",
+        ),
+    ]
+
+
+def _read(path: Path, kind: str) -> tuple[pl.DataFrame, str, list[str]] | None:
+    """The rows of one file, their text to compare formats by, and what else the file tells."""
+    try:
+        if kind == "parquet":
+            rows = pl.read_parquet(path)
+            return rows, rows.write_csv(), traces(path, kind, rows)
+        (names,) = first_rows(path, ",", 1)
+        rows = read_csv(path, ",", header=True, names=names, needed=names)
+        text = gzip.decompress(path.read_bytes()).decode()
+        return rows.with_columns(pl.all().replace("", None)), text, traces(path, kind, rows)
+    except FOREIGN_ERRORS:
+        return None
+
+
+def read_matching(path: Path) -> pl.DataFrame:
+    """Read the vault's record -> key."""
+    try:
+        return pl.read_parquet(path, schema={"record": pl.Int64, KEY: pl.String})
+    except FOREIGN_ERRORS:
+        raise InputError(
+            f"the vault's {path.name} cannot be read; "
+            "restore the vault that the release was made with"
+        ) from None
+
+
+def codebook_finding(folder: Path, levels: Sequence[Levels]) -> Finding:
+    """Compare the published codebook with the levels of the source."""
+    try:
+        same = says(json.loads((folder / CODEBOOK).read_text(encoding="utf-8")), levels)
+    except (OSError, ValueError):
+        same = False
+    return Finding("codebook of the source", same, f"{len(levels)} quasi-identifiers compared")

@@ -1,0 +1,86 @@
+"""The records of the source as the audit computes them: levels, demands, and which are released."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.measures.table.demands import demanded
+from anon_core.measures.table.levels import Levels, source_levels, without_missing
+from anon_core.specs.demands import Demand
+from kinds.table.columns import Column
+
+
+@dataclass(frozen=True)
+class Records:
+    """The records that a release must show.
+
+    Attributes
+    ----------
+    levels : tuple of Levels
+        Of each quasi-identifier, in the plan's order.
+    codes : int32 (attributes, n)
+        Level of each record in each quasi-identifier.
+    k : int32 (n,)
+        Demanded number of rows.
+    frame : DataFrame
+        The typed source columns of these records.
+    source_rows : int64 (n,)
+        Row of each record in the source.
+    source_height : int
+        Number of rows of the source, with those that the plan's rules leave out.
+    """
+
+    levels: tuple[Levels, ...]
+    codes: NDArray[np.int32]
+    k: NDArray[np.int32]
+    frame: pl.DataFrame
+    source_rows: NDArray[np.int64]
+    source_height: int
+
+    @classmethod
+    def of(
+        cls,
+        frame: pl.DataFrame,
+        k_values: pl.DataFrame | None,
+        columns: tuple[Column, ...],
+        demand: Demand,
+    ) -> "Records":
+        """Compute them from the typed columns and the column that k is read from, if any."""
+        specs = [column.spec for column in columns if column.spec is not None]
+        values = {spec.name: _values(frame[spec.name]) for spec in specs}
+        wishes = None if k_values is None else _values(k_values.to_series())
+        stays = without_missing(specs, values, frame.height)
+        k, released = demanded(demand, stays, wishes)
+        levels, codes = source_levels(specs, {name: of[released] for name, of in values.items()})
+        return cls(
+            levels=levels,
+            codes=codes,
+            k=k[released],
+            frame=frame.filter(pl.Series(released)),
+            source_rows=np.flatnonzero(released),
+            source_height=frame.height,
+        )
+
+    @property
+    def number(self) -> int:
+        """Number of records n."""
+        return len(self.k)
+
+    @property
+    def ordinal(self) -> NDArray[np.bool_]:
+        """Whether masked cells are intervals, bool (attributes,)."""
+        return np.array([levels.ordinal for levels in self.levels], dtype=np.bool_)
+
+
+def _values(column: pl.Series) -> NDArray[Any]:
+    """A typed column: days or numbers with nan, or texts with None."""
+    if column.dtype == pl.Date:
+        column = column.to_physical()
+    if column.dtype.is_numeric():
+        return np.array(column.cast(pl.Float64).fill_null(float("nan")), dtype=np.float64)
+    texts = np.empty(len(column), dtype=object)
+    texts[:] = column.to_list()
+    return texts

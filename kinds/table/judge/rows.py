@@ -1,0 +1,199 @@
+"""The audit of released rows against the plan and its source."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.measures.table.cells import read_cells
+from anon_core.measures.table.classes import Classes, ReleasedCells
+from anon_core.measures.table.crowds import (
+    components_of,
+    crowds,
+    fits_own_row,
+    identical_rows,
+)
+from anon_core.measures.table.utility import utility
+from anon_core.promise import Promise
+from anon_core.specs.demands import Demand
+from kinds.table.columns import Column
+from kinds.table.judge.attacks import attacks
+from kinds.table.judge.carried import equal
+from kinds.table.judge.files import codebook_finding, read_matching, read_rows
+from kinds.table.judge.measured import Measured, sensitive_values
+from kinds.table.judge.records import Records
+from kinds.table.judge.seats import seats
+from kinds.table.layout import KEY, released_columns
+from kinds.table.read import read_order
+from tasks.judging.audit import Audit, Finding
+from tasks.source.reading import Reading
+
+COMPATIBLE, MATCHABLE, IDENTICAL = "compatible crowds", "matchable crowds", "equivalence classes"
+
+
+def audit_rows(
+    folder: Path,
+    formats: Sequence[str],
+    reading: Reading,
+    columns: tuple[Column, ...],
+    demand: Demand,
+    matching: Path,
+    promise: Promise,
+) -> Audit:
+    """Audit the data files and the codebook in a folder.
+
+    Files, codebook, keys, row order and the truth of rows are always required. Of the crowds those
+    are required that the promise names.
+    """
+    frame, k_values = read_order(reading, columns, demand)
+    records = Records.of(frame, k_values, columns, demand)
+    del frame
+    rows, findings = read_rows(folder, formats)
+    if rows is None:
+        return Audit(tuple(findings))
+    expected = [KEY, *(column.name for column in released_columns(columns))]
+    extra, absent = set(rows.columns) - set(expected), set(expected) - set(rows.columns)
+    findings += [
+        codebook_finding(folder, records.levels),
+        Finding(
+            "no other column",
+            rows.columns == expected,
+            f"{len(extra)} columns too many, {len(absent)} missing, "
+            f"{len(expected)} expected in the plan's order",
+        ),
+    ]
+    if absent or rows.is_empty():
+        detail = (
+            "not judged: there are no rows, or quasi-identifiers, kept columns or keys are missing"
+        )
+        return Audit((*findings, Finding("crowds", passed=False, detail=detail)), rows=rows)
+    seat, more = seats(rows, records.source_rows, read_matching(matching))
+    findings += more
+    paired = findings[-1].passed and findings[-2].passed
+    released = ReleasedCells.of(
+        [read_cells(levels, _texts(rows[levels.name])) for levels in records.levels]
+    )
+    measured = _measured(records, rows, released, seat, columns, paired=paired)
+    findings += [
+        *_of_cells(records, released, measured),
+        *_of_crowds(measured, seat, promise),
+    ]
+    return Audit((*findings, *_not_judged(promise, findings)), measured, rows)
+
+
+def _measured(
+    records: Records,
+    rows: pl.DataFrame,
+    released: ReleasedCells,
+    seat: NDArray[np.int64],
+    columns: tuple[Column, ...],
+    *,
+    paired: bool,
+) -> Measured:
+    """Measure the release; a record without a row has seat -1."""
+    seated = np.flatnonzero(seat >= 0)
+    fits = np.zeros(records.number, dtype=np.bool_)
+    fits[seated] = fits_own_row(records.codes[:, seated], released, seat[seated])
+    truthful = fits.copy()
+    for column in released_columns(columns):
+        if column.role != "quasi":
+            people = records.frame[column.name][seated]
+            truthful[seated] &= equal(people, rows[column.name][seat[seated]])
+    matched = bool(paired and fits.all())
+    classes = Classes.of(records.codes, released)
+    components = components_of(released, classes, seat if matched else None)
+    counts = crowds(records.codes, records.k, released, seat, classes, components)
+    return Measured(
+        levels=records.levels,
+        crowds=counts,
+        utility=utility(records.ordinal, released),
+        sizes=released.sizes(),
+        truthful=truthful,
+        matched=matched,
+        source_rows=records.source_height,
+        classes=classes,
+        sensitive=sensitive_values(rows, columns, classes),
+        attacks=attacks(released, classes, components, counts, seat) if matched else {},
+    )
+
+
+def _of_cells(records: Records, released: ReleasedCells, measured: Measured) -> list[Finding]:
+    """Findings on single cells and rows."""
+    unreadable = int((measured.sizes == 0).sum())
+    untrue = int((~measured.truthful).sum())
+    return [
+        Finding(
+            "readable cells",
+            unreadable == 0,
+            f"{unreadable} of {measured.sizes.size} cells cannot be read",
+        ),
+        Finding(
+            "truthful rows",
+            untrue == 0,
+            f"{untrue} of {records.number} records have no row that is true of them",
+        ),
+        *_of_missing_values(records, released),
+    ]
+
+
+def _of_missing_values(records: Records, released: ReleasedCells) -> list[Finding]:
+    """Whether missing values are hidden in the columns where the plan wants that.
+
+    No cell says that the value is missing, and there are as many `*` as missing values at least.
+    Without such a column there is no finding.
+    """
+    columns = [place for place, levels in enumerate(records.levels) if levels.hide_missing]
+    said = short = 0
+    for place in columns:
+        cell, allowed = released.cell[place], released.levels[place]
+        times = np.bincount(cell, minlength=len(allowed))
+        said += int(times[allowed[:, 0] & (allowed.sum(axis=1) == 1)].sum())
+        missing = int((records.codes[place] == 0).sum())
+        short += max(0, missing - int(times[allowed.all(axis=1)].sum()))
+    detail = (
+        f"{said} cells say that a value is missing, and {short} `*` are lacking, "
+        f"in {len(columns)} columns with missing = 'all-hidden'"
+    )
+    return [Finding("missing values hidden", said + short == 0, detail)] if columns else []
+
+
+def _of_crowds(measured: Measured, seat: NDArray[np.int64], promise: Promise) -> list[Finding]:
+    """Findings on crowds; equivalence classes are counted for a promise that names them only."""
+    counts, records = measured.crowds, len(measured.truthful)
+    unmatched = "" if measured.matched else "; none is matchable without a true row for everyone"
+    findings = [
+        Finding(
+            COMPATIBLE,
+            counts.below_k == 0,
+            f"{counts.below_k} of {records} records fit fewer than k rows",
+            required=COMPATIBLE in promise.findings,
+        ),
+        Finding(
+            MATCHABLE,
+            counts.matchable_below_k == 0,
+            f"{counts.matchable_below_k} of {records} records are matchable "
+            f"with fewer than k rows{unmatched}",
+            required=MATCHABLE in promise.findings,
+        ),
+    ]
+    if IDENTICAL in promise.findings:
+        below = int((identical_rows(measured.classes, seat) < counts.demanded).sum())
+        detail = f"the row of {below} of {records} records is identical to fewer than k rows"
+        findings.append(Finding(IDENTICAL, below == 0, detail))
+    return findings
+
+
+def _not_judged(promise: Promise, findings: Sequence[Finding]) -> list[Finding]:
+    """A failed finding for each name in the promise that this audit does not know."""
+    known = {finding.guarantee for finding in findings}
+    return [
+        Finding(name, passed=False, detail="no audit of a table judges this")
+        for name in promise.findings
+        if name not in known
+    ]
+
+
+def _texts(series: pl.Series) -> list[str | None]:
+    return list(series.cast(pl.String).to_list())
