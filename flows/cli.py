@@ -1,4 +1,7 @@
-"""The `crowdcover` command. Prefect and Great Expectations take seconds to import: only commands that run a flow do."""
+"""The `crowdcover` command.
+
+Prefect and Great Expectations take seconds to import, so only commands that run a flow do that.
+"""
 
 import argparse
 import json
@@ -20,11 +23,11 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 QUIET_DEFAULTS = {
-    # Nothing about a private table's release goes to anyone's telemetry.
+    # No telemetry: nothing about private data leaves the machine.
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "DO_NOT_TRACK": "1",
     "GX_ANALYTICS_ENABLED": "false",
-    # The server of a run without a server takes its time on a busy machine.
+    # Prefect's temporary server starts slowly on a busy machine.
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
 }
 
@@ -51,26 +54,27 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = 1
     except SystemExit:
         raise
-    except BaseException as error:  # noqa: BLE001 - its words may quote cells; polars panics are no Exceptions
+    except BaseException as error:  # noqa: BLE001 - polars panics are no Exceptions
         print(f"crowdcover: {_unforeseen(error)}", file=sys.stderr)
         code = 1
     sys.exit(code)
 
 
 def _unforeseen(error: BaseException) -> str:
-    """Where an error came up, without its words: they may quote cells."""
+    """Where an error was raised, without its message: that may quote cells."""
     where = traceback.extract_tb(error.__traceback__)
     ours = [
         frame for frame in where if Path(frame.filename).is_relative_to(Path(__file__).parents[1])
     ] or where
-    return f"unforeseen {type(error).__name__} at {Path(ours[-1].filename).name}:{ours[-1].lineno}; please report it"
+    place = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}"
+    return f"unforeseen {type(error).__name__} at {place}; please report it"
 
 
 # ---------------------------------------------------------------- commands
 
 
 def release(options: argparse.Namespace) -> int:
-    """Run the flow; the last line of standard output is the release folder. Of many plans, a line for each release."""
+    """Run the flow and print the release folder last; one line for each plan."""
     if len(options.plans) == 1:
         print(_release(options.plans[0], options.overrides))
         return 0
@@ -94,7 +98,7 @@ def _release(plan_path: Path, overrides: Sequence[str]) -> Path:
 def _release_many(
     paths: Sequence[Path], overrides: Sequence[str], workers: int
 ) -> list[tuple[int, str]]:
-    """Of each plan the exit code, and its release folder or the refusal; a refused one stops no other."""
+    """The exit code of each plan, with its release folder or refusal. A refusal stops no other."""
     from flows.outcome import exit_code
     from kinds.section import PlanError
 
@@ -119,7 +123,7 @@ def _release_many(
 
 
 def _ready(plan_path: Path, overrides: Sequence[str]) -> tuple[str, Path]:
-    """A plan's name and where it was frozen; refused here, before a server is started, if it can be."""
+    """The plan's name and frozen file; what can be refused without a server is refused here."""
     from flows.plan.plan import ReleasePlan
     from tasks.source.sources import header
 
@@ -144,14 +148,14 @@ def audit(options: argparse.Namespace) -> int:
 
     from flows.audit import audit_release
 
-    found = audit_release(options.release, options.plan, options.overrides)
-    table = Table("guarantee", "holds", "counts", title=f"Audit of {options.release.name}")
-    for finding in found.findings:
+    report = audit_release(options.release, options.plan, options.overrides)
+    table = Table("Guarantee", "Holds", "Counted", title=f"Audit of {options.release.name}")
+    for finding in report.findings:
         table.add_row(finding.guarantee, "yes" if finding.passed else "NO", finding.detail)
     if not options.quiet:
         Console().print(table)
-    print(found.sentence())
-    return 0 if found.passed else 4
+    print(report.sentence())
+    return 0 if report.passed else 4
 
 
 def show(options: argparse.Namespace) -> int:
@@ -173,10 +177,10 @@ def show(options: argparse.Namespace) -> int:
 
 def starter_plan(options: argparse.Namespace) -> int:
     """Propose a role for every column."""
+    from kinds import kind_called
     from kinds.section import PlanError
-    from kinds.table.starter import starter
 
-    text = starter(options.source)
+    text = kind_called("table").starter(options.source)
     if options.output is None:
         print(text, end="")
         return 0

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
 from anon_core.promise import Promise
+from kinds.section import PlanError
 from tasks.judging.audit import Audit
 from tasks.judging.drift import Changes, DriftLimits
 from tasks.judging.floors import Floors
@@ -103,6 +104,13 @@ class Kind(Protocol):
     def shaping(self, sections: Any) -> Mapping[str, Any]:
         """What shapes the release beside the sections as stated, for the plan's hash."""
         return {"kind": self.name}
+
+    def starter(self, source: Path) -> str:
+        """A commented starter plan for a file of this kind."""
+        raise PlanError(
+            f"there is no starter plan for {source.name}: kind {self.name!r} proposes none; "
+            "write the plan by hand"
+        )
 
     # ------------------------------------------------------------ the course
 

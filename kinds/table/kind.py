@@ -60,6 +60,12 @@ class Table(Kind):
         """The order of the columns; hashes of plans before kinds stay as they were."""
         return {"order": list(sections.columns)}
 
+    def starter(self, source: Path) -> str:
+        """A proposed role for every column."""
+        from kinds.table.starter import starter  # only `crowdcover plan` needs it
+
+        return starter(source)
+
     # ------------------------------------------------------------ the course
 
     def identified(self, plan: TablePlan) -> bool:

@@ -24,8 +24,8 @@ STAGES = ("ingest", "binarize", "anonymize")  # of which a release can be laid b
 class Side:
     """One of the releases: its people as coded for it, what they demand, and its rows.
 
-    `source_row` counts from the source's last row, since another plan may take the first one for a header; None where it is
-    not known any more how many there were.
+    `source_row` counts from the source's last row, since another plan may read the first row as a
+    header. It is None where the number of source rows is not known any more.
     """
 
     run: Run
@@ -37,7 +37,7 @@ class Side:
 
     @classmethod
     def of(cls, run: Run, rows: pl.DataFrame | None = None) -> "Side | None":
-        """From the run's stages, or from rows that were read elsewhere; None where a stage is gone."""
+        """From the run's stages, or from these rows; None where a stage is missing."""
         ingested, binarized, anonymized = map(run.whole, STAGES)
         if binarized is None or anonymized is None:
             return None
@@ -62,7 +62,7 @@ class Side:
 def intersected(
     run: Run, ledger: Ledger, overlaps: Sequence[Overlap], rows: pl.DataFrame | None = None
 ) -> dict[str, int]:
-    """How many people several releases show, and what is left of their crowds in each, compared with what they demand there."""
+    """How many people several releases show, and what is left of their crowds in each."""
     own, others = Side.of(run, rows), [Side.of(other) for other in runs_of(ledger, overlaps)]
     sides = [side for side in (own, *others) if side is not None]
     if own is None or len(sides) < 1 + len(others):
@@ -88,7 +88,7 @@ def intersected(
 
 
 def _require_one_role(sides: Sequence[Side]) -> None:
-    """What somebody is known by in one release must not stand unmasked in another: it would name the row."""
+    """Refuse a quasi-identifier of one release that another release publishes unmasked."""
     known = {attribute for side in sides for attribute in side.quasi}
     if told := sorted(known & {name for side in sides for name in side.carried}):
         raise SecondReleaseError(

@@ -1,4 +1,4 @@
-"""What a run remembers of its table for later ones to be compared with; it stays in the vault. No Prefect here."""
+"""The profile of a table that later runs are compared with; it stays in the vault."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -13,7 +13,7 @@ from tasks.judging.drift import Changes
 
 
 def remembered(table: pl.DataFrame, columns: tuple[Column, ...]) -> dict[str, Any]:
-    """Categories, percentiles and counts of the quasi-identifiers, and the types of the columns that are carried along."""
+    """Categories, percentiles and counts of quasi-identifiers, and the types of carried columns."""
     specs = [column.spec for column in columns if column.spec is not None]
     values = arrays(table[[spec.name for spec in specs]])
     return {

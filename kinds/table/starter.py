@@ -1,4 +1,4 @@
-"""Starter plans: one proposed from a table, one for the demo's survey. No cell value enters them."""
+"""Starter plans: one proposed from a table, and the demo's. They hold no cell value."""
 
 import importlib.util
 import re
@@ -28,6 +28,7 @@ NO_NAME = re.compile(
 SEPARATORS = ",;\t|"
 MANY_LEVELS = 500  # past this a text column is hardly ever shared by a crowd
 MANY_NUMBERS = 20  # up to this many distinct numbers are levels of their own
+NO_HEADER = "header = false             # the first row holds numbers: name the columns in order"
 LONG_TEXT = 60  # characters on average: free text
 
 DEMO = """\
@@ -85,7 +86,8 @@ def demo_plan(folder: Path) -> Path:
     spec = importlib.util.find_spec("statsmodels")
     if spec is None or spec.origin is None:
         raise PlanError(
-            "the demo's table ships inside statsmodels, which is not installed: pip install statsmodels"
+            "the demo's table ships inside statsmodels, which is not installed: "
+            "pip install statsmodels"
         )
     table = Path(spec.origin).parent / "datasets" / "fair" / "fair.csv"
     path = folder / "fair.toml"
@@ -108,20 +110,16 @@ def starter(source_path: Path) -> str:
     )
     lines = [
         "# A starter plan. Every column has a proposed role: look at each before you run it.",
-        "# identifier: names a person, never read   quasi: may be known to others, masked until everyone hides in a crowd",
-        "# sensitive: published as it is, must not be linked to anyone   keep: published as it is   drop: never read",
+        "# identifier: names a person, never published",
+        "# quasi: may be known to others, masked until everyone hides in a crowd",
+        "# sensitive: published as it is, must not be linked to anyone",
+        "# keep: published as it is   drop: never read",
         f"name = {toml_text(name)}",
         "",
         "[source]",
         f"path = {toml_text(str(source_path.resolve()))}",
         *([] if source.separator == "," else [f"separator = {toml_text(source.separator)}"]),
-        *(
-            []
-            if source.header
-            else [
-                "header = false             # its first row holds numbers: name the columns, in order"
-            ]
-        ),
+        *([] if source.header else [NO_HEADER]),
         "missing = []               # texts that mean 'not given', beside the empty one",
         "",
         *(line for column in frame for line in _propose(column)),
@@ -131,7 +129,8 @@ def starter(source_path: Path) -> str:
         "",
         "[anonymizer]",
         'name = "adaptive"',
-        'weights = "columns"        # every column the same; "cells": more exact cells; "bits": the paper\'s stars',
+        'weights = "columns"        # every column counts the same; "cells": more exact cells;',
+        '                           # "bits": the stars of Khan et al.',
         "",
         "[publish]",
         'path = "releases"',
@@ -158,7 +157,7 @@ def _look(path: Path) -> tuple[Reading, list[str]]:
 
 
 def _first_row(path: Path, separator: str) -> list[str]:
-    """The first row, if a second one is as long; what else may be wrong will be said when the file is read."""
+    """The first row if the second is as long. Other faults are reported when the file is read."""
     try:
         first, second = first_rows(path, separator, 2)
     except (InputError, ValueError):
@@ -202,7 +201,7 @@ def _dated(present: pl.Series) -> bool:
 
 
 def _numbers(present: pl.Series) -> pl.Series | None:
-    """The values as numbers, if they all are finite ones that keep their digits: 00501 is a code."""
+    """The values as numbers if all are finite and keep their digits (00501 is a code)."""
     if present.dtype != pl.String and not present.dtype.is_numeric():
         return None
     if present.dtype == pl.String and present.str.contains(r"^[+-]?0\d").any():

@@ -1,4 +1,4 @@
-"""Compare source and utility with the last release of that name: a scheduled rerun stops at drift."""
+"""Compare source and utility with the last release of that name; refuse drift."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,7 @@
-"""What packed records must look like before an anonymizer sees them.
+"""What packed records must look like before an anonymizer gets them.
 
-The frame holds `k` and one column of levels per attribute, re-read from the packed bits (-1: they decode to no level),
-under a prefix, for an attribute may be called "k".
+The frame holds `k` and one column of levels per attribute, decoded from the packed bits (-1: the
+bits are no level). Their names have a prefix, since an attribute may be called "k".
 """
 
 import great_expectations as gx

@@ -11,14 +11,14 @@ from validations.expectations import ExpectColumnNumbersToBeFinite
 
 
 def suite(specs: Sequence[ColumnSpec], carried: Sequence[str]) -> gx.ExpectationSuite:
-    """Expect the quasi-identifiers and the carried columns, and no other: identifiers and dropped columns are gone."""
+    """Expect the quasi-identifiers and the carried columns, and no identifier or dropped column."""
     names = [*(spec.name for spec in specs), *carried]
     table = [
         gxe.ExpectTableColumnsToMatchSet(
             column_set=names,
             exact_match=True,
-            description=f"The {len(names)} quasi-identifiers, sensitive and kept columns of the plan, and no other: "
-            "identifiers and dropped columns are gone.",
+            description=f"The {len(names)} quasi-identifiers, sensitive and kept columns of the "
+            "plan only: identifiers and dropped columns are gone.",
         ),
         gxe.ExpectTableRowCountToBeBetween(min_value=2, description="At least two rows."),
     ]

@@ -1,7 +1,7 @@
 """What a release must look like before it is published.
 
-The frame holds `key`, per attribute the number of levels that each released cell allows (0: unreadable), what each row
-demanded, the sizes of its crowds, and whether its cells are true.
+The frame holds `key`, the number of levels that each released cell allows by attribute (0: the cell
+cannot be read), the demanded k, the sizes of the crowds, and whether the cells are true.
 """
 
 from collections.abc import Mapping
