@@ -108,7 +108,7 @@ def _wait_for_health(process):
 
 
 @pytest.fixture(scope="session")
-def released(server, tmp_path_factory):
+def released(tmp_path_factory):
     """A published release that no test may change."""
     from tests.flows.orders import Order
 

@@ -1,16 +1,19 @@
-"""Runs a Checkpoint of one suite on columns and keeps nothing of the answer but yes and no.
+"""Validate columns against a suite of expectations, and keep only yes or no.
 
-Great Expectations reports values, row numbers and tracebacks. None of them leaves this module: a verdict names types of
-expectations and columns only.
+Great Expectations reports values, row numbers and tracebacks. None of them leaves this module:
+a verdict names types of expectations and columns only.
 """
 
 from collections.abc import Mapping
+from functools import cache
 from string import Template
 from threading import Lock
 from typing import Any
+from uuid import uuid4
 
 import great_expectations as gx
 import pandas as pd
+from great_expectations.data_context import AbstractDataContext
 from great_expectations.data_context.types.base import (
     DataContextConfig,
     InMemoryStoreBackendDefaults,
@@ -26,15 +29,13 @@ from validations.verdicts import Outcome, Verdict
 Columns = Mapping[str, NDArray[Any]]
 
 SOURCE = "memory"
-_ONE_AT_A_TIME = (
-    Lock()
-)  # a Checkpoint looks for its suite in the context that was made last, whoever made it
+_ONE_AT_A_TIME = Lock()  # validations of one process share a context and the name of its source
 
 
 def run(suite: gx.ExpectationSuite, columns: Columns) -> Verdict:
-    """Hold columns of one length against a suite.
+    """Validate columns of one length against a suite.
 
-    An expectation that raises has failed, and so has one without a result: the gate stays shut when its hinge breaks.
+    An expectation fails if it raises an exception or returns no result.
     """
     shapes = {column.shape for column in columns.values()}
     if len(shapes) > 1 or any(len(shape) != 1 for shape in shapes):
@@ -43,57 +44,59 @@ def run(suite: gx.ExpectationSuite, columns: Columns) -> Verdict:
         )
     with _ONE_AT_A_TIME:
         try:
-            held = _held(suite, columns)
-        except Exception:  # whatever broke may quote cells
-            held = set()
+            passed = _passed(suite, columns)
+        except Exception:  # the message may quote cells
+            passed = set()
         return Verdict(
-            suite.name, tuple(_outcome(expectation, held) for expectation in suite.expectations)
+            suite.name, tuple(_outcome(expectation, passed) for expectation in suite.expectations)
         )
 
 
-def _held(suite: gx.ExpectationSuite, columns: Columns) -> set[str]:
-    """Which expectations Great Expectations found to hold, in a context in memory only that forgets the data at once.
-
-    The names that tell them apart are given when the suite enters the context.
-    """
-    nowhere = InMemoryStoreBackendDefaults(init_temp_docs_sites=False)
-    silent = ProgressBarsConfig(globally=False)
-    context = gx.get_context(
-        DataContextConfig(store_backend_defaults=nowhere, progress_bars=silent), mode="ephemeral"
+@cache
+def _context() -> AbstractDataContext:
+    """Return the one context of this process: in memory, without progress bars."""
+    return gx.get_context(
+        DataContextConfig(
+            store_backend_defaults=InMemoryStoreBackendDefaults(init_temp_docs_sites=False),
+            progress_bars=ProgressBarsConfig(globally=False),
+        ),
+        mode="ephemeral",
     )
-    table = context.data_sources.add_pandas(SOURCE).add_dataframe_asset("table")
+
+
+def _passed(suite: gx.ExpectationSuite, columns: Columns) -> set[str]:
+    """Return the ids of the expectations that pass.
+
+    Each expectation gets a random id, because two of one type may test one column.
+    The source is deleted at once, because it keeps the data.
+    """
+    for expectation in suite.expectations:
+        expectation.id = str(uuid4())
+    sources = _context().data_sources
     try:
+        table = sources.add_pandas(SOURCE).add_dataframe_asset("table")
         whole = table.add_batch_definition_whole_dataframe("whole")
-        border = gx.ValidationDefinition(
-            name=suite.name, data=whole, suite=context.suites.add(suite)
-        )
-        context.validation_definitions.add(border)
-        checkpoint = gx.Checkpoint(
-            name=suite.name, validation_definitions=[border], result_format="BOOLEAN_ONLY"
-        )
-        ran = context.checkpoints.add(checkpoint).run(
-            batch_parameters={"dataframe": pd.DataFrame(dict(columns))}
-        )
-        results = [
-            result for validation in ran.run_results.values() for result in validation.results
-        ]
+        batch = whole.get_batch(batch_parameters={"dataframe": pd.DataFrame(dict(columns))})
+        results = batch.validate(suite, result_format="BOOLEAN_ONLY").results
     finally:
-        context.data_sources.delete(SOURCE)
+        sources.delete(SOURCE)
     configured = [result.expectation_config for result in results if result.success]
     return {each.id for each in configured if each is not None and each.id is not None}
 
 
-def _outcome(expectation: Expectation, held: set[str]) -> Outcome:
+def _outcome(expectation: Expectation, passed: set[str]) -> Outcome:
     about = getattr(expectation, "about", expectation.configuration.kwargs.get("column"))
-    return Outcome(expectation.expectation_type, about, expectation.id in held, _words(expectation))
+    return Outcome(
+        expectation.expectation_type, about, expectation.id in passed, _words(expectation)
+    )
 
 
 def _words(expectation: Expectation) -> str:
-    """What is expected, as Great Expectations' own pages would say it."""
+    """Return what is expected, in the words of Great Expectations' own pages."""
     (content,) = InlineRenderer(render_object=expectation.configuration).get_rendered_content()
-    said: Any = content.to_json_dict()["value"]
-    return Template(said["template"]).safe_substitute(
-        {name: _plain(p["value"]) for name, p in said["params"].items()}
+    rendered: Any = content.to_json_dict()["value"]
+    return Template(rendered["template"]).safe_substitute(
+        {name: _plain(p["value"]) for name, p in rendered["params"].items()}
     )
 
 

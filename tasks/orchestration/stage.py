@@ -21,9 +21,11 @@ Result = TypeVar("Result")
 
 
 def stage(run_name: str) -> Callable[[Callable[Params, Result]], Callable[Params, Result]]:
-    """Make a Prefect task of a stage whose first argument is the run. The vault's store replaces Prefect's cache.
+    """Make a stage of a function whose first argument is the run.
 
-    The name of its runs may hold arguments: "validate {border}".
+    Inside a flow run the stage is a Prefect task; elsewhere it is a plain call.
+    The vault's store replaces Prefect's cache.
+    The name of its task runs may hold arguments: "validate {name}".
     """
 
     def make(work: Callable[Params, Result]) -> Callable[Params, Result]:
@@ -33,10 +35,16 @@ def stage(run_name: str) -> Callable[[Callable[Params, Result]], Callable[Params
             assert isinstance(run, Run)
             return failures_kept(run.path, work.__name__, lambda: work(*args, **kwargs))
 
-        made: Any = task(
+        in_prefect: Any = task(
             cache_policy=NO_CACHE, persist_result=False, name=work.__name__, task_run_name=run_name
         )(guarded)
-        return cast("Callable[Params, Result]", made)
+
+        @functools.wraps(work)
+        def staged(*args: Params.args, **kwargs: Params.kwargs) -> Result:
+            inside = FlowRunContext.get() is not None
+            return cast("Result", (in_prefect if inside else guarded)(*args, **kwargs))
+
+        return staged
 
     return make
 

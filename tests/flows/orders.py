@@ -103,7 +103,11 @@ class Order:
             csv.writer(handle).writerows([HEADER, *rows])
 
     def release(self):
-        """Run the flow in this process."""
+        """Run the course of the flow in this process, without Prefect."""
+        return Path(release.fn(str(self.plan)))
+
+    def release_in_prefect(self):
+        """Run the flow in this process: a flow run of the session's Prefect server."""
         return Path(release(str(self.plan)))
 
     @property

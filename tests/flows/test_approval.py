@@ -33,7 +33,7 @@ WHO = ("--by", "Ada Lovelace", "--note", "read & agreed")
 
 
 @pytest.fixture
-def order(server, tmp_path):
+def order(tmp_path):
     return Order(tmp_path, publish={"approval": "required"})
 
 
@@ -686,7 +686,7 @@ def expired(found):
     return timeout is not None and datetime.fromisoformat(timeout) < datetime.now(UTC)
 
 
-def test_rows_are_the_same_with_and_without_approval(server, tmp_path):
+def test_rows_are_the_same_with_and_without_approval(tmp_path):
     plain = Order(tmp_path / "plain").fix_seed()
     asked = Order(tmp_path / "asked", publish={"approval": "required"}).fix_seed()
     waits(asked)
@@ -697,7 +697,7 @@ def test_rows_are_the_same_with_and_without_approval(server, tmp_path):
 # ---------------------------------------------------------------- beside other releases
 
 
-def test_what_is_approved_says_how_it_stands_beside_other_releases(server, tmp_path, monkeypatch):
+def test_what_is_approved_says_how_it_stands_beside_other_releases(tmp_path, monkeypatch):
     """Another release of the same people asks anew, be it published before the flow looks or while it is at work."""
     calm = [(*row[:4], "ill", "note", row[6]) for row in people()]
     allowed = {"allow_second_release": True, "approval": "required"}

@@ -549,7 +549,7 @@ def test_a_source_with_other_columns_is_a_wrong_plan(copy, tmp_path, capsys):
     assert "columns of the source that the plan does not name: iban" in err
 
 
-def test_a_release_of_another_table_does_not_hold(server, tmp_path, capsys):
+def test_a_release_of_another_table_does_not_hold(tmp_path, capsys):
     """Plan, source and vault belong together; the folder does not."""
     first = Order(tmp_path / "first")
     second = Order(tmp_path / "second", people(draws=8))
@@ -569,7 +569,7 @@ def test_no_release_at_all(copy, tmp_path, capsys):
         )
 
 
-def test_a_vault_that_lost_its_matching_is_named(server, tmp_path, capsys):
+def test_a_vault_that_lost_its_matching_is_named(tmp_path, capsys):
     order = Order(tmp_path)
     order.release()
     for spoil in (lambda path: path.write_bytes(b"no"), Path.unlink):
@@ -579,7 +579,7 @@ def test_a_vault_that_lost_its_matching_is_named(server, tmp_path, capsys):
         assert "the vault's matching.parquet cannot be read" in err
 
 
-def test_the_vaults_matching_is_a_claim_that_is_judged_too(server, tmp_path, capsys):
+def test_the_vaults_matching_is_a_claim_that_is_judged_too(tmp_path, capsys):
     """A vault that pairs people with the wrong rows cannot make a release look right."""
     order = Order(tmp_path)
     order.release()

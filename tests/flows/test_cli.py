@@ -510,7 +510,7 @@ def test_a_reader_that_goes_away_is_no_error_worth_words(released, arguments):
     assert done.stderr == ""
 
 
-def test_a_starter_plan_runs_as_it_is(server, tmp_path, capsys):
+def test_a_starter_plan_runs_as_it_is(tmp_path, capsys):
     order = Order(tmp_path)
     code, out, _ = call(capsys, "plan", order.source)
     assert code == 0

@@ -137,7 +137,7 @@ def list_renames(plan, path):
 
 
 @pytest.fixture(scope="module")
-def whole(server, tmp_path_factory):
+def whole(tmp_path_factory):
     """What a run with the same secrets publishes when nothing stops it."""
     order = Order(tmp_path_factory.mktemp("whole")).fix_seed()
     return data_bytes(order.release())
@@ -264,7 +264,7 @@ SEARCH = ("anon_core.anonymizers.adaptive.grouping", "nearest_neighbours")
 
 
 @pytest.fixture(scope="module")
-def long_whole(server, tmp_path_factory):
+def long_whole(tmp_path_factory):
     """What a long run with the same secrets publishes when nothing stops it, and what its iterations reached."""
     order = Order(tmp_path_factory.mktemp("long"), **LONG).fix_seed()
     folder = order.release()
@@ -375,7 +375,7 @@ def test_a_damaged_checkpoint_is_as_good_as_none(long_whole, tmp_path, monkeypat
     assert searches_until_the_end(order, long_whole, monkeypatch) == (8, [])
 
 
-def test_a_checkpoint_that_was_left_behind_goes_when_the_stage_is_found(server, tmp_path):
+def test_a_checkpoint_that_was_left_behind_goes_when_the_stage_is_found(tmp_path):
     """Killed between the stage's last rename and the end of its checkpoint."""
     order = Order(tmp_path)
     shutil.rmtree(order.release())

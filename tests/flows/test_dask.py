@@ -21,7 +21,7 @@ def read(path, body):
         return client._client.post(path, json=body).raise_for_status().json()
 
 
-def test_a_release_made_on_a_cluster_is_that_of_this_process(server, tmp_path):
+def test_a_release_made_on_a_cluster_is_that_of_this_process(tmp_path):
     here = Order(tmp_path / "here", ROWS).fix_seed()
     there = Order(
         tmp_path / "there", ROWS, compute={"engine": "dask", "workers": 2, "threads": 1}
@@ -30,7 +30,7 @@ def test_a_release_made_on_a_cluster_is_that_of_this_process(server, tmp_path):
     assert audit_release(there.folder_of_v1, there.plan).passed
 
 
-def test_a_cluster_that_does_not_answer_stops_the_run_and_the_next_goes_on(server, tmp_path):
+def test_a_cluster_that_does_not_answer_stops_the_run_and_the_next_goes_on(tmp_path):
     order = Order(tmp_path, compute={"engine": "dask", "scheduler": "tcp://127.0.0.1:9"})
     with (
         dask.config.set({"distributed.comm.timeouts.connect": "1s"}),

@@ -51,7 +51,7 @@ def said(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def monthly(server, tmp_path_factory):
+def monthly(tmp_path_factory):
     """A release of last month; no test publishes another."""
     order = order_of(tmp_path_factory.mktemp("monthly"))
     order.release()
@@ -127,7 +127,7 @@ def test_a_column_that_is_gone_or_renamed_is_refused_before_anything_is_read(mon
     assert sorted(monthly.vault.rglob("*")) == runs
 
 
-def test_the_first_release_has_nothing_to_be_compared_with(monthly, server, tmp_path, said):
+def test_the_first_release_has_nothing_to_be_compared_with(monthly, tmp_path, said):
     assert "drift" not in manifest(monthly.folder_of_v1)
     order_of(tmp_path).release()
     assert said == [
@@ -135,7 +135,7 @@ def test_the_first_release_has_nothing_to_be_compared_with(monthly, server, tmp_
     ]
 
 
-def test_new_people_like_the_last_ones_pass_and_the_manifest_says_so(server, tmp_path, said):
+def test_new_people_like_the_last_ones_pass_and_the_manifest_says_so(tmp_path, said):
     order = order_of(tmp_path, people(300, draws=5))
     order.release()
     order.write_source(people(330, draws=6))
@@ -198,7 +198,7 @@ def unlike(rows, draws=1):
 
 
 def test_utility_that_falls_is_refused_after_the_check_and_accepting_it_recomputes_nothing(
-    server, tmp_path
+    tmp_path,
 ):
     alike = changed(1, lambda row: 20 + int(row[4][-1]) * 10)
     alike = changed(
@@ -231,7 +231,7 @@ def test_utility_that_falls_is_refused_after_the_check_and_accepting_it_recomput
     assert re.search(r"utility 0\.\d{4} after 1\.0000", order.verdicts)
 
 
-def test_a_gate_that_is_off_compares_nothing(server, tmp_path, said):
+def test_a_gate_that_is_off_compares_nothing(tmp_path, said):
     order = order_of(tmp_path, checks={"drift": "off"})
     order.release()
     order.write_source(people()[::2])
@@ -241,7 +241,7 @@ def test_a_gate_that_is_off_compares_nothing(server, tmp_path, said):
 
 @pytest.mark.parametrize("spoil", [pytest.param("gone", marks=pytest.mark.slow), "tampered"])
 def test_a_release_that_is_gone_or_tampered_with_is_compared_with_what_the_vault_keeps(
-    server, tmp_path, said, spoil
+    tmp_path, said, spoil
 ):
     order = order_of(tmp_path)
     folder = order.release()
@@ -284,7 +284,7 @@ def test_a_vault_that_has_forgotten_the_last_release_is_not_passed_over(server, 
     assert (done.code, done.last_line) == (0, str(order.releases / "v2"))
 
 
-def test_under_a_changed_plan_data_are_compared_and_utility_is_not(server, tmp_path, said):
+def test_under_a_changed_plan_data_are_compared_and_utility_is_not(tmp_path, said):
     order = order_of(tmp_path)
     order.release()
     order.write(privacy={"k": 30}, columns={"smokes": {"role": "drop"}})
@@ -298,7 +298,7 @@ def test_under_a_changed_plan_data_are_compared_and_utility_is_not(server, tmp_p
     assert said[-1] == "v1 was made under another plan: utility is not compared"
 
 
-def test_a_carried_column_of_another_type_is_refused(server, tmp_path):
+def test_a_carried_column_of_another_type_is_refused(tmp_path):
     order = order_of(
         tmp_path, source={"path": "people.parquet"}, columns={"note": {"role": "drop"}}
     )

@@ -348,7 +348,7 @@ MILD = [
 
 
 @pytest.fixture(scope="module")
-def correct(server, tmp_path_factory):
+def correct(tmp_path_factory):
     """A release with crowds that are here and there larger than demanded, so that some of it may be told."""
     order = Order(
         tmp_path_factory.mktemp("mutations"),
@@ -461,7 +461,7 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize("way", WRONG)
-def test_a_wrong_anonymizer_does_not_pass_the_gate(server, tmp_path, monkeypatch, way):
+def test_a_wrong_anonymizer_does_not_pass_the_gate(tmp_path, monkeypatch, way):
     monkeypatch.setattr(ReleasePlan, "maker", property(lambda plan: Wrong(way=way)))
     order = Order(tmp_path)
     if (

@@ -164,7 +164,7 @@ def test_a_rare_city_never_stands_alone(released):
     assert all("|" in cell for cell in cells)
 
 
-def test_a_group_of_k_that_nobody_is_of_is_said(server, tmp_path, monkeypatch):
+def test_a_group_of_k_that_nobody_is_of_is_said(tmp_path, monkeypatch):
     said = []
     monkeypatch.setattr("tasks.stages.ingest.log", said.append)
     Order(
@@ -222,7 +222,7 @@ def test_utility_is_what_a_reader_counts(released):
 
 
 @pytest.mark.parametrize("formats", [["csv"], ["parquet"]])
-def test_one_format_is_enough(server, tmp_path, formats):
+def test_one_format_is_enough(tmp_path, formats):
     """Typed columns that are carried along are found true in either format."""
     order = Order(tmp_path, publish={"formats": formats})
     typed = pl.read_csv(order.source, infer_schema=False).with_columns(
@@ -252,7 +252,7 @@ def test_one_format_is_enough(server, tmp_path, formats):
 
 
 @pytest.mark.parametrize("formats", [["csv", "parquet"], ["parquet"]])
-def test_texts_that_look_like_cells_come_through(server, tmp_path, formats):
+def test_texts_that_look_like_cells_come_through(tmp_path, formats):
     """Dots, bars, stars, quotes, line breaks and our own words for missing, as values and as column names."""
     texts = [
         "b..c",
@@ -296,7 +296,7 @@ def test_texts_that_look_like_cells_come_through(server, tmp_path, formats):
 NAMES = ("^a$", "^x.*$", "^b$", "*", "a\nb", "[/red]", "<i>")
 
 
-def test_names_that_look_like_patterns_are_names(server, tmp_path):
+def test_names_that_look_like_patterns_are_names(tmp_path):
     order = Order(tmp_path)
     columns = dict(zip(NAMES, order.document["columns"].values(), strict=True))
     columns["*"], columns["^b$"] = {"role": "keep"}, {"role": "sensitive"}
@@ -311,7 +311,7 @@ def test_names_that_look_like_patterns_are_names(server, tmp_path):
     assert audit_release(order.folder_of_v1, order.plan).passed
 
 
-def test_another_k_for_everyone_holds_too(server, tmp_path):
+def test_another_k_for_everyone_holds_too(tmp_path):
     rows = [(*row[:5], str(2 + number % 6), row[6]) for number, row in enumerate(people())]
     order = Order(tmp_path, rows, privacy={"k": {"column": "note"}})
     folder = order.release()
@@ -326,7 +326,7 @@ def test_another_k_for_everyone_holds_too(server, tmp_path):
 # ---------------------------------------------------------------- the order of the source
 
 
-def test_rows_stand_where_chance_put_them(server, tmp_path):
+def test_rows_stand_where_chance_put_them(tmp_path):
     order = Order(tmp_path).fix_seed()
     order.release()
     place = {key: number for number, key in enumerate(order.rows()["key"])}
@@ -336,7 +336,7 @@ def test_rows_stand_where_chance_put_them(server, tmp_path):
     assert abs(own) < 3 * 0.106
 
 
-def test_people_sit_in_each_others_rows(server, tmp_path):
+def test_people_sit_in_each_others_rows(tmp_path):
     """A row is made of one person and given to another whom it fits."""
     order = Order(tmp_path).fix_seed()
     order.release()
@@ -350,7 +350,7 @@ def test_people_sit_in_each_others_rows(server, tmp_path):
     assert moved > 20
 
 
-def test_a_permuted_source_gives_the_same_release_up_to_the_secrets(server, tmp_path, monkeypatch):
+def test_a_permuted_source_gives_the_same_release_up_to_the_secrets(tmp_path, monkeypatch):
     """Whatever the source's order decides, the secret permutation decides: undo it, and the rows are the same."""
     order = Order(tmp_path / "first").fix_seed()
     order.release()
@@ -376,7 +376,7 @@ def test_a_permuted_source_gives_the_same_release_up_to_the_secrets(server, tmp_
 # ---------------------------------------------------------------- versions
 
 
-def test_versions_count_up_and_are_never_overwritten(server, tmp_path):
+def test_versions_count_up_and_are_never_overwritten(tmp_path):
     order = Order(tmp_path)
     first = order.release()
     before = {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in first.iterdir()}
@@ -391,7 +391,7 @@ def test_versions_count_up_and_are_never_overwritten(server, tmp_path):
     } == before
 
 
-def test_two_vaults_give_two_different_releases(server, tmp_path):
+def test_two_vaults_give_two_different_releases(tmp_path):
     order = Order(tmp_path).fix_seed()
     order.release()
     second = Order(tmp_path, publish={"vault": "second"})
@@ -409,7 +409,7 @@ def test_two_vaults_give_two_different_releases(server, tmp_path):
 # ---------------------------------------------------------------- the same order again
 
 
-def test_the_same_order_again_is_the_same_release(server, tmp_path):
+def test_the_same_order_again_is_the_same_release(tmp_path):
     order = Order(tmp_path)
     first = order.release()
     files = {path.name: (path.stat().st_mtime_ns, path.read_bytes()) for path in first.iterdir()}
@@ -423,7 +423,7 @@ def test_the_same_order_again_is_the_same_release(server, tmp_path):
     assert order.versions == ["v1"]
 
 
-def test_a_release_that_was_deleted_comes_back_with_the_same_rows(server, tmp_path):
+def test_a_release_that_was_deleted_comes_back_with_the_same_rows(tmp_path):
     order = Order(tmp_path)
     first = order.release()
     times, rows = order.stage_times(), data_bytes(first)
@@ -453,7 +453,7 @@ def change(path):
         ("manifest.json", lose),
     ],
 )
-def test_a_release_that_was_tampered_with_is_left_and_published_anew(server, tmp_path, name, spoil):
+def test_a_release_that_was_tampered_with_is_left_and_published_anew(tmp_path, name, spoil):
     order = Order(tmp_path)
     first = order.release()
     rows = data_bytes(first)
@@ -476,7 +476,7 @@ def test_a_release_that_was_tampered_with_is_left_and_published_anew(server, tmp
         ("check", "crowds.npz"),
     ],
 )
-def test_a_damaged_stage_is_made_again_and_nothing_else(server, tmp_path, stage, file):
+def test_a_damaged_stage_is_made_again_and_nothing_else(tmp_path, stage, file):
     order = Order(tmp_path)
     first = order.release()
     rows, times = data_bytes(first), order.stage_times()
@@ -489,7 +489,7 @@ def test_a_damaged_stage_is_made_again_and_nothing_else(server, tmp_path, stage,
     assert changed == {stage}
 
 
-def test_another_version_publishes_the_same_rows_again(server, tmp_path, monkeypatch):
+def test_another_version_publishes_the_same_rows_again(tmp_path, monkeypatch):
     order = Order(tmp_path)
     first = order.release()
     rows = data_bytes(first)
@@ -504,7 +504,7 @@ def test_another_version_publishes_the_same_rows_again(server, tmp_path, monkeyp
     assert data_bytes(order.release()) == rows
 
 
-def test_threads_and_memory_change_nothing(server, tmp_path):
+def test_threads_and_memory_change_nothing(tmp_path):
     releases = []
     for threads in (1, 2):
         order = Order(
@@ -514,7 +514,7 @@ def test_threads_and_memory_change_nothing(server, tmp_path):
     assert releases[0] == releases[1]
 
 
-def test_where_it_runs_and_what_is_required_is_no_other_plan(server, tmp_path):
+def test_where_it_runs_and_what_is_required_is_no_other_plan(tmp_path):
     order = Order(tmp_path)
     first = order.release()
     order.write(compute={"threads": 1, "memory": "1GiB"}, checks={"min_utility": 0.1})
@@ -525,7 +525,7 @@ def test_where_it_runs_and_what_is_required_is_no_other_plan(server, tmp_path):
     assert order.versions == ["v1"]
 
 
-def test_a_release_that_does_not_reach_a_stricter_check_stands_and_is_refused(server, tmp_path):
+def test_a_release_that_does_not_reach_a_stricter_check_stands_and_is_refused(tmp_path):
     order = Order(tmp_path)
     first = order.release()
     files = {path.name: path.read_bytes() for path in first.iterdir()}
@@ -542,7 +542,7 @@ def test_a_release_that_does_not_reach_a_stricter_check_stands_and_is_refused(se
     assert order.release() == first
 
 
-def test_a_second_place_gets_the_same_rows(server, tmp_path):
+def test_a_second_place_gets_the_same_rows(tmp_path):
     order = Order(tmp_path)
     first = order.release()
     times = order.stage_times()
@@ -572,7 +572,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES.keys())
-def test_a_second_release_of_the_same_table_is_refused(server, tmp_path, change):
+def test_a_second_release_of_the_same_table_is_refused(tmp_path, change):
     order = Order(tmp_path)
     first = order.release()
     before = order.document
@@ -586,7 +586,7 @@ def test_a_second_release_of_the_same_table_is_refused(server, tmp_path, change)
     assert order.release() == first
 
 
-def test_a_second_release_can_be_allowed(server, tmp_path):
+def test_a_second_release_can_be_allowed(tmp_path):
     order = Order(tmp_path)
     order.release()
     nothing_else = {name: {"role": "drop"} for name in ("note", "diagnosis")}
@@ -596,7 +596,7 @@ def test_a_second_release_can_be_allowed(server, tmp_path):
     assert order.release() == order.releases / "v2"
 
 
-def test_a_second_release_is_refused_though_the_first_was_deleted(server, tmp_path):
+def test_a_second_release_is_refused_though_the_first_was_deleted(tmp_path):
     order = Order(tmp_path)
     shutil.rmtree(order.release())
     order.write(privacy={"k": 5})
@@ -604,9 +604,7 @@ def test_a_second_release_is_refused_though_the_first_was_deleted(server, tmp_pa
         order.release()
 
 
-def test_a_second_release_is_refused_though_both_began_before_either_ended(
-    server, tmp_path, monkeypatch
-):
+def test_a_second_release_is_refused_though_both_began_before_either_ended(tmp_path, monkeypatch):
     """The first plan publishes while the second is at work."""
     import flows.release as module
 
@@ -632,7 +630,7 @@ def test_a_second_release_is_refused_though_both_began_before_either_ended(
 
 
 def test_a_release_of_the_same_name_by_somebody_else_is_not_taken_for_ones_own(
-    server, tmp_path, monkeypatch
+    tmp_path, monkeypatch
 ):
     """Stopped just before the rename; before it goes on, another table takes the version."""
     import tasks.stages.publish as module
@@ -675,9 +673,7 @@ def test_a_run_that_is_under_way_is_not_joined(server, tmp_path):
     assert order.release() == order.folder_of_v1
 
 
-def test_too_little_utility_publishes_nothing_and_lowering_the_floor_recomputes_nothing(
-    server, tmp_path
-):
+def test_too_little_utility_publishes_nothing_and_lowering_the_floor_recomputes_nothing(tmp_path):
     order = Order(tmp_path, checks={"min_utility": 0.999})
     with pytest.raises(
         GuaranteeError,
@@ -718,15 +714,15 @@ def test_too_little_utility_publishes_nothing_and_lowering_the_floor_recomputes_
         ),
     ],
 )
-def test_what_cannot_be_released_is_refused_in_words(server, tmp_path, sections, refusal, words):
+def test_what_cannot_be_released_is_refused_in_words(tmp_path, sections, refusal, words):
     order = Order(tmp_path, **sections)
     with pytest.raises(refusal, match=words):
         order.release()
     assert not order.releases.exists()
 
 
-def test_a_source_that_changes_between_ingest_and_check_is_refused(server, tmp_path, monkeypatch):
-    import tasks.stages.ingest as module
+def test_a_source_that_changes_between_ingest_and_check_is_refused(tmp_path, monkeypatch):
+    import kinds.table.ingest as module
 
     order, reading = Order(tmp_path), module.read_table
     before = order.source.read_bytes()
@@ -746,17 +742,17 @@ def test_a_source_that_changes_between_ingest_and_check_is_refused(server, tmp_p
     assert order.stage_times().items() > times.items()
 
 
-def test_a_folder_that_cannot_be_written_is_named(server, tmp_path):
+def test_a_folder_that_cannot_be_written_is_named(tmp_path):
     order = Order(tmp_path, publish={"path": "people.csv"})
     with pytest.raises(
-        FolderError, match=r"nothing could be published in .*people\.csv.*; mend publish\.path"
+        FolderError, match=r"nothing could be published in .*people\.csv.*; correct publish\.path"
     ):
         order.release()
     order.write(publish={"path": "releases"})
     assert order.release() == order.folder_of_v1
 
 
-def test_rows_that_change_after_they_were_checked_are_not_published(server, tmp_path, monkeypatch):
+def test_rows_that_change_after_they_were_checked_are_not_published(tmp_path, monkeypatch):
     order = Order(tmp_path)
     monkeypatch.setattr(
         "flows.release.refuse_rejected", lambda run: change(run.path / "anonymize" / "data.csv.gz")
@@ -770,7 +766,7 @@ def test_rows_that_change_after_they_were_checked_are_not_published(server, tmp_
     assert order.release() == order.folder_of_v1
 
 
-def test_a_maker_that_breaks_its_promise_is_stopped_at_the_gate(server, tmp_path, monkeypatch):
+def test_a_maker_that_breaks_its_promise_is_stopped_at_the_gate(tmp_path, monkeypatch):
     """Rows that tell too much are refused whoever wrote them."""
     import tasks.stages.anonymize as module
 

@@ -70,7 +70,7 @@ def findings(folder, order):
     ],
     ids=["other quasi-identifiers", "some of them", "a table that has grown"],
 )
-def test_people_who_were_released_are_recognised_in_another_table(server, tmp_path, second, words):
+def test_people_who_were_released_are_recognised_in_another_table(tmp_path, second, words):
     order = order_of(tmp_path)
     order.release()
     order.write_source(second)
@@ -88,7 +88,7 @@ def test_people_who_were_released_are_recognised_in_another_table(server, tmp_pa
     [people()[:40] + people(50, draws=8), people()[::-1]],
     ids=["some of them", "another order"],
 )
-def test_without_identifiers_whole_records_are_recognised(server, tmp_path, rows):
+def test_without_identifiers_whole_records_are_recognised(tmp_path, rows):
     order = order_of(tmp_path, **NO_IDENTIFIER)
     order.release()
     order.write_source(rows)
@@ -96,7 +96,7 @@ def test_without_identifiers_whole_records_are_recognised(server, tmp_path, rows
         order.release()
 
 
-def test_other_people_pass_silently(server, tmp_path):
+def test_other_people_pass_silently(tmp_path):
     order = order_of(tmp_path)
     order.release()
     order.write_source(people(first=90))  # the same records, of other persons
@@ -106,7 +106,7 @@ def test_other_people_pass_silently(server, tmp_path):
     assert INTERSECTED not in findings(folder, order)
 
 
-def test_people_who_were_left_out_were_not_released(server, tmp_path):
+def test_people_who_were_left_out_were_not_released(tmp_path):
     """Those who miss a city are dropped from the first release, and are all there is in the second."""
     city = {"city": {"role": "quasi", "kind": "categorical", "missing": "drop"}}
     order = order_of(tmp_path, columns=city)
@@ -116,7 +116,7 @@ def test_people_who_were_left_out_were_not_released(server, tmp_path):
     assert order.release() == order.releases / "v2"
 
 
-def test_the_first_plan_gets_its_release_back_though_a_second_was_allowed(server, tmp_path):
+def test_the_first_plan_gets_its_release_back_though_a_second_was_allowed(tmp_path):
     order = order_of(tmp_path, calm(people()))
     first = order.release()
     before = order.document
@@ -140,7 +140,7 @@ def test_the_command_refuses_with_exit_code_2(server, tmp_path):
     assert "90 people of this source were released already (people v1)" in done.err
 
 
-def test_a_ledger_of_before_there_were_ledgers_is_built_from_the_runs(server, tmp_path):
+def test_a_ledger_of_before_there_were_ledgers_is_built_from_the_runs(tmp_path):
     """Without digests of identifiers, which such runs have not kept, whole records are recognised."""
     order = order_of(tmp_path)
     order.release()
@@ -173,7 +173,7 @@ def crowds_by_definition(tables, folders):
     return {ssn: naive.rows_left([crowd[ssn] for crowd in crowds]) for ssn in crowds[0]}
 
 
-def test_what_does_not_tell_rows_apart_may_be_released_again(server, tmp_path):
+def test_what_does_not_tell_rows_apart_may_be_released_again(tmp_path):
     order = order_of(tmp_path, calm(people()))
     first = order.release()
     order.write(privacy={"k": 6}, **ALLOWED)
@@ -208,7 +208,7 @@ def test_distinct_notes_link_rows_and_are_refused(server, tmp_path):
     assert section(order.release())["people"] == 90
 
 
-def test_how_many_fall_short_is_what_the_definition_says(server, tmp_path):
+def test_how_many_fall_short_is_what_the_definition_says(tmp_path):
     """Five illnesses, two plans: some crowds keep k rows, others do not."""
     columns = {"note": {"role": "drop"}}
     order = order_of(tmp_path, columns=columns)
@@ -242,9 +242,7 @@ def paired(order, change):
     return own, other[found][own.columns]
 
 
-def test_a_table_whose_columns_are_selected_in_another_order_is_laid_beside_itself(
-    server, tmp_path
-):
+def test_a_table_whose_columns_are_selected_in_another_order_is_laid_beside_itself(tmp_path):
     order = order_of(tmp_path, **QUASI_ONLY)
     with closing(sqlite3.connect(tmp_path / "people.sqlite")) as connection:
         connection.execute(f"create table people ({', '.join(HEADER)})")
@@ -264,14 +262,14 @@ def test_a_table_whose_columns_are_selected_in_another_order_is_laid_beside_itse
     assert own.equals(other)
 
 
-def test_a_table_whose_first_row_was_taken_for_a_person_is_laid_beside_itself(server, tmp_path):
+def test_a_table_whose_first_row_was_taken_for_a_person_is_laid_beside_itself(tmp_path):
     texts = {name: {"role": "quasi", "kind": "categorical"} for name in ("age", "city", "smokes")}
     order = order_of(tmp_path, columns={**QUASI_ONLY["columns"], **texts}, source={"header": False})
     own, other = paired(order, lambda: order.write(source={"header": True}))
     assert own.equals(other)
 
 
-def test_what_somebody_is_known_by_in_one_release_is_not_carried_in_another(server, tmp_path):
+def test_what_somebody_is_known_by_in_one_release_is_not_carried_in_another(tmp_path):
     order = order_of(tmp_path, **QUASI_ONLY)
     first = order.release()
     order.write(columns={"age": {"role": "keep"}}, **ALLOWED)
@@ -281,7 +279,7 @@ def test_what_somebody_is_known_by_in_one_release_is_not_carried_in_another(serv
     assert order.versions == [first.name]
 
 
-def test_three_releases(server, tmp_path):
+def test_three_releases(tmp_path):
     """Sixty people are in all three, thirty in two of them."""
     tables = [
         calm(people()),
@@ -303,7 +301,7 @@ def test_three_releases(server, tmp_path):
     assert findings(folders[2], order)[INTERSECTED].passed
 
 
-def test_a_third_release_is_audited_against_both_of_the_others(server, tmp_path):
+def test_a_third_release_is_audited_against_both_of_the_others(tmp_path):
     """The first release carries notes, the second does not: the third is linked to the first alone."""
     order = order_of(tmp_path)
     order.release()
@@ -314,7 +312,7 @@ def test_a_third_release_is_audited_against_both_of_the_others(server, tmp_path)
         order.release()
 
 
-def test_a_release_whose_run_is_gone_cannot_be_audited(server, tmp_path):
+def test_a_release_whose_run_is_gone_cannot_be_audited(tmp_path):
     order = order_of(tmp_path, calm(people()))
     order.release()
     path = order.run.path
@@ -332,7 +330,7 @@ def test_a_release_whose_run_is_gone_cannot_be_audited(server, tmp_path):
     assert order.versions == ["v1"]
 
 
-def test_an_audit_says_when_the_other_run_is_gone(server, tmp_path):
+def test_an_audit_says_when_the_other_run_is_gone(tmp_path):
     order = order_of(tmp_path, calm(people()))
     first = order.run.path
     order.release()
@@ -343,7 +341,7 @@ def test_an_audit_says_when_the_other_run_is_gone(server, tmp_path):
 
 
 @pytest.mark.parametrize("formats", [["csv"], pytest.param(["parquet"], marks=pytest.mark.slow)])
-def test_the_audit_of_either_format_reads_the_published_rows(server, tmp_path, formats, capsys):
+def test_the_audit_of_either_format_reads_the_published_rows(tmp_path, formats, capsys):
     rows = [
         (*row[:4], str(number % 2 + 0.5), "note", row[6]) for number, row in enumerate(people())
     ]
@@ -397,7 +395,7 @@ def test_of_two_plans_that_publish_at_once_one_wins(server, tmp_path):
         ]
 
 
-def test_a_release_that_came_in_between_is_noticed_under_the_lock(server, tmp_path, monkeypatch):
+def test_a_release_that_came_in_between_is_noticed_under_the_lock(tmp_path, monkeypatch):
     """The other table is published while this one is at work."""
     import flows.release as module
 
@@ -420,7 +418,7 @@ def test_a_release_that_came_in_between_is_noticed_under_the_lock(server, tmp_pa
     assert not order.releases.exists() or not list(order.releases.iterdir())
 
 
-def test_without_its_ledger_nothing_is_published(server, tmp_path):
+def test_without_its_ledger_nothing_is_published(tmp_path):
     order = order_of(tmp_path)
     order.release()
     path = order.vault / "ledger.sqlite"
@@ -435,7 +433,7 @@ def test_without_its_ledger_nothing_is_published(server, tmp_path):
 
 
 def test_a_ledger_that_fails_when_it_is_written_leaves_nothing_half_published(
-    server, tmp_path, monkeypatch
+    tmp_path, monkeypatch
 ):
     from tasks.people.ledger import Ledger
 
@@ -452,9 +450,7 @@ def test_a_ledger_that_fails_when_it_is_written_leaves_nothing_half_published(
     assert order.release() == order.folder_of_v1
 
 
-def test_a_ledger_that_fails_once_published_is_mended_by_the_next_run(
-    server, tmp_path, monkeypatch
-):
+def test_a_ledger_that_fails_once_published_is_mended_by_the_next_run(tmp_path, monkeypatch):
     from tasks.people.ledger import Ledger
 
     order = order_of(tmp_path).fix_seed(SEED[::-1])

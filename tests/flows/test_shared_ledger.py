@@ -45,7 +45,7 @@ def share_key(order, other):
     shutil.copyfile(order.vault / "ledger.key", other.vault / "ledger.key")
 
 
-def test_a_release_and_a_refused_second_one(server, uri, tmp_path):
+def test_a_release_and_a_refused_second_one(uri, tmp_path):
     order = order_of(tmp_path, publish={"ledger": uri})
     first = order.release()
     assert order.release() == first
@@ -64,7 +64,7 @@ def test_a_release_and_a_refused_second_one(server, uri, tmp_path):
     ]
 
 
-def test_an_allowed_second_release_is_intersected(server, uri, tmp_path):
+def test_an_allowed_second_release_is_intersected(uri, tmp_path):
     order = order_of(tmp_path, calm(people()), publish={"ledger": uri})
     order.release()
     order.write(privacy={"k": 6}, publish={"allow_second_release": True})
@@ -74,7 +74,7 @@ def test_an_allowed_second_release_is_intersected(server, uri, tmp_path):
 
 
 @pytest.mark.slow
-def test_two_vaults_that_share_a_ledger(server, uri, tmp_path):
+def test_two_vaults_that_share_a_ledger(uri, tmp_path):
     order, other = (order_of(tmp_path / name, publish={"ledger": uri}) for name in ("one", "other"))
     order.release()
     with pytest.raises(
@@ -97,7 +97,7 @@ def test_two_vaults_that_share_a_ledger(server, uri, tmp_path):
     assert len(query(uri, "select run from releases")) == 2
 
 
-def test_a_vault_that_has_released_before_brings_its_releases(server, uri, tmp_path):
+def test_a_vault_that_has_released_before_brings_its_releases(uri, tmp_path):
     order = order_of(tmp_path)
     order.release()
     order.write(publish={"ledger": uri})
@@ -133,7 +133,7 @@ def test_of_two_vaults_that_announce_at_once_one_is_entered(server, uri, tmp_pat
     assert len(query(uri, "select run from releases")) == 1
 
 
-def test_it_holds_digests_counts_and_names(server, uri, tmp_path):
+def test_it_holds_digests_counts_and_names(uri, tmp_path):
     order = order_of(tmp_path, publish={"ledger": uri})
     order.release()
     held = "".join(
@@ -170,9 +170,7 @@ def test_a_server_that_does_not_answer(server, uri, tmp_path, spoil):
     assert order.release() == order.folder_of_v1
 
 
-def test_a_ledger_that_somebody_holds_is_waited_for_and_then_refused(
-    server, uri, tmp_path, monkeypatch
-):
+def test_a_ledger_that_somebody_holds_is_waited_for_and_then_refused(uri, tmp_path, monkeypatch):
     import tasks.people.ledger as module
 
     order = order_of(tmp_path, publish={"ledger": uri})

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from anon_core.tables.records import Attribute, Codebook, ColumnSpec
 from kinds.table.suites import binarized, ingested, released
+from validations import run as run_module
 from validations.run import run
 from validations.verdicts import Outcome, Verdict, verdict_from_json, verdict_to_json
 
@@ -120,10 +121,10 @@ def test_unequal_columns_are_refused(
 def test_a_broken_run_fails_every_expectation(
     codebook: Codebook, packed: Columns, monkeypatch: Any
 ) -> None:
-    def burst(**_: object) -> None:
+    def burst() -> None:
         raise RuntimeError(WORD)
 
-    monkeypatch.setattr(gx, "get_context", burst)
+    monkeypatch.setattr(run_module, "_context", burst)
     verdict = run(binarized.suite(codebook, 6), packed)
     assert len(verdict.failures) == len(verdict.outcomes) == 5
     assert WORD not in verdict.sentence()

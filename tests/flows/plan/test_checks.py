@@ -51,7 +51,7 @@ def slow(folder, source, name, ordered):
 
 
 @pytest.mark.parametrize("formats", [["parquet", "csv"], ["csv"]])
-def test_the_manifest_says_what_a_slow_judge_counts(server, tmp_path, formats):
+def test_the_manifest_says_what_a_slow_judge_counts(tmp_path, formats):
     source = rows_with_numbers()
     order = Order(tmp_path, source, columns=SENSITIVE, publish={"formats": formats})
     folder = order.release()
@@ -82,7 +82,7 @@ def test_the_manifest_says_what_a_slow_judge_counts(server, tmp_path, formats):
     assert audit_release(folder, order.plan).passed
 
 
-def test_people_whom_nobody_equals_are_counted(server, tmp_path):
+def test_people_whom_nobody_equals_are_counted(tmp_path):
     ages = {"age": {"role": "quasi", "kind": "numeric", "bins": "none"}}
     order = Order(tmp_path, columns=ages)
     alike = Counter(row[1:4] for row in people())
@@ -123,7 +123,7 @@ FLOORS = {
 
 @pytest.mark.parametrize(("checks", "words"), FLOORS.values(), ids=FLOORS.keys())
 def test_what_falls_short_is_refused_and_easing_the_check_recomputes_nothing(
-    server, tmp_path, checks, words
+    tmp_path, checks, words
 ):
     order = Order(
         tmp_path, checks=checks
@@ -154,7 +154,7 @@ def test_what_falls_short_is_refused_and_easing_the_check_recomputes_nothing(
     assert order.versions == ["v1"]
 
 
-def test_what_a_release_reaches_is_not_refused(server, tmp_path):
+def test_what_a_release_reaches_is_not_refused(tmp_path):
     order = Order(tmp_path).fix_seed()
     folder = order.release()
     measured = manifest(folder)
@@ -181,7 +181,7 @@ def test_what_a_release_reaches_is_not_refused(server, tmp_path):
     assert order.release() == folder
 
 
-def test_rows_that_the_plan_leaves_out_are_counted(server, tmp_path):
+def test_rows_that_the_plan_leaves_out_are_counted(tmp_path):
     city = {"city": {"role": "quasi", "kind": "categorical", "missing": "drop"}}
     order = Order(tmp_path, columns=city, checks={"max_row_loss": 0.1})
     missing = sum(row[2] == "" for row in people())
@@ -195,7 +195,7 @@ def test_rows_that_the_plan_leaves_out_are_counted(server, tmp_path):
     assert audit_release(order.folder_of_v1, order.plan).passed
 
 
-def test_the_page_in_the_vault_says_what_was_refused_and_then_what_was_published(server, tmp_path):
+def test_the_page_in_the_vault_says_what_was_refused_and_then_what_was_published(tmp_path):
     order = Order(tmp_path, checks={"max_row_loss": 0, "min_utility": 0.999})
     with pytest.raises(
         GuaranteeError, match=r"utility 0\.\d+ is below .*: [0-9a-f]{16}/docs/index\.html$"
@@ -218,7 +218,7 @@ def test_the_page_in_the_vault_says_what_was_refused_and_then_what_was_published
     assert page.read_text() == passed
 
 
-def test_where_great_expectations_breaks_the_checks_are_not_reached(server, tmp_path, monkeypatch):
+def test_where_great_expectations_breaks_the_checks_are_not_reached(tmp_path, monkeypatch):
     from validations import run
 
     def held(suite, columns):
