@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.k_member import disjoint_cliques
-from anon_core.covers.b_edge_cover import b_edge_cover, in_order
+from anon_core.covers.b_edge_cover import b_edge_cover, in_order, nearest_closure
 from anon_core.covers.lse import WIDER, subdominant_edges
 from anon_core.errors import LimitError
 from anon_core.search.dissimilarity import Dissimilarity
-from anon_core.search.nearest import Neighbours, nearest_closure, search_memory
+from anon_core.search.nearest import Neighbours, search_memory
 from anon_core.tables.records import Edges
 
 MOST_VERTICES = 4096  # of covers that hold matrices of all pairs

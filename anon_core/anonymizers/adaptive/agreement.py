@@ -7,14 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.adaptive.agreement_kernels import join_lists, list_agreeing, map_allowed
+from anon_core.anonymizers.adaptive.agreement_kernels import join_lists, list_agreeing
 from anon_core.anonymizers.adaptive.showing_kernels import price_features, show_offered
-from anon_core.covers.b_edge_cover import b_edge_cover
+from anon_core.covers.b_edge_cover import b_edge_cover, nearest_closure
 from anon_core.covers.cover_kernels import count_hidden, hide_differences
 from anon_core.jit.lanes import CHUNK
 from anon_core.search.dissimilarity import Dissimilarity
-from anon_core.search.nearest import Neighbours, nearest_closure
+from anon_core.search.nearest import Neighbours
 from anon_core.search.tiles_kernels import Tree
+from anon_core.tables.levels_kernels import map_allowed
 from anon_core.tables.records import BinaryTable, Codebook, Edges
 
 ROOM = 3  # partners listed for each that a vertex needs; longer lists cost time and gave no more (docs/performance.md)
