@@ -13,11 +13,11 @@ from anon_core.covers.suitor_kernels import (
     enter,
     kept_edges,
     last_keys,
-    sort_by_owner,
     sort_tails,
     tell_lacking,
     tell_listed,
 )
+from anon_core.engines.mpi.ranks_kernels import sort_by_owner
 from anon_core.search.nearest import Neighbours
 
 
