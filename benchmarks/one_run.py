@@ -10,17 +10,21 @@ import time
 
 import numpy as np
 
-from anon_core.anonymizers import Adaptive
-from anon_core.anonymizers.adaptive.adaptive import LARGE
+from anon_core.anonymizers import ANONYMIZERS, Adaptive
+from anon_core.anonymizers.adaptive.schedule import LARGE
+from anon_core.covers.named import COVERS
 from anon_core.engines import local
 from anon_core.errors import AnonymityError
-from anon_core.tables.records import Observer
-from benchmarks import leave_out, memory, tables, timed
+from anon_core.steps import Observer
+from benchmarks import covers, leave_out, memory, tables, timed
+from benchmarks.covers.agreement import end_cover
 
 SMALL = 64  # records of the run that compiles, where no part goes ahead
 
 
 def settings(arguments):
+    if arguments.anonymizer != "adaptive":
+        return ANONYMIZERS[arguments.anonymizer](weights=arguments.weights)
     chosen = {name: getattr(arguments, name) for name in ("weights", "cover", "schedule")}
     chosen["max_iterations"] = arguments.iterations
     return Adaptive(**{name: value for name, value in chosen.items() if value is not None})
@@ -32,11 +36,10 @@ class Clock(Observer):
     def __init__(self):
         self.ends = [time.perf_counter()]
 
-    def iterated(self, checkpoint):
+    def stepped(self, state):
         self.ends.append(time.perf_counter())
-        print(
-            f"iteration_{len(self.ends) - 1}: {checkpoint.iterations[-1].utility:.4f}", flush=True
-        )
+        utility = state.steps[-1].figures["utility"]
+        print(f"iteration_{len(self.ends) - 1}: {utility:.4f}", flush=True)
 
 
 def describe(table):
@@ -51,7 +54,8 @@ def main(arguments):
     describe(table)
     maker = settings(arguments)
     few = LARGE if table.records >= LARGE else SMALL
-    local.run(dataclasses.replace(maker, max_iterations=2), tables.cut(table, few))  # compiles
+    quick = dataclasses.replace(maker, max_iterations=2) if isinstance(maker, Adaptive) else maker
+    local.run(quick, tables.cut(table, few))  # compiles
     print(f"stated_memory_MiB: {maker.memory(table) / 2**20:.0f}")
     print(f"memory_before_MiB: {memory('VmRSS'):.0f}", flush=True)
     clock = Clock()
@@ -61,20 +65,21 @@ def main(arguments):
     )
     print(f"seconds: {wall:.4g}")
     print(f"processor_seconds: {processor:.4g}")
-    print(f"iterations: {len(masked.iterations)}")
-    print(f"seconds_per_iteration: {wall / len(masked.iterations):.4g}")
+    utilities = [step.figures["utility"] for step in masked.steps]
+    print(f"iterations: {len(utilities)}")
+    print(f"seconds_per_iteration: {wall / len(utilities):.4g}")
     print(f"seconds_of_iterations: {' '.join(f'{seconds:.3g}' for seconds in np.diff(clock.ends))}")
-    print(f"utility_first: {masked.iterations[0].utility:.4f}")
-    print(f"utility_last: {masked.iterations[-1].utility:.4f}")
-    print(f"utility_best: {max(iteration.utility for iteration in masked.iterations):.4f}")
-    print(f"cover_edges: {len(masked.cover)}")
+    print(f"utility_first: {utilities[0]:.4f}")
+    print(f"utility_last: {utilities[-1]:.4f}")
+    print(f"utility_best: {max(utilities):.4f}")
     print(f"peak_memory_MiB: {memory('VmHWM'):.0f}")
-    print(f"sha256: {digest(masked)}")
+    print(f"sha256: {digest(masked, order)}")
 
 
-def digest(masked):
-    """Of every bit that is hidden and every edge of the cover."""
-    parts = (masked.hidden, masked.cover.u, masked.cover.v, masked.cover.weight)
+def digest(masked, order):
+    """Of every hidden bit and of every edge of a cover by agreeing pairs."""
+    cover = end_cover(masked, order)
+    parts = (masked.hidden, cover.u, cover.v, cover.weight)
     return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
 
 
@@ -85,13 +90,15 @@ def parsed():
     parser.add_argument("--iterations", type=int)
     parser.add_argument("--threads", type=int, default=0)
     parser.add_argument("--weights", default="bits")
-    parser.add_argument("--cover")
+    parser.add_argument("--anonymizer", default="adaptive", choices=ANONYMIZERS)
+    parser.add_argument("--cover", choices=[*COVERS, *covers.FURTHER])
     parser.add_argument("--schedule")
     return parser.parse_args()
 
 
 if __name__ == "__main__":
     try:
-        main(parsed())
+        with covers.registered():
+            main(parsed())
     except AnonymityError as refusal:
         leave_out(str(refusal))

@@ -8,11 +8,11 @@ import sys
 import time
 from pathlib import Path
 
+from anon_core.anonymizers.adaptive.ranked_memory import rank_memory
 from mpi4py import MPI
 
 from anon_core.anonymizers.adaptive.adaptive import agreement
 from anon_core.anonymizers.adaptive.adaptive import ranked as grouping
-from anon_core.anonymizers.adaptive.ranked_memory import rank_memory
 from anon_core.engines.mpi import __main__ as engine
 from anon_core.engines.mpi import ranks
 from anon_core.engines.mpi.job import RESULT, read_job

@@ -253,3 +253,30 @@ def rows_jointly_left(crowds):
         )
     ]
     return [len({choice[here] for choice in whole}) for here in range(len(crowds))]
+
+
+def k_member(x, weights, least):
+    """Groups of greedy k-member clustering (Byun et al.), as lists of records.
+
+    A set of records loses the weight of the features in which they differ. The first of equals wins.
+    """
+
+    def loss(members):
+        rows = x[members]
+        return int(weights[(rows != rows[0]).any(axis=0)].sum())
+
+    left, groups, seed = list(range(len(x))), [], 0
+    while len(left) >= least:
+        seed = max(left, key=lambda v: (loss([seed, v]), -v))
+        group = [seed]
+        left.remove(seed)
+        while len(group) < least:
+            group.append(min(left, key=lambda v: (loss([*group, v]), v)))
+            left.remove(group[-1])
+        groups.append(group)
+    grown = [list(group) for group in groups]
+    for v in left:
+        # What all rows of the group, and this one, then lose beyond what those of the group did.
+        added = [(least + 1) * loss([*each, v]) - least * loss(each) for each in grown]
+        groups[added.index(min(added))].append(v)
+    return groups

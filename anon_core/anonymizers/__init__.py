@@ -1,8 +1,11 @@
 """The anonymizers by the name that a plan gives them."""
 
+from typing import Any
+
 from anon_core.anonymizers.adaptive.adaptive import Adaptive
 from anon_core.anonymizers.base import Anonymizer
+from anon_core.anonymizers.k_member import KMember
 
-ANONYMIZERS = {"adaptive": Adaptive}
+ANONYMIZERS: dict[str, type[Anonymizer[Any]]] = {"adaptive": Adaptive, "k-member": KMember}
 
-__all__ = ["ANONYMIZERS", "Adaptive", "Anonymizer"]
+__all__ = ["ANONYMIZERS", "Adaptive", "Anonymizer", "KMember"]

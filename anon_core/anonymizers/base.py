@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.promise import Promise
+from anon_core.spread import Farm, Ranks
 from anon_core.steps import Observer, State, Step
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -52,10 +53,10 @@ class Data(Protocol):
         ...
 
 
-D = TypeVar("D", bound=Data)
+Taken_contra = TypeVar("Taken_contra", bound=Data, contravariant=True)
 
 
-class Anonymizer(Protocol[D]):
+class Anonymizer(Protocol[Taken_contra]):
     """A frozen, keyword-only dataclass of settings, checked at birth.
 
     Attributes
@@ -67,17 +68,22 @@ class Anonymizer(Protocol[D]):
     promise : Promise
         What its releases keep.
     engines : mapping of str to str
-        By engine, the module that spreads the work on it. "local" is always there; its empty name
-        means `anonymize` itself. "dask" and "mpi" stand where the work can be spread (protocols
-        `Farmed` and `Ranked`). A plan that names another engine is refused at once.
+        By engine that these settings run on, the module that spreads the work. "local" is always
+        there; its empty name means `anonymize` itself. "dask" and "mpi" stand where the work can
+        be spread (protocols `Farmed` and `Ranked`). A plan that names another engine is refused.
     """
 
+    __dataclass_fields__: ClassVar[dict[str, Any]]
     kind: ClassVar[str]
     data: ClassVar[type[Data]]
     promise: ClassVar[Promise]
-    engines: ClassVar[Mapping[str, str]]
 
-    def admit(self, data: D) -> None:
+    @property
+    def engines(self) -> Mapping[str, str]:
+        """See above; most methods state a constant."""
+        ...
+
+    def admit(self, data: Taken_contra) -> None:
         """Refuse demands or sizes before any work.
 
         Raises
@@ -86,13 +92,13 @@ class Anonymizer(Protocol[D]):
         """
         ...
 
-    def memory(self, data: D) -> int:
+    def memory(self, data: Taken_contra) -> int:
         """Bytes that `anonymize` holds at most beyond its input."""
         ...
 
     def anonymize(
         self,
-        data: D,
+        data: Taken_contra,
         *,
         order: NDArray[np.int64] | None = None,
         observer: Observer | None = None,
@@ -116,4 +122,56 @@ class Anonymizer(Protocol[D]):
         InputError
             The state is none of this data and these settings.
         """
+        ...
+
+
+class Farmed(Protocol):
+    """A module that spreads an anonymizer's work over a farm: what `engines["dask"]` names."""
+
+    def memory(self, maker: Any, data: Any) -> int:
+        """Bytes that the process that asks, or a worker, holds at most beyond its input."""
+        ...
+
+    def anonymize(
+        self,
+        maker: Any,
+        data: Any,
+        farm: Farm,
+        *,
+        order: NDArray[np.int64] | None = None,
+        observer: Observer | None = None,
+        resume: State | None = None,
+    ) -> Made:
+        """Make the bytes of `Anonymizer.anonymize`, whatever the workers and their deaths."""
+        ...
+
+
+class Ranked(Protocol):
+    """A module that spreads an anonymizer's work over ranks: what `engines["mpi"]` names."""
+
+    def memory(self, maker: Any, data: Any, *, ranks: int, threads: int) -> int:
+        """Bytes that any rank holds at most beyond the data."""
+        ...
+
+    def anonymize(
+        self,
+        maker: Any,
+        data: Any,
+        ranks: Ranks,
+        *,
+        order: NDArray[np.int64] | None = None,
+        observer: Observer | None = None,
+        resume: State | None = None,
+    ) -> Made:
+        """Make the bytes of `Anonymizer.anonymize`, whatever the number of ranks; on each rank.
+
+        The observer of each rank receives states whose arrays are parts: joined along their last
+        axis, the parts of all ranks are the state of `Anonymizer.anonymize`, in another order. An
+        array that did not change since the last state, or since `resume`, is the same object.
+        `resume` holds, for each rank, what `share` gives of all parts, joined along the last axis.
+        """
+        ...
+
+    def share(self, arrays: Arrays, order: NDArray[np.int64], ranks: Ranks) -> Arrays:
+        """What this rank resumes with from one part of a state, whichever rank wrote the part."""
         ...

@@ -1,48 +1,175 @@
-"""Disjoint cliques: groups in which everybody is joined to everybody."""
+"""k-member clustering: disjoint groups of k records or more, whose rows are equal."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.k_member_kernels import grow_groups, place_rest
-from anon_core.covers.b_edge_cover import in_order
-from anon_core.search.dissimilarity import Dissimilarity
-from anon_core.search.nearest import Neighbours
-from anon_core.search.pairs_kernels import edge_costs
-from anon_core.tables.records import Edges
+from anon_core.anonymizers.weights import Weights, check_weights, feature_weights, utilities
+from anon_core.errors import InputError
+from anon_core.promise import Promise
+from anon_core.steps import Observer, State, Step
+from anon_core.tables.packing_kernels import unpack_range
+from anon_core.tables.records import BinaryTable, Codebook, MaskedTable
+
+GROUP = "group"  # int64 (n,): number of each record's group, the checkpoint's one array
 
 
-def disjoint_cliques(
-    graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArray[np.int32], _near: Neighbours
-) -> Edges:
-    """Cut the vertices into groups of max b + 1 to 2 max b + 1 and join all pairs of a group.
+@dataclass(frozen=True, kw_only=True)
+class KMember:
+    """Greedy k-member clustering with the greatest demanded k for all: k-anonymity as usual.
 
-    Greedy: a group begins with the vertex furthest from the beginning of the last group and takes, one by one, the vertex
-    that makes it lose least (the weight of the bits in which its members differ); who is left over at the end joins the group
-    that then loses least. Fresh weights decide, whatever the counts. Time O(n^2 attributes), memory O(n max b).
+    A group begins with the record furthest from the one that the last group began with. It takes,
+    one by one, the record that makes it lose least (the weight of the bits in which its members
+    differ). The records that are left over at the end join the group that then loses least. Rows of
+    a group hide what its members differ in, and a cell that is to be hidden for any of them.
+
+    There is one step; its figures are `utility`, `weighted_utility` and `classes` (groups). Time
+    O(n^2 attributes), memory O(n attributes).
+
+    Attributes
+    ----------
+    weights : {"columns", "cells", "bits"}
+        What counts as loss, see `feature_weights`; "cells" groups as "columns" does.
 
     References
     ----------
-    Byun, Kamra, Bertino and Li, Efficient k-anonymization using clustering techniques, DASFAA 2007: greedy k-member.
+    Byun, Kamra, Bertino and Li, Efficient k-anonymization using clustering techniques, DASFAA 2007.
     """
-    n, least = graph.vertices, int(b.max(initial=0)) + 1
-    levels = graph.codes + graph.level_offsets[:-1, None].astype(np.int32)
-    rows = np.ascontiguousarray(np.take(levels, graph.place, axis=1).T)
-    weight = graph.lut[graph.bit_class, 0].astype(np.int64)
-    layout = (graph.level_offsets, graph.bit_offsets, graph.ordinal, weight)
-    group = np.empty(n, dtype=np.int64)
+
+    weights: Weights = "columns"
+
+    kind: ClassVar[str] = "table"
+    data: ClassVar[type[Data]] = BinaryTable
+    promise: ClassVar[Promise] = Promise(
+        ("compatible crowds", "matchable crowds", "truthful rows", "equivalence classes")
+    )
+    engines: ClassVar[Mapping[str, str]] = {"local": ""}
+
+    def __post_init__(self) -> None:
+        check_weights(self.weights)
+
+    def admit(self, data: BinaryTable) -> None:
+        """Refuse demands that no table meets."""
+        data.refuse_impossible_demands()
+
+    def memory(self, data: BinaryTable) -> int:
+        """Return the bytes held at most beyond the input."""
+        # The table in order, levels twice while rows are made, packed rows thrice, groups and
+        # orders of records, and flags of one attribute at a time.
+        book = data.codebook
+        widest = max(a.bits for a in book.attributes)
+        per_record = 14 * len(book.attributes) + 32 * book.words + 2 * widest + 100
+        return data.records * per_record + 64 * int(book.level_offsets[-1]) + 2**16
+
+    def anonymize(
+        self,
+        data: BinaryTable,
+        *,
+        order: NDArray[np.int64] | None = None,
+        observer: Observer | None = None,
+        resume: State | None = None,
+    ) -> MaskedTable:
+        """Hide features until the rows of every group are equal; see `Anonymizer.anonymize`."""
+        self.admit(data)
+        observer = observer or Observer()
+        observer.expects(1)
+        least = int(data.k.max(initial=1))
+        if resume is None:
+            order = np.arange(data.records) if order is None else order
+            group = np.empty(data.records, dtype=np.int64)
+            group[order] = grouped(data.at(order), self._weights(data)[0], least)
+        else:
+            group = _checked(resume, data.records, least)
+        hidden = hidden_by_group(data, group)
+        step = self._reached(data, group, hidden)
+        if resume is None:
+            observer.advanced(data.records)
+            observer.stepped(State({GROUP: group}, (step,)))
+        return MaskedTable(data, hidden, (step,), 1)
+
+    def _weights(self, data: BinaryTable) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        return feature_weights(data.codebook, self.weights)
+
+    def _reached(
+        self, data: BinaryTable, group: NDArray[np.int64], hidden: NDArray[np.uint64]
+    ) -> Step:
+        totals = _totals(data.codebook, hidden)
+        figures = utilities(*totals, self._weights(data), data.records)
+        return Step(1, {**figures, "classes": int(group.max()) + 1})
+
+
+def grouped(table: BinaryTable, weight: NDArray[np.int32], least: int) -> NDArray[np.int64]:
+    """Return the number of each record's group, int64 (n,): groups of `least` to 2 least - 1.
+
+    weight : int32 (f,), what a hidden feature costs.
+    """
+    book = table.codebook
+    rows = np.ascontiguousarray((table.codes + book.level_offsets[:-1, None].astype(np.int32)).T)
+    layout = (book.level_offsets, book.bit_offsets, book.ordinal, weight.astype(np.int64))
+    group = np.empty(table.records, dtype=np.int64)
     grow_groups(rows, *layout, least, group)
     order = np.argsort(group, kind="stable")
     place_rest(rows, *layout, order[(group < 0).sum() :], least, group)
-    u, v = _pairs(group)
-    cost = np.empty(len(u), dtype=np.int32)
-    edge_costs(graph.rows(), graph.costs(counts), graph.place, u, v, cost)
-    return in_order(Edges(u, v, cost))
+    return group
 
 
-def _pairs(group: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """All pairs u < v of one group."""
+def hidden_by_group(table: BinaryTable, group: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return what the rows of each group hide, uint64 (n, words), the same for all its members."""
     order = np.argsort(group, kind="stable")
-    after = np.searchsorted(group[order], group[order], side="right") - 1 - np.arange(len(group))
-    first = np.repeat(np.arange(len(group)), after)
-    second = first + 1 + np.arange(len(first)) - np.repeat(np.cumsum(after) - after, after)
-    return order[first].astype(np.int32), order[second].astype(np.int32)
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    number = np.cumsum(np.bincount(starts, minlength=len(group))) - 1
+    bits = table.bits[order]
+    bits ^= bits[starts][number]
+    union = np.bitwise_or.reduceat(bits, starts)
+    for attribute, blank in enumerate(table.blank):
+        if blank.any():
+            first, end = table.codebook.bit_offsets[attribute : attribute + 2]
+            union[np.logical_or.reduceat(blank[order], starts)] |= _mask(
+                int(first), int(end), table.codebook.words
+            )
+    hidden = bits  # its room is free
+    hidden[order] = union[number]
+    return hidden
+
+
+def _mask(first: int, end: int, words: int) -> NDArray[np.uint64]:
+    """Return the packed features first .. end - 1, uint64 (words,)."""
+    return np.frombuffer(
+        ((1 << end) - (1 << first)).to_bytes(8 * words, "little"), dtype="<u8"
+    ).astype(np.uint64)
+
+
+def _totals(
+    book: Codebook, hidden: NDArray[np.uint64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how many rows hide each feature, and anything of each attribute."""
+    per_bit = np.empty(book.features, dtype=np.int64)
+    per_cell = np.empty(len(book.attributes), dtype=np.int64)
+    for attribute, (first, end) in enumerate(
+        zip(book.bit_offsets[:-1], book.bit_offsets[1:], strict=True)
+    ):
+        flags = np.empty((len(hidden), end - first), dtype=np.bool_)
+        unpack_range(hidden, first, end, flags)
+        per_bit[first:end] = flags.sum(axis=0)
+        per_cell[attribute] = flags.any(axis=1).sum()
+    return per_bit, per_cell
+
+
+def _checked(state: State, records: int, least: int) -> NDArray[np.int64]:
+    """Return the groups of a checkpoint; refuse one that is none of this table and settings."""
+    group = state.arrays.get(GROUP)
+    if (
+        len(state.steps) != 1
+        or group is None
+        or group.dtype != np.int64
+        or group.shape != (records,)
+        or group.min() < 0
+        or np.bincount(group).min() < least
+    ):
+        raise InputError("the checkpoint holds no groups of this table; start anew without it")
+    return group

@@ -3,8 +3,15 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.covers.cover_kernels import count_edges, pack_edges, reverse_delete, unpack_edges
+from anon_core.covers.cover_kernels import (
+    closure_edges,
+    count_edges,
+    pack_edges,
+    reverse_delete,
+    unpack_edges,
+)
 from anon_core.errors import InfeasibleError
+from anon_core.search.nearest import Neighbours
 from anon_core.tables.records import Edges
 
 KEY_BITS = 63  # of weight, u and v together, up to which one number is the edge
@@ -60,3 +67,11 @@ def in_order(edges: Edges) -> Edges:
     keys.sort()  # many times as fast as what sorts places
     unpack_edges(keys, width, edges.u, edges.v, edges.weight)
     return edges
+
+
+def nearest_closure(neighbours: Neighbours) -> Edges:
+    """Join every vertex to its listed neighbours: the union of the lists as undirected edges, each once."""
+    size = len(neighbours.vertex)
+    u, v, weight = (np.empty(size, dtype=np.int32) for _ in range(3))
+    m = closure_edges(neighbours.indptr, neighbours.vertex, neighbours.cost, u, v, weight)
+    return Edges(u[:m], v[:m], weight[:m])

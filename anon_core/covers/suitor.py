@@ -7,24 +7,22 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.adaptive.agreement import Partners
-from anon_core.anonymizers.adaptive.ranked_memory import AT_ONCE
 from anon_core.covers.suitor_kernels import (
     Suitors,
     answer,
-    count_at,
     count_lacking,
     enter,
     kept_edges,
     last_keys,
-    list_at,
     sort_tails,
     tell_lacking,
     tell_listed,
 )
-from anon_core.engines.mpi.ranks import Messages, Ranks
 from anon_core.search.nearest import Neighbours
+from anon_core.spread import Messages, Ranks
 from anon_core.tables.records import Edges
+
+AT_ONCE = 2**20  # messages, about, that are under way; a single rank may receive all of them
 
 
 @dataclass(frozen=True)
@@ -91,31 +89,7 @@ def _chunks(ranks: Ranks, size: NDArray[np.int64]) -> Iterator[tuple[int, int, M
         yield first, stop, np.empty((int(size[first:stop].sum()), 3), dtype=np.int32)
 
 
-def partners_of(ranks: Ranks, start: NDArray[np.int64], other: NDArray[np.int32]) -> Partners:
-    """Lists of the own vertices among those of all, which are empty."""
-    starts, size = (
-        np.zeros(ranks.vertices + 1, dtype=np.int64),
-        np.zeros(ranks.vertices, dtype=np.int64),
-    )
-    starts[ranks.low : ranks.high + 1] = start
-    starts[ranks.high + 1 :] = start[-1]
-    size[ranks.low : ranks.high] = np.diff(start)
-    return Partners(starts, other, size)
-
-
-def neighbours_in(ranks: Ranks, cover: Edges) -> Partners:
-    """The neighbours of the own vertices."""
-    count = np.zeros(ranks.high - ranks.low, dtype=np.int64)
-    count_at(cover.u, cover.v, ranks.low, count)
-    start = np.concatenate([[0], np.cumsum(count)])
-    other = np.empty(start[-1], dtype=np.int32)
-    list_at(cover.u, cover.v, ranks.low, start[:-1].copy(), other)
-    return partners_of(ranks, start, other)
-
-
-def spread_cover(
-    ranks: Ranks, edges: Adjacency, b: NDArray[np.int32], *, redundant: bool = False
-) -> Edges:
+def spread_cover(ranks: Ranks, edges: Adjacency, b: NDArray[np.int32]) -> Edges:
     """Algorithm MCE by the b-Suitor: the edges at the own vertices that are left, in no order.
 
     What is deleted is the greedy b'-matching of the heaviest edges, b'(v) = degree - b(v): every vertex proposes to delete its
@@ -128,12 +102,8 @@ def spread_cover(
     ranks : Ranks
     edges : Adjacency
     b : int32 (n,)
-    redundant : bool
-        Whether nothing is deleted.
     """
     room = (np.diff(edges.start) - b[ranks.low : ranks.high]).astype(np.int64)
-    if redundant:
-        room[:] = 0
     suitors = Suitors(
         edges.start, edges.key, room, np.zeros_like(room), edges.start[:-1].copy(), edges.start[1:] - 1,
         room.copy(), np.zeros(len(edges.key), dtype=np.bool_),

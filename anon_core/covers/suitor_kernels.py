@@ -79,19 +79,6 @@ def tell_lacking(first, stop, indptr, size, vertex, cost, last, messages):
 
 
 @kernel
-def sort_by_owner(messages, per, sizes, sorted_messages):  # sizes (ranks,) zeroed
-    """Messages in the order of the ranks that own their first vertex, `per` vertices a rank, and how many each gets."""
-    for index in range(len(messages)):
-        sizes[messages[index, 0] // per] += 1
-    fill = np.cumsum(sizes) - sizes
-    for index in range(len(messages)):
-        owner = messages[index, 0] // per
-        for column in range(messages.shape[1]):
-            sorted_messages[fill[owner], column] = messages[index, column]
-        fill[owner] += 1
-
-
-@kernel
 def enter(messages, low, fill, key):  # fill (m,): the next slot of each vertex
     """Put what the messages say into the slots of their vertices, as keys."""
     for index in range(len(messages)):

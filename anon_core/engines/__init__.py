@@ -1,1 +1,1 @@
-"""Where an anonymizer runs; the same bytes everywhere."""
+"""How work is spread, whatever the work: threads, a Dask cluster, MPI ranks. The same bytes."""

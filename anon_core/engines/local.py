@@ -2,32 +2,34 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.base import Anonymizer
+from anon_core.anonymizers.base import Anonymizer, Data
 from anon_core.errors import LimitError
-from anon_core.tables.records import BinaryTable, Checkpoint, MaskedTable, Observer
+from anon_core.steps import Observer, State
 
 
 def run(
-    anonymizer: Anonymizer,
-    table: BinaryTable,
+    anonymizer: Anonymizer[Any],
+    data: Data,
     *,
     order: NDArray[np.int64] | None = None,
     threads: int = 0,
     memory: int | None = None,
     observer: Observer | None = None,
-    resume: Checkpoint | None = None,
-) -> MaskedTable:
+    resume: State | None = None,
+) -> Any:
     """Anonymize with the threads and within the memory stated; the result depends on neither.
 
     Parameters
     ----------
     anonymizer : Anonymizer
-    table : BinaryTable
+    data : Data
+        Of the anonymizer's kind.
     order, observer, resume
         As for `Anonymizer.anonymize`.
     threads : int
@@ -35,19 +37,34 @@ def run(
     memory : int, optional
         Bytes that the anonymizer may hold beyond its input.
 
+    Returns
+    -------
+    Made
+        Such as a `MaskedTable`.
+
     Raises
     ------
+    InputError, InfeasibleError, LimitError
+        The anonymizer refuses the data.
     LimitError
-        The anonymizer would need more memory, or the machine has fewer threads; nothing was started.
+        The anonymizer would need more memory, or the machine has fewer threads; nothing was
+        started.
     """
     with threads_set(threads):
-        afford(anonymizer.memory(table), table, memory)
-        return anonymizer.anonymize(table, order=order, observer=observer, resume=resume)
+        anonymizer.admit(data)
+        afford(anonymizer.memory(data), data, memory)
+        return anonymizer.anonymize(data, order=order, observer=observer, resume=resume)
 
 
 @contextmanager
 def threads_set(threads: int) -> Iterator[int]:
-    """Let numba use so many threads (0: all) for a while; yields how many. LimitError if the machine has fewer."""
+    """Let numba use so many threads (0: all) for a while; yields how many.
+
+    Raises
+    ------
+    LimitError
+        The machine has fewer.
+    """
     most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
     if not 0 <= threads <= most:
         raise LimitError(
@@ -63,15 +80,15 @@ def threads_set(threads: int) -> Iterator[int]:
 
 def afford(
     need: int,
-    table: BinaryTable,
+    data: Data,
     memory: int | None,
     *,
     where: str = "",
-    instead: str = "use fewer levels",
+    instead: str = "use less data",
 ) -> None:
-    """Raise LimitError where a table needs more bytes than are allowed."""
+    """Raise LimitError where data needs more bytes than are allowed."""
     if memory is not None and need > memory:
         raise LimitError(
-            f"{table.records} records x {table.codebook.features} features need {need / 2**20:.0f} MiB{where}, "
+            f"{data.records} records need {need / 2**20:.0f} MiB{where}, "
             f"{memory / 2**20:.0f} MiB are allowed; raise [compute] memory or {instead}"
         )

@@ -1,4 +1,4 @@
-"""The b-nearest closure: every vertex joined to its b(v) nearest vertices."""
+"""Exact search: the b(v) nearest vertices of every vertex v."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +7,6 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.covers.cover_kernels import closure_edges
 from anon_core.jit.lanes import LANES, zero_lanes
 from anon_core.search.costs_kernels import Costs
 from anon_core.search.dissimilarity import Dissimilarity
@@ -19,7 +18,6 @@ from anon_core.search.nearest_kernels import (
     number_nodes,
 )
 from anon_core.search.tiles_kernels import Classes, Tree
-from anon_core.tables.records import Edges
 
 SLICE = 512  # blocks that are searched between two reports
 GROUP = 16  # blocks that share what they read of a large table
@@ -187,11 +185,3 @@ def search_memory(vertices: int, most: int, threads: int | None = None) -> int:
 def _group(classes: int) -> int:
     """How many blocks share what they read."""
     return GROUP if classes > (WORTH_GROUPING - 1) * LANES else 1
-
-
-def nearest_closure(neighbours: Neighbours) -> Edges:
-    """Join every vertex to its listed neighbours: the union of the lists as undirected edges, each once."""
-    size = len(neighbours.vertex)
-    u, v, weight = (np.empty(size, dtype=np.int32) for _ in range(3))
-    m = closure_edges(neighbours.indptr, neighbours.vertex, neighbours.cost, u, v, weight)
-    return Edges(u[:m], v[:m], weight[:m])

@@ -7,11 +7,11 @@ import numpy as np
 from numba import get_num_threads
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.adaptive.agreement_kernels import map_allowed
 from anon_core.seating.filling_kernels import fill, turn_around
 from anon_core.seating.levelling_kernels import SHARE, add_kept, level, set_limits, settle
 from anon_core.seating.seats_kernels import list_fitting_rows
 from anon_core.tables.encoding import distinct_columns
+from anon_core.tables.levels_kernels import map_allowed
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 MOST_PAIRS = 3 * 2**24  # listed; 20 bytes each, 1 GiB

@@ -1,16 +1,18 @@
 """Frozen records that pass between the rooms of the core."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.errors import InputError
+from anon_core.errors import InfeasibleError
 from anon_core.specs.columns import ColumnSpec as ColumnSpec
 from anon_core.specs.columns import Encoding, Kind
+from anon_core.steps import Step
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +132,54 @@ class BinaryTable:
         """Number of records n."""
         return int(self.codes.shape[1])
 
+    def refuse_impossible_demands(self) -> None:
+        """Raise InfeasibleError where a record demands more rows than there are."""
+        beyond = int(np.count_nonzero(self.k > self.records))
+        if beyond:
+            raise InfeasibleError(
+                f"{beyond} records demand more than {self.records} rows, which is all there are; "
+                "lower k"
+            )
+
+    def packed(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return a JSON document of the attributes' shapes, without names and labels, and the arrays."""
+        attributes = [
+            {"kind": a.kind, "encoding": a.encoding, "levels": a.levels, "weight": a.weight}
+            for a in self.codebook.attributes
+        ]
+        arrays: dict[str, NDArray[Any]] = {
+            "codes": self.codes,
+            "bits": self.bits,
+            "k": self.k,
+            "blank": self.blank,
+        }
+        return {"attributes": attributes}, arrays
+
+    @classmethod
+    def unpacked(
+        cls, document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+    ) -> "BinaryTable":
+        """Return the table that was packed. Attributes are named "0", "1", ...; labels are empty."""
+        attributes = tuple(
+            Attribute(
+                name=str(a),
+                kind=shape["kind"],
+                encoding=shape["encoding"],
+                labels=("",) * shape["levels"],
+                weight=shape["weight"],
+            )
+            for a, shape in enumerate(document["attributes"])
+        )
+        return cls(
+            Codebook(attributes), arrays["codes"], arrays["bits"], arrays["k"], arrays["blank"]
+        )
+
+    def made(
+        self, arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...], kept: int
+    ) -> "MaskedTable":
+        """Return what an anonymizer made of this table, from the arrays of `MaskedTable.arrays`."""
+        return MaskedTable(self, arrays["hidden"], steps, kept)
+
     def at(self, places: NDArray[np.int64]) -> "BinaryTable":
         """The records at these places, int64 (m,), in this order; what they demand may be more than m."""
         return BinaryTable(
@@ -159,105 +209,25 @@ class Edges:
         return len(self.u)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Iteration:
-    """What one iteration reached.
-
-    Attributes
-    ----------
-    utility : float
-        1 - hidden bits / (n f), the paper's Definition III.2.
-    weighted_utility : float
-        The same with each bit (and each masked cell, where that counts) at its base weight: what chooses the best iteration.
-    cover_edges : int
-    foreseen : float or None
-        The weighted utility that half of the records reached before, where they went ahead.
-    """
-
-    number: int
-    utility: float
-    weighted_utility: float
-    cover_edges: int
-    foreseen: float | None = None
-
-
 @dataclass(frozen=True)
 class MaskedTable:
-    """What an anonymizer chose to hide.
+    """What an anonymizer made of a table: the features to hide.
 
     Attributes
     ----------
     table : BinaryTable
     hidden : uint64 (n, words)
-        Features masked in each record's row, packed as `table.bits`.
-    cover : Edges
-        Pairs of records that hide in each other's crowd, in the record order of `table`.
-    iterations : tuple of Iteration
+        Features hidden in each record's row, packed as `table.bits`.
+    steps : tuple of Step
+    kept : int
+        Number of the step whose result this is, 0 where no step is stated.
     """
 
     table: BinaryTable
     hidden: NDArray[np.uint64]
-    cover: Edges
-    iterations: tuple[Iteration, ...] = field(default=())
+    steps: tuple[Step, ...] = ()
+    kept: int = 0
 
-
-@dataclass(frozen=True)
-class Checkpoint:
-    """All that the next iteration needs; no cell, no secret but who was close to whom.
-
-    Attributes
-    ----------
-    latest, best : Edges
-        The cover of the last iteration and that of the best one, in the record order of the table.
-    iterations : tuple of Iteration
-        What was reached so far, at least one.
-    """
-
-    latest: Edges
-    best: Edges
-    iterations: tuple[Iteration, ...]
-
-    def check(self, table: BinaryTable) -> None:
-        """Refuse a checkpoint that cannot be one of this table."""
-        if not self.iterations or [i.number for i in self.iterations] != list(
-            range(1, len(self.iterations) + 1)
-        ):
-            raise InputError(
-                "the checkpoint does not count its iterations from 1; start anew without it"
-            )
-        for cover, iteration in (
-            (self.latest, self.iterations[-1]),
-            (self.best, best_of(self.iterations)),
-        ):
-            if len(cover) != iteration.cover_edges or not _covers(cover, table.k - 1):
-                raise InputError(
-                    "the checkpoint holds no cover of this table; start anew without it"
-                )
-
-
-def best_of(iterations: Sequence[Iteration]) -> Iteration:
-    """The iteration that is kept: the first that reached the greatest weighted utility."""
-    return max(iterations, key=lambda iteration: iteration.weighted_utility)
-
-
-def _covers(edges: Edges, b: NDArray[np.int32]) -> bool:
-    """Whether the edges are a simple graph on these vertices with at least b(v) edges at each."""
-    n, u, v = len(b), edges.u, edges.v
-    if not len(u) == len(v) == len(edges.weight) or (
-        len(u) and not (u.min() >= 0 and v.max() < n and (u < v).all())
-    ):
-        return False
-    pairs = np.sort(u * np.int64(n) + v)
-    if (pairs[1:] == pairs[:-1]).any():
-        return False
-    return bool((np.bincount(u, minlength=n) + np.bincount(v, minlength=n) >= b).all())
-
-
-class Observer:
-    """Sees an anonymizer at work; what it is told goes nowhere until a subclass says where."""
-
-    def searched(self, records: int) -> None:
-        """Be told now and then for how many records the current iteration has found the neighbours."""
-
-    def iterated(self, checkpoint: Checkpoint) -> None:
-        """Be told what the next iteration will start from."""
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return what `BinaryTable.made` needs to make this again."""
+        return {"hidden": self.hidden}

@@ -1,4 +1,4 @@
-"""Where the iterations are made: in this process, on Dask workers, or by batch jobs that outlive it."""
+"""Where the steps of an anonymizer are done: in this process, on Dask workers, or by batch jobs."""
 
 import contextlib
 import logging
@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 import numpy as np
@@ -16,29 +16,31 @@ from prefect.client.orchestration import get_client
 from prefect.context import FlowRunContext
 from prefect.states import Cancelled
 
-from anon_core.anonymizers import Adaptive, Anonymizer
-from anon_core.anonymizers.adaptive.ranked_memory import afford_rank
+from anon_core.anonymizers import Anonymizer
+from anon_core.anonymizers.base import Data, Made
 from anon_core.engines import local
-from anon_core.engines.mpi.job import has_result, read_result, write_job
+from anon_core.engines.mpi.job import afford_rank, has_result, read_result, write_job
 from anon_core.errors import ClusterError
-from anon_core.tables.records import BinaryTable, MaskedTable
 from tasks.compute import cluster as clusters
 from tasks.compute.cluster import Cluster
 from tasks.compute.jobs import JobState, run_job
-from tasks.compute.progress import iteration_progress, job_progress
-from tasks.orchestration.stage import log
+from tasks.compute.progress import job_progress, step_progress
 from tasks.vault.checkpoint import CheckpointFile
 from tasks.vault.storage import Run
 
 CHECKPOINT = "checkpoint"
 JOB = "job"  # what a batch job reads and writes
-LOGS = "job-logs"  # what it says; stays in the vault
+LOGS = "job-logs"  # output of batch jobs; stays in the vault
 ASKS_EVERY = 5.0  # seconds between two looks at whether the flow run is to be cancelled
 
 
 @dataclass(frozen=True, kw_only=True)
 class Compute:
-    """[compute] of the plan: threads (0 = all) and bytes; where Dask runs, or how many workers; what batch jobs ask for."""
+    """[compute] of the plan.
+
+    Threads (0 = all) and bytes; the address of a Dask scheduler, or the number of workers; what
+    batch jobs ask for.
+    """
 
     engine: Literal["local", "mpi", "dask"] = "local"
     threads: int
@@ -49,33 +51,51 @@ class Compute:
 
 
 class _CancelledError(ClusterError):
-    """Somebody has cancelled the flow run in Prefect."""
+    """The flow run was cancelled in Prefect."""
 
 
 def ready(run: Run, compute: Compute) -> None:
-    """Refuse an engine that cannot work here before any stage does."""
+    """Refuse an engine that cannot work here before any stage starts."""
     if compute.cluster is not None and not run.has("anonymize"):
         clusters.ready(compute.cluster, run.path)
 
 
-def masked(
+def made(
     run: Run,
     inputs: Sequence[str],
-    anonymizer: Anonymizer,
-    table: BinaryTable,
+    anonymizer: Anonymizer[Any],
+    data: Data,
     order: NDArray[np.int64],
     compute: Compute,
-) -> tuple[MaskedTable, list[float]]:
-    """What to hide, and the seconds of each iteration; goes on from the last one that a run before this has finished."""
+) -> tuple[Any, list[float]]:
+    """Return what the anonymizer made, and the seconds of each step.
+
+    The work goes on from the last step that an earlier run has finished.
+    """
     if compute.cluster is None:
-        return _here(
-            CheckpointFile(run.path / CHECKPOINT, inputs), anonymizer, table, order, compute
-        )
-    return _by_jobs(run, anonymizer, table, order, compute, compute.cluster)
+        file = CheckpointFile(run.path / CHECKPOINT, inputs)
+        return _here(file, anonymizer, data, order, compute)
+    return _by_jobs(run, anonymizer, data, order, compute, compute.cluster)
+
+
+def timed(made: Made, seconds: Sequence[float]) -> list[dict[str, Any]]:
+    """Return the steps as a manifest states them: number, figures, seconds.
+
+    The kept step, whose result is published, is marked.
+    """
+    return [
+        {
+            "number": step.number,
+            **step.figures,
+            "seconds": taken,
+            **({"published": True} if step.number == made.kept else {}),
+        }
+        for step, taken in zip(made.steps, seconds, strict=True)
+    ]
 
 
 def discard(run: Run) -> None:
-    """Once the stage is finished it needs no checkpoint, no job and no job's files; logs stay."""
+    """Remove checkpoint, job and the job's files once the stage is finished; logs stay."""
     CheckpointFile(run.path / CHECKPOINT, ()).discard()
     if (run.path / JOB).exists():
         clusters.cancel(run.path / JOB)
@@ -84,75 +104,64 @@ def discard(run: Run) -> None:
 
 def _here(
     checkpoint: CheckpointFile,
-    anonymizer: Anonymizer,
-    table: BinaryTable,
+    anonymizer: Anonymizer[Any],
+    data: Data,
     order: NDArray[np.int64],
     compute: Compute,
-) -> tuple[MaskedTable, list[float]]:
-    most, (resume, before) = anonymizer.max_iterations, checkpoint.load(table)
-    if resume is not None:
-        log(f"continuing after iteration {len(before)} of at most {most}")
-    with iteration_progress(table.records, most, before, checkpoint.save) as progress:
-        found = _runner(compute)(anonymizer, table, order=order, observer=progress, resume=resume)
-    return found, progress.seconds
+) -> tuple[Made, list[float]]:
+    resume, before = checkpoint.load()
+    with step_progress(data.records, before, checkpoint.save) as progress:
+        result = _runner(compute)(anonymizer, data, order=order, observer=progress, resume=resume)
+    return result, progress.seconds
 
 
-def _runner(compute: Compute) -> Callable[..., MaskedTable]:
-    """The `run` of an engine of this process, which takes what `local.run` takes."""
+def _runner(compute: Compute) -> Callable[..., Made]:
+    """Return the `run` of an engine of this process, with the arguments of `local.run`."""
     if compute.engine == "local":
         return partial(local.run, threads=compute.threads, memory=compute.memory)
-    from anon_core.engines import farm as dask  # an extra of the installation
+    from anon_core.engines import farm  # an extra of the installation
 
     quiet_dask()
-    where = partial(dask.run, scheduler=compute.scheduler, workers=compute.workers)
+    where = partial(farm.run, scheduler=compute.scheduler, workers=compute.workers)
     return partial(where, threads=compute.threads, memory=compute.memory)
 
 
 def quiet_dask() -> None:
-    """To be said once Dask is imported: what fails is raised, and Dask would log it again, with tracebacks."""
+    """Silence Dask once it is imported: a failure is raised, Dask would log it with tracebacks."""
     for name in ("distributed", "distributed.client"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 def _by_jobs(
     run: Run,
-    anonymizer: Anonymizer,
-    table: BinaryTable,
+    anonymizer: Anonymizer[Any],
+    data: Data,
     order: NDArray[np.int64],
     compute: Compute,
     cluster: Cluster,
-) -> tuple[MaskedTable, list[float]]:
-    if not isinstance(anonymizer, Adaptive):
-        raise ClusterError(
-            "compute.engine = 'mpi' knows the anonymizer 'adaptive' only; choose another of the two"
-        )
-    folder, shape = (
-        run.path / JOB,
-        {"ranks": cluster.ranks, "threads": cluster.cores_per_task, "memory": compute.memory},
-    )
-    afford_rank(anonymizer, table, **shape)
-    if write_job(folder, anonymizer, table, order, **shape):
+) -> tuple[Made, list[float]]:
+    folder = run.path / JOB
+    threads, memory = cluster.cores_per_task, compute.memory
+    afford_rank(anonymizer, data, ranks=cluster.ranks, threads=threads, memory=memory)
+    if write_job(
+        folder, anonymizer, data, order, ranks=cluster.ranks, threads=threads, memory=memory
+    ):
         clusters.cancel(folder)  # a job that waits or runs for the order before
     if not has_result(folder):
         context = FlowRunContext.get()
         owner = "" if context is None or context.flow_run is None else str(context.flow_run.id)
-        with job_progress(table.records, anonymizer.max_iterations) as progress:
+        with job_progress(data.records) as progress:
+            watch = _unless_cancelled(owner, progress.looked)
             try:
-                run_job(
-                    folder,
-                    run.path / LOGS,
-                    cluster,
-                    _unless_cancelled(owner, progress.looked),
-                    owner,
-                )
+                run_job(folder, run.path / LOGS, cluster, watch, owner)
             except _CancelledError:
-                _say_cancelled(owner)
+                _set_cancelled(owner)
                 raise
-    return read_result(folder, table)
+    return read_result(folder, data)
 
 
 def _unless_cancelled(owner: str, watch: Callable[[JobState], None]) -> Callable[[JobState], None]:
-    """Watch a job, and now and then ask Prefect whether somebody wants the flow run cancelled."""
+    """Watch a job; every few seconds ask Prefect whether the flow run is to be cancelled."""
     asked = time.monotonic()
 
     def look(state: JobState) -> None:
@@ -177,8 +186,8 @@ def _to_be_cancelled(owner: str) -> bool:
     return state is not None and (state.is_cancelling() or state.is_cancelled())
 
 
-def _say_cancelled(owner: str) -> None:
-    """A run that no worker of Prefect has started would be "cancelling" for ever."""
+def _set_cancelled(owner: str) -> None:
+    """Set the state: a run that no Prefect worker started would be "cancelling" for ever."""
     with contextlib.suppress(Exception), get_client(sync_client=True) as client:
         client.set_flow_run_state(
             UUID(owner), Cancelled(message="the batch job is gone"), force=True

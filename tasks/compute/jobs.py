@@ -1,4 +1,7 @@
-"""A result by batch jobs: watch one until it ends, submit another from the checkpoint, say in plain words why none helps."""
+"""Get a result by batch jobs: watch one until it ends, submit another from the checkpoint.
+
+A refusal says why no further job would help.
+"""
 
 import time
 from collections.abc import Callable
@@ -11,13 +14,11 @@ from tasks.compute.cluster import Cluster, Handle, cancel, shows, submitted, und
 from tasks.compute.slurm import IN_VAIN, SILENT, JobRecord, NoAnswer
 
 ENGINE = "anon_core.engines.mpi"
-FIRST_PAUSE, SLOWER, LONGEST_PAUSE = (
-    0.2,
-    1.5,
-    10.0,
-)  # seconds between two looks at a job, and how they grow
+# Seconds between two looks at a job, and how they grow.
+FIRST_PAUSE, SLOWER, LONGEST_PAUSE = 0.2, 1.5, 10.0
 
-# How a job of Slurm ends without a result: whether another may go on from the checkpoint, and what to say.
+# How a job of Slurm ends without a result: whether another may go on from the checkpoint, and the
+# words for it.
 ENDS = {
     "TIMEOUT": (True, "reached its time limit"),
     "NODE_FAIL": (True, "lost a node"),
@@ -27,15 +28,16 @@ ENDS = {
     "CANCELLED": (False, "was cancelled from outside; run again to go on from its last iteration"),
     "OUT_OF_MEMORY": (
         False,
-        "ran out of memory; ask for more with compute.cluster.options.mem or use fewer ranks on a node",
+        "ran out of memory; ask for more with compute.cluster.options.mem or use fewer ranks "
+        "on a node",
     ),
-    "DEADLINE": (False, "missed its deadline; mend compute.cluster.options"),
+    "DEADLINE": (False, "missed its deadline; fix compute.cluster.options"),
 }
 
 
 @dataclass(frozen=True)
 class JobState:
-    """What one look at a job found."""
+    """The state of a job at one look."""
 
     job: str
     state: str
@@ -43,8 +45,8 @@ class JobState:
     node: str
     progress: Progress | None
 
-    def words(self) -> str:
-        """The same in a line, without the progress."""
+    def line(self) -> str:
+        """Return the state as a line for people, without the progress."""
         why = f" ({self.reason})" if self.reason else ""
         where = f" on {self.node}" if self.node else ""
         stands = {"PENDING": f"waits in the queue{why}", "RUNNING": f"runs{where}"}
@@ -59,16 +61,17 @@ def run_job(
     owner: str = "",
     engine: str = ENGINE,
 ) -> None:
-    """Have a job's result in its folder: by the job that is under way, or by as many as it takes.
+    """Get a job's result into its folder: by the job that is under way, or by further ones.
 
-    A job that leaves no result is submitted again if it could go on, until `resubmit` of them in a row were in vain.
+    A job without a result is followed by another if that can go on, until `resubmit` of them in a
+    row have finished no step.
     """
     in_vain = 0
     while not has_result(folder):
         handle = None
         try:
             handle = under_way(folder, owner) or submitted(
-                folder, logs, cluster, owner, engine, _iterations(folder)
+                folder, logs, cluster, owner, engine, _finished(folder)
             )
             record = _followed(handle, folder, watch)
         except NoAnswer:
@@ -78,29 +81,29 @@ def run_job(
             raise
         if has_result(folder):
             return
-        again, words = _end(handle, record, folder)
+        again, end = _end(handle, record, folder)
         if has_result(folder):
             return
-        done = _iterations(folder)
+        done = _finished(folder)
         in_vain = 0 if done > handle.after else in_vain + 1
         if again and in_vain and record.state == "TIMEOUT":
-            again, words = (
+            again, end = (
                 False,
-                f"{words} within an iteration; raise compute.cluster.time_limit or ask for more nodes",
+                f"{end} within an iteration; raise compute.cluster.time_limit or ask for more nodes",
             )
         elif again and in_vain > cluster.resubmit:
             where = f"see its log in the vault: {logs.parent.name}/{logs.name}"
-            again, words = (
+            again, end = (
                 False,
-                f"{words}, and {in_vain} jobs in a row have finished no iteration; {where}",
+                f"{end}, and {in_vain} jobs in a row have finished no iteration; {where}",
             )
         if not again:
-            raise ClusterError(f"job {handle.number} {words}")
+            raise ClusterError(f"job {handle.number} {end}")
         watch(
             JobState(
                 handle.number,
                 "over",
-                f"it {words}; another goes on after iteration {done}",
+                f"it {end}; another goes on after iteration {done}",
                 "",
                 None,
             )
@@ -108,7 +111,7 @@ def run_job(
 
 
 def _followed(handle: Handle, folder: Path, watch: Callable[[JobState], None]) -> JobRecord:
-    """Look at a job, less and less often while nothing about it changes, until it ends; how it ended."""
+    """Look at a job until it ends, less often while nothing changes; return how it ended."""
     pause, before = FIRST_PAUSE, (JobRecord(""), 0)
     while True:
         try:
@@ -121,14 +124,14 @@ def _followed(handle: Handle, folder: Path, watch: Callable[[JobState], None]) -
             return record
         if record.state == "PENDING" and record.reason in IN_VAIN:
             raise ClusterError(f"job {handle.number} would wait for ever: {IN_VAIN[record.reason]}")
-        now = (record, progress.iteration if progress else 0)
+        now = (record, progress.step if progress else 0)
         pause, before = (pause if now == before else FIRST_PAUSE), now
         time.sleep(pause)
         pause = min(SLOWER * pause, LONGEST_PAUSE)
 
 
 def _end(handle: Handle, record: JobRecord, folder: Path) -> tuple[bool, str]:
-    """Why a job left no result: whether another may go on, and what to say."""
+    """Return why a job left no result: whether another may go on, and the words for it."""
     if record.state in ENDS:
         return ENDS[record.state]
     code = handle.exit_code()
@@ -143,11 +146,13 @@ def _end(handle: Handle, record: JobRecord, folder: Path) -> tuple[bool, str]:
     if code == 127:
         return (
             False,
-            "found no mpirun or no Python where it ran; the vault and Python must be on a file system of all nodes",
+            "found no mpirun or no Python where it ran; the vault and Python must be on a file "
+            "system of all nodes",
         )
     return True, "lost a process" if code is None else f"lost a process (exit code {code})"
 
 
-def _iterations(folder: Path) -> int:
+def _finished(folder: Path) -> int:
+    """Return the number of finished steps."""
     progress = read_progress(folder)
-    return 0 if progress is None else progress.iteration
+    return 0 if progress is None else progress.step

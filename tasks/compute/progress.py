@@ -1,9 +1,9 @@
-"""Iterations as they happen: a Prefect progress artifact, a bar on a terminal, a line in the log; each is kept when it ends."""
+"""Show steps as they happen: a Prefect progress artifact, a bar on a terminal, a line in the log."""
 
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from multiprocessing import parent_process
 from typing import Any
@@ -13,112 +13,134 @@ from prefect.context import FlowRunContext
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from anon_core.tables.records import Checkpoint, Observer
+from anon_core.steps import Observer, State
 from tasks.compute.jobs import JobState
 from tasks.orchestration.stage import log
 
-EVERY = 1.0  # seconds between two messages to Prefect, or two moves of the bar within an iteration
+EVERY = 1.0  # seconds between two messages to Prefect, or two moves of the bar within a step
 LOOK_BACK = 600.0  # seconds of work that the time left is estimated from
+FIRST = "utility"  # the figure that the bar shows, where a step has it
 
-Keep = Callable[[Checkpoint, Sequence[float]], None]
+Keep = Callable[[State, Sequence[float]], None]
 
 
 class _Shown:
-    """Work on `records` records, `most` iterations at most, `done` of them before: on the bar, in Prefect, in the log."""
+    """Shows work on `records` records, `done` steps of it finished before.
 
-    def __init__(self, records: int, most: int, done: int, bar: Progress) -> None:
-        self._records, self._most, self._bar = records, most, bar
-        self._row = bar.add_task("anonymize", total=most, completed=done, utility="", speed="")
-        self._artifact = self._new_artifact(done)
+    The greatest number of steps is unknown until `_expect`, and may stay so.
+    """
+
+    def __init__(self, records: int, done: int, bar: Progress) -> None:
+        self._records, self._bar = records, bar
+        self._most: int | None = None
+        self._done: float = done
+        self._row = bar.add_task("anonymize", total=None, completed=done, utility="", speed="")
+        self._artifact: Any = None
         self._moved = self._told = time.perf_counter()
-        self._stands: dict[str, Any] = {}
+        self._described: dict[str, Any] = {}
 
     def finish(self) -> None:
-        """An anonymizer may stop early: that is all of it, too."""
+        """Show all as done: an anonymizer may stop before its last possible step."""
         self._told = -EVERY
-        self._move(self._most)
+        self._move(self._done if self._most is None else self._most)
 
-    def _reached(self, number: int, utility: float, cover_edges: int, taken: float) -> None:
-        words, speed = f"utility {utility:.4f}", _speed(self._records, taken)
-        self._move(number, utility=words, speed=speed)
-        log(
-            f"iteration {number} of at most {self._most}: {words}, {cover_edges} cover edges, {speed}"
-        )
+    def _expect(self, most: int | None) -> None:
+        """Show a share of all steps from now on."""
+        self._most = most
+        self._bar.update(self._row, total=most)
 
-    def _move(self, completed: float, **words: Any) -> None:
-        self._moved = time.perf_counter()
-        self._bar.update(self._row, completed=completed, **words)
+    def _reached(self, number: int, figures: Mapping[str, float], taken: float) -> None:
+        parts = [f"{name.replace('_', ' ')} {_short(value)}" for name, value in figures.items()]
+        speed = _speed(self._records, taken)
+        shown = f"{FIRST} {_short(figures[FIRST])}" if FIRST in figures else ""
+        self._move(number, utility=shown, speed=speed)
+        most = "" if self._most is None else f" of at most {self._most}"
+        log(f"iteration {number}{most}: {', '.join([*parts, speed])}")
+
+    def _move(self, completed: float, **fields: Any) -> None:
+        self._moved, self._done = time.perf_counter(), completed
+        self._bar.update(self._row, completed=completed, **fields)
         if self._artifact is not None and self._moved - self._told >= EVERY:
             self._told = self._moved
             try:
                 update_progress_artifact(
-                    artifact_id=self._artifact,
-                    progress=100 * completed / self._most,
-                    **self._stands,
+                    artifact_id=self._artifact, progress=self._percent(), **self._described
                 )
             except Exception:
                 self._artifact = None  # a server that is away does not stop the work
 
-    def _new_artifact(self, done: int) -> Any:
+    def _percent(self) -> float:
+        """Return the share of all steps that is done; 0 while their number is unknown."""
+        return 100 * self._done / self._most if self._most else 0.0
+
+    def _new_artifact(self) -> Any:
         if FlowRunContext.get() is None:
             return None
-        progress = 100 * done / self._most
         return create_progress_artifact(
-            progress=progress, key="anonymize", description="Iterations of the anonymizer"
+            progress=self._percent(), key="anonymize", description="Iterations of the anonymizer"
         )
 
 
-class IterationProgress(_Shown, Observer):
-    """Watches the iterations of this process; `seconds` are those of the iterations so far."""
+class StepProgress(_Shown, Observer):
+    """Watches the steps of this process; `seconds` are those of the steps so far."""
 
-    def __init__(
-        self, records: int, most: int, seconds: Sequence[float], keep: Keep, bar: Progress
-    ) -> None:
-        super().__init__(records, most, len(seconds), bar)
+    def __init__(self, records: int, seconds: Sequence[float], keep: Keep, bar: Progress) -> None:
+        super().__init__(records, len(seconds), bar)
         self.seconds, self._keep, self._began = list(seconds), keep, time.perf_counter()
 
-    def searched(self, records: int) -> None:
-        """Move on within an iteration."""
+    def expects(self, steps: int | None) -> None:
+        """Show the share of all steps, and say where a run goes on."""
+        self._expect(steps)
+        self._artifact = self._new_artifact()
+        if self.seconds:
+            most = "" if steps is None else f" of at most {steps}"
+            log(f"continuing after iteration {len(self.seconds)}{most}")
+
+    def advanced(self, records: int) -> None:
+        """Move the bar within a step."""
         now = time.perf_counter()
         if now - self._moved >= EVERY:
-            self._move(
-                len(self.seconds) + records / self._records,
-                speed=_speed(records, now - self._began),
-            )
+            done = len(self.seconds) + records / self._records
+            self._move(done, speed=_speed(records, now - self._began))
 
-    def iterated(self, checkpoint: Checkpoint) -> None:
-        """Keep and show one finished iteration."""
+    def stepped(self, state: State) -> None:
+        """Keep and show one finished step."""
         now = time.perf_counter()
         taken, self._began = now - self._began, now
         self.seconds.append(round(taken, 3))
-        self._keep(checkpoint, self.seconds)
-        iteration = checkpoint.iterations[-1]
-        self._reached(iteration.number, iteration.utility, iteration.cover_edges, taken)
+        self._keep(state, self.seconds)
+        step = state.steps[-1]
+        self._reached(step.number, step.figures, taken)
 
 
 class JobProgress(_Shown):
-    """Watches the iterations of a batch job, by what each look at it finds."""
+    """Watches the steps of a batch job by the progress that each look reads."""
 
-    def __init__(self, records: int, most: int, bar: Progress) -> None:
-        super().__init__(records, most, 0, bar)
-        self._words, self._done = "", 0
+    def __init__(self, records: int, bar: Progress) -> None:
+        super().__init__(records, 0, bar)
+        self._artifact = self._new_artifact()
+        self._line, self._seen = "", 0
 
     def looked(self, state: JobState) -> None:
-        """Say what is new: how the job stands, where it runs, an iteration."""
-        if (words := state.words()) != self._words:
-            self._words, self._stands = words, {"description": words}
-            log(words)
-        found = state.progress
-        if found is None:
+        """Show what is new: the job's state, where it runs, a finished step."""
+        progress = state.progress
+        if (line := state.line()) != self._line:
+            self._line, self._described = line, {"description": line}
+            log(line)
+        if progress is None:
             return
-        if (
-            found.iteration > self._done
-            and found.utility is not None
-            and found.cover_edges is not None
-        ):
-            self._done = found.iteration
-            self._reached(found.iteration, found.utility, found.cover_edges, found.seconds[-1])
-        self._move(min(found.iteration + found.searched / self._records, self._most))
+        if progress.most != self._most:
+            self._expect(progress.most)
+        if progress.step > self._seen and progress.seconds:
+            self._seen = progress.step
+            self._reached(progress.step, progress.figures, progress.seconds[-1])
+        done = progress.step + progress.advanced / self._records
+        self._move(done if self._most is None else min(done, self._most))
+
+
+def _short(value: float) -> str:
+    """Return a count in full, a share with four digits."""
+    return f"{value:,d}" if isinstance(value, int) else f"{value:.4f}"
 
 
 def _speed(records: int, seconds: float) -> str:
@@ -126,30 +148,27 @@ def _speed(records: int, seconds: float) -> str:
 
 
 @contextmanager
-def iteration_progress(
-    records: int, most: int, seconds: Sequence[float], keep: Keep
-) -> Iterator[IterationProgress]:
-    """Open the artifact (inside a flow run) and the bar for iterations of this process."""
+def step_progress(records: int, seconds: Sequence[float], keep: Keep) -> Iterator[StepProgress]:
+    """Open the artifact (inside a flow run) and the bar for steps of this process."""
     with _bar() as bar:
-        progress = IterationProgress(records, most, seconds, keep, bar)
+        progress = StepProgress(records, seconds, keep, bar)
         yield progress
         progress.finish()
 
 
 @contextmanager
-def job_progress(records: int, most: int) -> Iterator[JobProgress]:
-    """The same for iterations of a batch job."""
+def job_progress(records: int) -> Iterator[JobProgress]:
+    """Open the same for steps of a batch job."""
     with _bar() as bar:
-        progress = JobProgress(records, most, bar)
+        progress = JobProgress(records, bar)
         yield progress
         progress.finish()
 
 
 def _bar() -> Progress:
-    """A bar on a terminal that was not asked to be quiet."""
-    alone = (
-        parent_process() is None
-    )  # where many plans run, each has a process, and all have one terminal
+    """Return a bar, shown on a terminal unless the log is quiet."""
+    # Where many plans run, each has a process of its own, and all share one terminal.
+    alone = parent_process() is None
     wanted = (
         alone and sys.stderr.isatty() and logging.getLogger("prefect").isEnabledFor(logging.INFO)
     )
@@ -158,10 +177,9 @@ def _bar() -> Progress:
         *(TextColumn("{task.fields[utility]}"), TextColumn("{task.fields[speed]}")),
         *(TimeRemainingColumn(), TextColumn("left at most")),
     )
-    console = Console(stderr=True)
     return Progress(
         *columns,
-        console=console,
+        console=Console(stderr=True),
         transient=True,
         disable=not wanted,
         speed_estimate_period=LOOK_BACK,

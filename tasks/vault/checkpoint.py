@@ -1,30 +1,36 @@
-"""Where a run that is killed goes on: the anonymizer's last finished iteration, kept in the vault until its stage is.
+"""Where a killed run goes on: the last finished step of the anonymizer, kept in the vault.
 
-A line with the SHA-256 of what follows, a line of JSON, then u, v and weight of the latest cover and of the best.
+The file holds a line with the SHA-256 of the rest, a line of JSON, then the arrays. It stays until
+the stage is finished.
 """
 
-import dataclasses
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from anon_core.tables.records import BinaryTable, Checkpoint, Edges, Iteration
+from anon_core.steps import State, Step
 from tasks.vault.storage import CODE_VERSION, written_aside
 
 
 @dataclass(frozen=True)
 class CheckpointFile:
-    """One checkpoint on disk, bound to the version of the code and to the hashes of what it was made from."""
+    """One checkpoint on disk, bound to the version of the code and to the hashes of its inputs."""
 
     path: Path
     inputs: Sequence[str]
 
-    def load(self, table: BinaryTable) -> tuple[Checkpoint | None, list[float]]:
-        """The checkpoint and the seconds of its iterations; none if it is absent, damaged or about something else."""
+    def load(self) -> tuple[State | None, list[float]]:
+        """Return the state and the seconds of its steps.
+
+        There is none if the file is absent, damaged, or was made from other inputs. The anonymizer
+        checks the state.
+        """
         try:
             with self.path.open("rb") as handle:
                 digest, start = handle.readline().decode().strip(), handle.tell()
@@ -34,45 +40,48 @@ class CheckpointFile:
                 record = json.loads(handle.readline())
                 if record["version"] != CODE_VERSION or record["inputs"] != list(self.inputs):
                     return None, []
-                covers = [
-                    Edges(*np.fromfile(handle, np.int32, 3 * edges).reshape(3, edges))
-                    for edges in record["edges"]
-                ]
-            seconds = [float(iteration.pop("seconds")) for iteration in record["iterations"]]
-            iterations = tuple(Iteration(**iteration) for iteration in record["iterations"])
-            checkpoint = Checkpoint(covers[0], covers[-1], iterations)
-            checkpoint.check(table)
-        except Exception:  # whatever is wrong with it, the iterations can be made again
+                blocks = [_read(handle, block) for block in record["blocks"]]
+            arrays = {name: blocks[number] for name, number in record["arrays"].items()}
+            steps = tuple(Step(each["number"], each["figures"]) for each in record["steps"])
+            seconds = [float(each["seconds"]) for each in record["steps"]]
+        except Exception:  # whatever is wrong with it, the steps can be made again
             return None, []
-        return checkpoint, seconds
+        return State(arrays, steps), seconds
 
-    def save(self, checkpoint: Checkpoint, seconds: Sequence[float]) -> None:
-        """Take the place of the checkpoint before; the best cover is written only if it is not the latest."""
-        covers = (
-            [checkpoint.latest]
-            if checkpoint.best is checkpoint.latest
-            else [checkpoint.latest, checkpoint.best]
-        )
+    def save(self, state: State, seconds: Sequence[float]) -> None:
+        """Replace the checkpoint before. An array with two names is written once."""
+        blocks: list[NDArray[Any]] = []
+        places: dict[str, int] = {}
+        for name, array in state.arrays.items():
+            known = [number for number, block in enumerate(blocks) if block is array]
+            places[name] = known[0] if known else len(blocks)
+            if not known:
+                blocks.append(array)
+        blocks = [np.ascontiguousarray(block) for block in blocks]
         record = {
             "version": CODE_VERSION,
             "inputs": list(self.inputs),
-            "edges": [len(cover) for cover in covers],
-            "iterations": timed(checkpoint.iterations, seconds),
+            "arrays": places,
+            "blocks": [{"dtype": block.dtype.str, "shape": block.shape} for block in blocks],
+            "steps": [
+                {"number": step.number, "figures": dict(step.figures), "seconds": taken}
+                for step, taken in zip(state.steps, seconds, strict=True)
+            ],
         }
-        parts = [part.data for cover in covers for part in (cover.u, cover.v, cover.weight)]
-        blocks: list[bytes | memoryview] = [json.dumps(record).encode() + b"\n", *parts]
+        parts: list[Any] = [json.dumps(record).encode() + b"\n", *(block.data for block in blocks)]
         digest = hashlib.sha256()
-        for block in blocks:
-            digest.update(block)
+        for part in parts:
+            digest.update(part)
         with written_aside(self.path) as handle:
-            handle.writelines([digest.hexdigest().encode() + b"\n", *blocks])
+            handle.writelines([digest.hexdigest().encode() + b"\n", *parts])
 
     def discard(self) -> None:
-        """Once the stage is finished it needs none."""
+        """Remove the file once the stage is finished."""
         self.path.unlink(missing_ok=True)
 
 
-def timed(iterations: Sequence[Iteration], seconds: Sequence[float]) -> list[dict[str, float]]:
-    """Iterations as JSON holds them."""
-    pairs = zip(iterations, seconds, strict=True)
-    return [{**dataclasses.asdict(iteration), "seconds": taken} for iteration, taken in pairs]
+def _read(handle: Any, block: Mapping[str, Any]) -> NDArray[Any]:
+    """Return the next array of the file."""
+    shape = tuple(block["shape"])
+    count = int(np.prod(shape, dtype=np.int64))
+    return np.fromfile(handle, np.dtype(block["dtype"]), count).reshape(shape)

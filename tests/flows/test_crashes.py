@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from flows.audit import audit_release
-from kinds.table.encode import load
 from tasks.compute.engines import CHECKPOINT
 from tasks.vault.checkpoint import CheckpointFile
-from tasks.vault.storage import SecondReleaseError, Stored
+from tasks.vault.storage import SecondReleaseError
 from tests.flows.orders import Order, data_bytes
 from tests.flows.processes import run
 
@@ -360,9 +359,8 @@ def test_killed_after_the_last_iteration_makes_none_again(long_whole, tmp_path, 
 def test_seconds_of_a_killed_process_are_told(long_whole, tmp_path):
     order = Order(tmp_path, **LONG).fix_seed()
     assert run(release_until, str(order.plan), *SEARCH, 4, True).code == -signal.SIGKILL
-    table, _ = load(Stored(order.run.path / "binarize", ""))
     record = json.loads((order.run.path / CHECKPOINT).read_bytes().split(b"\n")[1])
-    _, seconds = CheckpointFile(order.run.path / CHECKPOINT, record["inputs"]).load(table)
+    _, seconds = CheckpointFile(order.run.path / CHECKPOINT, record["inputs"]).load()
     assert len(seconds) == 4
     assert [each["seconds"] for each in iterations_of(order.release())][:4] == seconds
 

@@ -19,7 +19,8 @@ import pytest
 
 from anon_core.anonymizers import Adaptive
 from anon_core.errors import GuaranteeError
-from anon_core.tables.records import Edges, MaskedTable
+from anon_core.steps import State, Step
+from anon_core.tables.records import BinaryTable, MaskedTable
 from flows.plan.plan import ReleasePlan
 from kinds.table.judge import audit_rows
 from tests.flows.orders import HEADER, Order, people
@@ -410,15 +411,22 @@ class Wrong:
     """An anonymizer with one verb, and that one wrong."""
 
     way: str
-    max_iterations: int = 10
+    kind: ClassVar = "table"
+    data: ClassVar = BinaryTable
     promise: ClassVar = Adaptive.promise
+    engines: ClassVar = {"local": ""}
+
+    def admit(self, table):
+        """Take every table."""
 
     def memory(self, table):
         return 0
 
     def anonymize(self, table, *, order=None, observer=None, resume=None):
-        nothing = np.zeros(0, dtype=np.int32)
-        return MaskedTable(table, WRONG[self.way](table), Edges(nothing, nothing, nothing))
+        step = Step(1, {"utility": 0.5, "weighted_utility": 0.5, "cover_edges": 0})
+        if observer is not None:
+            observer.stepped(State({"nothing": np.zeros(0)}, (step,)))
+        return MaskedTable(table, WRONG[self.way](table), (step,), 1)
 
 
 def tell_everything(table):

@@ -342,7 +342,7 @@ def test_people_sit_in_each_others_rows(tmp_path):
     order.release()
     stage = order.run.path / "anonymize"
     table, source_row = load(Stored(order.run.path / "binarize", ""))
-    own = write_cells(table, np.load(stage / "cover.npz")["hidden"])
+    own = write_cells(table, np.load(stage / "made.npz")["hidden"])
     made_of = list(zip(*(own[name] for name in QUASI), strict=True))
     given = dict(zip(order.rows()["key"], order.rows().select(QUASI).iter_rows(), strict=True))
     assert source_row.tolist() == list(range(90))
@@ -401,7 +401,7 @@ def test_two_vaults_give_two_different_releases(tmp_path):
     assert not set(pairs[0]["key"]) & set(pairs[1]["key"])
     # the ties that decide what is hidden are broken in another order
     hidden = [
-        np.load(each.run.path / "anonymize" / "cover.npz")["hidden"] for each in (order, second)
+        np.load(each.run.path / "anonymize" / "made.npz")["hidden"] for each in (order, second)
     ]
     assert (hidden[0] != hidden[1]).any()
 

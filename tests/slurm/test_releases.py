@@ -80,7 +80,7 @@ def in_iteration(job, number):
     end = time.monotonic() + 120
     while time.monotonic() < end:
         progress = job / "progress.json"
-        if progress.exists() and json.loads(progress.read_text())["iteration"] >= number - 1:
+        if progress.exists() and json.loads(progress.read_text())["step"] >= number - 1:
             return json.loads((job / "submission").read_text())["number"]
         time.sleep(0.01)
     raise AssertionError("the job did not come that far")

@@ -1,1 +1,1 @@
-"""Adaptive anonymity by iterated b-edge covers (Khan et al.)."""
+"""Adaptive anonymity: an iterated b-edge cover of small weight (Khan et al.)."""

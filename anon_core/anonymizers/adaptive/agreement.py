@@ -7,15 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.adaptive.agreement_kernels import join_lists, list_agreeing, map_allowed
+from anon_core.anonymizers.adaptive.agreement_kernels import join_lists, list_agreeing
 from anon_core.anonymizers.adaptive.showing_kernels import price_features, show_offered
-from anon_core.covers.b_edge_cover import b_edge_cover
 from anon_core.covers.cover_kernels import count_hidden, hide_differences
 from anon_core.jit.lanes import CHUNK
 from anon_core.search.dissimilarity import Dissimilarity
-from anon_core.search.nearest import Neighbours, nearest_closure
 from anon_core.search.tiles_kernels import Tree
-from anon_core.tables.records import BinaryTable, Codebook, Edges
+from anon_core.tables.levels_kernels import map_allowed
+from anon_core.tables.records import BinaryTable, Codebook
 
 ROOM = 3  # partners listed for each that a vertex needs; longer lists cost time and gave no more (docs/performance.md)
 MOST_OFFERED = 16  # features of a vertex that are tried in a pass: bits of a mark
@@ -136,27 +135,6 @@ def reclaim(
             spare,
         )
     return partners
-
-
-def agreement_cover(
-    table: BinaryTable,
-    graph: Dissimilarity,
-    tree: Tree,
-    hidden: NDArray[np.uint64],
-    b: NDArray[np.int32],
-) -> Edges:
-    """A b-edge cover of the agreement graph, given b(v) agreeing vertices for every v; weights are 0.
-
-    Parameters
-    ----------
-    table : BinaryTable
-    graph : Dissimilarity
-    tree : Tree
-    hidden : uint64 (n, words)
-    b : int32 (n,)
-    """
-    indptr, listed, _ = first_agreeing(table, graph, tree, hidden, b.astype(np.int64), twins=True)
-    return b_edge_cover(nearest_closure(Neighbours(indptr, listed, np.zeros_like(listed))), b)
 
 
 def maps_memory(vertices: int, book: Codebook) -> int:

@@ -8,39 +8,9 @@ from numba import prange
 
 from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.jit.lanes import CHUNK, apart, lowest_lane, meet_maps
+from anon_core.tables.levels_kernels import is_hidden
 
 ONE = np.uint64(1)
-
-
-@kernel
-def is_hidden(hidden, i, bit):
-    """Whether feature `bit` is hidden at vertex i."""
-    return (hidden[i, bit >> 6] >> np.uint64(bit & 63)) & ONE != 0
-
-
-@parallel_kernel
-def map_allowed(codes, hidden, level_offsets, bit_offsets, ordinal, allowed):
-    # codes (attributes, n), allowed (levels, words of vertices) zeroed
-    """Bit i of allowed[level] = vertex i reads as possibly that level, given what it hides."""
-    for a in prange(codes.shape[0]):
-        level, bit = level_offsets[a], bit_offsets[a]
-        levels = level_offsets[a + 1] - level
-        for i in range(codes.shape[1]):
-            word, flag, own = i >> 6, ONE << np.uint64(i & 63), codes[a, i]
-            allowed[level + own, word] |= flag
-            if ordinal[a]:
-                q = own
-                while q > 0 and is_hidden(hidden, i, bit + q - 1):
-                    q -= 1
-                    allowed[level + q, word] |= flag
-                q = own
-                while q < levels - 1 and is_hidden(hidden, i, bit + q):
-                    q += 1
-                    allowed[level + q, word] |= flag
-            elif is_hidden(hidden, i, bit + own):
-                for q in range(levels):
-                    if is_hidden(hidden, i, bit + q):
-                        allowed[level + q, word] |= flag
 
 
 @kernel

@@ -1,36 +1,29 @@
 """The work of an iteration: search, cover, hide, count."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.adaptive.agreement import (
-    Together,
-    agreement_cover,
-    hidden_by,
-    hidden_totals,
-    reclaim,
-)
+from anon_core.anonymizers.adaptive.agreement import Together, hidden_by, hidden_totals, reclaim
+from anon_core.anonymizers.adaptive.resume import check_covers, renamed
+from anon_core.anonymizers.adaptive.settings import Settings
 from anon_core.anonymizers.adaptive.showing_kernels import count_partners
+from anon_core.anonymizers.weights import feature_weights, utilities
 from anon_core.covers.cover_kernels import count_differences, hide_apart
 from anon_core.covers.named import COVERS
-from anon_core.search.dissimilarity import Dissimilarity, integer_weights
+from anon_core.search.dissimilarity import Dissimilarity
 from anon_core.search.nearest import Neighbours, level_tree, nearest_neighbours
-from anon_core.tables.records import BinaryTable, Checkpoint, Codebook, Edges, Iteration
-
-if TYPE_CHECKING:
-    from anon_core.anonymizers.adaptive.adaptive import Adaptive
+from anon_core.steps import State, Step
+from anon_core.tables.records import BinaryTable, Edges
 
 MOST_COUNTED = 2**16 - 1
-LEAST_SHARE = (
-    2.0**-200
-)  # of the heaviest column's weight: what is lighter by more than 2^24 weighs 1 anyhow
 
 
 class Grouping:
-    """The records in the order that decides ties, and the work of an iteration on them; an engine may spread it.
+    """The records in the order that decides ties, and the work of an iteration on them.
+
+    A subclass may spread the work.
 
     Attributes
     ----------
@@ -41,14 +34,14 @@ class Grouping:
     b, asked : int32 (n,)
         Neighbours that each record needs, and those that are searched for here.
     counts : uint16 (f, n)
-        By place: how many neighbours, or partners that are left, differ from each record in each feature.
+        By place: how many neighbours, or partners that are left, differ from each record in each
+        feature.
     reclaims : bool
     """
 
-    def __init__(self, table: BinaryTable, settings: "Adaptive") -> None:
-        self.table, self.kind = table, COVERS[settings.cover]
-        self.reclaims = settings.reclaim and not self.kind.settled
-        self.weights, self.cell_weights = _integer_weights(table.codebook, settings.weights)
+    def __init__(self, table: BinaryTable, settings: Settings) -> None:
+        self.table, self.kind, self.reclaims = table, COVERS[settings.cover], settings.reclaim
+        self.weights, self.cell_weights = feature_weights(table.codebook, settings.weights)
         self.graph = Dissimilarity.of(table, self.weights, settings.epsilon, self.cell_weights)
         self.tree = level_tree(self.graph)
         self.b = table.k - np.int32(1)
@@ -56,12 +49,12 @@ class Grouping:
         self.asked = self.b
         self._neighbours: Neighbours | None = None
 
-    def check(self, resume: Checkpoint, table: BinaryTable) -> None:
-        """Refuse a checkpoint that cannot be one of this table, whose records are in their own order."""
-        resume.check(table)
+    def check(self, resume: State, table: BinaryTable) -> None:
+        """Refuse covers that cannot be of this table, whose records are in their own order."""
+        check_covers(resume, table)
 
     def cover(self, epsilon: float, report: Callable[[int], None]) -> Edges:
-        """The cover that the next iteration starts from, under the weights that the counts make."""
+        """Return the cover of the next iteration, under the weights that the counts make."""
         graph = self.graph.fading(epsilon)
         self._neighbours = self.nearest(graph, self._neighbours, report)
         return self.chosen(graph, self._neighbours)
@@ -69,72 +62,58 @@ class Grouping:
     def nearest(
         self, graph: Dissimilarity, before: Neighbours | None, report: Callable[[int], None]
     ) -> Neighbours:
-        """Those nearest to each record, as many as it asks for."""
+        """Return the nearest of each record, as many as it asks for."""
         return nearest_neighbours(
             graph, self.tree, self.counts, self.asked, before=before, report=report
         )
 
     def chosen(self, graph: Dissimilarity, near: Neighbours) -> Edges:
-        """The cover by lists of the nearest."""
+        """Return the cover by lists of the nearest."""
         return self.kind.find(graph, self.counts, self.b, near)
 
-    def hide(self, cover: Edges) -> None:
-        """Count the neighbours that differ from each record in each feature; where there are any, it is hidden."""
+    def hide(self, u: NDArray[np.int32], v: NDArray[np.int32]) -> None:
+        """Count the neighbours that differ from each record in each feature, which hides it there.
+
+        u, v : int32 (m,), the ends of the edges of a cover.
+        """
         graph = self.graph
         self.counts[:] = 0
         if self.reclaims:
             hidden = hidden_by(graph, self.counts)  # blank cells
-            hide_apart(cover.u, cover.v, self.table.bits, hidden)
+            hide_apart(u, v, self.table.bits, hidden)
             parts = self.weights, self.cell_weights, self.b
             left = reclaim(self.table, graph, self.tree, *parts, hidden, Together())
             count_partners(
-                self.table.bits, hidden, graph.layout, left.start, left.other, left.size, MOST_COUNTED, self.counts
+                self.table.bits, hidden, graph.layout, left.start, left.other, left.size,
+                MOST_COUNTED, self.counts,
             )  # fmt: skip
         else:
             count_differences(
-                graph.place[cover.u],
-                graph.place[cover.v],
+                graph.place[u],
+                graph.place[v],
                 graph.codes,
                 graph.bit_offsets,
                 graph.ordinal,
                 self.counts,
             )
 
-    def reached(self, number: int, cover: Edges) -> Iteration:
-        """What is left to read."""
-        n, book = self.table.records, self.table.codebook
-        per_bit, per_cell = hidden_totals(self.graph, self.counts)
-        loss = per_bit @ self.weights.astype(np.int64) + per_cell @ self.cell_weights.astype(
-            np.int64
-        )
-        whole = self.weights.sum(dtype=np.int64) + self.cell_weights.sum(dtype=np.int64)
-        return Iteration(
-            number=number,
-            utility=1 - float(per_bit.sum()) / (n * book.features),
-            weighted_utility=1 - float(loss) / (n * int(whole)),
-            cover_edges=self.edges(cover),
-        )
+    def reached(self, number: int, edges: int, foreseen: float | None = None) -> Step:
+        """Return the figures of an iteration whose cover has so many edges."""
+        totals = hidden_totals(self.graph, self.counts)
+        figures = utilities(*totals, (self.weights, self.cell_weights), self.table.records)
+        figures["cover_edges"] = edges
+        if foreseen is not None:
+            figures["foreseen"] = foreseen
+        return Step(number, figures)
 
     def edges(self, cover: Edges) -> int:
-        """How many edges a cover has."""
+        """Return how many edges a cover has."""
         return len(cover)
 
+    def kept(self, cover: Edges, order: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return the part of a cover that a checkpoint keeps from here, as records of the table."""
+        return renamed(cover.u, cover.v, order)
+
     def hidden(self) -> NDArray[np.uint64]:
-        """Features hidden in each record's row, uint64 (n, words)."""
+        """Return the features hidden in each record's row, uint64 (n, words)."""
         return hidden_by(self.graph, self.counts)
-
-    def agreement_cover(self, hidden: NDArray[np.uint64]) -> Edges:
-        """A cover by pairs that hide all in which they differ."""
-        return agreement_cover(self.table, self.graph, self.tree, hidden, self.b)
-
-
-def _integer_weights(book: Codebook, kind: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Of each bit and, in addition, of each attribute's first hidden bit."""
-    own = np.array([a.weight for a in book.attributes])
-    # By a power of two, so that no digit changes and no sum or quotient of the greatest and the smallest float64 overflows.
-    own = np.maximum(np.ldexp(own, -np.frexp(own.max())[1]), LEAST_SHARE)
-    share = own / (
-        [1] * len(own) if kind == "bits" else [max(1, a.levels - 1) for a in book.attributes]
-    )
-    bits = np.repeat(share, [a.bits for a in book.attributes])
-    return integer_weights(bits, own if kind == "cells" else np.zeros(len(own)), book)

@@ -1,90 +1,112 @@
 """The work of an iteration, spread over ranks."""
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.adaptive.adaptive import Adaptive
-from anon_core.anonymizers.adaptive.agreement import (
-    Partners,
-    Together,
-    first_agreeing,
-    hidden_by,
-    reclaim,
-)
+from anon_core.anonymizers.adaptive.agreement import Partners, Together, hidden_by, reclaim
 from anon_core.anonymizers.adaptive.grouping import Grouping
-from anon_core.anonymizers.adaptive.ranked_memory import COUNTED
+from anon_core.anonymizers.adaptive.iterate import iterated
+from anon_core.anonymizers.adaptive.memory import COUNTED, rank_memory
+from anon_core.anonymizers.adaptive.resume import renamed
+from anon_core.anonymizers.adaptive.settings import Settings
 from anon_core.anonymizers.adaptive.showing_kernels import count_partners
 from anon_core.covers.cover_kernels import hide_apart
-from anon_core.covers.named import refuse_unspread
-from anon_core.covers.suitor import adjacency, neighbours_in, partners_of, spread_cover
-from anon_core.covers.suitor_kernels import scatter_counts
-from anon_core.engines.mpi.ranks import Ranks
+from anon_core.covers.suitor import adjacency, spread_cover
+from anon_core.covers.suitor_kernels import count_at, list_at, scatter_counts
 from anon_core.search.dissimilarity import Dissimilarity
 from anon_core.search.nearest import Neighbours, shares
-from anon_core.tables.records import BinaryTable, Checkpoint, Edges
+from anon_core.spread import Ranks
+from anon_core.steps import Observer, State
+from anon_core.tables.records import BinaryTable, Edges, MaskedTable
 
 ALL = np.iinfo(np.uint64).max
 
 
-class SpreadGrouping(Grouping):
-    """Every rank holds the table, what is hidden and the counts; lists and edges only of its own vertices.
+def memory(maker: Adaptive, data: BinaryTable, *, ranks: int, threads: int) -> int:
+    """Return the bytes that a rank holds at most beyond the table; see `rank_memory`."""
+    return rank_memory(maker, data, ranks=ranks, threads=threads)
 
-    The search is shared out by runs of distinct rows, all else by vertices (`Ranks`). Only `show_offered` runs on one rank
-    after the other, because who shows first matters. For the memory of a rank see `rank_memory`.
+
+def anonymize(
+    maker: Adaptive,
+    data: BinaryTable,
+    ranks: Ranks,
+    *,
+    order: NDArray[np.int64] | None = None,
+    observer: Observer | None = None,
+    resume: State | None = None,
+) -> MaskedTable:
+    """Do as `Adaptive.anonymize`, together with the other ranks; see `Ranked.anonymize`."""
+    maker.admit(data)
+    make = partial(SpreadGrouping, ranks=ranks)
+    return iterated(maker, data, make, order=order, observer=observer, resume=resume)
+
+
+def share(
+    arrays: Mapping[str, NDArray[Any]], order: NDArray[np.int64], ranks: Ranks
+) -> dict[str, NDArray[Any]]:
+    """Return the edges of a checkpoint's part that have an end among the own vertices."""
+    rank_of = np.empty(len(order), dtype=np.int64)
+    rank_of[order] = np.arange(len(order))
+    near = {
+        name: ranks.owns(rank_of[ends[0]]) | ranks.owns(rank_of[ends[1]])
+        for name, ends in arrays.items()
+    }
+    return {name: ends[:, near[name]] for name, ends in arrays.items()}
+
+
+class SpreadGrouping(Grouping):
+    """Every rank holds the table, what is hidden and the counts; lists and edges of its own only.
+
+    The search is shared out by runs of distinct rows, all else by vertices (`Ranks`). Only
+    `show_offered` runs on one rank after the other, because its result depends on the order. For
+    the memory of a rank see `rank_memory`.
     """
 
-    def __init__(self, table: BinaryTable, settings: Adaptive, ranks: Ranks) -> None:
-        refuse_unspread(settings.cover)
+    def __init__(self, table: BinaryTable, settings: Settings, *, ranks: Ranks) -> None:
         super().__init__(table, settings)
         self.ranks = ranks = ranks.over(table.records)
-        self._redundant = settings.cover == "nearest"
-        self.asked = np.where(
-            shares(self.graph, self.tree, ranks.size) == ranks.rank, self.b, np.int32(0)
-        )
+        mine = shares(self.graph, self.tree, ranks.size) == ranks.rank
+        self.asked = np.where(mine, self.b, np.int32(0))
         self._blank = hidden_by(self.graph, self.counts)  # nothing is counted yet
         steps = max(self.graph.lut.shape[1], self.graph.cell_lut.shape[1])  # epsilon only falls
         self._counted = np.uint8 if steps <= 2**8 else np.uint16
 
-    def check(self, resume: Checkpoint, table: BinaryTable) -> None:
-        """The parts were checked as they were read."""
+    def check(self, resume: State, table: BinaryTable) -> None:
+        """Check nothing: the parts were checked as they were read."""
 
     def chosen(self, _graph: Dissimilarity, near: Neighbours) -> Edges:
-        """The edges of the cover with an end among the own vertices."""
-        return spread_cover(
-            self.ranks, adjacency(self.ranks, near), self.b, redundant=self._redundant
-        )
+        """Return the edges of the cover with an end among the own vertices."""
+        return spread_cover(self.ranks, adjacency(self.ranks, near), self.b)
 
-    def hide(self, cover: Edges) -> None:
-        """Hide what differs between the ends of an edge, reclaim, and tell all how many partners differ."""
+    def hide(self, u: NDArray[np.int32], v: NDArray[np.int32]) -> None:
+        """Hide what differs between the ends, reclaim, and share how many partners differ."""
         if self.reclaims:
             hidden = self._blank.copy()
-            hide_apart(cover.u, cover.v, self.table.bits, hidden)  # in part at the other ends
+            hide_apart(u, v, self.table.bits, hidden)  # in part at the other ends
             self.ranks.share(hidden)
             parts = self.weights, self.cell_weights, self.b
             partners = reclaim(
                 self.table, self.graph, self.tree, *parts, hidden, _Apart(self.ranks)
             )
         else:  # where all is hidden all neighbours agree
-            hidden, partners = np.full_like(self.table.bits, ALL), neighbours_in(self.ranks, cover)
+            hidden, partners = np.full_like(self.table.bits, ALL), neighbours_in(self.ranks, u, v)
         self._count(partners, hidden)
 
     def _count(self, partners: Partners, hidden: NDArray[np.uint64]) -> None:
-        """Count by feature how many of each vertex's partners agree and differ in it, and tell all."""
+        """Count by feature the partners of each vertex that agree and differ; share the counts."""
         bits, lists = self.table.bits, (partners.start, partners.other, partners.size)
         shape = (len(self.counts), min(COUNTED, self.ranks.per))
+        most = int(np.iinfo(self._counted).max)
 
         def make(first: int, last: int) -> NDArray[Any]:
             batch = np.zeros(shape, dtype=self._counted)
-            count_partners(
-                bits,
-                hidden,
-                np.arange(first, last),
-                *lists,
-                int(np.iinfo(self._counted).max),
-                batch,
-            )
+            count_partners(bits, hidden, np.arange(first, last), *lists, most, batch)
             return batch
 
         def take(first: int, last: int, batch: NDArray[Any]) -> None:
@@ -93,18 +115,14 @@ class SpreadGrouping(Grouping):
         self.ranks.batches(make, take, COUNTED)
 
     def edges(self, cover: Edges) -> int:
-        """How many edges all ranks have: each counts where its first end lives."""
+        """Return how many edges all ranks have: the rank of its first end counts an edge."""
         own = np.count_nonzero(self.ranks.owns(cover.u))
         return int(self.ranks.total(np.array([own]))[0])
 
-    def agreement_cover(self, hidden: NDArray[np.uint64]) -> Edges:
-        """A cover by pairs that hide all in which they differ, with an end among the own vertices."""
-        wanted = self.ranks.own(self.b.astype(np.int64))
-        indptr, listed, _ = first_agreeing(
-            self.table, self.graph, self.tree, hidden, wanted, twins=True
-        )
-        lists = Neighbours(indptr, listed, np.zeros(len(listed), dtype=np.int32))
-        return spread_cover(self.ranks, adjacency(self.ranks, lists), self.b)
+    def kept(self, cover: Edges, order: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Return the edges whose first end is an own vertex, as records of the table."""
+        own = self.ranks.owns(cover.u)
+        return renamed(cover.u[own], cover.v[own], order)
 
 
 class _Apart(Together):
@@ -117,9 +135,28 @@ class _Apart(Together):
     def mutual(
         self, indptr: NDArray[np.int64], listed: NDArray[np.int32], size: NDArray[np.int64]
     ) -> Partners:
-        """Both ends of every pair that any rank has listed, those at the own vertices."""
+        """Return both ends of every pair that any rank has listed, those at the own vertices."""
         lists = Neighbours(indptr, listed, np.zeros(len(listed), dtype=np.int32))
         both = adjacency(self._ranks, lists, size)
-        return partners_of(
-            self._ranks, both.start, both.key.astype(np.int32)
-        )  # E = 0: a key is the other end
+        # All costs are 0, so a key is the other end.
+        return partners_of(self._ranks, both.start, both.key.astype(np.int32))
+
+
+def partners_of(ranks: Ranks, start: NDArray[np.int64], other: NDArray[np.int32]) -> Partners:
+    """Return lists of the own vertices among those of all; the lists of others are empty."""
+    starts = np.zeros(ranks.vertices + 1, dtype=np.int64)
+    size = np.zeros(ranks.vertices, dtype=np.int64)
+    starts[ranks.low : ranks.high + 1] = start
+    starts[ranks.high + 1 :] = start[-1]
+    size[ranks.low : ranks.high] = np.diff(start)
+    return Partners(starts, other, size)
+
+
+def neighbours_in(ranks: Ranks, u: NDArray[np.int32], v: NDArray[np.int32]) -> Partners:
+    """Return the neighbours of the own vertices in a cover."""
+    count = np.zeros(ranks.high - ranks.low, dtype=np.int64)
+    count_at(u, v, ranks.low, count)
+    start = np.concatenate([[0], np.cumsum(count)])
+    other = np.empty(start[-1], dtype=np.int32)
+    list_at(u, v, ranks.low, start[:-1].copy(), other)
+    return partners_of(ranks, start, other)

@@ -1,12 +1,12 @@
-"""The folder of a job: what the flow writes, what the ranks write, and how either reads the other. Knows no communicator.
+"""The folder of a job: what the flow writes, what the ranks write, and how each reads the other.
 
-    job.json, table.npz                  the order: settings, table, secret order of ties; no label of any level
-    progress.json                        rewritten by rank 0 as the work goes on
-    checkpoint.json, cover-*.npy         the last finished iteration, in as many parts as there were ranks
-    result.json, hidden.npy, result-*.npy
-    failure.json                         why resubmitting cannot help
+    job.json, data.npz                the order: settings, data without names and labels, ties
+    progress.json                     rewritten by rank 0 as the work goes on
+    checkpoint.json, state-*.npy      the last finished step, in as many parts as there were ranks
+    result.json, made.npz
+    failure.json                      why resubmitting cannot help
 
-Files are written aside and renamed once. Edges name records as the table does.
+Files are written aside and renamed once. Records are named as the data names them.
 """
 
 import dataclasses
@@ -25,23 +25,23 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers import ANONYMIZERS, Adaptive
+from anon_core.anonymizers import ANONYMIZERS, Anonymizer
+from anon_core.anonymizers.base import Arrays, Data, Made
+from anon_core.engines.local import afford
+from anon_core.engines.spreading import ranked
 from anon_core.errors import ClusterError, InputError
-from anon_core.tables.records import Attribute, BinaryTable, Codebook, Edges, Iteration, MaskedTable
+from anon_core.steps import Step
 
-JOB, TABLE, PROGRESS, CHECKPOINT, RESULT, HIDDEN, FAILURE = (
-    *("job.json", "table.npz", "progress.json", "checkpoint.json"),
-    *("result.json", "hidden.npy", "failure.json"),
+JOB, DATA, PROGRESS, CHECKPOINT, RESULT, MADE, FAILURE = (
+    *("job.json", "data.npz", "progress.json", "checkpoint.json"),
+    *("result.json", "made.npz", "failure.json"),
 )
+ORDER = "order"  # name of an array in data.npz; those of the data have a prefix
+PREFIX = "data."
 REFUSED = 2  # exit code of ranks that have written failure.json
-DAMAGED = (
-    EOFError,
-    KeyError,
-    TypeError,
-    ValueError,
-    BadZipFile,
-)  # what reading such a file may raise
-UNREADABLE = (*DAMAGED, OSError)  # or what its file system has to say
+# What reading a damaged file may raise, and what its file system may.
+DAMAGED = (EOFError, KeyError, TypeError, ValueError, BadZipFile)
+UNREADABLE = (*DAMAGED, OSError)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,13 +57,13 @@ class Job:
     threads : int
         Of each rank; 0 takes all that it is given.
     memory : int or None
-        Bytes that a rank may hold beyond the table.
+        Bytes that a rank may hold beyond the data.
     digest : str
         SHA-256 of what shapes the result.
     """
 
-    anonymizer: Adaptive
-    table: BinaryTable
+    anonymizer: Anonymizer[Any]
+    data: Data
     order: NDArray[np.int64]
     ranks: int
     threads: int
@@ -73,73 +73,98 @@ class Job:
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
-    """How far the ranks are: `searched` of `records` in the iteration after `iteration`, `seconds` of those finished."""
+    """How far the ranks are.
 
-    iteration: int
-    most: int
-    searched: int
+    Attributes
+    ----------
+    step : int
+        Number of the last finished step, 0 before the first.
+    most : int or None
+        Greatest possible number of steps, None where unknown.
+    advanced, records : int
+        How many of all records the step after it has finished.
+    figures : dict
+        Of the last finished step.
+    seconds : list of float
+        Of each finished step.
+    """
+
+    step: int
+    most: int | None
+    advanced: int
     records: int
-    utility: float | None
-    cover_edges: int | None
+    figures: dict[str, float]
     seconds: list[float]
     ranks: int
     host: str
 
 
+def afford_rank(
+    anonymizer: Anonymizer[Any], data: Data, *, ranks: int, threads: int, memory: int | None
+) -> None:
+    """Refuse work that ranks cannot do, or that needs more bytes of a rank than are allowed.
+
+    Raises
+    ------
+    InputError, InfeasibleError, LimitError
+    """
+    spread = ranked(anonymizer)
+    anonymizer.admit(data)
+    need = spread.memory(anonymizer, data, ranks=ranks, threads=threads)
+    afford(need, data, memory, where=f" on each of {ranks} ranks", instead="take more ranks")
+
+
 def write_job(
     folder: Path,
-    anonymizer: Adaptive,
-    table: BinaryTable,
+    anonymizer: Anonymizer[Any],
+    data: Data,
     order: NDArray[np.int64],
     *,
     ranks: int,
     threads: int,
     memory: int | None,
 ) -> bool:
-    """Write an order, or find it written; what is left of another order is removed, what is left of this one kept.
+    """Write an order, unless the same is there; files of another order are removed.
 
-    Returns whether another one stood here, be it only for other ranks: whoever still works on that is to stop.
+    Returns whether another order was there, if only for other ranks: a job at work on it is to be
+    stopped.
     """
     folder.mkdir(mode=0o700, exist_ok=True)
-    settings = {"name": "adaptive", **dataclasses.asdict(anonymizer)}
-    attributes = [
-        {"kind": a.kind, "encoding": a.encoding, "levels": a.levels, "weight": a.weight}
-        for a in table.codebook.attributes
-    ]
-    arrays: dict[str, NDArray[Any]] = {
-        "codes": table.codes,
-        "bits": table.bits,
-        "k": table.k,
-        "blank": table.blank,
-        "order": order,
-    }
-    shape = {"version": version("crowdcover"), "anonymizer": settings, "attributes": attributes}
+    document, packed = data.packed()
+    arrays = {**{f"{PREFIX}{name}": array for name, array in packed.items()}, ORDER: order}
+    shape = {"version": version("crowdcover"), **_settings(anonymizer), "data": document}
+    digest = _digest(shape, arrays)
+    (folder / FAILURE).unlink(missing_ok=True)
+    before = _document(folder / JOB)
+    if before.get("digest") != digest:
+        for leftover in folder.iterdir():
+            if leftover.suffix in {".json", ".npy", ".npz", ".partial"}:
+                leftover.unlink(missing_ok=True)  # its writer may be at work
+    if not _has_arrays(folder / DATA, arrays):
+        write_arrays(folder / DATA, arrays)
+    record = {"digest": digest, "ranks": ranks, "threads": threads, "memory": memory, **shape}
+    write_json(folder / JOB, record)
+    return bool(before) and before != record
+
+
+def _settings(anonymizer: Anonymizer[Any]) -> dict[str, Any]:
+    """Return the anonymizer by name, with its settings."""
+    names = [name for name, each in ANONYMIZERS.items() if each is type(anonymizer)]
+    if not names or not dataclasses.is_dataclass(anonymizer):
+        raise InputError("only an anonymizer of anon_core.ANONYMIZERS can be sent to ranks")
+    return {"anonymizer": {"name": names[0], **dataclasses.asdict(anonymizer)}}
+
+
+def _digest(shape: Mapping[str, Any], arrays: Arrays) -> str:
     digest = hashlib.sha256(json.dumps(shape, sort_keys=True).encode())
     for name, array in arrays.items():
         digest.update(f"{name} {array.dtype} {array.shape}".encode())
         digest.update(np.ascontiguousarray(array).view(np.uint8).data)
-    (folder / FAILURE).unlink(missing_ok=True)
-    before = _document(folder / JOB)
-    if before.get("digest") != digest.hexdigest():
-        for leftover in folder.iterdir():
-            if leftover.suffix in {".json", ".npy", ".npz", ".partial"}:
-                leftover.unlink(missing_ok=True)  # whoever wrote it may be at work
-    if not _holds(folder / TABLE, arrays):
-        with _aside(folder / TABLE) as handle:
-            np.savez(handle, allow_pickle=False, **arrays)
-    written = {
-        "digest": digest.hexdigest(),
-        "ranks": ranks,
-        "threads": threads,
-        "memory": memory,
-        **shape,
-    }
-    write_json(folder / JOB, written)
-    return bool(before) and before != written
+    return digest.hexdigest()
 
 
 def read_job(folder: Path) -> Job:
-    """The order in a folder.
+    """Return the order in a folder.
 
     Raises
     ------
@@ -148,85 +173,69 @@ def read_job(folder: Path) -> Job:
     """
     if not (folder / JOB).exists():
         raise InputError(
-            "the folder holds no job.json; the job is written by `crowdcover release`, not by hand"
+            "the folder holds no job.json; `crowdcover release` writes a job, nobody by hand"
         )
     try:
-        order = json.loads((folder / JOB).read_text())
-        if order["version"] != version("crowdcover"):
+        record = json.loads((folder / JOB).read_text())
+        if record["version"] != version("crowdcover"):
             raise InputError(
-                "the job was written by another version of crowdcover; install the same one on all machines"
+                "the job was written by another version of crowdcover; "
+                "install the same one on all machines"
             )
-        settings = dict(order["anonymizer"])
-        with (folder / TABLE).open("rb") as handle, np.load(handle) as arrays:
-            table = BinaryTable(
-                _codebook(order["attributes"]),
-                *(arrays[name] for name in ("codes", "bits", "k", "blank")),
-            )
-            ties = arrays["order"]
+        settings = dict(record["anonymizer"])
+        maker = ANONYMIZERS[settings.pop("name")]
+        arrays = read_arrays(folder / DATA)
+        order = arrays.pop(ORDER)
+        packed = {name.removeprefix(PREFIX): array for name, array in arrays.items()}
+        data = maker.data.unpacked(record["data"], packed)
     except InputError:
         raise
     except (*DAMAGED, FileNotFoundError) as error:
-        kind = type(error).__name__
         raise InputError(
-            f"job.json or table.npz cannot be read ({kind}); run `crowdcover release` again to mend it"
+            f"job.json or data.npz cannot be read ({type(error).__name__}); "
+            "run `crowdcover release` again to write them anew"
         ) from None
     return Job(
-        anonymizer=ANONYMIZERS[settings.pop("name")](**settings),
-        table=table,
-        order=ties,
-        ranks=order["ranks"],
-        threads=order["threads"],
-        memory=order["memory"],
-        digest=order["digest"],
+        anonymizer=maker(**settings),
+        data=data,
+        order=order,
+        ranks=record["ranks"],
+        threads=record["threads"],
+        memory=record["memory"],
+        digest=record["digest"],
     )
 
 
-def _codebook(attributes: Sequence[Mapping[str, Any]]) -> Codebook:
-    """Shapes without names and labels."""
-    return Codebook(
-        tuple(
-            Attribute(
-                name=str(a),
-                kind=each["kind"],
-                encoding=each["encoding"],
-                labels=("",) * each["levels"],
-                weight=each["weight"],
-            )
-            for a, each in enumerate(attributes)
-        )
-    )
-
-
-def write_part(folder: Path, name: str, edges: Edges) -> dict[str, Any]:
-    """Write a rank's share of a cover; returns what the file that names all parts says about it."""
-    part = np.stack([edges.u, edges.v, edges.weight])
+def write_part(folder: Path, name: str, part: NDArray[Any]) -> dict[str, Any]:
+    """Write a rank's part of an array; return its entry in the file that names all parts."""
+    part = np.ascontiguousarray(part)
     write_array(folder / name, part)
     return {"file": name, "sha256": hashlib.sha256(part.data).hexdigest()}
 
 
-def read_part(folder: Path, part: Mapping[str, Any]) -> Edges:
-    """A share of a cover as it was written.
+def read_part(folder: Path, part: Mapping[str, Any]) -> NDArray[Any]:
+    """Return a part of an array as it was written.
 
     Raises
     ------
     InputError
         It is another one.
     """
-    edges = np.load(folder / part["file"])
-    if hashlib.sha256(edges.data).hexdigest() != part["sha256"]:
+    array: NDArray[Any] = np.load(folder / part["file"])
+    if hashlib.sha256(array.data).hexdigest() != part["sha256"]:
         raise InputError(
-            "a part of a cover is not as it was written; remove the file that names it and start anew"
+            "a part of a checkpoint is not as it was written; remove checkpoint.json, start anew"
         )
-    return Edges(*edges)
+    return array
 
 
 def write_progress(folder: Path, progress: Progress) -> None:
-    """Take the place of the progress before."""
+    """Replace the progress before."""
     write_json(folder / PROGRESS, dataclasses.asdict(progress))
 
 
 def read_progress(folder: Path) -> Progress | None:
-    """The last progress, if any that can be read: on a shared file system it may go while it is."""
+    """Return the last progress if it can be read: a shared file system may lose it meanwhile."""
     try:
         return Progress(**json.loads((folder / PROGRESS).read_text()))
     except UNREADABLE:
@@ -234,68 +243,80 @@ def read_progress(folder: Path) -> Progress | None:
 
 
 def write_failure(folder: Path, reason: str) -> None:
-    """Say why resubmitting cannot help."""
+    """Write why resubmitting cannot help."""
     write_json(folder / FAILURE, {"reason": reason})
 
 
 def read_failure(folder: Path) -> str | None:
-    """Why resubmitting cannot help, if so."""
+    """Return why resubmitting cannot help, if so."""
     path = folder / FAILURE
     return str(json.loads(path.read_text())["reason"]) if path.exists() else None
 
 
 def has_result(folder: Path) -> bool:
-    """Whether the ranks have finished what this order asks for: those of an order before may have been at work meanwhile."""
+    """Return whether the result is that of this order; ranks of another may have been at work."""
     same = _document(folder / RESULT).get("digest") == _document(folder / JOB).get("digest")
     return same and (folder / RESULT).exists()
 
 
-def write_result(folder: Path, hidden: NDArray[np.uint64], record: Mapping[str, Any]) -> None:
-    """Write what is hidden, then the record of all that belongs to it: digest, iterations, seconds, parts."""
-    write_array(folder / HIDDEN, hidden)
-    write_json(
-        folder / RESULT, {**record, "hidden_sha256": hashlib.sha256(hidden.data).hexdigest()}
-    )
+def steps_to_json(steps: Sequence[Step]) -> list[dict[str, Any]]:
+    """Return steps as JSON holds them."""
+    return [{"number": step.number, "figures": dict(step.figures)} for step in steps]
 
 
-def read_result(folder: Path, table: BinaryTable) -> tuple[MaskedTable, list[float]]:
-    """What the ranks chose to hide in this table, in the very order of the local engine, and the seconds of each iteration.
+def steps_from_json(documents: Sequence[Mapping[str, Any]]) -> tuple[Step, ...]:
+    """Return the inverse of `steps_to_json`."""
+    return tuple(Step(each["number"], each["figures"]) for each in documents)
+
+
+def write_result(folder: Path, made: Made, record: Mapping[str, Any]) -> None:
+    """Write what was made, then the record of what belongs to it: digest, seconds and others."""
+    arrays = made.arrays()
+    write_arrays(folder / MADE, arrays)
+    result = {"steps": steps_to_json(made.steps), "kept": made.kept, "made": _digest({}, arrays)}
+    write_json(folder / RESULT, {**record, **result})
+
+
+def read_result(folder: Path, data: Data) -> tuple[Made, list[float]]:
+    """Return what the ranks made of this data, and the seconds of each step.
 
     Raises
     ------
     ClusterError
-        It cannot be read. It is removed, so that ranks make it again, from their last checkpoint.
+        It cannot be read. It is removed, so that ranks make it again from their last checkpoint.
     """
     try:
         result = json.loads((folder / RESULT).read_text())
-        parts = [read_part(folder, part) for part in result["parts"]]
-        hidden = np.load(folder / HIDDEN)
-        if hashlib.sha256(hidden.data).hexdigest() != result["hidden_sha256"]:
-            raise InputError("what is to be hidden is not as it was written")
-        with (folder / TABLE).open("rb") as handle, np.load(handle) as arrays:
-            order = arrays["order"]
-    except UNREADABLE as error:  # InputError, too, is a ValueError
+        arrays = read_arrays(folder / MADE)
+        if _digest({}, arrays) != result["made"]:
+            raise InputError("made.npz is not as it was written")
+        made = data.made(arrays, steps_from_json(result["steps"]), result["kept"])
+        seconds = [float(each) for each in result["seconds"]]
+    except UNREADABLE as error:  # an InputError is a ValueError, too
         (folder / RESULT).unlink(missing_ok=True)
-        kind = type(error).__name__
         raise ClusterError(
-            f"the result of the batch job cannot be read ({kind}); run again to have it made again"
+            f"the result of the batch job cannot be read ({type(error).__name__}); "
+            "run again to have it made again"
         ) from None
-    rank = np.empty(len(order), dtype=np.int64)
-    rank[order] = np.arange(len(order))
-    u, v, weight = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("u", "v", "weight")
-    )
-    low, high = np.minimum(rank[u], rank[v]), np.maximum(rank[u], rank[v])
-    ascending = np.lexsort((high, low, weight))
-    cover = Edges(u[ascending], v[ascending], weight[ascending])
-    iterations = tuple(Iteration(**iteration) for iteration in result["iterations"])
-    return MaskedTable(table, hidden, cover, iterations), list(result["seconds"])
+    return made, seconds
 
 
 def write_array(path: Path, array: NDArray[Any]) -> None:
     """Write an array aside and rename it once."""
     with _aside(path) as handle:
         np.save(handle, array)
+
+
+def write_arrays(path: Path, arrays: Arrays) -> None:
+    """Write arrays by name aside and rename the file once."""
+    with _aside(path) as handle:
+        np.savez(handle, allow_pickle=False, **arrays)
+
+
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a file by name."""
+    with path.open("rb") as handle, np.load(handle) as arrays:
+        return {name: arrays[name] for name in arrays.files}
 
 
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
@@ -306,7 +327,10 @@ def write_json(path: Path, document: Mapping[str, Any]) -> None:
 
 @contextmanager
 def _aside(path: Path) -> Iterator[BinaryIO]:
-    """A new file, mode 0600, that takes the place of this one when all of it is on the disk; ranks may do so together."""
+    """Yield a new file, mode 0600, that replaces this one once it is on the disk.
+
+    Several ranks may do so at the same time.
+    """
     aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
     with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
         yield handle
@@ -316,17 +340,17 @@ def _aside(path: Path) -> Iterator[BinaryIO]:
 
 
 def _document(path: Path) -> dict[str, Any]:
-    """A JSON object from a file; an empty one if it is absent or damaged."""
+    """Return a JSON object from a file; an empty one if the file is absent or damaged."""
     try:
         return dict(json.loads(path.read_text()))
     except UNREADABLE:
         return {}
 
 
-def _holds(path: Path, arrays: Mapping[str, NDArray[Any]]) -> bool:
-    """Whether the file holds these arrays; one at a time is read."""
+def _has_arrays(path: Path, arrays: Arrays) -> bool:
+    """Return whether the file holds these arrays; one at a time is read."""
     try:
-        with path.open("rb") as handle, np.load(handle) as found:
-            return all(np.array_equal(found[name], array) for name, array in arrays.items())
+        with path.open("rb") as handle, np.load(handle) as stored:
+            return all(np.array_equal(stored[name], array) for name, array in arrays.items())
     except UNREADABLE:
         return False

@@ -1,144 +1,147 @@
-"""What the ranks write as they go: progress, a checkpoint an iteration in as many parts as there are ranks, the result."""
+"""What the ranks write: progress, a checkpoint of each step in one part a rank, the result."""
 
-import dataclasses
 import json
-from collections.abc import Sequence
+import weakref
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from mpi4py import MPI
+from numpy.typing import NDArray
 
+from anon_core.anonymizers.base import Arrays, Made, Ranked
 from anon_core.engines.mpi.job import (
     CHECKPOINT,
     UNREADABLE,
     Job,
     Progress,
     read_part,
+    steps_from_json,
+    steps_to_json,
     write_json,
     write_part,
     write_progress,
     write_result,
 )
 from anon_core.engines.mpi.ranks import Ranks
-from anon_core.tables.records import Checkpoint, Edges, Iteration, MaskedTable, Observer
+from anon_core.steps import Observer, State, Step
 
-EVERY = 1.0  # seconds between two messages about one iteration
+EVERY = 1.0  # seconds between two messages about one step
+
+Parts = list[dict[str, Any]]  # of one array: file and hash of each rank's part
 
 
 class Keeper(Observer):
-    """Sees an iteration end on every rank. Rank 0 names the parts once all have written theirs."""
+    """Sees every step end on every rank. Rank 0 names the parts once all ranks have written."""
 
-    def __init__(self, folder: Path, job: Job, ranks: Ranks) -> None:
-        self._folder, self._job, self._ranks = folder, job, ranks
-        self._rank_of = np.empty_like(job.order)
-        self._rank_of[job.order] = np.arange(len(job.order))
+    def __init__(self, folder: Path, job: Job, ranks: Ranks, spread: Ranked) -> None:
+        self._folder, self._job, self._ranks, self._spread = folder, job, ranks, spread
         self._seconds: list[float] = []
-        self._iteration: Iteration | None = None
-        self._best: list[dict[str, Any]] = []
+        self._step: Step | None = None
+        self._most: int | None = None
+        self._kept: list[tuple[weakref.ref[NDArray[Any]], Parts]] = []  # of the last state
         self._began = self._told = MPI.Wtime()
 
-    def resume(self) -> Checkpoint | None:
-        """The edges at the own vertices of the last finished iteration, whatever number of ranks wrote them."""
-        if self._ranks.rank == 0:  # no other rank writes before they have agreed
-            for leftover in self._folder.glob(".*.npy.*.partial"):
+    def resume(self) -> State | None:
+        """Return this rank's share of the last finished step, however many ranks wrote it."""
+        if self._ranks.rank == 0:  # no other rank writes before all have agreed
+            for leftover in self._folder.glob(".*.np[yz].*.partial"):
                 leftover.unlink(missing_ok=True)
         record = self._ranks.agree(self._read_checkpoint() if self._ranks.rank == 0 else None)
         if record is None:
             return None
-        latest = self._own(record["latest"])
-        best = latest if record["best"] == record["latest"] else self._own(record["best"])
-        iterations = tuple(Iteration(**iteration) for iteration in record["iterations"])
-        self._seconds, self._best, self._iteration = (
-            list(record["seconds"]),
-            record["best"],
-            iterations[-1],
-        )
-        self._began = MPI.Wtime()
-        self._tell(0)
-        return Checkpoint(latest, best, iterations)
+        joined: dict[str, NDArray[Any]] = {}
+        for name, parts in record["arrays"].items():
+            same = [other for other in joined if record["arrays"][other] == parts]
+            joined[name] = joined[same[0]] if same else self._joined(name, parts)
+            self._kept.append((weakref.ref(joined[name]), parts))
+        steps = steps_from_json(record["steps"])
+        self._seconds, self._step, self._began = list(record["seconds"]), steps[-1], MPI.Wtime()
+        return State(joined, steps)
 
     def _read_checkpoint(self) -> dict[str, Any] | None:
-        """The last checkpoint if there is one of this order and all of it can be read, else the iterations are made again."""
+        """Return the last checkpoint of this order if all of it can be read."""
         try:
             record = dict(json.loads((self._folder / CHECKPOINT).read_text()))
             if record["digest"] != self._job.digest:
                 return None
-            for part in record["latest"] + record["best"]:
-                read_part(self._folder, part)
+            for parts in record["arrays"].values():
+                for part in parts:
+                    read_part(self._folder, part)
         except UNREADABLE:
             return None
         return record
 
-    def _own(self, parts: Sequence[dict[str, Any]]) -> Edges:
-        """The edges of all parts with an end among the own vertices."""
-        chosen = []
-        for part in parts:
-            edges = read_part(self._folder, part)
-            near = self._ranks.owns(self._rank_of[edges.u]) | self._ranks.owns(
-                self._rank_of[edges.v]
-            )
-            chosen.append(np.stack([edges.u[near], edges.v[near], edges.weight[near]]))
-        return Edges(*np.concatenate(chosen, axis=1))
+    def _joined(self, name: str, parts: Parts) -> NDArray[Any]:
+        """Return this rank's share of all parts of an array."""
+        shares = [
+            self._spread.share({name: read_part(self._folder, part)}, self._job.order, self._ranks)
+            for part in parts
+        ]
+        return np.ascontiguousarray(np.concatenate([each[name] for each in shares], axis=-1))
 
-    def searched(self, records: int) -> None:
-        """Rank 0 speaks for all: the shares are alike."""
-        now = MPI.Wtime()
-        if now - self._told >= EVERY:
+    def expects(self, steps: int | None) -> None:
+        """Tell the greatest possible number of steps."""
+        self._most = steps
+        self._tell(0)
+
+    def advanced(self, records: int) -> None:
+        """Let rank 0 tell for all: the shares are alike."""
+        if MPI.Wtime() - self._told >= EVERY:
             self._tell(records)
 
-    def iterated(self, checkpoint: Checkpoint) -> None:
-        """Write the own part of the cover; with the last part written the iteration can be resumed."""
-        self._iteration = checkpoint.iterations[-1]
+    def stepped(self, state: State) -> None:
+        """Write the own part; once the last part is written the step can be resumed."""
+        self._step = state.steps[-1]
         now = MPI.Wtime()
         self._seconds.append(round(now - self._began, 3))
         self._began = now
-        latest = self._write(f"cover-{self._iteration.number}", checkpoint.latest)
-        self._best = latest if checkpoint.best is checkpoint.latest else self._best
+        arrays = self._written(self._step.number, state.arrays)
         if self._ranks.rank == 0:
-            record = self._record(checkpoint.iterations)
-            write_json(self._folder / CHECKPOINT, {**record, "latest": latest, "best": self._best})
-            named = {part["file"] for part in latest + self._best}
-            for leftover in self._folder.glob("cover-*.npy"):
+            record = {**self._record(), "steps": steps_to_json(state.steps), "arrays": arrays}
+            write_json(self._folder / CHECKPOINT, record)
+            named = {part["file"] for parts in arrays.values() for part in parts}
+            for leftover in self._folder.glob("state-*.npy"):
                 if leftover.name not in named:
                     leftover.unlink(missing_ok=True)
         self._tell(0)
-        self._ranks.agree(None)  # nobody writes a next part while leftovers go
+        self._ranks.agree(None)  # no rank writes a next part while leftovers are removed
 
-    def finish(self, masked: MaskedTable) -> None:
-        """Write what to hide, the cover in parts, and that it is done."""
-        parts = self._write("result", masked.cover)
+    def _written(self, number: int, arrays: Arrays) -> Mapping[str, Parts]:
+        """Write the parts of new arrays. Arrays that were written before keep their parts."""
+        kept, result = self._kept, {}
+        self._kept = []
+        for place, (name, array) in enumerate(arrays.items()):
+            stem = f"state-{number}-{place}-{self._ranks.rank}-of-{self._ranks.size}.npy"
+            known = [parts for each, parts in kept + self._kept if each() is array]
+            result[name] = (
+                known[0] if known else self._ranks.collect(write_part(self._folder, stem, array))
+            )
+            self._kept.append((weakref.ref(array), result[name]))
+        return result
+
+    def finish(self, made: Made) -> None:
+        """Write what was made; every rank has all of it."""
         sent = self._ranks.total(self._ranks.sent)
         if self._ranks.rank == 0:
-            made = {"parts": parts, "bytes_sent": int(sent[0]), "ranks": self._ranks.size}
-            write_result(self._folder, masked.hidden, {**self._record(masked.iterations), **made})
+            about = {"bytes_sent": int(sent[0]), "ranks": self._ranks.size}
+            write_result(self._folder, made, {**self._record(), **about})
         self._ranks.agree(None)
 
-    def _record(self, iterations: Sequence[Iteration]) -> dict[str, Any]:
-        """What was reached so far, and in which order's service."""
-        reached = [dataclasses.asdict(iteration) for iteration in iterations]
-        return {"digest": self._job.digest, "iterations": reached, "seconds": self._seconds}
+    def _record(self) -> dict[str, Any]:
+        return {"digest": self._job.digest, "seconds": self._seconds}
 
-    def _write(self, name: str, cover: Edges) -> list[dict[str, Any]]:
-        """Write the edges whose first end is an own vertex; returns the parts of all ranks."""
-        ranks = self._ranks
-        own = ranks.owns(np.minimum(self._rank_of[cover.u], self._rank_of[cover.v]))
-        part = Edges(cover.u[own], cover.v[own], cover.weight[own])
-        return ranks.collect(
-            write_part(self._folder, f"{name}-{ranks.rank}-of-{ranks.size}.npy", part)
-        )
-
-    def _tell(self, searched: int) -> None:
+    def _tell(self, advanced: int) -> None:
         self._told = MPI.Wtime()
         if self._ranks.rank == 0:
-            iteration = self._iteration
+            step = self._step
             progress = Progress(
-                iteration=iteration.number if iteration else 0,
-                most=self._job.anonymizer.max_iterations,
-                searched=searched,
-                records=self._job.table.records,
-                utility=iteration.utility if iteration else None,
-                cover_edges=iteration.cover_edges if iteration else None,
+                step=step.number if step else 0,
+                most=self._most,
+                advanced=advanced,
+                records=self._job.data.records,
+                figures=dict(step.figures) if step else {},
                 seconds=self._seconds,
                 ranks=self._ranks.size,
                 host=MPI.Get_processor_name(),

@@ -1,4 +1,4 @@
-"""Who owns what, and how it gets there. All that knows a communicator."""
+"""Which rank owns which vertex, and how messages and rows travel; all use of a communicator."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,17 +7,12 @@ import numpy as np
 from mpi4py import MPI
 from numpy.typing import NDArray
 
-from anon_core.covers.suitor_kernels import sort_by_owner
-
-Messages = NDArray[np.int32]  # (count, 3)
-
-
-Make = Callable[[int, int], NDArray[Any]]
-Take = Callable[[int, int, NDArray[Any]], None]
+from anon_core.engines.mpi.ranks_kernels import sort_by_owner
+from anon_core.spread import Make, Messages, Take
 
 
 class Ranks:
-    """The ranks of a job over n vertices: rank r owns the vertices r * per .. r * per + per - 1.
+    """The ranks of a job over n vertices; see `anon_core.spread.Ranks`.
 
     Vertices are numbered in a secret random order, so these ranges are as good as drawn.
 
@@ -29,7 +24,7 @@ class Ranks:
     low, high : int
         The own vertices low .. high - 1.
     sent : int64 (1,)
-        Bytes that left this rank so far, by way of what `over` has made of it, too; a broadcast counts once.
+        Bytes that left this rank so far, those of `over` included; a broadcast counts once.
     """
 
     def __init__(
@@ -41,27 +36,27 @@ class Ranks:
         self.sent = np.zeros(1, dtype=np.int64) if sent is None else sent
 
     def over(self, vertices: int) -> "Ranks":
-        """The same ranks, sharing so many vertices."""
+        """Return the same ranks over another number of vertices."""
         return self if vertices == self.vertices else Ranks(self._comm, vertices, self.sent)
 
     def range_of(self, rank: int) -> tuple[int, int]:
-        """First and last + 1 of the vertices of a rank."""
+        """Return the first and last + 1 of the vertices of a rank."""
         low = min(self.vertices, rank * self.per)
         return low, min(self.vertices, low + self.per)
 
     def owns(self, vertices: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which of some vertices are own ones."""
+        """Return which of some vertices are own ones."""
         owned: NDArray[np.bool_] = (self.low <= vertices) & (vertices < self.high)
         return owned
 
     def own(self, wanted: NDArray[Any]) -> NDArray[Any]:
-        """The same (n,) with zeros for the vertices of others."""
+        """Return the same (n,) with zeros at the vertices of other ranks."""
         mine = np.zeros_like(wanted)
         mine[self.low : self.high] = wanted[self.low : self.high]
         return mine
 
     def share(self, rows: NDArray[Any]) -> None:
-        """Fill in (n, ...) the rows of all vertices from those who own them."""
+        """Fill in (n, ...) the rows of all vertices from the ranks that own them."""
         width = rows.itemsize * int(np.prod(rows.shape[1:], dtype=np.int64))
         sizes = [(high - low) * width for low, high in map(self.range_of, range(self.size))]
         flat = rows.reshape(-1).view(np.uint8)
@@ -69,7 +64,7 @@ class Ranks:
         self.sent += sizes[self.rank] * (self.size > 1)
 
     def deliver(self, messages: Messages) -> Messages:
-        """Send each message to the owner of its first vertex; returns what came for the own ones."""
+        """Send each message to the owner of its first vertex; return those for the own vertices."""
         going = np.zeros(self.size, dtype=np.int64)
         ordered = np.empty_like(messages)
         sort_by_owner(messages, self.per, going, ordered)
@@ -87,13 +82,13 @@ class Ranks:
         return inbox
 
     def total(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The sum of these int64 numbers over all ranks."""
+        """Return the sum of these int64 numbers over all ranks."""
         totals = np.empty_like(numbers)
         self._comm.Allreduce(numbers, totals)
         return totals
 
     def total_of_own(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The sum of int64 (n,) over all ranks, at the own vertices."""
+        """Return the sum of int64 (n,) over all ranks, at the own vertices."""
         sizes = [high - low for low, high in map(self.range_of, range(self.size))]
         totals = np.empty(sizes[self.rank], dtype=np.int64)
         self._comm.Reduce_scatter(numbers, totals, sizes)
@@ -101,25 +96,25 @@ class Ranks:
         return totals
 
     def greatest_of_each(self, numbers: NDArray[np.int64]) -> None:
-        """Put the greatest of all ranks' numbers (n,) in the place of each."""
+        """Replace each number (n,) by the greatest of all ranks."""
         self._comm.Allreduce(MPI.IN_PLACE, numbers, MPI.MAX)
         self.sent += numbers.nbytes * (self.size > 1)
 
     def greatest(self, number: int) -> int:
-        """The greatest of all ranks' numbers."""
+        """Return the greatest of all ranks' numbers."""
         return int(self._comm.allreduce(number, MPI.MAX))
 
     def collect(self, one: dict[str, Any]) -> list[dict[str, Any]]:
-        """A small thing of every rank, known to all."""
+        """Return a small object of every rank, to all."""
         return list(self._comm.allgather(one))
 
     def agree(self, one: Any) -> Any:
-        """A small thing of rank 0, known to all once all have come here."""
+        """Return a small object of rank 0 to all, once all ranks have come here."""
         self._comm.Barrier()
         return self._comm.bcast(one, root=0)
 
     def in_turn(self, work: Callable[[], None], *changing: NDArray[Any]) -> None:
-        """Let one rank after the other do its work and tell the others which rows of the arrays (n, ...) it changed."""
+        """Let the ranks work one by one; send the changed rows of these (n, ...) to the others."""
         for turn in range(self.size):
             before = [rows.copy() for rows in changing] if turn == self.rank else []
             if turn == self.rank:
@@ -144,11 +139,12 @@ class Ranks:
         else:
             rows[changed] = values
 
-    def batches(self, make: Callable[[int, int], NDArray[Any]], take: Take, size: int) -> None:
-        """Algorithm 4: every rank makes its own vertices' news in batches and sends each to all while it makes the next.
+    def batches(self, make: Make, take: Take, size: int) -> None:
+        """Make arrays about the own vertices in batches; send each to all while the next is made.
 
-        `make(first, last)` gives the batch of the own vertices first .. last - 1, (f, size) and contiguous, padded;
-        `take(first, last, batch)` receives those of every rank, the own ones included.
+        Algorithm 4 of Khan et al. `make(first, last)` gives the batch of the own vertices first ..
+        last - 1, (f, size), contiguous and padded; `take(first, last, batch)` receives those of
+        every rank, the own ones included.
         """
         pending: tuple[MPI.Request, int, NDArray[Any]] | None = None
         for step in range(0, self.per, size):
@@ -173,7 +169,7 @@ class Ranks:
 
 
 def _changed(rows: NDArray[Any], before: NDArray[Any]) -> NDArray[np.int64]:
-    """Where rows differ, int64 ascending."""
+    """Return where rows differ, int64 ascending."""
     return np.flatnonzero((rows != before).reshape(len(rows), -1).any(axis=1))
 
 

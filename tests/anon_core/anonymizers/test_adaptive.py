@@ -1,6 +1,5 @@
 """The fast anonymizer against the literal algorithms on the complete graph."""
 
-import dataclasses
 import os
 import subprocess
 import sys
@@ -13,8 +12,9 @@ from hypothesis import strategies as st
 from anon_core.anonymizers import Adaptive
 from anon_core.errors import InputError
 from anon_core.search.dissimilarity import Dissimilarity, integer_weights
+from anon_core.specs.columns import ColumnSpec
+from anon_core.steps import Observer, State, Step
 from anon_core.tables import encoding
-from anon_core.tables.records import Checkpoint, ColumnSpec, Edges, Observer
 from tests import naive
 from tests.strategies import EPSILONS, bit_matrices, tables
 
@@ -48,21 +48,36 @@ class Seen(Observer):
     """Remembers what it is told."""
 
     def __init__(self):
-        self.searched_records, self.checkpoints = [], []
+        self.expected, self.records, self.states = [], [], []
 
-    def searched(self, records):
-        self.searched_records.append(records)
+    def expects(self, steps):
+        self.expected.append(steps)
 
-    def iterated(self, checkpoint):
-        self.checkpoints.append(checkpoint)
+    def advanced(self, records):
+        self.records.append(records)
+
+    def stepped(self, state):
+        self.states.append(state)
 
 
 def kept(masked):
     """All that an anonymizer chose, to the last bit."""
-    cover = masked.cover
-    return [
-        part.tobytes() for part in (masked.hidden, cover.u, cover.v, cover.weight)
-    ], masked.iterations
+    return masked.hidden.tobytes(), masked.steps, masked.kept
+
+
+def made(maker, table, **options):
+    """The result, and the ends of the cover that it was made from."""
+    seen = Seen()
+    masked = maker.anonymize(table, observer=seen, **options)
+    return masked, seen.states[-1].arrays["best"]
+
+
+def pairs_of(ends):
+    return set(zip(*ends.tolist(), strict=True))
+
+
+def utilities_of(masked, figure="utility"):
+    return [step.figures[figure] for step in masked.steps]
 
 
 @settings(max_examples=150, deadline=None)
@@ -75,14 +90,14 @@ def test_same_cover_as_literal_algorithm(data, epsilon, iterations, random):
     covers = list(naive.adaptive(x[order], k[order], epsilon, base, iterations))
     utilities = [1 - stars.mean() for _, stars in covers]
     best = int(np.argmax(utilities))
-    masked = Adaptive(
+    maker = Adaptive(
         **PAPER, epsilon=epsilon, weights="bits", max_iterations=iterations, patience=99
-    ).anonymize(table, order=order)
-    assert [i.utility for i in masked.iterations] == pytest.approx(
-        utilities[: len(masked.iterations)]
     )
+    masked, ends = made(maker, table, order=order)
+    assert utilities_of(masked) == pytest.approx(utilities[: len(masked.steps)])
+    assert masked.kept == best + 1
     pairs = {(min(order[u], order[v]), max(order[u], order[v])) for u, v in covers[best][0]}
-    assert set(zip(masked.cover.u.tolist(), masked.cover.v.tolist(), strict=True)) == pairs
+    assert pairs_of(ends) == pairs
     stars = np.empty_like(covers[best][1])
     stars[order] = covers[best][1]
     assert (unpack(masked.hidden, x.shape[1]) == stars).all()
@@ -95,8 +110,9 @@ def test_same_cover_as_literal_algorithm_on_forty_records(data, epsilon):
     table = encoding.from_bits(x, k)
     base, _ = integer_weights(np.ones(x.shape[1]), np.zeros(x.shape[1]), table.codebook)
     (cover, stars), *_ = naive.adaptive(x, k, epsilon, base, 1)
-    masked = Adaptive(**PAPER, epsilon=epsilon, weights="bits", max_iterations=1).anonymize(table)
-    assert set(zip(masked.cover.u.tolist(), masked.cover.v.tolist(), strict=True)) == cover
+    maker = Adaptive(**PAPER, epsilon=epsilon, weights="bits", max_iterations=1)
+    masked, ends = made(maker, table)
+    assert pairs_of(ends) == cover
     assert (unpack(masked.hidden, x.shape[1]) == stars).all()
 
 
@@ -109,17 +125,17 @@ def test_same_cover_as_literal_algorithm_on_forty_records(data, epsilon):
     st.booleans(),
 )
 def test_every_encoding_hides_everyone(table, epsilon, weights, schedule, reclaim):
-    masked = Adaptive(
+    maker = Adaptive(
         schedule=schedule, reclaim=reclaim, epsilon=epsilon, weights=weights, max_iterations=4
-    ).anonymize(table)
+    )
+    masked, (u, v) = made(maker, table)
     x = features(table)
     stars = unpack(masked.hidden, table.codebook.features)
     assert (stars | ~blanks(table)).all()
     fit = naive.compatible(x, x, stars)
     assert (fit.sum(axis=1) >= table.k).all()
     assert (naive.matchable(fit).sum(axis=1) >= table.k).all()
-    u, v = masked.cover.u, masked.cover.v
-    assert (fit[u, v] & fit[v, u]).all()
+    assert reclaim or (fit[u, v] & fit[v, u]).all()
     assert (np.bincount(np.concatenate([u, v]), minlength=len(x)) >= table.k - 1).all()
 
 
@@ -137,7 +153,7 @@ def test_same_first_cover_for_encoded_columns(table, epsilon, weights):
         masked = Adaptive(
             **PAPER, epsilon=epsilon, weights=weights, max_iterations=count, patience=9
         ).anonymize(table)
-        best = int(np.argmax([i.weighted_utility for i in masked.iterations]))
+        best = int(np.argmax(utilities_of(masked, "weighted_utility")))
         assert (unpack(masked.hidden, x.shape[1]) == covers[best][1]).all()
 
 
@@ -181,9 +197,7 @@ rng = np.random.default_rng(3)
 table = encoding.from_bits(rng.integers(0, 2, (3000, 70)), rng.integers(1, 30, 3000))
 for threads in (1, 2, 4):
     masked = local.run(Adaptive(weights="bits", max_iterations=3), table, threads=threads)
-    cover = masked.cover
-    parts = (masked.hidden, cover.u, cover.v, cover.weight)
-    print(hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest(), masked.iterations)
+    print(hashlib.sha256(masked.hidden.tobytes()).hexdigest(), masked.steps, masked.kept)
 """
 
 
@@ -205,10 +219,9 @@ def test_one_two_and_four_threads_give_the_same_bytes():
 def test_shapes(n, f, k):
     x = np.random.default_rng(n + f).integers(0, 2, (n, f))
     for matrix in (x, np.zeros_like(x), np.tile(x[:1], (n, 1))):
-        masked = Adaptive(weights="bits", max_iterations=2).anonymize(
-            encoding.from_bits(matrix, np.full(n, k))
-        )
-        degree = np.bincount(masked.cover.u, minlength=n) + np.bincount(masked.cover.v, minlength=n)
+        table = encoding.from_bits(matrix, np.full(n, k))
+        masked, ends = made(Adaptive(weights="bits", max_iterations=2), table)
+        degree = np.bincount(ends.reshape(-1), minlength=n)
         assert (degree >= k - 1).all()
         stars = unpack(masked.hidden, f)
         fit = naive.compatible(matrix, matrix, stars)
@@ -270,15 +283,11 @@ def test_figure_three_as_printed():
     distances[2, 4] = 3  # printed as 4: U3 and U5 differ in f1, f4 and f6 only
     assert naive.edge_weights(x, np.full(x.shape, 0.5)) == distances
     table = encoding.from_bits(x, np.full(6, 2))
-    masked = Adaptive(**PAPER, weights="bits", max_iterations=1).anonymize(table)
-    assert list(zip(masked.cover.u.tolist(), masked.cover.v.tolist(), strict=True)) == [
-        (4, 5),
-        (0, 1),
-        (2, 3),
-    ]
+    masked, ends = made(Adaptive(**PAPER, weights="bits", max_iterations=1), table)
+    assert ends.T.tolist() == [[4, 5], [0, 1], [2, 3]]
     cells = encoding.write_cells(table, masked.hidden)
     assert ["".join(row) for row in zip(*cells.values(), strict=True)] == printed
-    assert masked.iterations[0].utility == pytest.approx(26 / 36)
+    assert utilities_of(masked) == [pytest.approx(26 / 36)]
 
 
 @settings(max_examples=60, deadline=None)
@@ -286,8 +295,8 @@ def test_figure_three_as_printed():
 def test_lemma_stars_between_distance_and_its_k_th_part(data):
     """Lemma III.1 of Khan et al. on the first cover: s(G) <= h(G) <= k s(G), k the largest crowd of the cover."""
     x, k = data
-    masked = Adaptive(**PAPER, weights="bits", max_iterations=1).anonymize(encoding.from_bits(x, k))
-    u, v = masked.cover.u, masked.cover.v
+    maker = Adaptive(**PAPER, weights="bits", max_iterations=1)
+    masked, (u, v) = made(maker, encoding.from_bits(x, k))
     h = 2 * int((x[u] != x[v]).sum())
     s = int(unpack(masked.hidden, x.shape[1]).sum())
     degree = (np.bincount(u, minlength=len(x)) + np.bincount(v, minlength=len(x))).max()
@@ -298,22 +307,20 @@ def test_lemma_stars_between_distance_and_its_k_th_part(data):
 
 
 def goes_on_anywhere(maker, table, order=None):
-    """All checkpoints of a run, after the same result was found to come of each of them."""
+    """All states of a run, after each of them gave the same result."""
     seen = Seen()
     whole = maker.anonymize(table, order=order, observer=seen)
-    assert [checkpoint.iterations for checkpoint in seen.checkpoints] == [
-        whole.iterations[: number + 1] for number in range(len(whole.iterations))
-    ]
-    assert max(seen.searched_records) == table.records
-    for number, checkpoint in enumerate(seen.checkpoints, start=1):
+    steps = whole.steps
+    assert seen.expected == [maker.max_iterations]
+    assert [state.steps for state in seen.states] == [steps[: n + 1] for n in range(len(steps))]
+    assert max(seen.records) == table.records
+    for number, state in enumerate(seen.states, start=1):
         later = Seen()
-        assert kept(maker.anonymize(table, order=order, observer=later, resume=checkpoint)) == kept(
-            whole
-        )
-        assert [each.iterations[-1].number for each in later.checkpoints] == list(
-            range(number + 1, len(whole.iterations) + 1)
-        )
-    return seen.checkpoints
+        again = maker.anonymize(table, order=order, observer=later, resume=state)
+        assert kept(again) == kept(whole)
+        numbers = [each.steps[-1].number for each in later.states]
+        assert numbers == list(range(number + 1, len(steps) + 1))
+    return seen.states
 
 
 @settings(max_examples=100, deadline=None)
@@ -329,10 +336,10 @@ def test_a_run_goes_on_from_any_iteration(table, epsilon, iterations, patience, 
 def test_a_run_that_gets_worse_goes_on_from_any_iteration(iterations):
     rng = np.random.default_rng(8)
     table = encoding.from_bits(rng.integers(0, 2, (200, 20)), rng.integers(1, 20, 200))
-    checkpoints = goes_on_anywhere(
+    states = goes_on_anywhere(
         Adaptive(**PAPER, epsilon=5, max_iterations=iterations), table, rng.permutation(200)
     )
-    assert {checkpoint.best is checkpoint.latest for checkpoint in checkpoints} == {True, False}
+    assert {each.arrays["best"] is each.arrays["latest"] for each in states} == {True, False}
 
 
 def test_a_run_without_edges_ends_and_goes_on():
@@ -346,36 +353,40 @@ def test_a_run_without_edges_ends_and_goes_on():
     )
 
 
-def spoilt(checkpoint, **parts):
-    return dataclasses.replace(checkpoint, **parts)
+def spoilt(state, **arrays):
+    return State({**state.arrays, **arrays}, state.steps)
 
 
-def edges(pairs):
-    u, v = np.array(pairs, dtype=np.int32).reshape(-1, 2).T
-    return Edges(u, v, np.zeros(len(u), dtype=np.int32))
+def ends_of(pairs):
+    return np.array(pairs, dtype=np.int32).reshape(-1, 2).T
 
 
-def without(cover, count):
-    return Edges(cover.u[count:], cover.v[count:], cover.weight[count:])
+def moved(ends, u=0, v=0):
+    return ends + np.array([[u], [v]], dtype=np.int32)
 
 
+def without(state, name):
+    arrays = {other: array for other, array in state.arrays.items() if other != name}
+    return State(arrays, state.steps)
+
+
+EVERY_PAIR = [(u, v) for u in range(40) for v in range(u + 1, 40)]
 SPOILT = {
-    "no iteration": lambda c: spoilt(c, iterations=()),
-    "an iteration is missing": lambda c: spoilt(c, iterations=c.iterations[1:]),
-    "a vertex out of range": lambda c: spoilt(
-        c, latest=Edges(c.latest.u, c.latest.v + 40, c.latest.weight)
+    "no iteration": lambda s: State(s.arrays, ()),
+    "an iteration is missing": lambda s: State(s.arrays, s.steps[1:]),
+    "a figure is missing": lambda s: State(s.arrays, (*s.steps[:-1], Step(s.steps[-1].number, {}))),
+    "an array is missing": lambda s: without(s, "best"),
+    "another dtype": lambda s: spoilt(s, latest=s.arrays["latest"].astype(np.int64)),
+    "another shape": lambda s: spoilt(s, latest=s.arrays["latest"].reshape(-1)),
+    "a vertex out of range": lambda s: spoilt(s, latest=moved(s.arrays["latest"], v=40)),
+    "a negative vertex": lambda s: spoilt(s, best=moved(s.arrays["best"], u=-40)),
+    "a loop": lambda s: spoilt(s, latest=s.arrays["latest"][[0, 0]]),
+    "one pair again and again": lambda s: spoilt(
+        s, latest=ends_of([(0, 1)] * s.arrays["latest"].shape[1])
     ),
-    "a negative vertex": lambda c: spoilt(c, best=Edges(c.best.u - 40, c.best.v, c.best.weight)),
-    "a loop": lambda c: spoilt(c, latest=Edges(c.latest.u, c.latest.u, c.latest.weight)),
-    "one pair again and again": lambda c: spoilt(c, latest=edges([(0, 1)] * len(c.latest))),
-    "arrays of unequal length": lambda c: spoilt(
-        c, latest=Edges(c.latest.u, c.latest.v, c.latest.weight[1:])
-    ),
-    "an edge too few": lambda c: spoilt(c, best=without(c.best, 1)),
-    "no edge": lambda c: spoilt(c, latest=edges([])),
-    "another cover": lambda c: spoilt(
-        c, best=edges([(u, v) for u in range(40) for v in range(u + 1, 40)])
-    ),
+    "an edge too few": lambda s: spoilt(s, best=s.arrays["best"][:, 1:]),
+    "no edge": lambda s: spoilt(s, latest=ends_of([])),
+    "another cover": lambda s: spoilt(s, best=ends_of(EVERY_PAIR)),
 }
 
 
@@ -386,7 +397,7 @@ def test_a_checkpoint_that_does_not_fit_is_refused(spoil):
     maker, seen = Adaptive(), Seen()
     maker.anonymize(table, observer=seen)
     with pytest.raises(InputError, match="checkpoint"):
-        maker.anonymize(table, resume=spoil(seen.checkpoints[2]))
+        maker.anonymize(table, resume=spoil(seen.states[2]))
 
 
 def test_a_cover_that_is_too_thin_is_refused():
@@ -394,16 +405,15 @@ def test_a_cover_that_is_too_thin_is_refused():
     x, seen = rng.integers(0, 2, (40, 12)), Seen()
     Adaptive().anonymize(encoding.from_bits(x, np.full(40, 4)), observer=seen)
     with pytest.raises(InputError, match="no cover of this table"):
-        Adaptive().anonymize(encoding.from_bits(x, np.full(40, 12)), resume=seen.checkpoints[0])
+        Adaptive().anonymize(encoding.from_bits(x, np.full(40, 12)), resume=seen.states[0])
 
 
 def test_a_checkpoint_past_the_end_is_refused():
     rng = np.random.default_rng(1)
     table, seen = encoding.from_bits(rng.integers(0, 2, (40, 12)), np.full(40, 4)), Seen()
     Adaptive(patience=99, schedule="fixed").anonymize(table, observer=seen)
-    assert isinstance(seen.checkpoints[-1], Checkpoint)
     with pytest.raises(InputError, match="goes on where these settings stop"):
-        Adaptive(max_iterations=9, schedule="fixed").anonymize(table, resume=seen.checkpoints[-1])
+        Adaptive(max_iterations=9, schedule="fixed").anonymize(table, resume=seen.states[-1])
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ import pytest
 from anon_core.anonymizers import Adaptive
 from anon_core.engines import local
 from anon_core.errors import LimitError
+from anon_core.specs.columns import ColumnSpec
+from anon_core.steps import Observer
 from anon_core.tables import encoding
-from anon_core.tables.records import ColumnSpec, Observer
 from tests.anon_core.anonymizers.test_adaptive import Seen, kept
 
 
@@ -47,7 +48,7 @@ def test_stated_memory_is_an_upper_bound_for_a_run_that_goes_on():
     table = big_table(6000, 3, 40)
     maker, seen = Adaptive(max_iterations=3), Seen()
     whole = local.run(maker, table, observer=seen)
-    again, peak = traced(lambda: local.run(maker, table, resume=seen.checkpoints[0]))
+    again, peak = traced(lambda: local.run(maker, table, resume=seen.states[0]))
     assert kept(again) == kept(whole)
     assert peak <= maker.memory(table)
 
@@ -90,16 +91,14 @@ def test_stated_memory_is_an_upper_bound_where_levels_are_many_and_records_few()
 def test_a_plan_that_cannot_fit_is_refused_before_it_starts():
     table = big_table(500, 3, 2)
     seen = Seen()
-    with pytest.raises(
-        LimitError, match=r"500 records x .* features need .* MiB, 0 MiB are allowed"
-    ):
+    with pytest.raises(LimitError, match=r"500 records need .* MiB, 0 MiB are allowed"):
         local.run(Adaptive(), table, memory=1000, observer=seen)
-    assert seen.checkpoints == []
+    assert seen.states == []
 
 
 def test_threads_are_set_and_given_back():
     class Threads(Observer):
-        def iterated(self, checkpoint):
+        def stepped(self, state):
             during.add(numba.get_num_threads())
 
     table, before, during = big_table(300, 3, 2), numba.get_num_threads(), set()

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from anon_core.covers.b_edge_cover import b_edge_cover, in_order
+from anon_core.covers.b_edge_cover import b_edge_cover, in_order, nearest_closure
 from anon_core.covers.cover_kernels import count_differences
 from anon_core.errors import InfeasibleError
-from anon_core.search import nearest as nearest_closure_module
+from anon_core.search import nearest as nearest_module
 from anon_core.search.dissimilarity import Dissimilarity, integer_weights, largest_sum
-from anon_core.search.nearest import level_tree, nearest_closure, nearest_neighbours
+from anon_core.search.nearest import level_tree, nearest_neighbours
 from anon_core.search.select_kernels import keep_smallest
 from anon_core.tables import encoding
 from anon_core.tables.records import ColumnSpec, Edges
@@ -182,9 +182,9 @@ def test_what_blocks_read_together_does_not_change_their_lists(monkeypatch):
     counts, b = rng.integers(0, 9, (16, n)).astype(np.uint16), table.k - np.int32(1)
     alone = nearest_neighbours(graph, level_tree(graph), counts, b)
     for group, between_reports in ((3, 64), (16, 7)):
-        monkeypatch.setattr(nearest_closure_module, "GROUP", group)
-        monkeypatch.setattr(nearest_closure_module, "SLICE", between_reports)
-        monkeypatch.setattr(nearest_closure_module, "WORTH_GROUPING", 1)
+        monkeypatch.setattr(nearest_module, "GROUP", group)
+        monkeypatch.setattr(nearest_module, "SLICE", between_reports)
+        monkeypatch.setattr(nearest_module, "WORTH_GROUPING", 1)
         again = nearest_neighbours(graph, level_tree(graph), counts, b)
         assert (again.vertex == alone.vertex).all()
         assert (again.cost == alone.cost).all()

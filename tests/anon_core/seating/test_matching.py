@@ -17,12 +17,10 @@ from anon_core.seating.filling_kernels import fill, turn_around
 from anon_core.seating.levelling_kernels import SHARE
 from anon_core.seating.matching import drawn, halved, random_matching
 from anon_core.tables import encoding
-from anon_core.tables.records import Edges, MaskedTable
+from anon_core.tables.records import MaskedTable
 from tests import naive
 from tests.anon_core.anonymizers.test_adaptive import unpack
 from tests.strategies import bit_matrices, tables
-
-NONE = np.empty(0, dtype=np.int32)
 
 
 def words(seed):
@@ -242,7 +240,7 @@ def test_extreme_masks(n, kind, hides):
     )
     table = encoding.from_bits(x, np.full(n, max(1, n // 2)))
     hidden = np.full_like(table.bits, 0 if hides == "nothing" else 2**4 - 1)
-    masked = MaskedTable(table, hidden, Edges(NONE, NONE, NONE))
+    masked = MaskedTable(table, hidden)
     _, by_seat = chosen(masked)
     alone = hides == "nothing" and kind == "all different"
     assert by_seat == pytest.approx(np.eye(n) if alone else np.full((n, n), 1 / n), abs=0.01)
@@ -252,7 +250,7 @@ def test_extreme_masks(n, kind, hides):
 def test_classes_whose_chances_pass_32_bits():
     n = 40_000
     table = encoding.from_bits(np.zeros((n, 2), dtype=int), np.full(n, 5))
-    masked = MaskedTable(table, np.zeros_like(table.bits), Edges(NONE, NONE, NONE))
+    masked = MaskedTable(table, np.zeros_like(table.bits))
     chances = seat_chances(list_seats(masked, words(0)(n)))
     assert chances.held.tolist() == [n * SHARE]
     seat = random_matching(masked, words(1))

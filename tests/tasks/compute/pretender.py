@@ -62,18 +62,13 @@ def main(folder):
         seconds.append(asked["pause"])
         if world.rank == 0:
             shown = {
-                "iteration": number,
+                "step": number,
                 "most": asked["most"],
-                "searched": 0,
+                "advanced": 0,
                 "records": 1000,
-                "utility": number / 10,
+                "figures": {"utility": number / 10, "cover_edges": 7},
             }
-            rest = {
-                "cover_edges": 7,
-                "seconds": seconds,
-                "ranks": world.size,
-                "host": os.uname().nodename,
-            }
+            rest = {"seconds": seconds, "ranks": world.size, "host": os.uname().nodename}
             write(path, {**shown, **rest})
     world.barrier()
     if world.rank == 0:

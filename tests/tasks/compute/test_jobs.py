@@ -59,7 +59,7 @@ def wait_for(holds, within=60):
 
 def in_iteration(folder, number):
     path = folder / "progress.json"
-    return path.exists() and json.loads(path.read_text())["iteration"] >= number - 1
+    return path.exists() and json.loads(path.read_text())["step"] >= number - 1
 
 
 def test_a_job_is_watched_from_start_to_result(tmp_path, monkeypatch):
@@ -68,9 +68,9 @@ def test_a_job_is_watched_from_start_to_result(tmp_path, monkeypatch):
     seen = []
     go(folder, watch=seen.append)
     assert (folder / "result.json").exists()
-    assert seen[0].words() == f"job {seen[0].job} runs"
-    assert seen[-1].words() == f"job {seen[0].job} is completed"
-    told = [state.progress.iteration for state in seen if state.progress]
+    assert seen[0].line() == f"job {seen[0].job} runs"
+    assert seen[-1].line() == f"job {seen[0].job} is completed"
+    told = [state.progress.step for state in seen if state.progress]
     assert told == sorted(told)
     assert set(told) >= {2, 3, 4}
     assert {state.progress.ranks for state in seen if state.progress} == {2}
@@ -99,8 +99,8 @@ def test_a_rank_that_is_killed_is_followed_by_a_job_that_goes_on(tmp_path):
     assert logs(folder) == ["1.err", "1.out", "2.err", "2.out"]
     over = [state for state in seen if state.state == "over"]
     assert len(over) == 1
-    assert "lost a process (exit code " in over[0].words()
-    assert over[0].words().endswith("; another goes on after iteration 2)")
+    assert "lost a process (exit code " in over[0].line()
+    assert over[0].line().endswith("; another goes on after iteration 2)")
     assert over[0].job != seen[-1].job
 
 
@@ -135,7 +135,7 @@ def test_whatever_stops_the_watch_cancels_the_job(tmp_path, error):
     folder = order(tmp_path / "job", hang=[[1, 2]])
 
     def watch(state):
-        if state.progress and state.progress.iteration:
+        if state.progress and state.progress.step:
             raise error
 
     with pytest.raises(error):
@@ -215,13 +215,13 @@ class Ended:
 
     def look(self):
         progress = {
-            "iteration": self.iterations,
+            "step": self.iterations,
             "most": 9,
-            "searched": 0,
+            "advanced": 0,
             "records": 10,
-            "utility": 0.5,
+            "figures": {"utility": 0.5, "cover_edges": 7},
         }
-        rest = {"cover_edges": 7, "seconds": [1.0] * self.iterations, "ranks": 2, "host": "n1"}
+        rest = {"seconds": [1.0] * self.iterations, "ranks": 2, "host": "n1"}
         (self.folder / "progress.json").write_text(json.dumps({**progress, **rest}))
         return JobRecord(self.state, "", "n1")
 
@@ -239,7 +239,7 @@ def ended(tmp_path, monkeypatch, *ends, resubmit=3):
     monkeypatch.setattr(jobs, "submitted", lambda *_: queue.pop(0))
     cluster = Cluster("slurm", resubmit=resubmit)
     with pytest.raises(ClusterError) as refusal:
-        run_job(tmp_path, tmp_path / "logs", cluster, lambda state: said.append(state.words()))
+        run_job(tmp_path, tmp_path / "logs", cluster, lambda state: said.append(state.line()))
     assert not queue
     return str(refusal.value), said
 
@@ -314,7 +314,7 @@ def test_a_controller_that_does_not_answer_is_waited_for(tmp_path, monkeypatch):
     monkeypatch.setattr(jobs, "FIRST_PAUSE", 0.01)
     with pytest.raises(ClusterError, match="cancelled from outside"):
         run_job(
-            tmp_path, tmp_path / "logs", Cluster("slurm"), lambda state: said.append(state.words())
+            tmp_path, tmp_path / "logs", Cluster("slurm"), lambda state: said.append(state.line())
         )
     assert said[0] == "job 12 is unknown (Slurm's controller does not answer)"
 

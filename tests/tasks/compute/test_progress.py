@@ -2,18 +2,17 @@
 
 import io
 
-import numpy as np
 import pytest
 from rich.console import Console
 from rich.progress import Progress
 
 from anon_core.engines.mpi.job import Progress as Told
-from anon_core.tables.records import Checkpoint, Edges, Iteration
+from anon_core.steps import State, Step
 from tasks.compute import progress as module
 from tasks.compute.jobs import JobState
-from tasks.compute.progress import IterationProgress, JobProgress
+from tasks.compute.progress import JobProgress, StepProgress
 
-NO_EDGES = Edges(*(np.empty(0, dtype=np.int32) for _ in range(3)))
+FIGURES = {"utility": 0.5, "cover_edges": 7}
 
 
 class Stage:
@@ -39,20 +38,18 @@ class Stage:
             raise ConnectionError
         self.told.append(progress)
 
-    def start(self, seconds=()):
-        return IterationProgress(1000, 4, seconds, lambda *kept: self.kept.append(kept), self.bar)
+    def start(self, seconds=(), most=4):
+        progress = StepProgress(1000, seconds, lambda *kept: self.kept.append(kept), self.bar)
+        progress.expects(most)
+        return progress
 
     @property
     def completed(self):
         return self.bar.tasks[0].completed
 
 
-def checkpoint(number):
-    iterations = [
-        Iteration(number=n + 1, utility=0.5, weighted_utility=0.5, cover_edges=7)
-        for n in range(number)
-    ]
-    return Checkpoint(NO_EDGES, NO_EDGES, tuple(iterations))
+def state(number):
+    return State({}, tuple(Step(n + 1, FIGURES) for n in range(number)))
 
 
 @pytest.fixture
@@ -63,13 +60,13 @@ def stage(monkeypatch):
 def test_the_bar_moves_within_an_iteration(stage):
     progress = stage.start()
     stage.now += 2
-    progress.searched(500)
+    progress.advanced(500)
     assert stage.completed == 0.5
     assert stage.bar.tasks[0].fields["speed"] == "250 records/s"
     stage.now += 2
-    progress.iterated(checkpoint(1))
+    progress.stepped(state(1))
     stage.now += 2
-    progress.searched(250)
+    progress.advanced(250)
     assert stage.completed == 1.25
     assert stage.bar.tasks[0].fields == {"utility": "utility 0.5000", "speed": "125 records/s"}
     assert stage.told == [0, 12.5, 25, 31.25]
@@ -80,10 +77,10 @@ def test_prefect_is_told_once_a_second_and_of_the_end(stage):
     progress = stage.start()
     for records in range(0, 1000, 10):
         stage.now += 0.03
-        progress.searched(records)
+        progress.advanced(records)
     for number in (1, 2):
         stage.now += 0.03
-        progress.iterated(checkpoint(number))
+        progress.stepped(state(number))
     progress.finish()
     assert len(stage.told) == 1 + 3 + 1
     assert stage.told[-1] == 100
@@ -93,10 +90,10 @@ def test_prefect_is_told_once_a_second_and_of_the_end(stage):
 def test_an_iteration_is_kept_before_it_is_told(stage):
     progress = stage.start()
     stage.now += 0.5
-    progress.iterated(checkpoint(1))
-    assert [(len(kept.iterations), seconds) for kept, seconds in stage.kept] == [(1, [0.5])]
+    progress.stepped(state(1))
+    assert [(len(kept.steps), seconds) for kept, seconds in stage.kept] == [(1, [0.5])]
     assert stage.lines == [
-        "iteration 1 of at most 4: utility 0.5000, 7 cover edges, 2,000 records/s"
+        "iteration 1 of at most 4: utility 0.5000, cover edges 7, 2,000 records/s"
     ]
 
 
@@ -104,34 +101,47 @@ def test_a_run_that_goes_on_starts_where_it_was(stage):
     progress = stage.start([1.5, 2.5])
     assert stage.completed == 2
     assert stage.told == [50]
+    assert stage.lines == ["continuing after iteration 2 of at most 4"]
     stage.now += 1
-    progress.iterated(checkpoint(3))
+    progress.stepped(state(3))
     assert progress.seconds == [1.5, 2.5, 1.0]
     assert stage.told == [50, 75]
+
+
+def test_a_method_with_an_unknown_number_of_steps(stage):
+    progress = stage.start(most=None)
+    for number in (1, 2):
+        stage.now += 2
+        progress.stepped(state(number))
+    progress.finish()
+    assert stage.bar.tasks[0].total is None
+    assert stage.completed == 2
+    assert stage.lines == [
+        f"iteration {number}: utility 0.5000, cover edges 7, 500 records/s" for number in (1, 2)
+    ]
+    assert set(stage.told) == {0}
 
 
 def test_a_server_that_goes_away_does_not_stop_the_work(stage):
     progress = stage.start()
     stage.away = True
     stage.now += 2
-    progress.searched(500)
+    progress.advanced(500)
     stage.away = False
-    progress.iterated(checkpoint(1))
+    progress.stepped(state(1))
     progress.finish()
     assert stage.told == [0]
     assert len(stage.kept) == 1
 
 
-def look(state, done, searched=0, reason="", node=""):
+def look(state, done, advanced=0, reason="", node=""):
     """What a look at a job of two ranks finds after some iterations."""
-    utility, edges = (0.5 + done / 100, 7) if done else (None, None)
     told = Told(
-        iteration=done,
+        step=done,
         most=4,
-        searched=searched,
+        advanced=advanced,
         records=1000,
-        utility=utility,
-        cover_edges=edges,
+        figures={"utility": 0.5 + done / 100, "cover_edges": 7} if done else {},
         seconds=[2.0] * done,
         ranks=2,
         host="n1",
@@ -143,15 +153,15 @@ def test_a_job_is_told_on_change_only(stage):
     progress = JobProgress(1000, 4, stage.bar)
     progress.looked(JobState("12", "PENDING", "Resources", "", None))
     progress.looked(JobState("12", "PENDING", "Resources", "", None))
-    for done, searched in ((0, 0), (0, 500), (1, 0), (1, 250), (3, 0)):
+    for done, advanced in ((0, 0), (0, 500), (1, 0), (1, 250), (3, 0)):
         stage.now += 2
-        progress.looked(look("RUNNING", done, searched, node="n1"))
+        progress.looked(look("RUNNING", done, advanced, node="n1"))
     assert stage.completed == 3
     assert stage.lines == [
         "job 12 waits in the queue (Resources)",
         "job 12 runs on n1",
-        "iteration 1 of at most 4: utility 0.5100, 7 cover edges, 500 records/s",
-        "iteration 3 of at most 4: utility 0.5300, 7 cover edges, 500 records/s",
+        "iteration 1 of at most 4: utility 0.5100, cover edges 7, 500 records/s",
+        "iteration 3 of at most 4: utility 0.5300, cover edges 7, 500 records/s",
     ]
     assert stage.told == [0, 0, 12.5, 25, 31.25, 75]
     assert stage.described == "job 12 runs on n1"

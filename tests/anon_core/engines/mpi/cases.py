@@ -13,8 +13,8 @@ from pathlib import Path
 
 from mpi4py import MPI
 
-from anon_core.anonymizers.adaptive.adaptive import ranked as grouping
-from anon_core.anonymizers.adaptive.ranked_memory import rank_memory
+from anon_core.anonymizers.adaptive import ranked as grouping
+from anon_core.anonymizers.adaptive.memory import rank_memory
 from anon_core.covers import suitor as cover
 from anon_core.engines.mpi import __main__ as engine
 from anon_core.engines.mpi.job import read_job
@@ -25,14 +25,14 @@ if "--traced" not in sys.argv:
 
 if "--dies-after" in sys.argv:
     folder, _, rank, _, last = sys.argv[1:]
-    keep = Keeper.iterated
+    keep = Keeper.stepped
 
-    def iterated(self, checkpoint):
-        keep(self, checkpoint)
-        if len(checkpoint.iterations) == int(last) and MPI.COMM_WORLD.rank == int(rank):
+    def stepped(self, state):
+        keep(self, state)
+        if len(state.steps) == int(last) and MPI.COMM_WORLD.rank == int(rank):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    Keeper.iterated = iterated
+    Keeper.stepped = stepped
     engine.main(Path(folder), MPI.COMM_WORLD)
 elif "--traced" in sys.argv:
     for folder in sorted(Path(sys.argv[1]).iterdir()):
@@ -44,7 +44,7 @@ elif "--traced" in sys.argv:
         if peaks:
             print(
                 max(peaks)
-                / rank_memory(job.anonymizer, job.table, ranks=job.ranks, threads=job.threads)
+                / rank_memory(job.anonymizer, job.data, ranks=job.ranks, threads=job.threads)
             )
 else:
     for job in sorted(Path(sys.argv[1]).iterdir()):

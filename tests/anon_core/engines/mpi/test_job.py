@@ -1,21 +1,19 @@
 """The folder of a job: what is left of another order, and files that are damaged."""
 
-import dataclasses
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from anon_core.anonymizers import Adaptive
-from anon_core.anonymizers.adaptive.ranked_memory import afford_rank
 from anon_core.engines import local
 from anon_core.engines.mpi.job import (
+    afford_rank,
     has_result,
     read_job,
     read_progress,
     read_result,
     write_job,
-    write_part,
     write_result,
 )
 from anon_core.errors import ClusterError, InputError, LimitError
@@ -42,17 +40,8 @@ def folder(table, tmp_path):
 def finish(folder, table):
     """What one rank would write; returns the same from the local engine."""
     made = local.run(MAKER, table)
-    iterations = [dataclasses.asdict(iteration) for iteration in made.iterations]
-    record = {
-        "digest": read_job(folder).digest,
-        "iterations": iterations,
-        "seconds": [1.0] * len(iterations),
-    }
-    write_result(
-        folder,
-        made.hidden,
-        {**record, "parts": [write_part(folder, "result-0-of-1.npy", made.cover)]},
-    )
+    record = {"digest": read_job(folder).digest, "seconds": [1.0] * len(made.steps)}
+    write_result(folder, made, record)
     return kept(made)
 
 
@@ -73,7 +62,7 @@ def test_a_result_is_that_of_its_own_order(folder, table):
     assert not has_result(folder)
 
 
-@pytest.mark.parametrize("name", ["result.json", "result-0-of-1.npy", "hidden.npy"])
+@pytest.mark.parametrize("name", ["result.json", "made.npz"])
 @pytest.mark.parametrize(
     "damage",
     [lambda _: b"", lambda content: content[:-4] + b"\1\2\3\4", lambda content: content[:90]],
@@ -89,7 +78,7 @@ def test_a_damaged_result_is_made_again(folder, table, name, damage):
     assert not has_result(folder)
 
 
-@pytest.mark.parametrize("name", ["job.json", "table.npz"])
+@pytest.mark.parametrize("name", ["job.json", "data.npz"])
 def test_a_damaged_order_is_refused_in_words_and_mended(folder, table, name):
     whole = (folder / name).read_bytes()
     for damaged in (b"", whole[: len(whole) // 2]):
@@ -100,8 +89,8 @@ def test_a_damaged_order_is_refused_in_words_and_mended(folder, table, name):
             read_job(folder)
         assert refusal.value.__cause__ is None
         assert not write_job(folder, MAKER, table, np.arange(200), **SHAPE)
-        assert (read_job(folder).table.codes == table.codes).all()
-    (folder / "table.npz").unlink()
+        assert (read_job(folder).data.codes == table.codes).all()
+    (folder / "data.npz").unlink()
     with pytest.raises(InputError, match="FileNotFoundError"):
         read_job(folder)
 
@@ -136,7 +125,7 @@ def test_a_job_that_cannot_fit_is_refused_before_it_waits_in_a_queue(table, tmp_
         engines.Compute(engine="mpi", threads=0, memory=1000),
         SimpleNamespace(path=tmp_path),
     )
-    words = r"200 records x .* features need .* MiB on each of 2 ranks, 0 MiB are allowed"
+    words = r"200 records need .* MiB on each of 2 ranks, 0 MiB are allowed"
     with pytest.raises(LimitError, match=words):
         engines._by_jobs(
             run, MAKER, table, np.arange(200), compute, Cluster("mpirun", tasks_per_node=2)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from anon_core.covers.b_edge_cover import b_edge_cover
+from anon_core.covers.b_edge_cover import b_edge_cover, nearest_closure
 from anon_core.covers.suitor_kernels import (
     Suitors,
     answer,
@@ -13,12 +13,12 @@ from anon_core.covers.suitor_kernels import (
     enter,
     kept_edges,
     last_keys,
-    sort_by_owner,
     sort_tails,
     tell_lacking,
     tell_listed,
 )
-from anon_core.search.nearest import Neighbours, nearest_closure
+from anon_core.engines.mpi.ranks_kernels import sort_by_owner
+from anon_core.search.nearest import Neighbours
 
 
 @st.composite

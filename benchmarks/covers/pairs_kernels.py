@@ -1,6 +1,5 @@
-"""Costs of given pairs, and of all pairs."""
+"""Costs of all pairs."""
 
-import numpy as np
 from numba import prange
 
 from anon_core.jit.kernel import kernel, parallel_kernel
@@ -28,10 +27,3 @@ def cost_matrix(rows, costs, place, matrix):  # place (n,), matrix (n, n) zeroed
         for j in range(len(place)):
             if i != j:
                 matrix[i, j] = pair_cost(rows, costs, place[i], place[j])
-
-
-@parallel_kernel
-def edge_costs(rows, costs, place, u, v, weight):
-    """weight[e] = E of the ends of e."""
-    for e in prange(len(u)):
-        weight[e] = np.int32(pair_cost(rows, costs, place[u[e]], place[v[e]]))

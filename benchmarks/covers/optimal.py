@@ -3,13 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.covers.b_edge_cover import in_order
-from anon_core.covers.cover_program import SLACK, CoverProgram
+from anon_core.covers.b_edge_cover import in_order, nearest_closure
 from anon_core.errors import LimitError
 from anon_core.search.dissimilarity import Dissimilarity
-from anon_core.search.nearest import Neighbours, nearest_closure
-from anon_core.search.pairs_kernels import cost_matrix
+from anon_core.search.nearest import Neighbours
 from anon_core.tables.records import Edges
+from benchmarks.covers.pairs_kernels import cost_matrix
+from benchmarks.covers.program import SLACK, CoverProgram
 
 MOST_ROUNDS = 500  # linear programs
 MOST_SEARCHES = 8

@@ -1,0 +1,167 @@
+"""The search of an iteration as tasks of a farm; all else is done by the process that asks.
+
+What travels: levels by number, counts and demands, in the secret order that decides ties; no text
+of a cell and no name of a column. A reader of the workers' memory can read that.
+"""
+
+import threading
+from collections.abc import Callable
+from functools import partial
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.anonymizers.adaptive.adaptive import Adaptive
+from anon_core.anonymizers.adaptive.grouping import Grouping
+from anon_core.anonymizers.adaptive.iterate import iterated
+from anon_core.anonymizers.adaptive.memory import travelling_memory
+from anon_core.anonymizers.adaptive.settings import Settings
+from anon_core.jit.lanes import LANES
+from anon_core.search.dissimilarity import Dissimilarity
+from anon_core.search.nearest import GROUP, Neighbours, Search, level_tree
+from anon_core.spread import Farm
+from anon_core.steps import Observer, State
+from anon_core.tables.records import BinaryTable, MaskedTable
+
+MOST_CHUNKS = 128  # tasks of an iteration: enough for as many threads, each worth its message
+
+Lists = tuple[NDArray[np.int32], NDArray[np.int32]]  # vertices and costs
+
+
+def memory(maker: Adaptive, data: BinaryTable) -> int:
+    """Return the bytes that this process, or a worker, holds at most beyond its input.
+
+    This process holds all that `Adaptive.memory` states but the costs. A worker holds the graph,
+    its tree, counts, costs and the lists at work.
+    """
+    return maker.memory(data) + travelling_memory(data)
+
+
+def anonymize(
+    maker: Adaptive,
+    data: BinaryTable,
+    farm: Farm,
+    *,
+    order: NDArray[np.int64] | None = None,
+    observer: Observer | None = None,
+    resume: State | None = None,
+) -> MaskedTable:
+    """Do as `Adaptive.anonymize`, the search for the nearest spread over a farm."""
+    maker.admit(data)
+    make = partial(FarmedGrouping, farm=farm)
+    return iterated(maker, data, make, order=order, observer=observer, resume=resume)
+
+
+class FarmedGrouping(Grouping):
+    """The work of an iteration, its search on a farm."""
+
+    def __init__(self, table: BinaryTable, settings: Settings, *, farm: Farm) -> None:
+        super().__init__(table, settings)
+        self._farm = farm
+
+    def nearest(
+        self, graph: Dissimilarity, before: Neighbours | None, report: Callable[[int], None]
+    ) -> Neighbours:
+        """Return the nearest of each record; lists take their places as they come back."""
+        ground = Ground(graph, self.counts, self.b)
+        indptr = np.concatenate([[0], np.cumsum(self.b, dtype=np.int64)])
+        vertex, cost = np.empty(indptr[-1], dtype=np.int32), np.empty(indptr[-1], dtype=np.int32)
+
+        def chunk_of(blocks: range) -> Chunk:
+            slots = _slots(indptr, ground.members(blocks))
+            return Chunk(blocks, None if before is None else before.vertex[slots])
+
+        searched = 0
+        chunks = [chunk_of(blocks) for blocks in chunked(self.table.records)]
+        for chunk, lists in self._farm.each(search_chunk, ground, chunks):
+            members = ground.members(chunk.blocks)
+            slots = _slots(indptr, members)
+            vertex[slots], cost[slots] = lists
+            searched += len(members)
+            report(searched)
+        return Neighbours(indptr, vertex, cost)
+
+
+def chunked(records: int) -> list[range]:
+    """Return the blocks of 64 places of each task: whole groups, which share what they read."""
+    blocks = -(-records // LANES)
+    size = -(-blocks // (MOST_CHUNKS * GROUP)) * GROUP
+    return [range(start, min(blocks, start + size)) for start in range(0, blocks, size)]
+
+
+def _slots(indptr: NDArray[np.int64], members: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where the lists of ascending vertices lie among those of all, int64 (their sum,)."""
+    starts, sizes = indptr[members], indptr[members + 1] - indptr[members]
+    first = np.cumsum(sizes) - sizes
+    return np.repeat(starts - first, sizes) + np.arange(sizes.sum())
+
+
+class Chunk:
+    """Blocks to search, and the lists of their vertices under other weights. Its repr is opaque.
+
+    Attributes
+    ----------
+    blocks : range
+    listed : int32 (sum b of their vertices,) or None
+        See `Search.neighbours`, `before`.
+    """
+
+    def __init__(self, blocks: range, listed: NDArray[np.int32] | None) -> None:
+        self.blocks, self.listed = blocks, listed
+
+
+class Ground:
+    """What all tasks of an iteration read; a worker makes its search once. Its repr is opaque.
+
+    It is sent anew for each iteration, and the tree is made anew. That takes a twentieth of the
+    search, and leaves nothing to keep, to lose or to clear away.
+
+    Attributes
+    ----------
+    graph : Dissimilarity
+    counts : uint16 (f, n)
+    b : int32 (n,)
+    """
+
+    def __init__(
+        self, graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArray[np.int32]
+    ) -> None:
+        self.graph, self.counts, self.b = graph, counts, b
+        self._search: Search | None = None
+        self._lock = threading.Lock()
+
+    def __reduce__(
+        self,
+    ) -> tuple[type["Ground"], tuple[Dissimilarity, NDArray[np.uint16], NDArray[np.int32]]]:
+        return Ground, (self.graph, self.counts, self.b)
+
+    def members(self, blocks: range) -> NDArray[np.int64]:
+        """Return the vertices of some blocks, ascending."""
+        return np.sort(self.graph.layout[blocks.start * LANES : blocks.stop * LANES])
+
+    def search(self, threads: int) -> Search:
+        """Return the search. The first task makes it with these threads; the others wait."""
+        with self._lock:
+            if self._search is None:
+                numba.set_num_threads(min(threads, int(numba.config.NUMBA_NUM_THREADS)))  # type: ignore[attr-defined]
+                self._search = Search.of(self.graph, level_tree(self.graph), self.counts)
+            return self._search
+
+
+def search_chunk(ground: Ground, chunk: Chunk, threads: int) -> Lists:
+    """Return vertices and costs of the lists of a chunk's vertices, in the order of the vertices.
+
+    A worker runs as many tasks as it has threads, so each search takes one thread of numba.
+    """
+    search = ground.search(threads)
+    numba.set_num_threads(1)
+    b, members = np.zeros_like(ground.b), ground.members(chunk.blocks)
+    b[members] = ground.b[members]
+    before = (
+        None
+        if chunk.listed is None
+        else Neighbours(np.empty(0, dtype=np.int64), chunk.listed, chunk.listed)
+    )
+    near = search.neighbours(b, before)
+    return near.vertex, near.cost

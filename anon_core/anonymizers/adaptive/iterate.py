@@ -1,0 +1,103 @@
+"""The iterations of the adaptive method, on whatever the work of an iteration is spread."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.anonymizers.adaptive.grouping import Grouping
+from anon_core.anonymizers.adaptive.halves import Half
+from anon_core.anonymizers.adaptive.resume import BEST, LATEST, check_steps, renamed
+from anon_core.anonymizers.adaptive.schedule import (
+    HALVINGS,
+    best_of,
+    goes_ahead,
+    next_epsilon,
+    settling,
+)
+from anon_core.anonymizers.adaptive.settings import Settings
+from anon_core.steps import Observer, State, Step
+from anon_core.tables.records import BinaryTable, MaskedTable
+
+MakeGrouping = Callable[[BinaryTable, Settings], Grouping]
+
+
+def iterated(
+    settings: Settings,
+    table: BinaryTable,
+    make: MakeGrouping,
+    *,
+    order: NDArray[np.int64] | None,
+    observer: Observer | None,
+    resume: State | None,
+) -> MaskedTable:
+    """Hide features until every record fits k(v) rows; see `Anonymizer.anonymize`.
+
+    `make` makes what does the work of an iteration.
+
+    Notes
+    -----
+    The best iteration by weighted utility is kept, not the last. Line 9 of Algorithm 1 is taken as
+    the formula stands: a weight falls with the number of differing neighbours. The prose beside it
+    says the opposite.
+    """
+    order = np.arange(table.records) if order is None else order
+    observer = observer or Observer()
+    observer.expects(settings.max_iterations)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(table.records)
+    grouping = make(table.at(order), settings)  # ties: the smallest index is the first in order
+    steps: list[Step] = []
+    epsilon: float | None = settings.epsilon
+    foreseen: float | None = None
+    best: NDArray[np.int32] | None = None
+    hidden: NDArray[np.uint64] | None = None
+    if resume is not None:
+        check_steps(settings, resume.steps)
+        grouping.check(resume, table)
+        steps, best = list(resume.steps), resume.arrays[BEST]
+        epsilon, foreseen = next_epsilon(settings, steps), steps[0].figures.get("foreseen")
+        if epsilon is not None:
+            u, v = resume.arrays[LATEST]
+            grouping.hide(*renamed(u, v, rank))
+    elif goes_ahead(settings, table.records):
+        epsilon, foreseen = settling(settings), _go_ahead(settings, grouping, make, observer)
+    while epsilon is not None:
+        cover = grouping.cover(epsilon, observer.advanced)
+        grouping.hide(cover.u, cover.v)
+        steps.append(grouping.reached(len(steps) + 1, grouping.edges(cover), foreseen))
+        latest = grouping.kept(cover, order)
+        if best is None or best_of(steps) is steps[-1]:
+            best, hidden = latest, grouping.hidden()
+        observer.stepped(State({LATEST: latest, BEST: best}, tuple(steps)))
+        del cover, latest  # the next search needs their counts only
+        epsilon = next_epsilon(settings, steps)
+    assert best is not None
+    if hidden is None:
+        u, v = best
+        grouping.hide(*renamed(u, v, rank))
+        hidden = grouping.hidden()
+    by_record = np.empty_like(hidden)
+    by_record[order] = hidden
+    return MaskedTable(table, by_record, tuple(steps), best_of(steps).number)
+
+
+def _go_ahead(
+    settings: Settings, grouping: Grouping, make: MakeGrouping, observer: Observer, share: int = 2
+) -> float:
+    """Let a half of the records (1 / share of all) go ahead and leave its counts.
+
+    Returns the weighted utility that it reached. Counts and crowds of a part are smaller by its
+    share, and so is epsilon.
+    """
+    half = Half.of(grouping.table, grouping.graph, grouping.tree, more=share > 2)
+    work = make(half.table, settings)
+    epsilon = settings.epsilon
+    if share < 2**HALVINGS:
+        _go_ahead(settings, work, make, observer, 2 * share)
+        epsilon = settling(settings)
+    # The least float halved is 0.
+    cover = work.cover(epsilon / share or epsilon, lambda _: observer.advanced(0))
+    work.hide(cover.u, cover.v)
+    half.leave(work.counts, work.graph, grouping.table, grouping.graph, grouping.counts)
+    return work.reached(0, work.edges(cover)).figures["weighted_utility"]

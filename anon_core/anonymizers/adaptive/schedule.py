@@ -1,0 +1,65 @@
+"""Which epsilon the next iteration runs with, when the last one is reached, and what goes ahead."""
+
+from collections.abc import Sequence
+
+from anon_core.anonymizers.adaptive.settings import Settings
+from anon_core.steps import Step
+
+SLOW = 0.02  # epsilon falls after an iteration that lowers the loss by a smaller share
+FALL = 4.0
+LOWEST_EPSILON = 1.25
+LARGE = 2**14  # records from which on a part goes ahead; smaller tables take seconds anyhow
+HALVINGS = 2
+
+
+def goes_ahead(settings: Settings, records: int) -> bool:
+    """Return whether a part of so many records goes ahead."""
+    return settings.schedule == "multilevel" and records >= LARGE
+
+
+def settling(settings: Settings) -> float:
+    """Return the epsilon of an iteration that starts from what a smaller part reached."""
+    return min(settings.epsilon, max(settings.epsilon / FALL, LOWEST_EPSILON))
+
+
+def weighted(step: Step) -> float:
+    """Return the weighted utility of an iteration."""
+    return step.figures["weighted_utility"]
+
+
+def best_of(steps: Sequence[Step]) -> Step:
+    """Return the iteration that is kept: the first of the greatest weighted utility."""
+    return max(steps, key=weighted)
+
+
+def next_epsilon(settings: Settings, steps: Sequence[Step]) -> float | None:
+    """Return the epsilon of the iteration after these, None where these are all.
+
+    Parameters
+    ----------
+    settings : Settings
+    steps : sequence of Step
+        At least one.
+    """
+    idle = len(steps) - best_of(steps).number
+    done = len(steps) >= settings.max_iterations or idle >= settings.patience
+    if done or not steps[-1].figures["cover_edges"]:
+        return None
+    foreseen = steps[0].figures.get("foreseen")
+    if foreseen is not None and settings.schedule == "multilevel":
+        slow = len(steps) > 1 and _slow(steps, len(steps) - 1)
+        expected = 1 - weighted(steps[-1]) <= (1 + SLOW) * (1 - foreseen)
+        return None if slow or expected else settling(settings)
+    epsilon = settings.epsilon
+    for count in range(1, len(steps) if settings.schedule != "fixed" else 0):
+        if _slow(steps, count):
+            if epsilon <= LOWEST_EPSILON:
+                return None
+            epsilon = max(epsilon / FALL, LOWEST_EPSILON)
+    return epsilon
+
+
+def _slow(steps: Sequence[Step], count: int) -> bool:
+    """Return whether iteration count + 1 lowered the loss by a small share only."""
+    before, after = 1 - weighted(best_of(steps[:count])), 1 - weighted(steps[count])
+    return after > (1 - SLOW) * before

@@ -1,0 +1,56 @@
+"""The settings of the adaptive method, checked at birth."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from anon_core.anonymizers.weights import Weights, check_weights
+from anon_core.covers.named import COVERS
+from anon_core.errors import InputError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """What shapes a result. The hash of a plan depends on names, order and defaults.
+
+    Attributes
+    ----------
+    epsilon : float
+        How slowly a hidden bit loses its weight: by (epsilon / (1 + epsilon)) for each neighbour
+        that differs in it.
+    schedule : {"multilevel", "falling", "fixed"}
+        "fixed" keeps epsilon. "falling" divides epsilon by 4, down to 1.25, after each iteration
+        that lowers the loss by less than 2 %; such an iteration at 1.25 is the last. "multilevel"
+        does more for tables from 16,384 records on: a quarter of the records, in crowds a quarter
+        as large, go ahead for one iteration, then a half, then all. Each starts from what the
+        smaller part reached, at a quarter of epsilon. The run stops at an iteration that comes
+        within 2 % of the loss of the half, or that lowers the loss by less than 2 %.
+    reclaim : bool
+        Whether each iteration ends by showing again what no record needs hidden.
+    weights : {"columns", "cells", "bits"}
+        What counts as loss: every column the same (the sum is NCP), a cell's NCP and as much again
+        for not being exact, or every bit the same. A column's own `weight` multiplies each.
+    cover : {"mce", "lse"}
+        The grouping step: "lse" is lighter and slower. See `anon_core.covers.named`.
+    max_iterations : int
+    patience : int
+        Stop after this many iterations without improvement.
+    """
+
+    epsilon: float = 20.0
+    schedule: Literal["multilevel", "falling", "fixed"] = "multilevel"
+    reclaim: bool = True
+    weights: Weights = "columns"
+    cover: Literal["mce", "lse"] = "mce"
+    max_iterations: int = 10
+    patience: int = 3
+
+    def __post_init__(self) -> None:
+        if not 0 < self.epsilon < float("inf"):
+            raise InputError("epsilon must be a positive finite number")
+        if self.schedule not in ("multilevel", "falling", "fixed"):
+            raise InputError("schedule must be 'multilevel', 'falling' or 'fixed'")
+        check_weights(self.weights)
+        if self.cover not in COVERS:
+            raise InputError("cover must be one of " + ", ".join(COVERS))
+        if self.max_iterations < 1 or self.patience < 1:
+            raise InputError("max_iterations and patience must be at least 1")

@@ -1,0 +1,70 @@
+"""What a hidden feature costs: integer weights of bits and cells."""
+
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.errors import InputError
+from anon_core.search.dissimilarity import integer_weights
+from anon_core.tables.records import Codebook
+
+Weights = Literal["columns", "cells", "bits"]
+# Part of the heaviest column's weight. A column lighter by more than 2^24 weighs 1 anyhow.
+LEAST_SHARE = 2.0**-200
+
+
+def check_weights(weights: str) -> None:
+    """Refuse a name that is none of `Weights`."""
+    if weights not in get_args(Weights):
+        raise InputError("weights must be 'columns', 'cells' or 'bits'")
+
+
+def feature_weights(book: Codebook, weights: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the weight of each bit and the additional weight of each attribute's first hidden bit.
+
+    Parameters
+    ----------
+    book : Codebook
+    weights : {"columns", "cells", "bits"}
+        Every column counts the same (the sum is NCP); a cell's NCP and as much again for not being
+        exact; or every bit counts the same. A column's own `weight` multiplies each.
+
+    Returns
+    -------
+    bits : int32 (f,)
+    cells : int32 (attributes,)
+    """
+    own = np.array([a.weight for a in book.attributes])
+    # Scale by a power of two: it changes no digit, and no later sum or quotient overflows.
+    own = np.maximum(np.ldexp(own, -np.frexp(own.max())[1]), LEAST_SHARE)
+    levels = [max(1, a.levels - 1) for a in book.attributes]
+    share = own / ([1] * len(own) if weights == "bits" else levels)
+    bits = np.repeat(share, [a.bits for a in book.attributes])
+    return integer_weights(bits, own if weights == "cells" else np.zeros(len(own)), book)
+
+
+def utilities(
+    per_bit: NDArray[np.int64],
+    per_cell: NDArray[np.int64],
+    weights: tuple[NDArray[np.int32], NDArray[np.int32]],
+    records: int,
+) -> dict[str, float]:
+    """Return the utility and the weighted utility of what is hidden, the figures of a step.
+
+    Parameters
+    ----------
+    per_bit : int64 (f,)
+        How many rows hide each feature.
+    per_cell : int64 (attributes,)
+        How many rows hide any feature of each attribute.
+    weights : int32 (f,) and int32 (attributes,)
+        See `feature_weights`.
+    records : int
+    """
+    bits, cells = (each.astype(np.int64) for each in weights)
+    loss, whole = per_bit @ bits + per_cell @ cells, int(bits.sum() + cells.sum())
+    return {
+        "utility": 1 - float(per_bit.sum()) / (records * len(bits)),
+        "weighted_utility": 1 - float(loss) / (records * whole),
+    }

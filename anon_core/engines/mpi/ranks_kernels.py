@@ -1,0 +1,18 @@
+"""Messages in the order of the ranks that receive them."""
+
+import numpy as np
+
+from anon_core.jit.kernel import kernel
+
+
+@kernel
+def sort_by_owner(messages, per, sizes, sorted_messages):  # sizes (ranks,) zeroed
+    """Messages in the order of the ranks that own their first vertex, `per` vertices a rank, and how many each gets."""
+    for index in range(len(messages)):
+        sizes[messages[index, 0] // per] += 1
+    fill = np.cumsum(sizes) - sizes
+    for index in range(len(messages)):
+        owner = messages[index, 0] // per
+        for column in range(messages.shape[1]):
+            sorted_messages[fill[owner], column] = messages[index, column]
+        fill[owner] += 1

@@ -1,0 +1,35 @@
+"""Which module spreads an anonymizer's work on an engine."""
+
+from importlib import import_module
+from typing import Any, cast
+
+from anon_core.anonymizers.base import Anonymizer, Farmed, Ranked
+from anon_core.errors import LimitError
+
+
+def farmed(anonymizer: Anonymizer[Any]) -> Farmed:
+    """Return the module that spreads the work over a Dask cluster; see `spreader`."""
+    return cast("Farmed", spreader(anonymizer, "dask"))
+
+
+def ranked(anonymizer: Anonymizer[Any]) -> Ranked:
+    """Return the module that spreads the work over MPI ranks; see `spreader`."""
+    return cast("Ranked", spreader(anonymizer, "mpi"))
+
+
+def spreader(anonymizer: Anonymizer[Any], engine: str) -> Farmed | Ranked:
+    """Return the module that spreads an anonymizer's work on an engine other than "local".
+
+    Raises
+    ------
+    LimitError
+        The anonymizer does not run on that engine with these settings.
+    """
+    name = anonymizer.engines.get(engine)
+    if not name:
+        choice = ", ".join(repr(each) for each in anonymizer.engines)
+        raise LimitError(
+            f"this anonymizer with these settings does not run on engine {engine!r}, only on "
+            f"{choice}; choose another engine, or other settings"
+        )
+    return cast("Farmed | Ranked", import_module(name))
