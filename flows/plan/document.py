@@ -102,8 +102,8 @@ def _merged(
     result = dict(base)
     for key, value in addition.items():
         below, place = result.get(key), (*where, key)
-        tables = isinstance(below, dict) and isinstance(value, dict)
-        if tables and not _another_k(place, value) and not replaces(place):
+        replaced = replaces(place) or (isinstance(value, dict) and _another_k(place, value))
+        if isinstance(below, dict) and isinstance(value, dict) and not replaced:
             result[key] = _merged(below, value, replaces, place)
         else:
             result[key] = value

@@ -47,7 +47,7 @@ def setting_must(error: Exception) -> str:
 
 
 def _must(item: Any) -> str:
-    said = item["msg"].removeprefix("Value error, must ").removeprefix("Input should ")
+    said: str = item["msg"].removeprefix("Value error, must ").removeprefix("Input should ")
     return WORDS.get(item["type"], said)
 
 
