@@ -54,8 +54,8 @@ RENAMES = [
 
 # Where work is under way: module, name, how many calls are let through, and whether the call is still made.
 WORK = {
-    "ingest reads": ("tasks.stages.ingest", "read_table", 0, True),
-    "ingest digests identifiers": ("tasks.stages.ingest", "write_identifiers", 0, True),
+    "ingest reads": ("kinds.table.ingest", "read_table", 0, True),
+    "ingest digests identifiers": ("kinds.table.ingest", "write_identifiers", 0, True),
     "validate judges the source": ("tasks.stages.validate", "_ingested", 0, True),
     "binarize encodes": ("tasks.stages.encode", "encoded", 0, True),
     "validate judges the bits": ("tasks.stages.validate", "_binarized", 0, True),

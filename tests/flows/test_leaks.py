@@ -224,7 +224,7 @@ SCENARIOS = {
         1, breaks=("flows.release", "admit"), says="stage release failed with ValueError"
     ),
     "breaks at ingest": Scenario(
-        1, breaks=("tasks.stages.ingest", "read_table"), says="stage ingest failed with ValueError"
+        1, breaks=("kinds.table.ingest", "read_table"), says="stage ingest failed with ValueError"
     ),
     "breaks at validation": Scenario(
         1,

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
-from kinds.table import read as kind
+from kinds.table import read as typed
 from kinds.table.columns import Column, arrays
 from kinds.table.encode import encoded
 from tasks.source.reading import Reading
@@ -42,15 +42,15 @@ def fingerprint(source):
 
 
 def read(source, names, wanted):
-    return kind.read(Reading(source), names, wanted)
+    return typed.read(Reading(source), names, wanted)
 
 
 def read_together(source, names, groups):
-    return kind.read_together(Reading(source), names, groups)
+    return typed.read_together(Reading(source), names, groups)
 
 
 def read_order(source, columns, demand):
-    return kind.read_order(Reading(source), columns, demand)
+    return typed.read_order(Reading(source), columns, demand)
 
 
 def quiet(error, *marks):
