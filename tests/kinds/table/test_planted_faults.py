@@ -1,0 +1,482 @@
+"""Faults planted in the makers' encoder, codebook and cell writer: the audit names each of them.
+
+Every case makes a whole release of a table with all kinds of columns. Only the makers are patched,
+never the auditor.
+"""
+
+import csv
+import gzip
+import json
+import random
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from anon_core.anonymizers import Adaptive
+from anon_core.promise import Promise
+from anon_core.seating.matching import random_matching
+from anon_core.specs.columns import ColumnSpec
+from anon_core.specs.demands import Demand
+from anon_core.tables import encoding
+from flows import cli
+from kinds.table import records
+from kinds.table.columns import Column
+from kinds.table.judge import audit_rows
+from kinds.table.read import read_order
+from tasks.source.sources import Source
+from tasks.vault import secrecy
+from tests.flows.orders import Order
+
+RECORDS = 72
+SEED = bytes(range(32))
+HEADER = ("age", "pay", "born", "size", "city", "smokes", "state", "diagnosis", "note")
+CITIES = ("ulm|bonn", "kiel..", "*", "a\\b", "(missing)", "")
+SIZES = ("small", "medium", "large")
+DEMAND = Demand(by="state", levels={"IA": 3, "NY": 6}, default=4)
+
+
+def quasi(name, kind, **how):
+    spec = ColumnSpec(name=name, kind=kind, **how)
+    return Column(name=name, role="quasi", kind=kind, spec=spec)
+
+
+COLUMNS = (
+    quasi("age", "numeric", bins=6, encoding="ordinal", weight=2.0),
+    quasi("pay", "numeric", bins=(1000.0, 2000.0, 3000.0), missing="category"),
+    quasi("born", "date", bins=4, encoding="ordinal", missing="drop"),
+    quasi("size", "categorical", encoding="ordinal", order=SIZES),
+    quasi("city", "categorical", missing="all-hidden"),
+    quasi("smokes", "binary"),
+    Column(name="state", role="drop"),
+    Column(name="diagnosis", role="sensitive"),
+    Column(name="note", role="keep"),
+)
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    """A table in a file: ties, missing values, and cities that look like the marks of cells."""
+    chance = random.Random(11)
+    path = tmp_path_factory.mktemp("source") / "people.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        write = csv.writer(file).writerow
+        write(HEADER)
+        for number in range(RECORDS):
+            write((
+                chance.randint(18, 70),
+                chance.choice(["", 100 * chance.randint(5, 40)]),
+                "" if number in (5, 40) else f"19{chance.randint(60, 99)}-0{number % 9 + 1}-11",
+                chance.choice(SIZES),
+                chance.choice(CITIES),
+                chance.choice(["yes", "no"]),
+                chance.choice(["IA", "NY", "TX"]),
+                f"illness-{number % 4}",
+                f"note-{number % 5}",
+            ))  # fmt: skip
+    return Source(path=path)
+
+
+@dataclass
+class Release:
+    """A release in a folder, and what its audit needs."""
+
+    folder: object
+    source: Source
+    demand: Demand = DEMAND
+    promise: Promise = Adaptive.promise
+
+    def make(self, hide=None):
+        """Make it as the stages do, with what the makers' modules hold at that time."""
+        table, kept = records.encoded(
+            *read_order(self.source, COLUMNS, self.demand), COLUMNS, self.demand
+        )
+        masked = Adaptive().anonymize(table)
+        if hide is not None:
+            masked = replace(masked, hidden=hide(table, masked.hidden))
+        seat = random_matching(masked, secrecy.stream(SEED, "matching"))
+        frame, _ = read_order(self.source, COLUMNS, self.demand)
+        people = frame.filter(pl.Series(kept))[np.argsort(seat)]
+        cells = encoding.write_cells(masked.table, masked.hidden)
+        keys = [f"{random.Random(row).getrandbits(64):016x}" for row in range(table.records)]
+        data = {"key": keys}
+        for column in COLUMNS:
+            if column.role == "quasi":
+                data[column.name] = cells[column.name].tolist()
+            elif column.role != "drop":
+                data[column.name] = people[column.name]
+        self.write(pl.DataFrame(data).sort("key"), table.codebook)
+        matching = {"record": np.flatnonzero(kept), "key": [keys[row] for row in seat]}
+        pl.DataFrame(matching).write_parquet(self.folder / "matching.parquet")
+        return self
+
+    def write(self, rows, codebook):
+        rows.write_parquet(self.folder / "data.parquet")
+        with gzip.GzipFile(self.folder / "data.csv.gz", "wb", mtime=0) as packed:
+            packed.write(rows.write_csv().encode())
+        content = json.dumps(encoding.codebook_to_json(codebook))
+        (self.folder / "codebook.json").write_text(content)
+
+    def audit(self):
+        return audit_rows(
+            self.folder,
+            ("parquet",),
+            self.source,
+            COLUMNS,
+            self.demand,
+            self.folder / "matching.parquet",
+            self.promise,
+        )
+
+
+def broken(audit):
+    return {finding.guarantee for finding in audit.broken}
+
+
+@pytest.fixture
+def release(tmp_path, source):
+    return Release(tmp_path, source)
+
+
+def test_the_makers_without_a_fault_pass(release):
+    audit = release.make().audit()
+    assert audit.passed, audit.sentence()
+    assert "missing values hidden" in {finding.guarantee for finding in audit.findings}
+    rows = audit.rows
+    assert (rows["age"].str.contains("..", literal=True)).any()
+    assert (rows["pay"].str.contains("|", literal=True)).any()
+    assert rows.height == RECORDS - 2
+
+
+# ---------------------------------------------------------------- the faults
+
+
+def around(monkeypatch, module, name, change):
+    """Let a function of a maker return `change` of what it returns."""
+    right = getattr(module, name)
+    monkeypatch.setattr(module, name, lambda *given: change(right(*given), *given))
+
+
+def in_codebook(monkeypatch, column, **changes):
+    """Change an attribute after the records were encoded under the right one."""
+
+    def change(table, *_):
+        attributes = tuple(
+            replace(a, **{name: of(getattr(a, name)) for name, of in changes.items()})
+            if a.name == column
+            else a
+            for a in table.codebook.attributes
+        )
+        return replace(table, codebook=replace(table.codebook, attributes=attributes))
+
+    around(monkeypatch, records, "encode", change)
+
+
+def in_document(monkeypatch, change):
+    """Change codebook.json; rows stay right."""
+
+    def changed(document, *_):
+        change(document)
+        return document
+
+    around(monkeypatch, encoding, "codebook_to_json", changed)
+
+
+def swapped(values):
+    return (*values[:1], values[2], values[1], *values[3:])
+
+
+def edges_one_record_up(patch):
+    def change(groups, *_):
+        edges, medians = groups
+        return tuple(edge + 1 for edge in edges), medians
+
+    around(patch, encoding, "_groups", change)
+
+
+def values_one_group_up(patch):
+    def change(codes, attribute, _):
+        binned = attribute.edges and attribute.ordinal
+        return np.minimum(codes + 1, attribute.levels - 1) if binned else codes
+
+    around(patch, encoding, "_codes", change)
+
+
+def one_value_coded_as_another(patch):
+    def change(codes, attribute, _):
+        return np.where(codes == 2, 1, codes) if attribute.name == "city" else codes
+
+    around(patch, encoding, "_codes", change)
+
+
+def labels_swapped(patch):
+    in_codebook(patch, "city", labels=swapped)
+
+
+def order_ignored(patch):
+    def change(labels, spec, _):
+        return sorted(labels)
+
+    around(patch, encoding, "_category_labels", change)
+
+
+def medians_of_other_groups(patch):
+    def change(groups, *_):
+        edges, medians = groups
+        return edges, medians[::-1]
+
+    around(patch, encoding, "_groups", change)
+
+
+def missing_taken_for_a_value(patch):
+    """Missing cities become a common one before anything is fitted."""
+
+    def change(columns, _):
+        if "city" in columns:
+            columns["city"] = np.array(
+                ["*" if city is None else city for city in columns["city"]], dtype=object
+            )
+        return columns
+
+    around(patch, records, "arrays", change)
+
+
+def missing_shown(patch):
+    def change(table, *_):
+        return replace(table, blank=np.zeros_like(table.blank))
+
+    around(patch, records, "encode", change)
+
+
+def missing_shown_and_not_stated(patch):
+    missing_shown(patch)
+    in_codebook(patch, "city", hide_missing=lambda _: False)
+
+
+def incomplete_records_kept(patch):
+    """Records without a birthday are released with the first one."""
+    around(patch, records, "complete", lambda stays, *_: np.ones_like(stays))
+
+
+def dates_one_day_late(patch):
+    right = encoding._number_label
+    patch.setattr(
+        encoding,
+        "_number_label",
+        lambda kind, number: right(kind, number + 1 if kind == "date" else number),
+    )
+
+
+def escapes_forgotten(patch):
+    patch.setattr(encoding, "_escape", lambda label: label)
+
+
+def intervals_too_narrow(patch):
+    def change(text, attribute, texts, code, hidden):
+        low, dots, high = text.partition("..")
+        if not (attribute.ordinal and dots):
+            return text
+        ends = [texts.index(low), texts.index(high)]
+        ends[int(ends[1] > code)] += -1 if ends[1] > code else 1
+        return texts[code] if ends[0] == ends[1] else f"{texts[ends[0]]}..{texts[ends[1]]}"
+
+    around(patch, encoding, "_cell", change)
+
+
+def own_value_left_out(patch):
+    def change(text, attribute, texts, code, hidden):
+        others = [texts[level] for level in np.flatnonzero(hidden).tolist() if level != code]
+        return "|".join(others) if not attribute.ordinal and "|" in text and others else text
+
+    around(patch, encoding, "_cell", change)
+
+
+def a_bit_shown_too_much(patch):
+    """The first bit of each thermometer that is hidden next to a shown one is shown."""
+
+    def change(flags, codebook, index, _):
+        if not codebook.attributes[index].ordinal:
+            return flags
+        return flags & ~(np.cumsum(flags, axis=1) == 1)
+
+    around(patch, encoding, "_features_of", change)
+
+
+def demands_one_too_low(patch):
+    def change(resolved, *_):
+        k, kept = resolved
+        return np.maximum(1, k - 1).astype(np.int32), kept
+
+    around(patch, records, "resolve", change)
+
+
+def everyone_of_the_default_group(patch):
+    right = records.resolve
+    patch.setattr(
+        records, "resolve", lambda demand, *given: right(replace(demand, levels={}), *given)
+    )
+
+
+def has_missing_not_published(patch):
+    in_document(patch, lambda document: document["attributes"][1].pop("has_missing"))
+
+
+def greatest_value_published(patch):
+    in_document(patch, lambda document: document["attributes"][0].update(greatest=70))
+
+
+def group_edges_published_as_medians(patch):
+    in_document(
+        patch, lambda document: document["attributes"][0].update(medians=[1, 2, 3, 4, 5, 6])
+    )
+
+
+def weights_not_published(patch):
+    in_document(patch, lambda document: document["attributes"][0].update(weight=1.0))
+
+
+CODEBOOK, READABLE, TRUTHFUL = "codebook of the source", "readable cells", "truthful rows"
+COMPATIBLE, MATCHABLE = "compatible crowds", "matchable crowds"
+HIDDEN, ONE_ROW = "missing values hidden", "one row a record"
+
+FAULTS = {  # the findings that must be broken; others may be broken, too, but for the codebook
+    edges_one_record_up: {CODEBOOK, TRUTHFUL},
+    values_one_group_up: {TRUTHFUL},
+    one_value_coded_as_another: {TRUTHFUL},
+    labels_swapped: {CODEBOOK, TRUTHFUL},
+    order_ignored: {CODEBOOK, TRUTHFUL},
+    medians_of_other_groups: {CODEBOOK, TRUTHFUL},
+    missing_taken_for_a_value: {CODEBOOK, TRUTHFUL, HIDDEN},
+    missing_shown: {HIDDEN},
+    missing_shown_and_not_stated: {CODEBOOK, HIDDEN},
+    incomplete_records_kept: {CODEBOOK, ONE_ROW},
+    dates_one_day_late: {CODEBOOK, READABLE},
+    escapes_forgotten: {READABLE},
+    intervals_too_narrow: {TRUTHFUL},
+    own_value_left_out: {TRUTHFUL},
+    a_bit_shown_too_much: {TRUTHFUL},
+    demands_one_too_low: {COMPATIBLE, MATCHABLE},
+    everyone_of_the_default_group: {COMPATIBLE, MATCHABLE},
+    has_missing_not_published: {CODEBOOK},
+    greatest_value_published: {CODEBOOK},
+    group_edges_published_as_medians: {CODEBOOK},
+    weights_not_published: {CODEBOOK},
+}
+ALONE = [  # faults that leave every other guarantee whole
+    missing_shown,
+    demands_one_too_low,
+    everyone_of_the_default_group,
+    has_missing_not_published,
+    greatest_value_published,
+    group_edges_published_as_medians,
+    weights_not_published,
+]
+
+
+@pytest.mark.parametrize("plant", FAULTS, ids=lambda plant: plant.__name__)
+def test_a_planted_fault_is_caught(release, monkeypatch, plant):
+    with monkeypatch.context() as patch:
+        plant(patch)
+        release.make()
+    found = broken(release.audit())
+    assert found >= FAULTS[plant]
+    assert (CODEBOOK in found) == (CODEBOOK in FAULTS[plant])
+    if plant in ALONE:
+        assert found == FAULTS[plant]
+
+
+def another_seed(patch):
+    right = records.resolve
+    patch.setattr(
+        records,
+        "resolve",
+        lambda demand, *given: right(replace(demand, seed=demand.seed + 1), *given),
+    )
+
+
+def the_highest_k_never_drawn(patch):
+    right = records.resolve
+
+    def low(demand, *given):
+        least, most = demand.uniform
+        return right(replace(demand, uniform=(least, most - 1)), *given)
+
+    patch.setattr(records, "resolve", low)
+
+
+@pytest.mark.parametrize("plant", [another_seed, the_highest_k_never_drawn])
+def test_a_fault_in_drawn_demands_is_caught(tmp_path, source, monkeypatch, plant):
+    release = Release(tmp_path, source, demand=Demand(uniform=(2, 9), seed=5))
+    assert release.make().audit().passed
+    plant(monkeypatch)
+    assert broken(release.make().audit()) >= {COMPATIBLE}
+
+
+# ---------------------------------------------------------------- what a promise names
+
+
+def hide_all(table, hidden):
+    return np.full_like(hidden, np.uint64(2**table.codebook.features - 1))
+
+
+def test_equivalence_classes_are_judged_where_they_are_promised(release):
+    """Rows that all read `*` are identical; a row that shows its record is one of a kind."""
+    release.promise = Promise(("equivalence classes", COMPATIBLE))
+    assert broken(release.make().audit()) == {"equivalence classes"}
+    assert release.make(hide_all).audit().passed
+
+    def show_one(table, hidden):
+        everything = hide_all(table, hidden)
+        everything[3] = 0
+        return everything
+
+    audit = release.make(show_one).audit()
+    (finding,) = audit.broken
+    assert finding.guarantee == "equivalence classes"
+    assert finding.detail == "the row of 1 of 70 records is identical to fewer than k rows"
+
+
+def test_what_is_not_promised_is_told_but_not_required(release, monkeypatch):
+    demands_one_too_low(monkeypatch)
+    release.make()
+    release.promise = Promise((TRUTHFUL,))
+    audit = release.audit()
+    assert audit.passed
+    assert {each.guarantee for each in audit.findings if not each.passed} == {
+        COMPATIBLE,
+        MATCHABLE,
+    }
+    assert audit.sentence() == f"all {len(audit.findings) - 2} guarantees hold"
+    assert "equivalence classes" not in {each.guarantee for each in audit.findings}
+
+
+def test_a_promise_that_no_audit_judges_is_broken(release):
+    release.promise = Promise((*Adaptive.promise.findings, "differential privacy"))
+    (finding,) = release.make().audit().broken
+    assert (finding.guarantee, finding.passed) == ("differential privacy", False)
+
+
+# ---------------------------------------------------------------- the command
+
+
+def test_the_command_ends_with_4(server, tmp_path, monkeypatch, capsys):
+    """A release of a faulty maker, published past a check that let it through."""
+    order = Order(tmp_path)
+    with monkeypatch.context() as patch:
+        greatest_value_published(patch)
+        patch.setattr("tasks.stages.encode.codebook_to_json", encoding.codebook_to_json)
+        patch.setattr(
+            "tasks.stages.check.audit_rows",
+            lambda *given: pardoned(audit_rows(*given)),
+        )
+        folder = order.release()
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["audit", str(folder), "--plan", str(order.plan)])
+    assert ended.value.code == 4
+    last = capsys.readouterr().out.rstrip("\n").rpartition("\n")[2]
+    assert last == "broken: codebook of the source (3 quasi-identifiers compared)"
+
+
+def pardoned(audit):
+    return replace(audit, findings=tuple(replace(each, passed=True) for each in audit.findings))
