@@ -1,8 +1,10 @@
-# Every target sets itself up: python3 (3.11 or later), its venv module and make are all a fresh machine needs.
+# Every target sets itself up. A fresh machine needs python3 (3.11 or later), venv and make.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PYTEST := $(BIN)/python -m pytest
+PROFILE ?= fast
 FAISS := $(VENV)/.faiss
 
 .PHONY: demo test test-all check format bench bench-all lock clean
@@ -10,13 +12,14 @@ FAISS := $(VENV)/.faiss
 demo: $(READY)          ## release a real survey and show the result
 	$(BIN)/crowdcover demo
 
-test: $(READY)          ## everything but the slow suites
-	$(BIN)/python -m pytest -m "not slow" --numprocesses 2 --dist loadfile
+test: $(READY)          ## all tests but the slow suites; PROFILE=thorough draws more examples
+	$(PYTEST) -m "not slow" --hypothesis-profile $(PROFILE) --numprocesses 2 --dist loadfile
 
-test-all: test          ## the slow suites, too: real tables, released end to end
-	$(BIN)/python -m pytest -m slow
+test-all: PROFILE = thorough
+test-all: test          ## the slow suites, too: real tables, servers, more kills
+	$(PYTEST) -m slow --hypothesis-profile $(PROFILE)
 
-check: $(READY)         ## lint, format, types, who may import whom
+check: $(READY)         ## lint, format, types, imports between packages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -26,17 +29,18 @@ format: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY) $(FAISS)  ## print `name: value` lines, minutes; needs CROWDCOVER_DATA or ../shared/data
+bench: $(READY) $(FAISS)  ## print `name: value` lines; needs CROWDCOVER_DATA or ../shared/data
 	$(BIN)/python -m benchmarks.anonymize adult.toml adult/adult.data.gz
 	$(BIN)/python -m benchmarks.versus_mondrian
-	$(BIN)/python -m benchmarks.anonymize openpayments.toml openpayments/open_payments_gnrl_iowa_2013_2015.csv.gz
+	$(BIN)/python -m benchmarks.anonymize openpayments.toml \
+		openpayments/open_payments_gnrl_iowa_2013_2015.csv.gz
 	$(BIN)/python -m benchmarks.versus_faiss
 	$(BIN)/python -m benchmarks.threads
 	$(BIN)/python -m benchmarks.judge
 	$(BIN)/python -m benchmarks.insider
 	$(BIN)/python -m benchmarks.paper_tables caltech36 reed98 haverford76 simmons81 adult adult-zeros
 
-bench-all: bench        ## the larger sets of the paper and the growth with n, too: hours
+bench-all: bench        ## the larger tables of the paper and the growth with n, too: hours
 	$(BIN)/python -m benchmarks.growth open-payments
 	$(BIN)/python -m benchmarks.growth poker
 	$(BIN)/python -m benchmarks.scaling poker
@@ -49,10 +53,11 @@ $(READY): requirements.lock pyproject.toml
 	touch $@
 
 $(FAISS): $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]' && touch $@ \
-		|| echo "left out: faiss could not be installed"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]' \
+		&& touch $@ \
+		|| echo "faiss could not be installed; its comparison is left out"
 
-lock:                   ## resolve the pins of requirements.lock anew
+lock:                   ## resolve the pins of requirements.lock again
 	rm -rf .lock && $(PYTHON) -m venv .lock
 	.lock/bin/pip install --quiet '.[dev,postgres,cluster,dask]'
 	(sed -n 1p requirements.lock; .lock/bin/pip freeze --exclude crowdcover) > requirements.lock.new

@@ -12,6 +12,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from tests.flows.processes import terminate, without_heartbeats
 
@@ -35,6 +36,14 @@ os.environ.update(
 )
 STARTS_WITHIN = 180
 STOPS_WITHIN = 20
+
+# `make test` draws few examples; `make test-all` and .ci/run give --hypothesis-profile=thorough.
+settings.register_profile("fast", max_examples=25, deadline=None)
+settings.register_profile("thorough", max_examples=150, deadline=None)
+
+
+def pytest_configure(config):
+    settings.load_profile(config.getoption("--hypothesis-profile") or "fast")
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import Bounds, LinearConstraint, milp
 
@@ -63,7 +63,6 @@ def optimum(weights, b, edges=None):
     return round(solved.fun) if solved.success else None
 
 
-@settings(max_examples=150, deadline=None)
 @given(scenes(most_records=12))
 def test_s_lse_is_mce(scene):
     *problem, weights = scene
@@ -71,7 +70,6 @@ def test_s_lse_is_mce(scene):
     assert pairs(COVERS["s-lse"].find(*problem)) == pairs(COVERS["mce"].find(*problem))
 
 
-@settings(max_examples=150, deadline=None)
 @given(scenes(most_records=9))
 def test_covers_keep_their_ratios(scene):
     *problem, weights = scene
@@ -82,7 +80,6 @@ def test_covers_keep_their_ratios(scene):
         assert COVERS[name].find(*problem).weight.sum() <= 2 * best
 
 
-@settings(max_examples=150, deadline=None)
 @given(scenes(most_records=9))
 def test_b_matching_has_the_fewest_edges_and_then_the_least_weight(scene):
     *problem, weights = scene
@@ -97,7 +94,6 @@ def test_b_matching_has_the_fewest_edges_and_then_the_least_weight(scene):
         assert (degree == b).all()
 
 
-@settings(max_examples=25, deadline=None)
 @given(scenes(most_records=5))
 def test_optima_against_every_subset_of_edges(scene):
     *problem, weights = scene
@@ -119,7 +115,6 @@ def test_optima_of_sixty_records():
 
 
 @pytest.mark.parametrize("name", FURTHER)
-@settings(max_examples=40, deadline=None)
 @given(table=tables(), epsilon=EPSILONS, weights=st.sampled_from(["bits", "columns"]))
 def test_every_cover_hides_everyone(name, table, epsilon, weights):
     hides_everyone(name, table, epsilon, weights)

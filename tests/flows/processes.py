@@ -1,8 +1,10 @@
 """Real processes. Most start at once: they are forked from one that has imported Prefect and Great Expectations and done
 no work. Fresh ones import them anew, under their own environment."""
 
+import contextlib
 import faulthandler
 import importlib
+import io
 import multiprocessing
 import os
 import shutil
@@ -84,6 +86,19 @@ def crowdcover(*arguments, cwd=None, environment=None, breaks=None):
         cwd=cwd,
         environment=environment,
     )
+
+
+def command(*arguments):
+    """Run the command line in this process."""
+    from flows.cli import main
+
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main([str(argument) for argument in arguments])
+        except SystemExit as ended:
+            code = ended.code or 0
+    return Finished(code, out.getvalue(), err.getvalue())
 
 
 def without_heartbeats():

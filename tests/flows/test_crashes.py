@@ -80,7 +80,7 @@ def die():
 
 
 def release_until(plan, module, name, passes, called):
-    """Run the flow and die at a call of module.name, after it was made or instead of it."""
+    """Run the course and die at a call of module.name, after it was made or instead of it."""
     import pkgutil
 
     from flows.release import release
@@ -98,11 +98,11 @@ def release_until(plan, module, name, passes, called):
         return die()
 
     setattr(holder, name, last)
-    release(plan)
+    release.fn(plan)
 
 
 def release_until_rename(plan, number, checkpoints=False):
-    """Run the flow and die just before it renames a checkpoint, or anything else, into place for the number-th time."""
+    """Run the course and die just before it renames a checkpoint, or anything else, into place for the number-th time."""
     from flows.release import release
 
     rename = os.rename
@@ -116,11 +116,11 @@ def release_until_rename(plan, number, checkpoints=False):
         rename(source, target)
 
     os.rename = last
-    release(plan)
+    release.fn(plan)
 
 
 def list_renames(plan, path):
-    """Run the flow and write down what it renames into place."""
+    """Run the course and write down what it renames into place."""
     from flows.release import release
 
     rename = os.rename
@@ -132,7 +132,7 @@ def list_renames(plan, path):
             rename(source, target)
 
         os.rename = noted
-        release(plan)
+        release.fn(plan)
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +164,7 @@ def go_on(order, whole):
     assert not (order.run.path / CHECKPOINT).exists()
 
 
-def test_these_are_all_the_renames_of_a_run(server, tmp_path):
+def test_these_are_all_the_renames_of_a_run(tmp_path):
     order = Order(tmp_path).fix_seed()
     (order.run.path / "run.json").unlink()
     assert run(list_renames, str(order.plan), str(tmp_path / "renames")).code == 0
@@ -232,7 +232,7 @@ def test_killed_again_and_again(whole, tmp_path):
     go_on(order, whole)
 
 
-def test_a_run_that_was_killed_before_it_published_does_not_block_another_plan(server, tmp_path):
+def test_a_run_that_was_killed_before_it_published_does_not_block_another_plan(tmp_path):
     order = Order(tmp_path)
     before_v1 = RENAMES.index("v1") + 1  # the seed is renamed into place, too
     assert run(release_until_rename, str(order.plan), before_v1).code == -signal.SIGKILL
@@ -244,7 +244,7 @@ def test_a_run_that_was_killed_before_it_published_does_not_block_another_plan(s
         order.release()
 
 
-def test_a_run_that_was_killed_just_after_it_published_blocks_another_plan(server, tmp_path):
+def test_a_run_that_was_killed_just_after_it_published_blocks_another_plan(tmp_path):
     order = Order(tmp_path)
     assert (
         run(release_until, str(order.plan), *WORK["publish has published"]).code == -signal.SIGKILL
@@ -282,77 +282,66 @@ def reached(folder):
     ]
 
 
-class Lines(logging.Handler):
-    """Collects the words of the log."""
-
-    def __init__(self):
-        super().__init__()
-        self.words = []
-
-    def emit(self, record):
-        self.words.append(record.getMessage())
-
-
-def searches_until_the_end(order, long_whole, monkeypatch):
-    """Go on after a crash; the numbers of the iterations that were made, and those that the log says were taken."""
+def searches_until_the_end(order, long_whole, monkeypatch, caplog):
+    """Go on after a crash; return the number of iterations made, and what the log says of old ones."""
     import anon_core.anonymizers.adaptive.grouping as module
 
-    search, calls, lines = module.nearest_neighbours, [], Lines()
+    search, calls = module.nearest_neighbours, []
 
     def counted(*arguments, **options):
         calls.append(1)
         return search(*arguments, **options)
 
     monkeypatch.setattr(module, "nearest_neighbours", counted)
-    logging.getLogger("prefect.task_runs").addHandler(lines)
-    try:
+    with caplog.at_level(logging.INFO, "crowdcover"):
         go_on(order, long_whole[0])
-    finally:
-        logging.getLogger("prefect.task_runs").removeHandler(lines)
     assert reached(order.folder_of_v1) == long_whole[1]
-    said = [int(words.split()[1]) for words in lines.words if words.startswith("iteration ")]
-    assert said == list(range(9 - len(calls), 9))
-    return len(calls), [words for words in lines.words if words.startswith("continuing")]
+    lines = [record.getMessage() for record in caplog.records if record.name == "crowdcover"]
+    made = [int(line.split()[1]) for line in lines if line.startswith("iteration ")]
+    assert made == list(range(9 - len(calls), 9))
+    return len(calls), [line for line in lines if line.startswith("continuing")]
 
 
 @pytest.mark.parametrize("number", [1, 2, 5, 8])
 def test_killed_within_an_iteration_goes_on_with_that_iteration(
-    long_whole, tmp_path, monkeypatch, number
+    long_whole, tmp_path, monkeypatch, caplog, number
 ):
     order = Order(tmp_path, **LONG).fix_seed()
     assert run(release_until, str(order.plan), *SEARCH, number - 1, True).code == -signal.SIGKILL
     kept = order.run.path / CHECKPOINT
     assert kept.exists() == (number > 1)
     assert number == 1 or stat.S_IMODE(kept.stat().st_mode) == 0o600
-    made, said = searches_until_the_end(order, long_whole, monkeypatch)
+    made, said = searches_until_the_end(order, long_whole, monkeypatch, caplog)
     assert made == 9 - number
     assert said == [f"continuing after iteration {number - 1} of at most 8"] * (number > 1)
 
 
 def test_killed_while_an_iteration_is_being_kept_makes_that_one_again(
-    long_whole, tmp_path, monkeypatch
+    long_whole, tmp_path, monkeypatch, caplog
 ):
     order = Order(tmp_path, **LONG).fix_seed()
     assert run(release_until_rename, str(order.plan), 4, True).code == -signal.SIGKILL
     assert (order.run.path / f".{CHECKPOINT}.partial").exists()
-    made, said = searches_until_the_end(order, long_whole, monkeypatch)
+    made, said = searches_until_the_end(order, long_whole, monkeypatch, caplog)
     assert (made, said) == (4, ["continuing after iteration 4 of at most 8"])
 
 
-def test_killed_again_and_again_within_iterations(long_whole, tmp_path, monkeypatch):
+def test_killed_again_and_again_within_iterations(long_whole, tmp_path, monkeypatch, caplog):
     order = Order(tmp_path, **LONG).fix_seed()
     for passes in (2, 0, 3):  # in iterations 3, 3 and 6
         assert run(release_until, str(order.plan), *SEARCH, passes, True).code == -signal.SIGKILL
-    assert searches_until_the_end(order, long_whole, monkeypatch)[0] == 3
+    assert searches_until_the_end(order, long_whole, monkeypatch, caplog)[0] == 3
 
 
-def test_killed_after_the_last_iteration_makes_none_again(long_whole, tmp_path, monkeypatch):
+def test_killed_after_the_last_iteration_makes_none_again(
+    long_whole, tmp_path, monkeypatch, caplog
+):
     order = Order(tmp_path, **LONG).fix_seed()
     assert (
         run(release_until, str(order.plan), *WORK["anonymize draws the matching"]).code
         == -signal.SIGKILL
     )
-    made, said = searches_until_the_end(order, long_whole, monkeypatch)
+    made, said = searches_until_the_end(order, long_whole, monkeypatch, caplog)
     assert (made, said) == (0, ["continuing after iteration 8 of at most 8"])
 
 
@@ -365,12 +354,12 @@ def test_seconds_of_a_killed_process_are_told(long_whole, tmp_path):
     assert [each["seconds"] for each in iterations_of(order.release())][:4] == seconds
 
 
-def test_a_damaged_checkpoint_is_as_good_as_none(long_whole, tmp_path, monkeypatch):
+def test_a_damaged_checkpoint_is_as_good_as_none(long_whole, tmp_path, monkeypatch, caplog):
     order = Order(tmp_path, **LONG).fix_seed()
     assert run(release_until, str(order.plan), *SEARCH, 4, True).code == -signal.SIGKILL
     kept = order.run.path / CHECKPOINT
     kept.write_bytes(kept.read_bytes()[:-9])
-    assert searches_until_the_end(order, long_whole, monkeypatch) == (8, [])
+    assert searches_until_the_end(order, long_whole, monkeypatch, caplog) == (8, [])
 
 
 def test_a_checkpoint_that_was_left_behind_goes_when_the_stage_is_found(tmp_path):

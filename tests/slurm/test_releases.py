@@ -19,7 +19,6 @@ from flows.release import cancel_jobs
 from flows.release import release as flow
 from tests.flows.orders import Order, data_bytes, people
 from tests.flows.processes import start
-from tests.flows.test_crashes import Lines
 from tests.test_examples import published
 
 ITERATIONS = 12
@@ -52,10 +51,17 @@ def order(slurm, rows, tmp_path):
 @pytest.fixture
 def said():
     """The words of the log."""
-    lines = Lines()
-    logging.getLogger("prefect.task_runs").addHandler(lines)
-    yield lines.words
-    logging.getLogger("prefect.task_runs").removeHandler(lines)
+    lines, handler = [], logging.Handler(logging.INFO)
+    handler.emit = lambda record: lines.append(record.getMessage())
+    plain, prefect = logging.getLogger("crowdcover"), logging.getLogger("prefect.task_runs")
+    level = plain.level
+    plain.setLevel(logging.INFO)
+    for logger in (plain, prefect):
+        logger.addHandler(handler)
+    yield lines
+    for logger in (plain, prefect):
+        logger.removeHandler(handler)
+    plain.setLevel(level)
 
 
 def ranks(folder):
@@ -188,7 +194,7 @@ def test_a_flow_run_that_is_cancelled_in_prefect(slurm, order, whole):
 
     thread = meanwhile(order, 2, cancel)
     with pytest.raises(ClusterError, match="the flow run was cancelled, and its job with it"):
-        order.release()
+        order.release_in_prefect()
     thread.join()
     assert not slurm.jobs()
     assert order.versions == []

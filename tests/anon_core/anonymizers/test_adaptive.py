@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.anonymizers import Adaptive
@@ -80,7 +80,6 @@ def utilities_of(masked, figure="utility"):
     return [step.figures[figure] for step in masked.steps]
 
 
-@settings(max_examples=150, deadline=None)
 @given(bit_matrices(), EPSILONS, st.integers(1, 4), st.randoms(use_true_random=False))
 def test_same_cover_as_literal_algorithm(data, epsilon, iterations, random):
     x, k = data
@@ -103,7 +102,6 @@ def test_same_cover_as_literal_algorithm(data, epsilon, iterations, random):
     assert (unpack(masked.hidden, x.shape[1]) == stars).all()
 
 
-@settings(max_examples=20, deadline=None)
 @given(bit_matrices(most_records=40, most_features=9), EPSILONS)
 def test_same_cover_as_literal_algorithm_on_forty_records(data, epsilon):
     x, k = data
@@ -116,7 +114,6 @@ def test_same_cover_as_literal_algorithm_on_forty_records(data, epsilon):
     assert (unpack(masked.hidden, x.shape[1]) == stars).all()
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     tables(),
     EPSILONS,
@@ -139,7 +136,6 @@ def test_every_encoding_hides_everyone(table, epsilon, weights, schedule, reclai
     assert (np.bincount(np.concatenate([u, v]), minlength=len(x)) >= table.k - 1).all()
 
 
-@settings(max_examples=60, deadline=None)
 @given(tables(), EPSILONS, st.sampled_from(["bits", "columns"]))
 def test_same_first_cover_for_encoded_columns(table, epsilon, weights):
     base, _ = integer_weights(relative(table, weights), np.zeros(len(table.codes)), table.codebook)
@@ -157,7 +153,6 @@ def test_same_first_cover_for_encoded_columns(table, epsilon, weights):
         assert (unpack(masked.hidden, x.shape[1]) == covers[best][1]).all()
 
 
-@settings(max_examples=60, deadline=None)
 @given(tables(), st.data())
 def test_costs_of_levels_are_sums_of_bits_and_cells(table, data):
     book = table.codebook
@@ -290,7 +285,6 @@ def test_figure_three_as_printed():
     assert utilities_of(masked) == [pytest.approx(26 / 36)]
 
 
-@settings(max_examples=60, deadline=None)
 @given(bit_matrices())
 def test_lemma_stars_between_distance_and_its_k_th_part(data):
     """Lemma III.1 of Khan et al. on the first cover: s(G) <= h(G) <= k s(G), k the largest crowd of the cover."""
@@ -323,7 +317,6 @@ def goes_on_anywhere(maker, table, order=None):
     return seen.states
 
 
-@settings(max_examples=100, deadline=None)
 @given(tables(), EPSILONS, st.integers(1, 5), st.integers(1, 3), st.randoms(use_true_random=False))
 def test_a_run_goes_on_from_any_iteration(table, epsilon, iterations, patience, random):
     order = np.array(random.sample(range(table.records), table.records))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -87,7 +87,6 @@ def assert_first_are_listed(table, graph, tree, hidden, room, vertices, *, twins
     return indptr, listed, size
 
 
-@settings(max_examples=150, deadline=None)
 @given(hidden_tables(), st.integers(0, 14), st.booleans())
 def test_the_first_who_agree_are_listed(drawn, room, twins):
     table, (graph, tree), _, hidden, _ = drawn
@@ -119,7 +118,6 @@ def test_the_first_who_agree_are_found_in_maps_of_several_chunks():
     assert max(listed[indptr[v]] for v in range(n) if size[v]) > 2048
 
 
-@settings(max_examples=150, deadline=None)
 @given(hidden_tables(), st.sampled_from([1, 3, 99]), st.sampled_from([0, 5]))
 def test_reclaiming_keeps_every_need_and_hides_nothing_new(drawn, room, cell):
     table, drawn_graph, counts, hidden, b = drawn
@@ -137,7 +135,6 @@ def test_reclaiming_keeps_every_need_and_hides_nothing_new(drawn, room, cell):
     assert (needs(x, fit) >= np.take(counts, graph.place, axis=1).T).all()
 
 
-@settings(max_examples=150, deadline=None)
 @given(hidden_tables(), st.sampled_from([1, 3, 99]))
 def test_what_is_refused_once_can_never_be_shown(drawn, room):
     table, _, _, hidden, _ = drawn
@@ -153,7 +150,6 @@ def test_what_is_refused_once_can_never_be_shown(drawn, room):
         assert len(lost) > spare[v] or (spare[lost] <= 0).any()
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.integers(1, 7), st.integers(1, 40), st.integers(0, 2**32))
 def test_partners_that_agree_are_kept_whatever_the_length_of_rows(words, n, seed):
     rng = np.random.default_rng(seed)
@@ -177,7 +173,6 @@ def test_partners_that_agree_are_kept_whatever_the_length_of_rows(words, n, seed
     assert (needs(x, fit) == counts.T).all()
 
 
-@settings(max_examples=100, deadline=None)
 @given(hidden_tables())
 def test_the_agreement_cover_holds_agreeing_pairs_enough_of_them(drawn):
     table, drawn_graph, _, hidden, b = drawn
@@ -190,7 +185,6 @@ def test_the_agreement_cover_holds_agreeing_pairs_enough_of_them(drawn):
     assert (np.bincount(np.concatenate([cover.u, cover.v]), minlength=table.records) >= b).all()
 
 
-@settings(max_examples=60, deadline=None)
 @given(tables(), EPSILONS, st.sampled_from(["bits", "cells", "columns"]))
 def test_an_iteration_with_reclaiming_hides_a_subset(table, epsilon, weights):
     plain, reclaimed = (
@@ -217,7 +211,6 @@ def test_more_partners_than_a_count_can_hold_are_counted_as_its_greatest():
     assert (counts[0, 1:] == 1).all()
 
 
-@settings(max_examples=60, deadline=None)
 @given(tables(), st.integers(1, 16), st.sampled_from([1.0, 4.0, np.inf]), st.booleans())
 def test_of_all_features_that_could_be_shown_the_cheapest_are_offered(table, most, limit, cells):
     n, book = table.records, table.codebook

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.anonymizers import Adaptive
@@ -39,7 +39,6 @@ LARGER = tables().filter(
 )  # half of two records cannot demand two rows
 
 
-@settings(max_examples=80, deadline=None)
 @given(LARGER, st.booleans())
 def test_one_of_each_two_neighbours_in_the_order_of_levels_and_demands(table, more):
     work, half = half_of(table, more=more)
@@ -59,7 +58,6 @@ def test_one_of_each_two_neighbours_in_the_order_of_levels_and_demands(table, mo
     assert (half.table.k <= half.table.records).all()
 
 
-@settings(max_examples=80, deadline=None)
 @given(tables(), st.data())
 def test_counts_that_a_half_leaves_by_their_definition(table, data):
     work, half = half_of(table, more=data.draw(st.booleans()))
@@ -87,7 +85,6 @@ def test_counts_that_a_half_leaves_by_their_definition(table, data):
         assert work.counts[:, work.graph.place[v]].tolist() == expected.tolist()
 
 
-@settings(max_examples=50, deadline=None)
 @given(LARGER)
 def test_a_stand_in_is_no_smaller_than_a_half(table):
     other = stand_in(table)
@@ -100,7 +97,6 @@ def test_a_stand_in_is_no_smaller_than_a_half(table):
 @pytest.mark.usefixtures("small_tables_are_large")
 @pytest.mark.parametrize("cover", ["mce", "lse"])
 def test_whoever_went_ahead_everyone_is_hidden(cover):
-    @settings(max_examples=30, deadline=None)
     @given(
         tables(),
         st.sampled_from([5e-324, 0.5, 20.0]),
@@ -121,7 +117,6 @@ def test_whoever_went_ahead_everyone_is_hidden(cover):
 
 
 @pytest.mark.usefixtures("small_tables_are_large")
-@settings(max_examples=30, deadline=None)
 @given(tables(), st.integers(1, 4), st.randoms(use_true_random=False))
 def test_a_run_goes_on_from_any_iteration(table, iterations, random):
     order = np.array(random.sample(range(table.records), table.records))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.anonymizers import KMember
@@ -32,7 +32,6 @@ def grouped(maker, table, **options):
     return maker.anonymize(table, observer=last, **options), last.state.arrays["group"]
 
 
-@settings(max_examples=100, deadline=None)
 @given(tables(), WEIGHTS, st.randoms(use_true_random=False))
 def test_groups_and_hidden_features_are_those_of_the_definition(table, weights, random):
     order = np.array(random.sample(range(table.records), table.records))
@@ -51,7 +50,6 @@ def test_groups_and_hidden_features_are_those_of_the_definition(table, weights, 
     assert figures["utility"] == pytest.approx(1 - hidden.mean())
 
 
-@settings(max_examples=100, deadline=None)
 @given(tables(), WEIGHTS)
 def test_rows_of_a_group_are_equal_and_at_least_k(table, weights):
     masked, group = grouped(KMember(weights=weights), table)
@@ -64,7 +62,6 @@ def test_rows_of_a_group_are_equal_and_at_least_k(table, weights):
         assert (rows[members] == rows[members[0]]).all()
 
 
-@settings(max_examples=60, deadline=None)
 @given(bit_matrices(), WEIGHTS)
 def test_weighted_utility_by_its_definition(data, weights):
     table = encoding.from_bits(*data)

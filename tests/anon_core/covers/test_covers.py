@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -46,7 +46,6 @@ def pairs(edges):
     return set(zip(edges.u.tolist(), edges.v.tolist(), strict=True))
 
 
-@settings(max_examples=200, deadline=None)
 @given(scenes(most_records=14))
 def test_lse_is_the_greedy_cover_of_the_complete_graph(scene):
     *problem, weights = scene
@@ -91,7 +90,6 @@ SHAPES = [(2, 1, 2), (2, 65, 1), (7, 3, 7), (40, 3, 1), (40, 65, 40), (40, 5, 6)
 
 
 @pytest.mark.parametrize("name", ["mce", "lse"])
-@settings(max_examples=40, deadline=None)
 @given(table=tables(), epsilon=EPSILONS, weights=st.sampled_from(["bits", "columns"]))
 def test_every_cover_hides_everyone(name, table, epsilon, weights):
     hides_everyone(name, table, epsilon, weights)
@@ -103,7 +101,6 @@ def test_shapes_of_covers(name, n, f, k):
     gives_everyone_edges(name, n, f, k)
 
 
-@settings(max_examples=60, deadline=None)
 @given(scenes())
 def test_edges_ascend_by_weight_and_ends(scene):
     *problem, weights = scene
@@ -113,7 +110,6 @@ def test_edges_ascend_by_weight_and_ends(scene):
         assert all(weights[u, v] == weight for weight, u, v in keys)
 
 
-@settings(max_examples=150, deadline=None)
 @given(scenes(most_records=12))
 def test_mce_is_the_static_greedy_cover_of_the_complete_graph(scene):
     *problem, weights = scene

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.optimize import Bounds, LinearConstraint, milp
@@ -43,7 +43,6 @@ def optimum(edges, b):
     return round(solved.fun)
 
 
-@settings(max_examples=150, deadline=None)
 @given(complete_graphs())
 def test_cover_is_the_literal_one_and_at_most_twice_the_optimum(graph):
     edges, b = graph
@@ -68,7 +67,6 @@ def test_a_graph_with_too_few_edges_is_refused():
         b_edge_cover(edges, np.array([1, 1, 1], dtype=np.int32))
 
 
-@settings(max_examples=100, deadline=None)
 @given(bit_matrices(most_records=20), st.data())
 def test_nearest_neighbours_are_exact_under_any_weights(data, draw):
     x, k = data
@@ -159,7 +157,6 @@ def clustered(draw):
     return graph, table.k - np.int32(1), counts
 
 
-@settings(max_examples=120, deadline=None)
 @given(clustered())
 def test_nearest_neighbours_of_many_blocks_are_those_of_all_pairs(drawn):
     graph, b, states = drawn
@@ -190,7 +187,6 @@ def test_what_blocks_read_together_does_not_change_their_lists(monkeypatch):
         assert (again.cost == alone.cost).all()
 
 
-@settings(deadline=None)
 @given(tables(), st.sampled_from([1.0, 0.3, 1e-4]), st.booleans(), st.data())
 def test_integer_weights_keep_every_sum_exact(table, lightest, whole_cells, data):
     book = table.codebook
@@ -216,7 +212,6 @@ def test_sums_of_few_bits_fill_sixteen_bits_and_those_of_many_get_precision():
     assert (integer_weights(np.ones(500), np.zeros(500), many)[0] == 2**12).all()
 
 
-@settings(deadline=None)
 @given(
     hnp.arrays(np.int64, st.integers(1, 300), elements=st.integers(0, 2**40), unique=True),
     st.data(),
@@ -230,7 +225,6 @@ def test_keep_smallest(keys, data):
     assert row[[0, 1, -1]].tolist() == [-5, -6, -7]
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(*[st.sampled_from([0, 1, 5, 40_000, 2**30])] * 3)),
     st.sampled_from([40_000, 2**30]),

@@ -5,7 +5,7 @@ import math
 import numba
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow
@@ -85,7 +85,6 @@ def test_cut_lists_hold_the_own_rows_and_no_row_that_does_not_fit(monkeypatch):
     assert fit[np.arange(300), random_matching(masked, words(2))].all()
 
 
-@settings(max_examples=80, deadline=None)
 @given(table=tables(), seed=st.integers(0, 2**32 - 1))
 def test_chances_are_doubly_stochastic_and_the_matching_perfect(table, seed):
     masked = Adaptive().anonymize(table)
@@ -102,7 +101,6 @@ def test_chances_are_doubly_stochastic_and_the_matching_perfect(table, seed):
     assert not apart.any()
 
 
-@settings(max_examples=60, deadline=None)
 @given(matrix=bit_matrices(most_records=16))
 def test_limits_are_kept_where_a_flow_keeps_them(matrix):
     x, k = matrix
@@ -139,7 +137,6 @@ def greatest_flow(seats, owner, limit):
     ).flow_value
 
 
-@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_filling_gives_a_maximum_flow_from_any_flow(data):
     left_size, right_size = data.draw(st.integers(1, 7)), data.draw(st.integers(1, 7))
@@ -172,7 +169,6 @@ def test_filling_gives_a_maximum_flow_from_any_flow(data):
         assert held.sum() == whole
 
 
-@settings(max_examples=60, deadline=None)
 @given(n=st.integers(1, 9), layers=st.sampled_from([2, 4, 16, 64]), seed=st.integers(0, 2**32 - 1))
 def test_a_halving_halves_every_degree_and_each_edge_by_a_fair_coin(n, layers, seed):
     """The halves that opposite coins give sum to the whole: each edge's expected half is half of it, exactly."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.errors import InfeasibleError, InputError
@@ -29,7 +29,6 @@ def test_constant():
     assert kept.all()
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.integers(1, 40), st.integers(0, 30), st.integers(0, 2**64))
 def test_uniform_draws_both_ends_and_repeats_itself(low, more, seed):
     demand = Demand(uniform=(low, low + more), seed=seed)
@@ -140,7 +139,6 @@ def test_a_release_of_one_or_none_is_refused(k):
         )
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.lists(st.tuples(st.integers(1, 12), st.booleans()), min_size=2, max_size=12))
 def test_dropping_leaves_the_largest_crowd_that_suits_itself(people):
     """Whoever demands more than all that could stay cannot be kept; everyone else is."""

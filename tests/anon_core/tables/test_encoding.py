@@ -7,7 +7,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -218,7 +218,6 @@ def bits_of(attribute, level):
 # ---------------------------------------------------------------- bits
 
 
-@settings(max_examples=150, deadline=None)
 @given(tables())
 def test_bits_are_the_levels_and_levels_the_bits(table):
     specs, columns = table
@@ -234,7 +233,6 @@ def test_bits_are_the_levels_and_levels_the_bits(table):
     assert not unpacked(found.bits, 64 * book.words)[:, book.features :].any()
 
 
-@settings(max_examples=100, deadline=None)
 @given(attributes(), st.data())
 def test_bits_that_are_no_level_decode_to_none(attribute, data):
     assume(attribute.bits > 0)
@@ -248,7 +246,6 @@ def test_bits_that_are_no_level_decode_to_none(attribute, data):
         assert [level] == (meant or [-1])
 
 
-@settings(max_examples=150, deadline=None)
 @given(tables())
 def test_every_value_is_of_its_level(table):
     """The inverse: a level's label is the value itself, or its group holds the value and its own median."""
@@ -286,7 +283,6 @@ def in_group(attribute, group, value):
     return lower < value <= upper
 
 
-@settings(max_examples=100, deadline=None)
 @given(tables(), st.randoms(use_true_random=False))
 def test_codebook_and_levels_do_not_depend_on_the_order_of_rows(table, random):
     specs, columns = table
@@ -429,7 +425,6 @@ def meaning(attribute, code, hidden):
     ]
 
 
-@settings(max_examples=300, deadline=None)
 @given(masked())
 def test_cells_say_exactly_what_the_bits_show(pair):
     table, hidden = pair
@@ -445,7 +440,6 @@ def test_cells_say_exactly_what_the_bits_show(pair):
             assert allowed == meaning(attribute, code, flags[record, start:stop])
 
 
-@settings(max_examples=100, deadline=None)
 @given(masked())
 def test_cells_survive_a_csv_file(pair):
     table, hidden = pair
@@ -463,7 +457,6 @@ def test_cells_survive_a_csv_file(pair):
     )  # empty would read as nothing
 
 
-@settings(max_examples=300, deadline=None)
 @given(attributes(most=4))
 def test_different_sets_have_different_cells(attribute):
     """Every set that bits can show is written in a way of its own, and read back as itself."""
@@ -551,7 +544,6 @@ def test_intervals_that_no_one_wrote_allow_nothing(text):
     assert levels.tolist() == [[False, False, False]]
 
 
-@settings(max_examples=200, deadline=None)
 @given(attributes(), st.lists(st.one_of(HOSTILE, st.none()), max_size=5))
 def test_any_text_is_read_without_an_error(attribute, cells):
     cell, levels = read_cells(attribute, cells)
@@ -569,7 +561,6 @@ def test_repeated_cells_are_read_once():
 # ---------------------------------------------------------------- the published codebook
 
 
-@settings(max_examples=150, deadline=None)
 @given(tables(), st.booleans())
 def test_codebooks_survive_a_json_file(table, plain):
     specs, columns = table

@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.specs.columns import ColumnSpec
@@ -920,7 +920,6 @@ def test_values_may_hold_anything(load):
     assert load(replace=database, overrides=[f"source.uri={uri}"]).source.uri == uri
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     name=st.text(max_size=6).filter(lambda text: "\r\n" not in text),
     value=st.text(st.sampled_from("a=\"'\\ #\n\x7fé\U0001f600"), max_size=8),

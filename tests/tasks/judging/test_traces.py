@@ -7,8 +7,8 @@ from datetime import date, datetime
 import polars as pl
 import pytest
 
+from kinds.table.write import write_csv
 from tasks.judging.traces import traces
-from tasks.stages.anonymize import write_csv
 
 FRAME = pl.DataFrame(
     {

@@ -5,7 +5,7 @@ from decimal import Decimal
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.people.digests import NOTHING, RECORD, People, partners, plain
@@ -127,7 +127,6 @@ def test_digests_show_no_value_and_no_frequency():
 IDS = st.lists(st.sampled_from(["a", "b", "c", None]), min_size=1, max_size=6)
 
 
-@settings(max_examples=200, deadline=None)
 @given(IDS, IDS)
 def test_one_column_links_each_value_as_often_as_both_tables_hold_it(ours, theirs):
     found = partners(

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.errors import InputError
@@ -241,7 +241,6 @@ def csv_files(draw):
     return text.getvalue(), separator, rows
 
 
-@settings(max_examples=250, deadline=None)
 @given(csv_files(), st.booleans())
 def test_cells_come_back_as_they_were_written(tmp_path_factory, file, packed):
     text, separator, rows = file
@@ -255,7 +254,6 @@ def test_cells_come_back_as_they_were_written(tmp_path_factory, file, packed):
     assert found == [tuple(cell.strip() or None for cell in row) for row in rows]
 
 
-@settings(max_examples=250, deadline=None)
 @given(st.text(st.sampled_from("a1 ,\"\n\r'é"), max_size=25), st.booleans())
 def test_any_text_is_read_by_one_grammar_or_refused(tmp_path_factory, text, headed):
     """polars takes some files for something else than the standard library does; never in silence."""

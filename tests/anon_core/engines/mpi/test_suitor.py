@@ -1,7 +1,7 @@
 """The b-Suitor on any number of ranks against reverse delete; the ranks are loops in this process."""
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -93,7 +93,6 @@ def spread(lists, b, ranks, fitting):
     return edges
 
 
-@settings(max_examples=200, deadline=None)
 @given(nearest_lists(), st.integers(1, 5), st.sampled_from([1, 3, 100]))
 def test_what_no_rank_deletes_is_what_reverse_delete_keeps(drawn, ranks, fitting):
     lists, b = drawn

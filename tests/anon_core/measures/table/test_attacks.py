@@ -6,7 +6,7 @@ from itertools import combinations, permutations
 import numba
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.anonymizers import Adaptive
@@ -51,7 +51,6 @@ def merged(table, released, seat):
 # ---------------------------------------------------------------- one person known
 
 
-@settings(max_examples=100, deadline=None)
 @given(attacked())
 def test_the_tightest_row_by_definition(case):
     table, released, fit, seat = case
@@ -76,7 +75,6 @@ def test_combinations_beyond_63_bits_are_compared_exactly():
     assert tightest_row(released, classes, seat).tolist() == [1, 0, 1]
 
 
-@settings(max_examples=100, deadline=None)
 @given(attacked())
 def test_less_known_is_never_a_better_guess(case):
     table, released, fit, seat = case
@@ -126,7 +124,6 @@ def test_long_tables_are_counted_in_parts():
 # ---------------------------------------------------------------- everybody known
 
 
-@settings(max_examples=60, deadline=None)
 @given(attacked())
 def test_the_insiders_belief_by_definition(case):
     table, released, fit, seat = case

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -26,7 +26,6 @@ def released_of(table, hidden):
     )
 
 
-@settings(max_examples=150, deadline=None)
 @given(tables(most_records=10), st.data())
 def test_crowds_match_the_definitions(table, data):
     """Random stars (whole attributes or nothing) and a random truthful seating."""
@@ -56,7 +55,6 @@ def test_crowds_match_the_definitions(table, data):
     )
 
 
-@settings(max_examples=80, deadline=None)
 @given(tables(), st.integers(0, 2**32))
 def test_releases_are_judged_right(table, seed):
     masked = Adaptive(max_iterations=3).anonymize(table)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
@@ -71,7 +71,6 @@ def random_release(data, table):
     return ReleasedCells(np.stack(cell), tuple(levels)), fit
 
 
-@settings(max_examples=120, deadline=None)
 @given(tables(most_records=10), st.booleans(), st.data())
 def test_diversity_is_that_of_the_definitions(table, ordered, data):
     released, fit = random_release(data, table)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.measures.table import intersection
@@ -80,14 +80,12 @@ def expected(plain, who, count):
     return found
 
 
-@settings(max_examples=300, deadline=None)
 @given(releases())
 def test_against_the_definition(case):
     plain, made, who = case
     np.testing.assert_array_equal(crowds_left(made, who), expected(plain, who, naive.rows_left))
 
 
-@settings(max_examples=150, deadline=None)
 @given(releases(alike=True))
 def test_releases_that_carry_the_same_columns_against_all_choices(case):
     plain, made, who = case
@@ -96,7 +94,6 @@ def test_releases_that_carry_the_same_columns_against_all_choices(case):
     )
 
 
-@settings(max_examples=150, deadline=None)
 @given(releases())
 def test_two_releases_against_all_choices(case):
     plain, made, who = case[0][:2], case[1][:2], case[2][:2]
@@ -105,7 +102,6 @@ def test_two_releases_against_all_choices(case):
     )
 
 
-@settings(max_examples=60, deadline=None)
 @given(releases())
 def test_portions_change_nothing(case):
     _, made, who = case

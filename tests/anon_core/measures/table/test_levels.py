@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from anon_core.errors import InfeasibleError, InputError
@@ -36,7 +36,6 @@ def makers(specs, columns):
 # ---------------------------------------------------------------- beside the makers
 
 
-@settings(max_examples=400, deadline=None)
 @given(tables(most_records=16))
 def test_codebook_and_levels_equal_the_makers(table):
     specs, columns = table
@@ -53,7 +52,6 @@ def test_codebook_and_levels_equal_the_makers(table):
         assert written(each) == encoding.label_texts(attribute)
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.integers(2, 120), st.lists(st.integers(0, 60), min_size=2, max_size=300))
 def test_quantiles_equal_the_makers(groups, drawn):
     """Shares such as 7 / 100 are no float64, and their multiples may miss a whole number."""
@@ -95,7 +93,6 @@ def demands(draw):
     return stated, stays, texts(*groups)
 
 
-@settings(max_examples=400, deadline=None)
 @given(demands())
 def test_demands_equal_the_makers(drawn):
     try:
@@ -110,7 +107,6 @@ def test_demands_equal_the_makers(drawn):
     assert own.dtype == k.dtype
 
 
-@settings(max_examples=200, deadline=None)
 @given(tables())
 def test_cells_are_read_as_the_makers_wrote_them(table):
     """An exact cell allows its own level alone, a fully masked one every level."""
@@ -212,7 +208,6 @@ def test_what_a_codebook_may_say():
     assert not says([], levels)
 
 
-@settings(max_examples=200, deadline=None)
 @given(
     st.integers(0, 9).flatmap(
         lambda n: st.lists(
