@@ -1,7 +1,6 @@
 """Edge lists: closure of neighbour lists, reverse delete, what differs at their ends."""
 
 import numpy as np
-from numba import prange
 
 from anon_core.jit.kernel import kernel, parallel_kernel
 
@@ -39,18 +38,18 @@ def count_edges(u, v, degree):  # degree (n,): added to
         degree[v[e]] += 1
 
 
-@parallel_kernel
-def pack_edges(u, v, weight, width, keys):  # keys (m,) int64: filled
+@parallel_kernel(lambda keys: len(keys))
+def pack_edges(begin, end, u, v, weight, width, keys):  # keys (m,) int64: filled
     """keys[e] = weight, u and v of an edge in one number, u and v in `width` bits each."""
-    for e in prange(len(keys)):
+    for e in range(begin, end):
         keys[e] = ((np.int64(weight[e]) << width | np.int64(u[e])) << width) | np.int64(v[e])
 
 
-@parallel_kernel
-def unpack_edges(keys, width, u, v, weight):  # u, v, weight (m,): filled
+@parallel_kernel(lambda keys: len(keys))
+def unpack_edges(begin, end, keys, width, u, v, weight):  # u, v, weight (m,): filled
     """The edges that were packed."""
     low = (np.int64(1) << width) - 1
-    for e in prange(len(keys)):
+    for e in range(begin, end):
         u[e], v[e], weight[e] = (keys[e] >> width) & low, keys[e] & low, keys[e] >> 2 * width
 
 
@@ -72,13 +71,13 @@ def reverse_delete(u, v, weight, spare):  # spare (n,): degree - b, consumed
     return begin
 
 
-@parallel_kernel
+@parallel_kernel(lambda codes: codes.shape[0])
 def count_differences(
-    u, v, codes, bit_offsets, ordinal, counts
+    begin, end, u, v, codes, bit_offsets, ordinal, counts
 ):  # codes (attributes, n), counts (f, n) zeroed
     """counts[l, i] = number of neighbours of i that differ from it in feature l, at most 65535."""
     # One attribute a task: its features belong to it alone, so no two threads meet.
-    for a in prange(codes.shape[0]):
+    for a in range(begin, end):
         code, start = codes[a], bit_offsets[a]
         for e in range(len(u)):
             x, y = code[u[e]], code[v[e]]
@@ -113,13 +112,13 @@ def hide_apart(u, v, bits, hidden):  # bits, hidden (n, words)
             hidden[j, w] |= word
 
 
-@parallel_kernel
+@parallel_kernel(lambda hidden: hidden.shape[1])
 def hide_differences(
-    counts, blank, bit_offsets, hidden
+    begin, end, counts, blank, bit_offsets, hidden
 ):  # counts (f, n), blank (attributes, n), hidden (n, words) zeroed
     """Hide every feature in which a neighbour differs and every feature of a blank cell."""
     n = counts.shape[1]
-    for word in prange(hidden.shape[1]):
+    for word in range(begin, end):
         for a in range(blank.shape[0]):
             for bit in range(
                 max(bit_offsets[a], 64 * word), min(bit_offsets[a + 1], 64 * word + 64)
@@ -130,12 +129,12 @@ def hide_differences(
                         hidden[i, word] |= flag
 
 
-@parallel_kernel
+@parallel_kernel(lambda blank: blank.shape[0])
 def count_hidden(
-    counts, blank, bit_offsets, per_bit, per_cell
+    begin, end, counts, blank, bit_offsets, per_bit, per_cell
 ):  # per_bit (f,), per_cell (attributes,)
     """Count by feature what `hide_differences` hides, and by attribute the cells of which it hides anything."""
-    for a in prange(blank.shape[0]):
+    for a in range(begin, end):
         touched = blank[a].copy()
         for bit in range(bit_offsets[a], bit_offsets[a + 1]):
             total = 0
@@ -144,4 +143,7 @@ def count_hidden(
                 total += np.int64(hides)
                 touched[i] |= hides
             per_bit[bit] = total
-        per_cell[a] = touched.sum()
+        cells = 0
+        for i in range(len(touched)):
+            cells += np.int64(touched[i])
+        per_cell[a] = cells

@@ -7,7 +7,6 @@ edge; E = ANNUL tells the former that one of its proposals fell.
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from anon_core.jit.kernel import kernel, parallel_kernel
@@ -87,10 +86,10 @@ def enter(messages, low, fill, key):  # fill (m,): the next slot of each vertex
         fill[i] += 1
 
 
-@parallel_kernel
-def sort_tails(middle, start, key):  # middle (m,)
+@parallel_kernel(lambda middle: len(middle))
+def sort_tails(begin, end, middle, start, key):  # middle (m,)
     """Sort key[middle[i] : start[i + 1]], what comes after a vertex's own list."""
-    for i in prange(len(middle)):
+    for i in range(begin, end):
         key[middle[i] : start[i + 1]].sort()
 
 
@@ -211,9 +210,11 @@ def kept_edges(low, suitors, u, v, weight):  # u, v, weight (slots,)
     return count
 
 
-@parallel_kernel
-def scatter_counts(batch, places, counts):  # batch (f, m), places (m,), counts (f, n) by place
+@parallel_kernel(lambda batch: len(batch))
+def scatter_counts(
+    begin, end, batch, places, counts
+):  # batch (f, m), places (m,), counts (f, n) by place
     """Enter the counts of some vertices."""
-    for bit in prange(len(batch)):
+    for bit in range(begin, end):
         for index in range(len(places)):
             counts[bit, places[index]] = batch[bit, index]

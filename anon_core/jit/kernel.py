@@ -1,7 +1,83 @@
-"""The one decorator of all kernels."""
+"""How kernels are compiled, and how their work is spread over threads."""
 
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, wraps
+from inspect import signature
+from typing import Any
+
+import numba
 from numba import njit
 
-# nogil lets a caller's progress bar live; cache keeps the compiled code beside the source for the next process.
+PIECES = 8  # per thread: pieces differ in work, and a thread that is done takes the next one
+
+# nogil frees the interpreter for other threads; cache keeps the machine code for later processes.
 kernel = njit(cache=True, nogil=True, error_model="numpy")
-parallel_kernel = njit(cache=True, nogil=True, error_model="numpy", parallel=True)
+
+
+def parallel_kernel(
+    count: Callable[..., int],
+) -> Callable[[Callable[..., Any]], Callable[..., None]]:
+    """Compile work(begin, end, *arguments) and return a function of the arguments alone.
+
+    The function calls the kernel on ranges that cover 0 .. count - 1, on as many threads as
+    `numba.get_num_threads()` says. The ranges must be independent of each other.
+
+    Parameters
+    ----------
+    count : callable
+        Number of items to share out; it names those arguments of the kernel that it takes.
+
+    Notes
+    -----
+    Threads of Python run a serial kernel that does not hold the interpreter lock. numba's own
+    parallel loops compile each body twice: the kernels of one release took 66 s instead of 34 s.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., None]:
+        work = kernel(function)
+        names = list(signature(function).parameters)[2:]
+        places = [names.index(name) for name in signature(count).parameters]
+
+        @wraps(function)
+        def call(*arguments: Any) -> None:
+            _spread(work, count(*(arguments[place] for place in places)), arguments)
+
+        return call
+
+    return decorate
+
+
+def _spread(work: Callable[..., Any], count: int, arguments: tuple[Any, ...]) -> None:
+    threads = min(numba.get_num_threads(), count)
+    if threads <= 1:
+        work(0, count, *arguments)
+        return
+    pieces = min(count, PIECES * threads)
+    bounds = [piece * count // pieces for piece in range(pieces + 1)]
+    turns = iter(range(pieces))  # shared: the interpreter lock makes `next` atomic
+    helpers = [_pool().submit(_take, turns, work, bounds, arguments) for _ in range(threads - 1)]
+    try:
+        _take(turns, work, bounds, arguments)
+    finally:
+        for _ in turns:  # after an error no thread takes another piece
+            pass
+        # Other callers may keep the pool busy: a helper that has not started is not waited for.
+        for helper in [helper for helper in helpers if not helper.cancel()]:
+            helper.result()
+
+
+def _take(
+    turns: Iterator[int], work: Callable[..., Any], bounds: list[int], arguments: tuple[Any, ...]
+) -> None:
+    for piece in turns:
+        work(bounds[piece], bounds[piece + 1], *arguments)
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(int(numba.config.NUMBA_NUM_THREADS), "kernel")  # type: ignore[attr-defined]
+
+
+os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork

@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import prange
 from numpy.typing import NDArray
 
 from anon_core.jit.kernel import kernel, parallel_kernel
@@ -62,8 +61,10 @@ def fill_ordinal(own, blank, counts, lut, bit_class, cell, cost):
             cost[q, lane] = total
 
 
-@parallel_kernel
+@parallel_kernel(lambda coarse: coarse.shape[0])
 def fill_costs(
+    first,
+    last,
     places,
     codes,
     blank,
@@ -85,7 +86,7 @@ def fill_costs(
     cell_lut[a, min(neighbours of j that differ in attribute a, steps - 1)]. LANES of them make a block, so that the costs
     of one level for one block are contiguous.
     """
-    for block in prange(coarse.shape[0]):
+    for block in range(first, last):
         fill_block(
             places, codes, blank, counts, lut, bit_class, cell_lut, level_offsets, bit_offsets, ordinal, shift, block,
             coarse, fine,

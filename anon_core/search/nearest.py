@@ -13,7 +13,8 @@ from anon_core.search.dissimilarity import Dissimilarity
 from anon_core.search.nearest_kernels import (
     SPARE,
     gather_classes,
-    least_steps,
+    least_of_nodes,
+    least_of_rows,
     nearest,
     number_nodes,
 )
@@ -101,7 +102,7 @@ class Search:
     costs : Costs
         Of the classes.
     least : uint16 (distinct rows, attributes)
-        See `least_steps`.
+        See `least_of_nodes`.
     """
 
     tree: Tree
@@ -121,7 +122,8 @@ class Search:
             graph.level_offsets[:-1][graph.sorted_by],
             graph.level_offsets[1:][graph.sorted_by],
         )
-        least_steps(costs.coarse, tree, classes, starts, stops, least)
+        least_of_rows(costs.coarse, tree, classes, starts, stops, least)
+        least_of_nodes(tree.change, least)
         return cls(tree, classes, costs, least)
 
     def neighbours(

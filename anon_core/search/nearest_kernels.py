@@ -1,7 +1,6 @@
 """The exact b-nearest search: blocks of 64 classes of records against the tree of all distinct records."""
 
 import numpy as np
-from numba import prange
 
 from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.jit.lanes import LANE_BITS, LANES, add_step, lanes_in, pick_levels
@@ -68,23 +67,26 @@ def neediest(classes, i, b):
     return v
 
 
-@parallel_kernel
-def least_steps(
-    coarse, tree, classes, starts, stops, least
-):  # starts, stops (attributes,), least (distinct rows, attributes)
-    """least[r, d] = least coarse cost that anyone below the node of depth d at row r pays for another level there."""
-    distinct, attributes = least.shape
-    for row in prange(distinct):
-        for d in range(attributes):
+@parallel_kernel(lambda least: len(least))
+def least_of_rows(begin, end, coarse, tree, classes, starts, stops, least):
+    # starts, stops (attributes,); least (distinct rows, attributes): filled
+    """least[r, d] = least coarse cost that a class of row r pays for another level of attribute d."""
+    for row in range(begin, end):
+        for d in range(least.shape[1]):
             lowest = np.uint16(65535)
             for i in range(classes.first[row], classes.first[row + 1]):
                 for level in range(starts[d], stops[d]):
                     if level != tree.distinct[row, d]:
                         lowest = min(lowest, coarse[i // LANES, level, i % LANES])
             least[row, d] = lowest
-    for d in prange(attributes):
-        for row in range(distinct - 2, -1, -1):
-            if tree.change[row + 1] > d:
+
+
+@parallel_kernel(lambda least: least.shape[1])
+def least_of_nodes(begin, end, change, least):  # change (distinct rows,), least: of `least_of_rows`
+    """least[r, d] = least of least[s, d] over the rows s from r to the end of the node of depth d."""
+    for d in range(begin, end):
+        for row in range(len(least) - 2, -1, -1):
+            if change[row + 1] > d:
                 least[row, d] = min(least[row, d], least[row + 1, d])
 
 
@@ -284,9 +286,22 @@ def search_blocks(
             end_block(classes, costs, first + g, indptr, lists, neighbours, costs_found)
 
 
-@parallel_kernel
+@parallel_kernel(lambda begin, end, group: (end - begin + group - 1) // group)
 def nearest(
-    tree, classes, costs, least, b, indptr, listed, begin, end, group, neighbours, costs_found
+    first,
+    last,
+    tree,
+    classes,
+    costs,
+    least,
+    b,
+    indptr,
+    listed,
+    begin,
+    end,
+    group,
+    neighbours,
+    costs_found,
 ):
     # tree: Tree, classes: Classes, costs: Costs of the classes, least: of `least_steps`; b (n,), indptr (n + 1,) by vertex;
     # listed, neighbours, costs_found (sum b,)
@@ -295,8 +310,8 @@ def nearest(
     `listed` holds b vertices that were near under other costs, or nothing. A node bounds E from below: what i pays for
     meeting its levels, and the least that anyone below it pays for meeting i's. Groups of blocks share what they read.
     """
-    for first in prange((end - begin + group - 1) // group):
-        start = begin + first * group
+    for number in range(first, last):
+        start = begin + number * group
         search_blocks(
             tree, classes, costs, least, start, min(end, start + group), b, indptr, listed, neighbours, costs_found
         )  # fmt: skip

@@ -8,7 +8,14 @@ from numba import get_num_threads
 from numpy.typing import NDArray
 
 from anon_core.seating.filling_kernels import fill, turn_around
-from anon_core.seating.levelling_kernels import SHARE, add_kept, level, set_limits, settle
+from anon_core.seating.levelling_kernels import (
+    SHARE,
+    add_kept,
+    level_left,
+    level_right,
+    set_limits,
+    settle,
+)
 from anon_core.seating.seats_kernels import list_fitting_rows
 from anon_core.tables.encoding import distinct_columns
 from anon_core.tables.levels_kernels import map_allowed
@@ -213,7 +220,8 @@ def _levelled(
     )
     got = np.empty((get_num_threads(), len(b), 2), dtype=np.int64)
     for _ in range(SWEEPS):
-        missed = level(*seats.lists, seats.row_size, seats.k, rate, most, a, b, got)
+        level_left(*seats.lists, seats.row_size, seats.k, rate, most, a, b, got)
+        missed = level_right(seats.row_size, b, got)
         if missed * CLOSE <= SHARE * len(seats.record_class):
             break
     return a, b

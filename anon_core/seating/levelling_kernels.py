@@ -5,7 +5,6 @@ rows[indptr[c] : indptr[c + 1]], the first owns[c] of them its own. A pair's sha
 """
 
 import numpy as np
-from numba import prange
 
 from anon_core.jit.kernel import kernel, parallel_kernel
 
@@ -14,18 +13,19 @@ FARTHEST = 64 * SHARE
 STEP = SHARE // 8  # where no share can be moved
 
 
-@parallel_kernel
-def level(indptr, rows, owns, row_size, k, rate, most, a, b, got):
-    # rate (C,): SHARE * size / k; most (2,): greatest share of own pairs and others; a, b: changed; got (threads, R, 2): room
-    """One step towards the least sum of squares: a pair's share is a[c] + b[r], at least 0, at most `most`.
+@parallel_kernel(lambda got: len(got))
+def level_left(first, last, indptr, rows, owns, row_size, k, rate, most, a, b, got):
+    # rate (C,): SHARE * size / k; most (2,): greatest share of own pairs and others; a: changed; got (parts, R, 2): filled
+    """Two Newton steps of a towards the least sum of squares.
 
-    a moves until what c's members get is 1 each, b until a row's records are; one Newton step of each (two of a). Returns by
-    how much the rows miss it, in all.
+    A pair's share is a[c] + b[r], at least 0 and at most `most`. The steps move a[c] until each
+    member of c has a chance of 1 in all. got[t, r] = what the records of part t give to row r, and
+    by how much that grows with b[r].
     """
-    threads, classes = got.shape[0], len(k)
-    for t in prange(threads):
+    parts, classes = got.shape[0], len(k)
+    for t in range(first, last):
         got[t] = 0
-        for c in range(t * classes // threads, (t + 1) * classes // threads):
+        for c in range(t * classes // parts, (t + 1) * classes // parts):
             begin, end = indptr[c], indptr[c + 1]
             middle = begin + owns[c]
             for _ in range(2):
@@ -44,10 +44,17 @@ def level(indptr, rows, owns, row_size, k, rate, most, a, b, got):
                 share = max(np.int64(0), min(wished, most[0] if e < middle else most[1]))
                 got[t, r, 0] += rate[c] * share
                 got[t, r, 1] += rate[c] if share == wished else 0
+
+
+@kernel
+def level_right(
+    row_size, b, got
+):  # row_size (R,), b (R,): changed, got (parts, R, 2): of `level_left`
+    """One Newton step of b towards 1 in every row; returns by how much the rows missed it, in all."""
     missed = np.int64(0)
     for r in range(len(b)):
         total, slope = np.int64(0), np.int64(0)
-        for t in range(threads):
+        for t in range(len(got)):
             total += got[t, r, 0]
             slope += got[t, r, 1]
         miss = np.int64(SHARE * SHARE) - total

@@ -1,14 +1,15 @@
 """Which rows each record fits."""
 
 import numpy as np
-from numba import prange
 
 from anon_core.jit.kernel import parallel_kernel
 from anon_core.jit.lanes import lowest_lane
 
 
-@parallel_kernel
-def list_fitting_rows(codes, level_offsets, allowed, start, own_start, own, indptr, rows, found):
+@parallel_kernel(lambda codes: codes.shape[1])
+def list_fitting_rows(
+    begin, end, codes, level_offsets, allowed, start, own_start, own, indptr, rows, found
+):
     # codes (attributes, m), allowed (levels, words of rows), start (m,) words, indptr (m + 1,): room; found (m,): filled
     """rows[indptr[p] : indptr[p] + found[p]] = rows that p fits: own[own_start[p] : own_start[p + 1]] (ascending), then others.
 
@@ -17,7 +18,7 @@ def list_fitting_rows(codes, level_offsets, allowed, start, own_start, own, indp
     """
     attributes, words, one = codes.shape[0], allowed.shape[1], np.uint64(1)
     fill = len(rows) > 0
-    for p in prange(codes.shape[1]):
+    for p in range(begin, end):
         first, last = own_start[p], own_start[p + 1]
         room, total, step, known = indptr[p + 1] - indptr[p], last - first, 0, first
         for i in range(total if fill else 0):

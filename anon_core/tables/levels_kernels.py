@@ -1,7 +1,6 @@
 """Which levels a row with hidden features may have."""
 
 import numpy as np
-from numba import prange
 
 from anon_core.jit.kernel import kernel, parallel_kernel
 
@@ -14,11 +13,11 @@ def is_hidden(hidden, i, bit):
     return (hidden[i, bit >> 6] >> np.uint64(bit & 63)) & ONE != 0
 
 
-@parallel_kernel
-def map_allowed(codes, hidden, level_offsets, bit_offsets, ordinal, allowed):
+@parallel_kernel(lambda codes: codes.shape[0])
+def map_allowed(begin, end, codes, hidden, level_offsets, bit_offsets, ordinal, allowed):
     # codes (attributes, n), hidden (n, words), allowed (levels, words of rows) zeroed
     """Bit i of allowed[level] says whether row i, given its hidden features, may have that level."""
-    for a in prange(codes.shape[0]):
+    for a in range(begin, end):
         level, bit = level_offsets[a], bit_offsets[a]
         levels = level_offsets[a + 1] - level
         for i in range(codes.shape[1]):

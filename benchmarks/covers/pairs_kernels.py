@@ -1,7 +1,5 @@
 """Costs of all pairs."""
 
-from numba import prange
-
 from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.jit.lanes import LANES, pick_levels
 
@@ -20,10 +18,12 @@ def pair_cost(rows, costs, i, j):  # rows (n, attributes), costs: `Costs` of the
     return cost
 
 
-@parallel_kernel
-def cost_matrix(rows, costs, place, matrix):  # place (n,), matrix (n, n) zeroed, by vertex
+@parallel_kernel(lambda place: len(place))
+def cost_matrix(
+    begin, end, rows, costs, place, matrix
+):  # place (n,), matrix (n, n) zeroed, by vertex
     """matrix[i, j] = E_ij, zero on the diagonal."""
-    for i in prange(len(place)):
+    for i in range(begin, end):
         for j in range(len(place)):
             if i != j:
                 matrix[i, j] = pair_cost(rows, costs, place[i], place[j])

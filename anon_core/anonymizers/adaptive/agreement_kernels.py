@@ -4,7 +4,6 @@ Packed rows `bits` and `hidden` are (n, words), feature l at bit l % 64 of word 
 """
 
 import numpy as np
-from numba import prange
 
 from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.jit.lanes import CHUNK, apart, lowest_lane, meet_maps
@@ -29,9 +28,22 @@ def keep_exact(v, hidden, distinct, row, own_bits, having, first, joined, exact,
     meet_maps(fitting, joined, having, first, having.shape[1], exact, 0, count)
 
 
-@parallel_kernel
+@parallel_kernel(lambda distinct: len(distinct))
 def list_agreeing(
-    bits, hidden, distinct, first, layout, own_bits, having, allowed, twins, indptr, listed, size
+    begin,
+    end,
+    bits,
+    hidden,
+    distinct,
+    first,
+    layout,
+    own_bits,
+    having,
+    allowed,
+    twins,
+    indptr,
+    listed,
+    size,
 ):
     # distinct (rows, attributes) indexes the maps; row r is that of layout[first[r] : first[r + 1]]; indptr (n + 1,): room
     # own_bits (levels, 2): see `Codebook`; having, allowed (levels, words of vertices, whole chunks)
@@ -42,7 +54,7 @@ def list_agreeing(
     attributes, width = distinct.shape[1], allowed.shape[1]
     half = attributes // 2  # the first half tells little: its levels are the frequent ones
     anyone = np.full(CHUNK, ~np.uint64(0))
-    for row in prange(len(distinct)):
+    for row in range(begin, end):
         levels, joined, fitting = (
             row * attributes,
             np.empty(CHUNK, dtype=np.uint64),

@@ -1,7 +1,6 @@
 """Counts of every other vertex made those of all."""
 
 import numpy as np
-from numba import prange
 
 from anon_core.jit.kernel import parallel_kernel
 
@@ -11,7 +10,6 @@ WIDTH = 1  # bits: those and twice the own pair are four, and crowds of the whol
 BLOCK = 512
 
 
-@parallel_kernel
 def inherit_counts(held, held_at, demands, chosen, at, rows, most, counts):
     # vertices of the whole as they are ranked: at (n,), rows (n, words); counts (f, n): filled
     # of each two of them the chosen one: held_at, demands (m,), chosen (m, words); held (f, m)
@@ -20,13 +18,26 @@ def inherit_counts(held, held_at, demands, chosen, at, rows, most, counts):
     The own pair counts twice, and once more for each that is missing at the ends. A crowd is as large as demanded, or as the
     greatest of its counts; at most `most`.
     """
-    m = len(held_at)
     crowd = np.minimum(demands, most)
-    for block in prange((m + BLOCK - 1) // BLOCK):
+    widen_crowds(held, held_at, most, crowd)
+    fill_inherited(held, held_at, chosen, at, rows, crowd, counts)
+
+
+@parallel_kernel(lambda held_at: (len(held_at) + BLOCK - 1) // BLOCK)
+def widen_crowds(first, last, held, held_at, most, crowd):  # crowd (m,): changed
+    """A crowd is at least as large as the greatest of its counts, at most `most`."""
+    m = len(held_at)
+    for block in range(first, last):
         for bit in range(len(held)):
             for i in range(BLOCK * block, min(BLOCK * block + BLOCK, m)):
                 crowd[i] = max(crowd[i], min(np.int32(held[bit, held_at[i]]), most))
-    for bit in prange(len(held)):
+
+
+@parallel_kernel(lambda held: len(held))
+def fill_inherited(begin, end, held, held_at, chosen, at, rows, crowd, counts):
+    """Fill the counts of each feature from crowds of known sizes, see `inherit_counts`."""
+    m = len(held_at)
+    for bit in range(begin, end):
         word, shift = bit >> 6, np.uint64(bit & 63)
         having = np.empty(m, dtype=np.int32)  # of each crowd, those who have the feature
         for i in range(m):

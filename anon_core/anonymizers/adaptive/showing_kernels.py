@@ -4,7 +4,7 @@ A partner of a vertex differs from it only in features hidden at both. Packed ro
 """
 
 import numpy as np
-from numba import prange
+from numba.extending import register_jitable
 
 from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.jit.lanes import LANES, apart, keep_agreeing, lowest_lane, tally
@@ -111,8 +111,19 @@ def offers(
     return found, dearer
 
 
-@parallel_kernel
+@register_jitable
+def turns(records):
+    """The least power of two whose blocks of LANES hold all records."""
+    blocks = 1
+    while blocks * LANES < records:
+        blocks *= 2
+    return blocks
+
+
+@parallel_kernel(lambda size: turns(len(size)))
 def price_features(
+    begin,
+    end,
     bits,
     hidden,
     settled,
@@ -136,13 +147,10 @@ def price_features(
 
     cheapest[i] = what the next dearer feature of i cost when last looked at: where `limit` does not pay it, i is left alone.
     """
-    most, turns = offered.shape[1], 1
-    while turns * LANES < len(size):
-        turns *= 2
-    for turn in prange(
-        turns
-    ):  # first vertices have the longest lists: dealt out, so that no thread gets all of them
-        block = turn * SCATTER & (turns - 1)
+    most, blocks = offered.shape[1], turns(len(size))
+    # The first vertices have the longest lists: they are dealt out to all threads.
+    for turn in range(begin, end):
+        block = turn * SCATTER & (blocks - 1)
         count, needed = (
             np.empty(LANES * bits.shape[1], dtype=np.int32),
             np.empty(bits.shape[1], dtype=np.uint64),
@@ -261,12 +269,12 @@ def show_offered(bits, hidden, settled, start, partner, size, spare, offered, ma
             hidden[i, bit >> 6] &= ~flag
 
 
-@parallel_kernel
+@parallel_kernel(lambda layout: (len(layout) + LANES - 1) // LANES)
 def count_partners(
-    bits, hidden, layout, start, partner, size, most, counts
+    first, last, bits, hidden, layout, start, partner, size, most, counts
 ):  # layout (m,), counts (f, m): filled
     """counts[l, p] = number of partners of layout[p] that still agree and differ from it in feature l, at most `most`."""
-    for block in prange((len(layout) + LANES - 1) // LANES):
+    for block in range(first, last):
         count, needed = (
             np.empty(LANES * bits.shape[1], dtype=np.int32),
             np.empty(bits.shape[1], dtype=np.uint64),

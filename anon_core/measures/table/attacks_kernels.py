@@ -5,7 +5,7 @@ are `row` and `record` of Components.
 """
 
 import numpy as np
-from numba import prange, types
+from numba import types
 from numba.extending import intrinsic
 
 from anon_core.jit.kernel import kernel, parallel_kernel
@@ -25,11 +25,11 @@ def count_ones(_typing, _word):
     return types.int64(types.uint64), generate
 
 
-@parallel_kernel
-def find_tightest(level, bitmap, rows_in, rank, least, alike):
+@parallel_kernel(lambda level: level.shape[1])
+def find_tightest(begin, end, level, bitmap, rows_in, rank, least, alike):
     # rank, rows_in by row class; least, alike by record class: filled
     """Find, for each record class, the least rank of its rows, and how many rows have it."""
-    for record in prange(level.shape[1]):
+    for record in range(begin, end):
         words = np.empty(bitmap.shape[1], dtype=np.uint64)
         rows_of(record, level, bitmap, words)
         best, rows = np.int64(-1), np.int64(0)
@@ -45,12 +45,12 @@ def find_tightest(level, bitmap, rows_in, rank, least, alike):
         least[record], alike[record] = best, rows
 
 
-@parallel_kernel
-def count_partly(level, bitmap, start, known, counts):
+@parallel_kernel(lambda level: level.shape[1])
+def count_partly(begin, end, level, bitmap, start, known, counts):
     # bitmap over single rows; counts (subsets, record classes)
     # known[start[s] : start[s + 1]]: the attributes of subset s
     """Count the rows that each record class fits in the attributes of each subset."""
-    for record in prange(level.shape[1]):
+    for record in range(begin, end):
         room = np.empty(WORDS, dtype=np.uint64)
         for first in range(0, bitmap.shape[1], WORDS):
             words = room[: min(WORDS, bitmap.shape[1] - first)]
@@ -66,10 +66,10 @@ def count_partly(level, bitmap, start, known, counts):
                 counts[s, record] += ones
 
 
-@parallel_kernel
-def count_matchable(level, bitmap, component, record_component, found):
+@parallel_kernel(lambda level: level.shape[1])
+def count_matchable(begin, end, level, bitmap, component, record_component, found):
     """Count, for each record class, the row classes that it fits in its own component."""
-    for record in prange(level.shape[1]):
+    for record in range(begin, end):
         words = np.empty(bitmap.shape[1], dtype=np.uint64)
         rows_of(record, level, bitmap, words)
         same = 0
@@ -81,13 +81,15 @@ def count_matchable(level, bitmap, component, record_component, found):
         found[record] = same
 
 
-@parallel_kernel
-def list_matchable(first, last, level, bitmap, component, record_component, start, listed):
+@parallel_kernel(lambda first, last: last - first)
+def list_matchable(
+    begin, end, first, last, level, bitmap, component, record_component, start, listed
+):
     """List the row classes that each record class c of [first, last) fits in its own component.
 
     They start at listed[start[c] - start[first]].
     """
-    for record in prange(first, last):
+    for record in range(first + begin, min(last, first + end)):
         words = np.empty(bitmap.shape[1], dtype=np.uint64)
         rows_of(record, level, bitmap, words)
         slot = start[record] - start[first]
@@ -101,10 +103,10 @@ def list_matchable(first, last, level, bitmap, component, record_component, star
                     slot += 1
 
 
-@parallel_kernel
-def balance_records(first, last, start, listed, rows_in, row_weight, record_weight):
+@parallel_kernel(lambda first, last: last - first)
+def balance_records(begin, end, first, last, start, listed, rows_in, row_weight, record_weight):
     """Weigh record classes [first, last) so that each of their records expects one row."""
-    for record in prange(first, last):
+    for record in range(first + begin, min(last, first + end)):
         expected = 0.0
         for slot in range(start[record] - start[first], start[record + 1] - start[first]):
             expected += rows_in[listed[slot]] * row_weight[listed[slot]]
@@ -121,10 +123,10 @@ def expect_records(first, last, start, listed, records_in, record_weight, expect
             expected[listed[slot]] += share
 
 
-@parallel_kernel
-def find_likeliest(first, last, start, listed, rows_in, row_weight, greatest, alike):
+@parallel_kernel(lambda first, last: last - first)
+def find_likeliest(begin, end, first, last, start, listed, rows_in, row_weight, greatest, alike):
     """Find, for record classes [first, last), the greatest weight of a row, and its rows."""
-    for record in prange(first, last):
+    for record in range(first + begin, min(last, first + end)):
         best, rows = 0.0, np.int64(0)
         for slot in range(start[record] - start[first], start[record + 1] - start[first]):
             best = max(best, row_weight[listed[slot]])

@@ -1,7 +1,6 @@
 """Which record fits which row, and which pairs lie in a perfect matching. Auditors only."""
 
 import numpy as np
-from numba import prange
 
 from anon_core.jit.kernel import kernel, parallel_kernel
 
@@ -33,11 +32,13 @@ def rows_of(record, level, bitmap, words):
             words[w] &= source[w]
 
 
-@parallel_kernel
-def count_rows(level, bitmap, rows_in, component, record_component, compatible, matchable):
+@parallel_kernel(lambda level: level.shape[1])
+def count_rows(
+    begin, end, level, bitmap, rows_in, component, record_component, compatible, matchable
+):
     # level (attributes, records) indexes bitmap (levels, words); rows_in, component by row class
     """Count, for each record class, the rows it fits, and those of them in its own component."""
-    for record in prange(level.shape[1]):
+    for record in range(begin, end):
         words = np.empty(bitmap.shape[1], dtype=np.uint64)
         rows_of(record, level, bitmap, words)
         fits, same = 0, 0
@@ -53,12 +54,12 @@ def count_rows(level, bitmap, rows_in, component, record_component, compatible, 
         matchable[record] = same
 
 
-@parallel_kernel
-def count_records(level, bitmap, records_in, found):
+@parallel_kernel(lambda found: len(found))
+def count_records(begin, end, level, bitmap, records_in, found):
     # found (parts, row classes): zeros, filled; one thread writes one part
     """Count, for each row class, the records that fit it, as a sum over the parts."""
     parts = found.shape[0]
-    for part in prange(parts):
+    for part in range(begin, end):
         words = np.empty(bitmap.shape[1], dtype=np.uint64)
         for record in range(part, level.shape[1], parts):
             rows_of(record, level, bitmap, words)

@@ -1,15 +1,26 @@
 """What the rows that a record fits tell about one sensitive attribute. Auditors only."""
 
 import numpy as np
-from numba import prange
 
 from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.measures.table.crowds_kernels import lowest_bit, rows_of
 
 
-@parallel_kernel
+@parallel_kernel(lambda odds: len(odds))
 def weigh_crowds(
-    level, bitmap, start, value, number, below, ordered, distinct, effective, distance, odds
+    begin,
+    end,
+    level,
+    bitmap,
+    start,
+    value,
+    number,
+    below,
+    ordered,
+    distinct,
+    effective,
+    distance,
+    odds,
 ):
     # level, bitmap: `level_index`, `bitmap` of Classes
     # start (row classes + 1,) into value, number: how often a class of rows holds each value
@@ -20,7 +31,7 @@ def weigh_crowds(
     counts of all from the l-th commonest value on.
     """
     parts = odds.shape[0]
-    for part in prange(parts):
+    for part in range(begin, end):
         words = np.empty(bitmap.shape[1], dtype=np.uint64)
         count = np.zeros(len(below) - 1, dtype=np.int64)
         seen = np.empty(len(below) - 1, dtype=np.int64)

@@ -1,14 +1,13 @@
 """Rows left of a person's crowd when releases that show the person are compared. Auditors only."""
 
 import numpy as np
-from numba import prange
 
 from anon_core.jit.kernel import parallel_kernel
 from anon_core.measures.table.crowds_kernels import lowest_bit, rows_of
 
 
-@parallel_kernel
-def list_crowds(level, bitmap, start, value, number, record, begin, listed, count):
+@parallel_kernel(lambda record: len(record))
+def list_crowds(first, last, level, bitmap, start, value, number, record, begin, listed, count):
     # level, bitmap: `level_index`, `bitmap` of Classes
     # start (row classes + 1,) into value, number: how often a class of rows carries each value
     # record (persons,): class, -1 if the person is not in the release
@@ -17,7 +16,7 @@ def list_crowds(level, bitmap, start, value, number, record, begin, listed, coun
 
     A value may be listed twice.
     """
-    for person in prange(len(record)):
+    for person in range(first, last):
         if record[person] < 0:
             continue
         words = np.empty(bitmap.shape[1], dtype=np.uint64)
@@ -34,8 +33,8 @@ def list_crowds(level, bitmap, start, value, number, record, begin, listed, coun
                     at += 1
 
 
-@parallel_kernel
-def keep_agreeing(begin, present, listed, count, link, links, parts, crowd):
+@parallel_kernel(lambda parts: parts)
+def keep_agreeing(first, last, begin, present, listed, count, link, links, parts, crowd):
     # begin (releases, persons + 1) into listed, count; present, crowd (releases, persons)
     # link (releases, values): what a value shows in the columns that its own release and another
     # one carry, below `links`
@@ -45,7 +44,7 @@ def keep_agreeing(begin, present, listed, count, link, links, parts, crowd):
     agree. `count` is set to 0 for excluded rows.
     """
     releases, persons = present.shape
-    for part in prange(parts):
+    for part in range(first, last):
         seen = np.zeros(links, dtype=np.int64)
         stamp = np.int64(0)
         for person in range(part, persons, parts):
