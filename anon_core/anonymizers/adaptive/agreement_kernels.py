@@ -6,10 +6,19 @@ Packed rows `bits` and `hidden` are (n, words), feature l at bit l % 64 of word 
 import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
-from anon_core.jit.lanes import CHUNK, apart, lowest_lane, meet_maps
+from anon_core.jit.lanes import CHUNK, lowest_lane, meet_maps
 from anon_core.tables.levels_kernels import is_hidden
 
 ONE = np.uint64(1)
+
+
+@kernel
+def apart(bits, hidden, u, v):
+    """What rows u and v differ in that either of them shows: zero where they agree, uint64."""
+    one, two, differs = np.uintp(u), np.uintp(v), np.uint64(0)
+    for w in range(bits.shape[1]):
+        differs |= (bits[one, w] ^ bits[two, w]) & ~(hidden[one, w] & hidden[two, w])
+    return differs
 
 
 @kernel

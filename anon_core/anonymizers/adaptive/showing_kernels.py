@@ -6,8 +6,9 @@ A partner of a vertex differs from it only in features hidden at both. Packed ro
 import numpy as np
 from numba.extending import register_jitable
 
+from anon_core.anonymizers.adaptive.agreement_kernels import apart
 from anon_core.jit.kernel import kernel, parallel_kernel
-from anon_core.jit.lanes import LANES, apart, keep_agreeing, lowest_lane, tally
+from anon_core.jit.lanes import LANES, keep_agreeing, lowest_lane, tally
 
 ONE = np.uint64(1)
 HELD = 1024  # partners looked at together
