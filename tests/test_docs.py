@@ -1,0 +1,141 @@
+"""The docs: short lines, links that lead somewhere, every command, key and exit code."""
+
+import argparse
+import re
+from dataclasses import fields
+from pathlib import Path
+from typing import get_args
+
+import pytest
+from pydantic import BaseModel
+
+from anon_core.anonymizers import ANONYMIZERS
+from flows import cli
+from flows.arguments import parser
+from flows.outcome import CODES
+from flows.plan.compute import ComputeSection
+from flows.plan.publishing import PublishSection
+from kinds import KINDS, kind_called
+
+ROOT = Path(__file__).parent.parent
+LONGEST = 100
+PAGES = sorted(
+    [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("deploy/**/*.md")],
+    key=lambda path: path.relative_to(ROOT).as_posix(),
+)
+TEXTS = [
+    *PAGES,
+    *(
+        path
+        for folder in ("deploy", "examples", "docs/pictures")
+        for path in sorted((ROOT / folder).rglob("*"))
+        if path.suffix in (".toml", ".sbatch", ".svg")
+    ),
+]
+LINK = re.compile(r"\]\(([^)\s]+)\)|^\[[^\]]+\]:\s+(\S+)$", re.MULTILINE)
+CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+
+
+def named(paths):
+    return pytest.mark.parametrize("path", paths, ids=lambda path: str(path.relative_to(ROOT)))
+
+
+def anchors(page):
+    """What a heading of a page is called in a link, as GitHub names it."""
+    prose = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.+)$", prose, re.MULTILINE)
+    plain = [re.sub(r"[^\w\- ]", "", heading.lower()) for heading in headings]
+    return {heading.replace(" ", "-") for heading in plain}
+
+
+def keys(section):
+    """The keys of a section of the plan, those of its tables included."""
+    found = set()
+    for name, field in section.model_fields.items():
+        found.add(name)
+        found |= {key for table in tables(field.annotation) for key in keys(table)}
+    return found
+
+
+def tables(annotation):
+    """The sections that a key holds: one, a list or a table of them."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return [annotation]
+    return [table for part in get_args(annotation) for table in tables(part)]
+
+
+def coded(page):
+    """All that stands in code on a page: its fenced blocks and its inline code."""
+    return "\n".join(CODE.findall((ROOT / page).read_text(encoding="utf-8")))
+
+
+def commands():
+    """Each command's parser by name."""
+    (choices,) = (
+        action
+        for action in parser(cli.COMMANDS)._actions
+        if isinstance(action, argparse._SubParsersAction)
+    )
+    return choices.choices
+
+
+@named(TEXTS)
+def test_no_line_is_long(path):
+    lines = path.read_text(encoding="utf-8").splitlines()
+    long = [number for number, line in enumerate(lines, 1) if len(line) > LONGEST]
+    assert not long
+
+
+@named(PAGES)
+def test_links_lead_somewhere(path):
+    prose = CODE.sub("", path.read_text(encoding="utf-8"))
+    for target in (first or second for first, second in LINK.findall(prose)):
+        if target.startswith(("http://", "https://")):
+            continue
+        place, _, anchor = target.partition("#")
+        page = (path.parent / place).resolve() if place else path
+        assert page.is_file(), target
+        assert page.is_relative_to(ROOT), target
+        assert not anchor or anchor in anchors(page), target
+
+
+def test_every_page_is_linked_from_another():
+    linked = set()
+    for path in PAGES:
+        for first, second in LINK.findall(path.read_text(encoding="utf-8")):
+            place = (first or second).partition("#")[0]
+            if place and (page := (path.parent / place).resolve()) != path:
+                linked.add(page)
+    assert [path for path in PAGES if path not in linked] == [ROOT / "README.md"]
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_every_key_of_the_plan_stands_on_its_page(kind):
+    page = coded("docs/plan.md")
+    expected = keys(ComputeSection) | keys(PublishSection)
+    for annotation, _ in kind_called(kind).sections.values():
+        for table in tables(annotation):
+            expected |= keys(table)
+    for maker in ANONYMIZERS.values():
+        expected |= {field.name for field in fields(maker)}
+    assert [key for key in sorted(expected) if not re.search(rf"\b{key}\b", page)] == []
+
+
+@pytest.mark.parametrize("name", sorted(ANONYMIZERS))
+def test_every_anonymizer_stands_on_the_plans_page(name):
+    assert f'name = "{name}"' in coded("docs/plan.md")
+
+
+@pytest.mark.parametrize("name", sorted(cli.COMMANDS))
+def test_every_command_and_option_stands_on_its_page(name):
+    page = coded("docs/commands.md")
+    assert f"crowdcover {name} " in page or f"crowdcover {name}`" in page
+    options = {option for action in commands()[name]._actions for option in action.option_strings}
+    missing = {option for option in options if option.startswith("--") and option not in page}
+    assert missing <= {"--help"}
+
+
+def test_every_exit_code_stands_on_its_page():
+    page = (ROOT / "docs/commands.md").read_text(encoding="utf-8")
+    stated = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
+    assert {code for _, code in CODES} | {0, 1, 130} <= stated
