@@ -1,0 +1,96 @@
+"""A new kind is one folder, a new anonymizer one file: registered, each goes the whole course.
+
+Plan, release, audit and show are called as a user's command calls them. Nothing else is changed.
+"""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from anon_core.anonymizers import ANONYMIZERS
+from flows.cli import main
+from flows.release import release
+from kinds import KINDS
+from tests.contract.bag.pool import Pool
+from tests.contract.stripes import Stripes
+from tests.flows.orders import Order
+
+VALUES = ["a"] * 9 + ["b"] * 6 + ["c"] * 2 + ["d"]
+
+
+@pytest.fixture
+def bag(tmp_path, monkeypatch):
+    """The toy kind, registered, and a plan for it."""
+    monkeypatch.setitem(KINDS, "bag", "tests.contract.bag")
+    monkeypatch.setitem(ANONYMIZERS, "pool", Pool)
+    pl.DataFrame({"value": VALUES}).write_csv(tmp_path / "bag.csv")
+    plan = tmp_path / "bag.toml"
+    plan.write_text(
+        'name = "bag"\n[source]\nkind = "bag"\npath = "bag.csv"\n[privacy]\nk = 4\n'
+    )
+    return plan
+
+
+def told(capsys, *arguments):
+    """Exit code and output of a command."""
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    return ended.value.code, capsys.readouterr().out
+
+
+def test_a_kind_in_one_folder_goes_from_plan_to_show(bag, capsys):
+    folder = Path(release.fn(str(bag)))
+    assert pl.read_parquet(folder / "lines.parquet")["value"].value_counts()["count"].min() >= 4
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["source"] == {"kind": "bag", "rows": 18, "columns": 1}
+    assert manifest["privacy"]["promise"] == ["groups of k"]
+    assert "hides in a group of k" in (folder / "report.html").read_text()
+    assert Path(release.fn(str(bag))) == folder
+    code, text = told(capsys, "audit", folder, "--plan", bag)
+    assert (code, "all 5 guarantees hold" in text) == (0, True)
+    code, text = told(capsys, "show", folder)
+    assert code == 0
+    assert "Groups below k" in text
+    assert "hides in a group of k" in " ".join(text.split())
+
+
+def test_the_audit_of_a_kind_refuses_changed_rows(bag, capsys):
+    folder = Path(release.fn(str(bag)))
+    pl.DataFrame({"value": [*VALUES[:-1], "d"]}).write_parquet(folder / "lines.parquet")
+    code, text = told(capsys, "audit", folder, "--plan", bag)
+    assert code == 4
+    assert "groups of k" in text
+
+
+def test_a_kind_refuses_the_anonymizers_of_another(bag, capsys):
+    bag.write_text(bag.read_text() + '[anonymizer]\nname = "adaptive"\n')
+    code, _ = told(capsys, "release", bag)
+    assert code == 2
+
+
+def test_a_table_anonymizer_in_one_file_goes_from_plan_to_show(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(ANONYMIZERS, "stripes", Stripes)
+    order = Order(tmp_path, anonymizer={"name": "stripes", "width": 6})
+    folder = order.release()
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["anonymizer"] == {"name": "stripes", "width": 6}
+    assert "equivalence classes" in manifest["privacy"]["promise"]
+    page = (folder / "report.html").read_text()
+    assert "Identical rows." in page
+    assert "A checker that compares cells as text" not in page
+    code, text = told(capsys, "audit", folder, "--plan", order.plan)
+    assert code == 0
+    code, text = told(capsys, "show", folder)
+    assert code == 0
+    assert "identical rows" in " ".join(text.split())
+
+
+def test_a_setting_of_another_type_is_refused_by_key(tmp_path, monkeypatch, capsys):
+    monkeypatch.setitem(ANONYMIZERS, "stripes", Stripes)
+    order = Order(tmp_path, anonymizer={"name": "stripes", "width": "six"})
+    with pytest.raises(SystemExit) as ended:
+        main(["release", str(order.plan)])
+    assert ended.value.code == 2
+    assert "anonymizer.width must be a whole number" in capsys.readouterr().err
