@@ -150,7 +150,7 @@ def look(state, done, advanced=0, reason="", node=""):
 
 
 def test_a_job_is_told_on_change_only(stage):
-    progress = JobProgress(1000, 4, stage.bar)
+    progress = JobProgress(1000, stage.bar)
     progress.looked(JobState("12", "PENDING", "Resources", "", None))
     progress.looked(JobState("12", "PENDING", "Resources", "", None))
     for done, advanced in ((0, 0), (0, 500), (1, 0), (1, 250), (3, 0)):

@@ -1,0 +1,301 @@
+"""Every anonymizer through one set of tests: what its protocol and its promise say."""
+
+import dataclasses
+import importlib
+import json
+import os
+import subprocess
+import sys
+import typing
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from anon_core.anonymizers import ANONYMIZERS
+from anon_core.engines import farm, local
+from anon_core.engines.mpi.job import afford_rank, read_job, read_result
+from anon_core.errors import InfeasibleError, InputError, LimitError
+from anon_core.measures.table.cells import read_cells
+from anon_core.measures.table.classes import Classes, ReleasedCells
+from anon_core.measures.table.crowds import crowds, fits_own_row, identical_rows
+from anon_core.seating.matching import random_matching
+from anon_core.steps import Observer, State
+from anon_core.tables.encoding import write_cells
+from tasks.vault.checkpoint import CheckpointFile
+from tests.anon_core.engines.mpi.mpirun import MPIRUN, mpirun, ordered
+from tests.anon_core.engines.test_local import big_table, traced
+from tests.contract.toy import Runs
+from tests.strategies import tables
+
+OF_TABLES = {name: each for name, each in ANONYMIZERS.items() if each.kind == "table"}
+EVERY = {**OF_TABLES, "toy": Runs}
+SMALL = 400
+
+
+def variants(cls):
+    """The default settings, and each value that a choice among words or yes and no allows."""
+    hints = typing.get_type_hints(cls)
+    yield "default", cls()
+    for field in dataclasses.fields(cls):
+        choices = (False, True) if hints[field.name] is bool else typing.get_args(hints[field.name])
+        for choice in choices:
+            if isinstance(choice, (str, bool)) and choice != field.default:
+                yield f"{field.name}={choice}", cls(**{field.name: choice})
+
+
+CASES = [
+    pytest.param(maker, id=f"{name}-{change}")
+    for name, cls in EVERY.items()
+    for change, maker in variants(cls)
+]
+DEFAULTS = [pytest.param(cls(), id=name) for name, cls in EVERY.items()]
+
+
+class Seen(Observer):
+    """Remembers what it is told."""
+
+    def __init__(self):
+        self.expected, self.states, self.records = [], [], []
+
+    def expects(self, steps):
+        self.expected.append(steps)
+
+    def advanced(self, records):
+        self.records.append(records)
+
+    def stepped(self, state):
+        self.states.append(state)
+
+
+def content(made):
+    """All that was made, to the last bit."""
+    arrays = {name: array.tobytes() for name, array in made.arrays().items()}
+    return arrays, made.steps, made.kept
+
+
+@pytest.fixture(scope="module")
+def table():
+    """Records of many levels, in crowds of 5."""
+    return big_table(SMALL, 6, 5)
+
+
+ORDER = np.random.default_rng(4).permutation(SMALL)
+
+
+# ---------------------------------------------------------------- what it promises
+
+
+def released(made):
+    """The released cells, read by the auditor."""
+    cells, book = write_cells(made.table, made.hidden), made.table.codebook
+    return ReleasedCells.of([read_cells(a, cells[a.name].tolist()) for a in book.attributes])
+
+
+FINDINGS = {  # by name: whether a release keeps it
+    "compatible crowds": lambda t, rows, seat: not crowds(t.codes, t.k, rows, seat).below_k,
+    "matchable crowds": lambda t, rows, seat: (
+        not crowds(t.codes, t.k, rows, seat).matchable_below_k
+    ),
+    "truthful rows": lambda t, rows, seat: fits_own_row(t.codes, rows, seat).all(),
+    "equivalence classes": lambda t, rows, seat: (
+        identical_rows(Classes.of(t.codes, rows), seat) >= t.k
+    ).all(),
+}
+
+
+@pytest.mark.parametrize("maker", CASES)
+def test_its_releases_keep_its_promise(maker):
+    assert maker.promise.findings
+    draws = np.random.default_rng(7)
+
+    @settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+    @given(tables())
+    def keeps(table):
+        made = local.run(maker, table)
+        rows = released(made)
+        seat = random_matching(made, lambda n: draws.integers(0, 2**32, n, dtype=np.uint32))
+        assert sorted(seat) == list(range(table.records))
+        for finding in maker.promise.findings:
+            assert FINDINGS[finding](table, rows, seat), finding
+
+    keeps()
+
+
+def test_a_broken_promise_is_found():
+    table = big_table(SMALL, 6, 5)
+    made = table.made({"hidden": np.zeros_like(table.bits)}, (), 0)
+    rows, seat = released(made), np.arange(SMALL)
+    broken = {name for name, kept in FINDINGS.items() if not kept(table, rows, seat)}
+    assert broken == {"compatible crowds", "matchable crowds", "equivalence classes"}
+    assert not FINDINGS["truthful rows"](table, rows, seat[::-1])
+
+
+# ---------------------------------------------------------------- the same bytes
+
+THREADS = """
+from anon_core.engines import local
+from tests.contract.test_anonymizers import DEFAULTS, ORDER, SMALL, big_table, content
+table = big_table(SMALL, 6, 5)
+for case in DEFAULTS:
+    made = [local.run(case.values[0], table, order=ORDER, threads=each) for each in (1, 2, 4)]
+    print(case.id, len({repr(content(one)) for one in made}))
+"""
+
+
+def test_one_two_and_four_threads_make_the_same_bytes():
+    """In a process of its own: numba reads the number of threads when it starts."""
+    environment = {**os.environ, "NUMBA_NUM_THREADS": "4"}
+    command = [sys.executable, "-c", THREADS]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split("\n")[:-1] == [f"{case.id} 1" for case in DEFAULTS]
+
+
+@pytest.mark.parametrize("maker", CASES)
+def test_it_goes_on_from_every_checkpoint(maker, table, tmp_path):
+    seen, file = Seen(), CheckpointFile(tmp_path / "checkpoint", [])
+    whole = maker.anonymize(table, order=ORDER, observer=seen)
+    (most,) = seen.expected
+    assert [state.steps for state in seen.states] == [
+        whole.steps[: number + 1] for number in range(len(whole.steps))
+    ]
+    assert [step.number for step in whole.steps] == list(range(1, len(whole.steps) + 1))
+    assert most is None or len(whole.steps) <= most
+    assert 1 <= whole.kept <= len(whole.steps)
+    assert max(seen.records) == table.records
+    for state in seen.states:
+        file.save(state, [1.0] * len(state.steps))
+        resume, _ = file.load()
+        again = maker.anonymize(table, order=ORDER, resume=resume)
+        assert content(again) == content(whole)
+
+
+@pytest.mark.parametrize("maker", DEFAULTS)
+def test_a_checkpoint_without_its_arrays_is_refused(maker, table):
+    seen = Seen()
+    maker.anonymize(table, observer=seen)
+    with pytest.raises(InputError, match="checkpoint"):
+        maker.anonymize(table, resume=State({}, seen.states[0].steps))
+
+
+@pytest.mark.parametrize("maker", DEFAULTS)
+def test_data_and_result_survive_as_arrays(maker, table):
+    document, arrays = table.packed()
+    again = maker.data.unpacked(json.loads(json.dumps(document)), arrays)
+    assert content(maker.anonymize(again, order=ORDER)) == content(
+        maker.anonymize(table, order=ORDER)
+    )
+    made = maker.anonymize(table)
+    assert content(table.made(made.arrays(), made.steps, made.kept)) == content(made)
+
+
+@pytest.mark.parametrize("maker", DEFAULTS)
+def test_figures_are_finite_numbers_by_name(maker, table):
+    for step in maker.anonymize(table).steps:
+        assert step.figures
+        assert all(np.isfinite(value) for value in step.figures.values())
+        assert json.loads(json.dumps(dict(step.figures))) == dict(step.figures)
+
+
+# ---------------------------------------------------------------- refusals and limits
+
+
+@pytest.mark.parametrize("maker", DEFAULTS)
+def test_demands_beyond_the_table_are_refused_before_any_work(maker, table):
+    more = dataclasses.replace(table, k=np.full(SMALL, SMALL + 1, dtype=np.int32))
+    seen = Seen()
+    for work in (maker.admit, lambda data: local.run(maker, data, observer=seen)):
+        with pytest.raises(InfeasibleError, match=f"{SMALL} records demand more than {SMALL} rows"):
+            work(more)
+    assert not seen.states
+    maker.admit(table)
+
+
+@pytest.mark.parametrize("maker", CASES)
+def test_stated_memory_is_an_upper_bound(maker):
+    maker.anonymize(big_table(200, 3, 2))  # compiles
+    for levels, k in ((3, 30), (40, 3)):
+        data = big_table(3000, levels, k)
+        _, peak = traced(lambda data=data: maker.anonymize(data))
+        assert peak <= maker.memory(data) <= 12 * peak
+        with pytest.raises(LimitError, match=r"3000 records need .* MiB"):
+            local.run(maker, data, memory=peak // 2)
+
+
+# ---------------------------------------------------------------- settings
+
+
+@pytest.mark.parametrize("maker", CASES)
+def test_settings_survive_as_json(maker):
+    settings_of = json.loads(json.dumps(dataclasses.asdict(maker)))
+    assert type(maker)(**settings_of) == maker
+    assert hash(type(maker)(**settings_of)) == hash(maker)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(maker, dataclasses.fields(maker)[0].name, None)
+    with pytest.raises(TypeError):
+        type(maker)(None)
+
+
+@pytest.mark.parametrize("maker", [case for case in CASES if "toy" not in case.id])
+def test_every_word_of_a_choice_and_no_other_is_taken(maker):
+    for field in dataclasses.fields(maker):
+        if isinstance(field.default, str):
+            with pytest.raises(InputError, match=field.name):
+                type(maker)(**{field.name: "no such word"})
+
+
+# ---------------------------------------------------------------- engines
+
+
+@pytest.mark.parametrize("maker", CASES)
+def test_the_modules_of_its_engines_are_there(maker):
+    engines = dict(maker.engines)
+    assert engines.pop("local") == ""
+    assert set(engines) <= {"dask", "mpi"}
+    for module in map(importlib.import_module, engines.values()):
+        assert callable(module.memory)
+        assert callable(module.anonymize)
+
+
+@pytest.mark.parametrize("maker", CASES)
+def test_an_engine_that_it_does_not_state_is_refused(maker, table):
+    shape = {"ranks": 2, "threads": 1, "memory": None}
+    works = {
+        "dask": lambda: farm.run(maker, table),
+        "mpi": lambda: afford_rank(maker, table, **shape),
+    }
+    for engine in works.keys() - maker.engines.keys():
+        with pytest.raises(LimitError, match=f"does not run on engine '{engine}', only on 'local'"):
+            works[engine]()
+
+
+def spread_over(engine):
+    return [case for case in CASES if engine in case.values[0].engines]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("maker", spread_over("dask"))
+def test_dask_makes_the_bytes_of_one_process(maker, table):
+    made = farm.run(maker, table, order=ORDER, workers=2, threads=2)
+    assert content(made) == content(local.run(maker, table, order=ORDER))
+
+
+@pytest.mark.skipif(not MPIRUN.exists(), reason="mpirun is not installed beside this Python")
+@pytest.mark.parametrize("maker", [spread_over("mpi")[0]])
+def test_ranks_make_the_bytes_of_one_process(maker, table, tmp_path):
+    job = ordered(tmp_path / "job", maker, table, ORDER, ranks=2)
+    assert read_job(job).anonymizer == maker
+    done = mpirun(2, "-m", "anon_core.engines.mpi", job)
+    assert done.returncode == 0, done.stderr
+    assert content(read_result(job, table)[0]) == content(local.run(maker, table, order=ORDER))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not MPIRUN.exists(), reason="mpirun is not installed beside this Python")
+@pytest.mark.parametrize("maker", spread_over("mpi")[1:])
+def test_ranks_make_the_bytes_of_one_process_with_other_settings(maker, table, tmp_path):
+    job = ordered(tmp_path / "job", maker, table, ORDER, ranks=3)
+    done = mpirun(3, "-m", "anon_core.engines.mpi", job)
+    assert done.returncode == 0, done.stderr
+    assert content(read_result(job, table)[0]) == content(local.run(maker, table, order=ORDER))
