@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+from anon_core.promise import Promise
 from tasks.judging.floors import Floors
 from tasks.vault.layout import MANIFEST
 from tasks.vault.storage import holds_files, read_json
@@ -79,7 +80,7 @@ class Audit:
         return "broken: " + "; ".join(f"{each.guarantee} ({each.detail})" for each in self.broken)
 
 
-def audit_folder(folder: Path, audit: Audit, floors: Floors) -> Audit:
+def audit_folder(folder: Path, audit: Audit, floors: Floors, promise: Promise) -> Audit:
     """Add findings on the manifest's claims, the folder's files and the plan's [checks]."""
     try:
         manifest = read_json(folder / MANIFEST)
@@ -91,6 +92,8 @@ def audit_folder(folder: Path, audit: Audit, floors: Floors) -> Audit:
     if audit.measured is None:
         return audit
     sections = audit.measured.sections()
+    if "promise" in manifest.get("privacy", {}):  # older manifests do not state it
+        sections["privacy"]["promise"] = list(promise.findings)
     audit = audit.also(_numbers(manifest, sections))
     if not floors.stated:
         return audit

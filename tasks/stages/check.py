@@ -74,6 +74,7 @@ def check(
         released = checkpoint(*kind.released(audit, anonymized))
         kind.keep_measured(audit, folder)
         sections = audit.measured.sections()
+        sections["privacy"]["promise"] = list(promise.findings)
         return {
             "shape": [sections["privacy"]["records"]],
             "rows_sha256": anonymized.sha256,

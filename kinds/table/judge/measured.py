@@ -40,6 +40,8 @@ class Measured:
         By sensitive column.
     attacks : dict
         The manifest's section; empty unless `matched`.
+    classes_below_k : int or None
+        Records whose row is identical to fewer than k rows; None where nothing promises that.
     """
 
     levels: tuple[Levels, ...]
@@ -52,6 +54,7 @@ class Measured:
     classes: Classes
     sensitive: dict[str, Diversity]
     attacks: dict[str, Any]
+    classes_below_k: int | None = None
 
     def sections(self) -> dict[str, dict[str, Any]]:
         """Return all numbers by section of the manifest."""
@@ -64,7 +67,7 @@ class Measured:
 
     def privacy(self) -> dict[str, int]:
         """Return the manifest's privacy section."""
-        return {
+        privacy = {
             "records": len(self.crowds.demanded),
             "k_min": int(self.crowds.demanded.min()),
             "k_max": int(self.crowds.demanded.max()),
@@ -73,6 +76,9 @@ class Measured:
             "matchable_below_k": self.crowds.matchable_below_k,
             "untruthful_rows": int((~self.truthful).sum()),
         }
+        if self.classes_below_k is not None:
+            privacy["classes_below_k"] = self.classes_below_k
+        return privacy
 
     def kept(self) -> dict[str, Any]:
         """Return the manifest's utility section."""

@@ -1,6 +1,7 @@
 """The audit of released rows against the plan and its source."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -76,9 +77,12 @@ def audit_rows(
         [read_cells(levels, _texts(rows[levels.name])) for levels in records.levels]
     )
     measured = _measured(records, rows, released, seat, columns, paired=paired)
+    if IDENTICAL in promise.findings:
+        below = int((identical_rows(measured.classes, seat) < measured.crowds.demanded).sum())
+        measured = replace(measured, classes_below_k=below)
     findings += [
         *_of_cells(records, released, measured),
-        *_of_crowds(measured, seat, promise),
+        *_of_crowds(measured, promise),
     ]
     return Audit((*findings, *_not_judged(promise, findings)), measured, rows)
 
@@ -159,7 +163,7 @@ def _of_missing_values(records: Records, released: ReleasedCells) -> list[Findin
     return [Finding("missing values hidden", said + short == 0, detail)] if columns else []
 
 
-def _of_crowds(measured: Measured, seat: NDArray[np.int64], promise: Promise) -> list[Finding]:
+def _of_crowds(measured: Measured, promise: Promise) -> list[Finding]:
     """Findings on crowds; equivalence classes are counted for a promise that names them only."""
     counts, records = measured.crowds, len(measured.truthful)
     unmatched = "" if measured.matched else "; none is matchable without a true row for everyone"
@@ -178,8 +182,7 @@ def _of_crowds(measured: Measured, seat: NDArray[np.int64], promise: Promise) ->
             required=MATCHABLE in promise.findings,
         ),
     ]
-    if IDENTICAL in promise.findings:
-        below = int((identical_rows(measured.classes, seat) < counts.demanded).sum())
+    if (below := measured.classes_below_k) is not None:
         detail = f"the row of {below} of {records} records is identical to fewer than k rows"
         findings.append(Finding(IDENTICAL, below == 0, detail))
     return findings

@@ -59,7 +59,7 @@ class Counted:
         below = int((self.sizes < self.k).sum())
         privacy = {"records": self.lines, "k_min": self.k, "k_max": self.k}
         return {
-            "privacy": {**privacy, "groups_below_k": below, "promise": ["groups of k"]},
+            "privacy": {**privacy, "groups_below_k": below},
             "utility": {"shown": 1 - self.hidden / self.lines},
         }
 
