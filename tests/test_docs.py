@@ -16,6 +16,7 @@ from flows.outcome import CODES
 from flows.plan.compute import ComputeSection
 from flows.plan.publishing import PublishSection
 from kinds import KINDS, kind_called
+from kinds.table.words import FINDINGS
 
 ROOT = Path(__file__).parent.parent
 LONGEST = 100
@@ -124,6 +125,14 @@ def test_every_key_of_the_plan_stands_on_its_page(kind):
 @pytest.mark.parametrize("name", sorted(ANONYMIZERS))
 def test_every_anonymizer_stands_on_the_plans_page(name):
     assert f'name = "{name}"' in coded("docs/plan.md")
+
+
+@pytest.mark.parametrize("name", sorted(FINDINGS))
+def test_every_finding_of_an_audit_stands_among_the_guarantees(name):
+    rows = re.findall(
+        r"^\| (.+?) \|", (ROOT / "docs/guarantees.md").read_text("utf-8"), re.MULTILINE
+    )
+    assert name in {finding.strip() for row in rows for finding in row.split(",")}
 
 
 @pytest.mark.parametrize("name", sorted(cli.COMMANDS))
