@@ -120,7 +120,7 @@ class Ledger:
     def overlapping(
         self, run: Run | None, source_sha256: str, people: People | None
     ) -> list[Overlap]:
-        """Return other runs that released the same source or, if `people` is given, some of them."""
+        """Return other runs that released the same source or, if given, some of these people."""
         return [other for other in self.others(run, source_sha256, people) if other.shares]
 
     def others(self, run: Run | None, source_sha256: str, people: People | None) -> list[Overlap]:

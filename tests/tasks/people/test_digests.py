@@ -1,4 +1,4 @@
-"""Digests of people: what links two tables, what does not, and that nothing is learnt without the key."""
+"""Digests of people: what links two tables, what does not, and what is secret without the key."""
 
 from decimal import Decimal
 
@@ -55,7 +55,7 @@ def test_a_table_with_identifiers_is_linked_by_records_to_one_without():
 
 
 def test_a_column_in_which_values_repeat_needs_all_the_others():
-    """People of one name are not one person, and a changed telephone number makes nobody another."""
+    """One name may be of two people; a new telephone number does not make another person."""
     ours = people(AGES, name=["ann", "ann", "bob"], ssn=["a", "b", None], phone=["1", "2", "2"])
     theirs = people(AGES, name=["ann", "bob", "ann"], ssn=["x", None, "b"], phone=["1", "2", "7"])
     assert linked(ours, theirs) == [-1, 2, 1]

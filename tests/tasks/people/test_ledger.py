@@ -299,7 +299,7 @@ def test_a_ledger_that_is_held_by_somebody_else(ledger, monkeypatch):
         ):
             with pytest.raises(
                 LedgerError,
-                match=r"the vault's ledger.sqlite does not answer \(OperationalError\), and nothing",
+                match=r"ledger.sqlite does not answer \(OperationalError\), and nothing",
             ):
                 work()
     assert entries(ledger) == []
