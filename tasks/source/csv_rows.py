@@ -87,7 +87,7 @@ class _Unpacked(gzip.GzipFile):
     """A gzip stream that closes the file below it, too."""
 
     def close(self) -> None:
-        below = self.fileobj
+        below = cast("IO[bytes] | None", self.fileobj)
         super().close()
         if below is not None:
             below.close()
