@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from kinds.table.people import remade
-from tasks.people import ledger as module
+from tasks.people import asking as module
 from tasks.people.digests import PEOPLE_FILE, People, read_people, write_people
 from tasks.people.ledger import Ledger, LedgerError
 from tasks.vault.storage import FolderError, Release, Vault, file_sha256
