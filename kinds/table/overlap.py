@@ -72,7 +72,7 @@ def intersected(
         [np.arange(len(own.k)), *(_partners(ledger, own, other) for other in sides[1:])]
     )
     record = record[:, (record[1:] >= 0).any(axis=0)]
-    found = {
+    counts = {
         "overlapping": len(overlaps),
         "people": record.shape[1],
         "below_k": 0,
@@ -83,16 +83,19 @@ def intersected(
         there = record >= 0
         k = np.stack([side.k[at] for side, at in zip(sides, record, strict=True)])
         margin = np.where(there, left - k, np.iinfo(np.int64).max)
-        found |= {"below_k": int((margin < 0).any(axis=0).sum()), "least_margin": int(margin.min())}
-    return found
+        counts |= {
+            "below_k": int((margin < 0).any(axis=0).sum()),
+            "least_margin": int(margin.min()),
+        }
+    return counts
 
 
 def _require_one_role(sides: Sequence[Side]) -> None:
     """Refuse a quasi-identifier of one release that another release publishes unmasked."""
     known = {attribute for side in sides for attribute in side.quasi}
-    if told := sorted(known & {name for side in sides for name in side.carried}):
+    if both := sorted(known & {name for side in sides for name in side.carried}):
         raise SecondReleaseError(
-            f"{', '.join(map(repr, told))}: quasi-identifiers in one of the releases that show the "
+            f"{', '.join(map(repr, both))}: quasi-identifiers in one of the releases that show the "
             "same people, published unmasked in another, where anyone who knows them finds the "
             "row; give each column the same role, or drop it"
         )

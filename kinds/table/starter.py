@@ -17,8 +17,8 @@ from tasks.source.sources import Source
 from tasks.source.values import printable
 
 NAMES_A_PERSON = re.compile(
-    r"(^|[^a-z])(id|uuid|ssn|e-?mail|(tele)?phone|mobile|(first|last|full|maiden|user|sur)?name|address|street|iban|passport"
-    r"|licen[cs]e)s?($|[^a-z])",
+    r"(^|[^a-z])(id|uuid|ssn|e-?mail|(tele)?phone|mobile|(first|last|full|maiden|user|sur)?name"
+    r"|address|street|iban|passport|licen[cs]e)s?($|[^a-z])",
     re.IGNORECASE,
 )
 WORD_ENDS = re.compile(r"(?<=[a-z])(?=[A-Z])")  # patientId

@@ -6,28 +6,20 @@ releases.json says what became visible. From it the entries of a vault are corre
 is admitted or published, so that no release is forgotten after a crash or the loss of the ledger.
 """
 
-import os
-import sqlite3
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from anon_core.errors import AnonymityError
+from tasks.people.asking import Ask, transaction
 from tasks.people.digests import People, partners, read_people
 from tasks.source.values import FOREIGN_ERRORS
 from tasks.vault import secrecy
 from tasks.vault.storage import LEDGER, LEDGER_KEY, Run, Vault, write_private
 
 SCHEMA = "1"
-WAIT = 10  # seconds for the entry of another process
-# One transaction at a time in PostgreSQL; in SQLite "begin immediate" does the same. The number of
-# the lock is arbitrary but fixed.
-TURN = (
-    "set local lock_timeout = '10s'",
-    "select pg_advisory_xact_lock(7227330411)::text",
-)
 TABLES = (
     "create table if not exists about (name text primary key, value text not null)",
     "create table if not exists releases (run text, folder text, name text, version text, "
@@ -37,7 +29,6 @@ TABLES = (
     "primary key (run, kind))",
 )
 
-Ask = Callable[..., list[tuple[Any, ...]]]  # takes a statement with $1, $2, ... and their values
 Remade = Callable[[Run, bytes], People]
 
 
@@ -120,7 +111,7 @@ class Ledger:
     def overlapping(
         self, run: Run | None, source_sha256: str, people: People | None
     ) -> list[Overlap]:
-        """Return other runs that released the same source or, if `people` is given, some of them."""
+        """Return other runs that released the same source or, if given, some of these people."""
         return [other for other in self.others(run, source_sha256, people) if other.shares]
 
     def others(self, run: Run | None, source_sha256: str, people: People | None) -> list[Overlap]:
@@ -130,12 +121,12 @@ class Ledger:
         """
         with self._asked() as ask:
             released = _released(ask, "" if run is None else run.seal)
-        found = []
+        overlaps = []
         for other, rows in released.items():
             with self._asked() as ask:
                 theirs = _entered(ask, other) if people is not None else None
-            found.append(_overlap(other, rows, self._source(source_sha256), people, theirs))
-        return found
+            overlaps.append(_overlap(other, rows, self._source(source_sha256), people, theirs))
+        return overlaps
 
     def announce(
         self, run: Run, folder: str, version: str, people: People, seen: Collection[str]
@@ -150,11 +141,11 @@ class Ledger:
                 other: rows for other, rows in _released(ask, run.seal).items() if other not in seen
             }
             source = self._source(run.source_sha256)
-            found = [
+            overlaps = [
                 _overlap(other, rows, source, people, _entered(ask, other))
                 for other, rows in new.items()
             ]
-            if shares := [overlap for overlap in found if overlap.shares]:
+            if shares := [overlap for overlap in overlaps if overlap.shares]:
                 return shares
             self._enter(ask, run, (folder, version), people, published=False)
             return []
@@ -211,7 +202,7 @@ class Ledger:
         where = "the ledger at publish.ledger" if self.uri else f"the vault's {LEDGER}"
         refusal = ""
         try:
-            with self._connected() as ask:
+            with transaction(self.vault.path / LEDGER, self.uri) as ask:
                 self._require_ours(ask)
                 yield ask
         except AnonymityError:
@@ -230,39 +221,6 @@ class Ledger:
             )
         if refusal:
             raise LedgerError(refusal)
-
-    @contextmanager
-    def _connected(self) -> Iterator[Ask]:
-        if self.uri is None:
-            with closing(self._sqlite()) as connection:
-                connection.execute("begin immediate")
-                yield lambda statement, *values: connection.execute(
-                    statement, _numbered(values)
-                ).fetchall()
-                connection.execute("commit")
-            return
-        from adbc_driver_postgresql import dbapi
-
-        patient = f"{'&' if '?' in self.uri else '?'}connect_timeout={WAIT}"
-        with (
-            closing(dbapi.connect(self.uri + patient)) as connection,
-            closing(connection.cursor()) as cursor,
-        ):
-
-            def ask(statement: str, *values: Any) -> list[tuple[Any, ...]]:
-                cursor.execute(statement, values or None)
-                rows = cursor.fetchall() if statement.startswith("select") else []
-                return [tuple(row) for row in rows]
-
-            for step in TURN:
-                ask(step)
-            yield ask
-            connection.commit()
-
-    def _sqlite(self) -> sqlite3.Connection:
-        path = self.vault.path / LEDGER
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-        return sqlite3.connect(path, timeout=WAIT, isolation_level=None)
 
     def _require_ours(self, ask: Ask) -> None:
         for table in TABLES:
@@ -314,7 +272,3 @@ def _overlap(
     shared = 0 if people is None or theirs is None else int((partners(people, theirs) >= 0).sum())
     names = tuple(f"{name} {version}" for name, version, _ in rows)
     return Overlap(run, names, any(row[2] == source for row in rows), shared)
-
-
-def _numbered(values: Sequence[Any]) -> dict[str, Any]:
-    return {str(place): value for place, value in enumerate(values, start=1)}

@@ -83,6 +83,16 @@ def read_csv(
     return frame
 
 
+class _Unpacked(gzip.GzipFile):
+    """A gzip stream that closes the file below it, too."""
+
+    def close(self) -> None:
+        below = cast("IO[bytes] | None", self.fileobj)
+        super().close()
+        if below is not None:
+            below.close()
+
+
 def _unpacked(file: Path | Content) -> Content:
     try:
         content = Content(file.read_bytes(), is_packed(file)) if isinstance(file, Path) else file
@@ -95,15 +105,13 @@ def _unpacked(file: Path | Content) -> Content:
 
 
 def _open_text(file: Path | Content) -> IO[str]:
-    binary: object
+    raw: IO[bytes]
     if isinstance(file, Path):
-        binary = gzip.open(file) if is_packed(file) else file.open("rb")
+        raw, packed = file.open("rb"), is_packed(file)
     else:
-        data = io.BytesIO(file.data)
-        binary = gzip.GzipFile(fileobj=data) if file.packed else data
-    return io.TextIOWrapper(
-        cast("IO[bytes]", binary), encoding="utf-8-sig", errors="surrogateescape", newline=""
-    )
+        raw, packed = io.BytesIO(file.data), file.packed
+    handle = cast("IO[bytes]", _Unpacked(fileobj=raw, mode="rb")) if packed else raw
+    return io.TextIOWrapper(handle, encoding="utf-8-sig", errors="surrogateescape", newline="")
 
 
 def _rows(

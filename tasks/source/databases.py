@@ -12,14 +12,14 @@ from tasks.source.sources import SQLITE, distinct, require_file
 from tasks.source.values import as_text, attempt, stored
 
 
-def query(uri: str, words: str) -> tuple[pl.DataFrame, str]:
+def query(uri: str, statement: str) -> tuple[pl.DataFrame, str]:
     """Run a query once; return its rows and the hash of their content.
 
     Rows are sorted by their texts, columns taken in the order of their names: the order in which a
     database answers decides nothing. The hash is the same for any order of rows and columns.
     """
     try:
-        frame = _asked(uri, words)
+        frame = _asked(uri, statement)
     except InputError:
         raise
     except ImportError:
@@ -47,13 +47,13 @@ def query(uri: str, words: str) -> tuple[pl.DataFrame, str]:
     raise InputError(refusal)
 
 
-def _asked(uri: str, words: str) -> pl.DataFrame:
+def _asked(uri: str, statement: str) -> pl.DataFrame:
     if not uri.startswith(SQLITE):
-        return pl.read_database_uri(words, uri, engine="adbc")
+        return pl.read_database_uri(statement, uri, engine="adbc")
     path = Path(uri.removeprefix(SQLITE)).absolute()
     require_file(path, "source.uri")
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
-        return pl.read_database(words, connection, infer_schema_length=None)
+        return pl.read_database(statement, connection, infer_schema_length=None)
 
 
 def _sorted(frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:

@@ -214,7 +214,7 @@ SCENARIOS = {
     ),
     "breaks in the ledger": Scenario(
         1,
-        breaks=("tasks.people.ledger", "_numbered"),
+        breaks=("tasks.people.asking", "_numbered"),
         says="ledger.sqlite does not answer (ValueError)",
     ),
     "breaks while the header is read": Scenario(

@@ -171,7 +171,7 @@ def test_a_server_that_does_not_answer(server, uri, tmp_path, spoil):
 
 
 def test_a_ledger_that_somebody_holds_is_waited_for_and_then_refused(uri, tmp_path, monkeypatch):
-    import tasks.people.ledger as module
+    import tasks.people.asking as module
 
     order = order_of(tmp_path, publish={"ledger": uri})
     order.release()

@@ -1,4 +1,4 @@
-"""Starter plans: they load, they fit their table, they can be released, and no cell stands in them."""
+"""Starter plans: they load, fit their table, can be released, and hold no cell."""
 
 import csv
 import datetime

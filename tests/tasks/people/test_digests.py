@@ -1,5 +1,6 @@
-"""Digests of people: what links two tables, what does not, and that nothing is learnt without the key."""
+"""Digests of people: what links two tables, what does not, and what is secret without the key."""
 
+import hashlib
 from decimal import Decimal
 
 import numpy as np
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tasks.people.digests import NOTHING, RECORD, People, partners, plain
+from tasks.people.digests import NOTHING, RECORD, People, base_digests, partners, plain
 
 KEY = bytes(range(32))
 
@@ -55,7 +56,7 @@ def test_a_table_with_identifiers_is_linked_by_records_to_one_without():
 
 
 def test_a_column_in_which_values_repeat_needs_all_the_others():
-    """People of one name are not one person, and a changed telephone number makes nobody another."""
+    """One name may be of two people; a new telephone number does not make another person."""
     ours = people(AGES, name=["ann", "ann", "bob"], ssn=["a", "b", None], phone=["1", "2", "2"])
     theirs = people(AGES, name=["ann", "bob", "ann"], ssn=["x", None, "b"], phone=["1", "2", "7"])
     assert linked(ours, theirs) == [-1, 2, 1]
@@ -143,3 +144,57 @@ def test_plain_texts():
     assert plain(pl.Series(["1.0"])).to_list() == ["1.0"]
     assert plain(pl.Series([Decimal("100.00"), Decimal("-2.50")])).to_list() == ["100", "-2.5"]
     assert plain(pl.Series([1e20, 1.25e16])).to_list() == ["1e+20", "1.25e+16"]
+
+
+# ---------------------------------------------------------------- base digests of all rows
+
+ROWS = st.lists(
+    st.tuples(
+        st.sampled_from(["a", "b", None]),
+        st.sampled_from([1.0, 2.5, float("nan"), None]),
+        st.integers(0, 2),
+        st.booleans(),
+    ),
+    min_size=1,
+    max_size=8,
+)
+
+
+@given(ROWS)
+def test_digests_of_the_rows_that_stay_are_those_of_a_table_of_these_rows(rows):
+    """Counts start at the rows that stay: rows that were dropped leave no trace."""
+    ssn, tel, age, stays = zip(*rows, strict=True)
+    table = pl.DataFrame({"age": age})
+    identifiers = pl.DataFrame(
+        [pl.Series("ssn", ssn, pl.String), pl.Series("tel", tel, pl.Float64)]
+    )
+    at = np.flatnonzero(stays)
+    found = People.staying(KEY, table[at], base_digests(KEY, identifiers), at)
+    assert found == People.of(KEY, table[at], identifiers[at])
+
+
+def test_equal_values_have_equal_base_digests_and_missing_ones_none():
+    bases = base_digests(KEY, pl.DataFrame({"ssn": ["zq7", None, "zq7", "b"]}))
+    assert list(bases) == ["column ssn"]
+    one, none, again, other = (bases["column ssn"][at : at + 16] for at in range(0, 64, 16))
+    assert one == again != other
+    assert none == NOTHING
+    assert base_digests(KEY[::-1], pl.DataFrame({"ssn": ["zq7"]}))["column ssn"] != one
+    assert base_digests(KEY, pl.DataFrame()) == {}
+
+
+def test_digests_are_those_that_ledgers_hold():
+    """Known values, made before identifiers were digested at ingest."""
+    identifiers = pl.DataFrame(
+        {"ssn": ["a", "a", None, "b", "a"], "tel": [1.0, 1.0, None, float("nan"), 2.5]}
+    )
+    table = pl.DataFrame({"age": [30, 30, None, 40, 30], "city": ["x", "x", None, "y", "x"]})
+    ours = People.of(KEY, table, identifiers)
+    hashes = {kind: hashlib.sha256(each).hexdigest()[:16] for kind, each in ours.digests.items()}
+    assert hashes == {
+        "column ssn": "b2ef90d740b95a28",
+        "column tel": "6fe64ab7e9524834",
+        'columns ["ssn", "tel"]': "ca02046adce6c779",
+        RECORD: "34364fc55ac0ce1a",
+    }
+    assert ours.repeated == {"column ssn", "column tel", 'columns ["ssn", "tel"]', RECORD}

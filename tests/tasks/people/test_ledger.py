@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from kinds.table.people import remade
-from tasks.people import ledger as module
+from tasks.people import asking as module
 from tasks.people.digests import PEOPLE_FILE, People, read_people, write_people
 from tasks.people.ledger import Ledger, LedgerError
 from tasks.vault.storage import FolderError, Release, Vault, file_sha256
@@ -299,7 +299,7 @@ def test_a_ledger_that_is_held_by_somebody_else(ledger, monkeypatch):
         ):
             with pytest.raises(
                 LedgerError,
-                match=r"the vault's ledger.sqlite does not answer \(OperationalError\), and nothing",
+                match=r"ledger.sqlite does not answer \(OperationalError\), and nothing",
             ):
                 work()
     assert entries(ledger) == []

@@ -1,4 +1,4 @@
-"""PostgreSQL by adbc, against a throw-away cluster of this test run; skipped where its programs are not installed."""
+"""PostgreSQL by adbc, against a cluster of this test run; skipped without its programs."""
 
 import datetime
 import os
@@ -27,14 +27,18 @@ MARK = "zq7"
 TABLE = f"""
 create type mood as enum ('sad', 'glad');
 create table people (
-    name text, age integer, big bigint, height double precision, price numeric(8, 2), born date, seen timestamp,
-    zoned timestamptz, ok boolean, code char(4), mood mood, nothing text, tags text[], photo bytea, doc jsonb, who uuid
+    name text, age integer, big bigint, height double precision, price numeric(8, 2),
+    born date, seen timestamp, zoned timestamptz, ok boolean, code char(4), mood mood,
+    nothing text, tags text[], photo bytea, doc jsonb, who uuid
 );
 insert into people values
-    ('{MARK} ann', 31, 9007199254740993, 1.5, 10.10, '1990-02-28', '2020-01-31 23:59', '2020-01-31 12:00Z', true, 'a', 'sad',
-     null, array['{MARK}'], '\\xff', '{{"a": "{MARK}"}}', '00000000-0000-0000-0000-000000000001'),
-    ('bob', 40, 5, 2.5, 7, '1969-12-31', '1999-12-31', '1999-12-31 12:00Z', false, 'bb', 'glad', null, null, null, null, null),
-    (null, null, null, null, null, null, null, null, null, null, null, null, null, null, null, null);
+    ('{MARK} ann', 31, 9007199254740993, 1.5, 10.10, '1990-02-28', '2020-01-31 23:59',
+     '2020-01-31 12:00Z', true, 'a', 'sad', null, array['{MARK}'], '\\xff',
+     '{{"a": "{MARK}"}}', '00000000-0000-0000-0000-000000000001'),
+    ('bob', 40, 5, 2.5, 7, '1969-12-31', '1999-12-31', '1999-12-31 12:00Z', false, 'bb', 'glad',
+     null, null, null, null, null),
+    (null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
+     null);
 create table empty (a text);
 """
 

@@ -1,4 +1,4 @@
-"""Reading tables: what is read is what was written, and what cannot be read is refused without a value."""
+"""Reading tables: columns equal what was written; refusals name no value."""
 
 import csv
 import datetime
@@ -206,9 +206,8 @@ def stored(frame, folder, kind, name="t"):
         path.write_bytes(content.getvalue())
     else:
         with sqlite3.connect(path) as connection:
-            connection.execute(
-                f"create table t ({', '.join(f'[{column}_{i}]' for i, column in enumerate(frame.columns))})"
-            )
+            cells = ", ".join(f"[{column}_{i}]" for i, column in enumerate(frame.columns))
+            connection.execute(f"create table t ({cells})")
             connection.executemany(
                 f"insert into t values ({', '.join('?' * frame.width)})", frame.rows()
             )
@@ -223,7 +222,7 @@ CELLS = st.text(st.sampled_from("ab1 ,;\"\n\r\t'\\#é|\u2028"), max_size=5)
 
 @st.composite
 def csv_files(draw):
-    """(text, separator, rows): what the standard library writes, with blank lines between some rows."""
+    """(text, separator, rows): the standard library writes it; blank lines between some rows."""
     width = draw(st.integers(1, 4))
     rows = draw(st.lists(st.lists(CELLS, min_size=width, max_size=width), min_size=2, max_size=6))
     end, quoting = draw(
@@ -256,7 +255,7 @@ def test_cells_come_back_as_they_were_written(tmp_path_factory, file, packed):
 
 @given(st.text(st.sampled_from("a1 ,\"\n\r'é"), max_size=25), st.booleans())
 def test_any_text_is_read_by_one_grammar_or_refused(tmp_path_factory, text, headed):
-    """polars takes some files for something else than the standard library does; never in silence."""
+    """polars reads some files otherwise than the standard library; such a result is not used."""
     path = put(tmp_path_factory.getbasetemp(), "g.csv", ("x,y\n" if headed else "") + text)
     source = Source(path=path, header=headed)
     try:
@@ -551,7 +550,7 @@ def test_numbers_of_a_text_file(tmp_path):
 )
 def test_texts_that_are_no_numbers_are_counted(tmp_path, cell):
     source = column_of(tmp_path, ["1", cell, "2", cell])
-    words = "column 'a': 2 of 4 values are no finite numbers; name their text in source.missing or make the column cat"
+    words = "column 'a': 2 of 4 values are no finite numbers; name their text in source.missing or"
     refused(words, lambda: read(source, ["a", "b"], [quasi("a", "numeric")]), cell)
     refused(words, lambda: read(source, ["a", "b"], keep("a", kind="numeric")), cell)
 
@@ -699,9 +698,11 @@ def test_dates_of_a_text_file(tmp_path):
 )
 def test_years_of_two_digits_are_not_those_of_emperors(tmp_path, form, cells, wrong):
     source = column_of(tmp_path, cells)
-    work = lambda: read(
-        source, ["a", "b"], [Column(name="a", role="keep", kind="date", date_format=form)]
-    )  # noqa: E731
+    column = Column(name="a", role="keep", kind="date", date_format=form)
+
+    def work():
+        return read(source, ["a", "b"], [column])
+
     if wrong:
         refused(
             f"column 'a': {wrong} of {len(cells)} values are no dates of the stated format",
@@ -867,7 +868,7 @@ def test_fingerprints_tell_nothing_from_its_spellings(database):
 
 
 def test_k_stays_with_its_record_when_a_database_changes_its_mind(database, monkeypatch):
-    """Rows without an order may come in another one at the next query: k and cells are read in one."""
+    """The order of rows may differ from query to query: k and cells are of one query."""
     asked = []
     real = pl.read_database
 
