@@ -1,4 +1,4 @@
-"""Columns to bits and masked bits back to cells: nothing is lost, nothing is said that is not so."""
+"""Columns to bits, and masked bits to cells: nothing is lost, and every cell is true."""
 
 import csv
 import io
@@ -14,10 +14,9 @@ from hypothesis.extra import numpy as hnp
 from anon_core.errors import InputError
 from anon_core.measures.table.cells import read_cells
 from anon_core.tables import encoding
+from anon_core.tables.codebook import codebook_from_json, codebook_to_json
 from anon_core.tables.encoding import (
     MISSING,
-    codebook_from_json,
-    codebook_to_json,
     complete,
     decode,
     encode,
@@ -248,7 +247,7 @@ def test_bits_that_are_no_level_decode_to_none(attribute, data):
 
 @given(tables())
 def test_every_value_is_of_its_level(table):
-    """The inverse: a level's label is the value itself, or its group holds the value and its own median."""
+    """A level's label is the value, or its group holds both the value and the median."""
     specs, columns = table
     book = fit(specs, columns)
     codes = encode(book, columns, ones(len(columns["sure"]))).codes

@@ -16,6 +16,7 @@ from anon_core.measures.table.levels import MISSING, column_levels, source_level
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from anon_core.tables import encoding
+from anon_core.tables.codebook import codebook_to_json
 from anon_core.tables.demands import resolve
 from tests.anon_core.tables.test_encoding import numbers, refused, tables, texts
 
@@ -45,7 +46,7 @@ def test_codebook_and_levels_equal_the_makers(table):
     assert (codes == made.codes).all()
     assert codes.dtype == made.codes.dtype
     book = made.codebook
-    assert says(json.loads(json.dumps(encoding.codebook_to_json(book))), levels)
+    assert says(json.loads(json.dumps(codebook_to_json(book))), levels)
     assert sum(each.features for each in levels) == book.features
     assert [each.ordinal for each in levels] == book.ordinal.tolist()
     for each, attribute in zip(levels, book.attributes, strict=True):
@@ -188,7 +189,7 @@ def test_what_a_codebook_may_say():
     ]
     columns = {"a": numbers(1, 2, 3, 4, np.nan), "b": texts(*"xyxyx")}
     levels, _ = source_levels(specs, columns)
-    published = json.dumps(encoding.codebook_to_json(encoding.fit(specs, columns)))
+    published = json.dumps(codebook_to_json(encoding.fit(specs, columns)))
     assert says(json.loads(published), levels)
     for place, name in [(p, n) for p in (0, 1) for n in json.loads(published)["attributes"][p]]:
         for spoil in (
