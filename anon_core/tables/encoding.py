@@ -1,12 +1,10 @@
-"""Columns to bits, and masked bits to cells. The makers' side; auditors have their own.
+"""Columns to bits. The makers' side; auditors have their own.
 
 A numeric column becomes groups, each with its median; a categorical column one level per category.
 Levels become one bit each (one-hot, see Khan et al., section V-A) or thermometer bits ("value >=
-level t"). A masked one-hot attribute is written as a value set, a masked thermometer as an
-interval.
+level t").
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,7 +17,6 @@ from anon_core.tables.packing_kernels import pack_codes, unpack_range
 from anon_core.tables.records import Attribute, BinaryTable, Codebook
 
 MISSING = "(missing)"
-ALL = "*"
 
 Columns = Mapping[str, NDArray[Any]]
 
@@ -195,7 +192,7 @@ def decode(codebook: Codebook, bits: NDArray[np.uint64]) -> NDArray[np.int64]:
     """
     levels = np.empty((len(codebook.attributes), len(bits)), dtype=np.int64)
     for index, attribute in enumerate(codebook.attributes):
-        flags = _features_of(codebook, index, bits)
+        flags = features_of(codebook, index, bits)
         total = flags.sum(axis=1)
         if attribute.ordinal:
             levels[index] = np.where((flags[:, 1:] <= flags[:, :-1]).all(axis=1), total, -1)
@@ -204,7 +201,7 @@ def decode(codebook: Codebook, bits: NDArray[np.uint64]) -> NDArray[np.int64]:
     return levels
 
 
-def _features_of(codebook: Codebook, index: int, bits: NDArray[np.uint64]) -> NDArray[np.bool_]:
+def features_of(codebook: Codebook, index: int, bits: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """The features of one attribute, bool (n, bits of the attribute)."""
     start, stop = codebook.bit_offsets[index : index + 2]
     flags = np.empty((len(bits), stop - start), dtype=np.bool_)
@@ -261,36 +258,6 @@ def _require_known(attribute: Attribute, strays: int) -> None:
         )
 
 
-# ---------------------------------------------------------------- cells
-
-
-def write_cells(table: BinaryTable, hidden: NDArray[np.uint64]) -> dict[str, NDArray[np.object_]]:
-    """Write each record's masked quasi-identifiers as text.
-
-    Parameters
-    ----------
-    table : BinaryTable
-    hidden : uint64 (n, words)
-
-    Returns
-    -------
-    dict of str to object (n,)
-        Exact value, value set ``A|B|C``, interval ``lo..hi``, or ``*``.
-    """
-    cells = {}
-    for index, attribute in enumerate(table.codebook.attributes):
-        flags = _features_of(table.codebook, index, hidden)
-        # Equal pairs (level, pattern) share one text.
-        pattern = np.vstack([table.codes[index], np.packbits(flags, axis=1).T])
-        kind, first = distinct_columns(pattern)
-        labels = label_texts(attribute)
-        texts = [
-            _cell(attribute, labels, int(table.codes[index, row]), flags[row]) for row in first
-        ]
-        cells[attribute.name] = np.array(texts, dtype=object)[kind]
-    return cells
-
-
 def distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number the distinct columns of a matrix (rows, n).
 
@@ -310,35 +277,3 @@ def distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[
     kind = np.empty(len(order), dtype=np.int64)
     kind[order] = np.cumsum(changes) - 1
     return kind, order[changes]
-
-
-def _cell(attribute: Attribute, texts: Sequence[str], code: int, hidden: NDArray[np.bool_]) -> str:
-    if not hidden.any():
-        return texts[code]
-    if hidden.all():
-        return ALL
-    if attribute.ordinal:
-        low, high = code, code
-        while low > 0 and hidden[low - 1]:
-            low -= 1
-        while high < attribute.levels - 1 and hidden[high]:
-            high += 1
-        return f"{texts[low]}..{texts[high]}" if low < high else texts[code]
-    if not hidden[code]:  # the one bit that is set is shown
-        return texts[code]
-    return "|".join(texts[level] for level in np.flatnonzero(hidden).tolist())
-
-
-def label_texts(attribute: Attribute) -> list[str]:
-    r"""The levels as cells write them; ``| * \``, doubled and outer dots carry a backslash."""
-    shift = int(attribute.has_missing)
-    return [MISSING] * shift + [_escape(label) for label in attribute.labels[shift:]]
-
-
-def _escape(label: str) -> str:
-    if label == "":
-        return "\\_"
-    if label == MISSING:
-        return "\\" + label
-    text = re.sub(r"([\\|*])", r"\\\1", label)
-    return re.sub(r"^\.|\.\Z|\.(?=\.)|(?<=\.)\.", r"\\.", text)

@@ -18,7 +18,7 @@ from anon_core.promise import Promise
 from anon_core.seating.matching import random_matching
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
-from anon_core.tables import encoding
+from anon_core.tables import cells, encoding
 from flows import cli
 from kinds.table import encode as coding
 from kinds.table import write
@@ -260,7 +260,7 @@ def dates_one_day_late(patch):
 
 
 def escapes_forgotten(patch):
-    patch.setattr(encoding, "_escape", lambda label: label)
+    patch.setattr(cells, "_escape", lambda label: label)
 
 
 def intervals_too_narrow(patch):
@@ -272,7 +272,7 @@ def intervals_too_narrow(patch):
         ends[int(ends[1] > code)] += -1 if ends[1] > code else 1
         return texts[code] if ends[0] == ends[1] else f"{texts[ends[0]]}..{texts[ends[1]]}"
 
-    around(patch, encoding, "_cell", change)
+    around(patch, cells, "_cell", change)
 
 
 def own_value_left_out(patch):
@@ -280,7 +280,7 @@ def own_value_left_out(patch):
         others = [texts[level] for level in np.flatnonzero(hidden).tolist() if level != code]
         return "|".join(others) if not attribute.ordinal and "|" in text and others else text
 
-    around(patch, encoding, "_cell", change)
+    around(patch, cells, "_cell", change)
 
 
 def a_bit_shown_too_much(patch):
@@ -291,7 +291,7 @@ def a_bit_shown_too_much(patch):
             return flags
         return flags & ~(np.cumsum(flags, axis=1) == 1)
 
-    around(patch, encoding, "_features_of", change)
+    around(patch, cells, "features_of", change)
 
 
 def demands_one_too_low(patch):

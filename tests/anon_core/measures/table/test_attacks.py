@@ -209,7 +209,7 @@ def adapted():
 
 
 def test_threads_and_parts_change_no_digit(adapted):
-    table, released, seat, classes, components = adapted
+    _, released, seat, classes, components = adapted
     answers = set()
     before = numba.get_num_threads()
     try:

@@ -14,13 +14,14 @@ from anon_core.measures.table.utility import utility
 from anon_core.seating.matching import random_matching
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
+from anon_core.tables.cells import write_cells
 from tests import naive
 from tests.anon_core.anonymizers.test_adaptive import features, unpack
 from tests.strategies import tables
 
 
 def released_of(table, hidden):
-    cells = encoding.write_cells(table, hidden)
+    cells = write_cells(table, hidden)
     return ReleasedCells.of(
         [read_cells(a, cells[a.name].tolist()) for a in table.codebook.attributes]
     )
