@@ -77,6 +77,9 @@ if TYPE_CHECKING:  # the same names for type checkers, which do not run `__getat
     from anon_core.steps import (
         Step as Step,
     )
+    from anon_core.tables.cells import (
+        write_cells as write_cells,
+    )
     from anon_core.tables.encoding import (
         encode as encode,
     )
@@ -85,9 +88,6 @@ if TYPE_CHECKING:  # the same names for type checkers, which do not run `__getat
     )
     from anon_core.tables.encoding import (
         from_bits as from_bits,
-    )
-    from anon_core.tables.encoding import (
-        write_cells as write_cells,
     )
     from anon_core.tables.records import (
         BinaryTable as BinaryTable,
@@ -129,7 +129,7 @@ _HOMES = {
     "read_cells": "measures.table.cells",
     "run": "engines.local",
     "utility": "measures.table.utility",
-    "write_cells": "tables.encoding",
+    "write_cells": "tables.cells",
 }
 
 __all__ = list(_HOMES)

@@ -10,7 +10,7 @@ from anon_core.measures.table.classes import ReleasedCells
 from anon_core.measures.table.crowds import crowds
 from anon_core.measures.table.utility import utility
 from anon_core.seating.matching import random_matching
-from anon_core.tables.encoding import write_cells
+from anon_core.tables.cells import write_cells
 from benchmarks import memory, prepare, timed
 
 

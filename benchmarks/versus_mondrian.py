@@ -12,7 +12,7 @@ from anon_core.engines import local
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import ReleasedCells
 from anon_core.measures.table.utility import utility
-from anon_core.tables.encoding import write_cells
+from anon_core.tables.cells import write_cells
 from benchmarks import prepare
 
 

@@ -1,12 +1,10 @@
-"""Columns to bits and masked bits back to cells.
+"""Columns to bits. The makers' side; auditors have their own.
 
-Numeric columns become groups that carry their median, categorical columns one level per category. Levels become bits
-one by one (one-hot) or as a thermometer ("value >= level t"), see Khan et al., section V-A for the one-hot form.
-A masked one-hot attribute reads as a value set, a masked thermometer as an interval: both are written as cells here,
-and read back into sets of levels.
+A numeric column becomes groups, each with its median; a categorical column one level per category.
+Levels become one bit each (one-hot, see Khan et al., section V-A) or thermometer bits ("value >=
+level t").
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -19,7 +17,6 @@ from anon_core.tables.packing_kernels import pack_codes, unpack_range
 from anon_core.tables.records import Attribute, BinaryTable, Codebook
 
 MISSING = "(missing)"
-ALL = "*"
 
 Columns = Mapping[str, NDArray[Any]]
 
@@ -34,14 +31,14 @@ def fit(specs: Sequence[ColumnSpec], columns: Columns) -> Codebook:
     ----------
     specs : sequence of ColumnSpec
     columns : mapping of str to ndarray
-        float64 with nan for missing (numeric, date), object arrays of str with None for missing (categorical, binary);
-        all of one length n.
+        float64 with nan for missing (numeric, date), object arrays of str with None for missing
+        (categorical, binary); all of one length n.
 
     Raises
     ------
     InputError
-        Missing values where the plan refuses them, more than two values in a binary column, a level outside a
-        stated order, or no feature at all.
+        Missing values where the plan refuses them, more than two values in a binary column, a
+        level outside a stated order, or no feature at all.
     """
     codebook = Codebook(tuple(_fit_attribute(spec, columns[spec.name]) for spec in specs))
     if codebook.features == 0:
@@ -55,7 +52,8 @@ def _fit_attribute(spec: ColumnSpec, values: NDArray[Any]) -> Attribute:
     missing = _missing(values)
     if spec.missing == "refuse" and missing.any():
         raise InputError(
-            f"column {spec.name!r} has {int(missing.sum())} missing values and the plan refuses them; "
+            f"column {spec.name!r} has {int(missing.sum())} missing values "
+            "and the plan refuses them; "
             "clean the source or set missing = 'category' or 'all-hidden'"
         )
     present = values[~missing]
@@ -83,7 +81,7 @@ def _fit_attribute(spec: ColumnSpec, values: NDArray[Any]) -> Attribute:
 
 
 def complete(specs: Sequence[ColumnSpec], columns: Columns) -> NDArray[np.bool_]:
-    """Which records miss no value in a column whose rule is to drop such records, bool (n,)."""
+    """Which records have a value in every column whose rule is to drop others, bool (n,)."""
     stays = np.ones(len(next(iter(columns.values()))), dtype=np.bool_)
     for spec in specs:
         if spec.missing == "drop":
@@ -100,10 +98,11 @@ def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
 def _groups(
     spec: ColumnSpec, numbers: NDArray[np.float64]
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Inner edges and medians of the groups; no edges where every distinct number is a level."""
+    """Inner edges and medians of the groups; no edges if each distinct number is a level."""
     if not np.isfinite(numbers).all():
         raise InputError(
-            f"column {spec.name!r} has {int((~np.isfinite(numbers)).sum())} infinite values; remove them"
+            f"column {spec.name!r} has {int((~np.isfinite(numbers)).sum())} infinite values; "
+            "remove them"
         )
     if len(numbers) == 0:
         return (), ()
@@ -116,7 +115,7 @@ def _groups(
         edges = np.array(spec.bins, dtype=np.float64)
     group = np.searchsorted(edges, numbers, side="left")
     filled = np.unique(group)
-    # An empty group has no median: its upper edge goes, the next group takes its range.
+    # An empty group has no median: drop its upper edge, so that the next group takes its range.
     edges = edges[filled[:-1]]
     medians = [float(np.median(numbers[group == g])) for g in filled]
     return tuple(float(edge) for edge in edges), tuple(medians)
@@ -129,19 +128,20 @@ def _number_label(kind: str, number: float) -> str:
 
 
 def _category_labels(spec: ColumnSpec, values: NDArray[Any]) -> list[str]:
-    found = sorted(set(values.tolist()))
-    if spec.kind == "binary" and len(found) > 2:
+    categories = sorted(set(values.tolist()))
+    if spec.kind == "binary" and len(categories) > 2:
         raise InputError(
-            f"column {spec.name!r} is binary but has {len(found)} distinct values; use kind = 'categorical'"
+            f"column {spec.name!r} is binary but has {len(categories)} distinct values; "
+            "use kind = 'categorical'"
         )
     if not spec.order:
-        return found
-    stray = len(set(found) - set(spec.order))
+        return categories
+    stray = len(set(categories) - set(spec.order))
     if stray:
         raise InputError(
             f"column {spec.name!r} has {stray} distinct values that its 'order' does not name"
         )
-    return [label for label in spec.order if label in set(found)]
+    return [label for label in spec.order if label in set(categories)]
 
 
 # ---------------------------------------------------------------- encoding
@@ -166,7 +166,7 @@ def encode(codebook: Codebook, columns: Columns, k: NDArray[np.integer[Any]]) ->
     Raises
     ------
     InputError
-        A value that no level of the codebook stands for, or k of another length or outside 1 .. n.
+        A value without a level in the codebook, or k of another length or outside 1 .. n.
     """
     codes = np.stack(
         [_codes(attribute, columns[attribute.name]) for attribute in codebook.attributes]
@@ -186,10 +186,13 @@ def pack(codebook: Codebook, codes: NDArray[np.int32]) -> NDArray[np.uint64]:
 
 
 def decode(codebook: Codebook, bits: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """Levels (attributes, n) of packed bits (n, words), -1 where the bits are no level: the inverse of `pack`."""
+    """Return the levels (attributes, n) of packed bits (n, words): the inverse of `pack`.
+
+    -1 stands for bits that are no level.
+    """
     levels = np.empty((len(codebook.attributes), len(bits)), dtype=np.int64)
     for index, attribute in enumerate(codebook.attributes):
-        flags = _features_of(codebook, index, bits)
+        flags = features_of(codebook, index, bits)
         total = flags.sum(axis=1)
         if attribute.ordinal:
             levels[index] = np.where((flags[:, 1:] <= flags[:, :-1]).all(axis=1), total, -1)
@@ -198,8 +201,8 @@ def decode(codebook: Codebook, bits: NDArray[np.uint64]) -> NDArray[np.int64]:
     return levels
 
 
-def _features_of(codebook: Codebook, index: int, bits: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """One attribute's features of packed records, bool (n, bits of the attribute)."""
+def features_of(codebook: Codebook, index: int, bits: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """The features of one attribute, bool (n, bits of the attribute)."""
     start, stop = codebook.bit_offsets[index : index + 2]
     flags = np.empty((len(bits), stop - start), dtype=np.bool_)
     unpack_range(bits, start, stop, flags)
@@ -207,7 +210,7 @@ def _features_of(codebook: Codebook, index: int, bits: NDArray[np.uint64]) -> ND
 
 
 def from_bits(matrix: NDArray[Any], k: NDArray[np.integer[Any]]) -> BinaryTable:
-    """Take a matrix (n, f) of zeros and ones as it is: the paper's X, each feature an attribute of its own."""
+    """Take a matrix (n, f) of zeros and ones, the paper's X; each feature is an attribute."""
     names = [f"f{l + 1}" for l in range(matrix.shape[1])]
     codebook = Codebook(
         tuple(
@@ -255,36 +258,6 @@ def _require_known(attribute: Attribute, strays: int) -> None:
         )
 
 
-# ---------------------------------------------------------------- cells
-
-
-def write_cells(table: BinaryTable, hidden: NDArray[np.uint64]) -> dict[str, NDArray[np.object_]]:
-    """Write each record's masked quasi-identifiers as text.
-
-    Parameters
-    ----------
-    table : BinaryTable
-    hidden : uint64 (n, words)
-
-    Returns
-    -------
-    dict of str to object (n,)
-        Exact value, value set ``A|B|C``, interval ``lo..hi``, or ``*``.
-    """
-    cells = {}
-    for index, attribute in enumerate(table.codebook.attributes):
-        flags = _features_of(table.codebook, index, hidden)
-        # One text per distinct (level, pattern); tables repeat.
-        pattern = np.vstack([table.codes[index], np.packbits(flags, axis=1).T])
-        kind, first = distinct_columns(pattern)
-        labels = label_texts(attribute)
-        texts = [
-            _cell(attribute, labels, int(table.codes[index, row]), flags[row]) for row in first
-        ]
-        cells[attribute.name] = np.array(texts, dtype=object)[kind]
-    return cells
-
-
 def distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Number the distinct columns of a matrix (rows, n).
 
@@ -293,7 +266,7 @@ def distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[
     kind : int64 (n,)
         Number of each column, in lexicographic order from the last row.
     first : int64 (kinds,)
-        A column of each kind.
+        The first column of each kind.
     """
     order = np.lexsort(columns)
     changes = np.zeros(len(order), dtype=np.bool_)
@@ -304,94 +277,3 @@ def distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[
     kind = np.empty(len(order), dtype=np.int64)
     kind[order] = np.cumsum(changes) - 1
     return kind, order[changes]
-
-
-def _cell(attribute: Attribute, texts: Sequence[str], code: int, hidden: NDArray[np.bool_]) -> str:
-    if not hidden.any():
-        return texts[code]
-    if hidden.all():
-        return ALL
-    if attribute.ordinal:
-        low, high = code, code
-        while low > 0 and hidden[low - 1]:
-            low -= 1
-        while high < attribute.levels - 1 and hidden[high]:
-            high += 1
-        return f"{texts[low]}..{texts[high]}" if low < high else texts[code]
-    if not hidden[code]:  # the one bit that is set shows, whatever else is hidden
-        return texts[code]
-    return "|".join(texts[level] for level in np.flatnonzero(hidden).tolist())
-
-
-def label_texts(attribute: Attribute) -> list[str]:
-    r"""The levels as they stand in cells: ``| * \`` and doubled or outer dots carry a backslash."""
-    shift = int(attribute.has_missing)
-    return [MISSING] * shift + [_escape(label) for label in attribute.labels[shift:]]
-
-
-def _escape(label: str) -> str:
-    if label == "":
-        return "\\_"
-    if label == MISSING:
-        return "\\" + label
-    text = re.sub(r"([\\|*])", r"\\\1", label)
-    return re.sub(r"^\.|\.\Z|\.(?=\.)|(?<=\.)\.", r"\\.", text)
-
-
-# ---------------------------------------------------------------- the published codebook
-
-
-def codebook_to_json(codebook: Codebook) -> dict[str, Any]:
-    """The codebook as it is published: no outer edges, since those are single persons' values."""
-    return {
-        "cells": "exact value | value set A|B|C | interval lo..hi (both ends included) | * (every value)",
-        "escapes": "a backslash stands before | * \\ and before doubled or outer dots of a value; \\_ is the empty text",
-        "groups": "in a column with inner_edges a number is the median of its group and stands for all of it, in intervals too",
-        "attributes": [
-            {
-                "name": a.name,
-                "kind": a.kind,
-                "encoding": a.encoding,
-                "features": a.bits,
-                "labels": list(a.labels),
-                "has_missing": a.has_missing,
-                "hide_missing": a.hide_missing,
-                "inner_edges": list(a.edges),
-                "medians" if a.binned else "values": list(a.values),
-                "weight": a.weight,
-            }
-            for a in codebook.attributes
-        ],
-    }
-
-
-def codebook_from_json(document: Mapping[str, Any]) -> Codebook:
-    """The inverse of `codebook_to_json`.
-
-    Raises
-    ------
-    InputError
-        The document is not a codebook.
-    """
-    try:
-        return Codebook(
-            tuple(
-                Attribute(
-                    name=a["name"],
-                    kind=a["kind"],
-                    encoding=a["encoding"],
-                    labels=tuple(a["labels"]),
-                    has_missing=a["has_missing"],
-                    hide_missing=a["hide_missing"],
-                    binned="medians" in a,
-                    edges=tuple(a["inner_edges"]),
-                    values=tuple(a["medians"] if "medians" in a else a["values"]),
-                    weight=a["weight"],
-                )
-                for a in document["attributes"]
-            )
-        )
-    except (KeyError, TypeError):
-        raise InputError(
-            "codebook.json is not a codebook of crowdcover; take it from the release again"
-        ) from None

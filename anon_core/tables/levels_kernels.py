@@ -16,7 +16,7 @@ def is_hidden(hidden, i, bit):
 @parallel_kernel(lambda codes: codes.shape[0])
 def map_allowed(begin, end, codes, hidden, level_offsets, bit_offsets, ordinal, allowed):
     # codes (attributes, n), hidden (n, words), allowed (levels, words of rows) zeroed
-    """Bit i of allowed[level] says whether row i, given its hidden features, may have that level."""
+    """Set bit i of allowed[level] if row i, given its hidden features, may have that level."""
     for a in range(begin, end):
         level, bit = level_offsets[a], bit_offsets[a]
         levels = level_offsets[a + 1] - level

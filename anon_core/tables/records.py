@@ -1,4 +1,4 @@
-"""Frozen records that pass between the rooms of the core."""
+"""A table as arrays: codebook, encoded records, what was masked, and edges between records."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InfeasibleError
-from anon_core.specs.columns import ColumnSpec as ColumnSpec
 from anon_core.specs.columns import Encoding, Kind
 from anon_core.steps import Step
 
@@ -22,13 +21,15 @@ class Attribute:
     Attributes
     ----------
     labels : tuple of str
-        The text of each level; level 0 is the missing one where `has_missing`.
+        The text of each level. Level 0 means a missing value where `has_missing`.
     binned : bool
         Whether a numeric level is a group of numbers instead of one number.
     edges : tuple of float
-        Inner edges of a binned column, increasing: group g holds edges[g-1] < value <= edges[g]. Empty otherwise.
+        Inner edges of a binned column, increasing: group g holds edges[g-1] < value <= edges[g].
+        Empty for other columns.
     values : tuple of float
-        What a numeric level stands for (the group's median, or the number itself), without the missing level.
+        What each numeric level but the missing one stands for: the median of its group, or the
+        number itself.
     """
 
     name: str
@@ -76,19 +77,20 @@ class Codebook:
 
     @cached_property
     def bit_offsets(self) -> NDArray[np.int64]:
-        """int64 (attributes + 1,): attribute a owns the bits bit_offsets[a] .. bit_offsets[a + 1] - 1."""
+        """int64 (attributes + 1,): first bit of each attribute, and the number of bits."""
         return np.concatenate([[0], np.cumsum([a.bits for a in self.attributes], dtype=np.int64)])
 
     @cached_property
     def level_offsets(self) -> NDArray[np.int64]:
-        """int64 (attributes + 1,): the same for levels."""
+        """int64 (attributes + 1,): first level of each attribute, and the number of levels."""
         return np.concatenate([[0], np.cumsum([a.levels for a in self.attributes], dtype=np.int64)])
 
     @cached_property
     def own_bits(self) -> NDArray[np.int64]:
-        """int64 (levels, 2): features that tell a level from all others: its own twice, or a thermometer's below and above it.
+        """int64 (levels, 2): the two features that tell a level from all others.
 
-        A record of that level whose row shows both reads as that level only. At a thermometer's ends they are the same one.
+        A row that shows both has that level only. One-hot: the level's own feature, twice.
+        Thermometer: the features below and above the level; at its ends they are the same.
         """
         pairs = []
         for a, (first, end) in zip(self.attributes, pairwise(self.bit_offsets), strict=True):
@@ -118,7 +120,7 @@ class BinaryTable:
     k : int32 (n,)
         Demanded privacy level of each record, 1 <= k <= n.
     blank : bool (attributes, n)
-        Cells to be hidden whatever the cover says (missing = "all-hidden").
+        Cells that must be fully hidden: missing values of a column with missing = "all-hidden".
     """
 
     codebook: Codebook
@@ -142,7 +144,7 @@ class BinaryTable:
             )
 
     def packed(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return a JSON document of the attributes' shapes, without names and labels, and the arrays."""
+        """Return the shapes of the attributes as JSON, without names and labels, and the arrays."""
         attributes = [
             {"kind": a.kind, "encoding": a.encoding, "levels": a.levels, "weight": a.weight}
             for a in self.codebook.attributes
@@ -159,7 +161,7 @@ class BinaryTable:
     def unpacked(
         cls, document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> "BinaryTable":
-        """Return the table that was packed. Attributes are named "0", "1", ...; labels are empty."""
+        """Return the packed table. Attributes are named "0", "1", ...; labels are empty."""
         attributes = tuple(
             Attribute(
                 name=str(a),
@@ -181,7 +183,7 @@ class BinaryTable:
         return MaskedTable(self, arrays["hidden"], steps, kept)
 
     def at(self, places: NDArray[np.int64]) -> "BinaryTable":
-        """The records at these places, int64 (m,), in this order; what they demand may be more than m."""
+        """Return the records at these places, int64 (m,), in this order; k may exceed m."""
         return BinaryTable(
             self.codebook,
             np.take(self.codes, places, axis=1),
@@ -193,7 +195,7 @@ class BinaryTable:
 
 @dataclass(frozen=True)
 class Edges:
-    """An undirected simple graph as edge list: u[e] < v[e], weight[e] >= 0, each pair at most once.
+    """An undirected simple graph: u[e] < v[e], weight[e] >= 0, each pair at most once.
 
     Attributes
     ----------
@@ -220,7 +222,7 @@ class MaskedTable:
         Features hidden in each record's row, packed as `table.bits`.
     steps : tuple of Step
     kept : int
-        Number of the step whose result this is, 0 where no step is stated.
+        Number of the step whose result this is; 0 if there are no steps.
     """
 
     table: BinaryTable

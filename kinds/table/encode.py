@@ -10,14 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.specs.demands import Demand
+from anon_core.tables.codebook import codebook_from_json, codebook_to_json
 from anon_core.tables.demands import resolve
-from anon_core.tables.encoding import (
-    codebook_from_json,
-    codebook_to_json,
-    complete,
-    encode,
-    fit,
-)
+from anon_core.tables.encoding import complete, encode, fit
 from anon_core.tables.records import BinaryTable
 from kinds.table.columns import Column, arrays
 from kinds.table.layout import BITS, CODEBOOK, DEMAND, TABLE

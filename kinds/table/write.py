@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.seating.matching import random_matching
-from anon_core.tables.encoding import write_cells
+from anon_core.tables.cells import write_cells
 from anon_core.tables.records import MaskedTable
 from kinds.table.columns import Column
 from kinds.table.layout import CODEBOOK, CSV, KEY, MATCHING, PARQUET, TABLE, released_columns

@@ -16,7 +16,7 @@ import pytest
 from prefect.client.orchestration import get_client
 
 from anon_core.errors import GuaranteeError, InfeasibleError, InputError
-from anon_core.tables.encoding import write_cells
+from anon_core.tables.cells import write_cells
 from flows.audit import audit_release
 from flows.release import release
 from kinds.table.encode import load

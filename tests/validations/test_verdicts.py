@@ -21,7 +21,8 @@ from great_expectations.expectations import ExpectColumnValuesToNotBeNull
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.tables.records import Attribute, Codebook, ColumnSpec
+from anon_core.specs.columns import ColumnSpec
+from anon_core.tables.records import Attribute, Codebook
 from kinds.table.suites import binarized, ingested, released
 from validations import run as run_module
 from validations.run import run

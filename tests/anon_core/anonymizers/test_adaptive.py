@@ -15,6 +15,7 @@ from anon_core.search.dissimilarity import Dissimilarity, integer_weights
 from anon_core.specs.columns import ColumnSpec
 from anon_core.steps import Observer, State, Step
 from anon_core.tables import encoding
+from anon_core.tables.cells import write_cells
 from tests import naive
 from tests.strategies import EPSILONS, bit_matrices, tables
 
@@ -280,7 +281,7 @@ def test_figure_three_as_printed():
     table = encoding.from_bits(x, np.full(6, 2))
     masked, ends = made(Adaptive(**PAPER, weights="bits", max_iterations=1), table)
     assert ends.T.tolist() == [[4, 5], [0, 1], [2, 3]]
-    cells = encoding.write_cells(table, masked.hidden)
+    cells = write_cells(table, masked.hidden)
     assert ["".join(row) for row in zip(*cells.values(), strict=True)] == printed
     assert utilities_of(masked) == [pytest.approx(26 / 36)]
 

@@ -10,6 +10,7 @@ from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InfeasibleError, InputError
 from anon_core.steps import Observer, State
 from anon_core.tables import encoding
+from anon_core.tables.cells import write_cells
 from anon_core.tables.records import BinaryTable
 from tests import naive
 from tests.anon_core.anonymizers.test_adaptive import blanks, features, unpack
@@ -53,7 +54,7 @@ def test_groups_and_hidden_features_are_those_of_the_definition(table, weights, 
 @given(tables(), WEIGHTS)
 def test_rows_of_a_group_are_equal_and_at_least_k(table, weights):
     masked, group = grouped(KMember(weights=weights), table)
-    cells = encoding.write_cells(table, masked.hidden)
+    cells = write_cells(table, masked.hidden)
     rows = np.stack([column.astype(str) for column in cells.values()], axis=1)
     k = table.k.max()
     for number in range(group.max() + 1):

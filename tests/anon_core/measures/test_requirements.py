@@ -1,4 +1,4 @@
-"""A number reaches its limit, or it does not: each measure below, at and above it, and where there is no number."""
+"""Numbers and limits: each measure below, at and above its limit, and without a number."""
 
 import pytest
 

@@ -14,8 +14,9 @@ from anon_core.search import nearest as nearest_module
 from anon_core.search.dissimilarity import Dissimilarity, integer_weights, largest_sum
 from anon_core.search.nearest import level_tree, nearest_neighbours
 from anon_core.search.select_kernels import keep_smallest
+from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
-from anon_core.tables.records import ColumnSpec, Edges
+from anon_core.tables.records import Edges
 from tests import naive
 from tests.strategies import bit_matrices, tables
 

@@ -1,4 +1,4 @@
-"""Columns to bits and masked bits back to cells: nothing is lost, nothing is said that is not so."""
+"""Columns to bits, and masked bits to cells: nothing is lost, and every cell is true."""
 
 import csv
 import io
@@ -13,17 +13,18 @@ from hypothesis.extra import numpy as hnp
 
 from anon_core.errors import InputError
 from anon_core.measures.table.cells import read_cells
+from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
+from anon_core.tables.cells import write_cells
+from anon_core.tables.codebook import codebook_from_json, codebook_to_json
 from anon_core.tables.encoding import (
     MISSING,
-    codebook_from_json,
-    codebook_to_json,
     complete,
     decode,
     encode,
     fit,
 )
-from anon_core.tables.records import Attribute, BinaryTable, Codebook, ColumnSpec
+from anon_core.tables.records import Attribute, BinaryTable, Codebook
 
 MARK = "zq7"
 
@@ -248,7 +249,7 @@ def test_bits_that_are_no_level_decode_to_none(attribute, data):
 
 @given(tables())
 def test_every_value_is_of_its_level(table):
-    """The inverse: a level's label is the value itself, or its group holds the value and its own median."""
+    """A level's label is the value, or its group holds both the value and the median."""
     specs, columns = table
     book = fit(specs, columns)
     codes = encode(book, columns, ones(len(columns["sure"]))).codes
@@ -397,7 +398,7 @@ def test_a_column_of_nothing_has_one_level(kind, missing, bins):
     table = encode(fit(specs, columns), columns, ones(2))
     assert table.codebook.attributes[0].labels == (MISSING,)
     assert table.codes[0].tolist() == [0, 0]
-    assert encoding.write_cells(table, np.zeros_like(table.bits))["a"].tolist() == [
+    assert write_cells(table, np.zeros_like(table.bits))["a"].tolist() == [
         MISSING,
         MISSING,
     ]
@@ -406,7 +407,7 @@ def test_a_column_of_nothing_has_one_level(kind, missing, bins):
 def test_a_value_that_reads_like_missing_is_another_level():
     spec = ColumnSpec(name="a", kind="categorical")
     table = encode_one(spec, texts(MISSING, None))
-    cells = encoding.write_cells(table, np.zeros_like(table.bits))["a"].tolist()
+    cells = write_cells(table, np.zeros_like(table.bits))["a"].tolist()
     assert cells == ["\\" + MISSING, MISSING]
     _, levels = read_cells(table.codebook.attributes[0], cells)
     assert levels.tolist() == [[False, True], [True, False]]
@@ -428,7 +429,7 @@ def meaning(attribute, code, hidden):
 @given(masked())
 def test_cells_say_exactly_what_the_bits_show(pair):
     table, hidden = pair
-    cells = encoding.write_cells(table, hidden)
+    cells = write_cells(table, hidden)
     flags = unpacked(hidden, table.codebook.features)
     for index, attribute in enumerate(table.codebook.attributes):
         start, stop = table.codebook.bit_offsets[index : index + 2]
@@ -443,7 +444,7 @@ def test_cells_say_exactly_what_the_bits_show(pair):
 @given(masked())
 def test_cells_survive_a_csv_file(pair):
     table, hidden = pair
-    cells = encoding.write_cells(table, hidden)
+    cells = write_cells(table, hidden)
     text = io.StringIO()
     csv.writer(text, quoting=csv.QUOTE_ALL).writerows(zip(*cells.values(), strict=True))
     again = zip(*csv.reader(io.StringIO(text.getvalue(), newline="")), strict=True)
@@ -473,7 +474,7 @@ def test_different_sets_have_different_cells(attribute):
             codes[0],
             np.zeros((1, len(patterns)), dtype=np.bool_),
         )
-        cells = encoding.write_cells(table, packed(np.array(patterns)))[attribute.name]
+        cells = write_cells(table, packed(np.array(patterns)))[attribute.name]
         for text, pattern in zip(cells, patterns, strict=True):
             allowed = tuple(meaning(attribute, code, np.array(pattern)))
             assert seen.setdefault(text, allowed) == allowed
@@ -500,7 +501,7 @@ def test_cells_by_hand():
         ],
         dtype=bool,
     )
-    cells = encoding.write_cells(table, packed(flags))
+    cells = write_cells(table, packed(flags))
     assert cells["set"].tolist() == ["\\.\\.|a.b|x\\|y", "*", "x\\|y", "\\*|x\\|y"]
     assert cells["range"].tolist() == ["1..2.5", "*", "-3..1", "40"]
 

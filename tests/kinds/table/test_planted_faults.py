@@ -5,7 +5,6 @@ never the auditor.
 """
 
 import csv
-import gzip
 import json
 import random
 from dataclasses import dataclass, replace
@@ -19,12 +18,14 @@ from anon_core.promise import Promise
 from anon_core.seating.matching import random_matching
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
-from anon_core.tables import encoding
+from anon_core.tables import cells, encoding
 from flows import cli
-from kinds.table import records
+from kinds.table import encode as coding
+from kinds.table import write
 from kinds.table.columns import Column
 from kinds.table.judge import audit_rows
 from kinds.table.read import read_order
+from tasks.source.reading import Reading
 from tasks.source.sources import Source
 from tasks.vault import secrecy
 from tests.flows.orders import Order
@@ -34,6 +35,7 @@ SEED = bytes(range(32))
 HEADER = ("age", "pay", "born", "size", "city", "smokes", "state", "diagnosis", "note")
 CITIES = ("ulm|bonn", "kiel..", "*", "a\\b", "(missing)", "")
 SIZES = ("small", "medium", "large")
+PROMISE = Promise(("compatible crowds", "matchable crowds", "truthful rows"))
 DEMAND = Demand(by="state", levels={"IA": 3, "NY": 6}, default=4)
 
 
@@ -85,44 +87,33 @@ class Release:
     folder: object
     source: Source
     demand: Demand = DEMAND
-    promise: Promise = Adaptive.promise
+    promise: Promise = PROMISE
 
     def make(self, hide=None):
         """Make it as the stages do, with what the makers' modules hold at that time."""
-        table, kept = records.encoded(
-            *read_order(self.source, COLUMNS, self.demand), COLUMNS, self.demand
+        table, kept = coding.encoded(
+            *read_order(Reading(self.source), COLUMNS, self.demand), COLUMNS, self.demand
         )
         masked = Adaptive().anonymize(table)
         if hide is not None:
             masked = replace(masked, hidden=hide(table, masked.hidden))
         seat = random_matching(masked, secrecy.stream(SEED, "matching"))
-        frame, _ = read_order(self.source, COLUMNS, self.demand)
-        people = frame.filter(pl.Series(kept))[np.argsort(seat)]
-        cells = encoding.write_cells(masked.table, masked.hidden)
-        keys = [f"{random.Random(row).getrandbits(64):016x}" for row in range(table.records)]
-        data = {"key": keys}
-        for column in COLUMNS:
-            if column.role == "quasi":
-                data[column.name] = cells[column.name].tolist()
-            elif column.role != "drop":
-                data[column.name] = people[column.name]
-        self.write(pl.DataFrame(data).sort("key"), table.codebook)
-        matching = {"record": np.flatnonzero(kept), "key": [keys[row] for row in seat]}
-        pl.DataFrame(matching).write_parquet(self.folder / "matching.parquet")
-        return self
-
-    def write(self, rows, codebook):
+        frame, _ = read_order(Reading(self.source), COLUMNS, self.demand)
+        people = frame.filter(pl.Series(kept))
+        rows, matching = write._rows(COLUMNS, SEED, masked, seat, people)
         rows.write_parquet(self.folder / "data.parquet")
-        with gzip.GzipFile(self.folder / "data.csv.gz", "wb", mtime=0) as packed:
-            packed.write(rows.write_csv().encode())
-        content = json.dumps(encoding.codebook_to_json(codebook))
-        (self.folder / "codebook.json").write_text(content)
+        write.write_csv(rows, self.folder / "data.csv.gz")
+        codebook = json.dumps(coding.codebook_to_json(table.codebook))
+        (self.folder / "codebook.json").write_text(codebook)
+        record = pl.Series(np.flatnonzero(kept))[matching["record"]]
+        matching.with_columns(record=record).write_parquet(self.folder / "matching.parquet")
+        return self
 
     def audit(self):
         return audit_rows(
             self.folder,
-            ("parquet",),
-            self.source,
+            ("parquet", "csv"),
+            Reading(self.source),
             COLUMNS,
             self.demand,
             self.folder / "matching.parquet",
@@ -170,7 +161,7 @@ def in_codebook(monkeypatch, column, **changes):
         )
         return replace(table, codebook=replace(table.codebook, attributes=attributes))
 
-    around(monkeypatch, records, "encode", change)
+    around(monkeypatch, coding, "encode", change)
 
 
 def in_document(monkeypatch, change):
@@ -180,7 +171,7 @@ def in_document(monkeypatch, change):
         change(document)
         return document
 
-    around(monkeypatch, encoding, "codebook_to_json", changed)
+    around(monkeypatch, coding, "codebook_to_json", changed)
 
 
 def swapped(values):
@@ -239,14 +230,14 @@ def missing_taken_for_a_value(patch):
             )
         return columns
 
-    around(patch, records, "arrays", change)
+    around(patch, coding, "arrays", change)
 
 
 def missing_shown(patch):
     def change(table, *_):
         return replace(table, blank=np.zeros_like(table.blank))
 
-    around(patch, records, "encode", change)
+    around(patch, coding, "encode", change)
 
 
 def missing_shown_and_not_stated(patch):
@@ -256,7 +247,7 @@ def missing_shown_and_not_stated(patch):
 
 def incomplete_records_kept(patch):
     """Records without a birthday are released with the first one."""
-    around(patch, records, "complete", lambda stays, *_: np.ones_like(stays))
+    around(patch, coding, "complete", lambda stays, *_: np.ones_like(stays))
 
 
 def dates_one_day_late(patch):
@@ -269,7 +260,7 @@ def dates_one_day_late(patch):
 
 
 def escapes_forgotten(patch):
-    patch.setattr(encoding, "_escape", lambda label: label)
+    patch.setattr(cells, "_escape", lambda label: label)
 
 
 def intervals_too_narrow(patch):
@@ -281,7 +272,7 @@ def intervals_too_narrow(patch):
         ends[int(ends[1] > code)] += -1 if ends[1] > code else 1
         return texts[code] if ends[0] == ends[1] else f"{texts[ends[0]]}..{texts[ends[1]]}"
 
-    around(patch, encoding, "_cell", change)
+    around(patch, cells, "_cell", change)
 
 
 def own_value_left_out(patch):
@@ -289,7 +280,7 @@ def own_value_left_out(patch):
         others = [texts[level] for level in np.flatnonzero(hidden).tolist() if level != code]
         return "|".join(others) if not attribute.ordinal and "|" in text and others else text
 
-    around(patch, encoding, "_cell", change)
+    around(patch, cells, "_cell", change)
 
 
 def a_bit_shown_too_much(patch):
@@ -300,7 +291,7 @@ def a_bit_shown_too_much(patch):
             return flags
         return flags & ~(np.cumsum(flags, axis=1) == 1)
 
-    around(patch, encoding, "_features_of", change)
+    around(patch, cells, "features_of", change)
 
 
 def demands_one_too_low(patch):
@@ -308,13 +299,13 @@ def demands_one_too_low(patch):
         k, kept = resolved
         return np.maximum(1, k - 1).astype(np.int32), kept
 
-    around(patch, records, "resolve", change)
+    around(patch, coding, "resolve", change)
 
 
 def everyone_of_the_default_group(patch):
-    right = records.resolve
+    right = coding.resolve
     patch.setattr(
-        records, "resolve", lambda demand, *given: right(replace(demand, levels={}), *given)
+        coding, "resolve", lambda demand, *given: right(replace(demand, levels={}), *given)
     )
 
 
@@ -387,22 +378,22 @@ def test_a_planted_fault_is_caught(release, monkeypatch, plant):
 
 
 def another_seed(patch):
-    right = records.resolve
+    right = coding.resolve
     patch.setattr(
-        records,
+        coding,
         "resolve",
         lambda demand, *given: right(replace(demand, seed=demand.seed + 1), *given),
     )
 
 
 def the_highest_k_never_drawn(patch):
-    right = records.resolve
+    right = coding.resolve
 
     def low(demand, *given):
         least, most = demand.uniform
         return right(replace(demand, uniform=(least, most - 1)), *given)
 
-    patch.setattr(records, "resolve", low)
+    patch.setattr(coding, "resolve", low)
 
 
 @pytest.mark.parametrize("plant", [another_seed, the_highest_k_never_drawn])
@@ -452,7 +443,7 @@ def test_what_is_not_promised_is_told_but_not_required(release, monkeypatch):
 
 
 def test_a_promise_that_no_audit_judges_is_broken(release):
-    release.promise = Promise((*Adaptive.promise.findings, "differential privacy"))
+    release.promise = Promise((*PROMISE.findings, "differential privacy"))
     (finding,) = release.make().audit().broken
     assert (finding.guarantee, finding.passed) == ("differential privacy", False)
 
@@ -460,14 +451,13 @@ def test_a_promise_that_no_audit_judges_is_broken(release):
 # ---------------------------------------------------------------- the command
 
 
-def test_the_command_ends_with_4(server, tmp_path, monkeypatch, capsys):
+def test_the_command_ends_with_4(tmp_path, monkeypatch, capsys):
     """A release of a faulty maker, published past a check that let it through."""
     order = Order(tmp_path)
     with monkeypatch.context() as patch:
         greatest_value_published(patch)
-        patch.setattr("tasks.stages.encode.codebook_to_json", encoding.codebook_to_json)
         patch.setattr(
-            "tasks.stages.check.audit_rows",
+            "kinds.table.kind.audit_rows",
             lambda *given: pardoned(audit_rows(*given)),
         )
         folder = order.release()

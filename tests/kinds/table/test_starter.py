@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from anon_core.anonymizers import Adaptive
 from anon_core.errors import InputError
-from anon_core.tables.encoding import write_cells
+from anon_core.tables.cells import write_cells
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.table.encode import encoded
 from kinds.table.read import read_order

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from anon_core.tables.records import Codebook, ColumnSpec
+from anon_core.specs.columns import ColumnSpec
+from anon_core.tables.records import Codebook
 from kinds.table.suites import binarized, ingested, released
 from validations.run import run
 

@@ -155,7 +155,7 @@ def test_beliefs_that_are_known():
         "all fit all": (np.ones((5, 5)), [0.2] * 5),
         "two blocks": (np.kron(np.eye(2), np.ones((3, 3))), [1 / 3] * 6),
         "one matching only": (np.tril(np.ones((4, 4))), [1] * 4),
-        # p, 1 - p and 0 in the first row: its two squares of four pairs are balanced where p^2 + p = 1
+        # First row p, 1 - p, 0: both squares of four pairs are balanced if p^2 + p = 1.
         "a chain": ([[1, 1, 0], [1, 1, 1], [0, 1, 1]], [golden, 1 - golden, golden]),
     }
     for fit, expected in cases.values():
@@ -170,7 +170,7 @@ def test_beliefs_lie_near_the_shares_of_all_matchings():
     assert belief_of(fit).likeliest[0] == pytest.approx(share, abs=0.06)
 
 
-# ---------------------------------------------------------------- releases that tell all, or nothing
+# ---------------------------------------------------------------- whole releases
 
 
 def all_attacks(table, hidden):
@@ -209,7 +209,7 @@ def adapted():
 
 
 def test_threads_and_parts_change_no_digit(adapted):
-    table, released, seat, classes, components = adapted
+    _, released, seat, classes, components = adapted
     answers = set()
     before = numba.get_num_threads()
     try:

@@ -1,4 +1,4 @@
-"""The judges against the definitions."""
+"""Crowds and utility against the definitions."""
 
 import numpy as np
 import pytest
@@ -8,19 +8,20 @@ from hypothesis.extra import numpy as hnp
 
 from anon_core.anonymizers import Adaptive
 from anon_core.measures.table.cells import read_cells
-from anon_core.measures.table.classes import ReleasedCells
-from anon_core.measures.table.crowds import crowds, fits_own_row
+from anon_core.measures.table.classes import Classes, ReleasedCells
+from anon_core.measures.table.crowds import crowds, fits_own_row, identical_rows
 from anon_core.measures.table.utility import utility
 from anon_core.seating.matching import random_matching
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
+from anon_core.tables.cells import write_cells
 from tests import naive
 from tests.anon_core.anonymizers.test_adaptive import features, unpack
 from tests.strategies import tables
 
 
 def released_of(table, hidden):
-    cells = encoding.write_cells(table, hidden)
+    cells = write_cells(table, hidden)
     return ReleasedCells.of(
         [read_cells(a, cells[a.name].tolist()) for a in table.codebook.attributes]
     )
@@ -53,6 +54,19 @@ def test_crowds_match_the_definitions(table, data):
     assert utility(book.ordinal, released).suppression == pytest.approx(
         1 - stars.sum() / stars.size
     )
+
+
+@given(tables(most_records=10), st.data())
+def test_identical_rows_have_the_same_texts(table, data):
+    """Some records have no row; the others sit in rows with random stars."""
+    n = table.records
+    hidden = data.draw(hnp.arrays(np.bool_, (n, 1))) * np.full_like(table.bits, ~np.uint64(0))
+    cells = write_cells(table, hidden)
+    rows = list(zip(*(cells[a.name].tolist() for a in table.codebook.attributes), strict=True))
+    seat = data.draw(hnp.arrays(np.int64, n, elements=st.integers(-1, n - 1)))
+    classes = Classes.of(table.codes, released_of(table, hidden))
+    expected = [0 if row < 0 else rows.count(rows[row]) for row in seat.tolist()]
+    assert identical_rows(classes, seat).tolist() == expected
 
 
 @given(tables(), st.integers(0, 2**32))

@@ -46,7 +46,7 @@ def codes_of(book, columns):
 
 
 def random_release(data, table):
-    """Cells of random sets of levels, each holding its record's own, and who fits which row by definition."""
+    """Random sets of levels that hold the record's own, and who fits which row by definition."""
     n, cell, levels = table.records, [], []
     for attribute, own in zip(table.codebook.attributes, table.codes, strict=True):
         sets = data.draw(hnp.arrays(np.bool_, (n, attribute.levels)))
@@ -146,7 +146,7 @@ def test_a_record_that_fits_no_row_has_no_crowd():
 
 
 def test_equal_shares_are_worth_their_number():
-    """Entropy l-diversity of l equally frequent values is l, to the digits that the gate allows for."""
+    """Entropy l-diversity of l equally frequent values is l, up to the rounding of a limit."""
     for l in range(1, 200):
         book = book_of([["a"] * l])
         released = ReleasedCells.of([read_cells(book.attributes[0], ["a"] * (3 * l))])
@@ -163,7 +163,7 @@ def test_equal_shares_are_worth_their_number():
     "table", json.loads((GOLDEN / "wildcards.json").read_text()), ids=["sex", "region", "tumour"]
 )
 def test_wildcards_are_counted_as_arx_counts_them(table):
-    """There both sides may hold "*". For the judge a masked record is one of a further level that every cell allows."""
+    """ARX masks records, too: here a masked record has a further level that every cell allows."""
     rows = table["rows"]
     plain = [
         sum(all(a == b or "*" in (a, b) for a, b in zip(r, o, strict=True)) for o in rows)
@@ -202,8 +202,8 @@ def hospital():
 
 
 def test_equivalence_classes_give_the_numbers_of_pycanon():
-    """Where crowds are equivalence classes, k, l and t are those of checkers that compare strings."""
-    table, book, codes, released = hospital()
+    """If crowds are equivalence classes, k, l and t are those of checkers that compare text."""
+    table, _, codes, released = hospital()
     disease = table["disease"]
     groups = {}
     for key, value in zip(map(tuple, table["quasi"]), disease, strict=True):
@@ -237,7 +237,7 @@ def test_equivalence_classes_give_the_numbers_of_pycanon():
 
 
 def test_ordered_distance_of_the_paper_on_closeness():
-    """Li et al., t-Closeness: salaries 3k .. 11k; {3k, 4k, 5k} is 0.375 away, {6k, 8k, 11k} 0.167."""
+    """Li et al., t-Closeness, salaries 3k .. 11k: {3k, 4k, 5k} 0.375, {6k, 8k, 11k} 0.167."""
     classes_of_three = [[0, 1, 2], [3, 5, 8], [4, 6, 7]]
     columns = [[str(group) for group in range(3) for _ in range(3)]]
     book = book_of(columns)

@@ -58,7 +58,7 @@ def test_a_column_never_drifts_from_itself_in_any_order_however_often(tables, ch
 
 @given(st.integers(0, 2**32), st.floats(0.2, 5), st.floats(-3, 3), st.sampled_from([1, 3, 1000]))
 def test_many_numbers_are_compared_to_within_a_percent(seed, scale, by, grid):
-    """No quantile has moved past more of the records than that, wherever a plan puts the edges of its groups."""
+    """No quantile moves past more records than the shift, wherever a plan sets its edges."""
     draw = np.random.default_rng(seed)
     before, now = (
         np.round(table * grid) / grid

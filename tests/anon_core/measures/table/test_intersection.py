@@ -1,4 +1,4 @@
-"""Attack (d) against its definition, and against trying every choice of rows where the two are the same thing."""
+"""Attack (d) against its definition, and against all choices of rows where both are equal."""
 
 import numpy as np
 import pytest

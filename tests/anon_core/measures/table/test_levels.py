@@ -16,6 +16,8 @@ from anon_core.measures.table.levels import MISSING, column_levels, source_level
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from anon_core.tables import encoding
+from anon_core.tables.cells import label_texts, write_cells
+from anon_core.tables.codebook import codebook_to_json
 from anon_core.tables.demands import resolve
 from tests.anon_core.tables.test_encoding import numbers, refused, tables, texts
 
@@ -45,11 +47,11 @@ def test_codebook_and_levels_equal_the_makers(table):
     assert (codes == made.codes).all()
     assert codes.dtype == made.codes.dtype
     book = made.codebook
-    assert says(json.loads(json.dumps(encoding.codebook_to_json(book))), levels)
+    assert says(json.loads(json.dumps(codebook_to_json(book))), levels)
     assert sum(each.features for each in levels) == book.features
     assert [each.ordinal for each in levels] == book.ordinal.tolist()
     for each, attribute in zip(levels, book.attributes, strict=True):
-        assert written(each) == encoding.label_texts(attribute)
+        assert written(each) == label_texts(attribute)
 
 
 @given(st.integers(2, 120), st.lists(st.integers(0, 60), min_size=2, max_size=300))
@@ -115,8 +117,8 @@ def test_cells_are_read_as_the_makers_wrote_them(table):
     made = makers(specs, columns)
     levels, codes = auditors(specs, columns)
     everything = np.full_like(made.bits, ~np.uint64(0))
-    shown = encoding.write_cells(made, np.zeros_like(made.bits))
-    hidden = encoding.write_cells(made, everything)
+    shown = write_cells(made, np.zeros_like(made.bits))
+    hidden = write_cells(made, everything)
     for each, code in zip(levels, codes, strict=True):
         cell, allowed = read_cells(each, shown[each.name].tolist())
         assert (allowed[cell] == np.eye(len(each.labels), dtype=bool)[code]).all()
@@ -188,7 +190,7 @@ def test_what_a_codebook_may_say():
     ]
     columns = {"a": numbers(1, 2, 3, 4, np.nan), "b": texts(*"xyxyx")}
     levels, _ = source_levels(specs, columns)
-    published = json.dumps(encoding.codebook_to_json(encoding.fit(specs, columns)))
+    published = json.dumps(codebook_to_json(encoding.fit(specs, columns)))
     assert says(json.loads(published), levels)
     for place, name in [(p, n) for p in (0, 1) for n in json.loads(published)["attributes"][p]]:
         for spoil in (
