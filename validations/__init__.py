@@ -1,7 +1,7 @@
-"""What data must look like at each border, said in Great Expectations.
+"""What data must look like at each check, in Great Expectations.
 
-Great Expectations quotes values in its logs and knows a telemetry switch: both are off before any room of this package
-imports it.
+Great Expectations quotes values in its logs and can send telemetry. Both are switched off before a
+module of this package imports it.
 """
 
 import logging
@@ -9,8 +9,8 @@ import os
 
 os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
 
-# The level stops the loggers that inherit it, the closed door those that set their own.
-_voice = logging.getLogger("great_expectations")
-_voice.setLevel(logging.CRITICAL + 1)
-_voice.addHandler(logging.NullHandler())
-_voice.propagate = False
+# The level stops the loggers that inherit it; without propagation the others have no handler.
+_logger = logging.getLogger("great_expectations")
+_logger.setLevel(logging.CRITICAL + 1)
+_logger.addHandler(logging.NullHandler())
+_logger.propagate = False

@@ -1,7 +1,7 @@
-"""Our own expectations, each with the metric that it rests on.
+"""Our own expectations, each with its metric.
 
-All but one count the rows that break a promise and hold when there are none. Great Expectations' map expectations skip
-missing cells, and pass a column that has nothing else: a gate must not.
+All but one count the rows that break a promise, and pass if there are none. The map expectations of
+Great Expectations skip missing cells and pass an empty column; a check must not.
 """
 
 from abc import ABC
@@ -33,7 +33,7 @@ Rendering = RendererConfiguration[Any]
 
 
 def _rows_outside(column: pd.Series, low: int, high: int) -> int:
-    """Number of rows that hold no integer within low..high."""
+    """Number of rows without an integer in low..high."""
     if column.dtype.kind not in "iu":
         return len(column)
     return int((~column.between(low, high)).sum())
@@ -74,7 +74,7 @@ class ColumnCellsUnreadable(ColumnAggregateMetricProvider):
 
 
 class ColumnRowsUntruthful(ColumnAggregateMetricProvider):
-    """Number of rows that are not marked as true; all of them where the marks are no booleans."""
+    """Number of rows that are not True; all rows if the column is not boolean."""
 
     metric_name = "column.rows_untruthful.count"
 
@@ -108,7 +108,7 @@ class TableCrowdsBelowDemand(TableMetricProvider):
 
 
 class Worded:
-    """Words for the verdict page: `wording` is a template whose names are fields of the expectation."""
+    """A sentence for the verdict page: the names in `wording` are fields of the expectation."""
 
     wording: ClassVar[str]
 
@@ -121,11 +121,11 @@ class Worded:
 
 
 class _NoRowCounted(Worded, BatchExpectation, ABC):
-    """Holds when its one metric, a number of rows, is zero."""
+    """Passes if its one metric, a number of rows, is zero."""
 
     @classmethod
     def is_abstract(cls) -> bool:
-        """Without a metric it is no expectation yet, and is not registered as one."""
+        """A class without a metric is abstract, and is not registered."""
         return not cls.metric_dependencies or super().is_abstract()
 
     def _validate(self, metrics: dict[str, Any], *_: Any, **__: Any) -> dict[str, Any]:
@@ -142,7 +142,7 @@ class ExpectColumnNumbersToBeFinite(Worded, ColumnMapExpectation):
 
 
 class _OfAnAttribute(_NoRowCounted, ABC):
-    """Speaks of an attribute whose column in the frame is named with a prefix, for an attribute may be called as any other."""
+    """Is about an attribute. Its column has a prefix, because other columns have fixed names."""
 
     column: str
     levels: int
@@ -156,14 +156,14 @@ class _OfAnAttribute(_NoRowCounted, ABC):
 
 
 class ExpectColumnLevelsToDecode(_OfAnAttribute):
-    """Expect every row of the column to be an integer level 0..levels-1, as re-read from its bits."""
+    """Expect every row to hold a level 0..levels-1, as read back from its bits."""
 
     metric_dependencies: ClassVar[tuple[str, ...]] = ("column.levels_undecoded.count",)
     wording: ClassVar[str] = "Every record's bits decode to one of $levels levels."
 
 
 class ExpectColumnCellsToAllowALevel(_OfAnAttribute):
-    """Expect every cell, given as the number of levels that it allows, to allow 1..levels of them."""
+    """Expect every row, the number of levels that a cell allows, to be in 1..levels."""
 
     metric_dependencies: ClassVar[tuple[str, ...]] = ("column.cells_unreadable.count",)
     wording: ClassVar[str] = (
@@ -178,7 +178,7 @@ class ExpectRowsToBeTruthful(_NoRowCounted):
     metric_dependencies: ClassVar[tuple[str, ...]] = ("column.rows_untruthful.count",)
     domain_keys: ClassVar[tuple[str, ...]] = ("batch_id", "column")
     wording: ClassVar[str] = (
-        "Every record's row is true of it: its cells, its sensitive values and its kept ones."
+        "Every record's row is true of it: its cells, its sensitive values and its kept values."
     )
 
 
@@ -193,5 +193,5 @@ class ExpectCrowdsToMeetDemands(_NoRowCounted):
 
     @property
     def about(self) -> str:
-        """Which crowds."""
+        """The kind of crowd."""
         return self.crowd_column

@@ -1,6 +1,6 @@
-"""Expectations of what the measures made of a release: each reads one number and compares it with its limit.
+"""Expectations of the measured numbers of a release: each compares one number with its limit.
 
-The number was measured once, in anon_core/measures, and the comparison is that of `reached`: there is no second rule here.
+anon_core/measures measures the number and owns the rule, `reached`. There is no second rule here.
 """
 
 from abc import ABC
@@ -19,7 +19,7 @@ from validations.expectations import Worded
 
 
 class ColumnMeasuredNumber(ColumnAggregateMetricProvider):
-    """The only number of a column; None where there is not exactly one, or it is no number."""
+    """The only number of a column; None if there is not exactly one number."""
 
     metric_name = "column.measured_number"
 
@@ -29,7 +29,10 @@ class ColumnMeasuredNumber(ColumnAggregateMetricProvider):
 
 
 class _MeasureReached(Worded, BatchExpectation, ABC):
-    """Holds when the number in the column reaches what is required; `about` is the column of the release it tells of."""
+    """Passes if the number in the column reaches its limit.
+
+    `about` is the column of the release that the number is about.
+    """
 
     column: str
     about: str | None = None
@@ -41,7 +44,7 @@ class _MeasureReached(Worded, BatchExpectation, ABC):
 
     @classmethod
     def is_abstract(cls) -> bool:
-        """Without a measure it is no expectation yet, and is not registered as one."""
+        """A class without a measure is abstract, and is not registered."""
         return not hasattr(cls, "measure") or super().is_abstract()
 
     def _validate(self, metrics: dict[str, Any], *_: Any, **__: Any) -> dict[str, Any]:
@@ -89,7 +92,8 @@ class ExpectCrowdOddsToBeBelow(_MeasureReached):
     measure: ClassVar[Measure] = "odds"
     success_keys: ClassVar[tuple[str, ...]] = ("required", "l")
     wording: ClassVar[str] = (
-        "In every crowd the commonest value leads those from rank $l on by less than $required to 1."
+        "In every crowd the commonest value leads those from rank $l on "
+        "by less than $required to 1."
     )
 
 

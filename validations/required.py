@@ -1,6 +1,6 @@
-"""What [checks] of a plan ask of a release beside the promise that it keeps.
+"""The requirements that [checks] of a plan adds to the promise of a release.
 
-The frame has one row, and a column for each requirement that holds the number that was measured.
+The frame has one row, and for each requirement a column with its measured number.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ EXPECTED: dict[Measure, Any] = {
 
 
 def suite(requirements: Sequence[Requirement]) -> gx.ExpectationSuite:
-    """Expect each requirement to be reached, in their order."""
+    """Expect each requirement to be reached, in the given order."""
     expectations = []
     for place, asked in enumerate(requirements):
         limits: dict[str, Any] = (
@@ -44,7 +44,7 @@ def suite(requirements: Sequence[Requirement]) -> gx.ExpectationSuite:
 
 
 def frame(requirements: Sequence[Requirement]) -> Mapping[str, NDArray[Any]]:
-    """What was measured; NaN where nothing was."""
+    """The measured numbers; NaN where nothing was measured."""
     return {
         _column(place): np.array([np.nan if asked.found is None else asked.found])
         for place, asked in enumerate(requirements)

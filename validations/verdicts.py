@@ -1,4 +1,7 @@
-"""What a border said of what crossed it: yes and no, types of expectations, column names. No Great Expectations here."""
+"""The verdict of a check: yes or no, types of expectations, column names.
+
+Great Expectations is not imported here.
+"""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -7,10 +10,10 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Outcome:
-    """Whether one expectation holds.
+    """Whether one expectation passed.
 
-    `column` is None where it speaks of the whole table; `words` say what was expected, `found` an aggregate where one may
-    be told.
+    `column` is None if it is about the whole table. `words` say what is expected. `found` is an
+    aggregate, where one may be shown.
     """
 
     expectation: str
@@ -25,26 +28,27 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a suite found, in the suite's order."""
+    """The outcomes of a suite, in its order."""
 
     suite: str
     outcomes: tuple[Outcome, ...]
 
     @property
     def failures(self) -> tuple[Outcome, ...]:
-        """The expectations that do not hold."""
+        """The expectations that failed."""
         return tuple(outcome for outcome in self.outcomes if not outcome.success)
 
     @property
     def success(self) -> bool:
-        """Whether all expectations hold; a suite that expects nothing lets nothing pass."""
+        """Whether all expectations passed; a suite without expectations never passes."""
         return bool(self.outcomes) and not self.failures
 
     def sentence(self) -> str:
         """The verdict in one line for people: counts, types of expectations and column names."""
-        held = len(self.outcomes) - len(self.failures)
-        found = f"{self.suite}: {held} of {len(self.outcomes)} expectations hold"
-        return f"{found}; failed: {', '.join(map(str, self.failures))}" if self.failures else found
+        passed = len(self.outcomes) - len(self.failures)
+        counts = f"{self.suite}: {passed} of {len(self.outcomes)} expectations hold"
+        failed = ", ".join(map(str, self.failures))
+        return f"{counts}; failed: {failed}" if failed else counts
 
 
 def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
@@ -53,7 +57,10 @@ def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
 
 
 def verdict_from_json(document: Mapping[str, Any]) -> Verdict:
-    """The verdict of a JSON document; TypeError or KeyError where it is none. What is not said to hold does not."""
+    """Read the verdict of a JSON document; TypeError or KeyError if it is none.
+
+    An outcome passed only if the document says `true`.
+    """
     outcomes = [
         Outcome(**{**outcome, "success": outcome["success"] is True})
         for outcome in document["outcomes"]

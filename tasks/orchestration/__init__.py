@@ -1,1 +1,1 @@
-"""What all stages share of Prefect: the task decorator, the log, the gates."""
+"""What all stages share of Prefect and of checks: the task decorator, the log, the gates."""

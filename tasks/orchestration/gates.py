@@ -1,8 +1,10 @@
-"""What the borders said of a run, and the page in the vault that shows it.
+"""The verdicts of a run's checks, and the page in the vault that shows them.
 
-A border's stage keeps verdict.json. Gates look at more than the run (other releases, a person's word): every attempt passes
-them anew, and gates.json keeps what they said. The page is written anew from these files whenever one of them is, before a
-refusal is raised. What was refused is judged again by the next run: what broke may be whole by then.
+A check that is a stage keeps verdict.json. A gate is a check of more than the run: of other
+releases, or of a person's approval. Every attempt repeats the gates; gates.json keeps their
+verdicts.
+The page is written from these files when one of them changes, before a refusal is raised.
+The next run repeats a check that refused, because the cause may be gone.
 """
 
 import shutil
@@ -33,9 +35,10 @@ VERDICT = "verdict.json"
 GATES_FILE = "gates.json"
 PAGE = "docs/index.html"
 GATES = {
-    "alike": "The table has not drifted from that of the last release by more than checks.drift allows.",
-    "kept": "The release keeps less than the last one did by no more than checks.drift allows.",
-    "beside": "No other release shows these people; or all are laid side by side, and every crowd stays as large as demanded.",
+    "alike": "The data differ from those of the last release by no more than checks.drift allows.",
+    "kept": "The release keeps less than the last one by no more than checks.drift allows.",
+    "beside": "No other release shows these people; or the intersection of all such releases "
+    "leaves every crowd as large as demanded.",
     "approved": "A person has approved these files and these numbers.",
 }
 ORDER = (
@@ -47,7 +50,7 @@ ORDER = (
     "kept",
     "beside",
     "approved",
-)  # the flow's
+)  # of the flow
 
 Judge = Callable[[Path], tuple[Mapping[str, Any], Sequence[Verdict]]]
 
@@ -55,13 +58,16 @@ Judge = Callable[[Path], tuple[Mapping[str, Any], Sequence[Verdict]]]
 def judged(
     run: Run, stage: str, inputs: Sequence[Stored], judge: Judge
 ) -> tuple[Stored, tuple[Verdict, ...]]:
-    """Judge once, keep the verdicts and show them; to refuse is left to who asked. `judge(folder)` returns facts, too."""
+    """Judge a stage once, keep its verdicts, and show them. The caller refuses.
+
+    `judge(folder)` returns facts and verdicts.
+    """
 
     def make(folder: Path) -> Mapping[str, Any]:
         facts, verdicts = judge(folder)
         write_json(
             folder / VERDICT,
-            {**_by_whom(), "verdicts": [verdict_to_json(verdict) for verdict in verdicts]},
+            {**_origin(), "verdicts": [verdict_to_json(verdict) for verdict in verdicts]},
         )
         return facts
 
@@ -73,54 +79,54 @@ def judged(
     assert kept is not None
     show(run)
     show_in_prefect(
-        f"verdict-{stage}", summary.verdicts(kept[0]["verdicts"]), "What this border expects"
+        f"verdict-{stage}", summary.verdicts(kept[0]["verdicts"]), "What this check expects"
     )
     return stored, kept[1]
 
 
 @contextmanager
 def gate(run: Run, name: str) -> Iterator[list[str]]:
-    """Show whether what is done inside refuses, and in which words; what it finds else is for the list."""
-    found: list[str] = []
+    """Show whether the work inside refuses, and why. The list takes details of a success."""
+    details: list[str] = []
     with refusals_shown(run, name):
-        yield found
-    _judge_gate(run, name, "; ".join(found), success=True)
+        yield details
+    _keep_gate(run, name, "; ".join(details), success=True)
 
 
 @contextmanager
 def refusals_shown(run: Run, name: str) -> Iterator[None]:
-    """A gate that says something only if it stays shut."""
+    """Show a refusal of the work inside, and nothing of a success."""
     try:
         yield
     except (GuaranteeError, SecondReleaseError) as refusal:
-        _judge_gate(run, name, str(refusal), success=False)
+        _keep_gate(run, name, str(refusal), success=False)
         raise
 
 
 def close_gates(run: Run) -> None:
-    """Forget what the gates said: it depends on more than the run, and every attempt passes them anew."""
+    """Drop the verdicts of the gates: they depend on more than the run."""
     (run.path / GATES_FILE).unlink(missing_ok=True)
 
 
 def forget(run: Run, stage: str) -> None:
-    """Drop what a stage said."""
+    """Drop a stage with its verdict."""
     shutil.rmtree(run.path / stage, ignore_errors=True)
 
 
 def where(run: Run) -> str:
-    """Where the page lies, for the words of a refusal."""
+    """Say where the page is, for the message of a refusal."""
     return f"every verdict lies in the vault: {run.path.name}/{PAGE}"
 
 
 def show(run: Run) -> None:
-    """Write the page of a run from what its stages keep."""
-    borders: list[dict[str, Any]] = []
+    """Write the page of a run from the verdicts that its stages keep."""
+    checks: list[dict[str, Any]] = []
     gates = _gates(run)
     for name in ORDER:
-        told = [gates[name]] if name in gates else _told(run.path / name)
-        borders += told
-        if not all(verdict_from_json(each["verdict"]).success for each in told):
-            break  # what follows was said of an earlier attempt
+        entries = [gates[name]] if name in gates else _of_stage(run.path / name)
+        checks += entries
+        if not all(verdict_from_json(each["verdict"]).success for each in entries):
+            break  # later verdicts are of an earlier attempt
     facts = {
         "run": run.path.name,
         "plan_sha256": run.plan_sha256,
@@ -130,47 +136,47 @@ def show(run: Run) -> None:
     }
     page = run.path / PAGE
     page.parent.mkdir(mode=0o700, exist_ok=True)
-    write_private(page, pages.render(facts, borders, words_called(run.kind)).encode())
+    write_private(page, pages.render(facts, checks, words_called(run.kind)).encode())
 
 
-def _judge_gate(run: Run, name: str, found: str, *, success: bool) -> None:
-    verdict = Verdict(name, (Outcome(name, None, success, GATES[name], found),))
+def _keep_gate(run: Run, name: str, detail: str, *, success: bool) -> None:
+    verdict = Verdict(name, (Outcome(name, None, success, GATES[name], detail),))
     write_json(
         run.path / GATES_FILE,
-        {**_gates(run), name: {**_by_whom(), "verdict": verdict_to_json(verdict)}},
+        {**_gates(run), name: {**_origin(), "verdict": verdict_to_json(verdict)}},
     )
     show(run)
 
 
-def _by_whom() -> dict[str, str]:
+def _origin() -> dict[str, str]:
     return {"version": CODE_VERSION, "judged": datetime.now(UTC).isoformat(timespec="seconds")}
 
 
 def _gates(run: Run) -> dict[str, dict[str, Any]]:
-    """What the gates of this attempt said so far."""
+    """Verdicts of the gates of this attempt so far."""
     try:
-        told = read_json(run.path / GATES_FILE).items()
+        entries = read_json(run.path / GATES_FILE).items()
         return {
-            name: _document(each, each["verdict"])
-            for name, each in told
+            name: _entry(each, each["verdict"])
+            for name, each in entries
             if verdict_from_json(each["verdict"])
         }
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 
 
-def _told(stage: Path) -> list[dict[str, Any]]:
+def _of_stage(stage: Path) -> list[dict[str, Any]]:
     kept = _kept(stage)
-    return [] if kept is None else [_document(kept[0], verdict) for verdict in kept[0]["verdicts"]]
+    return [] if kept is None else [_entry(kept[0], verdict) for verdict in kept[0]["verdicts"]]
 
 
-def _document(told: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
-    """A border as the page takes it."""
-    return {"version": told["version"], "judged": told["judged"], "verdict": verdict}
+def _entry(origin: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
+    """A check as the page takes it."""
+    return {"version": origin["version"], "judged": origin["judged"], "verdict": verdict}
 
 
 def _kept(folder: Path) -> tuple[dict[str, Any], tuple[Verdict, ...]] | None:
-    """What a finished stage keeps of its verdicts; None where there is nothing, or not what was written."""
+    """The verdict file of a finished stage; None if it is missing or damaged."""
     try:
         files = read_json(folder / "stage.json")["files"]
         if not holds_files(folder, {VERDICT: files[VERDICT]}):

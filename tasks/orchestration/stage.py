@@ -1,7 +1,11 @@
-"""What all stages share: refusals pass as they are, other failures without what they carry, and words for the log."""
+"""What all stages share: the task decorator, the log and artifacts.
+
+A refusal passes as it is. The message of any other failure stays in the vault.
+"""
 
 import functools
 import logging
+import re
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -50,20 +54,30 @@ def stage(run_name: str) -> Callable[[Callable[Params, Result]], Callable[Params
 
 
 class _RefusalsOnce(logging.Filter):
-    """A refusal says all there is to say, and Prefect says it in the final state: no line and no traceback before that."""
+    """Print a refusal once: `crowdcover` prints it on stderr, and Prefect shows it as the state.
+
+    Prefect logs the traceback of every exception, and the message of every final state. The
+    tracebacks of refusals are dropped. A final state is logged with the name of its exception only.
+    """
+
+    FAILED = re.compile(
+        r"(Finished in state Failed)\(.*?encountered an exception:? (\w+).*", re.DOTALL
+    )
 
     def filter(self, record: logging.LogRecord) -> bool:
+        if isinstance(record.msg, str):
+            record.msg = self.FAILED.sub(r"\1(\2)", record.msg)
         return not (record.exc_info and isinstance(record.exc_info[1], AnonymityError))
 
 
 for _name in ("prefect.flow_runs", "prefect.task_runs"):
     logging.getLogger(_name).addFilter(_RefusalsOnce())
-# It warns at the end of short runs that it still has an event to send, and then sends it.
+# At the end of a short run it warns of an event not yet sent, and then sends it.
 logging.getLogger("EventsWorker").setLevel(logging.ERROR)
 
 
 def log(message: str) -> None:
-    """Counts and column names only; to Prefect's run log, or to a plain one outside of a run."""
+    """Log counts and column names: in Prefect's run log, or in a plain one outside a run."""
     try:
         get_run_logger().info(message)
     except MissingContextError:
@@ -71,6 +85,6 @@ def log(message: str) -> None:
 
 
 def show_in_prefect(key: str, markdown: str, description: str) -> None:
-    """A markdown artifact of the flow run, if there is one: counts and column names only."""
+    """Add a markdown artifact to the flow run, if there is one: counts and column names only."""
     if FlowRunContext.get() is not None:
         create_markdown_artifact(markdown=markdown, key=key, description=description)

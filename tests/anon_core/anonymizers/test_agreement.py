@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from anon_core.anonymizers import Adaptive
-from anon_core.anonymizers.adaptive.adaptive import agreement
+from anon_core.anonymizers.adaptive import agreement
 from anon_core.anonymizers.adaptive.showing_kernels import count_partners, price_features
 from anon_core.search.dissimilarity import Dissimilarity
 from anon_core.search.nearest import level_tree

@@ -1,0 +1,206 @@
+"""Plant one fault at a time in a copy of the project, and show that a fast test catches it.
+
+    python -m tests.mutants [NAME ...]
+
+Each mutant breaks one core promise. It is caught if the named tests fail; the program ends with 1
+if a mutant survives, and with 2 if its line is gone or its tests fail without it.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+CAUGHT, PASSED = 1, 0  # exit codes of pytest
+LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "*.egg-info", ".hypothesis", ".*_cache")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A fault: `line` of `file` becomes `fault`; `tests` must fail then."""
+
+    name: str
+    file: str
+    line: str
+    fault: str
+    tests: str
+
+
+CORRUPTIONS = "tests/flows/test_mutations.py"
+SECRECY = "tests/tasks/vault/test_secrecy.py"
+STORAGE = "tests/tasks/vault/test_storage.py"
+
+MUTANTS = (
+    Mutant(
+        "compatible rows: one too few is enough",
+        "anon_core/measures/table/crowds.py",
+        "return int((self.compatible < self.demanded).sum())",
+        "return int((self.compatible + 1 < self.demanded).sum())",
+        CORRUPTIONS,
+    ),
+    Mutant(
+        "matchable rows: compatible ones are counted",
+        "anon_core/measures/table/crowds.py",
+        "return int((self.matchable < self.demanded).sum())",
+        "return int((self.compatible < self.demanded).sum())",
+        CORRUPTIONS,
+    ),
+    Mutant(
+        "truth: a row is true if its last cell is",
+        "anon_core/measures/table/crowds.py",
+        "fits &= levels[cell[seat], code]",
+        "fits = levels[cell[seat], code]",
+        CORRUPTIONS,
+    ),
+    Mutant(
+        "truth: kept values are compared with themselves",
+        "kinds/table/judge/carried.py",
+        "people.eq_missing(rows)",
+        "people.eq_missing(people)",
+        CORRUPTIONS,
+    ),
+    Mutant(
+        "formats: they may differ",
+        "kinds/table/judge/files.py",
+        "same = len({text for _, text, _ in tables}) == 1",
+        "same = len({text for _, text, _ in tables}) >= 1",
+        "tests/flows/test_audit.py",
+    ),
+    Mutant(
+        "files: traces are no finding",
+        "kinds/table/judge/files.py",
+        "            not traced,\n",
+        "            True,\n",
+        CORRUPTIONS,
+    ),
+    Mutant(
+        "limits: 1 % below is at least the limit",
+        "anon_core/measures/requirements.py",
+        "return found >= required - _slack(required)",
+        "return found >= required - 0.01",
+        "tests/anon_core/measures/test_requirements.py",
+    ),
+    Mutant(
+        "expectations: one bad row is none",
+        "validations/expectations.py",
+        '"success": rows == 0',
+        '"success": rows <= 1',
+        "tests/validations/test_expectations.py",
+    ),
+    Mutant(
+        "maker: crowds of k - 1",
+        "anon_core/anonymizers/adaptive/grouping.py",
+        "self.b = table.k - np.int32(1)",
+        "self.b = np.maximum(table.k - np.int32(2), 0)",
+        "tests/anon_core/anonymizers/test_adaptive.py",
+    ),
+    Mutant(
+        "seats: who takes a seat is no secret",
+        "anon_core/seating/matching.py",
+        'order = np.argsort(draw(2 * len(kind)).view(np.uint64), kind="stable")',
+        "order = np.arange(len(kind))",
+        "tests/anon_core/seating/test_matching.py",
+    ),
+    Mutant(
+        "keys: in the order of the rows",
+        "tasks/vault/secrecy.py",
+        "for word in words.tolist()])",
+        "for word in sorted(words.tolist())])",
+        SECRECY,
+    ),
+    Mutant(
+        "order: ties follow the source",
+        "tasks/vault/secrecy.py",
+        'return np.argsort(words, kind="stable")',
+        "return np.arange(size)",
+        SECRECY,
+    ),
+    Mutant(
+        "vault: files are not hashed again",
+        "tasks/vault/storage.py",
+        "(folder / name).is_file() and file_sha256(folder / name) == sha",
+        "(folder / name).is_file()",
+        STORAGE,
+    ),
+    Mutant(
+        "failures: the message of a library is shown",
+        "tasks/vault/failures.py",
+        "{type(error).__name__}; {_kept(",
+        "{error}; {_kept(",
+        STORAGE,
+    ),
+    Mutant(
+        "ledger: people of another table are not known",
+        "tasks/people/admit.py",
+        "    if not overlaps:\n",
+        "    if not any(overlap.same_source for overlap in overlaps):\n",
+        "tests/flows/test_second.py",
+    ),
+    Mutant(
+        "approval: one of other rows is as good",
+        "tasks/vault/approval.py",
+        "last.question.sha256 == question.sha256 and not last.ended",
+        "not last.ended",
+        "tests/tasks/vault/test_approval.py",
+    ),
+    Mutant(
+        "drift: the number of rows may change",
+        "tasks/judging/drift.py",
+        "if not at_most(change, limits.rows):",
+        "if not at_most(change, 1.0):",
+        "tests/tasks/judging/test_drift.py",
+    ),
+)
+
+
+def main(names: list[str]) -> int:
+    """Run the mutants whose names contain one of these words, or all."""
+    chosen = [m for m in MUTANTS if not names or any(name in m.name for name in names)]
+    with tempfile.TemporaryDirectory(prefix="crowdcover-mutants-") as folder:
+        tree = Path(folder) / "crowdcover"
+        shutil.copytree(ROOT, tree, ignore=LEFT_OUT)  # with kernels that were compiled before
+        tests = sorted({mutant.tests for mutant in chosen})
+        if run(tree, tests) != PASSED:
+            print("a test fails without a mutant")
+            return 2
+        survivors = [mutant.name for mutant in chosen if survives(tree, mutant)]
+    print(f"{len(chosen) - len(survivors)} of {len(chosen)} mutants caught")
+    return 1 if survivors else 0
+
+
+def survives(tree: Path, mutant: Mutant) -> bool:
+    """Plant the mutant, run its tests, and put the file back."""
+    path = tree / mutant.file
+    text = path.read_text(encoding="utf-8")
+    if text.count(mutant.line) != 1:
+        sys.exit(f"{mutant.file} does not hold this line once: {mutant.line.strip()}")
+    before = path.stat()
+    path.write_text(text.replace(mutant.line, mutant.fault), encoding="utf-8")
+    try:
+        code = run(tree, [mutant.tests])
+    finally:
+        path.write_text(text, encoding="utf-8")
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))  # its kernels stay compiled
+    print(f"{'caught' if code == CAUGHT else f'SURVIVED ({code})'}: {mutant.name}", flush=True)
+    return code != CAUGHT
+
+
+def run(tree: Path, tests: list[str]) -> int:
+    """Run fast tests in the copy up to the first failure; returns the exit code of pytest."""
+    options = ["-x", "-m", "not slow", "-p", "no:cacheprovider", *tests]
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", *options],
+        cwd=tree,
+        env={**os.environ, "PYTHONPATH": str(tree)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        check=False,
+    ).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

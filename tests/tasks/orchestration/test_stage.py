@@ -1,0 +1,72 @@
+"""A stage outside a flow is a plain call; Prefect's log does not repeat a refusal."""
+
+import logging
+
+import pytest
+
+from anon_core.errors import InfeasibleError
+from tasks.orchestration.stage import log, stage
+from tasks.vault.failures import StageError
+from tasks.vault.storage import Vault
+
+REFUSAL = "90 of 90 records demand k > 90"
+
+
+@pytest.fixture
+def run(tmp_path):
+    return Vault(tmp_path / "vault").open().run("0" * 64, "1" * 64)
+
+
+@pytest.fixture
+def unreachable(monkeypatch):
+    """Whoever asks a Prefect server fails."""
+
+    def fail(*_, **__):
+        raise AssertionError("a plain stage asks no server")
+
+    monkeypatch.setattr("prefect.client.orchestration.get_client", fail)
+    monkeypatch.setattr("prefect.task_engine.run_task_sync", fail)
+
+
+def test_outside_a_flow_a_stage_is_a_plain_call(run, unreachable, caplog):
+    @stage("double")
+    def double(run, number):
+        """Twice the number."""
+        log(f"{number} doubled")
+        return 2 * number
+
+    with caplog.at_level(logging.INFO, "crowdcover"):
+        assert double(run, number=3) == 6
+    assert (double.__name__, double.__doc__) == ("double", "Twice the number.")
+    assert caplog.messages == ["3 doubled"]
+
+
+def test_a_plain_stage_keeps_its_failures_in_the_vault(run, unreachable):
+    @stage("divide")
+    def divide(run):
+        raise ValueError("cell of Mrs Miller")
+
+    with pytest.raises(StageError, match="stage divide failed with ValueError") as caught:
+        divide(run)
+    assert "Miller" not in str(caught.value)
+    assert "Miller" in (run.path / "failure-divide.txt").read_text()
+
+
+@pytest.mark.parametrize("logger", ["prefect.flow_runs", "prefect.task_runs"])
+@pytest.mark.parametrize(
+    "words", ["Task run encountered an exception", "Flow run encountered an exception:"]
+)
+def test_a_final_state_is_logged_without_the_refusal(caplog, logger, words):
+    log_of_prefect = logging.getLogger(logger)
+    log_of_prefect.addHandler(caplog.handler)  # it does not propagate
+    try:
+        log_of_prefect.error(f'Finished in state Failed("{words} InfeasibleError: {REFUSAL}")')
+        try:
+            raise InfeasibleError(REFUSAL)
+        except InfeasibleError as refusal:
+            log_of_prefect.error("Encountered exception during execution", exc_info=refusal)
+        log_of_prefect.error("Finished in state Completed()")
+    finally:
+        log_of_prefect.removeHandler(caplog.handler)
+    expected = ["Finished in state Failed(InfeasibleError)", "Finished in state Completed()"]
+    assert list(dict.fromkeys(caplog.messages)) == expected
