@@ -94,8 +94,8 @@ NOT_PROMISED: Sequence[tuple[str, Text]] = (
     ),
 )
 FINDINGS = {
-    "readable files": "Every file of the rows is there and can be read.",
-    "same table in every format": "The formats hold the same table.",
+    "readable files": "Every data file exists and can be read.",
+    "same table in every format": "All formats contain the same table.",
     "codebook of the source": "The published codebook is the one computed from the source.",
     "no other column": "Key, quasi-identifiers, sensitive and kept columns are the only columns.",
     "no traces in the files": "Headers and footers of the files reveal nothing beside the rows.",
@@ -106,7 +106,7 @@ FINDINGS = {
     "known keys": "Every person has one row.",
     "readable cells": "Every published cell can be read with the codebook.",
     TRUTHFUL: "Every row is true of its person: values are less exact, never changed.",
-    COMPATIBLE: "Every person fits at least as many rows as demanded.",
+    COMPATIBLE: "Every person has at least as many rows that fit as demanded.",
     MATCHABLE: "Every person has at least as many matchable rows as demanded: with each of them, "
     "everyone else can still get a row that fits.",
     CLASSES: "Every row has the same text as at least as many rows as its person demands.",
@@ -198,7 +198,7 @@ class TableWords:
             f"Each of the {people} people in this release hides among at least as many {rows} as "
             f"the plan demands ({demand}). Even someone who knows every quasi-identifier of "
             "everyone (the traits by which people could be told apart) cannot narrow a person down "
-            "to fewer rows."
+            "to fewer rows from this release alone."
         )
 
     def promised(self, manifest: Manifest) -> Sequence[Text]:
@@ -224,7 +224,7 @@ class TableWords:
         """The counts on which the promise depends; each must be 0."""
         privacy, promise = manifest["privacy"], _promise(manifest)
         counted = {
-            COMPATIBLE: ("below_k", "People who fit too few rows"),
+            COMPATIBLE: ("below_k", "People with too few rows that fit"),
             MATCHABLE: ("matchable_below_k", "People with too few matchable rows"),
             CLASSES: ("classes_below_k", "People whose row has too few identical rows"),
             TRUTHFUL: ("untruthful_rows", "Published rows untrue of their person"),
