@@ -1,6 +1,6 @@
-"""A person's approval in the course of a flow run: a form in Prefect where the run can be suspended, else what to do.
+"""A person's approval during a flow run: a Prefect form if the run can be suspended, else advice.
 
-The decision stands in the vault; Prefect carries it there.
+The decision is kept in the vault. Prefect only carries it there.
 """
 
 from collections.abc import Mapping
@@ -44,7 +44,10 @@ IN_A_LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"
 
 
 class Form(RunInput):
-    """What Prefect asks who resumes a suspended run; its server takes no other answer."""
+    """The form that Prefect shows to the person who resumes a suspended run.
+
+    Prefect's server refuses any other answer.
+    """
 
     decision: Annotated[Literal["approve", "reject"], Field(title="Decision")]
     name: Annotated[
@@ -56,10 +59,13 @@ class Form(RunInput):
 def approved(
     run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any], given: timedelta
 ) -> dict[str, Any]:
-    """The approval of a checked release as its manifest states it; without one, nothing after this is done."""
+    """Return the approval of a checked release, as its manifest states it.
+
+    Raises WaitingError while nobody has decided, GuaranteeError after a rejection or a timeout.
+    """
     request = ask(run, checked, to, claims, given)
     flow_run = _suspendable()
-    with gate(run, "approved") as told:
+    with gate(run, "approved") as measured:
         if flow_run is not None:
             _take_answer(run, flow_run)
         decision = Approval.of(run).require()
@@ -70,19 +76,19 @@ def approved(
             if flow_run is not None:
                 _suspend(run, flow_run)
             raise WaitingError(_what_to_do(run, request, to))
-        told.append(decision.sentence)
+        measured.append(decision.sentence)
     log(f"run {run.path.name} was {decision.sentence}")
     return stating(decision)
 
 
 def refuse_rejected(run: Run) -> None:
-    """What was rejected is not published, though nobody has to approve it any more."""
+    """Refuse a run that a person rejected, also if the plan no longer asks for an approval."""
     with refusals_shown(run, "approved"):
         Approval.of(run).refuse_rejected()
 
 
 def _suspendable() -> FlowRun | None:
-    """The flow run at hand if it can end here and go on later: of a deployment, and of no other flow run."""
+    """The current flow run if it can be suspended: it has a deployment and no parent flow run."""
     context = FlowRunContext.get()
     flow_run = None if context is None else context.flow_run
     return (
@@ -93,7 +99,10 @@ def _suspendable() -> FlowRun | None:
 
 
 def _take_answer(run: Run, flow_run: FlowRun) -> None:
-    """Bring the answer to this flow run's form into the vault, if there is one; Prefect takes none that is late."""
+    """Store the answer to this flow run's form, if any, in the vault.
+
+    Prefect accepts no late answer, so the answer counts as given in time.
+    """
     approval = Approval.of(run)
     request = approval.last
     if (
@@ -113,13 +122,17 @@ def _take_answer(run: Run, flow_run: FlowRun) -> None:
         approval.decide(decision, in_time=True)
     elif request.decision.approved and not decision.approved:
         raise GuaranteeError(
-            f"run {run.path.name} was {request.decision.sentence}, and {decision.sentence} in Prefect; nothing was published "
-            "by this flow run. The first decision stands: change the plan if nothing shall be published"
+            f"run {run.path.name} was {request.decision.sentence}, and {decision.sentence} in "
+            "Prefect. The first decision stays; this flow run published nothing. "
+            "To publish nothing at all, change the plan"
         )
 
 
 def _suspend(run: Run, flow_run: FlowRun) -> None:
-    """End this process; whoever resumes the flow run in Prefect fills in a form, and the flow begins anew."""
+    """Suspend the flow run and end this process.
+
+    The person who resumes it in Prefect fills in the form; the flow then starts again.
+    """
     approval = Approval.of(run)
     request = approval.requests[-1]
     if (
@@ -127,24 +140,26 @@ def _suspend(run: Run, flow_run: FlowRun) -> None:
         and request.suspended.flow_run != str(flow_run.id)
         and _waits(request.suspended)
     ):
-        return  # one form for one question
+        return  # another flow run already shows the form for this request
     key = uuid4().hex
     approval.amend(suspended=Suspended(str(flow_run.id), key))
     log(
-        f"waits for approval until {request.until}; the report lies in the vault: {run.path.name}/{PAGE}"
+        f"waits for approval until {request.until}; "
+        f"the report is in the vault: {run.path.name}/{PAGE}"
     )
     manifest = request.question.manifest
     short = summary.markdown(manifest, words_of(manifest))
-    words = f"The report as it would be published: {run.path / PAGE}\n\n{short}"
+    description = f"The report as it would be published: {run.path / PAGE}\n\n{short}"
     left = datetime.fromisoformat(request.until) - now()
     suspend_flow_run(
-        Form.with_initial_data(description=words),
+        Form.with_initial_data(description=description),
         timeout=max(1, int(left.total_seconds())),
         key=key,
     )
 
 
 def _waits(suspended: Suspended) -> bool:
+    """Whether this flow run is still paused in Prefect."""
     with get_client(sync_client=True) as client:
         try:
             state = client.read_flow_run(UUID(suspended.flow_run)).state
@@ -156,17 +171,21 @@ def _waits(suspended: Suspended) -> bool:
 def _what_to_do(run: Run, request: Request, to: Destination) -> str:
     vault = to.ledger.vault.path
     return (
-        f"{request.question.manifest['name']} waits for approval until {request.until}, nothing was published; "
-        f"read {run.path / PAGE}, then: crowdcover approve {run.path.name} --vault {vault} --by NAME (or reject), "
-        "and run the release again"
+        f"{request.question.manifest['name']} waits for approval until {request.until}; "
+        f"nothing was published. Read {run.path / PAGE}, then run: "
+        f"crowdcover approve {run.path.name} --vault {vault} --by NAME (or reject), "
+        "then run the release again"
     )
 
 
 def resume(suspended: Suspended, decision: Decision) -> str:
-    """Let a suspended flow run go on with what was decided in the vault; says what came of that, and never fails."""
+    """Resume a suspended flow run with the decision from the vault.
+
+    Returns a sentence about the outcome; never raises.
+    """
     run = f"flow run {suspended.flow_run}"
     if not PREFECT_API_URL.value():
-        return f"{run} is suspended: set PREFECT_API_URL to resume it from here, or run the release"
+        return f"{run} is suspended; set PREFECT_API_URL to resume it from here, or run the release"
     form = {
         "decision": "approve" if decision.approved else "reject",
         "name": decision.by,
@@ -174,6 +193,6 @@ def resume(suspended: Suspended, decision: Decision) -> str:
     }
     try:
         resume_flow_run(UUID(suspended.flow_run), run_input=form)
-    except Exception as error:  # noqa: BLE001 - of the network, of Prefect, of a run that is gone
-        return f"{run} could not be resumed ({type(error).__name__}): run the release"
-    return f"{run} goes on"
+    except Exception as error:  # noqa: BLE001 - network, Prefect, or a deleted flow run
+        return f"{run} could not be resumed ({type(error).__name__}); run the release"
+    return f"{run} was resumed"

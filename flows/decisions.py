@@ -1,4 +1,4 @@
-"""`crowdcover approve`, `reject` and `reopen`: what a person decides about a release that waits in the vault."""
+"""The commands `crowdcover approve`, `reject` and `reopen`."""
 
 import argparse
 import re
@@ -11,17 +11,17 @@ from tasks.vault.storage import FolderError, Run, Vault
 
 
 def approve(options: argparse.Namespace) -> int:
-    """Let the release be published."""
+    """Approve the waiting release: the next run publishes it."""
     return _decide(options, approved=True)
 
 
 def reject(options: argparse.Namespace) -> int:
-    """Let nothing be published."""
+    """Reject the waiting release: nothing is published."""
     return _decide(options, approved=False)
 
 
 def reopen(options: argparse.Namespace) -> int:
-    """Ask once more."""
+    """Ask again after a decision or a timeout."""
     run = _run(options)
     with run.locked():
         request = Approval.of(run).reopen()
@@ -39,18 +39,20 @@ def _decide(options: argparse.Namespace, *, approved: bool) -> int:
             _show(run, request)
         request = approval.decide(decision)
     if request.suspended is not None:
-        # Prefect takes seconds to import: only where it has to be told.
+        # Prefect takes seconds to import: import it only if a flow run waits there.
         from flows.approving import resume
 
-        goes_on = resume(request.suspended, decision)
+        next_step = resume(request.suspended, decision)
+    elif approved:
+        next_step = "run the release again to publish it"
     else:
-        goes_on = "run the release again to publish it" if approved else "nothing will be published"
-    print(f"run {run.path.name} was {decision.sentence}; {goes_on}")
+        next_step = "nothing will be published"
+    print(f"run {run.path.name} was {decision.sentence}; {next_step}")
     return 0
 
 
 def _show(run: Run, request: Request) -> None:
-    """The numbers that the decision is about; they count, and name columns."""
+    """Print the numbers to decide about: counts, shares and column names, no values."""
     from rich.console import Console
 
     from kinds import words_of
@@ -73,15 +75,16 @@ def _run(options: argparse.Namespace) -> Run:
         vault = Vault(Path(ReleasePlan.load(options.plan, options.overrides).publish.vault))
     name = options.run_id
     if not re.fullmatch(r"[0-9a-f]{16}", name):
-        raise PlanError("RUN_ID must be the 16 hex digits that the waiting release has said")
+        raise PlanError("RUN_ID must be the 16 hex digits that the waiting release printed")
     try:
         run = vault.run_called(name)
     except PermissionError:
         raise FolderError(
-            f"the vault {vault.path} is closed to this account; decide as its owner"
+            f"the vault {vault.path} cannot be read by this account; run the command as its owner"
         ) from None
     if run is None:
         raise DecisionError(
-            f"the vault {vault.path} knows no run {name}; give the RUN_ID and the vault of the release that waits"
+            f"the vault {vault.path} has no run {name}; "
+            "give the RUN_ID and the vault of the waiting release"
         )
     return run

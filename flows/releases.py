@@ -1,4 +1,4 @@
-"""Many plans side by side, each in a process of a Dask cluster of this machine."""
+"""Release several plans at once, each in a process of a local Dask cluster."""
 
 import logging
 from collections.abc import Iterator, Sequence
@@ -25,26 +25,23 @@ from flows.serving import on_prefect
 from tasks.compute.engines import quiet_dask
 
 Outcome = tuple[int, str]  # exit code; the release folder, or why there is none
-CONFIGURATION = {
-    **UNSEEN,
-    "distributed.worker.daemon": False,
-}  # they start processes where a plan's engine is Dask
+# Workers are no daemons: a plan with engine = 'dask' starts processes of its own.
+CONFIGURATION = {**UNSEEN, "distributed.worker.daemon": False}
 
 quiet_dask()
-logging.getLogger("prefect.task_runner.dask").setLevel(
-    logging.WARNING
-)  # it names a dashboard that is not there
+# Its information lines name a dashboard that is switched off.
+logging.getLogger("prefect.task_runner.dask").setLevel(logging.WARNING)
 
 
 @task(name="plan", task_run_name="{name}", cache_policy=NO_CACHE, persist_result=False)
 def _released(name: str, plan: str) -> str:
-    """A refusal ends the task within Prefect: Dask carries its state, and has nothing to log."""
+    """Release one plan. Prefect turns a refusal into a task state, so Dask logs no exception."""
     return on_prefect(lambda: release.with_options(flow_run_name=name)(plan))
 
 
 @flow(name="releases", persist_result=False)
 def releases(names: list[str], plans: list[str]) -> list[Outcome] | State[list[Outcome]]:
-    """Release what each frozen plan names; parameters as of `release`."""
+    """Release each frozen plan; the parameters are paths, as in `release`."""
     with _one_server():
         futures = [_released.submit(*each) for each in zip(names, plans, strict=True)]
         outcomes = [_outcome(future) for future in futures]
@@ -57,7 +54,7 @@ def releases(names: list[str], plans: list[str]) -> list[Outcome] | State[list[O
 
 
 def release_all(plans: Sequence[tuple[str, Path]], workers: int) -> list[Outcome]:
-    """Run the flow on so many processes; of each named plan what came of it."""
+    """Run the flow on at most `workers` processes; return one outcome for each named plan."""
     names, frozen = [name for name, _ in plans], [str(plan) for _, plan in plans]
     with dask.config.set(CONFIGURATION):
         cluster = of_this_machine(min(workers, len(plans)), 1)
@@ -70,7 +67,7 @@ def release_all(plans: Sequence[tuple[str, Path]], workers: int) -> list[Outcome
 
 @contextmanager
 def _one_server() -> Iterator[None]:
-    """Let the processes talk to the server that this one talks to, be it a temporary one: else each would start its own."""
+    """Let all processes use this process's Prefect server; else each would start its own."""
     with (
         get_client(sync_client=True) as client,
         temporary_settings({PREFECT_API_URL: str(client.api_url)}),
@@ -83,8 +80,6 @@ def _outcome(future: PrefectFuture[str]) -> Outcome:
         return 0, future.result()
     except AnonymityError as refusal:
         return exit_code(refusal), str(refusal)
-    except Exception as error:  # noqa: BLE001 - of Dask or Prefect, whose words may quote anything
-        return (
-            1,
-            f"the process of this plan failed ({type(error).__name__}); run the same command again to go on",
-        )
+    except Exception as error:  # noqa: BLE001 - from Dask or Prefect; messages may quote values
+        name = type(error).__name__
+        return 1, f"the process of this plan failed ({name}); run the same command again to go on"

@@ -1,4 +1,4 @@
-"""A plan as a Prefect deployment, and what happens when Prefect itself fails."""
+"""Serve a plan as a Prefect deployment; turn failures of Prefect into refusals."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,12 +14,12 @@ Result = TypeVar("Result")
 
 
 def on_prefect(work: Callable[[], Result]) -> Result:
-    """The flow refuses by AnonymityErrors only; anything else is Prefect's."""
+    """Do the work; raise any error but an AnonymityError as a failure of Prefect."""
     try:
         return work()
     except AnonymityError:
         raise
-    except Exception as error:  # noqa: BLE001 - Prefect's own are of many kinds
+    except Exception as error:  # noqa: BLE001 - Prefect raises many types
         raise AnonymityError(
             f"Prefect could not run the flow ({type(error).__name__}); "
             "check PREFECT_API_URL, or unset it to run without a server"

@@ -1,4 +1,4 @@
-"""What all sections of a plan share, and [source]."""
+"""The base class of all sections of a plan, and [source]."""
 
 import json
 from pathlib import Path
@@ -10,19 +10,19 @@ from anon_core.errors import AnonymityError
 from tasks.source.sources import SQLITE, Source
 
 Value = TypeVar("Value")
-Unshown = Annotated[Value, Field(repr=False)]  # may hold cell values or a password
+Unshown = Annotated[Value, Field(repr=False)]  # may contain cell values or a password
 DATABASES = (SQLITE, "postgresql://", "postgres://")
-MOST_NAME = 200  # characters of a release's name: with a hash behind it, it is still a file name
+MOST_NAME = 200  # characters of a release's name; with a hash it must still be a file name
 # The forms of privacy.k, and the keys that belong to each.
 K_FORMS = {"uniform": ("seed",), "column": (), "by": ("levels", "default")}
 
 
 class PlanError(AnonymityError):
-    """The plan cannot be followed as it is written."""
+    """The plan is not valid."""
 
 
 class Section(BaseModel):
-    """A table of the plan: no unknown keys, no change after reading, no value in its messages."""
+    """A section of the plan: no unknown keys, frozen, no values in its messages."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, hide_input_in_errors=True, populate_by_name=True
@@ -30,7 +30,7 @@ class Section(BaseModel):
 
 
 class SourceSection(Section):
-    """[source]: a file, or a database and a query. A kind may add keys of its own."""
+    """[source]: a file, or a database and a query. A kind may add keys."""
 
     kind: str = "table"
     path: str | None = None
@@ -41,7 +41,7 @@ class SourceSection(Section):
     missing: Unshown[list[str]] = []
 
     def source(self) -> Source:
-        """The same for the reader, checked."""
+        """The checked section as the reader uses it."""
         if (self.path is None) == (self.uri is None):
             raise PlanError("source needs either 'path' or 'uri' with 'query'")
         if (self.uri is None) != (self.query is None):
@@ -52,7 +52,7 @@ class SourceSection(Section):
         if len(sign) != 1 or not sign.isascii() or sign in '\0\r\n"':
             raise PlanError(
                 "source.separator must be one ASCII character, e.g. ';' or '\\t', "
-                "and no quote or line end"
+                "but no quote or line end"
             )
         return Source(
             path=None if self.path is None else Path(self.path),
@@ -65,5 +65,5 @@ class SourceSection(Section):
 
 
 def toml_text(text: str) -> str:
-    """A text as TOML writes it."""
+    """Write a text as a TOML string."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,1 +1,1 @@
-"""How a release looks to people: `page` writes report.html, `summary` the markdown and the terminal view."""
+"""Reports for people: report.html (`page`), markdown and terminal (`summary`), `verdicts`."""

@@ -1,6 +1,7 @@
-"""How a figure becomes inline SVG: the same input gives the same bytes, and the page's CSS gives the colours.
+"""Turn figures into inline SVG: the same input gives the same bytes, CSS gives the colours.
 
-Matplotlib draws with stand-in colours, which become CSS variables, so that light, dark and print share one drawing.
+Matplotlib draws with placeholder colours. They become CSS variables, so that light, dark and print
+views share one drawing.
 """
 
 import io
@@ -17,9 +18,15 @@ INK, MUTED, GRID, ACCENT, SECOND, DANGER, SURFACE = (
     f"#{digit:02d}{digit:02d}{digit:02d}" for digit in range(1, 8)
 )
 CSS_VARIABLES = {
-    INK: "ink", MUTED: "muted", GRID: "line", ACCENT: "accent", SECOND: "second", DANGER: "danger", SURFACE: "surface"
-}  # fmt: skip
-# Narrow enough that letters stay legible on a telephone.
+    INK: "ink",
+    MUTED: "muted",
+    GRID: "line",
+    ACCENT: "accent",
+    SECOND: "second",
+    DANGER: "danger",
+    SURFACE: "surface",
+}
+# CSS pixels; narrow enough that letters stay legible on a telephone.
 WIDTH = 380
 STYLE = {
     "svg.fonttype": "none",
@@ -45,31 +52,34 @@ STYLE = {
 
 
 def style() -> Any:
-    """A context in which figures are drawn the same way whatever the machine's own settings."""
+    """A context that draws figures without the machine's own matplotlib settings."""
     import matplotlib.style
 
     return matplotlib.style.context(["default", STYLE])
 
 
 def figure(height: int) -> "Figure":
-    """An empty figure of the page's plot width; one unit is one CSS pixel."""
+    """An empty figure, as wide as a plot of the page and `height` CSS pixels high."""
     from matplotlib.figure import Figure
 
     return Figure(figsize=(WIDTH / 72, height / 72), dpi=72)
 
 
 def axes(figure: "Figure", box: tuple[int, int, int, int]) -> "Axes":
-    """Axes at left, bottom, width, height in CSS pixels."""
+    """Add axes to a figure; `box` is left, bottom, width, height in CSS pixels."""
     width, height = figure.get_size_inches() * 72
     left, bottom, wide, high = box
     return figure.add_axes((left / width, bottom / height, wide / width, high / height))
 
 
-def svg(figure: "Figure", name: str, title: str, told: str) -> str:
-    """The figure as one inline element: own ids, CSS colours, a title and a text alternative, no declarations or addresses."""
+def svg(figure: "Figure", name: str, title: str, description: str) -> str:
+    """The figure as one inline SVG element with a title and a text description.
+
+    Ids start with `name`, colours are CSS variables; declarations and addresses are removed.
+    """
     buffer = io.StringIO()
     with warnings.catch_warnings():
-        # Letters that matplotlib's font lacks only blur its measures: the reader's browser draws the text.
+        # The browser draws the text; letters missing in matplotlib's font only change its widths.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         figure.savefig(
             buffer,
@@ -86,7 +96,8 @@ def svg(figure: "Figure", name: str, title: str, told: str) -> str:
     height = round(figure.get_figheight() * 72)
     root = f'<svg class="plot" viewBox="0 0 {WIDTH} {height}" id="{name}" role="img" '
     root += f'aria-labelledby="{name}-title" aria-describedby="{name}-desc">'
-    root += f'<title id="{name}-title">{escape(title)}</title><desc id="{name}-desc">{escape(told)}</desc>'
+    root += f'<title id="{name}-title">{escape(title)}</title>'
+    root += f'<desc id="{name}-desc">{escape(description)}</desc>'
     return re.sub(r"<svg[^>]*>", lambda _: root, drawing, count=1).strip()
 
 

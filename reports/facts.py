@@ -1,4 +1,4 @@
-"""What every release states about itself, as labelled numbers; read from the manifest alone."""
+"""Labelled numbers that every release has, read from its manifest."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ RELEASE, RUN = "The release and where it comes from", "Time and memory"
 
 
 class Fact(NamedTuple):
-    """A number with its name and its meaning in plain words."""
+    """A number with its label and, where needed, an explanation."""
 
     label: str
     value: str
@@ -24,7 +24,7 @@ def title(manifest: Manifest) -> str:
 
 
 def release_facts(manifest: Manifest, demand: str) -> list[Fact]:
-    """What was released, from what, and by which method."""
+    """Name, version, size, source and method of the release."""
     source = manifest["source"]
     settings = dict(manifest["anonymizer"])
     method = printable(settings.pop("name", NOT_STATED))
@@ -42,12 +42,12 @@ def release_facts(manifest: Manifest, demand: str) -> list[Fact]:
 
 
 def created(manifest: Manifest) -> str:
-    """The moment of the release in UTC, to the minute."""
+    """The time of the release in UTC, to the minute."""
     return moment(manifest.get("created"))
 
 
 def fingerprints(manifest: Manifest) -> list[Fact]:
-    """The sha256 of the plan and, once they are written, of the files."""
+    """SHA-256 of the plan and of the files, as far as they are written."""
     files = manifest.get("files", {}).items()
     return [
         Fact("plan", printable(manifest["plan_sha256"])),
@@ -56,7 +56,7 @@ def fingerprints(manifest: Manifest) -> list[Fact]:
 
 
 def timings(manifest: Manifest) -> list[Fact]:
-    """Seconds by stage with their sum, then the memory peak."""
+    """Duration of each stage, their sum, and the peak memory."""
     stages = manifest.get("timings", {})
     rows = [
         Fact(printable(stage).capitalize(), seconds(duration)) for stage, duration in stages.items()

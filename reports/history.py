@@ -1,4 +1,4 @@
-"""Who approved a release, and how it stands to the releases before it."""
+"""Approval of a release, and its comparison with earlier releases."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -7,32 +7,32 @@ from reports.facts import Fact, Manifest
 from reports.quantities import NOT_STATED, count, digits, known, moment, printable
 
 SECOND_RELEASE_FACTS = {
-    "overlapping": ("Earlier releases", "that share people with this one"),
-    "people": ("People in both", "who stand in this release and in an earlier one"),
+    "overlapping": ("Earlier releases", "releases that share people with this one"),
+    "people": ("People in both", "people of this release who are in an earlier one too"),
     "below_k": (
         "People below their k",
-        "whose crowd is too small for whoever compares the releases",
+        "people with fewer than k rows left once the releases are compared",
     ),
     "least_margin": (
         "Smallest margin",
-        "rows beyond k that are left to anybody once the releases are compared",
+        "fewest rows beyond k that any person keeps once the releases are compared",
     ),
 }
 DRIFT_FACTS = {
-    "compared_with": ("Compared with", "the release before this one"),
-    "rows_before": ("Rows before", "in the source of that release"),
-    "rows": ("Rows now", "in the source of this release"),
-    "columns": ("Columns compared", "quasi-identifiers of both"),
-    "new_categories": ("New categories", "values that the source had not had before"),
-    "gone_categories": ("Categories gone", "values that the source no longer has"),
-    "shift": ("Greatest shift", "of a column's values between the two: 0 for none, 1 for all"),
-    "other_types": ("Other types", "columns whose values are of another kind than before"),
-    "utility_before": ("Utility before", "of the release before this one"),
+    "compared_with": ("Compared with", "the last release before this one"),
+    "rows_before": ("Rows before", "rows in the source of that release"),
+    "rows": ("Rows now", "rows in the source of this release"),
+    "columns": ("Columns compared", "quasi-identifiers that both releases have"),
+    "new_categories": ("New categories", "values that the earlier source did not have"),
+    "gone_categories": ("Missing categories", "values that only the earlier source has"),
+    "shift": ("Greatest shift", "how far a column's values moved: 0 = not at all, 1 = all"),
+    "other_types": ("Changed types", "columns whose values have another type than before"),
+    "utility_before": ("Utility before", "utility of that release"),
 }
 
 
 class Part(NamedTuple):
-    """Facts under a heading, and the words where there are none."""
+    """Facts under a heading, and the sentence to show if there are none."""
 
     heading: str
     facts: Sequence[Fact]
@@ -40,12 +40,12 @@ class Part(NamedTuple):
 
 
 def parts(manifest: Manifest) -> list[Part]:
-    """What is recorded around the release."""
+    """Approval, earlier releases and changes, as the manifest records them."""
     return [
         Part(
             "Approval",
             _approval(manifest),
-            "No approval is recorded here: none was asked for, or it was still awaited.",
+            "No approval is recorded: the plan required none, or nobody had approved yet.",
         ),
         Part(
             "Earlier releases of the same people",
@@ -61,34 +61,36 @@ def parts(manifest: Manifest) -> list[Part]:
 
 
 def _approval(manifest: Manifest) -> list[Fact]:
-    """Who let the release out, when, and with which words; nothing where nobody was asked."""
-    found = manifest.get("approval")
-    if not found:
+    """Name, time and note of the approval; empty if none is recorded."""
+    approval = manifest.get("approval")
+    if not approval:
         return []
     return [
-        Fact("Approved by", printable(found["by"]) if found.get("by") else NOT_STATED),
-        Fact("When", moment(found.get("at"))),
-        Fact("Note", printable(found["note"]) if found.get("note") else "none"),
+        Fact("Approved by", printable(approval["by"]) if approval.get("by") else NOT_STATED),
+        Fact("When", moment(approval.get("at"))),
+        Fact("Note", printable(approval["note"]) if approval.get("note") else "none"),
     ]
 
 
 def approval_lacks(manifest: Manifest) -> bool:
-    """Whether the plan required an approval and nobody's is recorded."""
-    found = manifest.get("approval") or {}
-    return bool(found.get("required")) and not found.get("by")
+    """Whether the plan required an approval, but none is recorded."""
+    approval = manifest.get("approval") or {}
+    return bool(approval.get("required")) and not approval.get("by")
 
 
-def _explained(found: Mapping[str, Any] | None, names: Mapping[str, tuple[str, str]]) -> list[Fact]:
-    """Entries with known names first and in their order; others go by their own."""
-    if not found:
+def _explained(
+    section: Mapping[str, Any] | None, names: Mapping[str, tuple[str, str]]
+) -> list[Fact]:
+    """The entries of a section: known names first, in their order; others under their own."""
+    if not section:
         return []
     expected = [
-        Fact(label, _said(found[key]), meaning)
+        Fact(label, _text(section[key]), meaning)
         for key, (label, meaning) in names.items()
-        if key in found
+        if key in section
     ]
     return expected + [
-        Fact(_label(key), _said(value)) for key, value in found.items() if key not in names
+        Fact(_label(key), _text(value)) for key, value in section.items() if key not in names
     ]
 
 
@@ -97,18 +99,19 @@ def _label(key: Any) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _said(value: Any) -> str:
+def _text(value: Any) -> str:
+    """Any entry of a manifest as printable text."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
         return printable(value) or "none"
     if isinstance(value, Mapping):
         return (
-            "; ".join(f"{printable(name)}: {_said(entry)}" for name, entry in value.items())
+            "; ".join(f"{printable(name)}: {_text(entry)}" for name, entry in value.items())
             or "none"
         )
     if isinstance(value, Sequence):
-        return ", ".join(_said(entry) for entry in value) or "none"
+        return ", ".join(_text(entry) for entry in value) or "none"
     if not known(value):
         return NOT_STATED
     return count(value) if value == int(value) else digits(value)

@@ -1,4 +1,4 @@
-"""What a reader must know before using a release: risks, and what is not stated."""
+"""Notices that a reader must know before using a release: risks and missing numbers."""
 
 from typing import NamedTuple
 
@@ -10,17 +10,17 @@ HEADING = "What else to know"
 
 
 class Notice(NamedTuple):
-    """One sentence, and whether it is a risk or only something that the release does not state."""
+    """One sentence; a risk, or else a number that the release does not state."""
 
     risk: bool
     text: str
 
 
 def notices(manifest: Manifest, words: Words) -> list[Notice]:
-    """Risks first, then what is missing."""
+    """All notices of a release: risks first, then missing numbers."""
     listed = [Notice(risk=True, text=risk) for risk in words.risks(manifest)]
     if history.approval_lacks(manifest):
-        unapproved = "The plan requires an approval, but nobody's is recorded."
+        unapproved = "The plan requires an approval, but none is recorded."
         listed.append(Notice(risk=True, text=unapproved))
     if missing := words.missing(manifest):
         text = f"Not stated for this release: {', '.join(missing)}."

@@ -1,4 +1,4 @@
-"""report.html: the release for a reader who never saw the code, in one file that loads nothing."""
+"""report.html: a release for readers who do not know the code, in one file that loads nothing."""
 
 from typing import Any
 
@@ -9,24 +9,24 @@ from reports.words import Words
 
 
 def render(manifest: Manifest, measured: Any, words: Words) -> str:
-    """The page of a release.
+    """Render the page of a release.
 
-    `measured` goes to the kind's own sections. No value of a single record is on the page.
+    `measured` goes to the sections of the kind. The page shows no value of a single record.
     """
     own = words.sections(manifest, measured)
     sections = {
-        "promise": "What is promised, and what is not",
+        "promise": "What is promised and what is not",
         **{section.id: section.heading for section in own},
         "history": "Approval and earlier releases",
         "run": "The release and its run",
-        "words": "Words on this page",
+        "words": "Terms on this page",
     }
     places = range(len(steps.entries(manifest)))
     return template("report.html.j2").render(
         manifest=manifest,
         sections=sections,
         own=own,
-        holds=verdict.holds(manifest, words),
+        promise_holds=verdict.holds(manifest, words),
         verdict=verdict.heading(manifest, words),
         promise=verdict.paragraph(manifest, words),
         promised=words.promised(manifest),

@@ -1,4 +1,4 @@
-"""Numbers and times as people read them; a number that is missing is never taken for a good one."""
+"""Numbers and times as text; a missing number reads "not stated", never as a good value."""
 
 import math
 import numbers
@@ -14,7 +14,7 @@ def known(number: Any) -> TypeGuard[float]:
 
 
 def count(number: Any) -> str:
-    """An integer with thousands separated."""
+    """An integer with commas between thousands."""
     return f"{int(number):,}" if known(number) else NOT_STATED
 
 
@@ -24,7 +24,7 @@ def counted(number: Any, noun: str) -> str:
 
 
 def percent(share: Any) -> str:
-    """A share in percent; what is not all never reads 100 %, what is not nothing never 0 %."""
+    """A share in percent; only 1 reads 100 %, only 0 reads 0 %."""
     if not known(share):
         return NOT_STATED
     text = f"{100 * share:.1f} %"
@@ -34,7 +34,7 @@ def percent(share: Any) -> str:
 
 
 def one_in(chance: Any) -> str:
-    """A chance as `1 in 12`, never smaller than it is; in percent where that says nothing."""
+    """A chance as `1 in 12`, rounded up; in percent if it is 0, above 1/2 or missing."""
     if not known(chance) or not 0 < chance <= 0.5:
         return percent(chance)
     people = 1 / chance + 1e-9
@@ -46,7 +46,7 @@ def one_in(chance: Any) -> str:
 
 
 def utility(share: Any) -> str:
-    """A utility as the literature writes it: three digits, and never 1.000 unless nothing is hidden."""
+    """A utility with three digits; 1.000 only if nothing is hidden."""
     if not known(share):
         return NOT_STATED
     return f"{min(share, 0.999) if share < 1 else share:.3f}"
@@ -58,7 +58,7 @@ def digits(number: Any) -> str:
 
 
 def seconds(duration: Any) -> str:
-    """A duration as a person says it."""
+    """A duration as people write it."""
     if not known(duration):
         return NOT_STATED
     if duration < 99.5:
@@ -83,16 +83,16 @@ def size(number_of_bytes: Any) -> str:
 def moment(text: Any) -> str:
     """An ISO time in UTC, to the minute."""
     try:
-        found = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except (TypeError, ValueError):
         return NOT_STATED
-    if found.tzinfo is None:
-        return f"{found:%Y-%m-%d %H:%M}"
-    return f"{found.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    if time.tzinfo is None:
+        return f"{time:%Y-%m-%d %H:%M}"
+    return f"{time.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
 def printable(text: Any) -> str:
-    """Text from outside without control or direction characters, which could rewrite a terminal or a page."""
+    """Text from outside, without control characters that could rewrite a terminal or a page."""
     return "".join(
         letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in str(text)
     )

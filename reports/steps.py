@@ -1,4 +1,4 @@
-"""The steps of an anonymizer as rows of a table, whatever figures it reports."""
+"""The steps of an anonymizer as table rows, with the figures that it reports."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -8,23 +8,23 @@ from reports.quantities import count, known, printable, seconds, utility
 from reports.words import Words
 
 RESERVED = ("number", "seconds", "published")
-MOST_STEPS = 12  # shown in a summary
-ENDS = 4  # shown at either end of a longer run
+MOST_STEPS = 12  # a summary shows at most so many steps in full
+ENDS = 4  # steps shown at each end of a longer run
 
 
 def entries(manifest: Manifest) -> Sequence[Mapping[str, Any]]:
-    """The steps of a release, as its manifest states them."""
+    """The steps that the manifest of a release states."""
     steps: Sequence[Mapping[str, Any]] = manifest.get("iterations", [])
     return steps
 
 
 def headings(manifest: Manifest) -> tuple[str, ...]:
-    """Headings of the table: the step, its figures, its time."""
+    """Headings of the table: step, figures, time."""
     return ("Step", *(_label(name) for name in _figures(manifest)), "Time")
 
 
 def shown(manifest: Manifest, words: Words) -> list[tuple[str, ...]]:
-    """The steps under `headings`, the middle of a long run left out, the published one shown."""
+    """Rows of the steps; a long run keeps its ends and the published step."""
     steps = entries(manifest)
     places = set(range(len(steps)))
     if len(steps) > MOST_STEPS:
@@ -35,7 +35,7 @@ def shown(manifest: Manifest, words: Words) -> list[tuple[str, ...]]:
 
 
 def rows(manifest: Manifest, words: Words, places: Iterable[int]) -> list[tuple[str, ...]]:
-    """These steps under `headings`; steps between them are counted."""
+    """Rows of these steps; a row of its own counts the steps left out between them."""
     figures = _figures(manifest)
     steps = entries(manifest)
     kept = words.kept_step(steps)
@@ -53,7 +53,7 @@ def rows(manifest: Manifest, words: Words, places: Iterable[int]) -> list[tuple[
 
 
 def _figures(manifest: Manifest) -> list[str]:
-    """The figures that any step states, in the order in which they occur."""
+    """Names of the figures that at least one step states, in their order."""
     named = dict.fromkeys(name for step in entries(manifest) for name in step)
     stated = [name for name in named if any(known(step.get(name)) for step in entries(manifest))]
     return [name for name in stated if name not in RESERVED]

@@ -1,6 +1,7 @@
-"""A release in short: markdown for the run's artifact, tables for the terminal.
+"""Summary of a release: markdown for the Prefect artifact, tables for the terminal.
 
-Words and numbers are those of the page. Imports nothing slow: `crowdcover show` takes a second.
+Text and numbers are those of the page. Slow packages are not imported, so that `crowdcover show`
+starts fast.
 """
 
 import re
@@ -25,13 +26,13 @@ CHECK_HEADINGS = ("Check", "Required", "Measured", "Result")
 
 
 def markdown(manifest: Manifest, words: Words) -> str:
-    """The release as markdown for a Prefect artifact; it names columns and counts, never values."""
+    """The release as markdown for a Prefect artifact: column names and counts, no values."""
     blocks = _markdown_blocks(manifest, words)
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
 def verdicts(documents: Sequence[Mapping[str, Any]]) -> str:
-    """What a check expects and what of it holds, for a Prefect artifact: names only."""
+    """The expectations of a check with their results, for a Prefect artifact: names only."""
     blocks = []
     for document in documents:
         outcomes = document["outcomes"]
@@ -86,9 +87,9 @@ def _markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> s
 
 
 def _escape(text: str) -> str:
-    """Text that no markdown dialect reads as markup, table or link: marks become entities."""
+    """Replace signs by entities, so that no markdown dialect reads markup, tables or links."""
     entities = re.sub(r"[^\w\s.,;:()=%'/-]|:(?=/)", lambda mark: f"&#{ord(mark[0])};", text)
-    # What is left could still start a list, make a link, or set letters in italics.
+    # These could still start a list, make a link or set italics.
     marks = r"(?i)^-|(?<=\bwww)\.|(?<![^\W_])_|_(?![^\W_])"
     return re.sub(marks, lambda mark: f"&#{ord(mark[0])};", entities)
 
@@ -164,7 +165,7 @@ def _rows_table(
     rows: Sequence[Sequence[str | Share]],
     right: Iterable[int] | None = None,
 ) -> "Table":
-    """A share takes two columns: its number and its bar."""
+    """A table with headings; a share takes two columns, its number and its bar."""
     shares = {place for row in rows for place, cell in enumerate(row) if isinstance(cell, Share)}
     numbers = set(range(1, len(headings)) if right is None else right)
     wide: list[str] = []
@@ -192,12 +193,15 @@ def _table(title: str, headings: Sequence[str], right: Iterable[int]) -> "Table"
 
     named = any(headings)
     table = Table(
-        title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD if named else box.SIMPLE,
-        show_header=named, pad_edge=False,
-    )  # fmt: skip
+        title=Text(title, style="bold"),
+        title_justify="left",
+        box=box.SIMPLE_HEAD if named else box.SIMPLE,
+        show_header=named,
+        pad_edge=False,
+    )
     numbers = set(right)
     for place, heading in enumerate(headings):
-        # Long names fold, since cut names could be mistaken for each other.
+        # Long names fold: names that are cut could look the same.
         table.add_column(heading, justify="right" if place in numbers else "left", overflow="fold")
     return table
 
@@ -211,7 +215,7 @@ def _plain(text: str) -> "Text":
 def _bar(share: Share) -> "RenderableType":
     from rich.progress_bar import ProgressBar
 
-    known = share.value == share.value  # noqa: PLR0124 - nan is what differs from itself
+    known = share.value == share.value  # only nan differs from itself
     return ProgressBar(
         total=1,
         completed=share.value if known else 0.0,

@@ -1,7 +1,7 @@
-"""The templates of the pages, and the one way in which they are filled.
+"""Load the templates of the pages.
 
-`base.html.j2` is a whole page that loads nothing, with the look of `style.css.j2`; a page extends it.
-`parts.html.j2` has what pages share.
+`base.html.j2` is an empty page that loads nothing, styled by `style.css.j2`; every page extends it.
+`parts.html.j2` has the macros that pages share.
 """
 
 from functools import cache
@@ -17,16 +17,16 @@ FOLDER = Path(__file__).parent
 
 
 def template(name: str, folder: Path | None = None) -> "Template":
-    """A template of this package, or of a kind's folder, by file name.
+    """A template of this package, or of the folder of a kind, by file name.
 
-    Text that enters it is escaped, and a name that it lacks is an error.
+    Text is escaped when it is filled in; an undefined name is an error.
     """
     return _environment(folder).get_template(name)
 
 
 @cache
 def _environment(folder: Path | None) -> "Environment":
-    """Kept: a template takes longer to compile than to fill."""
+    """Cached, because compiling a template takes longer than filling it."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(

@@ -1,4 +1,4 @@
-"""Whether a release keeps its promise, in words."""
+"""Whether a release keeps its promise, as text."""
 
 from reports.facts import Manifest
 from reports.quantities import count
@@ -14,12 +14,12 @@ def holds(manifest: Manifest, words: Words) -> bool:
 
 
 def heading(manifest: Manifest, words: Words) -> str:
-    """The verdict in four or five words."""
+    """The verdict as a short heading."""
     return HOLDS if holds(manifest, words) else FAILS
 
 
 def paragraph(manifest: Manifest, words: Words) -> str:
-    """The promise, or what of it is broken."""
+    """The promise if it holds, else the failed checks."""
     if holds(manifest, words):
         return words.promise(manifest)
     broken = "; ".join(
@@ -29,6 +29,6 @@ def paragraph(manifest: Manifest, words: Words) -> str:
     )
     people = count(manifest["privacy"]["records"])
     return (
-        f"Checks that failed on the {people} people of this release: {broken}. "
+        f"Failed checks in this release of {people} people: {broken}. "
         "Do not use this release and do not pass it on."
     )

@@ -1,4 +1,4 @@
-"""docs/index.html of a run in the vault: what each check expected, and whether it held.
+"""docs/index.html of a run in the vault: the expectations of each check and their results.
 
 Reads stored verdicts only.
 """
@@ -14,51 +14,51 @@ from reports.words import CheckText, Words
 
 Document = Mapping[str, Any]
 
-# The checks of every kind, before and after those that the kind has itself.
+# Checks that every kind has, before and after the checks of the kind.
 BEFORE = {
     "alike": CheckText(
-        "The source compared with that of the last release",
-        "Rows, categories, the shape of each column and the types of carried columns, compared "
-        "with what the vault keeps of the source of the last release.",
+        "The source compared with the last release",
+        "Number of rows, categories, distribution of each quasi-identifier and types of carried "
+        "columns, compared with the source of the last release.",
     ),
 }
 AFTER = {
     "required": CheckText(
-        "What the plan's checks ask",
-        "Limits that this plan sets in [checks], beside the promise, on the numbers that the "
-        "auditor measured.",
+        "The plan's own limits",
+        "The numbers that the auditor measured, compared with the limits that the plan sets in "
+        "[checks].",
     ),
     "kept": CheckText(
         "Utility compared with the last release",
-        "The same plan on new data: a release that keeps much less than the last one is seen by a "
-        "person first.",
+        "The utility of this release, compared with the last release of the same plan. A large "
+        "fall needs a person's decision first.",
     ),
     "beside": CheckText(
         "Other releases of the same people",
-        "Two releases of the same people can be intersected. The ledger is searched for people "
-        "that other releases show.",
+        "Whoever has two releases of the same people can compare them and rule out rows. The "
+        "ledger is searched for people of this release who are in other releases.",
     ),
     "approved": CheckText(
         "A person's approval",
-        "The plan asks a person. The approval is about exact bytes and numbers, and the name of "
-        "the person is in the manifest.",
+        "The plan requires a person's approval of exactly these files and numbers. The name of "
+        "the person is published in the manifest.",
     ),
 }
-ALWAYS_AFTER = ("beside",)  # the others only where there is something to check
+ALWAYS_AFTER = ("beside",)  # the others run only if there is something to check
 
 
 def checks(words: Words) -> dict[str, CheckText]:
-    """All checks of a kind by name, in the order of the course."""
+    """All checks of a kind by name, in the order of the stages."""
     return {**BEFORE, **words.checks_between_stages, **AFTER}
 
 
 def always(words: Words) -> tuple[str, ...]:
-    """The checks that every run passes."""
+    """Names of the checks that every run has."""
     return (*words.checks_between_stages, *ALWAYS_AFTER)
 
 
 class Line(NamedTuple):
-    """One expectation."""
+    """One expectation with its result."""
 
     column: str
     expected: str
@@ -67,7 +67,7 @@ class Line(NamedTuple):
 
 
 class CheckResult(NamedTuple):
-    """One check; without lines it was not reached."""
+    """One check; a check without lines was not reached."""
 
     name: str
     text: CheckText
@@ -81,12 +81,12 @@ class CheckResult(NamedTuple):
 
     @property
     def passed(self) -> bool:
-        """Whether something was expected and all of it holds."""
+        """Whether there are expectations and all of them hold."""
         return bool(self.lines) and not self.failed
 
 
 def render(run: Document, verdicts: Sequence[Document], words: Words) -> str:
-    """The page; `verdicts` in the order of the course, each with its moment and version."""
+    """Render the page; `verdicts` in the order of the stages, each with its time and version."""
     results = list(_results(verdicts, words))
     reached = [result for result in results if result.lines]
     refused = next((result for result in reached if not result.passed), None)
@@ -107,13 +107,15 @@ def render(run: Document, verdicts: Sequence[Document], words: Words) -> str:
 
 
 def _results(verdicts: Sequence[Document], words: Words) -> Iterator[CheckResult]:
-    """The checks that every run passes, reached or not, and those that this run met as well."""
+    """The checks that every run has, reached or not, and further checks of this run."""
     documents = {document["verdict"]["suite"]: document for document in verdicts}
     texts = checks(words)
-    met = {name: text for name, text in texts.items() if name in documents or name in always(words)}
+    shown = {
+        name: text for name, text in texts.items() if name in documents or name in always(words)
+    }
     unknown = [name for name in documents if name not in texts]
-    met |= {name: CheckText(printable(name).capitalize(), "") for name in unknown}
-    for name, text in met.items():
+    shown |= {name: CheckText(printable(name).capitalize(), "") for name in unknown}
+    for name, text in shown.items():
         document = documents.get(name)
         if document is None:
             yield CheckResult(name, text, (), NOT_STATED)

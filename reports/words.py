@@ -1,15 +1,15 @@
-"""What a report asks of a kind of data: its words, its numbers and its pictures."""
+"""The interface between reports and kinds of data: texts, numbers and pictures."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from reports.facts import Fact, Manifest
 
-Text = tuple[str, str]  # a title, and what it means
+Text = tuple[str, str]  # a term or title, and its explanation
 
 
 class Check(NamedTuple):
-    """One line of the verdict: what was counted, the required and the measured count."""
+    """One line of the verdict: what is counted, the required and the measured count."""
 
     what: str
     required: str
@@ -18,16 +18,17 @@ class Check(NamedTuple):
 
 
 class Share(NamedTuple):
-    """A cell that holds a share, 0 to 1; a terminal draws a bar beside it."""
+    """A cell with a share from 0 to 1; the terminal draws a bar beside it."""
 
     value: float
     colour: str
 
 
 class Block(NamedTuple):
-    """A table of a summary: its heading, the headings of its columns, and its rows.
+    """A table of a summary: its heading, its column headings and its rows.
 
-    Without column headings the rows are `Fact`s. Columns named in `right` hold numbers.
+    Without column headings, each row is a `Fact`. Columns in `right` are numbers, aligned right;
+    None means all but the first.
     """
 
     heading: str
@@ -37,7 +38,7 @@ class Block(NamedTuple):
 
 
 class PageSection(NamedTuple):
-    """A section of the report page: its id, its heading, and HTML that a template has escaped."""
+    """A section of the report page: id, heading, and HTML from a template that escapes text."""
 
     id: str
     heading: str
@@ -45,44 +46,44 @@ class PageSection(NamedTuple):
 
 
 class CheckText(NamedTuple):
-    """A check between two stages, for people who never saw the code."""
+    """Title and description of a check, for readers who do not know the code."""
 
     title: str
     description: str
 
 
 class Words(Protocol):
-    """The words of one kind. Every number comes from the manifest."""
+    """The texts of one kind of data. Every number comes from the manifest."""
 
     @property
     def glossary(self) -> Sequence[Text]:
-        """Terms of the page."""
+        """The terms of the page, with their meaning."""
         ...
 
     @property
     def findings(self) -> Mapping[str, str]:
-        """What each finding of the audit means, by its name."""
+        """Meaning of each finding of the audit, by its name."""
         ...
 
     @property
     def checks_between_stages(self) -> Mapping[str, CheckText]:
-        """The kind's own checks by name, in the order of the course."""
+        """The checks of this kind by name, in the order of the stages."""
         ...
 
     def demand(self, manifest: Manifest) -> str:
-        """The demanded privacy levels."""
+        """The demanded privacy levels, in short."""
         ...
 
     def promise(self, manifest: Manifest) -> str:
-        """The promise, as one paragraph for a layman."""
+        """The promise as one paragraph for a layman."""
         ...
 
     def promised(self, manifest: Manifest) -> Sequence[Text]:
-        """What the release promises, point by point."""
+        """The points of the promise."""
         ...
 
     def not_promised(self, manifest: Manifest) -> Sequence[Text]:
-        """What it does not promise."""
+        """Protection that the release does not promise."""
         ...
 
     def not_promised_short(self, manifest: Manifest) -> str:
@@ -90,15 +91,15 @@ class Words(Protocol):
         ...
 
     def checks(self, manifest: Manifest) -> Sequence[Check]:
-        """What the auditor counted of the promise; a count that is missing has not passed."""
+        """The counts of the auditor for the promise; a missing count has not passed."""
         ...
 
     def risks(self, manifest: Manifest) -> Sequence[str]:
-        """What a reader must know before use."""
+        """Risks that a reader must know before use."""
         ...
 
     def missing(self, manifest: Manifest) -> Sequence[str]:
-        """What the manifest does not state."""
+        """Measurements that the manifest does not state."""
         ...
 
     def headline(self, manifest: Manifest) -> Sequence[Fact]:
@@ -106,20 +107,20 @@ class Words(Protocol):
         ...
 
     def protection(self, manifest: Manifest) -> Sequence[Block]:
-        """Measured protection."""
+        """Tables of the measured protection."""
         ...
 
     def utility(self, manifest: Manifest) -> Sequence[Block]:
-        """What is left of the data."""
+        """Tables of the information that the release keeps."""
         ...
 
     def kept_step(self, steps: Sequence[Mapping[str, Any]]) -> int | None:
-        """Place of the step whose result is published."""
+        """Position of the step whose result is published."""
         ...
 
     def sections(self, manifest: Manifest, measured: Any) -> Sequence[PageSection]:
-        """Sections of the page between the promise and the history, pictures included.
+        """Sections of the page between promise and history, with their pictures.
 
-        `measured` is what `check` kept for pictures; nothing of a single record may be shown.
+        `measured` is what `check` stored for pictures; no section may show a single record.
         """
         ...

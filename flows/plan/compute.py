@@ -1,4 +1,4 @@
-"""[compute] of the plan: on what the release is made, and within what; never what it is."""
+"""[compute] of the plan: engine, threads, memory and cluster; never shapes the release."""
 
 import re
 from collections.abc import Collection
@@ -14,16 +14,17 @@ from tasks.compute.cluster import Cluster
 OF_DASK = ("scheduler", "workers")
 SCHEDULER = r"(tcp|tls|ws|wss|ucx)://[^\s/@]+:\d{1,5}"
 OF_SLURM = ("partition", "account", "time_limit", "start", "mpi", "options")
-# What a job script says by itself, and what no single job has.
+# Options that the job script sets itself, or that a single job cannot have.
 NO_OPTIONS = ("array", "chdir", "error", "export", "job-name", "nodes", "ntasks", "output", "wrap")
 CLOCK = re.compile(r"(?:(\d+)-)?(\d+):([0-5]\d):([0-5]\d)")
 
 Positive = Annotated[int, Field(ge=1)]
-Plain = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.,:@%+=/-]+$")]  # what job scripts take as it is
+# Text that job scripts take without quotes.
+Plain = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.,:@%+=/-]+$")]
 
 
 class ClusterSection(Section):
-    """[compute] cluster: what a batch job asks for."""
+    """[compute] cluster: the resources of a batch job."""
 
     launcher: Literal["slurm", "mpirun"]
     nodes: Positive = 1
@@ -38,20 +39,21 @@ class ClusterSection(Section):
     options: dict[Plain, Plain] = {}
 
     def cluster(self) -> Cluster:
-        """The same for the tasks, checked."""
+        """The checked section as the tasks use it."""
         stated = self.model_fields_set
         if self.launcher == "mpirun":
             if idle := [key for key in OF_SLURM if key in stated]:
                 raise PlanError(f"compute.cluster.{idle[0]} belongs to launcher = 'slurm'")
             if self.nodes > 1:
                 raise PlanError(
-                    "compute.cluster.nodes: launcher = 'mpirun' uses this machine only; set nodes = 1"
+                    "compute.cluster.nodes: launcher = 'mpirun' uses this machine only; "
+                    "set nodes = 1"
                 )
         if "mpi" in stated and self.start != "srun":
             raise PlanError("compute.cluster.mpi belongs to start = 'srun'")
         if idle := [key for key in self.options if key in NO_OPTIONS]:
             raise PlanError(
-                f"compute.cluster.options.{idle[0]} is not for a plan to say; leave it out"
+                f"compute.cluster.options.{idle[0]} cannot be set by a plan; leave it out"
             )
         return Cluster(
             launcher=self.launcher,
@@ -69,7 +71,7 @@ class ClusterSection(Section):
 
 
 class ComputeSection(Section):
-    """[compute]: where and within what it runs; never changes the release."""
+    """[compute]: where the plan runs; never changes the release."""
 
     engine: Literal["local", "mpi", "dask"] = "local"
     threads: Annotated[int, Field(ge=0)] = 0
@@ -79,7 +81,7 @@ class ComputeSection(Section):
     cluster: ClusterSection | None = None
 
     def check(self, anonymizer: str, engines: Collection[str]) -> None:
-        """Refuse an engine that the anonymizer does not run on, and keys of other engines."""
+        """Refuse an engine that the anonymizer lacks, and keys of other engines."""
         _ = self.jobs
         if self.engine not in engines:
             raise PlanError(
@@ -92,7 +94,8 @@ class ComputeSection(Section):
             raise PlanError(f"compute.{idle[0]} belongs to engine = 'dask'")
         if self.scheduler is not None and "workers" in self.model_fields_set:
             raise PlanError(
-                "compute.workers is for a cluster of this machine; that of compute.scheduler has its own"
+                "compute.workers belongs to a local cluster; "
+                "the cluster of compute.scheduler has its own workers; leave compute.workers out"
             )
         if self.scheduler is not None and not re.fullmatch(SCHEDULER, self.scheduler):
             raise PlanError(
@@ -101,18 +104,20 @@ class ComputeSection(Section):
 
     @property
     def jobs(self) -> Cluster | None:
-        """What batch jobs ask for; none if this process does the work."""
+        """The resources of batch jobs; None if no batch job does the work."""
         if self.engine != "mpi":
             if self.cluster is not None:
                 raise PlanError("compute.cluster belongs to engine = 'mpi'")
             return None
         if self.cluster is None:
             raise PlanError(
-                "compute.engine = 'mpi' needs compute.cluster, e.g. {launcher = 'mpirun', tasks_per_node = 2}"
+                "compute.engine = 'mpi' needs compute.cluster, "
+                "e.g. {launcher = 'mpirun', tasks_per_node = 2}"
             )
         if self.threads:
             raise PlanError(
-                "compute.threads belongs to engine = 'local' or 'dask'; say compute.cluster.cores_per_task instead"
+                "compute.threads belongs to engine = 'local' or 'dask'; "
+                "set compute.cluster.cores_per_task instead"
             )
         return self.cluster.cluster()
 

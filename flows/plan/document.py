@@ -1,4 +1,4 @@
-"""A plan as one document: its TOML, the keys that --set changes, and absolute paths."""
+"""Read a plan as one document: TOML, the changes of --set, absolute paths."""
 
 import json
 import os
@@ -16,9 +16,9 @@ Replaces = Callable[[tuple[str, ...]], bool]
 
 
 def read_document(path: Path, overrides: Sequence[str]) -> dict[str, Any]:
-    """The keys of a plan file, changed by key.path=value.
+    """Read the keys of a plan file, changed by overrides such as `key.path=value`.
 
-    Paths start at the file's folder, paths in overrides at the current one.
+    Paths in the file start at its folder, paths in overrides at the current folder.
     """
     document = _parse(path)
     publish = document.setdefault("publish", {})
@@ -33,7 +33,7 @@ def read_document(path: Path, overrides: Sequence[str]) -> dict[str, Any]:
 
 
 def _parse(path: Path) -> dict[str, Any]:
-    """A TOML plan, or one that was frozen as JSON."""
+    """Parse a TOML plan, or a frozen plan in JSON."""
     kind = "JSON" if path.suffix == ".json" else "TOML"
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -44,16 +44,19 @@ def _parse(path: Path) -> dict[str, Any]:
         refusal = f"the plan {path} is not UTF-8 text; convert it"
     except (ValueError, RecursionError) as error:
         place = re.search(r"line \d+,? column \d+", str(error))
-        refusal = f"the plan {path} is not {kind}{f', see {place[0]}' if place else ''}; texts need quotes, tables [brackets]"
+        refusal = (
+            f"the plan {path} is not {kind}{f', see {place[0]}' if place else ''}; "
+            "texts need quotes, tables [brackets]"
+        )
     else:
         if isinstance(document, dict):
             return document
-        refusal = f"the plan {path} is no table of keys; give a TOML file"
+        refusal = f"the plan {path} is no table of keys; give a TOML file with [sections]"
     raise PlanError(refusal)
 
 
 def _anchor(document: dict[str, Any], folder: Path) -> None:
-    """Make the paths of a plan absolute, so that it means the same wherever it runs."""
+    """Make the paths of a plan absolute, so that it can run from any folder."""
     for section, key in (("source", "path"), ("publish", "path"), ("publish", "vault")):
         table = document.get(section)
         if isinstance(table, dict) and isinstance(table.get(key), str):
@@ -68,13 +71,16 @@ def _from_home(key: str, path: Path) -> Path:
         return path.expanduser()
     except RuntimeError:
         raise PlanError(
-            f"{key} starts at the home of a user that this machine does not know; "
-            "write the path out"
+            f"{key} starts at the home folder of a user whom this machine does not know; "
+            "give the full path"
         ) from None
 
 
 def _parse_override(override: str) -> dict[str, Any]:
-    """One key and its value, a text where it is no TOML. Quoted parts of the key may hold '='."""
+    """Parse one key and its value; a value that is not TOML is a text.
+
+    Quoted parts of the key may contain '='.
+    """
     if "=" not in override or override.lstrip().startswith("="):
         raise PlanError("--set takes key.path=value, e.g. --set privacy.k=10")
     for equals in (place for place, sign in enumerate(override) if sign == "="):
@@ -98,7 +104,7 @@ def _merged(
     replaces: Replaces,
     where: tuple[str, ...] = (),
 ) -> dict[str, Any]:
-    """The base with the keys of the addition, tables merged unless one replaces the other."""
+    """The base with the keys of the addition; tables are merged unless `replaces` says not to."""
     result = dict(base)
     for key, value in addition.items():
         below, place = result.get(key), (*where, key)
@@ -111,12 +117,12 @@ def _merged(
 
 
 def _another_k(place: tuple[str, ...], table: Mapping[str, Any]) -> bool:
-    """Whether this is another form of k: the forms exclude each other."""
+    """Whether the table states a form of k; it replaces the old form of k."""
     return place == ("privacy", "k") and any(form in table for form in K_FORMS)
 
 
 def _replaces(document: Mapping[str, Any]) -> Replaces:
-    """The places at which, for the document's kind, one table takes the place of another."""
+    """The kind's rule: at which keys a table replaces another instead of being merged."""
     source = document.get("source")
     name = source.get("kind", "table") if isinstance(source, dict) else "table"
     known = isinstance(name, str) and name in KINDS

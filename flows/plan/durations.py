@@ -1,4 +1,4 @@
-"""Durations as plans say them: 2h30m."""
+"""Durations in plans, such as 2h30m."""
 
 import re
 from datetime import timedelta
@@ -8,13 +8,13 @@ LONGEST = timedelta(days=1000)
 
 
 def duration(text: str) -> timedelta | None:
-    """What such a text says; None if it says nothing, or nothing of use."""
-    found = UNITED.fullmatch(text)
-    return None if found is None else lasting(*found.groups())
+    """Parse a duration; None if the text is no duration, or one that `lasting` refuses."""
+    parts = UNITED.fullmatch(text)
+    return None if parts is None else lasting(*parts.groups())
 
 
 def lasting(*parts: str | None) -> timedelta | None:
-    """Days, hours, minutes and seconds, digits or nothing each; None if that is no time at all or too long."""
+    """Add up days, hours, minutes and seconds; None for 0, 1000 days or more, or over 6 digits."""
     if any(len(part or "") > 6 for part in parts):
         return None
     days, hours, minutes, seconds = (int(part or 0) for part in parts)

@@ -1,4 +1,4 @@
-"""[publish] of the plan: where a release and its secrets go."""
+"""[publish] of the plan: folders of the release and its secrets, formats, approval."""
 
 import os
 from datetime import timedelta
@@ -23,17 +23,21 @@ class PublishSection(Section):
     approval_timeout: str = "7d"
 
     def check(self) -> None:
-        """What a ledger may be; and whoever copies the releases must not copy the secrets, wherever links lead."""
+        """Refuse other ledgers, and a release folder and a vault that contain each other.
+
+        Symbolic links are followed: a copy of the releases must never include the secrets.
+        """
         if self.ledger is not None and not self.ledger.startswith(("postgresql://", "postgres://")):
             raise PlanError(
-                "publish.ledger must start with postgresql://; without it the ledger lies in the vault"
+                "publish.ledger must start with postgresql://; "
+                "leave it out to keep the ledger in the vault"
             )
         path, vault = Path(os.path.realpath(self.path)), Path(os.path.realpath(self.vault))
         if path.is_relative_to(vault) or vault.is_relative_to(path):
-            found = "are one folder" if path == vault else "lie one inside the other"
+            overlap = "are the same folder" if path == vault else "are nested"
             raise PlanError(
-                f"publish.path and publish.vault {found}: whoever copies one copies the other, and the vault holds secrets; "
-                "name two folders side by side"
+                f"publish.path and publish.vault {overlap}: a copy of one may include the "
+                "other, and the vault holds secrets; name two separate folders"
             )
         if self.approval == "none" and "approval_timeout" in self.model_fields_set:
             raise PlanError("publish.approval_timeout belongs to approval = 'required'")
@@ -41,7 +45,7 @@ class PublishSection(Section):
 
     @property
     def time_to_approve(self) -> timedelta | None:
-        """How long a person has to approve; None if nobody has to."""
+        """How long a person has to approve; None if the plan asks for no approval."""
         if self.approval == "none":
             return None
         if (given := duration(self.approval_timeout)) is None:

@@ -1,4 +1,4 @@
-"""What pydantic refuses, in words for the person who wrote the plan: keys, never values."""
+"""Messages for plans that pydantic refuses; they name keys, never values."""
 
 from collections.abc import Sequence
 from typing import Any, get_args
@@ -7,7 +7,7 @@ from pydantic import BaseModel, ValidationError
 
 from kinds.base import Kind
 
-WORDS = {  # what pydantic says to programmers
+REQUIRED = {  # by pydantic's type of error: what a key must be
     "string_type": "be a text",
     "bool_type": "be true or false",
     "int_type": "be a whole number",
@@ -16,13 +16,13 @@ WORDS = {  # what pydantic says to programmers
     "dict_type": "be a table",
     "model_type": "be a table",
     "too_short": "not be empty",
-    "string_pattern_mismatch": "be letters, digits and signs that job scripts take as they are: "
-    ". _ - / : , = @ % +",
+    "string_pattern_mismatch": "be letters, digits and these signs, which job scripts take "
+    "unquoted: . _ - / : , = @ % +",
 }
 
 
 def explain(error: ValidationError, model: type[BaseModel], kind: Kind) -> str:
-    """The first complaint of each key."""
+    """One message for all refused keys, each with its first error."""
     lines = []
     for item in error.errors(include_input=False, include_url=False):
         location = [str(part) for part in item["loc"]]
@@ -47,12 +47,12 @@ def setting_must(error: Exception) -> str:
 
 
 def _must(item: Any) -> str:
-    said: str = item["msg"].removeprefix("Value error, must ").removeprefix("Input should ")
-    return WORDS.get(item["type"], said)
+    message: str = item["msg"].removeprefix("Value error, must ").removeprefix("Input should ")
+    return REQUIRED.get(item["type"], message)
 
 
 def _allowed(location: Sequence[int | str], model: type[BaseModel]) -> list[str]:
-    """The keys of the table at this place; names of columns and places in lists are passed over."""
+    """The keys of the table at this location; column names and list positions are skipped."""
     for part in location:
         if part in model.model_fields:
             model = _table_of(model.model_fields[str(part)].annotation) or model
@@ -60,7 +60,7 @@ def _allowed(location: Sequence[int | str], model: type[BaseModel]) -> list[str]
 
 
 def _table_of(annotation: Any) -> type[BaseModel] | None:
-    """The kind of table that a key holds, be it one, a list or a table of them."""
+    """The section class in a key's type: the type itself, or the items of a list or table."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return annotation
-    return next((found for part in get_args(annotation) if (found := _table_of(part))), None)
+    return next((table for part in get_args(annotation) if (table := _table_of(part))), None)

@@ -1,4 +1,4 @@
-"""The attacks on a released table: who attacks, with what knowledge, and how often it works."""
+"""Attacks on a released table: the attacker's knowledge and how often the attack succeeds."""
 
 import math
 from collections.abc import Mapping
@@ -6,30 +6,31 @@ from typing import Any, NamedTuple
 
 from reports.facts import Manifest
 from reports.quantities import NOT_STATED, known, one_in, percent, printable
+from reports.words import Block
 
 HEADING = "Attacks that were tried"
-HEADINGS = ("Attacker", "Finds the right row", "Guessing", "Compared")
+HEADINGS = ("Attacker", "Names the right row", "By guessing", "Comparison")
+CHANCES = "Share of people for whom one row has a probability above a multiple of 1/k"
 NOT_TRIED = (
-    "No attacks are recorded for this release: none were tried, or it was made before they were "
-    "recorded."
+    "No attacks are recorded for this release: none were tried, or the release is older than such "
+    "records."
 )
 EXPLAINED = (
-    "Programs played the attacker and tried to name each person's row. The page compares how often "
-    "that works on average with guessing: picking blindly among the k rows that the plan demands "
-    "for the person. This is measured, not promised."
+    "A program played each attacker and tried to name the row of every person. Its average success "
+    "is compared with guessing: picking blindly among k rows, the number that the plan demands for "
+    "the person. This is measured, not promised."
 )
 ABOVE_EXPLAINED = (
-    "Above 1/k: the share of people of whom the attacker takes one row for likelier than a guess "
-    "among their own k rows would make it. Above 1.5/k: more than one and a half times as likely, "
-    "and so on. An attack whose guess is right or wrong, with no chances in between, has no such "
-    "share."
+    "Above 1/k: the share of people for whom the attacker gives one row a probability above 1/k, "
+    "the chance of a guess among k rows. Above 1.5/k: above one and a half times that chance, and "
+    "so on. A dash stands for an attack that names a row without a probability."
 )
 
 
 class Attacker(NamedTuple):
-    """Who attacks and with what knowledge.
+    """The attacker and its knowledge.
 
-    `chances` is False where a guess is right or wrong, with no chance for each person.
+    `chances` is False if the attack names one row for each person, without a probability.
     """
 
     who: str
@@ -37,7 +38,7 @@ class Attacker(NamedTuple):
     chances: bool = True
 
 
-# By what the manifest calls the attack.
+# By the name of the attack in the manifest.
 ATTACKERS = {
     "linkage": Attacker(
         "An acquaintance", "knows all quasi-identifiers of the person and looks for rows that fit"
@@ -47,28 +48,28 @@ ATTACKERS = {
     ),
     "tightest row": Attacker(
         "A puzzler",
-        "knows all quasi-identifiers of the person and takes the least masked of the rows that fit",
+        "knows all quasi-identifiers of the person and picks the least masked row that fits",
         chances=False,
     ),
     "insider": Attacker(
         "An insider",
-        "knows all quasi-identifiers of everybody, the plan and the program, though not the vault, and works out the "
-        "likeliest row",
+        "knows all quasi-identifiers of everybody, the plan and the program, but not the vault, "
+        "and computes the most likely row",
     ),
     "order": Attacker(
         "A reader of files",
-        "knows nobody, and takes the row that order, keys or files seem to point to",
+        "knows nothing about people and guesses rows by their order, keys or files",
         chances=False,
     ),
     "intersection": Attacker(
-        "A collector", "lays this release beside earlier ones of the same people"
+        "A collector", "compares this release with earlier ones of the same people"
     ),
 }
-UNKNOWN = "makes an attack that this page has no words for"
+UNKNOWN = "makes an attack that this version does not describe"
 
 
 class Attack(NamedTuple):
-    """One attack; numbers that are missing are nan."""
+    """One attack; missing numbers are nan."""
 
     name: str
     attacker: Attacker
@@ -78,12 +79,12 @@ class Attack(NamedTuple):
 
     @property
     def who(self) -> str:
-        """Who attacks."""
+        """Name of the attacker."""
         return self.attacker.who
 
     @property
-    def found(self) -> str:
-        """How often it works on average."""
+    def rate(self) -> str:
+        """Average rate of success, as text."""
         return (
             percent(self.success)
             if self.success > 0.5
@@ -92,72 +93,73 @@ class Attack(NamedTuple):
 
     @property
     def judged(self) -> bool:
-        """Whether there is anything to compare."""
+        """Whether both numbers of the comparison are known."""
         return known(self.success) and known(self.guess)
 
     @property
     def contained(self) -> bool:
-        """Whether it works no more often than guessing; not so where nothing is stated."""
+        """Whether the attack succeeds no more often than guessing; False if a number is missing."""
         return self.judged and self.success <= self.guess * (1 + 1e-9)
 
     @property
     def result(self) -> str:
-        """The comparison in words."""
+        """The comparison as text."""
         return ("no better" if self.contained else "better") if self.judged else NOT_STATED
 
     @property
     def row(self) -> tuple[str, ...]:
-        """The attack under `HEADINGS` and the headings of `multiples`."""
+        """The attack as a row for `HEADINGS`."""
         return (
             self.who,
-            self.found if known(self.success) else NOT_STATED,
+            self.rate if known(self.success) else NOT_STATED,
             percent(self.guess),
             self.result,
         )
 
 
 def attacks(manifest: Manifest) -> list[Attack]:
-    """The attacks in the manifest's order; one that is not known here goes by its own name."""
-    return [_attack(str(name), found) for name, found in (manifest.get("attacks") or {}).items()]
+    """The attacks in the order of the manifest; unknown ones keep their own names."""
+    stated = manifest.get("attacks") or {}
+    return [_attack(str(name), numbers) for name, numbers in stated.items()]
 
 
-def _attack(name: str, found: Mapping[str, Any]) -> Attack:
+def _attack(name: str, numbers: Mapping[str, Any]) -> Attack:
     plain = name.replace("_", " ").replace("-", " ").lower()
     attacker = ATTACKERS.get(plain, Attacker(f"Attack {printable(name)!r}", UNKNOWN))
-    above = {str(times): _number(share) for times, share in (found.get("above") or {}).items()}
+    above = {str(times): _number(share) for times, share in (numbers.get("above") or {}).items()}
     return Attack(
         printable(name),
         attacker,
-        _number(found.get("success")),
-        _number(found.get("promised")),
+        _number(numbers.get("success")),
+        _number(numbers.get("promised")),
         above,
     )
 
 
-def multiples(found: list[Attack]) -> list[str]:
+def multiples(tried: list[Attack]) -> list[str]:
     """The multiples of 1/k above which people were counted, ascending."""
     return sorted(
-        {times for attack in found for times in attack.above},
+        {times for attack in tried for times in attack.above},
         key=lambda times: (_order(times), times),
     )
 
 
 def multiple_headings(times: list[str]) -> list[str]:
-    """What stands above the shares of people who are found more often than so many times 1/k."""
+    """Column headings of `shares`."""
     return [f"Above {printable(each)}/k" for each in times]
 
 
 def shares(attack: Attack, times: list[str]) -> list[str]:
-    """The shares of people above these multiples; a guess that is right or wrong has none."""
+    """Shares of people above these multiples of 1/k; "-" for an attack without chances."""
     if not attack.attacker.chances:
         return ["-"] * len(times)
     return [percent(attack.above.get(each, math.nan)) for each in times]
 
 
-def strongest(found: list[Attack]) -> Attack | None:
-    """The attack that works most often."""
+def strongest(tried: list[Attack]) -> Attack | None:
+    """The attack that succeeds most often."""
     return max(
-        (attack for attack in found if known(attack.success)),
+        (attack for attack in tried if known(attack.success)),
         key=lambda attack: attack.success,
         default=None,
     )
@@ -170,31 +172,37 @@ def _order(times: str) -> float:
         return math.inf
 
 
-def _number(found: Any) -> float:
-    return float(found) if known(found) else math.nan
+def _number(number: Any) -> float:
+    return float(number) if known(number) else math.nan
 
 
-def table(manifest: Manifest) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Headings and rows of the attacks."""
+def blocks(manifest: Manifest) -> list[Block]:
+    """Success of the attacks, then chances above multiples of 1/k; two tables fit 80 columns."""
     tried = attacks(manifest)
+    if not tried:
+        return []
+    success = Block(HEADING, HEADINGS, [attack.row for attack in tried])
     times = multiples(tried)
-    headings = (*HEADINGS, *multiple_headings(times))
-    return headings, [(*attack.row, *shares(attack, times)) for attack in tried]
+    if not times:
+        return [success]
+    headings = ("Attacker", *multiple_headings(times))
+    rows = [(attack.who, *shares(attack, times)) for attack in tried]
+    return [success, Block(CHANCES, headings, rows)]
 
 
 def risks(manifest: Manifest) -> list[str]:
-    """Attacks that work better than guessing, for some people or on average."""
+    """Attacks that succeed more often than guessing, for some people or on average."""
     risks = []
     for attack in attacks(manifest):
         if attack.judged and not attack.contained:
             risks.append(
-                f"{attack.who} finds the right row more often than by guessing: on average "
-                f"{percent(attack.success)} against {percent(attack.guess)}."
+                f"{attack.who} names the right row more often than by guessing: "
+                f"{percent(attack.success)} instead of {percent(attack.guess)} on average."
             )
         share = attack.above.get("3")
         if attack.attacker.chances and known(share) and share > 0:
             risks.append(
-                f"{attack.who} holds a row of {percent(share)} of the people for more than three "
-                "times as likely as a guess."
+                f"For {percent(share)} of the people, {attack.who[:1].lower()}{attack.who[1:]} "
+                "gives one row more than three times the probability of a guess."
             )
     return risks

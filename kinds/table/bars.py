@@ -1,4 +1,4 @@
-"""Bars of a release: what masking left of each column, and how often attacks work."""
+"""Bar charts: information kept of each column, and success of attacks."""
 
 import unicodedata
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ LIMITS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 def column_plots(columns: Sequence[ColumnKept]) -> list[str]:
-    """Exact cells and information kept of each column; several plots where one would not fit a printed page."""
+    """Plot exact cells and information kept of each column, at most 30 columns per plot."""
     parts = -(-len(columns) // COLUMNS_PER_PLOT)
     bounds = [round(part * len(columns) / parts) for part in range(parts + 1)] if parts else [0]
     return [
@@ -32,7 +32,7 @@ def column_plots(columns: Sequence[ColumnKept]) -> list[str]:
 
 
 def attack_plot(attacks: Sequence[Attack]) -> str:
-    """How often each attack finds the right row, and a mark where guessing would be."""
+    """Plot how often each attack names the right row, with a mark for guessing."""
     highest = max(
         (rate for attack in attacks for rate in (attack.success, attack.guess) if known(rate)),
         default=0.0,
@@ -42,15 +42,15 @@ def attack_plot(attacks: Sequence[Attack]) -> str:
     with drawing.style():
         figure = drawing.figure(rows + 66)
         axes = drawing.axes(figure, (132, 32, 148, rows))
-        _empty_bars(axes, len(attacks), limit, "found, and by guessing (line)")
+        _empty_bars(axes, len(attacks), limit, "right row named; line: by guessing")
         for place, attack in enumerate(attacks):
             _attack_bar(axes, place, attack)
-        told = "; ".join(
-            f"{attack.who}: {attack.found}, by guessing {percent(attack.guess)}"
+        rates = "; ".join(
+            f"{attack.who}: {attack.rate}, by guessing {percent(attack.guess)}"
             for attack in attacks
         )
         return drawing.svg(
-            figure, "plot-attacks", "Bar chart of how often attacks find the right row", f"{told}."
+            figure, "plot-attacks", "Bar chart of how often attacks name the right row", f"{rates}."
         )
 
 
@@ -63,7 +63,7 @@ def _attack_bar(axes: "Axes", place: int, attack: Attack) -> None:
     axes.text(
         -0.05, place, _fitting(attack.who), ha="right", va="center_baseline", transform=beside
     )
-    words = (
+    label = (
         one_in(attack.success)
         if attack.contained or not attack.judged
         else f"{one_in(attack.success)}: above"
@@ -71,7 +71,7 @@ def _attack_bar(axes: "Axes", place: int, attack: Attack) -> None:
     axes.text(
         1.04,
         place,
-        words,
+        label,
         va="center_baseline",
         transform=beside,
         color=INK if attack.contained else DANGER,
@@ -96,16 +96,16 @@ def _column_plot(columns: Sequence[ColumnKept], name: str) -> str:
                 va="center_baseline",
                 transform=beside,
             )
-        told = "; ".join(
+        shares = "; ".join(
             f"{c.name}: {percent(c.kept)} kept, {percent(c.exact)} exact" for c in columns
         )
         return drawing.svg(
-            figure, name, "Bar chart of information kept and exact cells by column", f"{told}."
+            figure, name, "Bar chart of information kept and exact cells by column", f"{shares}."
         )
 
 
 def _fitting(name: str) -> str:
-    """A column's name, cut where it would leave its room (in em, generously reckoned)."""
+    """A label, cut to the room beside its bar; widths of letters are estimated in em."""
     room = 0.0
     for place, letter in enumerate(name):
         wide = unicodedata.east_asian_width(letter) in "WF" or letter in "mwMW@%"

@@ -1,4 +1,4 @@
-"""[checks] of the plan: what else a release must reach to be published; never what it is."""
+"""[checks] of the plan: limits that a release must meet; they never shape the release."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -14,7 +14,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class DiversitySection(Section):
-    """One entry of [checks] l_diversity."""
+    """An entry of [checks] l_diversity."""
 
     column: str
     l: Annotated[int, Field(ge=2)]
@@ -23,14 +23,14 @@ class DiversitySection(Section):
 
 
 class ClosenessSection(Section):
-    """One entry of [checks] t_closeness."""
+    """An entry of [checks] t_closeness."""
 
     column: str
     t: Share
 
 
 class DriftSection(Section):
-    """[checks] drift: what may have changed since the last release."""
+    """[checks] drift: allowed changes since the last release."""
 
     rows: Share = DriftLimits.rows
     new_categories: Share = DriftLimits.new_categories
@@ -42,7 +42,7 @@ class DriftSection(Section):
 
 
 def _drift(value: Any) -> Any:
-    """Nothing where it is off."""
+    """None if the comparison is off."""
     if isinstance(value, str) and value != "off":
         raise ValueError("must be 'off' or a table such as {rows = 0.3}")
     return None if value == "off" else value
@@ -53,7 +53,7 @@ def _listed(value: Any) -> Any:
 
 
 class ChecksSection(Section):
-    """[checks]; l_diversity and t_closeness take one table or a list of them."""
+    """[checks]; l_diversity and t_closeness take one table or a list of tables."""
 
     min_utility: Share = 0.0
     columns: dict[str, Share] = {}
@@ -64,7 +64,7 @@ class ChecksSection(Section):
     max_attack_success: Share | None = None
 
     def check(self, roles: Mapping[str, str]) -> None:
-        """What belongs together; `roles` are the plan's columns."""
+        """Refuse keys that do not fit each other or the columns; `roles` by column name."""
         for name in self.columns:
             _require_role("checks.columns", name, "quasi", roles)
         for close in self.t_closeness:
@@ -73,18 +73,20 @@ class ChecksSection(Section):
             _require_role("checks.l_diversity", asked.column, "sensitive", roles)
             if (asked.kind == "recursive") != (asked.c is not None):
                 raise PlanError(
-                    "checks.l_diversity: c belongs to kind = 'recursive', which needs one, e.g. c = 2.0"
+                    "checks.l_diversity: c belongs to kind = 'recursive', which needs one, "
+                    "e.g. c = 2.0"
                 )
             if asked.kind == "recursive" and asked.l > MOST_L:
                 raise PlanError(
-                    f"checks.l_diversity: kind = 'recursive' is measured up to l = {MOST_L}; lower l"
+                    "checks.l_diversity: kind = 'recursive' is measured "
+                    f"up to l = {MOST_L}; lower l"
                 )
         for name in self.drift.ignore if self.drift else ():
             _require_role("checks.drift.ignore", name, "quasi", roles)
 
     @property
     def floors(self) -> TableFloors:
-        """The same for the tasks."""
+        """The limits as the tasks use them."""
         return TableFloors(
             min_utility=self.min_utility,
             columns=self.columns,
@@ -96,7 +98,7 @@ class ChecksSection(Section):
 
     @property
     def drift_limits(self) -> DriftLimits | None:
-        """What may change from one release to the next; nothing is compared where it is off."""
+        """Limits on changes between releases; None if the comparison is off."""
         return (
             None
             if self.drift is None
@@ -105,11 +107,12 @@ class ChecksSection(Section):
 
 
 def _require_role(key: str, name: str, role: str, roles: Mapping[str, str]) -> None:
-    allowed = ", ".join(column for column, found in roles.items() if found == role) or "none"
+    allowed = ", ".join(column for column, own in roles.items() if own == role) or "none"
     if name not in roles:
         raise PlanError(f"{key} names a column that [columns] does not; allowed: {allowed}")
     if roles[name] != role:
-        words = "no quasi-identifier" if role == "quasi" else "not sensitive"
+        lacking = "no quasi-identifier" if role == "quasi" else "not sensitive"
         raise PlanError(
-            f"{key}: column {name!r} is {words}, it has role = {roles[name]!r}; allowed: {allowed}"
+            f"{key}: column {name!r} is {lacking}, it has role = {roles[name]!r}; "
+            f"allowed: {allowed}"
         )

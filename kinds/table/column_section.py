@@ -1,4 +1,4 @@
-"""[columns] of the plan: what each column is, and how a quasi-identifier is coded."""
+"""[columns] of the plan: role of each column, coding of quasi-identifiers."""
 
 import math
 from typing import Annotated, Any, Literal
@@ -28,7 +28,7 @@ class ColumnSection(Section):
     format: str | None = None
 
     def column(self, name: str) -> Column:
-        """The same for the reader, checked."""
+        """The checked section as the reader uses it."""
         where = f"columns.{name}"
         stated = self.model_fields_set
         if self.format is not None and self.kind != "date":
@@ -36,7 +36,8 @@ class ColumnSection(Section):
         if self.role != "quasi":
             if idle := [key for key in QUASI_ONLY if key in stated]:
                 raise PlanError(
-                    f"{where}.{idle[0]} belongs to role = 'quasi', this column has role = {self.role!r}"
+                    f"{where}.{idle[0]} belongs to role = 'quasi', "
+                    f"this column has role = {self.role!r}"
                 )
             return Column(
                 name=name, role=self.role, kind=self.kind, date_format=self.format or ISO_DATE

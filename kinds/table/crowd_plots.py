@@ -1,4 +1,4 @@
-"""Curves and counts of a release: utility by iteration, and crowds demanded and achieved."""
+"""Charts of a release: utility by iteration, demanded and achieved crowds."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
@@ -20,7 +20,7 @@ DASHED, DOTTED = (0, (4, 2)), (0, (1, 1.2))
 
 
 class Crowds(Protocol):
-    """Rows by record, in no particular order: how many were demanded, how many fit, how many are matchable."""
+    """Counts of rows for each record, in any order: demanded, compatible and matchable."""
 
     @property
     def demanded(self) -> NDArray[np.integer[Any]]: ...
@@ -36,11 +36,11 @@ class Crowds(Protocol):
 
 
 def utility_plot(iterations: Sequence[Mapping[str, Any]], kept: int) -> str:
-    """Utility by iteration, the published one marked."""
+    """Plot utility by iteration; mark the published iteration."""
     numbers = range(1, len(iterations) + 1)
     bits = [entry["utility"] for entry in iterations]
     weighted = [entry.get("weighted_utility", entry["utility"]) for entry in iterations]
-    # One point is no line, and the other measure stands in the table.
+    # Draw the weighted utility only if it is a line that differs visibly from the other.
     two = (
         len(bits) > 1
         and max(abs(first - other) for first, other in zip(bits, weighted, strict=True)) > 5e-4
@@ -63,24 +63,24 @@ def utility_plot(iterations: Sequence[Mapping[str, Any]], kept: int) -> str:
         _utility_axes(axes, len(iterations), min(bits + weighted), max(bits + weighted))
         lines = (("utility", ACCENT, "-"), ("weighted utility", SECOND, DASHED)) if two else ()
         _line_legend(figure, (*lines, (f"published: {utility(bits[kept])}", ACCENT, "o")))
-        told = f"Iteration 1 reached {utility(bits[0])}; "
-        told += f"iteration {kept + 1} of {len(bits)}, which is published, {utility(bits[kept])}."
-        return drawing.svg(figure, "plot-utility", "Line chart of utility by iteration", told)
+        course = f"Iteration 1 reached {utility(bits[0])}; "
+        course += f"iteration {kept + 1} of {len(bits)}, which is published, {utility(bits[kept])}."
+        return drawing.svg(figure, "plot-utility", "Line chart of utility by iteration", course)
 
 
 def crowd_plot(crowds: Crowds) -> str:
-    """For each crowd size, the share of people who demanded and who have at least that many rows."""
+    """Plot, by crowd size, the share of people who demand and who have that many rows."""
     sizes = _thresholds(crowds)
     demanded, matchable, compatible = (
         _share_at_least(rows, sizes)
         for rows in (crowds.demanded, crowds.matchable, crowds.compatible)
     )
-    # Steps are exact where every size has its point; where sizes are skipped, a line is the better guess.
+    # Steps are exact if every size has a point; if sizes are skipped, a line is closer.
     stepped = len(sizes) == sizes[-1] - sizes[0] + 1
     way = "steps-pre" if stepped else "default"
-    # One k for everyone is one exact fall.
-    alike = bool(crowds.demanded.min() == crowds.demanded.max())
-    below = np.where(sizes >= crowds.demanded.max(), 0, demanded) if alike else demanded
+    # With the same k for everyone the demand falls in one step.
+    uniform = bool(crowds.demanded.min() == crowds.demanded.max())
+    below = np.where(sizes >= crowds.demanded.max(), 0, demanded) if uniform else demanded
     differ = bool(np.abs(matchable - compatible).max() > 0.005)
     with drawing.style():
         figure = drawing.figure(300)
@@ -92,7 +92,7 @@ def crowd_plot(crowds: Crowds) -> str:
         axes.plot(
             sizes,
             demanded,
-            drawstyle="steps-pre" if alike else way,
+            drawstyle="steps-pre" if uniform else way,
             color=MUTED,
             linewidth=2,
             linestyle=DASHED,
@@ -103,19 +103,19 @@ def crowd_plot(crowds: Crowds) -> str:
         _crowd_axes(axes, sizes)
         lines = [("demanded", MUTED, DASHED), ("achieved (matchable)", ACCENT, "-")]
         _line_legend(figure, (*lines, ("rows that fit", SECOND, DOTTED)) if differ else lines)
-        told = [
-            "The share of people for whom at least so many rows were demanded, and who have them."
+        sentences = [
+            "Share of people for whom at least so many rows are demanded, or who have them."
         ]
         for place in np.unique(np.linspace(0, len(sizes) - 1, 5).astype(int)):
             shares = f"{percent(demanded[place])} demanded, {percent(matchable[place])} have"
-            told.append(f"{count(int(sizes[place]))} rows: {shares}.")
+            sentences.append(f"{count(int(sizes[place]))} rows: {shares}.")
         return drawing.svg(
-            figure, "plot-crowds", "Line chart of crowds demanded and achieved", " ".join(told)
+            figure, "plot-crowds", "Line chart of crowds demanded and achieved", " ".join(sentences)
         )
 
 
 def ratio_plot(crowds: Crowds) -> str:
-    """How many people have a crowd of the demanded size, of twice that size, and so on."""
+    """Plot the number of people by the ratio of achieved to demanded crowd."""
     groups = _ratio_groups(crowds)
     people = len(crowds.demanded)
     longest = max(number for _, number in groups)
@@ -139,9 +139,12 @@ def ratio_plot(crowds: Crowds) -> str:
                 color=emphasis if number else MUTED,
             )
         axes.set(xlim=(0, 1), ylim=(len(groups) - 0.5, -0.5))
-        told = "; ".join(f"{label}: {count(number)} people" for label, number in groups)
+        counts = "; ".join(f"{label}: {count(number)} people" for label, number in groups)
         return drawing.svg(
-            figure, "plot-ratio", "Bar chart of people by achieved over demanded crowd", f"{told}."
+            figure,
+            "plot-ratio",
+            "Bar chart of people by achieved over demanded crowd",
+            f"{counts}.",
         )
 
 
@@ -149,16 +152,16 @@ def ratio_plot(crowds: Crowds) -> str:
 
 
 def _thresholds(crowds: Crowds) -> NDArray[np.int64]:
-    """A few sizes evenly spread on a log scale: too coarse to read single persons' crowds from the curve."""
+    """A few crowd sizes, even on a log scale; too few to read a single person's crowd."""
     low = max(1, int(min(crowds.demanded.min(), crowds.matchable.min())))
     high = max(
         int(max(crowds.demanded.max(), crowds.compatible.max(), crowds.matchable.max())), low + 1
     )
-    # On a linear axis the curve starts before its first fall; a log axis has room enough.
+    # On a linear axis, start before the first fall; a log axis has room anyway.
     low -= high < LOG_FROM * (low - 1)
     number = max(4, min(MOST_THRESHOLDS, len(crowds.demanded) // 5))
     spread = np.unique(np.geomspace(low, high, number).round().astype(np.int64))
-    # The ends of the demand are the plan's own numbers, and between them and the next size the curve would slant.
+    # Add the ends of the demand, which the plan states: else the curve would slant there.
     ends = np.array(
         [crowds.demanded.min(), crowds.demanded.max(), crowds.demanded.max() + 1], dtype=np.int64
     )
@@ -181,7 +184,7 @@ def _ratio_groups(crowds: Crowds) -> list[tuple[str, int]]:
         "5 to 10 times",
         "over 10 times",
     ]
-    # Upper ends belong to their group: 1 is "exactly", 2 is "1.5 to 2".
+    # A group includes its upper end: 1 is "exactly", 2 is "1.5 to 2".
     group = np.searchsorted([1 - 1e-12, 1, 1.5, 2, 5, 10], ratio, side="left")
     return list(zip(labels, np.bincount(group, minlength=len(labels)).tolist(), strict=True))
 
@@ -226,9 +229,9 @@ def _crowd_axes(axes: "Axes", sizes: NDArray[np.int64]) -> None:
     )
     axes.yaxis.set_major_formatter(PercentFormatter(1, decimals=0, symbol=" %"))
     axes.set(xlim=(sizes[0], sizes[-1]), ylim=(0, 1.02), yticks=[0, 0.25, 0.5, 0.75, 1])
-    axes.set_xlabel("crowd of at least so many rows")
+    axes.set_xlabel("crowd of at least this many rows")
     axes.grid(axis="y")
-    # The first size and 0 % meet in the corner.
+    # The first size and 0 % share a corner.
     axes.tick_params(length=0, pad=8)
 
 

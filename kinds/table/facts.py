@@ -1,4 +1,4 @@
-"""Numbers of a released table with their meaning, read from the manifest alone."""
+"""Labelled numbers of a released table, read from its manifest."""
 
 import math
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from reports.words import Share
 
 
 class CrowdDiversity(NamedTuple):
-    """What the worst crowds tell of one sensitive column, in words for a table."""
+    """Values of one sensitive column in the least diverse crowds, as text."""
 
     name: str
     distinct: str
@@ -19,21 +19,22 @@ class CrowdDiversity(NamedTuple):
 
 
 class ColumnKept(NamedTuple):
-    """What masking left of one quasi-identifier."""
+    """Shares of exact cells and of information kept of one quasi-identifier."""
 
     name: str
     exact: float
     kept: float
 
 
-CROWDS, SENSITIVE = "Crowds in numbers", "What the worst crowd tells"
+CROWDS, SENSITIVE = "Crowds in numbers", "Sensitive values in the least diverse crowds"
 UTILITY, COLUMNS = "Information in numbers", "Columns, the most masked first"
 SENSITIVE_HEADINGS = ("Sensitive column", "Distinct values", "By entropy", "Distance (t)")
 COLUMN_HEADINGS = ("Column", "Exact cells", "Information kept")
 SENSITIVE_EXPLAINED = (
-    "Distinct values: in the crowd that has fewest. By entropy: where some values are commoner than "
-    "others, how many equally common ones they are worth. Distance: how far a crowd's values are "
-    "from those of the whole table, from 0 (as everywhere) to 1."
+    "Distinct values: number in the crowd with the fewest. By entropy: the number of equally "
+    "common values that would be as hard to guess, in the worst crowd. Distance: how far the "
+    "values of a crowd are from those of the whole table, from 0 (the same) to 1, in the worst "
+    "crowd."
 )
 
 
@@ -46,101 +47,102 @@ def demand(manifest: Manifest) -> str:
 
 
 def privacy_facts(manifest: Manifest) -> list[Fact]:
-    """Who is protected, and how tightly; what is measured beside the promise only where it was measured."""
+    """Counts of people and crowds; protection beyond the promise if it was measured."""
     privacy = manifest["privacy"]
     facts = [
-        Fact("People", count(privacy["records"]), "one published row each"),
-        Fact("Smallest demand", count(privacy["k_min"]), "lowest k of any person"),
-        Fact("Largest demand", count(privacy["k_max"]), "highest k of any person"),
+        Fact("People", count(privacy["records"]), "one published row for each"),
+        Fact("Smallest demand", count(privacy["k_min"]), "smallest k of any person"),
+        Fact("Largest demand", count(privacy["k_max"]), "largest k of any person"),
         Fact(
             "Smallest margin",
             count(privacy.get("compatible_min_margin")),
-            "rows that the tightest crowd has beyond its k",
+            "fewest rows beyond k that fit any person",
         ),
     ]
     return facts + _protection_facts(manifest.get("protection"))
 
 
-def _protection_facts(found: Mapping[str, Any] | None) -> list[Fact]:
-    if not found:
+def _protection_facts(protection: Mapping[str, Any] | None) -> list[Fact]:
+    if not protection:
         return []
-    beyond, alike = found.get("over_protection", {}), found.get("equivalence_classes", {})
+    beyond = protection.get("over_protection", {})
+    classes = protection.get("equivalence_classes", {})
     return [
         Fact(
             "Over-protection",
             count(beyond.get("median")),
-            "matchable rows beyond k, for the median person",
+            "matchable rows beyond k for the median person",
         ),
         Fact(
             "Unique people",
-            count(found.get("unique_records")),
-            "alone in the source with their combination of quasi-identifiers",
+            count(protection.get("unique_records")),
+            "people whose quasi-identifiers no one else in the source shares",
         ),
         Fact(
             "Rows left out",
-            count(found.get("rows_left_out")),
-            "source rows that the plan's rules leave out",
+            count(protection.get("rows_left_out")),
+            "source rows that the rules of the plan leave out",
         ),
         Fact(
-            "Rows written alike",
-            count(alike.get("k")),
-            "fewest rows with the same text: k in the strict sense, not promised",
+            "Identical rows",
+            count(classes.get("k")),
+            "size of the smallest group of rows with the same text (k of an equivalence class)",
         ),
     ]
 
 
 def sensitive_in_crowds(manifest: Manifest) -> list[CrowdDiversity]:
-    """The least diverse crowd of each sensitive column, and the one farthest from the whole table."""
+    """Diversity and distance of each sensitive column, in the worst crowds."""
     return [
         CrowdDiversity(
             printable(name),
-            count(found.get("distinct")),
-            digits(found.get("effective")),
-            digits(found.get("distance")),
+            count(crowd.get("distinct")),
+            digits(crowd.get("effective")),
+            digits(crowd.get("distance")),
         )
-        for name, found in manifest.get("protection", {}).get("sensitive", {}).items()
+        for name, crowd in manifest.get("protection", {}).get("sensitive", {}).items()
     ]
 
 
 def kept_information(manifest: Manifest) -> float:
-    """The share of the information that masking left, over all quasi-identifiers; nan where it is not stated."""
+    """Share of the information that the quasi-identifiers keep; nan if it is not stated."""
     return _kept(manifest["utility"].get("gcp"))
 
 
 def utility_facts(manifest: Manifest) -> list[Fact]:
-    """What is left of the data after masking."""
-    found = manifest["utility"]
+    """Numbers about the information that the release keeps."""
+    measured = manifest["utility"]
     return [
         Fact(
             "Information kept",
             percent(kept_information(manifest)),
-            "100 % = every cell exact, 0 % = every cell all hidden",
+            "100 % = every cell exact, 0 % = every cell hidden",
         ),
         Fact(
             "Exact cells",
-            percent(found.get("cells_exact")),
+            percent(measured.get("cells_exact")),
             "quasi-identifier cells published unmasked",
         ),
         Fact(
             "Mean loss (GCP)",
-            percent(found.get("gcp")),
-            "the rest of the information, as the literature counts it",
+            percent(measured.get("gcp")),
+            "information lost, as the literature counts it",
         ),
         Fact(
             "Utility",
-            utility(found.get("suppression")),
-            "share of all bits that stay visible (1 = nothing hidden)",
+            utility(measured.get("suppression")),
+            "share of all coded bits that stay visible (1 = nothing hidden)",
         ),
         Fact(
             "Features",
-            count(found.get("features")),
-            "bits in which each person's quasi-identifiers are coded",
+            count(measured.get("features")),
+            "bits that code the quasi-identifiers of a person",
         ),
     ]
 
 
 def columns(manifest: Manifest) -> list[ColumnKept]:
-    """The quasi-identifiers, the one that lost most first."""
+    """The quasi-identifiers; the one that lost most comes first."""
     kept = [
         ColumnKept(printable(name), _share(entry.get("exact")), _kept(entry.get("ncp")))
         for name, entry in manifest["utility"].get("per_column", {}).items()
@@ -149,7 +151,7 @@ def columns(manifest: Manifest) -> list[ColumnKept]:
 
 
 def column_shares(manifest: Manifest) -> list[tuple[str, Share, Share]]:
-    """The columns under `COLUMN_HEADINGS`."""
+    """Rows for `COLUMN_HEADINGS`, with shares that the terminal draws."""
     return [
         (column.name, Share(column.exact, "yellow"), Share(column.kept, "cyan"))
         for column in columns(manifest)
@@ -160,12 +162,12 @@ def _kept(loss: Any) -> float:
     return 1 - float(loss) if known(loss) else math.nan
 
 
-def _share(found: Any) -> float:
-    return float(found) if known(found) else math.nan
+def _share(number: Any) -> float:
+    return float(number) if known(number) else math.nan
 
 
 def column_rows(manifest: Manifest) -> list[tuple[str, str, str]]:
-    """The same as text."""
+    """Rows for `COLUMN_HEADINGS` as text."""
     return [
         (column.name, percent(column.exact), percent(column.kept)) for column in columns(manifest)
     ]

@@ -1,4 +1,4 @@
-"""The numbers of a released table that [checks] may set limits for."""
+"""Limits of [checks] for a released table, and the numbers that they apply to."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from tasks.judging.floors import UNMEASURED, Asked, Floors, Sections
 
 @dataclass(frozen=True, kw_only=True)
 class Diverse:
-    """l-diversity of a sensitive column in every crowd; `c` for the recursive kind."""
+    """l-diversity of a sensitive column in every crowd; `c` belongs to the recursive kind."""
 
     column: str
     l: int
@@ -43,7 +43,7 @@ class TableFloors(Floors):
         return self != TableFloors()
 
     def requirements(self, measured: Sections) -> Iterator[Asked]:
-        """Every limit with the number that was measured."""
+        """Every limit with its measured number."""
         if self.min_utility > 0:
             yield _utility(self.min_utility, measured)
         for name, floor in self.columns.items():
@@ -108,16 +108,18 @@ def _diversity(asked: Diverse, crowd: Mapping[str, Any]) -> Asked:
 
 
 def _least_diverse(asked: Diverse, crowd: Mapping[str, Any]) -> tuple[float | None, str, str]:
-    """The number of the least diverse crowd, as a number, as text, and in a sentence."""
+    """The number of the least diverse crowd: as a number, as text and as a sentence."""
     if not crowd:
         return None, "", UNMEASURED
     if asked.kind == "distinct":
         distinct = crowd["distinct"]
         values = f"{distinct} distinct value{'s' * (distinct != 1)}"
-        return distinct, f"{distinct}", f"a crowd has {values}, l = {asked.l} are required"
+        return distinct, f"{distinct}", f"a crowd has {values}; at least l = {asked.l} are required"
     if asked.kind == "entropy":
         effective = crowd["effective"]
-        sentence = f"a crowd has {effective:.2f} values by entropy, l = {asked.l} are required"
+        sentence = (
+            f"a crowd has {effective:.2f} values by entropy; at least l = {asked.l} are required"
+        )
         return effective, f"{effective:.2f}", sentence
     odds = crowd["odds"][asked.l - 2]
     shown = "without limit" if odds is None else f"{odds:.2f} to 1"
@@ -125,8 +127,8 @@ def _least_diverse(asked: Diverse, crowd: Mapping[str, Any]) -> tuple[float | No
         odds,
         shown,
         (
-            f"a crowd's commonest value leads {shown}, "
-            f"below c = {asked.c} is required with l = {asked.l}"
+            f"the most common value of a crowd leads {shown}; "
+            f"less than c = {asked.c} is required with l = {asked.l}"
         ),
     )
 
@@ -136,7 +138,7 @@ def _closeness(asked: Close, crowd: Mapping[str, Any]) -> Asked:
     finding = (
         UNMEASURED
         if distance is None
-        else f"a crowd is {distance:.4f} away from the whole table, above t = {asked.t}"
+        else f"a crowd has distance {distance:.4f} from the whole table, above t = {asked.t}"
     )
     return Asked(
         measure="distance",
@@ -166,7 +168,7 @@ def _row_loss(limit: float, measured: Sections) -> Asked:
 
 
 def _attacks(limit: float, attacks: Sections) -> Iterator[Asked]:
-    """Of each attacker; a guess by order is a finding of the audit, or chance."""
+    """The limit for each attacker but "order", which has a finding of its own in the audit."""
     if not attacks:
         yield _unmeasured("attack success", limit, "max_attack_success")
     for name, attack in attacks.items():
@@ -190,6 +192,6 @@ def _unmeasured(measure: Measure, limit: float, key: str) -> Asked:
         found=None,
         required=limit,
         shown="",
-        shortfall=f"what checks.{key} asks for {UNMEASURED}",
+        shortfall=f"the number that checks.{key} limits {UNMEASURED}",
         remedy=f"leave checks.{key} out",
     )

@@ -1,4 +1,4 @@
-"""The sections of a table's report page: checks, attacks, crowds, columns, cells, with plots."""
+"""Sections of the report page of a table: checks, attacks, crowds, columns, cells."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,23 +13,23 @@ from reports.templates import template
 from reports.words import PageSection, Words
 
 HEADINGS = {
-    "checked": "How it was checked",
+    "checked": "How the release was checked",
     "attacks": attackers.HEADING,
     "crowds": "How large the crowds are",
-    "kept": "What masking left of the data",
+    "kept": "How much information the data keeps",
     "cells": "How to read a cell",
 }
 
 
 class ExampleRow(NamedTuple):
-    """An invented published row, and the column in which the invented person does not fit."""
+    """An invented published row, and the column that contradicts the invented person, if any."""
 
     cells: Sequence[str]
     misfit: int | None
 
 
 class Example(NamedTuple):
-    """An invented person, and rows of which the person fits some."""
+    """An invented person and invented rows; some of them fit the person."""
 
     columns: Sequence[str]
     person: Sequence[str]
@@ -50,13 +50,13 @@ EXAMPLE = Example(
 
 
 def sections(manifest: Manifest, crowds: Crowds, words: Words) -> list[PageSection]:
-    """All of them, in the order of the page.
+    """All sections in the order of the page.
 
-    Crowds enter as shares and binned counts only; no crowd of a single record is shown.
+    Crowds are shown as shares and binned counts only, never the crowd of a single record.
     """
     macros: Any = template("sections.html.j2", Path(__file__).parent).module
     drawings = {
-        name: [Markup(svg) for svg in svgs]  # noqa: S704 - our own SVG
+        name: [Markup(svg) for svg in svgs]  # noqa: S704 - drawn by this program
         for name, svgs in _drawings(manifest, crowds, words).items()
     }
     bodies = {

@@ -1,4 +1,4 @@
-"""The words of a released table: promise, glossary, findings, and its blocks of numbers."""
+"""Texts of a released table: promise, glossary, findings and tables of numbers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,26 +10,30 @@ from reports.words import Block, Check, CheckText, PageSection, Text
 
 COMPATIBLE, MATCHABLE, TRUTHFUL = "compatible crowds", "matchable crowds", "truthful rows"
 CLASSES = "equivalence classes"
-BEFORE_PROMISES = (COMPATIBLE, MATCHABLE, TRUTHFUL)  # what releases promised before they said so
+BEFORE_PROMISES = (
+    COMPATIBLE,
+    MATCHABLE,
+    TRUTHFUL,
+)  # promise of releases whose manifest states none
 
 PROMISED: Mapping[str, Sequence[Text]] = {
     COMPATIBLE: (
         (
             "A crowd of the demanded size.",
-            "For each person the plan demands a crowd of k rows. At least k published rows fit the "
-            "person: nothing in them contradicts what can be known of the person.",
+            "The plan demands a crowd of k rows for each person. At least k published rows fit the "
+            "person: no cell in them contradicts the person's quasi-identifiers.",
         ),
     ),
     MATCHABLE: (
         (
             "Every row of that crowd is possible.",
-            "At least k of these rows are matchable: give the person any one of them, and everybody "
-            "else can still be given a row each that fits.",
+            "At least k of these rows are matchable: if the person gets one of them, everyone else "
+            "can still get a row of their own that fits.",
         ),
         (
             "No narrowing down.",
-            "Whoever knows all quasi-identifiers of all people, and sees this release alone, cannot "
-            "rule out so many rows that fewer than k are left for anybody.",
+            "Someone who knows all quasi-identifiers of all people, and sees only this release, "
+            "cannot narrow any person down to fewer than k rows.",
         ),
     ),
     TRUTHFUL: (
@@ -42,42 +46,42 @@ PROMISED: Mapping[str, Sequence[Text]] = {
     CLASSES: (
         (
             "Identical rows.",
-            "At least k rows have the same text in all quasi-identifiers as the row of the person: "
-            "k-anonymity in the strict sense.",
+            "At least k rows, the person's own included, have the same text in all "
+            "quasi-identifiers: k-anonymity in the strict sense.",
         ),
     ),
 }
-NOT_PROMISED: Sequence[tuple[str, Text]] = (  # a finding that would promise it, and the text
+# Each with the finding that would promise it.
+NOT_PROMISED: Sequence[tuple[str, Text]] = (
     (
         "l-diversity",
         (
             "Different sensitive values within a crowd.",
-            "If all rows of a crowd carry the same sensitive value, that value is known of whoever "
-            "hides in it (no l-diversity unless the plan's checks asked for it). The worst crowds "
-            "are listed with the checks.",
+            "If all rows of a crowd have the same sensitive value, that value is known for the "
+            "person (no l-diversity, unless the checks of the plan require it).",
         ),
     ),
     (
         "even seats",
         (
             "Equal odds.",
-            "k rows cannot be ruled out, but some may be likelier than others. Attacks that were "
-            "tried are listed.",
+            "None of the k rows can be ruled out, but some may be more likely than others. The "
+            "section on attacks shows what was tried.",
         ),
     ),
     (
         "differential privacy",
         (
             "Differential privacy.",
-            "The release is one table of rows that are true, only less exact; no noise was added.",
+            "The release is a table of true rows with less exact values; no noise was added.",
         ),
     ),
     (
         CLASSES,
         (
             "Equivalence classes.",
-            "Rows of a crowd usually have different texts. A checker that compares cells as text "
-            "reports k = 1 on a correct release of this kind; a checker has to read cells as sets.",
+            "Rows of a crowd usually have different texts. A tool that compares cells as text may "
+            "report k = 1 for a correct release; it has to read cells as sets of values.",
         ),
     ),
     (
@@ -85,55 +89,54 @@ NOT_PROMISED: Sequence[tuple[str, Text]] = (  # a finding that would promise it,
         (
             "Protection across releases or across rows.",
             "Every source row counts as one person, and another release of the same people can be "
-            "compared with this one. Columns that the plan keeps or calls sensitive are published "
-            "unmasked.",
+            "compared with this one. Kept and sensitive columns are published unmasked.",
         ),
     ),
 )
 FINDINGS = {
-    "readable files": "Every file of the rows is there and can be read.",
-    "same table in every format": "The formats hold the same table.",
-    "codebook of the source": "The published codebook is the one that the source gives.",
-    "no other column": "The key, the quasi-identifiers, the sensitive and the kept columns only.",
-    "no traces in the files": "Headers and footers of the files tell nothing but the rows.",
+    "readable files": "Every data file exists and can be read.",
+    "same table in every format": "All formats contain the same table.",
+    "codebook of the source": "The published codebook is the one computed from the source.",
+    "no other column": "Key, quasi-identifiers, sensitive and kept columns are the only columns.",
+    "no traces in the files": "Headers and footers of the files reveal nothing beside the rows.",
     "rows ordered by key": "The rows are in the order of their random keys.",
     "keys of 16 hexadecimal digits": "Every key is 16 hexadecimal digits.",
     "order tells nothing": "A guess by the source's order is right no more often than by chance.",
     "one row a record": "There are as many rows as people, and every key occurs once.",
     "known keys": "Every person has one row.",
-    "readable cells": "Every published cell can be read under the codebook.",
+    "readable cells": "Every published cell can be read with the codebook.",
     TRUTHFUL: "Every row is true of its person: values are less exact, never changed.",
-    COMPATIBLE: "Every person fits at least as many rows as demanded.",
-    MATCHABLE: "Every person can be given as many of these rows as demanded, while everyone else "
-    "has one, too.",
+    COMPATIBLE: "Every person has at least as many rows that fit as demanded.",
+    MATCHABLE: "Every person has at least as many matchable rows as demanded: with each of them, "
+    "everyone else can still get a row that fits.",
     CLASSES: "Every row has the same text as at least as many rows as its person demands.",
 }
 CHECKS_BETWEEN_STAGES = {
     "ingested": CheckText(
         "The table as it was read",
-        "Before anything is coded: the columns are those that the plan names, no identifier is "
-        "among them, and their values are of the kind that the plan states.",
+        "Before coding: the columns are those that the plan names, no identifier is among them, "
+        "and their values are of the kind that the plan states.",
     ),
     "binarized": CheckText(
         "The coded records",
-        "Before the anonymizer gets them: the bits of every record must decode to a level of each "
-        "column, and a table of this size must be able to meet every demand.",
+        "Before the anonymizer runs: the bits of every record decode to a level of each column, "
+        "and a table of this size can meet every demand.",
     ),
     "audited": CheckText(
         "The guarantees",
-        "Recomputed from the source and from the bytes that would be published. The auditor reads "
+        "The auditor recomputes them from the source and from the files to be published. It reads "
         "and counts with code of its own.",
     ),
     "released": CheckText(
         "The rows to be published",
-        "The audited rows once more, row by row: keys, cells, crowds and truth.",
+        "The audited rows, checked again one by one: keys, cells, crowds and truth.",
     ),
 }
 GLOSSARY = (
     (
         "Plan",
-        "what the owner of the data wrote down: which columns are masked and how large a crowd "
-        "each person needs",
+        "the file in which the owner of the data states which columns are masked and how large a "
+        "crowd each person needs",
     ),
     (
         "Quasi-identifier",
@@ -142,16 +145,16 @@ GLOSSARY = (
     ),
     (
         "Sensitive column",
-        "what must not be learnt about a person; published as it is, so its protection is the "
-        "crowd",
+        "information that must not become known about a person; published unmasked, so only the "
+        "crowd protects it",
     ),
     ("Masking", "publishing a set of values, an interval or * in place of the exact value"),
     ("Fit", "a row fits a person if each of its cells allows the person's value"),
-    ("Crowd", "the published rows that could be a person's; k is the number demanded"),
+    ("Crowd", "the published rows that could belong to a person; k is the demanded number"),
     (
         "Matchable",
         "a row that the person gets in some complete assignment of all people to all rows in which "
-        "everyone gets a row that fits. Rows that fit but are not matchable hide nobody",
+        "everyone gets a row that fits. A row that fits but is not matchable does not protect",
     ),
     (
         "Information kept",
@@ -159,7 +162,11 @@ GLOSSARY = (
         "other values that are ruled out. The literature counts what is lost: NCP for a cell or a "
         "column, GCP for the table",
     ),
-    ("Auditor", "the part that checks a release; it encodes, reads and counts by code of its own"),
+    (
+        "Auditor",
+        "the part of the program that checks a release; it encodes, reads and counts with code of "
+        "its own",
+    ),
     (
         "Vault",
         "the locked folder with the secrets of the release, such as who belongs to which row; "
@@ -169,7 +176,7 @@ GLOSSARY = (
 
 
 class TableWords:
-    """The words of tables; see `reports.words.Words`."""
+    """The texts of tables; see `reports.words.Words`."""
 
     glossary = GLOSSARY
     findings = FINDINGS
@@ -180,7 +187,7 @@ class TableWords:
         return facts.demand(manifest)
 
     def promise(self, manifest: Manifest) -> str:
-        """The promise in plain words."""
+        """The promise in plain English."""
         people, demand = count(manifest["privacy"]["records"]), facts.demand(manifest)
         rows = (
             "published rows with the same text"
@@ -191,33 +198,33 @@ class TableWords:
             f"Each of the {people} people in this release hides among at least as many {rows} as "
             f"the plan demands ({demand}). Even someone who knows every quasi-identifier of "
             "everyone (the traits by which people could be told apart) cannot narrow a person down "
-            "to fewer rows."
+            "to fewer rows from this release alone."
         )
 
     def promised(self, manifest: Manifest) -> Sequence[Text]:
-        """The points of the promise, by the findings that it names."""
+        """The points of the promise, one or more for each of its findings."""
         return [text for finding in _promise(manifest) for text in PROMISED.get(finding, ())]
 
     def not_promised(self, manifest: Manifest) -> Sequence[Text]:
-        """What no finding of the promise covers."""
+        """The points that no finding of the promise covers."""
         promise = _promise(manifest)
         return [text for finding, text in NOT_PROMISED if finding not in promise]
 
     def not_promised_short(self, manifest: Manifest) -> str:
-        """The same in short."""
-        short = "Not promised: sensitive values that differ more than is listed (l-diversity), "
+        """The points of `not_promised` in two sentences."""
+        short = "Not promised: different sensitive values within a crowd (l-diversity), "
         if CLASSES in _promise(manifest):
             return short + "differential privacy."
         return (
-            short + "differential privacy, equivalence classes. A checker that compares cells as "
-            "text reports k = 1."
+            short + "differential privacy, equivalence classes. A tool that compares cells as "
+            "text may report k = 1."
         )
 
     def checks(self, manifest: Manifest) -> Sequence[Check]:
-        """The counts that the promise depends on."""
+        """The counts on which the promise depends; each must be 0."""
         privacy, promise = manifest["privacy"], _promise(manifest)
         counted = {
-            COMPATIBLE: ("below_k", "People who fit too few rows"),
+            COMPATIBLE: ("below_k", "People with too few rows that fit"),
             MATCHABLE: ("matchable_below_k", "People with too few matchable rows"),
             CLASSES: ("classes_below_k", "People whose row has too few identical rows"),
             TRUTHFUL: ("untruthful_rows", "Published rows untrue of their person"),
@@ -233,21 +240,22 @@ class TableWords:
         return checks
 
     def risks(self, manifest: Manifest) -> Sequence[str]:
-        """Crowds with one sensitive value, and attacks that work better than guessing."""
+        """Crowds with one sensitive value, and attacks that succeed more often than guessing."""
         risks = []
-        for name, measured in manifest.get("protection", {}).get("sensitive", {}).items():
-            if measured.get("distinct") == 1:
+        for name, crowd in manifest.get("protection", {}).get("sensitive", {}).items():
+            if crowd.get("distinct") == 1:
                 risks.append(
-                    "In at least one crowd all rows carry the same value of the sensitive column "
-                    f"{printable(name)}: whoever hides there has this value known."
+                    "The least diverse crowd has the same value of the sensitive column "
+                    f"{printable(name)} in all its rows: the value is known for whoever hides "
+                    "there."
                 )
         return risks + attackers.risks(manifest)
 
     def missing(self, manifest: Manifest) -> Sequence[str]:
-        """Measurements that older releases lack."""
+        """Measurements that the manifest of an older release lacks."""
         sections = {
-            "protection": "how diverse the crowds' sensitive values are",
-            "attacks": "how attacks fare",
+            "protection": "how diverse the sensitive values of the crowds are",
+            "attacks": "how often attacks succeed",
         }
         return [what for section, what in sections.items() if not manifest.get(section)]
 
@@ -274,19 +282,17 @@ class TableWords:
         blocks = [Block(facts.CROWDS, (), facts.privacy_facts(manifest))]
         if diversity := facts.sensitive_in_crowds(manifest):
             blocks.append(Block(facts.SENSITIVE, facts.SENSITIVE_HEADINGS, diversity))
-        if manifest.get("attacks"):
-            blocks.append(Block(attackers.HEADING, *attackers.table(manifest)))
-        return blocks
+        return blocks + attackers.blocks(manifest)
 
     def utility(self, manifest: Manifest) -> Sequence[Block]:
-        """The table as a whole, then column by column."""
+        """Information kept by the whole table, then by each column."""
         blocks = [Block(facts.UTILITY, (), facts.utility_facts(manifest))]
         if columns := facts.column_shares(manifest):
             blocks.append(Block(facts.COLUMNS, facts.COLUMN_HEADINGS, columns))
         return blocks
 
     def kept_step(self, steps: Sequence[Mapping[str, Any]]) -> int | None:
-        """The step that is marked, or, in older releases, the best by weighted utility."""
+        """The step marked as published; in older releases the best by weighted utility."""
         marked = [place for place, step in enumerate(steps) if step.get("published")]
         if marked or not steps or "utility" not in steps[0]:
             return marked[0] if marked else None
@@ -294,7 +300,7 @@ class TableWords:
         return reached.index(max(reached))
 
     def sections(self, manifest: Manifest, measured: Any) -> Sequence[PageSection]:
-        """How it was checked, attacks, crowds, columns, and how to read a cell."""
+        """Sections on checks, attacks, crowds, columns and cells."""
         from kinds.table import pictures  # matplotlib takes a second to import
 
         return pictures.sections(manifest, measured, self)
@@ -306,7 +312,7 @@ def _promise(manifest: Manifest) -> Sequence[str]:
 
 
 def none_of(number: object, what: str) -> Check:
-    """A check that nothing was counted."""
+    """A check that a count is 0; a missing count fails."""
     return Check(what, "0", count(number), known(number) and number == 0)
 
 

@@ -1,4 +1,4 @@
-"""How far data may drift from one release to the next, and the words for what drifts farther. No Prefect here."""
+"""Limits on changes between releases, and messages about what exceeds them. No Prefect here."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,10 @@ from anon_core.measures.table.drift import Drift, by_chance
 
 @dataclass(frozen=True, kw_only=True)
 class DriftLimits:
-    """[checks] drift: shares above which it is refused, 1 allows everything; `shift` comes on top of what chance does."""
+    """[checks] drift: shares above which a release is refused; 1 allows everything.
+
+    `shift` is the limit beyond the shift that chance explains.
+    """
 
     rows: float = 0.3
     new_categories: float = 0.0
@@ -24,7 +27,14 @@ class DriftLimits:
 
 @dataclass(frozen=True, kw_only=True)
 class Changes:
-    """A table against that of an earlier release: rows, quasi-identifiers, types of carried columns, and what is kept."""
+    """A table compared with that of an earlier release.
+
+    Attributes
+    ----------
+    columns : drift of each quasi-identifier.
+    types : earlier and present type of each carried column.
+    utility : earlier and present utility, once it is known.
+    """
 
     version: str
     rows_before: int
@@ -35,73 +45,72 @@ class Changes:
 
     @property
     def claims(self) -> dict[str, Any]:
-        """The manifest's drift section; shares are rounded, so that they count nobody."""
-        found = self.columns.values()
+        """The manifest's drift section; shares are rounded, so that no one can be counted."""
+        drifts = self.columns.values()
         claims: dict[str, Any] = {
             "compared_with": self.version,
             "rows_before": self.rows_before,
             "rows": self.rows,
             "columns": len(self.columns),
-            "new_categories": sum(column.new for column in found),
-            "gone_categories": sum(column.gone for column in found),
-            "shift": round(max((column.shift for column in found), default=0.0), 2),
+            "new_categories": sum(column.new for column in drifts),
+            "gone_categories": sum(column.gone for column in drifts),
+            "shift": round(max((column.shift for column in drifts), default=0.0), 2),
             "other_types": sum(was != now for was, now in self.types.values()),
         }
         return claims if self.utility is None else {**claims, "utility_before": self.utility[0]}
 
     def require(self, limits: DriftLimits) -> None:
-        """Refuse what has changed too much: all of it at once, and how to go on."""
-        found = list(self.excesses(limits))
-        if found:
-            words = "; ".join(what for what, _ in found)
+        """Refuse a table that changed too much; name every change and how to accept it."""
+        excesses = list(self.excesses(limits))
+        if excesses:
+            changes = "; ".join(change for change, _ in excesses)
             accept = " ".join(
-                f"--set checks.drift.{key}" for key in dict.fromkeys(key for _, key in found)
+                f"--set checks.drift.{key}" for key in dict.fromkeys(key for _, key in excesses)
             )
             raise GuaranteeError(
-                f"publication refused; compared with {self.version}, {words}; "
-                f"mend the source, or accept it: for one run with {accept}, for good in [checks] drift"
+                f"publication refused; compared with {self.version}, {changes}; correct the "
+                f"source, or accept it: for one run with {accept}, for good in [checks] drift"
             )
 
     def excesses(self, limits: DriftLimits) -> Iterator[tuple[str, str]]:
-        """What was found and is allowed, and the setting that accepts it, for each limit that is passed."""
+        """Each change above its limit, with the setting that accepts it."""
         change = abs(self.rows - self.rows_before) / max(self.rows, self.rows_before)
         if not at_most(change, limits.rows):
-            words = f"there are {self.rows} rows instead of {self.rows_before}, which differ by {change:.4f}"
-            yield _above(words, "rows", limits.rows)
+            rows = f"there are {self.rows} rows instead of {self.rows_before}"
+            yield _above(f"{rows}, a difference of {change:.4f}", "rows", limits.rows)
         for name, (was, now) in self.types.items():
             if was != now and limits.types == "refuse":
-                yield f"column {name!r} holds {now} instead of {was}", "types=allow"
+                yield f"column {name!r} has type {now} instead of {was}", "types=allow"
         for name, column in self.columns.items():
             if name not in limits.ignore:
                 yield from self._excesses_of(name, column, limits)
         if self.utility is not None and not at_most(
             self.utility[0] - self.utility[1], limits.utility
         ):
-            words = "utility fell from {:.4f} to {:.4f}".format(*self.utility)
-            yield _above(words, "utility", limits.utility)
+            fall = "utility fell from {:.4f} to {:.4f}".format(*self.utility)
+            yield _above(fall, "utility", limits.utility)
 
     def _excesses_of(
-        self, name: str, found: Drift, limits: DriftLimits
+        self, name: str, drift: Drift, limits: DriftLimits
     ) -> Iterator[tuple[str, str]]:
-        if not at_most(found.new_records / self.rows, limits.new_categories):
-            words = f"column {name!r} has {_counted(found.new, 'new ')} in {found.new_records} of {self.rows} rows"
-            yield _above(words, "new_categories", limits.new_categories)
-        if not at_most(found.gone_records / self.rows_before, limits.gone_categories):
-            held = f"{found.gone_records} of {self.rows_before} rows held"
-            words = f"column {name!r} has lost {_counted(found.gone)} that {held}"
-            yield _above(words, "gone_categories", limits.gone_categories)
+        column = f"column {name!r}"
+        if not at_most(drift.new_records / self.rows, limits.new_categories):
+            rows = f"{drift.new_records} of {self.rows} rows"
+            new = f"{column} has {_counted(drift.new, 'new ')} in {rows}"
+            yield _above(new, "new_categories", limits.new_categories)
+        if not at_most(drift.gone_records / self.rows_before, limits.gone_categories):
+            rows = f"{drift.gone_records} of {self.rows_before} rows"
+            gone = f"{column} lacks {_counted(drift.gone)} that {rows} had"
+            yield _above(gone, "gone_categories", limits.gone_categories)
         chance = by_chance(self.rows_before, self.rows)
-        if not at_most(found.shift, limits.shift + chance):
-            words, key = _above(
-                f"column {name!r} has shifted by {found.shift:.4f} of the rows",
-                "shift",
-                limits.shift,
-            )
-            yield f"{words} and the {chance:.4f} that chance may do", key
+        if not at_most(drift.shift, limits.shift + chance):
+            shift = f"{column} has shifted by {drift.shift:.4f}"
+            excess, key = _above(shift, "shift", limits.shift)
+            yield f"{excess} plus the {chance:.4f} that chance explains", key
 
 
-def _above(words: str, key: str, limit: float) -> tuple[str, str]:
-    return f"{words}, above checks.drift.{key} = {limit:g}", f"{key}=1"
+def _above(change: str, key: str, limit: float) -> tuple[str, str]:
+    return f"{change}, above checks.drift.{key} = {limit:g}", f"{key}=1"
 
 
 def _counted(number: int, sort: str = "") -> str:

@@ -1,4 +1,4 @@
-"""What the files of a release carry beside their rows: the header of gzip, the footer of Parquet. No Prefect."""
+"""Metadata of release files beside the rows: gzip header and Parquet footer. No Prefect here."""
 
 import re
 import struct
@@ -10,37 +10,34 @@ import polars as pl
 
 WRITER = re.compile(rb"Polars( \(\w+\))?( version [\w.+-]+)?( \(build \w+\))?")
 SCHEMA = b"ARROW:schema"
-CUT = 32  # bytes from which writers cut what they state of long texts, the greatest one's last letter being the next one
+# Writers cut statistics of long texts at this many bytes and may raise the last letter by one.
+CUT = 32
 LETTER = 4  # bytes at most
-NUMBERS = {
-    1: "i",
-    2: "q",
-    4: "f",
-    5: "d",
-}  # Parquet's physical types of which statistics can be read, as of `struct`
+# Format codes of `struct` for Parquet's physical types whose statistics can be read.
+NUMBERS = {1: "i", 2: "q", 4: "f", 5: "d"}
 TEXT = 6
 
 
 def traces(path: Path, kind: str, rows: pl.DataFrame) -> list[str]:
-    """What a file tells of where it comes from that its rows do not, in words without values."""
+    """What a file reveals beside its rows; sentences without values."""
     content = path.read_bytes()
     return list(dict.fromkeys(_parquet(content, rows) if kind == "parquet" else _gzip(content)))
 
 
 def _gzip(content: bytes) -> Iterator[str]:
-    """RFC 1952: two magic bytes, method, flags, time, level, system."""
+    """Check a gzip header (RFC 1952): magic (2 bytes), method, flags, time, level, system."""
     if content[3] & ~1:  # anything but "probably text"
-        yield "the gzip header holds a name or a comment"
+        yield "the gzip header contains a name or a comment"
     if content[4:8] != bytes(4):
-        yield "the gzip header holds a time"
+        yield "the gzip header contains a time"
 
 
 def _parquet(content: bytes, rows: pl.DataFrame) -> Iterator[str]:
-    """The format's FileMetaData, fields by number."""
+    """Check a Parquet footer: FileMetaData, fields by number."""
     size = int.from_bytes(content[-8:-4], "little")
     footer = _Compact(content[-8 - size : -8]).fields()
     if any(entry[1] != SCHEMA for entry in footer.get(5, [])):
-        yield "the Parquet footer holds metadata"
+        yield "the Parquet footer contains metadata"
     if not WRITER.fullmatch(footer.get(6, b"")):
         yield "the Parquet footer names another writer"
     groups = footer.get(4, [])
@@ -53,27 +50,26 @@ def _parquet(content: bytes, rows: pl.DataFrame) -> Iterator[str]:
         first += group[3]
         for column, chunk in zip(there.get_columns(), group[1], strict=False):
             if 1 in chunk or 8 in chunk.get(3, {}):
-                yield "the Parquet footer holds metadata"
-            if not _tells_its_rows(
-                column.alias(""), chunk.get(3, {})
-            ):  # polars takes a name such as ^a$ for a pattern
+                yield "the Parquet footer contains metadata"
+            # Without a name: polars reads a name such as ^a$ as a pattern.
+            if not _tells_its_rows(column.alias(""), chunk.get(3, {})):
                 yield "the Parquet file's statistics are not those of its rows"
 
 
 def _tells_its_rows(column: pl.Series, chunk: dict[int, Any]) -> bool:
-    """Whether least and greatest value of a column chunk, where they are stated, occur in it."""
-    said = [value for field, value in chunk.get(12, {}).items() if field in (1, 2, 5, 6)]
+    """Whether the stated minimum and maximum of a column chunk occur in its rows."""
+    stated = [value for field, value in chunk.get(12, {}).items() if field in (1, 2, 5, 6)]
     kind = chunk[1]
-    if not said or not (kind == TEXT or kind in NUMBERS):
+    if not stated or not (kind == TEXT or kind in NUMBERS):
         return True
     if kind == TEXT:
         values = column.cast(pl.String) if column.dtype != pl.Binary else column
         held = {v if isinstance(v, bytes) else v.encode() for v in values.unique().drop_nulls()}
-        return all(_occurs(value, held) for value in said)
+        return all(_occurs(value, held) for value in stated)
     sign = str.upper if column.dtype.is_unsigned_integer() else str.lower
     code = "<" + (sign(NUMBERS[kind]) if kind in (1, 2) else NUMBERS[kind])
     held = set(column.to_physical().unique().drop_nulls())
-    return all(struct.unpack(code, value)[0] in held for value in said)
+    return all(struct.unpack(code, value)[0] in held for value in stated)
 
 
 def _occurs(value: bytes, held: set[bytes]) -> bool:
@@ -82,22 +78,22 @@ def _occurs(value: bytes, held: set[bytes]) -> bool:
 
 
 class _Compact:
-    """Reads Thrift's compact protocol, as far as Parquet's footers use it."""
+    """Reads the part of Thrift's compact protocol that Parquet footers use."""
 
     def __init__(self, content: bytes) -> None:
         self.content, self.at = content, 0
 
     def fields(self) -> dict[int, Any]:
         """The fields of a struct by number."""
-        found: dict[int, Any] = {}
+        values: dict[int, Any] = {}
         number = 0
         while head := self._take(1)[0]:
             number = number + (head >> 4) if head >> 4 else self._whole()
-            found[number] = head & 15 == 1 if head & 15 in (1, 2) else self._value(head & 15)
-        return found
+            values[number] = head & 15 == 1 if head & 15 in (1, 2) else self._value(head & 15)
+        return values
 
     def _value(self, kind: int) -> Any:
-        if kind in (1, 2, 3):  # in lists a flag takes a byte
+        if kind in (1, 2, 3):  # a boolean in a list takes one byte
             return self._take(1)[0]
         if kind in (4, 5, 6):
             return self._whole()

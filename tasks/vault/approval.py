@@ -1,9 +1,9 @@
-"""A person's approval as it stands in the vault: what was asked, until when, and what was decided. No Prefect here.
+"""Requests for a person's approval and their decisions, kept in the vault. No Prefect here.
 
-    <vault>/runs/<run>/approval.json    every request of the run with its decision; the last one counts
+    <vault>/runs/<run>/approval.json    all requests of the run and their decisions; the last counts
     <vault>/runs/<run>/approval.html    the report as it would be published
 
-A request is about exact bytes. Whatever else would be published is another request, and a decision is never overwritten.
+A request is about exact bytes: other bytes need a new request. A decision is never overwritten.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from tasks.vault.storage import Run, file_sha256, holds_files, read_json, write_
 
 RECORD = "approval.json"
 PAGE = "approval.html"
-# What a manifest says of the moment at which it was written.
+# Sections of a manifest that depend on when it was written.
 OF_THE_MOMENT = ("version", "created", "timings", "peak_memory_bytes", "approval")
 LONGEST_NAME = 100
 LONGEST_NOTE = 500
@@ -28,16 +28,16 @@ UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 
 
 class WaitingError(AnonymityError):
-    """Nothing is published before a person has approved it."""
+    """The release waits for a person's approval; nothing is published before."""
 
 
 class DecisionError(AnonymityError):
-    """There is nothing to decide, or it was not decided in words that can be kept."""
+    """There is nothing to decide, or the name or note cannot be kept."""
 
 
 @dataclass(frozen=True)
 class Decision:
-    """Who decided what, in the person's own words."""
+    """A decision, with the name and the note of the person."""
 
     approved: bool
     by: str
@@ -46,7 +46,7 @@ class Decision:
 
     @classmethod
     def of(cls, *, approved: bool, by: str, note: str) -> "Decision":
-        """A decision of this moment; words that could not stand in a line of text are refused."""
+        """Decide now; refuse a name or note that is not one line of printable text."""
         return cls(
             approved,
             _line("the name", by, 1, LONGEST_NAME),
@@ -56,7 +56,7 @@ class Decision:
 
     @property
     def sentence(self) -> str:
-        """For logs and refusals."""
+        """The decision as logs and refusals state it."""
         return f"{'approved' if self.approved else 'rejected'} by {self.by} at {self.at}" + (
             f": {self.note}" if self.note else ""
         )
@@ -64,7 +64,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Suspended:
-    """The flow run of a deployment that waits for the decision, and the key of its form."""
+    """The suspended flow run that waits for the decision, and the key of its form."""
 
     flow_run: str
     key: str
@@ -72,7 +72,7 @@ class Suspended:
 
 @dataclass(frozen=True)
 class Question:
-    """What a person is asked to approve; the manifest has neither approval nor files."""
+    """The release that a person is asked to approve; its manifest lacks approval and files."""
 
     files: Mapping[str, str]
     folder: str
@@ -81,7 +81,7 @@ class Question:
 
     @property
     def sha256(self) -> str:
-        """Hash of what the decision is about."""
+        """Hash of everything that the decision covers."""
         lasting = {
             name: value for name, value in self.manifest.items() if name not in OF_THE_MOMENT
         }
@@ -94,7 +94,7 @@ class Question:
         return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
     def is_about(self, manifest: Mapping[str, Any], folder: Path) -> bool:
-        """Whether a published folder is what was asked about."""
+        """Whether a published folder is the release of this question."""
         lasting = [name for name in self.manifest if name not in OF_THE_MOMENT]
         return all(manifest.get(name) == self.manifest[name] for name in lasting) and holds_files(
             folder, self.files
@@ -103,7 +103,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Request:
-    """A question that was asked, and what has come of it."""
+    """A question with its deadline and, later, its decision."""
 
     question: Question
     asked: str
@@ -111,22 +111,22 @@ class Request:
     page: str
     decision: Decision | None = None
     suspended: Suspended | None = None
-    ended: bool = False  # nobody decided in time, and a run has said so
+    ended: bool = False  # nobody decided in time, and a run reported that
 
     @classmethod
     def of(cls, question: Question, page: str, given: timedelta) -> "Request":
-        """Ask at this moment."""
+        """Ask now."""
         start = now()
         return cls(question, _moment(start), _moment(start + given), page)
 
     @property
     def late(self) -> bool:
-        """Whether nobody decided in time."""
+        """Whether the deadline passed without a decision."""
         return self.decision is None and now() >= datetime.fromisoformat(self.until)
 
     @property
     def given(self) -> timedelta:
-        """How long there was to decide."""
+        """Time between the question and its deadline."""
         return datetime.fromisoformat(self.until) - datetime.fromisoformat(self.asked)
 
 
@@ -139,7 +139,7 @@ class Approval:
 
     @classmethod
     def of(cls, run: Run) -> "Approval":
-        """As they stand in the vault."""
+        """Read the requests from the vault."""
         path = run.path / RECORD
         if not path.exists():
             return cls(run)
@@ -147,105 +147,112 @@ class Approval:
             return cls(run, tuple(_request(entry) for entry in read_json(path)["requests"]))
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             raise GuaranteeError(
-                f"the vault's {run.path.name}/{RECORD} cannot be read, so nobody's approval counts; restore it, "
-                "or remove it to ask again"
+                f"the vault's {run.path.name}/{RECORD} cannot be read, so no approval counts; "
+                "restore it, or remove it to ask again"
             ) from None
 
     @property
     def last(self) -> Request | None:
-        """The request that counts."""
+        """The request that counts, the last one."""
         return self.requests[-1] if self.requests else None
 
     def asks(self, question: Question) -> bool:
-        """Whether the last request asks the same, and is not over."""
+        """Whether the last request asks this question and has not ended."""
         last = self.last
         return last is not None and last.question.sha256 == question.sha256 and not last.ended
 
     def ask(self, request: Request) -> Request:
-        """Ask, beside whatever was asked before."""
+        """Add a request; earlier ones stay."""
         _write(self.run, (*self.requests, request))
         return request
 
     def amend(self, **changes: Any) -> Request:
-        """The last request, decided, ended, or with a flow run that waits for it."""
+        """Change the last request: its decision, its end, or its suspended flow run."""
         request = replace(self.requests[-1], **changes)
         _write(self.run, (*self.requests[:-1], request))
         return request
 
     def decide(self, decision: Decision, *, in_time: bool = False) -> Request:
-        """Decide the last request, once and in time; `in_time` says that Prefect has seen to that."""
+        """Decide the last request, once and in time.
+
+        `in_time` skips the deadline: Prefect refuses late answers itself.
+        """
         request = self.require_open(in_time=in_time)
         if not holds_files(self.run.path, {PAGE: request.page}):
             raise GuaranteeError(
-                f"{self.run.path / PAGE} is not the report that was asked about; run the release again"
+                f"{self.run.path / PAGE} is not the report of the request; run the release again"
             )
         return self.amend(decision=decision)
 
     def reopen(self) -> Request:
-        """Ask once more what was decided or not decided in time."""
+        """Ask the last question again, after a decision or a missed deadline."""
         last = self.last
         if last is None or (last.decision is None and not last.late):
             raise DecisionError(
-                f"run {self.run.path.name} waits for a decision already"
+                f"run {self.run.path.name} already waits for a decision; approve or reject it"
                 if last
                 else _never(self.run)
             )
         return self.ask(Request.of(last.question, last.page, last.given))
 
     def require_open(self, *, in_time: bool = False) -> Request:
-        """The last request, if it can still be decided."""
+        """The last request; refused if it can no longer be decided."""
         last = self.last
         if last is None:
             raise DecisionError(_never(self.run))
         if last.decision is not None:
             raise GuaranteeError(
-                f"run {self.run.path.name} was {last.decision.sentence}; a decision stays as it is "
-                "(crowdcover reopen asks once more)"
+                f"run {self.run.path.name} was {last.decision.sentence}; a decision cannot be "
+                "changed; use crowdcover reopen to ask again"
             )
         if last.ended or (last.late and not in_time):
             raise GuaranteeError(
-                f"{_unanswered(last)}; run the release again, or crowdcover reopen, to ask once more"
+                f"{_unanswered(last)}; run the release again, or crowdcover reopen, to ask again"
             )
         return last
 
     def require(self) -> Decision | None:
-        """The approval, or None while there is time to decide; a refusal is a refusal each time, silence only once."""
+        """The approval, or None while there is time to decide.
+
+        A rejection is refused each time; a missed deadline only once, then the next run asks again.
+        """
         self.refuse_rejected()
         last = self.requests[-1]
         if last.late:
             self.amend(ended=True)
             raise GuaranteeError(
-                f"publication refused: {_unanswered(last)}; nothing was published. The next run asks again"
+                f"publication refused: {_unanswered(last)}; nothing was published. "
+                "Run the release to ask again"
             )
         return last.decision
 
     def refuse_rejected(self) -> None:
-        """What a person has rejected is not published, whether or not the plan goes on to ask."""
+        """Refuse a rejected run, whether or not the plan still asks for an approval."""
         last = self.last
         if last is not None and last.decision is not None and not last.decision.approved:
             raise GuaranteeError(
-                f"publication refused: run {self.run.path.name} was {last.decision.sentence}; nothing was published. "
-                "Change the plan, or let crowdcover reopen ask once more"
+                f"publication refused: run {self.run.path.name} was {last.decision.sentence}; "
+                "nothing was published. Change the plan, or use crowdcover reopen to ask again"
             )
 
     def unapproved(self, folder: Path) -> str:
-        """Why a published folder does not count as approved; nothing if it does."""
+        """Why a published folder does not count as approved; empty if it does."""
         manifest = read_json(folder / MANIFEST)
         stated = manifest.get("approval")
         if stated is None:
-            return "its manifest names nobody who approved it"
+            return "its manifest names no person who approved it"
         known = [
-            r
-            for r in self.requests
-            if r.decision is not None and r.decision.approved and stated == stating(r.decision)
+            request
+            for request in self.requests
+            if (decision := request.decision) is not None
+            and decision.approved
+            and stated == stating(decision)
         ]
         if not known:
-            return "the vault knows of no such approval"
-        return (
-            ""
-            if any(request.question.is_about(manifest, folder) for request in known)
-            else "something else was approved"
-        )
+            return "the vault has no such approval"
+        if any(request.question.is_about(manifest, folder) for request in known):
+            return ""
+        return "the approval is for other files or numbers"
 
 
 def stating(decision: Decision) -> dict[str, Any]:
@@ -254,16 +261,17 @@ def stating(decision: Decision) -> dict[str, Any]:
 
 
 def require_approved(run: Run, folder: Path) -> None:
-    """Refuse to take a folder that was published before for one that was approved."""
-    if words := Approval.of(run).unapproved(folder):
+    """Refuse an earlier published folder that nobody approved."""
+    if reason := Approval.of(run).unapproved(folder):
         raise GuaranteeError(
-            f"{folder.name} was published before and stays as it is; {words}, and publish.approval = 'required' asks for it. "
-            "Set it to 'none' to keep the release as it is, or remove the folder and run again to ask"
+            f"{folder.name} was published before and stays as it is; {reason}, "
+            "and publish.approval = 'required' requires an approval. "
+            "Set it to 'none' to keep the release as it is, or remove the folder and run again"
         )
 
 
 def page_sha256(run: Run) -> str:
-    """Hash of the report that lies beside the request."""
+    """Hash of the report stored beside the request."""
     return file_sha256(run.path / PAGE)
 
 
@@ -273,16 +281,16 @@ def now() -> datetime:
 
 
 def worded(given: timedelta) -> str:
-    """A time as a plan says it: 7d, 1d12h."""
-    seconds, words = int(given.total_seconds()), ""
+    """A duration as plans write it: 7d, 1d12h."""
+    seconds, text = int(given.total_seconds()), ""
     for unit, length in UNITS:
         count, seconds = divmod(seconds, length)
-        words += f"{count}{unit}" if count else ""
-    return words
+        text += f"{count}{unit}" if count else ""
+    return text
 
 
 def _line(what: str, text: str, least: int, most: int) -> str:
-    """One line of printable text."""
+    """Strip a text; refuse all but one line of `least` to `most` printable characters."""
     line = text.strip()
     if not least <= len(line) <= most or not line.isprintable():
         raise DecisionError(f"{what} must be one line of {least} to {most} printable characters")
@@ -294,7 +302,10 @@ def _moment(at: datetime) -> str:
 
 
 def _never(run: Run) -> str:
-    return f"run {run.path.name} has asked for no approval; run the release first, with [publish] approval = 'required'"
+    return (
+        f"run {run.path.name} has asked for no approval; "
+        "run the release first, with [publish] approval = 'required'"
+    )
 
 
 def _unanswered(request: Request) -> str:

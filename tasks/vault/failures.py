@@ -1,4 +1,4 @@
-"""Unforeseen failures: their messages and tracebacks may carry values, so both stay in the vault."""
+"""Unexpected failures: messages and tracebacks may contain values, so both stay in the vault."""
 
 import traceback
 from collections.abc import Callable
@@ -14,11 +14,14 @@ Result = TypeVar("Result")
 
 
 class StageError(AnonymityError):
-    """A stage failed in an unforeseen way; what exactly lies in the vault."""
+    """A stage failed unexpectedly; its traceback is in the vault."""
 
 
 def failures_kept(folder: Path, stage: str, work: Callable[[], Result]) -> Result:
-    """Do the work; let refusals pass without what caused them, and turn anything else into an error that tells no value."""
+    """Do the work; keep the traceback of an unexpected error in the vault.
+
+    Refusals pass without their cause. Any other error becomes a StageError that contains no value.
+    """
     refusal: AnonymityError
     try:
         return work()
@@ -26,17 +29,16 @@ def failures_kept(folder: Path, stage: str, work: Callable[[], Result]) -> Resul
         refusal = known
         refusal.__cause__ = refusal.__context__ = None
     except (Exception, PanicException) as error:
-        refusal = StageError(
-            f"stage {stage} failed with {type(error).__name__}; {_kept(folder, stage)}"
-        )
-    raise refusal  # out here: what is raised in place carries the foreign error as its context
+        name = type(error).__name__
+        refusal = StageError(f"stage {stage} failed with {name}; {_kept(folder, stage)}")
+    raise refusal  # outside the handler, so that the foreign error is not its context
 
 
 def _kept(folder: Path, stage: str) -> str:
-    """Keep the traceback of the error at hand in the vault and say where."""
+    """Store the current traceback in the vault; return where it is."""
     path = folder / f"failure-{stage}.txt"
     try:
         write_private(path, traceback.format_exc().encode())
     except OSError as error:
         return f"its traceback could not be kept in the vault ({type(error).__name__})"
-    return f"its traceback lies in the vault: {folder.name}/{path.name}"
+    return f"its traceback is in the vault: {folder.name}/{path.name}"

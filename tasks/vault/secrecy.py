@@ -1,7 +1,8 @@
-"""Secret streams: who is first in a tie, who sits in which row, which key a row carries.
+"""Secret random streams: the order of ties, the row of each record, the key of each row.
 
-One seed of 32 bytes from the operating system is drawn per run and kept in the vault. SHAKE-256 expands it, one stream a
-label, so that a run that was killed draws the same secrets again and no published value tells anything about another.
+Each run draws one seed of 32 bytes from the operating system and keeps it in the vault. SHAKE-256
+expands the seed into one stream for each label. A killed run therefore draws the same secrets
+again, and no published value reveals another one.
 """
 
 import hashlib
@@ -16,12 +17,12 @@ DIGEST_BYTES = 16
 
 
 def new_seed() -> bytes:
-    """A seed from the operating system's entropy."""
+    """Draw a seed from the operating system."""
     return secrets.token_bytes(SEED_BYTES)
 
 
 def stream(seed: bytes, label: str) -> Callable[[int], NDArray[np.uint32]]:
-    """A function that gives the next `count` 32-bit words of the stream with this label."""
+    """Return a function that draws the next `count` 32-bit integers of the stream."""
     block = 0
 
     def draw(count: int) -> NDArray[np.uint32]:
@@ -34,20 +35,20 @@ def stream(seed: bytes, label: str) -> Callable[[int], NDArray[np.uint32]]:
 
 
 def permutation(seed: bytes, label: str, size: int) -> NDArray[np.int64]:
-    """A random order of `size` items."""
-    words = stream(seed, label)(2 * size).view("<u8")
-    return np.argsort(words, kind="stable")
+    """Draw a random order of `size` items."""
+    draws = stream(seed, label)(2 * size).view("<u8")
+    return np.argsort(draws, kind="stable")
 
 
 def distinct_keys(seed: bytes, label: str, size: int) -> NDArray[np.str_]:
-    """`size` distinct keys of 16 hexadecimal digits, in random order."""
+    """Draw `size` distinct keys of 16 hexadecimal digits, in random order."""
     draw = stream(seed, label)
     while True:
-        words = draw(2 * size).view("<u8")
-        if len(np.unique(words)) == size:
-            return np.array([f"{word:016x}" for word in words.tolist()])
+        numbers = draw(2 * size).view("<u8")
+        if len(np.unique(numbers)) == size:
+            return np.array([f"{number:016x}" for number in numbers.tolist()])
 
 
 def digest(key: bytes, content: bytes) -> bytes:
-    """16 bytes that are the same for the same content, and tell nothing of it to who lacks the key."""
+    """Keyed hash of 16 bytes; it reveals nothing about the content without the key."""
     return hashlib.blake2b(content, key=key, digest_size=DIGEST_BYTES).digest()

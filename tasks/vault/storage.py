@@ -1,10 +1,12 @@
-"""The vault: finished stages of each run, its secrets, and which release it led to.
+"""The vault: the finished stages, the secrets and the releases of each run.
 
-    <vault>/ledger.sqlite, ledger.key: see ledger.py
-    <vault>/runs/<run>/run.json, seed, lock, releases.json, <stage>/..., docs/, checkpoint while anonymize is under way
+    <vault>/ledger.sqlite, ledger.key    see tasks/people/ledger.py
+    <vault>/runs/<run>/                  run.json, seed, lock, releases.json, docs/, <stage>/...;
+                                         a checkpoint while anonymize runs
 
-A run is one plan applied to one source; its folder is named by the hashes of both, so the same order finds the same run.
-A stage is written aside and renamed once; what is there is whole. Folders are 0700, files 0600.
+A run is one plan applied to one source. Its folder is named by the hashes of both, so the same plan
+and source find the same run. A stage is written to a temporary folder and renamed once, so a stage
+that exists is complete. Folders have mode 0700, files 0600.
 """
 
 import fcntl
@@ -31,20 +33,20 @@ RELEASES = "releases.json"
 
 
 class SecondReleaseError(AnonymityError):
-    """Another release has already shown people of this source."""
+    """Another release already contains people of this source."""
 
 
 class FolderError(AnonymityError):
-    """The vault, or a folder to publish in, cannot be used."""
+    """The vault or a folder for releases cannot be used."""
 
 
 class BusyError(AnonymityError):
-    """Another process is at work on the same run."""
+    """Another process works on the same run."""
 
 
 @dataclass(frozen=True)
 class Stored:
-    """A finished stage on disk; travels between tasks instead of data."""
+    """A finished stage on disk; tasks pass it on instead of the data."""
 
     path: Path
     sha256: str
@@ -56,7 +58,7 @@ class Stored:
 
     @property
     def record(self) -> dict[str, Any]:
-        """What the stage wrote about itself: facts, seconds, peak_memory_bytes, files."""
+        """The stage's own record: facts, seconds, peak_memory_bytes, files."""
         return dict(read_json(self.path / "stage.json"))
 
     @property
@@ -66,20 +68,20 @@ class Stored:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What the maker of the stage found worth keeping."""
+        """The facts that the stage returned."""
         return dict(self.record["facts"])
 
 
 @dataclass(frozen=True)
 class Release:
-    """A release folder as its run remembers it: the hashes of the files that tell it from any other."""
+    """A release folder as its run recorded it, with the hashes that identify its files."""
 
     folder: Path
     files: Mapping[str, str]
     published: bool = False
 
     def stands(self) -> bool:
-        """Whether the folder is there and is the run's own."""
+        """Whether the folder exists with these files, unchanged."""
         return holds_files(self.folder, self.files)
 
 
@@ -91,37 +93,44 @@ class Run:
 
     @property
     def plan_sha256(self) -> str:
-        """Hash of what shapes the release."""
+        """Hash of the parts of the plan that shape the release."""
         return str(read_json(self.path / "run.json")["plan_sha256"])
 
     @property
     def source_sha256(self) -> str:
-        """Hash of the source that this run is about."""
+        """Hash of the source of this run."""
         return str(read_json(self.path / "run.json")["source_sha256"])
 
     @property
     def kind(self) -> str:
-        """Name of the kind of data; runs before kinds are tables."""
+        """Name of the kind of data; runs recorded before there were kinds are tables."""
         return str(read_json(self.path / "run.json").get("kind", "table"))
 
     @property
     def seed(self) -> bytes:
-        """The secret that every random choice of this run is drawn from."""
+        """The secret from which every random choice of this run is drawn."""
         return (self.path / "seed").read_bytes()
 
     @property
     def seal(self) -> str:
-        """Who drew the secrets, as the ledger tells runs apart: the same plan and source give another run in another vault."""
+        """Identifies the run in the ledger.
+
+        It depends on the seed: the same plan and source give another seal in another vault.
+        """
         return secrecy.digest(self.seed, self.path.name.encode()).hex()
 
     def once(
         self, stage: str, inputs: Sequence[Stored], make: Callable[[Path], Mapping[str, Any]]
     ) -> Stored:
-        """Return the finished stage, or make it: `make(folder)` writes files and returns facts (JSON), among them "shape"."""
+        """Return the finished stage, or make it.
+
+        `make(folder)` writes files and returns facts (JSON), among them "shape". A stage is made
+        again if its files changed, or if it came from other inputs or another code version.
+        """
         needs = [stored.sha256 for stored in inputs]
         final = self.path / stage
-        if (found := _finished(final, needs)) is not None:
-            return found
+        if (finished := _finished(final, needs)) is not None:
+            return finished
         aside = self.path / f".{stage}.partial"
         for leftover in (aside, final):
             shutil.rmtree(leftover, ignore_errors=True)
@@ -147,13 +156,13 @@ class Run:
         return stored
 
     def has(self, stage: str) -> bool:
-        """Whether a stage is finished (its files are looked at by `once`)."""
+        """Whether a stage is finished; only `once` checks its files."""
         return (self.path / stage / "stage.json").exists()
 
     def whole(self, stage: str) -> Stored | None:
-        """A finished stage as its files are, whatever version of the code made it."""
-        found = _whole(self.path / stage)
-        return None if found is None else found[0]
+        """A finished stage with unchanged files, made by any version of the code."""
+        whole = _whole(self.path / stage)
+        return None if whole is None else whole[0]
 
     def stages(self) -> dict[str, dict[str, Any]]:
         """The records of all finished stages."""
@@ -162,7 +171,7 @@ class Run:
         }
 
     def released(self, parent: Path) -> Release | None:
-        """What this run has published, or was about to publish, in this folder."""
+        """The release that this run published, or was about to publish, in this folder."""
         mark = self._releases().get(str(parent))
         return (
             None
@@ -171,7 +180,7 @@ class Run:
         )
 
     def mark_released(self, release: Release) -> None:
-        """Remember a release, before it becomes visible and once more after that."""
+        """Record a release: once before it becomes visible, once after."""
         before = self.released(release.folder.parent)
         published = release.published or (before is not None and before.published)
         mark = {
@@ -182,7 +191,7 @@ class Run:
         write_json(self.path / RELEASES, {**self._releases(), str(release.folder.parent): mark})
 
     def ever_visible(self) -> list[Release]:
-        """What of this run was published, whether or not it stands; not what it was stopped before."""
+        """The releases of this run that became visible, also if their folders are gone by now."""
         marks = [
             mark for parent in self._releases() if (mark := self.released(Path(parent))) is not None
         ]
@@ -194,30 +203,34 @@ class Run:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Let one process at a time work on this run; the lock dies with its process."""
+        """Let one process at a time work on this run; the lock ends with its process."""
         with _lock(self.path / "lock", fcntl.LOCK_EX | fcntl.LOCK_NB):
             yield
 
 
 @dataclass(frozen=True)
 class Vault:
-    """A folder only its owner can read."""
+    """A folder that only its owner can read."""
 
     path: Path
 
     @property
     def runs(self) -> Path:
-        """Where the runs lie."""
+        """The folder of the runs."""
         return self.path / "runs"
 
     def open(self) -> "Vault":
-        """Make the vault if there is none; one that others can enter is closed, unless it holds foreign things."""
+        """Create the vault if it is missing, and close it to other users.
+
+        Refuses an open folder that contains other things than a vault does.
+        """
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
             if self.path.stat().st_mode & 0o077:
                 if {path.name for path in self.path.iterdir()} - OF_A_VAULT:
                     raise FolderError(
-                        f"publish.vault {self.path} is no vault and open to others; name an empty folder or chmod it to 700"
+                        f"publish.vault {self.path} is no vault and open to others; "
+                        "name an empty folder or chmod it to 700"
                     )
                 self.path.chmod(0o700)
             self.runs.mkdir(mode=0o700, exist_ok=True)
@@ -229,7 +242,7 @@ class Vault:
         return self
 
     def run(self, plan_sha256: str, source_sha256: str, kind: str = "table") -> Run:
-        """The run of this plan and source, new or found."""
+        """The run of this plan and source; created if there is none."""
         run = Run(self.open().runs / run_name(plan_sha256, source_sha256))
         run.path.mkdir(mode=0o700, exist_ok=True)
         order, seed = run.path / "run.json", run.path / "seed"
@@ -243,25 +256,25 @@ class Vault:
         return run
 
     def find(self, plan_sha256: str, source_sha256: str) -> Run | None:
-        """The run of this plan and source if there is one."""
+        """The run of this plan and source, or None."""
         return self.run_called(run_name(plan_sha256, source_sha256))
 
     def run_called(self, name: str) -> Run | None:
-        """The run whose folder has this name if there is one."""
+        """The run whose folder has this name, or None."""
         run = Run(self.runs / name)
         return run if (run.path / "seed").exists() else None
 
     def by_seal(self) -> dict[str, Run]:
-        """All runs, as the ledger names them."""
+        """All runs by their seals, as the ledger identifies them."""
         return {run.seal: run for run in self.every_run() if (run.path / "seed").exists()}
 
     def every_run(self) -> list[Run]:
-        """All runs, by the names of their folders."""
+        """All runs, ordered by the names of their folders."""
         return [Run(path.parent) for path in sorted(self.runs.glob("*/run.json"))]
 
     @contextmanager
     def publishing(self) -> Iterator[None]:
-        """Let one run at a time look at what the others have published and become visible itself."""
+        """Let one run at a time read what other runs published, and publish."""
         with _lock(self.runs / "lock", fcntl.LOCK_EX):
             yield
 
@@ -284,7 +297,7 @@ def _lock(path: Path, how: int) -> Iterator[None]:
 
 
 def _finished(folder: Path, needs: Sequence[str]) -> Stored | None:
-    """The stage in this folder if it is whole, of this version and made from these inputs."""
+    """The stage in this folder if it is complete, of this code version and from these inputs."""
     match _whole(folder):
         case stored, version, inputs if version == CODE_VERSION and inputs == list(needs):
             return stored
@@ -292,7 +305,7 @@ def _finished(folder: Path, needs: Sequence[str]) -> Stored | None:
 
 
 def _whole(folder: Path) -> tuple[Stored, Any, Any] | None:
-    """The stage in this folder if its files are as they were written; its version and inputs."""
+    """The stage in this folder if its files are unchanged, with its code version and inputs."""
     try:
         record = read_json(folder / "stage.json")
         if not holds_files(folder, record["files"]):
@@ -300,11 +313,11 @@ def _whole(folder: Path) -> tuple[Stored, Any, Any] | None:
         digest = hashlib.sha256(json.dumps(record["files"], sort_keys=True).encode()).hexdigest()
         return Stored(folder, digest, tuple(record["shape"])), record["version"], record["inputs"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None  # no record, or none that can be read
+        return None  # the record is missing or cannot be read
 
 
 def holds_files(folder: Path, files: Mapping[str, str]) -> bool:
-    """Whether a folder holds these files with these hashes."""
+    """Whether a folder contains these files with these hashes."""
     return all(
         (folder / name).is_file() and file_sha256(folder / name) == sha
         for name, sha in files.items()
@@ -312,7 +325,7 @@ def holds_files(folder: Path, files: Mapping[str, str]) -> bool:
 
 
 def settle(folder: Path) -> None:
-    """Have the files of a folder on the disk before anything points to it."""
+    """Flush the files of a folder to disk before anything refers to it."""
     for path in (*folder.iterdir(), folder):
         handle = os.open(path, os.O_RDONLY)
         try:
@@ -328,24 +341,24 @@ def file_sha256(path: Path) -> str:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """A JSON object from a file."""
+    """Read a JSON object from a file."""
     return dict(json.loads(path.read_text(encoding="utf-8")))
 
 
 def write_json(path: Path, document: Mapping[str, Any]) -> None:
-    """Write a JSON object aside, mode 0600, and rename it once."""
+    """Replace a file by a JSON object in one step, mode 0600."""
     write_private(path, (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Write a file aside, mode 0600, and rename it once."""
+    """Replace a file in one step, mode 0600."""
     with written_aside(path) as handle:
         handle.write(content)
 
 
 @contextmanager
 def written_aside(path: Path) -> Iterator[BinaryIO]:
-    """A new file, mode 0600, that takes the place of this one when all of it is written."""
+    """Open a temporary file, mode 0600, that replaces `path` once all of it is written."""
     aside = path.with_name(f".{path.name}.partial")
     aside.unlink(missing_ok=True)
     with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:

@@ -147,7 +147,7 @@ def test_what_is_rejected_stays_rejected_until_it_is_asked_anew(order):
         done = decide(order, again)
         assert (done.code, done.out) == (4, "")
         assert "was rejected by Bo at" in done.err
-        assert "a decision stays as it is" in done.err
+        assert "a decision cannot be changed" in done.err
     assert order.versions == []
     decided(order, "reopen", by=())
     waits(order)
@@ -214,7 +214,7 @@ def test_a_release_from_before_approvals_is_refused_and_stays(order):
     order.write(publish={"approval": "required"})
     with pytest.raises(
         GuaranteeError,
-        match="v1 was published before and stays as it is; its manifest names nobody",
+        match="v1 was published before and stays as it is; its manifest names no person",
     ) as caught:
         order.release()
     assert "Set it to 'none' to keep the release as it is, or remove the folder" in str(
@@ -262,7 +262,7 @@ def test_a_vault_of_somebody_else_is_named(released, monkeypatch, capsys):
         cli.main(["approve", "0" * 16, "--plan", str(released.plan), *WHO])
     assert ended.value.code == 1
     assert (
-        f"the vault {released.vault} is closed to this account; decide as its owner"
+        f"the vault {released.vault} cannot be read by this account; run the command as its owner"
         in capsys.readouterr().err
     )
 
@@ -283,7 +283,7 @@ def test_the_audit_misses_an_approval(order, tmp_path):
         folder / "manifest.json",
         {**manifest, "approval": {"required": True, "by": "Eve", "note": "", "at": "2026"}},
     )
-    assert "the vault knows of no such approval" in audit_release(folder, order.plan).sentence()
+    assert "the vault has no such approval" in audit_release(folder, order.plan).sentence()
 
 
 @pytest.mark.parametrize(
@@ -340,10 +340,7 @@ def test_two_people_at_once_decide_once(order):
 def test_the_report_that_was_lost_is_written_again(order):
     waits(order)
     (order.run.path / PAGE).unlink()
-    assert (
-        "is not the report that was asked about; run the release again"
-        in decide(order, "approve").err
-    )
+    assert "is not the report of the request; run the release again" in decide(order, "approve").err
     waits(order)
     assert len(requests(order)) == 1
     decided(order, "approve")
@@ -357,8 +354,8 @@ def test_the_report_that_was_lost_is_written_again(order):
             2,
             "has asked for no approval; run the release first",
         ),
-        (["0" * 16, "--vault", "VAULT", "--by", "A"], 2, "knows no run 0000000000000000"),
-        (["0" * 16, "--vault", "nowhere", "--by", "A"], 2, "knows no run 0000000000000000"),
+        (["0" * 16, "--vault", "VAULT", "--by", "A"], 2, "has no run 0000000000000000"),
+        (["0" * 16, "--vault", "nowhere", "--by", "A"], 2, "has no run 0000000000000000"),
         (["../../runs", "--vault", "VAULT", "--by", "A"], 2, "RUN_ID must be the 16 hex digits"),
         (["RUN", "--by", "A"], 2, "give either --vault FOLDER or --plan PLAN.toml"),
         (["RUN", "--by", "A", "--vault", "VAULT", "--plan", "PLAN"], 2, "give either --vault"),
@@ -371,7 +368,7 @@ def test_the_report_that_was_lost_is_written_again(order):
         (
             ["RUN", "--by", "A", "--plan", "PLAN", "--set", "publish.vault=nowhere"],
             2,
-            "knows no run",
+            "has no run",
         ),
         (
             ["RUN", "--by", "", "--vault", "VAULT"],
@@ -406,7 +403,7 @@ def test_reopen_needs_something_that_is_over(order):
     waits(order)
     done = command("reopen", name, "--plan", order.plan)
     assert (done.code, done.out) == (2, "")
-    assert "waits for a decision already" in done.err
+    assert "already waits for a decision" in done.err
     pass_time(order, days=8)
     assert command("reopen", name, "--plan", order.plan).code == 0
     assert requests(order)[-1].given == timedelta(days=7)
@@ -602,7 +599,7 @@ def test_rejected_in_prefect(suspended, order):
 @pytest.mark.slow
 def test_approved_in_the_terminal(suspended, order):
     done = decided(order, "approve")
-    assert done.last_line.endswith(f"flow run {suspended.id} goes on")
+    assert done.last_line.endswith(f"flow run {suspended.id} was resumed")
     assert suspended.ends()["name"] == "Completed"
     assert order.versions == ["v1"]
     assert read_json(order.folder_of_v1 / "manifest.json")["approval"]["by"] == "Ada Lovelace"
@@ -610,7 +607,7 @@ def test_approved_in_the_terminal(suspended, order):
 
 @pytest.mark.slow
 def test_rejected_in_the_terminal(suspended, order):
-    assert decided(order, "reject").last_line.endswith(f"flow run {suspended.id} goes on")
+    assert decided(order, "reject").last_line.endswith(f"flow run {suspended.id} was resumed")
     state = suspended.ends()
     assert state["name"] == "Failed"
     assert "rejected by Ada Lovelace" in state["message"]

@@ -371,7 +371,7 @@ WRONG = {
     "a vault around the releases": (
         ["release", "people.toml", "--set", "publish.vault=."],
         2,
-        "lie one inside the other",
+        "are nested",
     ),
     "audit of nothing": (
         ["audit", "none", "--plan", "people.toml"],

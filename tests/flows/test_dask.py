@@ -69,7 +69,7 @@ def test_many_plans_are_released_side_by_side_and_a_refused_one_stops_no_other(s
     assert len(words) == 3
     assert words[0].startswith(f"crowdcover: {refused.plan}: 90 of 90 records demand k > 90")
     assert words[1].startswith(
-        f"crowdcover: {broken.plan}: stage ingest failed with FileExistsError; its traceback lies in"
+        f"crowdcover: {broken.plan}: stage ingest failed with FileExistsError; its traceback is in"
     )
     assert words[2].startswith(f"crowdcover: {wrong.plan}: unknown key checks.floor")
     assert "Traceback" not in done.err

@@ -67,23 +67,23 @@ def monthly(tmp_path_factory):
         ),
         (
             changed(2, lambda _: "kiel", some=lambda row: row[2] == "ulm"),
-            r"column 'city' has lost 1 category that \d\d of 90",
+            r"column 'city' lacks 1 category that \d\d of 90",
         ),
         (
             people()[::2],
-            r"there are 45 rows instead of 90, which differ by 0\.5000, above checks\.drift\.rows = 0\.3",
+            r"there are 45 rows instead of 90, a difference of 0\.5000, above checks\.drift\.rows = 0\.3",
         ),
         (people() + people(), "there are 180 rows instead of 90"),
         (people()[:3], "there are 3 rows instead of 90"),  # not: nobody can hide
         (
             changed(1, lambda row: row[1] + 40),
-            r"column 'age' has shifted by 0\.\d+ of the rows, above checks\.drift\.shift = 0\.1 and",
+            r"column 'age' has shifted by 0\.\d+, above checks\.drift\.shift = 0\.1 plus",
         ),
         (
             changed(1, lambda row: "", some=lambda row: int(row[0][-2:]) % 2 == 0),
             "column 'age' has shifted",
         ),
-        (changed(3, lambda row: "yes"), "column 'smokes' has lost 1 category"),
+        (changed(3, lambda row: "yes"), "column 'smokes' lacks 1 category"),
     ],
     ids=[
         "new category",
@@ -100,12 +100,12 @@ def test_what_has_drifted_is_refused_before_any_work(monthly, rows, words):
     monthly.write_source(rows)
     with pytest.raises(
         GuaranteeError,
-        match=f"publication refused; compared with v1, .*{words}.*; mend the source, or",
+        match=f"publication refused; compared with v1, .*{words}.*; correct the source, or",
     ) as caught:
         monthly.release()
     assert not [text for text in (NEW, "ulm", "kiel") if text in str(caught.value)]
     assert stages(monthly) == {"ingest"}
-    assert "Refused: the table beside that of the last release" in monthly.verdicts
+    assert "Refused: the source compared with the last release" in monthly.verdicts
     assert str(caught.value) in monthly.verdicts
     assert monthly.versions == ["v1"]
 
@@ -116,13 +116,13 @@ def test_a_column_that_is_gone_or_renamed_is_refused_before_anything_is_read(mon
     monthly.source.write_text(text.replace("ssn,age,city", "ssn,age,town", 1))
     with pytest.raises(
         PlanError,
-        match=r"does not have: city; mend the source.*; .*does not name: town; give each a role",
+        match=r"does not have: city; correct the source.*; .*does not name: town; give each a role",
     ):
         monthly.release()
     monthly.source.write_text(
         "".join(line.split(",", 1)[1] for line in text.splitlines(keepends=True))
     )
-    with pytest.raises(PlanError, match="does not have: ssn; mend the source, or take them out"):
+    with pytest.raises(PlanError, match="does not have: ssn; correct the source, or take them out"):
         monthly.release()
     assert sorted(monthly.vault.rglob("*")) == runs
 
@@ -217,7 +217,7 @@ def test_utility_that_falls_is_refused_after_the_check_and_accepting_it_recomput
     ):
         order.release()
     assert order.versions == ["v1"]
-    assert "Refused: what is kept beside the last release" in order.verdicts
+    assert "Refused: utility compared with the last release" in order.verdicts
     times = order.stage_times()
     assert "check" in times
     order.write(checks={"drift": {"utility": 1}})
@@ -226,7 +226,7 @@ def test_utility_that_falls_is_refused_after_the_check_and_accepting_it_recomput
         times.items() < order.stage_times().items()
     )  # and that both releases show the same people
     assert manifest(folder)["drift"]["utility_before"] == 1.0
-    assert "Every border was passed" in order.verdicts
+    assert "Every check was passed" in order.verdicts
     assert "compared with v1: 90 rows after 90" in order.verdicts
     assert re.search(r"utility 0\.\d{4} after 1\.0000", order.verdicts)
 
@@ -311,7 +311,7 @@ def test_a_carried_column_of_another_type_is_refused(tmp_path):
     table.with_columns(ssn=pl.col("ssn") + "-other").write_parquet(order.source)
     with pytest.raises(
         GuaranteeError,
-        match=r"column 'diagnosis' holds String instead of Int64; mend .*checks\.drift\.types=allow",
+        match=r"column 'diagnosis' has type String instead of Int64; correct .*checks\.drift\.types=allow",
     ):
         order.release()
     order.write(checks={"drift": {"types": "allow"}})

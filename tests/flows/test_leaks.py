@@ -402,7 +402,7 @@ def test_verdicts_and_their_page_hold_no_secret(ended):
             assert markers_in(path.read_bytes()) == [], name
             assert path.stat().st_mode & 0o777 == 0o600
         if done.code == 0:
-            assert b"Every border was passed" in pages[0].read_bytes(), name
+            assert b"Every check was passed" in pages[0].read_bytes(), name
     for name in ("refused at validation", "refused at the check", "breaks in Great Expectations"):
         order, done = ended[name]
         (page,) = order.vault.rglob("docs/index.html")

@@ -203,13 +203,13 @@ def test_the_page_in_the_vault_says_what_was_refused_and_then_what_was_published
         order.release()
     page = order.run.path / "docs" / "index.html"
     refused = page.read_text()
-    assert "Refused: what the plan&#39;s checks ask" in refused
+    assert "Refused: the plan&#39;s own limits" in refused
     assert "At least 0.999 of all bits stay visible." in refused
     assert "1 of 2 expectations do not hold" in refused
     order.write(checks={"min_utility": 0.1})
     utility = manifest(order.release())["utility"]["suppression"]
     passed = page.read_text()
-    assert "Every border was passed" in passed
+    assert "Every check was passed" in passed
     assert f"{utility:.4f}" in passed
     assert "people v1" in passed
     assert "0.999" not in passed

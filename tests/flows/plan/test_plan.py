@@ -437,7 +437,7 @@ WRONG = [
     ),
     (
         "[publish]\nledger = 'sqlite:///zq7'",
-        "publish.ledger must start with postgresql://; without it the ledger lies in",
+        "publish.ledger must start with postgresql://; leave it out to keep the ledger in",
     ),
     ("[publish]\nformats = ['zq7']", "publish.formats.0 must be 'parquet' or 'csv'"),
     ("[publish]\nformats = []", "publish.formats must not be empty"),
@@ -458,7 +458,7 @@ WRONG = [
     ),
     (
         "[compute]\nengine = 'dask'\nscheduler = 'tls://zq7:8786'\nworkers = 77319",
-        "compute.workers is for a cluster of this machine; that of compute.scheduler has its own",
+        "compute.workers belongs to a local cluster; the cluster of compute.scheduler has its own",
     ),
     ("[compute]\nengine = 'zq7'", "compute.engine must be 'local', 'mpi' or 'dask'"),
     (
@@ -468,7 +468,7 @@ WRONG = [
     ("[compute]\ncluster = {launcher = 'slurm'}", "compute.cluster belongs to engine = 'mpi'"),
     (
         "[compute]\nengine = 'mpi'\nthreads = 2\ncluster = {launcher = 'slurm'}",
-        "compute.threads belongs to engine = 'local' or 'dask'; say",
+        "compute.threads belongs to engine = 'local' or 'dask'; set compute.cluster",
     ),
     (
         "[anonymizer]\ncover = 'lse'\n[compute]\nengine = 'mpi'\ncluster = {launcher = 'slurm'}",
@@ -502,7 +502,7 @@ WRONG = [
             ),
             (
                 "launcher = 'slurm'\noptions = {array = '1-9'}",
-                "compute.cluster.options.array is not for a plan to say",
+                "compute.cluster.options.array cannot be set by a plan",
             ),
             *(
                 (
@@ -1009,7 +1009,7 @@ def test_paths_start_where_they_were_written(plan_at, tmp_path, monkeypatch):
 @pytest.mark.parametrize("key", ["source.path", "publish.path", "publish.vault"])
 def test_the_home_of_nobody_is_no_place(load, key):
     refused(
-        f"{key} starts at the home of a user that this machine does not know",
+        f"{key} starts at the home folder of a user whom this machine does not know",
         lambda: load(overrides=[f"{key}=~zq7/a"]),
     )
 
@@ -1017,16 +1017,16 @@ def test_the_home_of_nobody_is_no_place(load, key):
 @pytest.mark.parametrize(
     ("path", "vault", "words"),
     [
-        ("all", "all", "are one folder"),
-        ("all", "all/vault", "lie one inside the other"),
-        ("all/releases", "all", "lie one inside the other"),
-        (".", "vault", "lie one inside the other"),
-        ("releases", "..", "lie one inside the other"),
-        ("all", "all/../all/./vault", "lie one inside the other"),
-        ("all", "link/vault", "lie one inside the other"),
-        ("link", "all", "are one folder"),
-        ("link/releases", "all", "lie one inside the other"),
-        ("ring", "ring", "are one folder"),
+        ("all", "all", "are the same folder"),
+        ("all", "all/vault", "are nested"),
+        ("all/releases", "all", "are nested"),
+        (".", "vault", "are nested"),
+        ("releases", "..", "are nested"),
+        ("all", "all/../all/./vault", "are nested"),
+        ("all", "link/vault", "are nested"),
+        ("link", "all", "are the same folder"),
+        ("link/releases", "all", "are nested"),
+        ("ring", "ring", "are the same folder"),
     ],
 )
 def test_a_vault_among_the_releases_is_refused(plan_at, tmp_path, path, vault, words):

@@ -45,27 +45,27 @@ def diverse(**asked):
         (
             diverse(l=3),
             diverse(l=4),
-            "column 'illness': a crowd has 3 distinct values, l = 4 are required; raise k or lower l",
+            "a crowd has 3 distinct values; at least l = 4 are required; raise k or lower l",
         ),
         (
             diverse(l=2, kind="entropy"),
             diverse(l=3, kind="entropy"),
-            r"a crowd has 2\.50 values by entropy, l = 3",
+            r"a crowd has 2\.50 values by entropy; at least l = 3",
         ),
         (
             diverse(l=2, kind="recursive", c=1.6),
             diverse(l=2, kind="recursive", c=1.5),
-            r"a crowd's commonest value leads 1\.50 to 1, below c = 1\.5 is required with l = 2",
+            r"the most common value of a crowd leads 1\.50 to 1; less than c = 1\.5 is required with l = 2",
         ),
         (
             diverse(l=3, kind="recursive", c=4.1),
             diverse(l=4, kind="recursive", c=99.0),
-            "commonest value leads without limit",
+            "value of a crowd leads without limit",
         ),
         (
             TableFloors(t_closeness=(Close(column="illness", t=0.25),)),
             TableFloors(t_closeness=(Close(column="illness", t=0.24),)),
-            r"column 'illness': a crowd is 0\.2500 away from the whole table, above t = 0\.24; raise k or t",
+            r"column 'illness': a crowd has distance 0\.2500 from the whole table, above t = 0\.24; raise k or t",
         ),
         (
             TableFloors(max_attack_success=0.125),

@@ -33,13 +33,13 @@ def city(**found):
             {"rows": 70},
             "rows",
             0.3,
-            r"70 rows instead of 100, which differ by 0\.3000, above checks\.drift\.rows = 0\.29",
+            r"70 rows instead of 100, a difference of 0\.3000, above checks\.drift\.rows = 0\.29",
         ),
         (
             {"rows": 125},
             "rows",
             0.2,
-            r"125 rows instead of 100, which differ by 0\.2000, above checks\.drift\.rows = 0\.19",
+            r"125 rows instead of 100, a difference of 0\.2000, above checks\.drift\.rows = 0\.19",
         ),
         (
             city(new=1, new_records=4),
@@ -51,13 +51,14 @@ def city(**found):
             city(gone=2, gone_records=7),
             "gone_categories",
             0.07,
-            "column 'city' has lost 2 categories that 7 of 100 rows held",
+            "column 'city' lacks 2 categories that 7 of 100 rows had",
         ),
         (
             city(shift=0.25 + by_chance(100, 100)),
             "shift",
             0.25,
-            r"'city' has shifted by 0\.5257 of the rows, above checks\.drift\.shift = 0\.24 and the 0\.2757 that chance may do",
+            r"'city' has shifted by 0\.5257, above checks\.drift\.shift = 0\.24 "
+            r"plus the 0\.2757 that chance explains",
         ),
         (
             {"utility": (0.9, 0.85)},
@@ -73,7 +74,7 @@ def test_a_change_is_refused_above_its_limit_and_nowhere_else(change, key, edge,
     changed.require(replace(NONE, **{key: 1.0}))
     with pytest.raises(
         GuaranteeError,
-        match=rf"^publication refused; compared with v3, .*{words}.*; mend the source",
+        match=rf"^publication refused; compared with v3, .*{words}.*; correct the source",
     ) as caught:
         changed.require(replace(NONE, **{key: edge - 0.01}))
     assert f"for one run with --set checks.drift.{key}=1, for good in [checks] drift" in str(
@@ -93,7 +94,7 @@ def test_columns_may_be_left_out_and_types_allowed():
         types={"pay": ("Int64", "String"), "job": ("String", "String")},
     )
     with pytest.raises(
-        GuaranteeError, match="column 'pay' holds String instead of Int64"
+        GuaranteeError, match="column 'pay' has type String instead of Int64"
     ) as caught:
         changed.require(replace(NONE, ignore=("city",)))
     assert "with --set checks.drift.types=allow, for good" in str(caught.value)
@@ -104,7 +105,7 @@ def test_columns_may_be_left_out_and_types_allowed():
 def test_everything_is_said_at_once_and_each_setting_once():
     changed = replace(SAME, rows=30, columns={"city": Drift(shift=0.6), "age": Drift(shift=0.75)})
     with pytest.raises(
-        GuaranteeError, match=r"30 rows .*; column 'city' .*; column 'age' .*; mend"
+        GuaranteeError, match=r"30 rows .*; column 'city' .*; column 'age' .*; correct"
     ) as caught:
         changed.require(DriftLimits())
     assert "with --set checks.drift.rows=1 --set checks.drift.shift=1, for good" in str(

@@ -64,7 +64,9 @@ def test_many_rows_are_split_evenly(path):
 
 
 def test_a_footer_that_says_more_is_found(path):
-    assert parquet(path, metadata={"source": "people.csv"}) == ["the Parquet footer holds metadata"]
+    assert parquet(path, metadata={"source": "people.csv"}) == [
+        "the Parquet footer contains metadata"
+    ]
     parquet(path)
     change_footer(path, b"Polars (python)", b"People (python)")
     assert traces(path, "parquet", FRAME) == ["the Parquet footer names another writer"]
@@ -90,8 +92,8 @@ def test_statistics_of_other_rows_are_found(path, old, new):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"filename": "people.csv", "mtime": 0}, ["the gzip header holds a name or a comment"]),
-        ({"filename": "", "mtime": 7}, ["the gzip header holds a time"]),
+        ({"filename": "people.csv", "mtime": 0}, ["the gzip header contains a name or a comment"]),
+        ({"filename": "", "mtime": 7}, ["the gzip header contains a time"]),
         ({"filename": "", "mtime": 0}, []),
     ],
 )

@@ -189,7 +189,7 @@ def test_a_gate_says_what_was_found(run):
 def test_a_gate_that_stays_shut_says_so_in_the_words_of_the_refusal(run, passing, refusal):
     with pytest.raises(refusal, match="too many"), passing(run, "alike"):
         raise refusal("too many rows")
-    assert "Refused: the table beside that of the last release" in page(run)
+    assert "Refused: the source compared with the last release" in page(run)
     assert "too many rows" in page(run)
     close_gates(run)
     show(run)

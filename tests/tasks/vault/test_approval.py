@@ -175,7 +175,7 @@ def test_refusals_say_who_and_why(run, clock):
         with pytest.raises(GuaranteeError, match=words):
             asked(run).require()
     with pytest.raises(
-        GuaranteeError, match=r"was rejected by Ada at .*: raise k; a decision stays as it is"
+        GuaranteeError, match=r"was rejected by Ada at .*: raise k; a decision cannot be changed"
     ):
         Approval.of(run).decide(decision())
 
@@ -187,7 +187,7 @@ def test_silence_is_told_once(run, clock):
         Approval.of(run).decide(decision())
     with pytest.raises(
         GuaranteeError,
-        match=r"refused: nobody approved within 1h of .*; nothing was published\. The next run asks",
+        match=r"refused: nobody approved within 1h of .*; nothing was published\. Run the release to ask",
     ):
         asked(run).require()
     assert asked(run).require() is None
@@ -199,7 +199,7 @@ def test_an_answer_that_prefect_has_taken_in_time_is_taken(run, clock):
     clock.at += GIVEN
     Approval.of(run).decide(decision(), in_time=True)
     assert Approval.of(run).require().by == "Ada"
-    with pytest.raises(GuaranteeError, match="a decision stays as it is"):
+    with pytest.raises(GuaranteeError, match="a decision cannot be changed"):
         Approval.of(run).decide(decision(), in_time=True)
 
 
@@ -236,9 +236,7 @@ def test_the_moment_does_not_matter(run):
 def test_a_changed_report_is_not_approved(run):
     asked(run)
     (run.path / PAGE).write_text("another page")
-    with pytest.raises(
-        GuaranteeError, match=r"approval\.html is not the report that was asked about"
-    ):
+    with pytest.raises(GuaranteeError, match=r"approval\.html is not the report of the request"):
         Approval.of(run).decide(decision())
     assert Approval.of(run).require() is None
 
@@ -255,7 +253,7 @@ def test_the_vaults_record_is_its_owners_and_damage_is_no_approval(run):
         '{"requests": [null]}',
     ):
         path.write_text(content)
-        with pytest.raises(GuaranteeError, match="cannot be read, so nobody's approval counts"):
+        with pytest.raises(GuaranteeError, match="cannot be read, so no approval counts"):
             Approval.of(run)
 
 
@@ -313,13 +311,13 @@ def test_a_published_folder_is_what_was_approved(run, tmp_path):
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"approval": None}, "its manifest names nobody"),
+        ({"approval": None}, "its manifest names no person"),
         (
             {"approval": {"required": True, "by": "Eve", "note": "fine", "at": "2026"}},
-            "the vault knows of no such approval",
+            "the vault has no such approval",
         ),
-        ({"approval": "yes"}, "the vault knows of no such approval"),
-        ({"privacy": {"records": 9, "k_min": 3}}, "something else was approved"),
+        ({"approval": "yes"}, "the vault has no such approval"),
+        ({"privacy": {"records": 9, "k_min": 3}}, "the approval is for other files or numbers"),
     ],
 )
 def test_a_manifest_that_says_something_else_is_found(run, tmp_path, changes, words):
@@ -330,7 +328,7 @@ def test_a_manifest_that_says_something_else_is_found(run, tmp_path, changes, wo
 def test_rows_that_changed_after_the_approval_are_found(run, tmp_path):
     folder = publish(run, tmp_path / "v1")
     (folder / "data.parquet").write_text("other rows")
-    assert Approval.of(run).unapproved(folder) == "something else was approved"
+    assert Approval.of(run).unapproved(folder) == "the approval is for other files or numbers"
 
 
 def test_a_rejection_is_no_approval(run, tmp_path):
@@ -338,4 +336,4 @@ def test_a_rejection_is_no_approval(run, tmp_path):
     record = json.loads((run.path / RECORD).read_text())
     record["requests"][0]["decision"]["approved"] = False
     write_json(run.path / RECORD, record)
-    assert Approval.of(run).unapproved(folder) == "the vault knows of no such approval"
+    assert Approval.of(run).unapproved(folder) == "the vault has no such approval"

@@ -350,7 +350,7 @@ def test_an_unforeseen_failure_tells_no_value(run):
         failures_kept(run.path, "ingest", fail(ValueError("cell of Mrs Miller")))
     assert chain(caught.value) == [caught.value]
     assert str(caught.value) == (
-        f"stage ingest failed with ValueError; its traceback lies in the vault: {run.path.name}/failure-ingest.txt"
+        f"stage ingest failed with ValueError; its traceback is in the vault: {run.path.name}/failure-ingest.txt"
     )
     kept = run.path / "failure-ingest.txt"
     assert "cell of Mrs Miller" in kept.read_text()
