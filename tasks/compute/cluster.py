@@ -1,7 +1,8 @@
 """A batch job of a folder in the vault: submit it, find it, look at it, cancel it.
 
-PSI/J writes, submits and cancels; `tasks.compute.slurm` says how the job stands. The job's name holds the folder's: a run that is
-killed finds its job again, whether or not it had time to write down its number.
+PSI/J writes, submits and cancels; `tasks.compute.slurm` tells the job's state. The job's name is
+made from the folder's, so a run finds its job again even if it was killed before it stored the
+job's number.
 """
 
 import contextlib
@@ -33,7 +34,7 @@ PASSED_KINDS = ("FI_", "I_MPI_", "MPICH_", "NUMBA_", "OMPI_", "PRTE_", "UCX_")
 
 @dataclass(frozen=True)
 class Cluster:
-    """[compute] cluster of the plan: what to ask for, and from whom."""
+    """[compute] cluster of the plan: what a job asks for, and which launcher starts it."""
 
     launcher: Literal["slurm", "mpirun"]
     nodes: int = 1
@@ -49,39 +50,41 @@ class Cluster:
 
     @property
     def ranks(self) -> int:
-        """How many processes a job has."""
+        """Return the number of processes of a job."""
         return self.nodes * self.tasks_per_node
 
 
 @dataclass
 class Handle:
-    """A job that was submitted, or found: PSI/J holds all but those of this machine that another process submitted."""
+    """A job that was submitted or found.
+
+    `job` is its PSI/J object, None for a job of this machine that another process submitted.
+    """
 
     launcher: str
     number: str
     folder: Path
-    after: int  # iterations that were finished when it was submitted
+    after: int  # steps that were finished when it was submitted
     job: Any = None
 
     def look(self) -> JobRecord:
-        """How it stands; a job that Slurm has forgotten is over."""
+        """Return the job's state; a job that Slurm has forgotten is over."""
         if self.launcher == "slurm":
             return slurm.show(self.number) or JobRecord("COMPLETED")
         over = self.job.status.state.final if self.job else _process(self.folder) is None
         return JobRecord("COMPLETED" if over else "RUNNING")
 
     def exit_code(self) -> int | None:
-        """What its last process said; none if it had no time to, or if nobody heard it."""
+        """Return the exit code, None if the job was killed or the code was not recorded."""
         if self.launcher == "slurm":
-            said = self.folder / WORK / "slurm" / f"{self.number}.ec"
-            written = shows(
-                lambda: said.exists() and bool(said.read_text().strip())
-            )  # on shared disks names come first
-            return int(said.read_text()) if written else None
+            code = self.folder / WORK / "slurm" / f"{self.number}.ec"
+            # On a shared disk the name appears before the content.
+            written = shows(lambda: code.exists() and bool(code.read_text().strip()))
+            return int(code.read_text()) if written else None
         return self.job.status.exit_code if self.job else None
 
     def cancel(self) -> bool:
-        """Whether it is gone."""
+        """Cancel the job; return whether it is gone."""
         with contextlib.suppress(Exception):  # a job that has ended by itself cannot be cancelled
             if self.launcher == "slurm":
                 self.job.cancel()
@@ -91,7 +94,7 @@ class Handle:
 
 
 def ready(cluster: Cluster, folder: Path) -> None:
-    """Refuse, before any work is done, what no job can come of."""
+    """Refuse, before any work is done, a cluster that no job can run on."""
     if absent := [name for name in ("psij", "mpi4py") if find_spec(name) is None]:
         raise ClusterError(
             f"{' and '.join(absent)} not installed; pip install 'crowdcover[cluster]'"
@@ -99,14 +102,15 @@ def ready(cluster: Cluster, folder: Path) -> None:
     for path in (str(folder), sys.executable):
         if shlex.quote(path) != path:
             raise ClusterError(
-                "the path of publish.vault, or that of Python, has blanks or signs that job scripts do not take; "
-                "use letters, digits and ._-/ only"
+                "the path of publish.vault, or that of Python, has blanks or signs that job scripts "
+                "do not take; use letters, digits and ._-/ only"
             )
     if cluster.launcher == "mpirun":
         return
     if missing := slurm.missing():
         raise ClusterError(
-            f"this machine has no {', '.join(missing)}; run on one that submits to Slurm, or set launcher = 'mpirun'"
+            f"this machine has no {', '.join(missing)}; run on one that submits to Slurm, or set "
+            "launcher = 'mpirun'"
         )
     try:
         unknown = cluster.partition is not None and not slurm.has_partition(cluster.partition)
@@ -120,7 +124,7 @@ def ready(cluster: Cluster, folder: Path) -> None:
 
 
 def cancel(folder: Path) -> bool:
-    """Cancel the folder's job if there is one; whether none is left."""
+    """Cancel the folder's job if there is one; return whether none is left."""
     try:
         handle = under_way(folder)
     except NoAnswer:
@@ -129,7 +133,7 @@ def cancel(folder: Path) -> bool:
 
 
 def cancel_jobs_of(owner: str, runs: Path) -> None:
-    """Cancel what a flow run has submitted, wherever in the vault."""
+    """Cancel all jobs in the vault that a flow run has submitted."""
     for path in runs.glob(f"*/*/{SUBMISSION}"):
         if read_json(path)["owner"] == owner:
             cancel(path.parent)
@@ -138,7 +142,7 @@ def cancel_jobs_of(owner: str, runs: Path) -> None:
 def submitted(
     folder: Path, logs: Path, cluster: Cluster, owner: str, engine: str, after: int
 ) -> Handle:
-    """Submit a job that makes the folder's result, or goes on from its checkpoint."""
+    """Submit a job that makes the folder's result, from its checkpoint if there is one."""
     import psij
 
     logs.mkdir(mode=0o700, exist_ok=True)
@@ -155,7 +159,7 @@ def submitted(
                 if line.strip()
             ]
             refusal = (
-                f"the job was refused: {'; '.join(dict.fromkeys(lines))}; mend [compute] cluster"
+                f"the job was refused: {'; '.join(dict.fromkeys(lines))}; fix [compute] cluster"
             )
         else:
             write_json(folder / SUBMISSION, {**record, "number": job.native_id})
@@ -164,7 +168,7 @@ def submitted(
 
 
 def under_way(folder: Path, owner: str | None = None) -> Handle | None:
-    """The folder's job that waits or runs, whoever submitted it; from now on it is the owner's."""
+    """Return the folder's job that waits or runs; from now on it belongs to `owner`, if given."""
     if not (folder / SUBMISSION).exists():
         return None
     record = read_json(folder / SUBMISSION)
@@ -187,7 +191,7 @@ def _spec(folder: Path, logs: Path, cluster: Cluster, engine: str) -> Any:
 
     slurms = cluster.launcher == "slurm"
     attributes = psij.JobAttributes(queue_name=cluster.partition, account=cluster.account)
-    attributes.duration = cluster.time_limit  # type: ignore[assignment] # none: as the partition has it
+    attributes.duration = cluster.time_limit  # type: ignore[assignment] # None: the partition's
     attributes.custom_attributes = {
         "slurm.job-name": _name(folder),
         **{f"slurm.{key}": value for key, value in cluster.options},
@@ -225,7 +229,7 @@ def _environment(cluster: Cluster) -> dict[str, str | int]:
             os.path.abspath(path) for path in here.split(os.pathsep)
         )
     if cluster.launcher == "slurm":
-        # srun: keep what is exported here; as many cores as the job has; a rank that dies ends the others
+        # srun: keep this environment; use all cores of the job; end all ranks if one dies.
         passed |= {
             "SLURM_EXPORT_ENV": "ALL",
             "SRUN_CPUS_PER_TASK": str(cluster.cores_per_task),
@@ -245,9 +249,8 @@ def _executor(launcher: str, folder: Path) -> Any:
         )
     from psij.executors.batch.slurm import SlurmExecutorConfig
 
-    never = (
-        10**8
-    )  # PSI/J's own look at the queue takes odd reasons of anyone's job for the end of this one
+    # PSI/J's own look at the queue may take the reason of another job for the end of this one.
+    never = 10**8
     config = SlurmExecutorConfig(
         work_directory=folder / WORK,
         queue_polling_interval=never,
@@ -262,7 +265,7 @@ def _name(folder: Path) -> str:
 
 
 def _process(folder: Path) -> str | None:
-    """The process on this machine that runs PSI/J's script from the folder."""
+    """Return the process on this machine that runs PSI/J's script from the folder."""
     script, found = os.fsencode(folder / WORK) + b"/", {}
     for path in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -271,13 +274,15 @@ def _process(folder: Path) -> str | None:
                 for argument in (path / "cmdline").read_bytes().split(b"\0")[:2]
             ):
                 found[path.name] = (path / "stat").read_text().rpartition(")")[2].split()[1]
-    return next(
-        (number for number, parent in found.items() if parent not in found), None
-    )  # the script forks itself
+    # The script forks itself; its first process has a parent that is another program.
+    return next((number for number, parent in found.items() if parent not in found), None)
 
 
 def _kill(number: int) -> None:
-    """End a process and all below it. PSI/J's reaper of local jobs dies when one ends just before it is to be cancelled."""
+    """End a process and all below it.
+
+    PSI/J's own cancel fails when a local job ends just before.
+    """
     import psutil
 
     root = psutil.Process(number)
@@ -287,7 +292,7 @@ def _kill(number: int) -> None:
 
 
 def shows(holds: Callable[[], bool], within: float = LATE) -> bool:
-    """Whether something comes to hold before long; a controller that does not answer says nothing."""
+    """Return whether a condition becomes true in time; a silent controller decides nothing."""
     end = time.monotonic() + within
     while True:
         with contextlib.suppress(NoAnswer):
@@ -300,7 +305,7 @@ def shows(holds: Callable[[], bool], within: float = LATE) -> bool:
 
 @contextlib.contextmanager
 def _private_files() -> Iterator[None]:
-    """What PSI/J and the job write is for the owner only."""
+    """Let only the owner read the files that PSI/J and the job write."""
     before = os.umask(0o077)
     try:
         yield

@@ -1,4 +1,7 @@
-"""What PSI/J does not tell of a job of Slurm: why it waits, where it runs, how it ended. Argument lists, never a shell."""
+"""Ask Slurm why a job waits, where it runs, how it ended: PSI/J does not tell.
+
+Commands are argument lists; no shell reads them.
+"""
 
 import re
 import shutil
@@ -24,27 +27,32 @@ ENDED = frozenset(
     )
 )
 
-# A job that waits for one of these waits for ever.
+# A job that waits for one of these reasons never starts.
 IN_VAIN = {
-    "PartitionTimeLimit": "its time limit is above that of the partition; lower compute.cluster.time_limit",
+    "PartitionTimeLimit": "its time limit is above that of the partition; "
+    "lower compute.cluster.time_limit",
     "PartitionNodeLimit": "the partition has no such number of nodes; lower compute.cluster.nodes",
-    "PartitionConfig": "the partition gives no such cores or time; lower compute.cluster.tasks_per_node or time_limit",
+    "PartitionConfig": "the partition gives no such cores or time; "
+    "lower compute.cluster.tasks_per_node or time_limit",
     "BadConstraints": "no node meets compute.cluster.options",
-    "InvalidAccount": "the account is not known; mend compute.cluster.account",
-    "AccountNotAllowed": "the partition does not take the account; mend compute.cluster.account or partition",
-    "InvalidQOS": "the quality of service is not known; mend compute.cluster.options",
-    "QOSMaxWallDurationPerJobLimit": "its time limit is above that of the account; lower compute.cluster.time_limit",
-    "AssocMaxWallDurationPerJobLimit": "its time limit is above that of the account; lower compute.cluster.time_limit",
+    "InvalidAccount": "the account is not known; fix compute.cluster.account",
+    "AccountNotAllowed": "the partition does not take the account; "
+    "fix compute.cluster.account or partition",
+    "InvalidQOS": "the quality of service is not known; fix compute.cluster.options",
+    "QOSMaxWallDurationPerJobLimit": "its time limit is above that of the account; "
+    "lower compute.cluster.time_limit",
+    "AssocMaxWallDurationPerJobLimit": "its time limit is above that of the account; "
+    "lower compute.cluster.time_limit",
 }
 
 
 class NoAnswer(Exception):  # noqa: N818 - never leaves tasks
-    """Slurm's controller cannot be asked at present."""
+    """Slurm's controller does not answer at present."""
 
 
 @dataclass(frozen=True)
 class JobRecord:
-    """How a job stands, in Slurm's words; node is that of its first process."""
+    """The state of a job, in Slurm's words; node is that of its first process."""
 
     state: str
     reason: str = ""
@@ -52,28 +60,28 @@ class JobRecord:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing of it runs or waits."""
+        """Return whether nothing of the job runs or waits."""
         return self.state in ENDED
 
 
 def missing() -> list[str]:
-    """The programs of Slurm that this machine lacks."""
+    """Return the programs of Slurm that this machine lacks."""
     return [program for program in NEEDED if shutil.which(program) is None]
 
 
 def show(job: str) -> JobRecord | None:
-    """A job; none if Slurm has forgotten it, which it does some minutes after the end."""
+    """Return the state of a job; None once Slurm has forgotten it, minutes after its end."""
     done = _ask("scontrol", "--oneliner", "show", "job", job)
     if done.returncode:
         if "Invalid job id" in done.stderr:
             return None
         raise NoAnswer
-    said = {key: _field(key, done.stdout) for key in ("JobState", "Reason", "BatchHost")}
-    return JobRecord(said["JobState"], said["Reason"], said["BatchHost"])
+    shown = {key: _field(key, done.stdout) for key in ("JobState", "Reason", "BatchHost")}
+    return JobRecord(shown["JobState"], shown["Reason"], shown["BatchHost"])
 
 
 def find(name: str) -> str | None:
-    """The number of the user's job of this name that waits or runs."""
+    """Return the number of the user's job of this name that waits or runs."""
     done = _ask("squeue", "--me", "--noheader", "--format=%i", f"--name={name}")
     if done.returncode:
         raise NoAnswer
@@ -81,7 +89,7 @@ def find(name: str) -> str | None:
 
 
 def has_partition(name: str) -> bool:
-    """Whether the partition is there for this user."""
+    """Return whether the partition exists for this user."""
     done = _ask("scontrol", "--oneliner", "show", "partition", name)
     if done.returncode and "not found" not in done.stdout + done.stderr:
         raise NoAnswer
@@ -89,16 +97,16 @@ def has_partition(name: str) -> bool:
 
 
 def partitions() -> list[str]:
-    """The partitions that there are."""
+    """Return the names of all partitions."""
     done = _ask("scontrol", "--oneliner", "show", "partition")
     return re.findall(r"^PartitionName=(\S+)", done.stdout, flags=re.MULTILINE)
 
 
 def _ask(*command: str) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(
+        return subprocess.run(  # noqa: S603 - an argument list, no shell
             command, capture_output=True, text=True, timeout=ANSWERS_WITHIN, check=False
-        )  # noqa: S603
+        )
     except (OSError, subprocess.TimeoutExpired):
         raise NoAnswer from None
 

@@ -470,5 +470,5 @@ def test_what_sbatch_refuses_is_said(tmp_path, monkeypatch):
     with pytest.raises(ClusterError) as refusal:
         go(order(tmp_path / "job"), Cluster("slurm"))
     assert str(refusal.value) == (
-        "the job was refused: Batch job submission failed: Invalid account; mend [compute] cluster"
+        "the job was refused: Batch job submission failed: Invalid account; fix [compute] cluster"
     )
