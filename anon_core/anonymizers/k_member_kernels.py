@@ -1,4 +1,4 @@
-"""Groups of one size, each grown from one record by the records that make it lose least."""
+"""Grow groups of one size, each from one record, by the records that make it lose least."""
 
 import numpy as np
 
@@ -7,11 +7,12 @@ from anon_core.jit.kernel import kernel
 
 @kernel
 def join(levels, present, price, starts, bit_starts, ordinal, bit_weight):
-    # levels (attributes,) of the record that joins; present, price (levels,); starts, bit_starts (attributes + 1,)
-    """Enter a record's levels into a group; price[q] = weight of the bits that a member of level q would hide in addition.
+    # levels (attributes,) of the record that joins; present, price (levels,)
+    # starts, bit_starts (attributes + 1,)
+    """Enter a record's levels into a group; return the price that the record had.
 
-    Bits of a thermometer between the group's levels are hidden; one-hot bits of its levels, where there is more than one.
-    Returns the price that the record had.
+    price[q] = weight of the bits that a member of level q would hide in addition. A group hides the
+    bits of a thermometer between its levels, and the one-hot bits of its levels if there are two.
     """
     paid = 0
     for a in range(len(levels)):
@@ -42,7 +43,7 @@ def join(levels, present, price, starts, bit_starts, ordinal, bit_weight):
 
 @kernel
 def extreme(rows, left, size, price, sign):
-    """Place in left[:size] of the record of least sign * price, the smallest record of several."""
+    """Return the place in left[:size] of the least sign * price, the smallest record of equals."""
     best, place = np.int64(2**62), 0
     for i in range(size):
         cost = np.int64(0)
@@ -58,7 +59,7 @@ def extreme(rows, left, size, price, sign):
 def grow_groups(
     rows, starts, bit_starts, ordinal, bit_weight, least, group
 ):  # rows (n, attributes), group (n,)
-    """Cut the records into groups of `least`; returns the number of groups. Fewer than `least` records are left with -1.
+    """Cut the records into groups of `least`; return how many. Fewer than `least` keep -1.
 
     A group begins with the record furthest from the one that the last group began with.
     """
@@ -88,7 +89,7 @@ def grow_groups(
 @kernel
 def place_rest(rows, starts, bit_starts, ordinal, bit_weight, members, least, group):
     # members (groups * least,): the records by group
-    """Give each record that is left to the group, as grown, that then loses least in all; the first of several."""
+    """Give each record left to the grown group that then loses least, the first of equals."""
     rest = np.flatnonzero(group < 0)
     best = np.full(len(rest), 2**62, dtype=np.int64)
     present, price = np.zeros(starts[-1], dtype=np.bool_), np.zeros(starts[-1], dtype=np.int64)

@@ -15,7 +15,6 @@ from typing import Any
 from uuid import uuid4
 
 import dask
-import numba
 import numpy as np
 from distributed import Client, Future, KilledWorker, LocalCluster, Security, get_worker, wait
 from numpy.typing import NDArray
@@ -136,8 +135,6 @@ class DaskFarm:
 
 def _work(task: Callable[[Ground, Chunk, int], Result], ground: Ground, chunk: Chunk) -> Result:
     """Run a task on a worker, which runs as many at a time as it has threads."""
-    # The pool of numba itself dies of two callers.
-    numba.config.THREADING_LAYER = "threadsafe"  # type: ignore[attr-defined]
     return task(ground, chunk, get_worker().state.nthreads)
 
 

@@ -1,7 +1,8 @@
-"""The batch job of a folder in the vault: submit, find, inspect and cancel it.
+"""A batch job of a folder in the vault: submit it, find it, look at it, cancel it.
 
-PSI/J writes, submits and cancels jobs; `tasks.compute.slurm` reports their state. The job's name is
-derived from the folder: a killed run finds its job again, even if it did not record its number.
+PSI/J writes, submits and cancels; `tasks.compute.slurm` tells the job's state. The job's name is
+made from the folder's, so a run finds its job again even if it was killed before it stored the
+job's number.
 """
 
 import contextlib
@@ -23,17 +24,17 @@ from tasks.compute.slurm import SILENT, JobRecord, NoAnswer
 from tasks.vault.storage import read_json, write_json
 
 SUBMISSION, WORK = "submission", "psij"
-GONE_WITHIN = 60.0  # seconds in which a cancelled job must end
-LATE = 30.0  # seconds until a file written on another machine is visible
+GONE_WITHIN = 60.0  # seconds that a cancelled job may take to end
+LATE = 30.0  # seconds that a file of another machine may take to show
 
-# Only these variables are passed on: others may contain passwords.
+# The rest of the environment stays here: it may hold passwords.
 PASSED = ("HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SLURM_CONF")
 PASSED_KINDS = ("FI_", "I_MPI_", "MPICH_", "NUMBA_", "OMPI_", "PRTE_", "UCX_")
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """[compute] cluster of the plan: the resources of a job and its launcher."""
+    """[compute] cluster of the plan: what a job asks for, and which launcher starts it."""
 
     launcher: Literal["slurm", "mpirun"]
     nodes: int = 1
@@ -49,42 +50,42 @@ class Cluster:
 
     @property
     def ranks(self) -> int:
-        """Number of processes of a job."""
+        """Return the number of processes of a job."""
         return self.nodes * self.tasks_per_node
 
 
 @dataclass
 class Handle:
-    """A job that was submitted or found again.
+    """A job that was submitted or found.
 
-    `job` is PSI/J's object; None for a job of this machine that another process submitted.
+    `job` is its PSI/J object, None for a job of this machine that another process submitted.
     """
 
     launcher: str
     number: str
     folder: Path
-    after: int  # iterations finished before it was submitted
+    after: int  # steps that were finished when it was submitted
     job: Any = None
 
     def look(self) -> JobRecord:
-        """The state of the job; one that Slurm no longer knows has ended."""
+        """Return the job's state; a job that Slurm has forgotten is over."""
         if self.launcher == "slurm":
             return slurm.show(self.number) or JobRecord("COMPLETED")
         over = self.job.status.state.final if self.job else _process(self.folder) is None
         return JobRecord("COMPLETED" if over else "RUNNING")
 
     def exit_code(self) -> int | None:
-        """The job's exit code; None if it was not recorded."""
+        """Return the exit code, None if the job was killed or the code was not recorded."""
         if self.launcher == "slurm":
-            record = self.folder / WORK / "slurm" / f"{self.number}.ec"
-            # On shared disks a file's name may be visible before its content.
-            written = shows(lambda: record.exists() and bool(record.read_text().strip()))
-            return int(record.read_text()) if written else None
+            code = self.folder / WORK / "slurm" / f"{self.number}.ec"
+            # On a shared disk the name appears before the content.
+            written = shows(lambda: code.exists() and bool(code.read_text().strip()))
+            return int(code.read_text()) if written else None
         return self.job.status.exit_code if self.job else None
 
     def cancel(self) -> bool:
-        """Cancel the job; return whether it has ended."""
-        with contextlib.suppress(Exception):  # a job that has already ended cannot be cancelled
+        """Cancel the job; return whether it is gone."""
+        with contextlib.suppress(Exception):  # a job that has ended by itself cannot be cancelled
             if self.launcher == "slurm":
                 self.job.cancel()
             else:
@@ -93,7 +94,7 @@ class Handle:
 
 
 def ready(cluster: Cluster, folder: Path) -> None:
-    """Refuse, before any work, a machine or a plan from which no job can run."""
+    """Refuse, before any work is done, a cluster that no job can run on."""
     if absent := [name for name in ("psij", "mpi4py") if find_spec(name) is None]:
         raise ClusterError(
             f"{' and '.join(absent)} not installed; pip install 'crowdcover[cluster]'"
@@ -101,29 +102,29 @@ def ready(cluster: Cluster, folder: Path) -> None:
     for path in (str(folder), sys.executable):
         if shlex.quote(path) != path:
             raise ClusterError(
-                "the path of publish.vault, or that of Python, has blanks or signs "
-                "that job scripts do not take; use letters, digits and ._-/ only"
+                "the path of publish.vault, or that of Python, has blanks or signs that job scripts "
+                "do not take; use letters, digits and ._-/ only"
             )
     if cluster.launcher == "mpirun":
         return
     if missing := slurm.missing():
         raise ClusterError(
-            f"this machine has no {', '.join(missing)}; "
-            "run on one that submits to Slurm, or set launcher = 'mpirun'"
+            f"this machine has no {', '.join(missing)}; run on one that submits to Slurm, or set "
+            "launcher = 'mpirun'"
         )
     try:
         unknown = cluster.partition is not None and not slurm.has_partition(cluster.partition)
-        existing = slurm.partitions() if unknown else []
+        there = slurm.partitions() if unknown else []
     except NoAnswer:
-        raise ClusterError(f"{SILENT}; run again once it answers") from None
+        raise ClusterError(f"{SILENT}; run again when it does") from None
     if unknown:
         raise ClusterError(
-            f"compute.cluster.partition is not known to Slurm; allowed: {', '.join(existing)}"
+            f"compute.cluster.partition is not known to Slurm; allowed: {', '.join(there)}"
         )
 
 
 def cancel(folder: Path) -> bool:
-    """Cancel the folder's job, if any; return whether no job is left."""
+    """Cancel the folder's job if there is one; return whether none is left."""
     try:
         handle = under_way(folder)
     except NoAnswer:
@@ -132,7 +133,7 @@ def cancel(folder: Path) -> bool:
 
 
 def cancel_jobs_of(owner: str, runs: Path) -> None:
-    """Cancel the jobs that a flow run submitted, in all runs of the vault."""
+    """Cancel all jobs in the vault that a flow run has submitted."""
     for path in runs.glob(f"*/*/{SUBMISSION}"):
         if read_json(path)["owner"] == owner:
             cancel(path.parent)
@@ -141,7 +142,7 @@ def cancel_jobs_of(owner: str, runs: Path) -> None:
 def submitted(
     folder: Path, logs: Path, cluster: Cluster, owner: str, engine: str, after: int
 ) -> Handle:
-    """Submit a job that computes the folder's result, from its checkpoint if it has one."""
+    """Submit a job that makes the folder's result, from its checkpoint if there is one."""
     import psij
 
     logs.mkdir(mode=0o700, exist_ok=True)
@@ -158,7 +159,7 @@ def submitted(
                 if line.strip()
             ]
             refusal = (
-                f"the job was refused: {'; '.join(dict.fromkeys(lines))}; correct [compute] cluster"
+                f"the job was refused: {'; '.join(dict.fromkeys(lines))}; fix [compute] cluster"
             )
         else:
             write_json(folder / SUBMISSION, {**record, "number": job.native_id})
@@ -167,22 +168,22 @@ def submitted(
 
 
 def under_way(folder: Path, owner: str | None = None) -> Handle | None:
-    """The folder's waiting or running job, whoever submitted it; `owner` becomes its owner."""
+    """Return the folder's job that waits or runs; from now on it belongs to `owner`, if given."""
     if not (folder / SUBMISSION).exists():
         return None
     record = read_json(folder / SUBMISSION)
-    number = slurm.find(_name(folder)) if record["launcher"] == "slurm" else _process(folder)
-    if number is None:
+    found = slurm.find(_name(folder)) if record["launcher"] == "slurm" else _process(folder)
+    if found is None:
         return None
     job = None
     if record["launcher"] == "slurm":
         import psij
 
         job = psij.Job()
-        _executor("slurm", folder).attach(job, number)
+        _executor("slurm", folder).attach(job, found)
     if owner is not None:
-        write_json(folder / SUBMISSION, {**record, "owner": owner, "number": number})
-    return Handle(record["launcher"], number, folder, record["after"], job)
+        write_json(folder / SUBMISSION, {**record, "owner": owner, "number": found})
+    return Handle(record["launcher"], found, folder, record["after"], job)
 
 
 def _spec(folder: Path, logs: Path, cluster: Cluster, engine: str) -> Any:
@@ -190,7 +191,7 @@ def _spec(folder: Path, logs: Path, cluster: Cluster, engine: str) -> Any:
 
     slurms = cluster.launcher == "slurm"
     attributes = psij.JobAttributes(queue_name=cluster.partition, account=cluster.account)
-    attributes.duration = cluster.time_limit  # type: ignore[assignment] # None: the partition's limit
+    attributes.duration = cluster.time_limit  # type: ignore[assignment] # None: the partition's
     attributes.custom_attributes = {
         "slurm.job-name": _name(folder),
         **{f"slurm.{key}": value for key, value in cluster.options},
@@ -228,7 +229,7 @@ def _environment(cluster: Cluster) -> dict[str, str | int]:
             os.path.abspath(path) for path in here.split(os.pathsep)
         )
     if cluster.launcher == "slurm":
-        # srun: pass these variables on; use the job's cores; a dead rank ends the others.
+        # srun: keep this environment; use all cores of the job; end all ranks if one dies.
         passed |= {
             "SLURM_EXPORT_ENV": "ALL",
             "SRUN_CPUS_PER_TASK": str(cluster.cores_per_task),
@@ -248,7 +249,7 @@ def _executor(launcher: str, folder: Path) -> Any:
         )
     from psij.executors.batch.slurm import SlurmExecutorConfig
 
-    # Switch off PSI/J's polling: it mistakes unusual reasons of any job for the end of this one.
+    # PSI/J's own look at the queue may take the reason of another job for the end of this one.
     never = 10**8
     config = SlurmExecutorConfig(
         work_directory=folder / WORK,
@@ -264,23 +265,23 @@ def _name(folder: Path) -> str:
 
 
 def _process(folder: Path) -> str | None:
-    """Number of the process on this machine that runs PSI/J's script of the folder."""
-    script, parents = os.fsencode(folder / WORK) + b"/", {}
+    """Return the process on this machine that runs PSI/J's script from the folder."""
+    script, found = os.fsencode(folder / WORK) + b"/", {}
     for path in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if any(
                 argument.startswith(script)
                 for argument in (path / "cmdline").read_bytes().split(b"\0")[:2]
             ):
-                parents[path.name] = (path / "stat").read_text().rpartition(")")[2].split()[1]
-    # The script forks itself: take the process whose parent does not run it.
-    return next((number for number, parent in parents.items() if parent not in parents), None)
+                found[path.name] = (path / "stat").read_text().rpartition(")")[2].split()[1]
+    # The script forks itself; its first process has a parent that is another program.
+    return next((number for number, parent in found.items() if parent not in found), None)
 
 
 def _kill(number: int) -> None:
-    """Kill a process and its descendants.
+    """End a process and all below it.
 
-    Not left to PSI/J: its reaper of local jobs fails if a job ends just before it is cancelled.
+    PSI/J's own cancel fails when a local job ends just before.
     """
     import psutil
 
@@ -290,15 +291,12 @@ def _kill(number: int) -> None:
             process.kill()
 
 
-def shows(condition: Callable[[], bool], within: float = LATE) -> bool:
-    """Wait until a condition is true; return whether it was within `within` seconds.
-
-    A controller that does not answer counts as not yet.
-    """
+def shows(holds: Callable[[], bool], within: float = LATE) -> bool:
+    """Return whether a condition becomes true in time; a silent controller decides nothing."""
     end = time.monotonic() + within
     while True:
         with contextlib.suppress(NoAnswer):
-            if condition():
+            if holds():
                 return True
         if time.monotonic() > end:
             return False

@@ -1,4 +1,4 @@
-"""Show steps as they happen: a Prefect progress artifact, a bar on a terminal, a line in the log."""
+"""Show steps as they happen: a Prefect artifact, a bar on a terminal, a line in the log."""
 
 import logging
 import sys

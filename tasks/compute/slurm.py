@@ -1,6 +1,6 @@
-"""The state of a Slurm job that PSI/J does not report: why it waits, where it runs, how it ended.
+"""Ask Slurm why a job waits, where it runs, how it ended: PSI/J does not tell.
 
-Slurm's programs are called with argument lists, never through a shell.
+Commands are argument lists; no shell reads them.
 """
 
 import re
@@ -27,18 +27,18 @@ ENDED = frozenset(
     )
 )
 
-# A job with one of these reasons never starts. By reason: the cause and the fix.
+# A job that waits for one of these reasons never starts.
 IN_VAIN = {
     "PartitionTimeLimit": "its time limit is above that of the partition; "
     "lower compute.cluster.time_limit",
-    "PartitionNodeLimit": "the partition has fewer nodes; lower compute.cluster.nodes",
-    "PartitionConfig": "the partition offers fewer cores or less time; "
+    "PartitionNodeLimit": "the partition has no such number of nodes; lower compute.cluster.nodes",
+    "PartitionConfig": "the partition gives no such cores or time; "
     "lower compute.cluster.tasks_per_node or time_limit",
-    "BadConstraints": "no node meets compute.cluster.options; correct them",
-    "InvalidAccount": "the account is not known; correct compute.cluster.account",
+    "BadConstraints": "no node meets compute.cluster.options",
+    "InvalidAccount": "the account is not known; fix compute.cluster.account",
     "AccountNotAllowed": "the partition does not take the account; "
-    "correct compute.cluster.account or partition",
-    "InvalidQOS": "the quality of service is not known; correct compute.cluster.options",
+    "fix compute.cluster.account or partition",
+    "InvalidQOS": "the quality of service is not known; fix compute.cluster.options",
     "QOSMaxWallDurationPerJobLimit": "its time limit is above that of the account; "
     "lower compute.cluster.time_limit",
     "AssocMaxWallDurationPerJobLimit": "its time limit is above that of the account; "
@@ -47,12 +47,12 @@ IN_VAIN = {
 
 
 class NoAnswer(Exception):  # noqa: N818 - never leaves tasks
-    """Slurm's controller does not answer now."""
+    """Slurm's controller does not answer at present."""
 
 
 @dataclass(frozen=True)
 class JobRecord:
-    """The state of a job in Slurm's terms; `node` is that of its first process."""
+    """The state of a job, in Slurm's words; node is that of its first process."""
 
     state: str
     reason: str = ""
@@ -60,28 +60,28 @@ class JobRecord:
 
     @property
     def ended(self) -> bool:
-        """Whether the job neither runs nor waits."""
+        """Return whether nothing of the job runs or waits."""
         return self.state in ENDED
 
 
 def missing() -> list[str]:
-    """Slurm programs that this machine lacks."""
+    """Return the programs of Slurm that this machine lacks."""
     return [program for program in NEEDED if shutil.which(program) is None]
 
 
 def show(job: str) -> JobRecord | None:
-    """The state of a job; None if Slurm no longer knows it, some minutes after its end."""
+    """Return the state of a job; None once Slurm has forgotten it, minutes after its end."""
     done = _ask("scontrol", "--oneliner", "show", "job", job)
     if done.returncode:
         if "Invalid job id" in done.stderr:
             return None
         raise NoAnswer
-    fields = {key: _field(key, done.stdout) for key in ("JobState", "Reason", "BatchHost")}
-    return JobRecord(fields["JobState"], fields["Reason"], fields["BatchHost"])
+    shown = {key: _field(key, done.stdout) for key in ("JobState", "Reason", "BatchHost")}
+    return JobRecord(shown["JobState"], shown["Reason"], shown["BatchHost"])
 
 
 def find(name: str) -> str | None:
-    """Number of the user's waiting or running job of this name."""
+    """Return the number of the user's job of this name that waits or runs."""
     done = _ask("squeue", "--me", "--noheader", "--format=%i", f"--name={name}")
     if done.returncode:
         raise NoAnswer
@@ -89,7 +89,7 @@ def find(name: str) -> str | None:
 
 
 def has_partition(name: str) -> bool:
-    """Whether this user has such a partition."""
+    """Return whether the partition exists for this user."""
     done = _ask("scontrol", "--oneliner", "show", "partition", name)
     if done.returncode and "not found" not in done.stdout + done.stderr:
         raise NoAnswer
@@ -97,14 +97,14 @@ def has_partition(name: str) -> bool:
 
 
 def partitions() -> list[str]:
-    """Names of all partitions."""
+    """Return the names of all partitions."""
     done = _ask("scontrol", "--oneliner", "show", "partition")
     return re.findall(r"^PartitionName=(\S+)", done.stdout, flags=re.MULTILINE)
 
 
 def _ask(*command: str) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(  # noqa: S603
+        return subprocess.run(  # noqa: S603 - an argument list, no shell
             command, capture_output=True, text=True, timeout=ANSWERS_WITHIN, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
@@ -112,5 +112,5 @@ def _ask(*command: str) -> subprocess.CompletedProcess[str]:
 
 
 def _field(key: str, line: str) -> str:
-    value = re.search(rf"\b{key}=(\S+)", line)
-    return "" if value is None or value[1] in ("None", "(null)") else value[1]
+    found = re.search(rf"\b{key}=(\S+)", line)
+    return "" if found is None or found[1] in ("None", "(null)") else found[1]

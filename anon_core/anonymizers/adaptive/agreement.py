@@ -1,4 +1,4 @@
-"""The agreement graph: vertices joined where they differ only in features that are hidden at both."""
+"""The agreement graph joins vertices that differ only in features hidden at both."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,7 +16,8 @@ from anon_core.search.tiles_kernels import Tree
 from anon_core.tables.levels_kernels import map_allowed
 from anon_core.tables.records import BinaryTable, Codebook
 
-ROOM = 3  # partners listed for each that a vertex needs; longer lists cost time and gave no more (docs/performance.md)
+# Partners listed for each one that a vertex needs. Longer lists took more time and gave no more.
+ROOM = 3
 MOST_OFFERED = 16  # features of a vertex that are tried in a pass: bits of a mark
 LIMITS = (4, 64)  # partners paid for a feature of mean weight, pass by pass
 
@@ -39,16 +40,16 @@ class Partners:
 
 
 class Together:
-    """All vertices in one place; engines that spread them say what this does elsewhere."""
+    """All vertices in one place; a subclass spreads them."""
 
     def own(self, wanted: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The same (n,), zero where somebody else does the work."""
+        """Return the same (n,), zero at the vertices that another process works on."""
         return wanted
 
     def mutual(
         self, indptr: NDArray[np.int64], listed: NDArray[np.int32], size: NDArray[np.int64]
     ) -> Partners:
-        """Both ends of every listed pair."""
+        """Return both ends of every listed pair."""
         degree = np.empty_like(size)
         join_lists(indptr, listed, size, indptr, listed[:0], degree)
         start = np.concatenate([[0], np.cumsum(degree)])
@@ -57,10 +58,10 @@ class Together:
         return Partners(start, other, degree)
 
     def share(self, rows: NDArray[Any]) -> None:
-        """Fill in (n, ...) the rows that others have worked on."""
+        """Fill in (n, ...) the rows that other processes have worked on."""
 
     def in_turn(self, work: Callable[[], None], *_changing: NDArray[Any]) -> None:
-        """Do what cannot be done at the same time, and tell others what has changed in these (n, ...)."""
+        """Do work that allows one process at a time; share the changed rows of these (n, ...)."""
         work()
 
 
@@ -74,10 +75,11 @@ def reclaim(
     hidden: NDArray[np.uint64],
     where: Together,
 ) -> Partners:
-    """Show again what is hidden for no vertex's need.
+    """Show again the features that no vertex needs hidden.
 
-    A cover hides features; many more pairs than the cover's then agree. Each vertex shows the features that cost it the
-    fewest such partners per weight, cheapest first, as long as it and all partners it loses keep b(v) of them.
+    After a cover has hidden features, many more pairs than its own agree. Each vertex shows the
+    features that cost it the fewest such partners per weight, cheapest first, as long as it and all
+    partners it loses keep b(v) partners each.
 
     Parameters
     ----------
@@ -93,20 +95,21 @@ def reclaim(
     b : int32 (n,)
         How many vertices must agree with each.
     hidden : uint64 (n, words)
-        In: features in which a neighbour differs under a cover, and blank cells. Out: a subset; b(v) vertices still agree
-        with each v.
+        In: features in which a neighbour differs under a cover, and blank cells. Out: a subset
+        with which b(v) vertices still agree with each v.
     where : Together
 
     Returns
     -------
     Partners
-        Those that are left, and some that agree no longer.
+        Those that are left, and some that no longer agree.
 
     Notes
     -----
-    Only `ROOM` times as many partners as v needs beside its twins are listed for v, the first ones, so that vertices share
-    them; any subgraph with enough edges will do. Threads price, one shows: the same for any number of threads.
-    Memory 12 * ROOM * sum b bytes and two bits a vertex and level.
+    For v, `ROOM` times as many partners are listed as it needs beside its twins. They are the first
+    ones, so that vertices share them; any subgraph with enough edges will do. All threads price,
+    one shows, so the result does not depend on their number. Memory: 12 * ROOM * sum b bytes, and
+    two bits a vertex and level.
     """
     twins = np.empty(table.records, dtype=np.int64)
     runs = np.diff(tree.first)
@@ -126,7 +129,8 @@ def reclaim(
     for limit in LIMITS:
         price_features(
             table.bits, hidden, settled, table.codes, table.blank, weights, cell_weights,
-            book.bit_offsets, book.ordinal, limit / float(weights.mean()), *edges, spare, cheapest, offered, marks,
+            book.bit_offsets, book.ordinal, limit / float(weights.mean()), *edges, spare, cheapest,
+            offered, marks,
         )  # fmt: skip
         where.share(hidden)
         where.in_turn(
@@ -138,7 +142,7 @@ def reclaim(
 
 
 def maps_memory(vertices: int, book: Codebook) -> int:
-    """Bytes of the two maps, a bit a vertex for each level, that agreeing vertices are found with."""
+    """Return the bytes of the two maps of agreeing vertices, a bit a vertex and level."""
     levels, words = _map_shape(vertices, book)
     return 2 * 8 * levels * words
 
@@ -148,7 +152,10 @@ def _map_shape(vertices: int, book: Codebook) -> tuple[int, int]:
 
 
 def hidden_by(graph: Dissimilarity, counts: NDArray[np.uint16]) -> NDArray[np.uint64]:
-    """What counts by place hide, uint64 (n, words) by vertex: features in which a neighbour differs, and blank cells."""
+    """Return what counts by place hide, uint64 (n, words) by vertex.
+
+    These are the features in which a neighbour differs, and blank cells.
+    """
     hidden = np.zeros((graph.vertices, (len(counts) + 63) // 64), dtype=np.uint64)
     hide_differences(counts, graph.blank, graph.bit_offsets, hidden)
     return np.take(hidden, graph.place, axis=0)
@@ -157,7 +164,10 @@ def hidden_by(graph: Dissimilarity, counts: NDArray[np.uint16]) -> NDArray[np.ui
 def hidden_totals(
     graph: Dissimilarity, counts: NDArray[np.uint16]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """How many vertices hide each feature, int64 (f,), and anything of each attribute, int64 (attributes,)."""
+    """Return how many vertices hide each feature, and how many hide any of each attribute.
+
+    int64 (f,) and int64 (attributes,).
+    """
     per_bit, per_cell = (
         np.zeros(len(counts), dtype=np.int64),
         np.zeros(len(graph.codes), dtype=np.int64),
@@ -175,7 +185,9 @@ def first_agreeing(
     *,
     twins: bool,
 ) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
-    """For each vertex the first that agree with it, ascending, up to `room` (n,); records of the same levels only if asked for.
+    """Return the first vertices that agree with each vertex, ascending, up to `room` (n,).
+
+    twins : bool, whether vertices of the same levels are listed, too.
 
     Returns
     -------
@@ -192,7 +204,7 @@ def first_agreeing(
     listed = np.empty(indptr[-1], dtype=np.int32)
     size = np.zeros(table.records, dtype=np.int64)
     list_agreeing(
-        table.bits, hidden, tree.distinct, tree.first, graph.layout, book.own_bits, having, allowed, twins,
-        indptr, listed, size,
+        table.bits, hidden, tree.distinct, tree.first, graph.layout, book.own_bits, having, allowed,
+        twins, indptr, listed, size,
     )  # fmt: skip
     return indptr, listed, size

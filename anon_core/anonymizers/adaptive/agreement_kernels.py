@@ -1,4 +1,4 @@
-"""Pairs that differ only in features hidden at both ends, listed.
+"""Lists of pairs that differ only in features hidden at both ends.
 
 Packed rows `bits` and `hidden` are (n, words), feature l at bit l % 64 of word l // 64.
 """
@@ -14,7 +14,7 @@ ONE = np.uint64(1)
 
 @kernel
 def apart(bits, hidden, u, v):
-    """What rows u and v differ in that either of them shows: zero where they agree, uint64."""
+    """Return what rows u and v differ in and either shows, uint64: zero where they agree."""
     one, two, differs = np.uintp(u), np.uintp(v), np.uint64(0)
     for w in range(bits.shape[1]):
         differs |= (bits[one, w] ^ bits[two, w]) & ~(hidden[one, w] & hidden[two, w])
@@ -24,7 +24,10 @@ def apart(bits, hidden, u, v):
 @kernel
 def keep_exact(v, hidden, distinct, row, own_bits, having, first, joined, exact, fitting):
     # exact (attributes,) int32: scratch
-    """fitting[:] = who of `joined`, words from `first` on, has v's level wherever v reads as that level only."""
+    """fitting[:] = those of `joined` that have v's level wherever v may have that level only.
+
+    Words of maps from `first` on.
+    """
     count = 0
     for a in range(distinct.shape[1]):
         level = distinct[row, a]
@@ -54,14 +57,17 @@ def list_agreeing(
     listed,
     size,
 ):
-    # distinct (rows, attributes) indexes the maps; row r is that of layout[first[r] : first[r + 1]]; indptr (n + 1,): room
-    # own_bits (levels, 2): see `Codebook`; having, allowed (levels, words of vertices, whole chunks)
-    """listed[indptr[v] : indptr[v] + size[v]] = the first vertices that agree with v, ascending, as many as there is room.
+    # distinct (rows, attributes) indexes the maps; row r is that of layout[first[r] : first[r + 1]]
+    # indptr (n + 1,): room
+    # own_bits (levels, 2): see `Codebook`
+    # having, allowed (levels, words of vertices, whole chunks)
+    """listed[indptr[v] : indptr[v] + size[v]] = first vertices that agree with v, ascending.
 
-    Vertices of v's own row (twins, which agree whatever is hidden) are listed only if asked for.
+    As many as there is room. Vertices of v's own row (twins) agree whatever is hidden; they are
+    listed if `twins`.
     """
     attributes, width = distinct.shape[1], allowed.shape[1]
-    half = attributes // 2  # the first half tells little: its levels are the frequent ones
+    half = attributes // 2  # levels of the first half are frequent and exclude few
     anyone = np.full(CHUNK, ~np.uint64(0))
     for row in range(begin, end):
         levels, joined, fitting = (
@@ -99,9 +105,8 @@ def list_agreeing(
                         while word and slot < stop:
                             u = 64 * (chunk + w) + lowest_lane(word)
                             word &= word - ONE
-                            listed[slot] = (
-                                u  # where they do not agree the next one takes its place: no branch to guess
-                            )
+                            # Where they do not agree the next one takes the slot: no branch.
+                            listed[slot] = u
                             slot += np.int64(apart(bits, hidden, u, v) == 0)
                     wanting -= slot - indptr[v] - size[v]
                     size[v] = slot - indptr[v]
@@ -113,7 +118,7 @@ def join_lists(indptr, listed, size, start, partner, degree):
     # degree (n,): filled; partner is filled where it has entries, else degrees are only counted
     """Make the lists mutual: u is a partner of v where either list holds the other.
 
-    A list that lacks v although both agree is full, and all that it holds comes before v.
+    A list that lacks v although both agree is full, and all its entries come before v.
     """
     fill = len(partner) > 0
     last = np.empty(len(size), dtype=listed.dtype)

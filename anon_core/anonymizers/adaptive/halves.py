@@ -1,4 +1,4 @@
-"""Half of the vertices, in crowds half as large: what they come to tells the whole where to start."""
+"""Half of the vertices, in crowds half as large; the whole starts from what they reach."""
 
 from dataclasses import dataclass, replace
 
@@ -10,7 +10,7 @@ from anon_core.search.dissimilarity import Dissimilarity
 from anon_core.search.tiles_kernels import Tree
 from anon_core.tables.records import BinaryTable
 
-MOST_INHERITED = 255  # what a weight has lost by then is nearly all of it, and ranks count in bytes
+MOST_INHERITED = 255  # by then a weight is nearly 0, and ranks count in bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +33,10 @@ class Half:
 
     @classmethod
     def of(cls, whole: BinaryTable, graph: Dissimilarity, tree: Tree, *, more: bool) -> "Half":
-        """Of twins take the one that demands more, or less: a half of a half is fair if its makers take turns."""
+        """From each adjacent pair keep the vertex that demands more, or less.
+
+        `more` alternates by level, so repeated halving does not bias k.
+        """
         row = np.repeat(np.arange(len(tree.distinct)), np.diff(tree.first))
         ranked = graph.layout[np.lexsort((whole.k[graph.layout], row))]
         taken = ranked[
@@ -51,26 +54,28 @@ class Half:
         whole_graph: Dissimilarity,
         counts: NDArray[np.uint16],
     ) -> None:
-        """Fill in counts (f, n) of the whole from those of the half, held (f, m); both by place in their graphs.
+        """Fill in counts (f, n) of the whole from those of the half, held (f, m).
 
-        Whoever joins a crowd differs in a feature from those who have it, or from those who do not. A vertex counts how many it
-        would differ from in the crowds of its pair and of the pairs near by, on average: so those who are alike begin to hide
-        the same. Crowds of the whole are twice as large.
+        Both are by place in their graphs. A vertex that joins a crowd differs in a feature from the
+        members that have it, or from those that do not. Its count is the mean of that number over
+        the crowds of its pair and of the pairs near by, times 2 because crowds of the whole are
+        twice as large. Similar vertices so begin with similar counts.
         """
         mine = self.table
         inherit_counts(
             held, graph.place[self.chosen], mine.k[self.chosen], mine.bits[self.chosen],
-            whole_graph.place[self.ranked], whole.bits[self.ranked], np.int32(MOST_INHERITED), counts,
+            whole_graph.place[self.ranked], whole.bits[self.ranked], np.int32(MOST_INHERITED),
+            counts,
         )  # fmt: skip
 
 
 def halved(k: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Half the demands, rounded up; who demands a crowd at all still does."""
+    """Return half the demands, rounded up; a demand above 1 stays above 1."""
     return np.where(k > 1, np.maximum(2, (k + 1) // 2), k).astype(np.int32)
 
 
 def stand_in(table: BinaryTable) -> BinaryTable:
-    """A table as large as a half of this one, and with demands no smaller, made without looking for it."""
+    """Return a table of the size of a half, with demands no smaller, without choosing records."""
     m = (table.records + 1) // 2
     return BinaryTable(
         table.codebook,

@@ -1,4 +1,4 @@
-"""Counts of every other vertex made those of all."""
+"""Extend counts from the sampled half to all vertices."""
 
 import numpy as np
 
@@ -13,10 +13,11 @@ BLOCK = 512
 def inherit_counts(held, held_at, demands, chosen, at, rows, most, counts):
     # vertices of the whole as they are ranked: at (n,), rows (n, words); counts (f, n): filled
     # of each two of them the chosen one: held_at, demands (m,), chosen (m, words); held (f, m)
-    """counts[l, at[r]] = how many differ from r in feature l in the crowds of r's pair and of those near by: twice the mean.
+    """counts[l, at[r]] = twice the mean number of members that differ from r in feature l.
 
-    The own pair counts twice, and once more for each that is missing at the ends. A crowd is as large as demanded, or as the
-    greatest of its counts; at most `most`.
+    The mean is over the crowds of r's pair and of the pairs near by. The own pair counts twice, and
+    once more for each pair that is missing at the ends. A crowd is as large as demanded or as the
+    greatest of its counts, at most `most`.
     """
     crowd = np.minimum(demands, most)
     widen_crowds(held, held_at, most, crowd)

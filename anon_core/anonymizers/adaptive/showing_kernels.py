@@ -1,6 +1,7 @@
-"""Hidden features priced by the partners that they keep, shown again, and counted.
+"""Price hidden features by the partners that they keep, show them again, count the rest.
 
-A partner of a vertex differs from it only in features hidden at both. Packed rows `bits` and `hidden` are (n, words).
+A partner of a vertex differs from it only in features hidden at both. Packed rows `bits` and
+`hidden` are (n, words).
 """
 
 import numpy as np
@@ -18,7 +19,10 @@ SCATTER = 40503  # odd, near 2^16 by the golden ratio: multiples modulo a power 
 @kernel
 def refresh(i, bits, hidden, start, partner, size, differing, needed, count):
     # differing (words, HELD), needed (words,): scratch; count (words * LANES,): filled
-    """Drop the partners that agree with i no longer, count by feature those that differ, show what none differs in."""
+    """Drop partners that no longer agree with i, count by feature those that differ.
+
+    Features in which none differs are shown.
+    """
     count[:], needed[:] = 0, 0
     words, kept, stop = bits.shape[1], start[i], start[i] + size[i]
     for begin in range(start[i], stop, HELD):
@@ -49,13 +53,14 @@ def offers(
     hides,
     offer,
     price,
-):  # settled (n, words); codes, blank (attributes, n); count, weights (f,); cell_weights (attributes,)
+):  # settled (n, words); codes, blank (attributes, n); count, weights (f,)
+    # cell_weights (attributes,)
     # offer, price (most,): filled, ascending; hides (f,): scratch
-    """Features that vertex i could show again and what each costs: partners lost per weight shown.
+    """Features that vertex i could show again, and the cost of each: partners lost per weight.
 
-    With a feature all those are shown that no other partner differs in, and where none is left the cell is exact.
-    At most `limit` is paid; blank cells stay hidden, and what is settled. Returns how many features there are, the cheapest
-    ones if there are more than fit, and what the next one beyond `limit` costs.
+    With a feature, all features are shown that no other partner differs in; a cell with none left
+    is exact. A cost is at most `limit`. Blank cells and settled features stay hidden. Returns the
+    number of features (the cheapest, if more than fit) and the cost of the next beyond `limit`.
     """
     found, dearer, size, last = 0, np.inf, 0, 0
     for w in range(hidden.shape[1]):
@@ -75,7 +80,9 @@ def offers(
             last += 1
         if total == 0 or blank[a, i]:
             continue
-        differing = 0  # partners with another level, each in the own bit or, on a thermometer, in one next to the own level
+        # Partners with another level: each differs in the own bit or, on a thermometer, in one
+        # next to the own level.
+        differing = 0
         if not ordinal[a] or mine < end:
             differing += count[mine]
         if ordinal[a] and mine > begin:
@@ -101,9 +108,8 @@ def offers(
             if cost > limit:
                 dearer = min(dearer, cost)
             elif found < len(offer) or cost < price[found - 1]:
-                found = min(
-                    found + 1, len(offer)
-                )  # the dearest falls out: to sort all takes their square
+                # The dearest falls out; sorting all would take the square of their number.
+                found = min(found + 1, len(offer))
                 at = found - 1
                 while at > 0 and price[at - 1] > cost:
                     offer[at], price[at] = offer[at - 1], price[at - 1]
@@ -142,14 +148,16 @@ def price_features(
     cheapest,
     offered,
     marks,
-):  # settled (n, words); codes, blank (attributes, n); spare (n,): agreeing vertices beyond those needed
+):  # settled (n, words); codes, blank (attributes, n)
+    # spare (n,): agreeing vertices beyond those needed
     # cheapest (n,); offered (n, most)
-    """offered[i] = features that i could show for at most `limit`, cheapest first, then -1; see `mark_offered` for the marks.
+    """offered[i] = features that i could show for at most `limit`, cheapest first, then -1.
 
-    cheapest[i] = what the next dearer feature of i cost when last looked at: where `limit` does not pay it, i is left alone.
+    For the marks see `mark_offered`. cheapest[i] = the cost of the next dearer feature of i at the
+    last look; a vertex whose cost exceeds `limit` is skipped.
     """
     most, blocks = offered.shape[1], turns(len(size))
-    # The first vertices have the longest lists: they are dealt out to all threads.
+    # The first vertices have the longest lists; scattering deals them out to all threads.
     for turn in range(begin, end):
         block = turn * SCATTER & (blocks - 1)
         count, needed = (
@@ -167,7 +175,7 @@ def price_features(
             if size[i] == 0 or spare[i] <= 0 or cheapest[i] > limit:
                 continue
             several = size[i] > HELD
-            # Threads show what no partner needs while others look: no pair that agrees differs there.
+            # Other threads may read while this shows a feature; no agreeing pair differs in it.
             refresh(i, bits, hidden, start, partner, size, differing, needed, count)
             found, cheapest[i] = offers(
                 i,
@@ -198,9 +206,10 @@ def price_features(
 @kernel
 def mark_offered(i, bits, start, partner, size, offered, differing, several, mark, marks):
     # mark (HELD,): scratch; marks (slots,) uint16
-    """Put first the partners that differ from i in what it offers: bit q of marks[slot] = in feature offered[i, q].
+    """Put the partners first that differ from i in an offered feature.
 
-    After them marks[slot] is 0. Unless `refresh` took several rounds, `differing` still holds what it found.
+    Bit q of marks[slot] says that the partner differs in offered[i, q]; after them marks[slot] is
+    0. Unless `refresh` took several rounds, `differing` still holds its result.
     """
     front, stop = start[i], start[i] + size[i]
     for begin in range(start[i], stop, HELD):
@@ -228,19 +237,18 @@ def mark_offered(i, bits, start, partner, size, offered, differing, several, mar
 
 @kernel
 def show_offered(bits, hidden, settled, start, partner, size, spare, offered, marks):
-    """Vertex by vertex, show what is offered if all who agree no longer then can spare each other; else it is settled.
+    """Show each offered feature whose lost partners can all spare the vertex, and it them.
 
-    Who cannot spare a vertex never will, and stays: what is refused once is refused for ever.
+    Any other is settled: a partner that cannot spare a vertex never can, so a refused feature is
+    not offered again.
     """
     most = size.max() if len(size) else 0
     ends, mask = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
     for i in range(len(size)):
         if offered[i, 0] < 0:
             continue
-        held, refused = (
-            0,
-            0,
-        )  # what i shows drops the partners that differ there, so who cannot spare i stays and refuses
+        # Showing drops the partners that differ; one that cannot spare i refuses.
+        held, refused = 0, 0
         for slot in range(start[i], start[i] + size[i]):
             if marks[slot] == 0:
                 break
@@ -274,7 +282,7 @@ def show_offered(bits, hidden, settled, start, partner, size, spare, offered, ma
 def count_partners(
     first, last, bits, hidden, layout, start, partner, size, most, counts
 ):  # layout (m,), counts (f, m): filled
-    """counts[l, p] = number of partners of layout[p] that still agree and differ from it in feature l, at most `most`."""
+    """counts[l, p] = partners of layout[p] that agree and differ in feature l, at most `most`."""
     for block in range(first, last):
         count, needed = (
             np.empty(LANES * bits.shape[1], dtype=np.int32),

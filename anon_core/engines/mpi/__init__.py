@@ -1,1 +1,1 @@
-"""Many machines: ranks of MPI, each with all its threads. Started as `python -m mpi4py -m anon_core.engines.mpi JOB_DIR`."""
+"""Many machines: MPI ranks with threads; `python -m mpi4py -m anon_core.engines.mpi JOB_DIR`."""

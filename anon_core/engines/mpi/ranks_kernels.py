@@ -7,7 +7,7 @@ from anon_core.jit.kernel import kernel
 
 @kernel
 def sort_by_owner(messages, per, sizes, sorted_messages):  # sizes (ranks,) zeroed
-    """Messages in the order of the ranks that own their first vertex, `per` vertices a rank, and how many each gets."""
+    """Sort messages by the rank that owns their first vertex, `per` a rank; count them by rank."""
     for index in range(len(messages)):
         sizes[messages[index, 0] // per] += 1
     fill = np.cumsum(sizes) - sizes

@@ -388,7 +388,7 @@ def test_a_controller_that_is_down(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     assert (
         refused(Cluster("slurm", partition="long"))
-        == "Slurm's controller does not answer; run again once it answers"
+        == "Slurm's controller does not answer; run again when it does"
     )
     with pytest.raises(NoAnswer):
         slurm.show("1")
@@ -470,5 +470,5 @@ def test_what_sbatch_refuses_is_said(tmp_path, monkeypatch):
     with pytest.raises(ClusterError) as refusal:
         go(order(tmp_path / "job"), Cluster("slurm"))
     assert str(refusal.value) == (
-        "the job was refused: Batch job submission failed: Invalid account; correct [compute] cluster"
+        "the job was refused: Batch job submission failed: Invalid account; fix [compute] cluster"
     )
