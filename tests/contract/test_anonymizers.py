@@ -21,7 +21,7 @@ from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import crowds, fits_own_row, identical_rows
 from anon_core.seating.matching import random_matching
 from anon_core.steps import Observer, State
-from anon_core.tables.encoding import write_cells
+from anon_core.tables.cells import write_cells
 from tasks.vault.checkpoint import CheckpointFile
 from tests.anon_core.engines.mpi.mpirun import MPIRUN, mpirun, ordered
 from tests.anon_core.engines.test_local import big_table, traced
