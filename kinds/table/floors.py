@@ -114,11 +114,11 @@ def _least_diverse(asked: Diverse, crowd: Mapping[str, Any]) -> tuple[float | No
     if asked.kind == "distinct":
         distinct = crowd["distinct"]
         values = f"{distinct} distinct value{'s' * (distinct != 1)}"
-        return distinct, f"{distinct}", f"a crowd has {values}; at least l = {asked.l} are required"
+        return distinct, f"{distinct}", f"a crowd has {values}, at least l = {asked.l} are required"
     if asked.kind == "entropy":
         effective = crowd["effective"]
         sentence = (
-            f"a crowd has {effective:.2f} values by entropy; at least l = {asked.l} are required"
+            f"a crowd has {effective:.2f} values by entropy, at least l = {asked.l} are required"
         )
         return effective, f"{effective:.2f}", sentence
     odds = crowd["odds"][asked.l - 2]
@@ -127,7 +127,7 @@ def _least_diverse(asked: Diverse, crowd: Mapping[str, Any]) -> tuple[float | No
         odds,
         shown,
         (
-            f"the most common value of a crowd leads {shown}; "
+            f"the most common value of a crowd leads {shown}, "
             f"less than c = {asked.c} is required with l = {asked.l}"
         ),
     )

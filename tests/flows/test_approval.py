@@ -75,11 +75,11 @@ def test_asked_approved_published(order):
     words = waits(order)
     page, name = order.run.path / PAGE, order.run.path.name
     assert (
-        f"people waits for approval until {requests(order)[0].until}, nothing was published; read {page}, then: "
+        f"people waits for approval until {requests(order)[0].until}; nothing was published. Read {page}, then run: "
         in words
     )
     assert (
-        f"crowdcover approve {name} --vault {order.vault} --by NAME (or reject), and run the release again"
+        f"crowdcover approve {name} --vault {order.vault} --by NAME (or reject), then run the release again"
         in words
     )
     assert "90" in page.read_text(encoding="utf-8")

@@ -82,7 +82,7 @@ def test_the_command_lists_its_commands_and_exit_codes(capsys):
     assert all(command in out for command in COMMANDS)
     assert (
         "Exit codes: 0 done, 2 plan refused, 3 source refused, 4 a guarantee does not hold, 5 a cluster failed, "
-        "6 waits for approval, 1 anything else" in " ".join(out.split())
+        "6 waits for approval, 1 any other failure" in " ".join(out.split())
     )
     assert call(capsys, "--version")[1].startswith("crowdcover ")
 

@@ -96,19 +96,19 @@ def test_people_whom_nobody_equals_are_counted(tmp_path):
 FLOORS = {
     "distinct": (
         {"l_diversity": {"column": "diagnosis", "l": 6}},
-        r"column 'diagnosis': a crowd has \d distinct values?, l = 6",
+        r"column 'diagnosis': a crowd has \d distinct values?, at least l = 6",
     ),
     "entropy": (
         {"l_diversity": [{"column": "diagnosis", "l": 5, "kind": "entropy"}]},
-        "values by entropy, l = 5 are required",
+        "values by entropy, at least l = 5 are required",
     ),
     "recursive": (
         {"l_diversity": {"column": "diagnosis", "l": 6, "kind": "recursive", "c": 2.0}},
-        "a crowd's commonest value leads without limit, below c = 2.0 is required with l = 6",
+        "the most common value of a crowd leads without limit, less than c = 2.0 is required with l = 6",
     ),
     "t": (
         {"t_closeness": {"column": "diagnosis", "t": 0.0}},
-        r"a crowd is 0\.\d+ away from the whole table, above t = 0",
+        r"a crowd has distance 0\.\d+ from the whole table, above t = 0",
     ),
     "an attack": (
         {"max_attack_success": 0.01},

@@ -45,17 +45,17 @@ def diverse(**asked):
         (
             diverse(l=3),
             diverse(l=4),
-            "a crowd has 3 distinct values; at least l = 4 are required; raise k or lower l",
+            "a crowd has 3 distinct values, at least l = 4 are required; raise k or lower l",
         ),
         (
             diverse(l=2, kind="entropy"),
             diverse(l=3, kind="entropy"),
-            r"a crowd has 2\.50 values by entropy; at least l = 3",
+            r"a crowd has 2\.50 values by entropy, at least l = 3",
         ),
         (
             diverse(l=2, kind="recursive", c=1.6),
             diverse(l=2, kind="recursive", c=1.5),
-            r"the most common value of a crowd leads 1\.50 to 1; less than c = 1\.5 is required with l = 2",
+            r"the most common value of a crowd leads 1\.50 to 1, less than c = 1\.5 is required with l = 2",
         ),
         (
             diverse(l=3, kind="recursive", c=4.1),
@@ -124,7 +124,7 @@ def test_what_was_not_measured_has_not_been_reached():
         with pytest.raises(GuaranteeError, match="was not measured when it was published"):
             asked.require(old, "refused")
     for name in ("max_row_loss", "max_attack_success"):
-        words = rf"^refused; what checks\.{name} asks for was not measured when it was published; leave checks\.{name} out$"
+        words = rf"^refused; the number that checks\.{name} limits was not measured when it was published; leave checks\.{name} out$"
         with pytest.raises(GuaranteeError, match=words):
             TableFloors(**{name: 1.0}).require(old, "refused")
 
