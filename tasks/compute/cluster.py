@@ -102,8 +102,8 @@ def ready(cluster: Cluster, folder: Path) -> None:
     for path in (str(folder), sys.executable):
         if shlex.quote(path) != path:
             raise ClusterError(
-                "the path of publish.vault, or that of Python, has blanks or signs that job scripts "
-                "do not take; use letters, digits and ._-/ only"
+                "the path of publish.vault, or that of Python, has blanks or signs that "
+                "job scripts do not take; use letters, digits and ._-/ only"
             )
     if cluster.launcher == "mpirun":
         return
