@@ -172,18 +172,18 @@ def under_way(folder: Path, owner: str | None = None) -> Handle | None:
     if not (folder / SUBMISSION).exists():
         return None
     record = read_json(folder / SUBMISSION)
-    found = slurm.find(_name(folder)) if record["launcher"] == "slurm" else _process(folder)
-    if found is None:
+    number = slurm.find(_name(folder)) if record["launcher"] == "slurm" else _process(folder)
+    if number is None:
         return None
     job = None
     if record["launcher"] == "slurm":
         import psij
 
         job = psij.Job()
-        _executor("slurm", folder).attach(job, found)
+        _executor("slurm", folder).attach(job, number)
     if owner is not None:
-        write_json(folder / SUBMISSION, {**record, "owner": owner, "number": found})
-    return Handle(record["launcher"], found, folder, record["after"], job)
+        write_json(folder / SUBMISSION, {**record, "owner": owner, "number": number})
+    return Handle(record["launcher"], number, folder, record["after"], job)
 
 
 def _spec(folder: Path, logs: Path, cluster: Cluster, engine: str) -> Any:
@@ -266,16 +266,16 @@ def _name(folder: Path) -> str:
 
 def _process(folder: Path) -> str | None:
     """Return the process on this machine that runs PSI/J's script from the folder."""
-    script, found = os.fsencode(folder / WORK) + b"/", {}
+    script, parents = os.fsencode(folder / WORK) + b"/", {}
     for path in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
             if any(
                 argument.startswith(script)
                 for argument in (path / "cmdline").read_bytes().split(b"\0")[:2]
             ):
-                found[path.name] = (path / "stat").read_text().rpartition(")")[2].split()[1]
+                parents[path.name] = (path / "stat").read_text().rpartition(")")[2].split()[1]
     # The script forks itself; its first process has a parent that is another program.
-    return next((number for number, parent in found.items() if parent not in found), None)
+    return next((number for number, parent in parents.items() if parent not in parents), None)
 
 
 def _kill(number: int) -> None:

@@ -112,5 +112,5 @@ def _ask(*command: str) -> subprocess.CompletedProcess[str]:
 
 
 def _field(key: str, line: str) -> str:
-    found = re.search(rf"\b{key}=(\S+)", line)
-    return "" if found is None or found[1] in ("None", "(null)") else found[1]
+    value = re.search(rf"\b{key}=(\S+)", line)
+    return "" if value is None or value[1] in ("None", "(null)") else value[1]
