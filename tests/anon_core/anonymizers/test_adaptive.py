@@ -290,7 +290,7 @@ def test_figure_three_as_printed():
 
 @given(bit_matrices())
 def test_lemma_stars_between_distance_and_its_k_th_part(data):
-    """Lemma III.1 of Khan et al. on the first cover: s(G) <= h(G) <= k s(G), k its largest crowd."""
+    """Lemma III.1 of Khan et al. on the first cover: s <= h <= k s, k its largest crowd."""
     x, k = data
     maker = Adaptive(**PAPER, weights="bits", max_iterations=1)
     masked, (u, v) = made(maker, encoding.from_bits(x, k))

@@ -159,7 +159,7 @@ def test_a_flow_that_is_killed_finds_its_job_again(tmp_path):
     go(folder, watch=seen.append, owner="the next")
     assert logs(folder) == ["1.err", "1.out"]
     assert ranks(folder) == before
-    assert seen[0].progress.iteration >= 2
+    assert seen[0].progress.step >= 2
     assert json.loads((folder / "submission").read_text())["owner"] == "the next"
 
 
