@@ -1,4 +1,7 @@
-"""Side-by-side measurements that print `name: value` lines. Real tables come from CROWDCOVER_DATA (or ../shared/data)."""
+"""Side-by-side measurements that print `name: value` lines.
+
+Real tables come from CROWDCOVER_DATA (or ../shared/data).
+"""
 
 import os
 import subprocess
@@ -18,7 +21,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def data_file(name: str) -> Path:
-    """A file of the data folder; without it the benchmark says what it leaves out."""
+    """Return a file of the data folder; without it, end and say what is left out."""
     path = Path(os.environ.get("CROWDCOVER_DATA", ROOT.parent / "shared" / "data")) / name
     if not path.exists():
         leave_out(f"{name} is not in CROWDCOVER_DATA")
@@ -26,13 +29,13 @@ def data_file(name: str) -> Path:
 
 
 def leave_out(reason: str) -> None:
-    """End this process without an error: what it would have measured is left out."""
+    """End this process without an error, and print what is left out."""
     print(f"left out: {reason}")
     sys.exit(0)
 
 
 def prepare(example: str, data: str) -> tuple[ReleasePlan, BinaryTable]:
-    """The plan of an example and its source, encoded."""
+    """Return the plan of an example and its source, encoded."""
     plan = ReleasePlan.load(ROOT / "examples" / example, [f"source.path={data_file(data)}"])
     frame, k_values = read_order(Reading(plan.data.source), plan.data.columns, plan.data.demand)
     table, _ = encoded(frame, k_values, plan.data.columns, plan.data.demand)
@@ -40,20 +43,23 @@ def prepare(example: str, data: str) -> tuple[ReleasePlan, BinaryTable]:
 
 
 def timed(work):
-    """What a call returns, its seconds on the wall and its seconds of processor time (all threads together)."""
+    """Return what a call returns, its seconds on the wall and of processor time (all threads)."""
     wall, processor = time.perf_counter(), time.process_time()
     result = work()
     return result, time.perf_counter() - wall, time.process_time() - processor
 
 
 def memory(what: str) -> float:
-    """MiB that this process holds (VmRSS) or held at most (VmHWM); ru_maxrss would begin with what its parent held."""
+    """Return the MiB that this process holds (VmRSS) or held at most (VmHWM).
+
+    ru_maxrss would begin with what its parent held.
+    """
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return int(status.split(f"{what}:")[1].split()[0]) / 2**10
 
 
 def in_child(prefix: str, *arguments: object) -> dict[str, str]:
-    """Run a module in a process of its own; print its lines under a prefix as they come and return them by name."""
+    """Run a module in a process of its own; print its lines under a prefix, return them by name."""
     command = [sys.executable, "-m", *map(str, arguments)]
     values = {}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as child:
@@ -68,5 +74,5 @@ def in_child(prefix: str, *arguments: object) -> dict[str, str]:
 
 
 def exponent(sizes, amounts) -> float:
-    """The slope of log amount against log size."""
+    """Return the slope of log amount against log size."""
     return float(np.polyfit(np.log(sizes), np.log(amounts), 1)[0])

@@ -23,10 +23,10 @@ def main(example, data):
     local.run(type(plan.maker)(max_iterations=2), table, order=order)  # compiles
     masked, seconds, _ = timed(lambda: local.run(plan.maker, table, order=order))
     print(f"anonymize_seconds: {seconds:.2f}")
-    print(f"iterations: {len(masked.iterations)}")
-    print(
-        f"nanoseconds_per_pair_and_iteration: {1e9 * seconds / len(masked.iterations) / table.records**2:.3f}"
-    )
+    steps = len(masked.steps)
+    print(f"iterations: {steps}")
+    nanoseconds = 1e9 * seconds / steps / table.records**2
+    print(f"nanoseconds_per_pair_and_iteration: {nanoseconds:.3f}")
     seat, seconds, _ = timed(
         lambda: random_matching(
             masked, lambda count: generator.integers(0, 2**32, count, dtype=np.uint32)

@@ -1,6 +1,9 @@
-"""What an iteration costs on many ranks: python -m benchmarks.cost_model --records 10000000 --features 95 --mean-b 51.5 [...].
+"""The cost of an iteration on many ranks, by a model.
 
-Measured on one thread of two shared virtual cores (100,000 poker hands, docs/scaling.md); the network is assumed, and said.
+python -m benchmarks.cost_model --records 10000000 --features 95 --mean-b 51.5 [...]
+
+Measured on one thread of two shared virtual cores (100,000 poker hands, docs/scaling.md). The
+network is an assumption, given as options.
 """
 
 import argparse
@@ -17,7 +20,8 @@ COUNTED = 1.7e-8  # an agreeing pair counted
 SHOWN = 1.5e-6  # a record in six passes of showing: one rank after the other
 REPEATED = 1.2e-6  # a record in what every rank does for itself
 KEPT = 4.3e-8  # a list entry renamed, written, cleared
-# Per list entry, from counting messages: who lacks whom, suitors' messages, agreeing pairs listed, those that lack them.
+# Messages per list entry, counted: of lists that lack a vertex, of suitors, of agreeing pairs, and
+# of lists that lack one of these.
 LACKING, SUITORS, AGREEING, AGREEING_LACKING = 0.3, 0.9, 1.5, 0.1
 MESSAGE = 12
 ROUNDS = 50  # of the b-Suitor on two ranks, ten more each time they double
@@ -25,7 +29,10 @@ ROUNDS = 50  # of the b-Suitor on two ranks, ten more each time they double
 
 @dataclass(frozen=True, kw_only=True)
 class Load:
-    """What there is to do, and on what; `searched` is the share of pairs that pruning leaves, `words` uint64 a row."""
+    """The work and the machine.
+
+    `searched` is the share of pairs that pruning leaves, `words` the uint64 words of a row.
+    """
 
     records: float
     features: int
@@ -78,7 +85,10 @@ def phases(load: Load) -> dict[str, float]:
 
 
 def memory(load: Load) -> float:
-    """Bytes of a rank beyond the table, one-hot features; see `rank_memory`, which takes the table itself."""
+    """Return the bytes of a rank beyond the table, for one-hot features.
+
+    `anon_core.anonymizers.adaptive.memory.rank_memory` states them for a table.
+    """
     replicated = load.records * (5.2 * load.features + 34 * load.attributes + 40 * load.words + 250)
     popular = 36 * load.entries * (1 - 1 / load.ranks)  # of whom all others list
     return replicated + 156 * 1.2 * load.entries / load.ranks + popular

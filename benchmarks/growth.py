@@ -37,9 +37,8 @@ def main(name, sizes, options):
             runs[n] = run
     if len(runs) > 1:
         for what in MEASURED:
-            print(
-                f"{name}.exponent_of_{what}: {exponent(list(runs), [float(run[what]) for run in runs.values()]):.2f}"
-            )
+            amounts = [float(run[what]) for run in runs.values()]
+            print(f"{name}.exponent_of_{what}: {exponent(list(runs), amounts):.2f}")
 
 
 def parsed():

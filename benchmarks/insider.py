@@ -1,8 +1,9 @@
 """How likely an insider names the right row: python -m benchmarks.insider [CASE...] [--draws N].
 
-An insider knows everybody's quasi-identifiers, the plan and the code; at worst, too, which row was made from which record
-and the chance of every seat. Each line of `own`, `true` and `likeliest` compares that chance with 1/k(v), record by record:
-of the row made from the own record; of the row that the record sits in, on average; of the likeliest row.
+An insider knows everybody's quasi-identifiers, the plan and the code; at worst also which row was
+made from which record, and the chance of every seat. `own`, `true` and `likeliest` compare a chance
+with 1/k(v), record by record: that of the row made from the own record, of the row that the record
+sits in (on average), and of the likeliest row.
 """
 
 import argparse
@@ -114,14 +115,14 @@ def measure(name, table, draws):
 
 
 def alike(masked, again):
-    """The class of the row made from each record, and of that which another order of ties makes from it."""
+    """Return the class of the row made from each record, under either order of ties."""
     rows = [np.concatenate([m.table.bits & ~m.hidden, m.hidden], axis=1).T for m in (masked, again)]
     kind = distinct_columns(np.concatenate(rows, axis=1))[0]
     return kind[: masked.table.records], kind[masked.table.records :]
 
 
 def unseated(seats, limits):
-    """The least share of all chances that no doubly stochastic matrix within these limits can hold."""
+    """Return the least share of chances that no doubly stochastic matrix within limits can hold."""
     limit, held = (
         np.empty(len(seats.rows), dtype=np.int64),
         np.zeros(len(seats.rows), dtype=np.int64),

@@ -1,9 +1,9 @@
-"""What judging a large release costs: random poker hands, 95 features, released by a quick maker that needs no search.
+"""The cost of judging a large release: poker hands, 95 features, a quick maker without search.
 
     python -m benchmarks.judge [RECORDS]
 
-Records sorted by their cards show in each column all that their six neighbours on either side hold: everyone has a crowd,
-and hardly two rows are written alike.
+Records are sorted by their cards. Each shows in each column all values of its six neighbours on
+either side: every record has a crowd, and hardly two rows are identical.
 """
 
 import sys

@@ -1,6 +1,7 @@
-"""Anonymize one set once, in a process of its own: python -m benchmarks.one_run SET [--records N] [--iterations N] [...].
+"""Anonymize one set once: python -m benchmarks.one_run SET [--records N] [--iterations N] [...].
 
-The other benchmarks start it. Memory is that of the whole process, some 250 MiB of it the libraries.
+The other benchmarks start it in a process of its own. Memory is that of the whole process, about
+250 MiB of it libraries. The sha256 is of what is hidden and of a cover by agreeing pairs.
 """
 
 import argparse

@@ -1,6 +1,7 @@
-"""One rank that measures itself, as benchmarks.scaling starts it: python -m mpi4py -m benchmarks.rank SMALL_JOB JOB.
+"""One rank that measures itself: python -m mpi4py -m benchmarks.rank SMALL_JOB JOB.
 
-The small job loads what is compiled. The seconds of a phase are the rank's own, waiting for others included; rank 0 prints.
+benchmarks.scaling starts it. The small job loads compiled code. The seconds of a phase are the
+rank's own, waiting for others included; rank 0 prints.
 """
 
 import json
@@ -8,11 +9,11 @@ import sys
 import time
 from pathlib import Path
 
-from anon_core.anonymizers.adaptive.ranked_memory import rank_memory
 from mpi4py import MPI
 
-from anon_core.anonymizers.adaptive.adaptive import agreement
-from anon_core.anonymizers.adaptive.adaptive import ranked as grouping
+from anon_core.anonymizers.adaptive import agreement
+from anon_core.anonymizers.adaptive import ranked as grouping
+from anon_core.anonymizers.adaptive.memory import rank_memory
 from anon_core.engines.mpi import __main__ as engine
 from anon_core.engines.mpi import ranks
 from anon_core.engines.mpi.job import RESULT, read_job
@@ -58,14 +59,14 @@ def main(small, folder):
     held = world.allreduce(memory("VmHWM") - before, MPI.MAX)
     if world.rank == 0:
         result = json.loads((folder / RESULT).read_text())
-        iterations = len(result["iterations"])
+        iterations = len(result["steps"])
         print(f"seconds: {seconds:.4g}")
         print(f"iterations: {iterations}")
         print(f"bytes_sent_an_iteration: {result['bytes_sent'] / iterations:.4g}")
         print(f"memory_added_MiB: {held:.0f}")
-        print(
-            f"stated_memory_MiB: {rank_memory(job.anonymizer, job.table, ranks=world.size, threads=job.threads) / 2**20:.0f}"
-        )
+        shape = {"ranks": world.size, "threads": job.threads}
+        stated = rank_memory(job.anonymizer, job.data, **shape)
+        print(f"stated_memory_MiB: {stated / 2**20:.0f}")
         for phase, times in spent.items():
             print(f"{phase}_seconds_an_iteration: {sum(times) / iterations:.4g}")
 

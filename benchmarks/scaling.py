@@ -1,8 +1,8 @@
-"""Strong scaling over MPI ranks of one thread each: python -m benchmarks.scaling [SET] [--records N] [--ranks 1 2].
+"""Strong scaling over MPI ranks of one thread: python -m benchmarks.scaling [SET] [--ranks 1 2].
 
-All iterations are on all records (schedule = "falling"), so that their mean is what `benchmarks.cost_model` speaks of.
-
-All ranks run on this machine: more of them than cores measure the machine, not the program. Runs take turns; medians.
+All iterations are on all records (schedule = "falling"), as in `benchmarks.cost_model`. All ranks
+run on this machine: more ranks than cores measure the machine, not the program. Runs take turns;
+figures are medians.
 """
 
 import argparse
@@ -22,9 +22,13 @@ from benchmarks.one_run import digest
 MPIRUN = Path(sys.executable).with_name("mpirun")
 
 
+def ties_of(table):
+    return np.random.default_rng(1).permutation(table.records)
+
+
 def order(folder, table, ranks):
-    """A job with known ties."""
-    ties = np.random.default_rng(1).permutation(table.records)
+    """Write a job with known ties."""
+    ties = ties_of(table)
     write_job(
         folder, Adaptive(schedule="falling"), table, ties, ranks=ranks, threads=1, memory=None
     )
@@ -32,7 +36,7 @@ def order(folder, table, ranks):
 
 
 def once(folder, table, ranks):
-    """What one run prints, and the digest of what it made."""
+    """Return what one run prints, and the digest of what it made."""
     folder.mkdir()
     jobs = (
         order(folder / "small", tables.cut(table, 512), ranks),
@@ -43,9 +47,8 @@ def once(folder, table, ranks):
         [str(part) for part in command], capture_output=True, text=True, check=True
     )
     found = dict(line.split(": ", 1) for line in done.stdout.splitlines())
-    return {name: float(value) for name, value in found.items()}, digest(
-        read_result(jobs[1], table)[0]
-    )
+    made = digest(read_result(jobs[1], table)[0], ties_of(table))
+    return {name: float(value) for name, value in found.items()}, made
 
 
 def main(name, records, counts, repeat):
@@ -69,9 +72,8 @@ def main(name, records, counts, repeat):
             mean_b=float(table.k.mean() - 1),
             ranks=ranks,
         )
-        print(
-            f"ranks_{ranks}_predicted_seconds_an_iteration: {sum(cost_model.phases(load).values()):.4g}"
-        )
+        seconds = sum(cost_model.phases(load).values())
+        print(f"ranks_{ranks}_predicted_seconds_an_iteration: {seconds:.4g}")
         print(f"ranks_{ranks}_predicted_bytes_an_iteration: {cost_model.bytes_sent(load):.4g}")
     first = min(counts)
     for ranks in counts:

@@ -1,7 +1,8 @@
-"""The paper's data sets as tables of bits: real ones from CROWDCOVER_DATA, others drawn from real rows; every draw is seeded.
+"""The paper's data sets as tables of bits, real ones from CROWDCOVER_DATA, others drawn.
 
-A drawn row takes its columns from several real rows that have something in common, so distinct rows grow with n: of
-126,084 drawn payments 67,251 are distinct, of as many real ones 61,275; of 43,130 drawn people 18,311, of real ones 16,304.
+Every draw is seeded. A drawn row takes its columns from several real rows that have something in
+common, so distinct rows grow with n: of 126,084 drawn payments 67,251 are distinct, of as many real
+ones 61,275; of 43,130 drawn people 18,311, of as many real ones 16,304.
 """
 
 from dataclasses import replace
@@ -51,9 +52,10 @@ INCOME, AGE = "PINCP_DECILE", "AGEP"
 
 
 def facebook(school):
-    """A Facebook100 network's people: six attributes without the high school, an unknown value as a level of its own.
+    """A Facebook100 network: six attributes without the high school, "unknown" as a level.
 
-    Of all choices of attributes, with and without that level, only this one gives the paper's 101, 139, 145 and 140.
+    Of all choices of attributes, with and without that level, only this one gives the paper's 101,
+    139, 145 and 140 features.
     """
     frame = read(f"facebook100/{school}.nodes.csv.gz").select(pl.col(FACEBOOK).replace("0", None))
     return coded(frame, NARROW)
@@ -62,7 +64,8 @@ def facebook(school):
 def adult():
     """UCI Adult: 8 categorical columns and income without a level for '?', 101 features.
 
-    An unknown value (4,262 of 293,049) reads as the column's likeliest one, so that every column stays one-hot.
+    An unknown value (4,262 of 293,049) reads as the column's most frequent one, so that every
+    column stays one-hot.
     """
     frame = _adult()
     return coded(
@@ -74,7 +77,7 @@ def adult():
 
 
 def adult_zeros():
-    """The same with none of a column's bits set where its value is unknown: 101 attributes of one bit."""
+    """The same with no bit of a column set where its value is unknown: 101 one-bit attributes."""
     frame = _adult()
     levels = [
         (frame[name], label) for name in ADULT for label in frame[name].drop_nulls().unique().sort()
@@ -120,8 +123,8 @@ def open_payments(records):
 def census_like(records):
     """People like those of the NIST excerpts of the American Community Survey, 68 features.
 
-    A row is a person; the income of another of that age and schooling; the origin of one of that district; the home of
-    one of that origin and marital status.
+    A row joins a person, the income of another of that age and schooling, the origin of one of that
+    district, and the home of one of that origin and marital status.
     """
     places = ("national", "ma", "tx")
     frame = pl.concat([read(f"census-like/nist_acs_{place}2018.csv.gz") for place in places])
@@ -149,7 +152,7 @@ def _payments_frame():
 
 
 def _payments(frame, names, deciles, records, demand):
-    """Each row: a physician, the maker of a payment to that specialty and city, a payment of that maker to the specialty."""
+    """Draw rows: a physician, a maker that paid its specialty and city, a payment of that maker."""
     real = coded(frame, demand, names, deciles)
     generator = np.random.default_rng(11)
     physician = generator.integers(0, frame.height, records)
@@ -171,7 +174,7 @@ def companions(key, rows, generator):
 
 
 def mixed(real, sources, demand):
-    """A table whose columns come from the rows of `real` that `sources` (columns -> rows) names for them."""
+    """Return a table whose columns come from rows of `real`; `sources` maps columns to rows."""
     row_of = {name: rows for names, rows in sources.items() for name in names}
     codes = np.stack(
         [
@@ -186,7 +189,10 @@ def mixed(real, sources, demand):
 
 
 def poker(records):
-    """Random hands of five cards, as in UCI Poker Hand: suit and rank of each card and the class of the hand, 95 features."""
+    """Random hands of five cards, as in UCI Poker Hand: 95 features.
+
+    Suit and rank of each card, and the class of the hand.
+    """
     cards = hands(records, np.random.default_rng(5))
     suits, ranks = np.divmod(cards, 13)
     codes = np.empty((11, records), dtype=np.int32)
@@ -199,10 +205,10 @@ def poker(records):
 
 
 def hands(records, generator):
-    """Five different cards 0..51 of each hand, int8 (5, records), each order of each hand as likely as another."""
+    """Draw five different cards 0..51 a hand, int8 (5, records), every order equally likely."""
     cards = np.empty((5, records), dtype=np.int8)
     for place in range(5):
-        # Of the cards left, counted upwards: each card taken already, from the least on, moves the count past itself.
+        # A number among the cards left: every taken card, from the least on, moves it up by one.
         card = generator.integers(0, 52 - place, records, dtype=np.int8)
         for taken in np.sort(cards[:place], axis=0):
             card += card >= taken
@@ -211,7 +217,9 @@ def hands(records, generator):
 
 
 def hand_class(suits, ranks):
-    """0 nothing, 1 pair, 2 two pairs, 3 three, 4 straight, 5 flush, 6 full house, 7 four, 8 straight flush, 9 royal flush.
+    """Return 0 nothing, 1 pair, 2 two pairs, 3 three, 4 straight, 5 flush, 6 full house, 7 four.
+
+    8 is a straight flush, 9 a royal flush.
 
     Suits 0..3 and ranks 0..12 (ace, two, .., king), both (5, records).
     """
@@ -274,7 +282,7 @@ def read(name, *, has_header=True):
 
 
 def coded(frame, demand, names=None, numeric=()):
-    """The named categorical columns (all, if none is named) and numeric ones, each fitted and encoded."""
+    """Encode the named categorical columns (all, if none is named) and numeric ones."""
     specs = [ColumnSpec(name=name, kind="categorical") for name in names or frame.columns] + list(
         numeric
     )

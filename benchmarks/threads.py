@@ -1,4 +1,7 @@
-"""Speed-up by threads: python -m benchmarks.threads [SET] [--records N] [--iterations N]; and whether the bytes stay equal."""
+"""Speed-up by threads, and whether the bytes stay equal.
+
+python -m benchmarks.threads [SET] [--records N] [--iterations N]
+"""
 
 import argparse
 
@@ -13,9 +16,8 @@ def main(name, options):
     runs = {}
     for count in COUNTS:
         if count > numba.config.NUMBA_NUM_THREADS:
-            print(
-                f"left out: {count} threads and more, this machine has {numba.config.NUMBA_NUM_THREADS}"
-            )
+            most = numba.config.NUMBA_NUM_THREADS
+            print(f"left out: {count} threads and more, this machine has {most}")
             break
         runs[count] = in_child(
             f"threads_{count}", "benchmarks.one_run", name, "--threads", count, *options

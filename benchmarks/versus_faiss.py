@@ -1,8 +1,9 @@
-"""Our whole run beside one exact pass of faiss over the same records: python -m benchmarks.versus_faiss [--records N] [...].
+"""A whole run beside one exact pass of faiss: python -m benchmarks.versus_faiss [--records N].
 
-faiss finds each record's 100 nearest by Hamming distance (IndexBinaryFlat, 128 bits) and by inner product (float32), once;
-ours finds up to 100 under weights that differ by record in every iteration, covers and hides, to convergence: as it is, and
-with schedule = "falling". Same threads, taking turns; a ratio is the median of those of the rounds.
+faiss finds each record's 100 nearest by Hamming distance (IndexBinaryFlat, 128 bits) and by inner
+product (float32), once. Ours finds up to 100 under weights that differ by record, covers and hides,
+in each iteration until it converges: with the default settings, and with schedule = "falling". The
+runs take turns on the same threads; a ratio is the median over the rounds.
 """
 
 import argparse
@@ -65,15 +66,15 @@ def main(records, rounds, threads):
             print(f"{name}_seconds: {wall:.4g}")
             print(f"{name}_processor_seconds: {processor:.4g}", flush=True)
             if not name.startswith("faiss"):
-                ours[name] = result.iterations
-    for name, iterations in ours.items():
-        print(f"{name}_utility: {max(iteration.utility for iteration in iterations):.4f}")
+                ours[name] = [step.figures["utility"] for step in result.steps]
+    for name, utilities in ours.items():
+        print(f"{name}_utility: {max(utilities):.4f}")
         for other in ("faiss_binary", "faiss_inner_product"):
             ratios = [
                 mine / theirs for mine, theirs in zip(seconds[name], seconds[other], strict=True)
             ]
             print(f"{name}_over_{other}: {statistics.median(ratios):.2f}")
-        print(f"{name}_iterations: {len(iterations)}")
+        print(f"{name}_iterations: {len(utilities)}")
 
 
 def parsed():

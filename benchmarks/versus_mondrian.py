@@ -1,7 +1,8 @@
-"""Information kept at k = 10 on Adult: ours beside strict Mondrian (LeFevre et al. 2006), losses counted alike.
+"""Information kept at k = 10 on Adult: ours beside strict Mondrian (LeFevre et al. 2006).
 
-Mondrian's classes are k-anonymous in the strict sense; ours promise k compatible and matchable rows. NCP of a cell is
-(levels its set holds - 1) / (levels of the column - 1): an interval for ordered columns, the set of values for others.
+Mondrian's classes are k-anonymous in the strict sense; ours promise k compatible and matchable
+rows. Losses are counted alike: NCP of a cell is (levels its set has - 1) / (levels of the column -
+1), an interval for ordered columns, the set of values for others.
 """
 
 import time
@@ -17,7 +18,7 @@ from benchmarks import prepare
 
 
 def mondrian(codes, k):
-    """Strict multidimensional Mondrian: cut the widest column at its median while both sides keep k records."""
+    """Strict multidimensional Mondrian: cut the widest column at its median, k records a side."""
     widths = codes.max(axis=1) - codes.min(axis=1)
     waiting, classes = [np.arange(codes.shape[1])], []
     while waiting:
@@ -36,7 +37,10 @@ def mondrian(codes, k):
 
 
 def by_appearance(codebook, codes):
-    """Categories in the order in which the table shows them, as the public code does: cuts then part common from rare."""
+    """Order categories by first appearance, as the public code does.
+
+    Cuts then part common values from rare ones.
+    """
     ranked = codes.copy()
     for row, attribute in enumerate(codebook.attributes):
         if not attribute.ordinal:

@@ -36,14 +36,15 @@ def exact_cover(
 def perfect_b_matching(
     graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArray[np.int32], near: Neighbours
 ) -> Edges:
-    """Exactly b(v) edges at each vertex v, of least weight; arguments and refusals as for `exact_cover`.
+    """Return b(v) edges exactly at each vertex v, of least weight; refusals as for `exact_cover`.
 
-    Where no graph has these degrees (an odd sum, say), the cover of least weight among those with the fewest edges: they
-    exceed b as little as can be.
+    Where no graph has these degrees (an odd sum, say), the cover of least weight among those with
+    the fewest edges.
 
     References
     ----------
-    The grouping step of Choromanski, Jebara and Tang, Adaptive anonymity via b-matching, by another solver.
+    The grouping step of Choromanski, Jebara and Tang, Adaptive anonymity via b-matching, by
+    another solver.
     """
     return _optimum(graph, counts, b, near, fewest_edges(b))
 
@@ -69,7 +70,7 @@ def _optimum(
     near: Neighbours,
     most: int | None,
 ) -> Edges:
-    """Linear program with columns by reduced cost, odd cuts while they help, branch and bound on what is left."""
+    """Price columns of a linear program, add odd cuts while they help, then branch and bound."""
     matrix = _all_costs(graph, counts)
     unit = max(1, int(np.gcd.reduce(matrix, axis=None)))
     start = nearest_closure(near)
@@ -96,10 +97,10 @@ def _optimum(
 
 
 def _proved(program: CoverProgram, x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """An integral x that is proved best: the rounded one, or what branch and bound finds among pairs of small reduced cost.
+    """Return an integral x that is proved best: the rounded one, or that of branch and bound.
 
-    Weights are whole numbers, so a cover below bound + 1 is best. One that weighs W is best, too, where the search had every
-    pair whose reduced cost is at most W - bound.
+    Weights are whole numbers, so a cover below bound + 1 is best. One that weighs W is best, too,
+    if the search had every pair whose reduced cost is at most W - bound.
     """
     weight = program.weight(x)
     slack = max(
@@ -122,7 +123,8 @@ def _proved(program: CoverProgram, x: NDArray[np.float64]) -> NDArray[np.float64
         if weight >= program.bound + 1 - ROUNDING:
             program.price_all(slack)
     raise LimitError(
-        f"no cover was proved best within {MOST_SECONDS:.0f} seconds of search; choose another cover"
+        f"no cover was proved best within {MOST_SECONDS:.0f} seconds of search; "
+        "choose another cover"
     )
 
 

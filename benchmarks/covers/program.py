@@ -1,4 +1,4 @@
-"""The linear program of a b-edge cover: few columns of a complete graph, priced; odd cuts; branch and bound."""
+"""The linear program of a b-edge cover: priced columns, odd cuts, branch and bound."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -22,10 +22,11 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class OddCut:
-    """x(edges that touch S, but those in F) >= least: for any b-edge cover, F edges that leave S, b(S) - |F| odd.
+    """x(edges that touch S, but those in F) >= least, for every b-edge cover.
 
-    The b(S) needs of S are met by the edges inside, twice, and by those that leave; F meets |F| of them at most, so the others
-    number (b(S) - |F|) / 2 or more, and are whole.
+    F are edges that leave S, b(S) - |F| is odd. An edge inside meets two of the b(S) needs, one
+    that leaves meets one. F meets |F| at most, so the others number (b(S) - |F|) / 2 or more, and
+    they are whole.
     """
 
     inside: NDArray[np.bool_]
@@ -45,7 +46,8 @@ class CoverProgram:
     reduced : float64 (n, n)
         Reduced costs of all pairs after `relax`.
     bound : float
-        No cover of the complete graph weighs less: the Lagrangian of the last duals, whatever the solver's tolerances.
+        No cover of the complete graph weighs less: the Lagrangian of the last duals, whatever
+        the solver's tolerances.
     short : bool
         Whether the last solution left somebody in need, at `penalty` an edge.
     complete_to : float
@@ -79,7 +81,7 @@ class CoverProgram:
     def relax(self) -> Floats:
         """Solve the program without integrality: x (columns,); sets `reduced`, `bound` and `short`.
 
-        Beside the pairs stand what each vertex lacks, at a penalty, and what it has too much, `surplus` in all.
+        Further columns: what each vertex lacks, at a penalty, and its surplus, `surplus` in all.
         """
         n, m = len(self.b), len(self.u)
         least = np.array([-cut.least for cut in self.cuts])
@@ -125,7 +127,7 @@ class CoverProgram:
         self.bound = float(dual @ self.b + cuts + excess + np.minimum(upper, 0).sum())
 
     def price(self, below: float) -> bool:
-        """Add the pairs of least reduced cost, below `below`, of each vertex; returns whether there were any."""
+        """Add each vertex's pairs of least reduced cost below `below`; return whether any."""
         outside = self.reduced.copy()
         outside[self.u, self.v] = outside[self.v, self.u] = np.inf
         np.fill_diagonal(outside, np.inf)
@@ -143,7 +145,7 @@ class CoverProgram:
         return len(new) > 0
 
     def cut(self, x: Floats) -> int:
-        """Add the odd cuts that the connected parts of the fractional edges violate; returns how many."""
+        """Add odd cuts that connected parts of the fractional edges violate; return how many."""
         broken = (x > SLACK) & (x < 1 - SLACK)
         n = len(self.b)
         graph = csr_array(
@@ -181,9 +183,10 @@ class CoverProgram:
         return float(self.cost[self.u, self.v] @ x) if enough else np.inf
 
     def branch(self, slack: float, seconds: float) -> Floats | None:
-        """The best integral x whose weight is at most `bound` + slack (all zero without one); None without a proof.
+        """Return the best integral x of weight `bound` + slack at most, None without a proof.
 
-        Such a cover has no pair whose reduced cost is above slack, and all whose reduced cost is below minus slack.
+        All zero if there is none. Such a cover has no pair whose reduced cost is above slack, and
+        every pair whose reduced cost is below minus slack.
         """
         reduced = self.reduced[self.u, self.v]
         keep = np.flatnonzero(reduced <= slack + SLACK)

@@ -1,4 +1,7 @@
-"""The benchmarks' data sets: what is drawn is what it claims to be. Real ones need CROWDCOVER_DATA (or ../shared/data)."""
+"""The benchmarks' data sets are what they claim to be.
+
+Real ones need CROWDCOVER_DATA (or ../shared/data).
+"""
 
 import numpy as np
 import polars as pl

@@ -274,8 +274,10 @@ def test_figure_three_as_printed():
         ]
     )
     printed = ["1*1*10", "1*1*10", "0*0*01", "0*0*01", "11000*", "11000*"]
-    distances = {(0, 1): 2, (0, 2): 6, (0, 3): 4, (0, 4): 3, (0, 5): 4, (1, 2): 4, (1, 3): 6, (1, 4): 3, (1, 5): 4,
-                 (2, 3): 2, (2, 4): 4, (2, 5): 2, (3, 4): 3, (3, 5): 2, (4, 5): 1}  # fmt: skip
+    distances = {
+        (0, 1): 2, (0, 2): 6, (0, 3): 4, (0, 4): 3, (0, 5): 4, (1, 2): 4, (1, 3): 6, (1, 4): 3,
+        (1, 5): 4, (2, 3): 2, (2, 4): 4, (2, 5): 2, (3, 4): 3, (3, 5): 2, (4, 5): 1,
+    }  # fmt: skip
     distances[2, 4] = 3  # printed as 4: U3 and U5 differ in f1, f4 and f6 only
     assert naive.edge_weights(x, np.full(x.shape, 0.5)) == distances
     table = encoding.from_bits(x, np.full(6, 2))
@@ -288,7 +290,7 @@ def test_figure_three_as_printed():
 
 @given(bit_matrices())
 def test_lemma_stars_between_distance_and_its_k_th_part(data):
-    """Lemma III.1 of Khan et al. on the first cover: s(G) <= h(G) <= k s(G), k the largest crowd of the cover."""
+    """Lemma III.1 of Khan et al. on the first cover: s <= h <= k s, k its largest crowd."""
     x, k = data
     maker = Adaptive(**PAPER, weights="bits", max_iterations=1)
     masked, (u, v) = made(maker, encoding.from_bits(x, k))

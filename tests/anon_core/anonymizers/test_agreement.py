@@ -39,7 +39,7 @@ def needs(x, fit):
 
 @st.composite
 def hidden_tables(draw):
-    """A table, its graph and tree, counts that hide anything, and b that the agreement graph meets."""
+    """A table, its graph and tree, counts that hide anything, and b that agreeing vertices meet."""
     table = draw(tables())
     f, n = table.codebook.features, table.records
     graph = Dissimilarity.of(table, np.ones(f, dtype=np.int32), 1.0)
@@ -53,7 +53,10 @@ def hidden_tables(draw):
 
 
 def reclaimed(drawn, room, cell):
-    """Reclaim with lists of `room` times the need: the partners left; what was refused and who can be spared in the end."""
+    """Reclaim with lists of `room` times the need.
+
+    Returns the partners left, and what is settled and spare in the end.
+    """
     table, drawn_graph, _, hidden, b = drawn
     weights = np.arange(1, table.codebook.features + 1, dtype=np.int32)
     cells = np.full(len(table.codebook.attributes), cell, dtype=np.int32)
@@ -222,10 +225,10 @@ def test_of_all_features_that_could_be_shown_the_cheapest_are_offered(table, mos
     def offered(room):
         found = np.empty((n, room), dtype=np.int32)
         price_features(
-            table.bits, everything.copy(), np.zeros_like(table.bits), table.codes, table.blank, weights,
-            np.full(len(book.attributes), int(cells), dtype=np.int32), book.bit_offsets, book.ordinal, limit,
-            np.arange(n + 1) * (n - 1), others.copy(), np.full(n, n - 1), np.ones(n, dtype=np.int64), np.zeros(n), found,
-            np.empty(len(others), dtype=np.uint16),
+            table.bits, everything.copy(), np.zeros_like(table.bits), table.codes, table.blank,
+            weights, np.full(len(book.attributes), int(cells), dtype=np.int32), book.bit_offsets,
+            book.ordinal, limit, np.arange(n + 1) * (n - 1), others.copy(), np.full(n, n - 1),
+            np.ones(n, dtype=np.int64), np.zeros(n), found, np.empty(len(others), dtype=np.uint16),
         )  # fmt: skip
         return [
             row[: np.argmax(row < 0)].tolist() if (row < 0).any() else row.tolist() for row in found

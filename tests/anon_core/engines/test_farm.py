@@ -1,4 +1,4 @@
-"""The Dask engine finds the bytes of the local one, whoever dies meanwhile; and says so when nobody is left."""
+"""The Dask engine gives the bytes of the local one, and refuses when no worker is left."""
 
 import itertools
 import json
@@ -40,7 +40,7 @@ MAKER = Adaptive(max_iterations=3)
 
 
 class Cluster:
-    """A scheduler and workers of one thread each, as an administrator starts them: nobody replaces one that dies."""
+    """A scheduler and workers of one thread each; a worker that dies is not replaced."""
 
     def __init__(self, folder, workers):
         self.folder, self.file, self.logs = folder, folder / "scheduler.json", itertools.count()

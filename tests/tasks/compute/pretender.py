@@ -1,4 +1,4 @@
-"""Stands in for the engine inside a job: iterations of a stated length, and trouble in a stated attempt and iteration."""
+"""Stands in for the engine inside a job: steps of a stated length, trouble where stated."""
 
 import json
 import os
@@ -15,7 +15,7 @@ def write(path, document):
 
 
 def order(folder, **order):
-    """Lay down what the job is to do: most, pause, and die, hang or refuse = [attempts], iteration."""
+    """Write what the job is to do: most, pause, and die, hang or refuse = [attempt, step]."""
     folder.mkdir(mode=0o700, exist_ok=True)
     write(folder / "order.json", {"most": 4, "pause": 0.05, **order})
     return folder

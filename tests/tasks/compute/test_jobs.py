@@ -1,4 +1,7 @@
-"""Jobs of this machine, by mpirun: watched, cancelled, found again, submitted again. An engine is pretended inside them."""
+"""Jobs of this machine, by mpirun: watched, cancelled, found again, submitted again.
+
+A pretended engine runs inside them.
+"""
 
 import json
 import os
@@ -156,7 +159,7 @@ def test_a_flow_that_is_killed_finds_its_job_again(tmp_path):
     go(folder, watch=seen.append, owner="the next")
     assert logs(folder) == ["1.err", "1.out"]
     assert ranks(folder) == before
-    assert seen[0].progress.iteration >= 2
+    assert seen[0].progress.step >= 2
     assert json.loads((folder / "submission").read_text())["owner"] == "the next"
 
 
@@ -202,7 +205,7 @@ def make(folder):
     return folder
 
 
-# ---------------------------------------------------------------- how jobs of Slurm end, and what Slurm says
+# ---------------------------------------------------------------- how jobs of Slurm end
 
 
 class Ended:
@@ -397,7 +400,10 @@ def test_a_controller_that_is_down(monkeypatch, tmp_path):
 
 
 def test_what_slurm_says_of_a_job(monkeypatch, tmp_path):
-    line = "JobId=7 JobName=x JobState=PENDING Reason=Resources Dependency=(null) ExitCode=0:0 BatchHost=n1 NumNodes=1"
+    line = (
+        "JobId=7 JobName=x JobState=PENDING Reason=Resources Dependency=(null) ExitCode=0:0 "
+        "BatchHost=n1 NumNodes=1"
+    )
     program(
         tmp_path,
         "scontrol",
@@ -411,7 +417,7 @@ def test_what_slurm_says_of_a_job(monkeypatch, tmp_path):
 
 
 def test_a_plans_words_reach_the_job_script_as_they_are(tmp_path, monkeypatch):
-    """What PSI/J submits for Slurm: directives from the plan, no environment but what a job needs."""
+    """What PSI/J submits for Slurm: directives from the plan, only the variables a job needs."""
     interrupted = signal.getsignal(signal.SIGINT)
     script = tmp_path / "script"
     program(tmp_path, "sbatch", f'cp "$1" {script}; echo Submitted batch job 41')

@@ -1,8 +1,10 @@
-"""What a test starts with mpirun: job after job in one start, or one whose ranks die after some iteration.
+"""A program for mpirun: many jobs in one start, or one job with a rank that dies after a step.
 
-Messages and counts travel in batches so small that small tables take many; not so where the bytes held are looked at.
+Batches of messages and counts are so small that small tables take many; not so with --traced, which
+measures the bytes held.
 
-python -m mpi4py cases.py FOLDER_OF_JOBS [--traced] | python -m mpi4py cases.py JOB --rank R --dies-after I
+python -m mpi4py cases.py FOLDER_OF_JOBS [--traced]
+python -m mpi4py cases.py JOB --rank R --dies-after I
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Real ranks under mpirun give the bytes of the local engine, whatever their number, and go on where others were killed."""
+"""Real ranks under mpirun give the bytes of the local engine and go on where others were killed."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The b-Suitor on any number of ranks against reverse delete; the ranks are loops in this process."""
+"""The b-Suitor on any number of ranks, here loops of one process, against reverse delete."""
 
 import numpy as np
 from hypothesis import given
