@@ -127,7 +127,7 @@ def test_a_verdict_that_was_changed_is_not_believed(run, spoil):
     show(run)
     assert "No value is missing." not in page(run)
     assert "Nothing is expected." not in page(run)
-    assert "not judged" in page(run)
+    assert "not reached" in page(run)
     _, (said,) = border()
     assert said == verdict()
     assert border.times == 2
