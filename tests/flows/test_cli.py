@@ -313,6 +313,7 @@ def test_each_kind_of_refusal_has_its_code_and_its_words(server, tmp_path):
         last = [line for line in done.err.splitlines() if line.startswith("crowdcover: ")]
         assert len(last) == 1
         assert words in last[0]
+        assert done.err.count(last[0].removeprefix("crowdcover: ")) == 1
         assert not order.releases.exists()
 
 

@@ -1,4 +1,4 @@
-"""Expectations of measured numbers: they hold where the measures' own rule says so, and never without a number."""
+"""Expectations of measured numbers pass where the rule of the measures does, never without one."""
 
 from typing import Any
 
