@@ -27,9 +27,7 @@ def bag(tmp_path, monkeypatch):
     monkeypatch.setitem(ANONYMIZERS, "pool", Pool)
     pl.DataFrame({"value": VALUES}).write_csv(tmp_path / "bag.csv")
     plan = tmp_path / "bag.toml"
-    plan.write_text(
-        'name = "bag"\n[source]\nkind = "bag"\npath = "bag.csv"\n[privacy]\nk = 4\n'
-    )
+    plan.write_text('name = "bag"\n[source]\nkind = "bag"\npath = "bag.csv"\n[privacy]\nk = 4\n')
     return plan
 
 
