@@ -80,19 +80,25 @@ class Audit:
         return "broken: " + "; ".join(f"{each.guarantee} ({each.detail})" for each in self.broken)
 
 
+UNREADABLE = Finding("manifest", passed=False, detail=f"{MANIFEST} cannot be read")
+
+
 def audit_folder(folder: Path, audit: Audit, floors: Floors, promise: Promise) -> Audit:
     """Add findings on the manifest's claims, the folder's files and the plan's [checks]."""
     try:
         manifest = read_json(folder / MANIFEST)
         claimed_files = dict(manifest["files"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        unreadable = Finding("manifest", passed=False, detail=f"{MANIFEST} cannot be read")
-        return audit.also(unreadable)
+        return audit.also(UNREADABLE)
+    sections = {} if audit.measured is None else audit.measured.sections()
+    if "privacy" not in manifest or any(
+        not isinstance(manifest.get(name, {}), dict) for name in ("privacy", *sections)
+    ):
+        return audit.also(UNREADABLE)
     audit = audit.also(_files(folder, claimed_files))
     if audit.measured is None:
         return audit
-    sections = audit.measured.sections()
-    if "promise" in manifest.get("privacy", {}):  # older manifests do not state it
+    if "promise" in manifest["privacy"]:  # older manifests do not state it
         sections["privacy"]["promise"] = list(promise.findings)
     audit = audit.also(_numbers(manifest, sections))
     if not floors.stated:

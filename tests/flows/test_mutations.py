@@ -23,6 +23,7 @@ from anon_core.steps import State, Step
 from anon_core.tables.records import BinaryTable, MaskedTable
 from flows.plan.plan import ReleasePlan
 from kinds.table.judge import audit_rows
+from tasks.source.reading import Reading
 from tests.flows.orders import HEADER, Order, people
 from tests.flows.test_release import QUASI, SHOWN, allowed, attributes, level
 from tests.naive import matchable
@@ -380,7 +381,7 @@ def test_corruptions_are_caught_if_and_only_if_they_break_a_guarantee(correct, t
         audit = audit_rows(
             tmp_path,
             ["parquet", "csv"],
-            plan.data.source,
+            Reading(plan.data.source),
             plan.data.columns,
             plan.data.demand,
             matching,
