@@ -78,7 +78,8 @@ def _course(order: ReleasePlan, run: Run, reading: Reading, to: Destination) -> 
     compute = _compute(order)
     ready(run, compute)
     close_gates(run)
-    last = last_release(to.ledger.vault, run, to.parent, order.limits.drift_limits)
+    limits = order.limits.drift_limits
+    last = last_release(to.ledger.vault, run, kind, to.parent, limits)
     ingested = ingest(run, kind, data, reading, to.ledger)
     changes = None if last is None else compare(run, kind, data, last, ingested)
     validate(run, kind, data, kind.checked[0], ingested)

@@ -57,7 +57,7 @@ def tiny_table() -> "BinaryTable":
     import numpy as np
 
     from anon_core.tables.encoding import encode, fit
-    from anon_core.tables.records import ColumnSpec
+    from anon_core.specs.columns import ColumnSpec
 
     draw = np.random.default_rng(0)
     labels = np.array(list("abcd"), dtype=object)

@@ -24,8 +24,8 @@ class LastRelease:
     Attributes
     ----------
     version, plan_sha256 : str
-    sections : mapping
-        Measured sections of its manifest.
+    utility : float
+        Of that release, as its kind measures it.
     profile : mapping
         Of its source, as `Kind.ingest` stated it.
     earlier : tuple of mapping
@@ -35,14 +35,14 @@ class LastRelease:
 
     version: str
     plan_sha256: str
-    sections: Mapping[str, Any]
+    utility: float
     profile: Mapping[str, Any] = field(repr=False)
     earlier: tuple[Mapping[str, Any], ...] = field(repr=False)
     limits: DriftLimits
 
 
 def last_release(
-    vault: Vault, run: Run, parent: Path, limits: DriftLimits | None
+    vault: Vault, run: Run, kind: Kind, parent: Path, limits: DriftLimits | None
 ) -> LastRelease | None:
     """The highest version in this folder that another run published before this one."""
     if limits is None:
@@ -61,15 +61,15 @@ def last_release(
     )
     if not complete:
         log(f"{version} is gone or was changed; the comparison is with what the vault keeps of it")
-    profile, sections = _profile(other), _sections(other)
-    if profile is None or sections is None:
+    profile, utility = _profile(other), _utility(kind, other)
+    if profile is None or utility is None:
         raise GuaranteeError(
             f"publication refused; the source must be compared with {version}, and the vault lacks "
             f"what it kept of that (runs/{other.path.name}, ingest and check); restore it, or "
             "allow one run without by --set checks.drift=off"
         )
     earlier = tuple(known for before, _ in releases if (known := _profile(before)) is not None)
-    return LastRelease(version, other.plan_sha256, sections, profile, earlier, limits)
+    return LastRelease(version, other.plan_sha256, utility, profile, earlier, limits)
 
 
 @stage("compare")
@@ -96,7 +96,7 @@ def drift_claims(
     if last is None or changes is None:
         return {}
     if run.plan_sha256 == last.plan_sha256:
-        before, now = kind.utility(last.sections), kind.utility(checked.sections)
+        before, now = last.utility, kind.utility(checked.sections)
         changes = replace(changes, utility=(before, now))
         with gate(run, "kept") as remarks:
             changes.require(last.limits)
@@ -129,9 +129,9 @@ def _profile(run: Run) -> dict[str, Any] | None:
         return None
 
 
-def _sections(run: Run) -> dict[str, Any] | None:
-    """The sections that `check` measured."""
+def _utility(kind: Kind, run: Run) -> float | None:
+    """The utility that `check` measured, by whatever version of the code."""
     try:
-        return dict(read_json(run.path / "check" / "stage.json")["facts"])
+        return kind.utility(read_json(run.path / "check" / "stage.json")["facts"])
     except UNREADABLE:
         return None

@@ -3,6 +3,7 @@
 import pytest
 
 from anon_core.errors import GuaranteeError
+from kinds.table.kind import KIND
 from tasks.judging.drift import DriftLimits
 from tasks.stages.compare import last_release
 from tasks.vault.storage import Release, Vault, file_sha256, write_json
@@ -40,38 +41,38 @@ def test_the_highest_number_is_the_last_whatever_else_lies_there(vault, tmp_path
     for number, source in ((9, "a"), (10, "b"), (2, "c")):
         publish(run_of(vault, source, rows=number), parent / f"v{number}")
     (parent / "v11").mkdir()
-    last = last_release(vault, run_of(vault, "new"), parent, LIMITS)
-    assert (last.version, last.utility, last.table, last.plan_sha256) == (
+    last = last_release(vault, run_of(vault, "new"), KIND, parent, LIMITS)
+    assert (last.version, last.utility, last.profile, last.plan_sha256) == (
         "v10",
         0.1,
         {"rows": 10},
         "plan",
     )
     assert last.limits == LIMITS
-    assert [table["rows"] for table in last.earlier] == [2, 9]
+    assert [profile["rows"] for profile in last.earlier] == [2, 9]
     assert "rows" not in repr(last).replace(repr(LIMITS), "")
-    assert last_release(vault, run_of(vault, "newer"), tmp_path / "others", LIMITS) is None
-    assert last_release(vault, run_of(vault, "newest"), parent, None) is None
+    assert last_release(vault, run_of(vault, "newer"), KIND, tmp_path / "others", LIMITS) is None
+    assert last_release(vault, run_of(vault, "newest"), KIND, parent, None) is None
 
 
 def test_what_was_never_visible_was_not_released(vault, tmp_path):
     publish(run_of(vault, "a"), tmp_path / "v1", visible=False, published=False)
     run = run_of(vault, "new")
-    assert last_release(vault, run, tmp_path, LIMITS) is None
+    assert last_release(vault, run, KIND, tmp_path, LIMITS) is None
     # killed between the rename and its note of it
     publish(run_of(vault, "b"), tmp_path / "v2", published=False)
-    assert last_release(vault, run, tmp_path, LIMITS).version == "v2"
+    assert last_release(vault, run, KIND, tmp_path, LIMITS).version == "v2"
 
 
 def test_a_run_is_compared_with_what_came_before_it(vault, tmp_path):
     runs = [run_of(vault, source, rows=10 + number) for number, source in enumerate("abc")]
     for number, run in enumerate(runs, start=1):
         publish(run, tmp_path / f"v{number}")
-    found = [last_release(vault, run, tmp_path, LIMITS) for run in runs]
+    found = [last_release(vault, run, KIND, tmp_path, LIMITS) for run in runs]
     assert [last and last.version for last in found] == [None, "v1", "v2"]
     # about to publish, and stopped
     publish(runs[0], tmp_path / "v4", visible=False, published=False)
-    assert last_release(vault, runs[0], tmp_path, LIMITS).version == "v3"
+    assert last_release(vault, runs[0], KIND, tmp_path, LIMITS).version == "v3"
 
 
 def test_of_two_that_had_a_number_in_turn_the_one_that_stands_is_the_last(vault, tmp_path):
@@ -79,8 +80,10 @@ def test_of_two_that_had_a_number_in_turn_the_one_that_stands_is_the_last(vault,
     for one, other in ((first, second), (second, first)):
         publish(one, tmp_path / "v1")
         publish(other, tmp_path / "v1")
-        last = last_release(vault, run_of(vault, f"after {other.path.name}"), tmp_path, LIMITS)
-        assert last.table == {"rows": 12 if other is second else 11}
+        last = last_release(
+            vault, run_of(vault, f"after {other.path.name}"), KIND, tmp_path, LIMITS
+        )
+        assert last.profile == {"rows": 12 if other is second else 11}
 
 
 @pytest.mark.parametrize("stage", ["ingest", "check"])
@@ -94,10 +97,10 @@ def test_a_vault_that_cannot_tell_is_refused_for_the_last_release_only(
     publish(first, tmp_path / "v1")
     publish(second, tmp_path / "v2")
     (first.path / stage / "stage.json").write_text(content)
-    assert last_release(vault, run_of(vault, "new"), tmp_path, LIMITS).version == "v2"
+    assert last_release(vault, run_of(vault, "new"), KIND, tmp_path, LIMITS).version == "v2"
     (second.path / stage / "stage.json").write_text(content)
     with pytest.raises(
         GuaranteeError,
         match=rf"compared with v2, .*\(runs/{second.path.name}, .* by --set checks\.drift=off",
     ):
-        last_release(vault, run_of(vault, "newer"), tmp_path, LIMITS)
+        last_release(vault, run_of(vault, "newer"), KIND, tmp_path, LIMITS)
