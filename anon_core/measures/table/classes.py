@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-WIDE = 2**31  # a greater range of numbers is ranked first, so that keys fit in 63 bits
+LARGEST = 2**62  # keys stay below it
+WIDE = 2**31  # a greater range of numbers is ranked first
 
 
 @dataclass(frozen=True)
@@ -112,16 +113,21 @@ def distinct_columns(columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[
     first : int64 (kinds,)
         The first column of each kind.
     """
-    kind = np.zeros(columns.shape[1], dtype=np.int64)
+    key, keys = np.zeros(columns.shape[1], dtype=np.int64), 1
     for row in columns[::-1] if columns.shape[1] else ():
         least, most = int(row.min()), int(row.max())
         if most - least >= WIDE:
             row = np.unique(row, return_inverse=True)[1]  # noqa: PLW2901
             least, most = 0, int(row.max())
-        # The key keeps the order of `kind`, and within it that of the row.
-        key = kind * (most - least + 1) + (row.astype(np.int64) - least)
-        kind = np.unique(key, return_inverse=True)[1]
-    return kind, np.unique(kind, return_index=True)[1]
+        width = most - least + 1
+        if keys > LARGEST // width:
+            key = np.unique(key, return_inverse=True)[1]
+            keys = int(key.max()) + 1
+        # The new key keeps the order of the old one, and within it that of the row.
+        key = key * width + (row.astype(np.int64) - least)
+        keys *= width
+    _, first, kind = np.unique(key, return_index=True, return_inverse=True)
+    return kind, first
 
 
 def bitmap(flags: Sequence[NDArray[np.bool_]]) -> NDArray[np.uint64]:

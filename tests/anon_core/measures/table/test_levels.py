@@ -213,9 +213,9 @@ def test_what_a_codebook_may_say():
 @given(
     st.integers(0, 9).flatmap(
         lambda n: st.lists(
-            st.lists(st.sampled_from([-1, 0, 1, 2**40]), min_size=n, max_size=n),
+            st.lists(st.sampled_from([-1, 0, 1, 2**30, 2**40]), min_size=n, max_size=n),
             min_size=1,
-            max_size=4,
+            max_size=9,
         )
     )
 )
