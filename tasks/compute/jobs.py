@@ -10,8 +10,9 @@ from pathlib import Path
 
 from anon_core.engines.mpi.job import REFUSED, Progress, has_result, read_failure, read_progress
 from anon_core.errors import ClusterError
-from tasks.compute.cluster import Cluster, Handle, cancel, shows, submitted, under_way
+from tasks.compute.cluster import Handle, cancel, shows, submitted, under_way
 from tasks.compute.slurm import IN_VAIN, SILENT, JobRecord, NoAnswer
+from tasks.compute.spec import Cluster
 
 ENGINE = "anon_core.engines.mpi"
 # Seconds between two looks at a job, and how they grow.
@@ -89,7 +90,8 @@ def run_job(
         if again and in_vain and record.state == "TIMEOUT":
             again, end = (
                 False,
-                f"{end} within an iteration; raise compute.cluster.time_limit or ask for more nodes",
+                f"{end} within an iteration; raise compute.cluster.time_limit or ask for "
+                "more nodes",
             )
         elif again and in_vain > cluster.resubmit:
             where = f"see its log in the vault: {logs.parent.name}/{logs.name}"

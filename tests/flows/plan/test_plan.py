@@ -14,7 +14,7 @@ from anon_core.specs.demands import Demand
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.table.columns import Column
 from kinds.table.floors import Close, Diverse, TableFloors
-from tasks.compute.cluster import Cluster
+from tasks.compute.spec import Cluster
 
 MARK = "zq7"
 
@@ -880,7 +880,7 @@ def test_columns_of_a_typed_file_are_names(load):
         ('columns."ä".role="drop"', lambda p: p.columns["ä"].role, "drop"),
         ("publish.formats=['csv']", lambda p: p.publish.formats, ["csv"]),
         ("anonymizer.epsilon=3", lambda p: p.maker.epsilon, 3),
-        ("anonymizer.cover=b-matching", lambda p: p.maker.cover, "b-matching"),
+        ("anonymizer.cover=lse", lambda p: p.maker.cover, "lse"),
         ("compute.memory=2GiB", lambda p: p.memory_bytes, 2**31),
         ("compute.threads=2", lambda p: p.compute.threads, 2),
         ("checks.min_utility=0.5", lambda p: p.checks.min_utility, 0.5),
