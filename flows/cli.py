@@ -154,7 +154,8 @@ def audit(options: argparse.Namespace) -> int:
     report = audit_release(options.release, options.plan, options.overrides)
     table = Table("Guarantee", "Holds", "Counted", title=f"Audit of {options.release.name}")
     for finding in report.findings:
-        table.add_row(finding.guarantee, "yes" if finding.passed else "NO", finding.detail)
+        holds = "NO" if finding.broken else "yes" if finding.passed else "not required"
+        table.add_row(finding.guarantee, holds, finding.detail)
     if not options.quiet:
         Console().print(table)
     print(report.sentence())

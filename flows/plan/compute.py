@@ -9,7 +9,7 @@ from pydantic import Field
 
 from flows.plan.durations import duration, lasting
 from kinds.section import PlanError, Section
-from tasks.compute.cluster import Cluster
+from tasks.compute.spec import Cluster
 
 OF_DASK = ("scheduler", "workers")
 SCHEDULER = r"(tcp|tls|ws|wss|ucx)://[^\s/@]+:\d{1,5}"

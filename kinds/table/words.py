@@ -39,8 +39,8 @@ PROMISED: Mapping[str, Sequence[Text]] = {
     TRUTHFUL: (
         (
             "True rows.",
-            "Every published row is true of the person behind it: values are made less exact, "
-            "never changed.",
+            "Every published row is true of the person behind it: masked values are less exact. A "
+            "grouped number is published as the median of its group.",
         ),
     ),
     CLASSES: (
@@ -105,7 +105,8 @@ FINDINGS = {
     "one row a record": "There are as many rows as people, and every key occurs once.",
     "known keys": "Every person has one row.",
     "readable cells": "Every published cell can be read with the codebook.",
-    TRUTHFUL: "Every row is true of its person: values are less exact, never changed.",
+    TRUTHFUL: "Every row is true of its person: masked values are less exact.",
+    "missing values hidden": "No cell says that a value is missing where the plan hides that.",
     COMPATIBLE: "Every person has at least as many rows that fit as demanded.",
     MATCHABLE: "Every person has at least as many matchable rows as demanded: with each of them, "
     "everyone else can still get a row that fits.",

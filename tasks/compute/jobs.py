@@ -10,8 +10,9 @@ from pathlib import Path
 
 from anon_core.engines.mpi.job import REFUSED, Progress, has_result, read_failure, read_progress
 from anon_core.errors import ClusterError
-from tasks.compute.cluster import Cluster, Handle, cancel, shows, submitted, under_way
+from tasks.compute.cluster import Handle, cancel, shows, submitted, under_way
 from tasks.compute.slurm import IN_VAIN, SILENT, JobRecord, NoAnswer
+from tasks.compute.spec import Cluster
 
 ENGINE = "anon_core.engines.mpi"
 # Seconds between two looks at a job, and how they grow.
@@ -86,28 +87,22 @@ def run_job(
             return
         done = _finished(folder)
         in_vain = 0 if done > handle.after else in_vain + 1
-        if again and in_vain and record.state == "TIMEOUT":
-            again, end = (
-                False,
-                f"{end} within an iteration; raise compute.cluster.time_limit or ask for more nodes",
-            )
-        elif again and in_vain > cluster.resubmit:
-            where = f"see its log in the vault: {logs.parent.name}/{logs.name}"
-            again, end = (
-                False,
-                f"{end}, and {in_vain} jobs in a row have finished no iteration; {where}",
-            )
+        if again and (why := _given_up(record, in_vain, cluster, logs)):
+            again, end = False, f"{end}{why}"
         if not again:
             raise ClusterError(f"job {handle.number} {end}")
-        watch(
-            JobState(
-                handle.number,
-                "over",
-                f"it {end}; another goes on after iteration {done}",
-                "",
-                None,
-            )
-        )
+        reason = f"it {end}; another goes on after iteration {done}"
+        watch(JobState(handle.number, "over", reason, "", None))
+
+
+def _given_up(record: JobRecord, in_vain: int, cluster: Cluster, logs: Path) -> str:
+    """Return why no job follows one that could be followed, empty if one does."""
+    if in_vain and record.state == "TIMEOUT":
+        return " within an iteration; raise compute.cluster.time_limit or ask for more nodes"
+    if in_vain > cluster.resubmit:
+        where = f"see its log in the vault: {logs.parent.name}/{logs.name}"
+        return f", and {in_vain} jobs in a row have finished no iteration; {where}"
+    return ""
 
 
 def _followed(handle: Handle, folder: Path, watch: Callable[[JobState], None]) -> JobRecord:

@@ -53,13 +53,9 @@ def iterated(
     best: NDArray[np.int32] | None = None
     hidden: NDArray[np.uint64] | None = None
     if resume is not None:
-        check_steps(settings, resume.steps)
-        grouping.check(resume, table)
+        epsilon = _resume(settings, grouping, table, rank, resume)
         steps, best = list(resume.steps), resume.arrays[BEST]
-        epsilon, foreseen = next_epsilon(settings, steps), steps[0].figures.get("foreseen")
-        if epsilon is not None:
-            u, v = resume.arrays[LATEST]
-            grouping.hide(*renamed(u, v, rank))
+        foreseen = steps[0].figures.get("foreseen")
     elif goes_ahead(settings, table.records):
         epsilon, foreseen = settling(settings), _go_ahead(settings, grouping, make, observer)
     while epsilon is not None:
@@ -74,12 +70,26 @@ def iterated(
         epsilon = next_epsilon(settings, steps)
     assert best is not None
     if hidden is None:
-        u, v = best
-        grouping.hide(*renamed(u, v, rank))
+        grouping.hide(*renamed(best[0], best[1], rank))
         hidden = grouping.hidden()
-    by_record = np.empty_like(hidden)
-    by_record[order] = hidden
-    return MaskedTable(table, by_record, tuple(steps), best_of(steps).number)
+    return MaskedTable(table, hidden[rank], tuple(steps), best_of(steps).number)
+
+
+def _resume(
+    settings: Settings,
+    grouping: Grouping,
+    table: BinaryTable,
+    rank: NDArray[np.int64],
+    state: State,
+) -> float | None:
+    """Check a state and make its counts; return the epsilon of the next iteration, if any."""
+    check_steps(settings, state.steps)
+    grouping.check(state, table)
+    epsilon = next_epsilon(settings, state.steps)
+    if epsilon is not None:
+        u, v = state.arrays[LATEST]
+        grouping.hide(*renamed(u, v, rank))
+    return epsilon
 
 
 def _go_ahead(

@@ -130,9 +130,10 @@ def turns(records):
 @inlined
 def mark_offered(i, bits, start, partner, size, offered, differing, several, mark, marks):
     # mark (HELD,): scratch; marks (slots,) uint16
-    """Put first the partners that differ from i in what it offers: bit q of marks[slot] = in feature offered[i, q].
+    """Put the partners first that differ from i in an offered feature.
 
-    After them marks[slot] is 0. Unless `refresh` took several rounds, `differing` still holds what it found.
+    Bit q of marks[slot] says that the partner differs in offered[i, q]; after them marks[slot] is
+    0. Unless `refresh` took several rounds, `differing` still holds its result.
     """
     front, stop = start[i], start[i] + size[i]
     for begin in range(start[i], stop, HELD):

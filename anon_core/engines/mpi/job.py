@@ -10,24 +10,29 @@ Files are written aside and renamed once. Records are named as the data names th
 """
 
 import dataclasses
-import hashlib
 import json
-import os
-import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, BinaryIO
-from zipfile import BadZipFile
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers import ANONYMIZERS, Anonymizer
-from anon_core.anonymizers.base import Arrays, Data, Made
+from anon_core.anonymizers.base import Data, Made
 from anon_core.engines.local import afford
+from anon_core.engines.mpi.files import (
+    DAMAGED,
+    UNREADABLE,
+    digest_of,
+    has_arrays,
+    read_arrays,
+    read_document,
+    write_arrays,
+    write_json,
+)
 from anon_core.engines.spreading import ranked
 from anon_core.errors import ClusterError, InputError
 from anon_core.steps import Step
@@ -39,9 +44,6 @@ JOB, DATA, PROGRESS, CHECKPOINT, RESULT, MADE, FAILURE = (
 ORDER = "order"  # name of an array in data.npz; those of the data have a prefix
 PREFIX = "data."
 REFUSED = 2  # exit code of ranks that have written failure.json
-# What reading a damaged file may raise, and what its file system may.
-DAMAGED = (EOFError, KeyError, TypeError, ValueError, BadZipFile)
-UNREADABLE = (*DAMAGED, OSError)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,14 +135,14 @@ def write_job(
     document, packed = data.packed()
     arrays = {**{f"{PREFIX}{name}": array for name, array in packed.items()}, ORDER: order}
     shape = {"version": version("crowdcover"), **_settings(anonymizer), "data": document}
-    digest = _digest(shape, arrays)
+    digest = digest_of(shape, arrays)
     (folder / FAILURE).unlink(missing_ok=True)
-    before = _document(folder / JOB)
+    before = read_document(folder / JOB)
     if before.get("digest") != digest:
         for leftover in folder.iterdir():
             if leftover.suffix in {".json", ".npy", ".npz", ".partial"}:
                 leftover.unlink(missing_ok=True)  # its writer may be at work
-    if not _has_arrays(folder / DATA, arrays):
+    if not has_arrays(folder / DATA, arrays):
         write_arrays(folder / DATA, arrays)
     record = {"digest": digest, "ranks": ranks, "threads": threads, "memory": memory, **shape}
     write_json(folder / JOB, record)
@@ -153,14 +155,6 @@ def _settings(anonymizer: Anonymizer[Any]) -> dict[str, Any]:
     if not names or not dataclasses.is_dataclass(anonymizer):
         raise InputError("only an anonymizer of anon_core.ANONYMIZERS can be sent to ranks")
     return {"anonymizer": {"name": names[0], **dataclasses.asdict(anonymizer)}}
-
-
-def _digest(shape: Mapping[str, Any], arrays: Arrays) -> str:
-    digest = hashlib.sha256(json.dumps(shape, sort_keys=True).encode())
-    for name, array in arrays.items():
-        digest.update(f"{name} {array.dtype} {array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).view(np.uint8).data)
-    return digest.hexdigest()
 
 
 def read_job(folder: Path) -> Job:
@@ -206,29 +200,6 @@ def read_job(folder: Path) -> Job:
     )
 
 
-def write_part(folder: Path, name: str, part: NDArray[Any]) -> dict[str, Any]:
-    """Write a rank's part of an array; return its entry in the file that names all parts."""
-    part = np.ascontiguousarray(part)
-    write_array(folder / name, part)
-    return {"file": name, "sha256": hashlib.sha256(part.data).hexdigest()}
-
-
-def read_part(folder: Path, part: Mapping[str, Any]) -> NDArray[Any]:
-    """Return a part of an array as it was written.
-
-    Raises
-    ------
-    InputError
-        It is another one.
-    """
-    array: NDArray[Any] = np.load(folder / part["file"])
-    if hashlib.sha256(array.data).hexdigest() != part["sha256"]:
-        raise InputError(
-            "a part of a checkpoint is not as it was written; remove checkpoint.json, start anew"
-        )
-    return array
-
-
 def write_progress(folder: Path, progress: Progress) -> None:
     """Replace the progress before."""
     write_json(folder / PROGRESS, dataclasses.asdict(progress))
@@ -255,7 +226,7 @@ def read_failure(folder: Path) -> str | None:
 
 def has_result(folder: Path) -> bool:
     """Return whether the result is that of this order; ranks of another may have been at work."""
-    same = _document(folder / RESULT).get("digest") == _document(folder / JOB).get("digest")
+    same = read_document(folder / RESULT).get("digest") == read_document(folder / JOB).get("digest")
     return same and (folder / RESULT).exists()
 
 
@@ -273,7 +244,7 @@ def write_result(folder: Path, made: Made, record: Mapping[str, Any]) -> None:
     """Write what was made, then the record of what belongs to it: digest, seconds and others."""
     arrays = made.arrays()
     write_arrays(folder / MADE, arrays)
-    result = {"steps": steps_to_json(made.steps), "kept": made.kept, "made": _digest({}, arrays)}
+    result = {"steps": steps_to_json(made.steps), "kept": made.kept, "made": digest_of({}, arrays)}
     write_json(folder / RESULT, {**record, **result})
 
 
@@ -288,7 +259,7 @@ def read_result(folder: Path, data: Data) -> tuple[Made, list[float]]:
     try:
         result = json.loads((folder / RESULT).read_text())
         arrays = read_arrays(folder / MADE)
-        if _digest({}, arrays) != result["made"]:
+        if digest_of({}, arrays) != result["made"]:
             raise InputError("made.npz is not as it was written")
         made = data.made(arrays, steps_from_json(result["steps"]), result["kept"])
         seconds = [float(each) for each in result["seconds"]]
@@ -299,58 +270,3 @@ def read_result(folder: Path, data: Data) -> tuple[Made, list[float]]:
             "run again to have it made again"
         ) from None
     return made, seconds
-
-
-def write_array(path: Path, array: NDArray[Any]) -> None:
-    """Write an array aside and rename it once."""
-    with _aside(path) as handle:
-        np.save(handle, array)
-
-
-def write_arrays(path: Path, arrays: Arrays) -> None:
-    """Write arrays by name aside and rename the file once."""
-    with _aside(path) as handle:
-        np.savez(handle, allow_pickle=False, **arrays)
-
-
-def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a file by name."""
-    with path.open("rb") as handle, np.load(handle) as arrays:
-        return {name: arrays[name] for name in arrays.files}
-
-
-def write_json(path: Path, document: Mapping[str, Any]) -> None:
-    """Write a JSON object aside and rename it once."""
-    with _aside(path) as handle:
-        handle.write((json.dumps(document, indent=2) + "\n").encode())
-
-
-@contextmanager
-def _aside(path: Path) -> Iterator[BinaryIO]:
-    """Yield a new file, mode 0600, that replaces this one once it is on the disk.
-
-    Several ranks may do so at the same time.
-    """
-    aside = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
-    with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
-        yield handle
-        handle.flush()
-        os.fsync(handle.fileno())
-    os.rename(aside, path)
-
-
-def _document(path: Path) -> dict[str, Any]:
-    """Return a JSON object from a file; an empty one if the file is absent or damaged."""
-    try:
-        return dict(json.loads(path.read_text()))
-    except UNREADABLE:
-        return {}
-
-
-def _has_arrays(path: Path, arrays: Arrays) -> bool:
-    """Return whether the file holds these arrays; one at a time is read."""
-    try:
-        with path.open("rb") as handle, np.load(handle) as stored:
-            return all(np.array_equal(stored[name], array) for name, array in arrays.items())
-    except UNREADABLE:
-        return False

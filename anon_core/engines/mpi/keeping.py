@@ -11,16 +11,13 @@ from mpi4py import MPI
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Arrays, Made, Ranked
+from anon_core.engines.mpi.files import UNREADABLE, read_part, write_json, write_part
 from anon_core.engines.mpi.job import (
     CHECKPOINT,
-    UNREADABLE,
     Job,
     Progress,
-    read_part,
     steps_from_json,
     steps_to_json,
-    write_json,
-    write_part,
     write_progress,
     write_result,
 )

@@ -14,7 +14,7 @@ from anon_core.specs.demands import Demand
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.table.columns import Column
 from kinds.table.floors import Close, Diverse, TableFloors
-from tasks.compute.cluster import Cluster
+from tasks.compute.spec import Cluster
 
 MARK = "zq7"
 

@@ -8,6 +8,7 @@ import os
 import signal
 import stat
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import psij
@@ -16,9 +17,10 @@ import pytest
 from anon_core.errors import ClusterError
 from tasks.compute import cluster as clusters
 from tasks.compute import jobs, slurm
-from tasks.compute.cluster import Cluster, cancel, cancel_jobs_of, ready
+from tasks.compute.cluster import cancel, cancel_jobs_of, ready
 from tasks.compute.jobs import run_job
 from tasks.compute.slurm import JobRecord, NoAnswer
+from tasks.compute.spec import Cluster
 from tests.flows.processes import start
 from tests.tasks.compute.pretender import order
 
@@ -430,7 +432,7 @@ def test_a_plans_words_reach_the_job_script_as_they_are(tmp_path, monkeypatch):
         4,
         "long",
         "research",
-        clusters.timedelta(hours=30, minutes=5),
+        timedelta(hours=30, minutes=5),
         "srun",
         "pmi2",
         3,

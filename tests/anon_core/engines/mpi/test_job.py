@@ -18,7 +18,7 @@ from anon_core.engines.mpi.job import (
 )
 from anon_core.errors import ClusterError, InputError, LimitError
 from tasks.compute import engines
-from tasks.compute.cluster import Cluster
+from tasks.compute.spec import Cluster
 from tests.anon_core.anonymizers.test_adaptive import kept
 from tests.anon_core.engines.test_local import big_table
 
