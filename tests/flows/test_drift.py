@@ -1,4 +1,4 @@
-"""A scheduled rerun on new data: what has drifted too far since the last release stops, says why, and publishes nothing."""
+"""A rerun on new data: too much drift since the last release is refused, with the reason."""
 
 import json
 import random
@@ -16,7 +16,7 @@ from tests.flows.orders import Order, people
 from tests.flows.processes import crowdcover
 from tests.flows.test_release import change, manifest
 
-# Nothing is carried: people of one table are in the next, and what tells their rows apart would thin out their crowds.
+# Nothing is carried: the tables share people, and distinct carried values would shrink crowds.
 DRIFTS = {"diagnosis": {"role": "drop"}, "note": {"role": "drop"}}
 NEW = "new-Lemuria"
 
