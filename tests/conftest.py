@@ -16,8 +16,8 @@ from hypothesis import settings
 
 from tests.flows.processes import terminate, without_heartbeats
 
-# Prefect reads these when it is imported, which test modules do while they are collected. The port is bound, without
-# listening, until the server takes it.
+# Prefect reads these when it is imported, which happens while tests are collected. The port is
+# bound, without listening, until the server takes it.
 HOME = Path(tempfile.mkdtemp(prefix="crowdcover-prefect-"))
 PORT = socket.socket()
 PORT.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -48,7 +48,7 @@ def pytest_configure(config):
 
 @pytest.fixture(autouse=True)
 def _environment_of_its_own():
-    """A command that is run inside this process sets variables, which later processes would inherit."""
+    """Undo the variables that a command sets in this process: later processes would inherit them."""
     before = dict(os.environ)
     yield
     os.environ.clear()

@@ -1,5 +1,8 @@
-"""Real processes. Most start at once: they are forked from one that has imported Prefect and Great Expectations and done
-no work. Fresh ones import them anew, under their own environment."""
+"""Real processes, and the command line in this one.
+
+Most processes start at once: they are forked from one that has imported Prefect and Great
+Expectations. Fresh ones import them again, under an environment of their own.
+"""
 
 import contextlib
 import faulthandler
@@ -26,7 +29,7 @@ LONGEST = 300  # two of them may be compiling
 
 @dataclass(frozen=True)
 class Finished:
-    """What a process left: exit code (negative: the signal that ended it), standard output, standard error."""
+    """A finished process: exit code (negative: the signal that ended it), stdout, stderr."""
 
     code: int
     out: str
@@ -38,8 +41,10 @@ class Finished:
 
 
 def start(work, *arguments, cwd=None, environment=None):
-    """Start `work(*arguments)` in a process of its own, a fresh one if it has an environment of its own; returns the
-    process and the files that it writes to."""
+    """Start `work(*arguments)` in another process; returns it and the folder of its output.
+
+    With an environment of its own it is a fresh process.
+    """
     folder = Path(tempfile.mkdtemp(prefix="crowdcover-process-"))
     for name in ("out", "err"):
         (folder / name).touch()
@@ -116,7 +121,7 @@ def hold(run, ready, done):
 
 
 def _command(arguments, breaks):
-    """The command line; breaks = (module, name, words) lets a function raise what a library would, or get a signal."""
+    """Run the command line; breaks = (module, name, words) makes a function raise, or get a signal."""
     if breaks:
         module, name, words = breaks
 

@@ -1,4 +1,4 @@
-"""A person's approval before publication: from the terminal, in Prefect's form, and when nobody answers."""
+"""A person's approval before publication: in the terminal, in Prefect's form, or not at all."""
 
 import json
 import os
@@ -75,12 +75,12 @@ def test_asked_approved_published(order):
     words = waits(order)
     page, name = order.run.path / PAGE, order.run.path.name
     assert (
-        f"people waits for approval until {requests(order)[0].until}; nothing was published. Read {page}, then run: "
-        in words
+        f"people waits for approval until {requests(order)[0].until}; nothing was published. "
+        f"Read {page}, then run: " in words
     )
     assert (
-        f"crowdcover approve {name} --vault {order.vault} --by NAME (or reject), then run the release again"
-        in words
+        f"crowdcover approve {name} --vault {order.vault} --by NAME (or reject), "
+        "then run the release again" in words
     )
     assert "90" in page.read_text(encoding="utf-8")
     assert "The privacy promise holds" in page.read_text(encoding="utf-8")
@@ -138,7 +138,8 @@ def test_the_exit_code_says_that_it_waits(server, order):
 def test_what_is_rejected_stays_rejected_until_it_is_asked_anew(order):
     waits(order)
     decided(order, "reject", by=("--by", "Bo", "--note", "raise k"))
-    words = f"publication refused: run {order.run.path.name} was rejected by Bo at 20.*: raise k; nothing was published"
+    name = order.run.path.name
+    words = f"publication refused: run {name} was rejected by Bo at 20.*: raise k; nothing was publ"
     for _ in range(2):
         with pytest.raises(GuaranteeError, match=words):
             order.release()
@@ -332,9 +333,13 @@ def test_two_people_at_once_decide_once(order):
     assert codes[1] in (1, 4)  # busy, or too late
     (request,) = requests(order)
     assert request.decision.by == ("approve" if request.decision.approved else "reject")
-    assert next(one for one in done if one.code == 0).out.endswith(f"{request.decision.sentence}; " + (
-        "run the release again to publish it\n" if request.decision.approved else "nothing will be published\n"
-    ))  # fmt: skip
+    what_next = (
+        "run the release again to publish it"
+        if request.decision.approved
+        else "nothing will be published"
+    )
+    accepted = next(one for one in done if one.code == 0)
+    assert accepted.out.endswith(f"{request.decision.sentence}; {what_next}\n")
 
 
 def test_the_report_that_was_lost_is_written_again(order):
@@ -417,7 +422,8 @@ def test_deciding_needs_no_prefect(order):
         "import sys; from flows.cli import main\n"
         "try: main(sys.argv[1:])\n"
         "except SystemExit as ended: code = ended.code\n"
-        "print('slow:', sorted({'prefect', 'great_expectations', 'pandas', 'matplotlib'} & set(sys.modules)), code)"
+        "slow = {'prefect', 'great_expectations', 'pandas', 'matplotlib'} & set(sys.modules)\n"
+        "print('slow:', sorted(slow), code)"
     )
     command = [
         sys.executable,
@@ -693,7 +699,7 @@ def test_rows_are_the_same_with_and_without_approval(tmp_path):
 
 
 def test_what_is_approved_says_how_it_stands_beside_other_releases(tmp_path, monkeypatch):
-    """Another release of the same people asks anew, be it published before the flow looks or while it is at work."""
+    """Another release of the same people asks again, published before this run or meanwhile."""
     calm = [(*row[:4], "ill", "note", row[6]) for row in people()]
     allowed = {"allow_second_release": True, "approval": "required"}
     order = Order(tmp_path, calm, checks={"drift": "off"}, publish=allowed)

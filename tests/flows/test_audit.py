@@ -1,4 +1,4 @@
-"""A correct release passes the audit; every way to spoil it that we could think of does not, and the audit says why."""
+"""A correct release passes the audit; a spoiled one fails, and the audit says why."""
 
 import gzip
 import hashlib
@@ -485,7 +485,7 @@ def test_a_manifest_that_claims_something_else_is_found(copy, capsys, spoil, gua
 
 
 def test_unmasking_is_found_when_a_crowd_falls_below_k(released, copy):
-    """One row at a time is told in full; the audit agrees with a slow count of who fits how many rows."""
+    """Unmask row after row: the audit agrees with a slow count of the rows that everyone fits."""
     book = attributes(copy.folder)
     rows, row_of = copy.rows, copy.row_of
     seen = set()
@@ -509,7 +509,7 @@ def test_unmasking_is_found_when_a_crowd_falls_below_k(released, copy):
     assert {(False, False), (True, True)} <= seen
 
 
-# ---------------------------------------------------------------- the wrong plan, source, vault or folder
+# ---------------- the wrong plan, source, vault or folder
 
 
 def test_another_plan_is_named_as_such(copy, tmp_path, capsys):

@@ -1,4 +1,4 @@
-"""The `crowdcover` command as a person or a script meets it: exit codes, what is printed where, and words."""
+"""The `crowdcover` command for people and scripts: exit codes, streams and messages."""
 
 import json
 import os
@@ -81,7 +81,8 @@ def test_the_command_lists_its_commands_and_exit_codes(capsys):
     assert code == 0
     assert all(command in out for command in COMMANDS)
     assert (
-        "Exit codes: 0 done, 2 plan refused, 3 source refused, 4 a guarantee does not hold, 5 a cluster failed, "
+        "Exit codes: 0 done, 2 plan refused, 3 source refused, 4 a guarantee does not hold, "
+        "5 a cluster failed, "
         "6 waits for approval, 1 any other failure" in " ".join(out.split())
     )
     assert call(capsys, "--version")[1].startswith("crowdcover ")
@@ -127,7 +128,7 @@ def test_exit_codes(refusal, code):
 
 
 def imported_by(released, arguments, *slow):
-    """Run a command in a process of its own: which of the slow packages it has imported, and its exit code."""
+    """Run a command in another process: the slow packages that it imported, and its exit code."""
     places = {
         "FOLDER": str(released.folder_of_v1),
         "SOURCE": str(released.source),
@@ -179,7 +180,7 @@ def test_help_starts_without_plans_and_engines(released, arguments):
 
 @pytest.mark.slow
 def test_the_whole_story_without_a_server(tmp_path):
-    """As on a fresh machine: Prefect's own temporary server, the installed command, a folder of one's own."""
+    """As on a fresh machine: Prefect's temporary server, the installed command, an own folder."""
     order = Order(tmp_path)
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")

@@ -1,4 +1,4 @@
-"""A run that is killed at any point leaves no half release behind, and the next one goes on from there."""
+"""A run killed at any point leaves no half release, and the next run continues from there."""
 
 import json
 import logging
@@ -19,7 +19,7 @@ from tasks.vault.storage import SecondReleaseError
 from tests.flows.orders import Order, data_bytes
 from tests.flows.processes import run
 
-# What a run renames into place, in order (the seed lies there already), beside the checkpoint of each iteration.
+# What a run renames into place, in order; without the seed and the checkpoint of each iteration.
 STAGES = (
     "ingest",
     "validate-ingested",
@@ -52,7 +52,7 @@ RENAMES = [
     ),
 ]
 
-# Where work is under way: module, name, how many calls are let through, and whether the call is still made.
+# Points of work: module, name, calls that pass, and whether the last call is made before death.
 WORK = {
     "ingest reads": ("kinds.table.ingest", "read_table", 0, True),
     "ingest digests identifiers": ("kinds.table.ingest", "write_identifiers", 0, True),
@@ -102,7 +102,7 @@ def release_until(plan, module, name, passes, called):
 
 
 def release_until_rename(plan, number, checkpoints=False):
-    """Run the course and die just before it renames a checkpoint, or anything else, into place for the number-th time."""
+    """Run the course and die before it renames a checkpoint, or else anything, for the number-th time."""
     from flows.release import release
 
     rename = os.rename
@@ -149,7 +149,7 @@ def entries(order):
 
 
 def go_on(order, whole):
-    """After a crash: nothing half is visible, what was finished is taken, and one whole release comes of it."""
+    """After a crash nothing half is visible; finished stages are used, and one release is made."""
     for folder in order.releases.glob("[!.]*"):
         assert folder.name == "v1"
         assert data_bytes(folder) == whole
@@ -254,7 +254,7 @@ def test_a_run_that_was_killed_just_after_it_published_blocks_another_plan(tmp_p
         order.release()
 
 
-# ---------------------------------------------------------------- killed within a long run of the anonymizer
+# ---------------- killed within a long run of the anonymizer
 
 LONG = {
     "anonymizer": {"name": "adaptive", "schedule": "fixed", "max_iterations": 8, "patience": 99}
@@ -264,7 +264,7 @@ SEARCH = ("anon_core.anonymizers.adaptive.grouping", "nearest_neighbours")
 
 @pytest.fixture(scope="module")
 def long_whole(tmp_path_factory):
-    """What a long run with the same secrets publishes when nothing stops it, and what its iterations reached."""
+    """What an undisturbed long run with the same secrets publishes, and its iterations' figures."""
     order = Order(tmp_path_factory.mktemp("long"), **LONG).fix_seed()
     folder = order.release()
     return data_bytes(folder), reached(folder)
@@ -283,7 +283,7 @@ def reached(folder):
 
 
 def searches_until_the_end(order, long_whole, monkeypatch, caplog):
-    """Go on after a crash; return the number of iterations made, and what the log says of old ones."""
+    """Continue after a crash; return the iterations made, and what the log says of older ones."""
     import anon_core.anonymizers.adaptive.grouping as module
 
     search, calls = module.nearest_neighbours, []

@@ -1,7 +1,7 @@
-"""Secrets are planted where a table and a plan can hold them; then every byte outside the vault is looked through.
+"""Plant secrets in a table and a plan, and search every byte outside the vault for them.
 
-Each scenario runs the command line in a process of its own and in a folder of its own; the server and its database are
-shared, which makes the last look the widest: whatever any scenario wrote there is found by any later one.
+Each scenario runs the command line in a process and a folder of its own. The server and its
+database are shared, so the last search finds what any scenario wrote there.
 """
 
 import gzip
@@ -59,7 +59,7 @@ def rows():
 
 
 def others():
-    """Other people, whose table holds nothing that is looked for but the groups, which the plan names."""
+    """Other people, whose table holds no secret but the groups that the plan names."""
     places = ["here", "there"]
     return [
         (
@@ -92,7 +92,10 @@ def order_of(folder, **sections):
 
 
 # What a library might say when something breaks.
-WORDS = f"could not convert {SENSITIVE[1]!r} of {IDENTIFIERS[2]!r} in {RARE!r} ({RARE_AGE}), {MISSING}, {GROUPS[0]}"
+WORDS = (
+    f"could not convert {SENSITIVE[1]!r} of {IDENTIFIERS[2]!r} in {RARE!r} ({RARE_AGE}), "
+    f"{MISSING}, {GROUPS[0]}"
+)
 
 
 @dataclass

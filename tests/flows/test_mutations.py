@@ -1,7 +1,7 @@
-"""Random corruptions of a correct release: those that break a stated guarantee are caught, and no others.
+"""Random corruptions of a correct release: the audit fails exactly those that break a guarantee.
 
-Each is judged twice: by the audit that the gate runs, and here by plain counting over the texts of the rows, the source and
-the vault's pairing, which knows no array and no kernel. And makers that are wrong on purpose do not pass the gate.
+Each is judged twice: by the audit of the check, and here by plain counting over the texts of rows,
+source and the vault's matching, without arrays or kernels. Wrong makers do not pass the check.
 """
 
 import gzip
@@ -91,7 +91,7 @@ def guessed_by_order(row_of):
 
 
 def files_are_plain(folder):
-    """Neither name nor time in the gzip header, and Parquet's footer holds the writer's schema alone."""
+    """The gzip header has no name and no time; the Parquet footer has only the writer's schema."""
     plain = (folder / "data.csv.gz").read_bytes()[3:8] == bytes(5)
     return plain and pl.read_parquet_metadata(folder / "data.parquet").keys() == {"ARROW:schema"}
 
@@ -351,7 +351,7 @@ MILD = [
 
 @pytest.fixture(scope="module")
 def correct(tmp_path_factory):
-    """A release with crowds that are here and there larger than demanded, so that some of it may be told."""
+    """A release in which some crowds are larger than demanded, so that some cells may be unmasked."""
     order = Order(
         tmp_path_factory.mktemp("mutations"),
         source_rows(),

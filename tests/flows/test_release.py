@@ -253,7 +253,7 @@ def test_one_format_is_enough(tmp_path, formats):
 
 @pytest.mark.parametrize("formats", [["csv", "parquet"], ["parquet"]])
 def test_texts_that_look_like_cells_come_through(tmp_path, formats):
-    """Dots, bars, stars, quotes, line breaks and our own words for missing, as values and as column names."""
+    """Dots, bars, stars, quotes, line breaks and our label of missing, as values and column names."""
     texts = [
         "b..c",
         "..",
@@ -351,7 +351,7 @@ def test_people_sit_in_each_others_rows(tmp_path):
 
 
 def test_a_permuted_source_gives_the_same_release_up_to_the_secrets(tmp_path, monkeypatch):
-    """Whatever the source's order decides, the secret permutation decides: undo it, and the rows are the same."""
+    """Only the secret permutation breaks ties: undo it, and the rows are the same."""
     order = Order(tmp_path / "first").fix_seed()
     order.release()
     moved = np.random.default_rng(5).permutation(90)

@@ -1,4 +1,4 @@
-"""Second releases, end to end: who is recognised, what is refused, and what is left of the crowds where one is allowed."""
+"""Second releases: who is recognised, what is refused, and the crowds left where one is allowed."""
 
 import json
 import logging
@@ -107,7 +107,7 @@ def test_other_people_pass_silently(tmp_path):
 
 
 def test_people_who_were_left_out_were_not_released(tmp_path):
-    """Those who miss a city are dropped from the first release, and are all there is in the second."""
+    """People without a city are dropped from the first release, and alone in the second."""
     city = {"city": {"role": "quasi", "kind": "categorical", "missing": "drop"}}
     order = order_of(tmp_path, columns=city)
     order.release()
@@ -141,7 +141,7 @@ def test_the_command_refuses_with_exit_code_2(server, tmp_path):
 
 
 def test_a_ledger_of_before_there_were_ledgers_is_built_from_the_runs(tmp_path):
-    """Without digests of identifiers, which such runs have not kept, whole records are recognised."""
+    """Such runs kept no digests of identifiers: whole records are recognised."""
     order = order_of(tmp_path)
     order.release()
     shutil.rmtree(order.run.path / "identify")
@@ -156,7 +156,7 @@ def test_a_ledger_of_before_there_were_ledgers_is_built_from_the_runs(tmp_path):
 
 
 def crowds_by_definition(tables, folders):
-    """Rows left for everyone, by the definition, from the published bytes; everybody is in all releases, by ssn."""
+    """Rows left for everyone by the definition, from published bytes; all people are in all releases."""
     crowds = []
     for table, folder in zip(tables, folders, strict=True):
         rows = [
@@ -228,7 +228,7 @@ def test_how_many_fall_short_is_what_the_definition_says(tmp_path):
 
 
 def paired(order, change):
-    """Texts of everyone in a second release, and of the same person in the first, both of one source."""
+    """Texts of everyone in a second release, and of the same person in the first."""
     order.release()
     first = order.run
     change()
@@ -302,7 +302,7 @@ def test_three_releases(tmp_path):
 
 
 def test_a_third_release_is_audited_against_both_of_the_others(tmp_path):
-    """The first release carries notes, the second does not: the third is linked to the first alone."""
+    """The first release carries notes, the second does not: the third is linked to the first."""
     order = order_of(tmp_path)
     order.release()
     order.write(**QUASI_ONLY, **ALLOWED)
@@ -365,7 +365,7 @@ def test_the_audit_of_either_format_reads_the_published_rows(tmp_path, formats, 
     assert INTERSECTED in capsys.readouterr().out
 
 
-# ---------------------------------------------------------------- at the same time, and without a ledger
+# ---------------- at the same time, and without a ledger
 
 
 def test_of_two_plans_that_publish_at_once_one_wins(server, tmp_path):

@@ -1,4 +1,4 @@
-"""A release ledger in PostgreSQL: vaults that share it, what it holds, and a server that does not answer."""
+"""A ledger in PostgreSQL: vaults that share it, its content, and a server that does not answer."""
 
 import os
 import shutil

@@ -56,7 +56,7 @@ def judged(
     dark: bool = False,
     tallest: int = TALLEST,
 ) -> dict[str, Any]:
-    """What the browser finds in each page at a width; the pages stay as they are, each in a frame."""
+    """Measure each page in the browser at a width, unchanged, each in a frame."""
     frames = "\n".join(
         f'<iframe name="{name}" data-height="{tallest}" style="width: {width}px; height: 900px; border: 0" '
         f'srcdoc="{escape(page)}"></iframe>'

@@ -1,4 +1,4 @@
-"""Report and verdict page in a real browser: nothing is loaded, nothing sticks out, everything can be read, and it prints."""
+"""Report and verdict page in a real browser: they load nothing, fit, can be read, and print."""
 
 import re
 from collections.abc import Callable

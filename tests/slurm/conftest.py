@@ -1,4 +1,4 @@
-"""One Slurm for all tests of this folder; they are left out, and say so, where none can be started."""
+"""One Slurm for all tests of this folder; without Slurm they are reported as left out."""
 
 import shutil
 import tempfile

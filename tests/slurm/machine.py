@@ -1,4 +1,4 @@
-"""A Slurm of one node on the loopback: munged, slurmctld and slurmd from Debian's packages, under a folder of their own."""
+"""A Slurm of one node on the loopback: Debian's munged, slurmctld and slurmd, in one folder."""
 
 import os
 import secrets
@@ -59,7 +59,7 @@ def lacking():
 
 
 class Machine:
-    """The three daemons; nothing of them lies, listens or is configured outside the folder and two free ports."""
+    """The three daemons; they use nothing but the folder and two free ports."""
 
     def __init__(self, folder):
         self.folder = Path(folder)

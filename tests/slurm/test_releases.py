@@ -1,4 +1,4 @@
-"""Releases whose iterations are made by two ranks of a real Slurm: to publication, and through all that may befall a job."""
+"""Releases by two ranks of a real Slurm: to publication, and through every end of a job."""
 
 import json
 import logging

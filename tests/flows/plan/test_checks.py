@@ -1,4 +1,4 @@
-"""[checks] at work: what a release says of its crowds is what a slow judge counts, and what falls short is refused."""
+"""[checks]: the numbers of a release are those of a slow count, and one below its limit is refused."""
 
 import json
 import shutil
