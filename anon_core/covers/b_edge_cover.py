@@ -39,15 +39,17 @@ def b_edge_cover(edges: Edges, b: NDArray[np.int32]) -> Edges:
 
     Notes
     -----
-    This is the complement of the greedy (and so of the b-Suitor) b'-matching with b'(v) = deg(v) - b(v): algorithm MCE,
-    weight at most twice the optimum (Khan et al., section IV). On the b-nearest closure of a complete graph it returns the
-    cover that MCE returns on the complete graph (docs/theory.md). Time O(m log m), memory O(m).
+    Algorithm MCE (matching complement edge cover; Khan et al., section IV): the complement of the
+    greedy b'-matching, which is that of the b-Suitor, with b'(v) = deg(v) - b(v). The weight is at
+    most twice the optimum. On the b-nearest closure of a complete graph the cover is the one that
+    MCE returns on the complete graph (docs/theory.md). Time is O(m log m), memory O(m).
     """
     spare = -b.astype(np.int64)
     count_edges(edges.u, edges.v, spare)
     if (spare < 0).any():
         raise InfeasibleError(
-            f"{int((spare < 0).sum())} vertices have fewer edges than they need; add edges or lower b"
+            f"{int((spare < 0).sum())} vertices have fewer edges than they need; "
+            "add edges or lower b"
         )
     rest = in_order(edges)
     begin = reverse_delete(rest.u, rest.v, rest.weight, spare)
@@ -55,7 +57,7 @@ def b_edge_cover(edges: Edges, b: NDArray[np.int32]) -> Edges:
 
 
 def in_order(edges: Edges) -> Edges:
-    """The edges in ascending order of (weight, u, v), in the same arrays: they are large, and fresh memory takes time."""
+    """Sort the edges by (weight, u, v) in their own arrays: fresh memory would take time."""
     width = int(edges.v.max(initial=0)).bit_length()
     if int(edges.weight.max(initial=0)).bit_length() + 2 * width > KEY_BITS:
         order = np.lexsort((edges.v, edges.u, edges.weight))
@@ -64,13 +66,13 @@ def in_order(edges: Edges) -> Edges:
         return edges
     keys = np.empty(len(edges), dtype=np.int64)
     pack_edges(edges.u, edges.v, edges.weight, width, keys)
-    keys.sort()  # many times as fast as what sorts places
+    keys.sort()  # many times as fast as a sort of indices
     unpack_edges(keys, width, edges.u, edges.v, edges.weight)
     return edges
 
 
 def nearest_closure(neighbours: Neighbours) -> Edges:
-    """Join every vertex to its listed neighbours: the union of the lists as undirected edges, each once."""
+    """Join every vertex to its listed neighbours: the union of the lists, each edge once."""
     size = len(neighbours.vertex)
     u, v, weight = (np.empty(size, dtype=np.int32) for _ in range(3))
     m = closure_edges(neighbours.indptr, neighbours.vertex, neighbours.cost, u, v, weight)

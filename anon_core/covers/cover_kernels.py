@@ -7,10 +7,11 @@ from anon_core.jit.kernel import kernel, parallel_kernel
 
 @kernel
 def closure_edges(indptr, neighbours, costs, u, v, weight):
-    """Union of the neighbour lists as undirected edges with u < v; returns how many.
+    # indptr int64 (n + 1,); neighbours, costs int32 (sum b,); u, v, weight int32 (sum b,): filled
+    """Write the union of the neighbour lists as undirected edges, u < v; returns their number.
 
-    Lists ascend by (cost, neighbour). The pair of i and a smaller neighbour j is written from j's list where that holds i:
-    where (cost, i) does not exceed j's last entry.
+    Lists ascend by (cost, neighbour). An edge of i and a smaller neighbour j is written from j's
+    list if that holds i, which it does if (cost, i) does not exceed its last entry.
     """
     m = 0
     for i in range(len(indptr) - 1):
@@ -133,7 +134,7 @@ def hide_differences(
 def count_hidden(
     begin, end, counts, blank, bit_offsets, per_bit, per_cell
 ):  # per_bit (f,), per_cell (attributes,)
-    """Count by feature what `hide_differences` hides, and by attribute the cells of which it hides anything."""
+    """Count the bits that `hide_differences` hides by feature, and touched cells by attribute."""
     for a in range(begin, end):
         touched = blank[a].copy()
         for bit in range(bit_offsets[a], bit_offsets[a + 1]):

@@ -1,4 +1,4 @@
-"""A b-edge cover by effective weights: the GREEDY cover, found as locally subdominant edges."""
+"""A b-edge cover by effective weights (LSE, locally subdominant edges): the GREEDY cover."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ WIDER = 4  # a list that is used up is searched anew with this many times b entr
 def subdominant_edges(
     graph: Dissimilarity, counts: NDArray[np.uint16], b: NDArray[np.int32], near: Neighbours
 ) -> Edges:
-    """Greedy b-edge cover of the complete graph: again and again the edge of least effective weight.
+    """Greedy b-edge cover of the complete graph: repeat with the edge of least effective weight.
 
     Parameters
     ----------
@@ -33,13 +33,14 @@ def subdominant_edges(
 
     Notes
     -----
-    Algorithm LSE (Khan and Pothen, A new 3/2-approximation algorithm for the b-edge cover problem): the effective weight of an
-    edge is E / (number of its ends in need); edges are ordered strictly by (effective weight, min, max), an edge that is least
-    at both of its ends in need can be chosen at once, and the cover is that of GREEDY. As there, redundant edges stay.
+    Algorithm LSE (Khan and Pothen, A new 3/2-approximation algorithm for the b-edge cover problem).
+    The effective weight of an edge is E / (number of its ends in need). Edges are ordered strictly
+    by (effective weight, min, max). An edge that is least at all its ends in need can be chosen at
+    once, and the cover is that of GREEDY. Redundant edges stay, as there.
 
-    The b-nearest closure does not hold this cover: two vertices in need may find each other beyond it. Each vertex needs two
-    lists (docs/theory.md): its b nearest, and its nearest among those in need. Where the second is used up it is searched
-    anew among those still in need.
+    The b-nearest closure does not hold this cover: two vertices in need may be nearest in need
+    beyond it. Each vertex has two lists (docs/theory.md): its b nearest, and its nearest among
+    those in need. An exhausted second list is searched anew among those still in need.
     """
     n = graph.vertices
     need = b.copy()
@@ -88,9 +89,10 @@ def _nearest_among(
 
 
 def _guarded(near: Neighbours, all_others: int) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Lists with a guard each: the last entry again, or, where the list holds all others, what no entry reaches.
+    """Append a guard to each list: its last entry, or the greatest int32 if it holds all others.
 
-    Returns int64 (2, n), the first entry and the guard of each vertex, and int32 (2, entries + n), vertices and costs.
+    Returns int64 (2, n), the first entry and the guard of each vertex, and int32 (2, entries + n),
+    vertices and costs.
     """
     length = np.diff(near.indptr)
     starts = near.indptr[:-1] + np.arange(len(length))
@@ -110,7 +112,10 @@ def _nearly_used_up(
     need: NDArray[np.int32],
     b: NDArray[np.int32],
 ) -> NDArray[np.bool_]:
-    """Vertices in need whose lists will soon be at their end: searched in time they save rounds, and change no edge."""
+    """Vertices in need with nearly exhausted lists, bool (n,).
+
+    An early search saves rounds and changes no edge.
+    """
     live = np.concatenate([[0], np.cumsum(need[np.minimum(lists[0], len(need) - 1)] > 0)])
     fresh = live[heads[1]] - live[heads[0]] - (b - need)
     partial = lists[0, heads[1]] < len(need)

@@ -1,10 +1,10 @@
-"""Locally subdominant edges: chains of ever lighter edges that end where both ends prefer each other."""
+"""Locally subdominant edges: follow lighter edges until both ends prefer each other."""
 
 import numpy as np
 
 from anon_core.jit.kernel import kernel
 
-STALLED, FORWARD, MUTUAL = 0, 1, 2  # what a vertex in need can say of its best edge
+STALLED, FORWARD, MUTUAL = 0, 1, 2  # kinds of a vertex's best edge, see `best_edge`
 
 
 @kernel
@@ -18,10 +18,12 @@ def holds(partners, start, count, vertex):
 
 @kernel
 def best_edge(v, need, indptr, vertex, cost, first, partners, heads, eager):
-    # heads (2, n): next and end of v's part of eager (2, entries): vertices in need and costs, ascending; see `subdominant`
-    """The edge of least effective weight at v, as (kind, other end, cost); effective weights are counted twice.
+    # heads (2, n): next and end of v's part of eager; see `subdominant`
+    # eager (2, entries): vertices in need and costs, ascending
+    """The edge of least effective weight at v, as (kind, other end, cost).
 
-    A saturated other end makes it twice the cost (FORWARD), one in need the cost (MUTUAL).
+    Effective weights are doubled: a saturated other end makes it twice the cost (FORWARD), one in
+    need the cost (MUTUAL). STALLED: the list of vertices in need is exhausted.
     """
     start = indptr[v]
     count = indptr[v + 1] - start - need[v]
@@ -37,9 +39,8 @@ def best_edge(v, need, indptr, vertex, cost, first, partners, heads, eager):
         if (np.int64(eager[1, at]) << 32) | np.int64(eager[0, at]) <= alone:
             return MUTUAL, eager[0, at], eager[1, at]
         return FORWARD, x, whole
-    last = (np.int64(eager[1, end]) << 32) | np.int64(
-        eager[0, end]
-    )  # the sentinel: all vertices in need before it were seen
+    # The guard: all vertices in need before it were seen.
+    last = (np.int64(eager[1, end]) << 32) | np.int64(eager[0, end])
     if alone <= last:
         return FORWARD, x, whole
     return STALLED, x, whole
@@ -47,13 +48,14 @@ def best_edge(v, need, indptr, vertex, cost, first, partners, heads, eager):
 
 @kernel
 def subdominant(need, indptr, vertex, cost, first, partners, heads, eager, stalled, chosen):
-    # need (n,), indptr (n + 1,), vertex, cost (entries,), first (n,), partners (entries,), stalled (n,) False,
-    # chosen (3, entries): u, v, cost
-    """Choose every edge that can be known to be locally subdominant; returns how many were chosen.
+    # need (n,), indptr (n + 1,), vertex, cost (entries,), first (n,), partners (entries,)
+    # stalled (n,): False; chosen (3, entries): u, v, cost
+    """Choose every edge known to be locally subdominant; returns the number chosen.
 
-    A chain starts at a vertex in need and goes on to the other end of its best edge. Effective weights fall strictly on the
-    way, so it ends: at a best edge whose other end is saturated, at one that is best for both ends, or at a vertex whose list
-    of vertices in need is used up (`stalled`), and then everyone on the chain waits.
+    A chain starts at a vertex in need and goes on to the other end of its best edge. Effective
+    weights fall strictly along the chain, so it ends: at a best edge whose other end is saturated,
+    at one that is best for both ends, or at a vertex whose list of vertices in need is exhausted
+    (`stalled`). All vertices of a stalled chain wait.
     """
     n, size = len(need), 0
     waiting = np.zeros(n, dtype=np.bool_)
@@ -83,7 +85,8 @@ def subdominant(need, indptr, vertex, cost, first, partners, heads, eager, stall
                 if kind == MUTUAL:
                     partners[indptr[x + 1] - need[x]] = v
                     need[x] -= 1
-                    length -= 1  # what led here is still the best edge of each; v will start a chain of its own
+                    # The chain up to here still holds best edges; v will start one of its own.
+                    length -= 1
                 chosen[0, size], chosen[1, size], chosen[2, size] = min(v, x), max(v, x), weight
                 size += 1
     return size

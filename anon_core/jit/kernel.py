@@ -14,6 +14,8 @@ PIECES = 8  # per thread: pieces differ in work, and a thread that is done takes
 
 # nogil frees the interpreter for other threads; cache keeps the machine code for later processes.
 kernel = njit(cache=True, nogil=True, error_model="numpy")
+# For a long kernel that one other kernel calls: numba compiles every other callee twice.
+inlined = njit(inline="always", nogil=True, error_model="numpy")
 
 
 def parallel_kernel(

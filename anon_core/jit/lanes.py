@@ -191,7 +191,7 @@ def add_step(_typing, bounds, d, table, t, own, w, level, step, limits):
 
 @intrinsic
 def transpose(_typing, square):
-    """Transpose a square (LANES * LANES,) in place by six rounds of exchanges of halves (Eklundh)."""
+    """Transpose a square (LANES * LANES,) in place: six rounds exchange halves (Eklundh)."""
     signature = types.void(square)
 
     def generate(context, builder, signature, arguments):

@@ -5,25 +5,47 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.jit.kernel import kernel, parallel_kernel
+from anon_core.jit.kernel import inlined, parallel_kernel
 from anon_core.jit.lanes import LANES
 
 
 class Costs(NamedTuple):
-    """What meeting each level costs each record on its own side, or what stands for it: (coarse << shift) + fine."""
+    """Cost to each record or class, on its own side, of meeting each level.
 
-    coarse: NDArray[
-        np.uint16
-    ]  # (blocks, levels, LANES), zero past the last one; sums over any pair stay below 2^16
+    A cost is (coarse << shift) + fine. Sums of coarse costs over any pair stay below 2^16.
+    """
+
+    coarse: NDArray[np.uint16]  # (blocks, levels, LANES), zero past the last record
     fine: NDArray[np.uint8]  # likewise; without a shift it has no blocks
     shift: int
 
 
-@kernel
+class Coded(NamedTuple):
+    """Levels of records by place, and where the levels and bits of each attribute begin."""
+
+    codes: NDArray[np.int32]  # (attributes, n)
+    blank: NDArray[np.bool_]  # (attributes, n): cells that cost their own record nothing
+    level_offsets: NDArray[np.int64]  # (attributes + 1,)
+    bit_offsets: NDArray[np.int64]  # (attributes + 1,)
+    ordinal: NDArray[np.bool_]  # (attributes,)
+
+
+class Prices(NamedTuple):
+    """Weights by the number of neighbours that differ already, the last for all further ones."""
+
+    lut: NDArray[np.int32]  # (classes, steps): of a bit of a class
+    bit_class: NDArray[np.int32]  # (f,)
+    cell_lut: NDArray[np.int32]  # (attributes, steps): of the cell, beside its bits
+
+
+@inlined
 def fill_one_hot(own, blank, counts, lut, bit_class, cell, cost, mine):
-    # own, blank (size,), counts (levels, LANES), lut (classes, steps), bit_class (levels,), cell (steps,),
-    # cost (levels, LANES), mine (LANES,)
-    """A level that is not a record's own costs it the cell's weight and those of two bits: its own level's and that one's."""
+    # own int64, blank bool (size,); counts uint16 (levels, LANES); lut int32 (classes, steps)
+    # bit_class (levels,), cell (steps,), cost (levels, LANES), mine (LANES,): int32
+    """Fill the costs of a one-hot attribute for one block.
+
+    Another level costs the cell's weight and those of two bits: the own level's and that one's.
+    """
     size, last = len(own), lut.shape[1] - 1
     for lane in range(size):
         bit = own[lane]
@@ -36,14 +58,16 @@ def fill_one_hot(own, blank, counts, lut, bit_class, cell, cost, mine):
             cost[q, lane] = np.int32(0) if own[lane] == q or blank[lane] else other
 
 
-@kernel
+@inlined
 def fill_ordinal(own, blank, counts, lut, bit_class, cell, cost):
-    # own, blank (size,), counts (levels - 1, LANES), lut (classes, steps), bit_class (levels - 1,), cell (steps,)
-    # cost (levels, LANES)
-    """Another level costs a record the cell's weight and those of all thermometer bits between its own and that one."""
+    # as in `fill_one_hot`, but counts (levels - 1, LANES), bit_class (levels - 1,)
+    """Fill the costs of an ordinal attribute for one block.
+
+    Another level costs the cell's weight and those of the thermometer bits between the two levels.
+    """
     last = lut.shape[1] - 1
     for lane in range(len(own)):
-        # Who differs does so in the bit below the own level or in the one above it.
+        # A neighbour that differs does so in the bit below the own level or in the one above it.
         differing = np.int64(counts[own[lane] - 1, lane]) if own[lane] > 0 else np.int64(0)
         if own[lane] < len(cost) - 1:
             differing += np.int64(counts[own[lane], lane])
@@ -61,71 +85,48 @@ def fill_ordinal(own, blank, counts, lut, bit_class, cell, cost):
             cost[q, lane] = total
 
 
-@parallel_kernel(lambda coarse: coarse.shape[0])
-def fill_costs(
-    first,
-    last,
-    places,
-    codes,
-    blank,
-    counts,
-    lut,
-    bit_class,
-    cell_lut,
-    level_offsets,
-    bit_offsets,
-    ordinal,
-    shift,
-    coarse,
-    fine,
-):  # places (m,); codes, blank (attributes, n), counts (f, n), lut (classes, steps), cell_lut (attributes, steps)
-    # coarse, fine (blocks, levels, LANES) zeroed
-    """Write what meeting level q costs who is at place j on its own side: sum over bits where j and q differ of W[j, bit].
+@parallel_kernel(lambda costs: len(costs.coarse))
+def fill_costs(begin, end, places, coded, prices, counts, costs):
+    # places int64 (m,); counts uint16 (f, n), by place; costs: zeros, filled
+    """Write what meeting level q costs the record at place j on its own side.
 
-    W[j, bit] = lut[bit_class[bit], min(counts[bit, j], steps - 1)]. Any level but the own one costs in addition
-    cell_lut[a, min(neighbours of j that differ in attribute a, steps - 1)]. LANES of them make a block, so that the costs
-    of one level for one block are contiguous.
+    The cost is the sum of W[j, bit] over the bits in which j and q differ, where W[j, bit] =
+    lut[bit_class[bit], min(counts[bit, j], steps - 1)]. A level other than the own one costs in
+    addition cell_lut[a, min(neighbours of j that differ in attribute a, steps - 1)]. LANES records
+    make a block, so that the costs of one level for one block are contiguous.
     """
-    for block in range(first, last):
-        fill_block(
-            places, codes, blank, counts, lut, bit_class, cell_lut, level_offsets, bit_offsets, ordinal, shift, block,
-            coarse, fine,
-        )  # fmt: skip
-
-
-@kernel
-def fill_block(
-    places, codes, blank, counts, lut, bit_class, cell_lut, level_offsets, bit_offsets, ordinal, shift, block, coarse, fine
-):  # fmt: skip
-    """The costs of one block."""
-    here = places[block * LANES : block * LANES + LANES]
-    size, widest = len(here), 0
+    codes, starts, bit_starts = coded.codes, coded.level_offsets, coded.bit_offsets
+    widest = 0
     for a in range(codes.shape[0]):
-        widest = max(widest, level_offsets[a + 1] - level_offsets[a])
-    cost = np.zeros(
-        (widest, LANES), dtype=np.int32
-    )  # of one attribute; past the last one it stays zero
+        widest = max(widest, starts[a + 1] - starts[a])
     counted = np.empty((widest, LANES), dtype=np.uint16)
-    own, hidden, mine = (
-        np.empty(size, dtype=np.int64),
-        np.empty(size, dtype=np.bool_),
-        np.empty(LANES, dtype=np.int32),
-    )
-    for a in range(codes.shape[0]):
-        bits, first = slice(bit_offsets[a], bit_offsets[a + 1]), level_offsets[a]
-        costs = cost[: level_offsets[a + 1] - first]
-        for lane in range(size):
-            own[lane], hidden[lane] = codes[a, here[lane]], blank[a, here[lane]]
-        for bit in range(bit_offsets[a + 1] - bit_offsets[a]):
+    mine = np.empty(LANES, dtype=np.int32)
+    owns, blanks = np.empty(LANES, dtype=np.int64), np.empty(LANES, dtype=np.bool_)
+    cost = np.zeros((widest, LANES), dtype=np.int32)  # past the last record it stays zero
+    for block in range(begin, end):
+        here = places[block * LANES : block * LANES + LANES]
+        size = len(here)
+        own, hidden = owns[:size], blanks[:size]
+        if size < LANES:
+            cost[:] = 0
+        for a in range(codes.shape[0]):
+            bits, first = slice(bit_starts[a], bit_starts[a + 1]), starts[a]
+            filled = cost[: starts[a + 1] - first]
             for lane in range(size):
-                counted[bit, lane] = counts[bit_offsets[a] + bit, here[lane]]
-        if ordinal[a]:
-            fill_ordinal(own, hidden, counted, lut, bit_class[bits], cell_lut[a], costs)
-        else:
-            fill_one_hot(own, hidden, counted, lut, bit_class[bits], cell_lut[a], costs, mine)
-        for q in range(len(costs)):
-            for lane in range(LANES):
-                coarse[block, first + q, lane] = costs[q, lane] >> shift
-            if shift:
+                own[lane], hidden[lane] = codes[a, here[lane]], coded.blank[a, here[lane]]
+            for bit in range(bit_starts[a + 1] - bit_starts[a]):
+                for lane in range(size):
+                    counted[bit, lane] = counts[bit_starts[a] + bit, here[lane]]
+            classes, cell = prices.bit_class[bits], prices.cell_lut[a]
+            if coded.ordinal[a]:
+                fill_ordinal(own, hidden, counted, prices.lut, classes, cell, filled)
+            else:
+                fill_one_hot(own, hidden, counted, prices.lut, classes, cell, filled, mine)
+            for q in range(len(filled)):
                 for lane in range(LANES):
-                    fine[block, first + q, lane] = costs[q, lane] & ((1 << shift) - 1)
+                    costs.coarse[block, first + q, lane] = filled[q, lane] >> costs.shift
+                if costs.shift:
+                    for lane in range(LANES):
+                        costs.fine[block, first + q, lane] = filled[q, lane] & (
+                            (1 << costs.shift) - 1
+                        )

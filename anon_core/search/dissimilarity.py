@@ -1,4 +1,7 @@
-"""The complete graph of an adaptive dissimilarity, never stored: E_ij = sum over bits l of (W_il + W_jl) [x_il != x_jl]."""
+"""The complete graph of an adaptive dissimilarity; its edges are never stored.
+
+E_ij = sum over bits l of (W_il + W_jl) [x_il != x_jl].
+"""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,31 +12,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.jit.lanes import LANES, zero_lanes
-from anon_core.search.costs_kernels import Costs, fill_costs
+from anon_core.search.costs_kernels import Coded, Costs, Prices, fill_costs
 from anon_core.tables.records import BinaryTable, Codebook
 
 UNIT = 2**12  # weight of the lightest fresh bit; integers make every sum exact in any order
 LARGEST_SUM = 2**24 - 2**9  # no E_ij passes it: 16 bits coarse, 8 bits fine
 NARROW_SUM = 2**16 - 2  # sums that fit one lane of the search need no fine part
-NARROW_UNIT = 2**8  # the least weight of the lightest fresh bit that is worth that
-MOST_STEPS = (
-    4096  # counts past this weigh as this one; only epsilon above about 400 decays so slowly
-)
+NARROW_UNIT = 2**8  # lighter fresh bits would lose precision to save the fine part
+MOST_STEPS = 4096  # larger counts weigh as this one; weights of epsilon < 400 are 0 before
 
 
 def integer_weights(
     bits: NDArray[np.float64], cells: NDArray[np.float64], book: Codebook
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Integer base weights of bits and cells from positive relative ones (zero for cells that do not count).
+    """Scale relative weights of bits and cells to integers.
 
-    The greatest possible E_ij is `NARROW_SUM` where the lightest still weighs `NARROW_UNIT` then. Else the lightest weighs
-    `UNIT`, or less where the greatest E_ij would pass `LARGEST_SUM`.
+    The greatest possible E_ij becomes `NARROW_SUM` if the lightest weight is then at least
+    `NARROW_UNIT`. Otherwise the lightest weight becomes `UNIT`, or less if the greatest E_ij would
+    pass `LARGEST_SUM`.
 
     Parameters
     ----------
     bits : float64 (f,)
+        Positive.
     cells : float64 (attributes,)
-        Weight of the first hidden bit of an attribute in addition to its own.
+        Weight of the first hidden bit of an attribute in addition to its own; zero counts nothing.
+
+    Returns
+    -------
+    int32 (f,), int32 (attributes,)
     """
     lightest = np.concatenate([bits, cells[cells > 0]]).min()
     widest = largest_sum(bits, book) + 2 * cells.sum()
@@ -48,7 +55,7 @@ def integer_weights(
 
 
 def largest_sum(weights: NDArray[Any], book: Codebook) -> Any:
-    """The greatest E_ij that bits of these weights allow: all bits of an ordinal attribute differ, or two of a one-hot one."""
+    """Bound E_ij: all bits of an ordinal attribute differ, the two heaviest of a one-hot one."""
     bits = np.split(weights, book.bit_offsets[1:-1])
     reach = [
         part.sum() if ordinal else np.sort(part)[-2:].sum()
@@ -58,9 +65,10 @@ def largest_sum(weights: NDArray[Any], book: Codebook) -> Any:
 
 
 def costs_memory(vertices: int, book: Codebook, threads: int | None = None) -> int:
-    """Bytes of `Dissimilarity.costs`, whole blocks of vertices, and of what each thread makes them in.
+    """Bytes of `Dissimilarity.costs`, in whole blocks, and of each thread's working memory.
 
-    `threads`: those that this process has if None.
+    threads : int, optional
+        Those of this process if None.
     """
     blocks, levels = -(-vertices // LANES), np.diff(book.level_offsets)
     at_work = min(threads or numba.get_num_threads(), blocks)
@@ -69,16 +77,18 @@ def costs_memory(vertices: int, book: Codebook, threads: int | None = None) -> i
 
 @dataclass(frozen=True)
 class Dissimilarity:
-    """Vertices with levels, and what a difference costs.
+    """Vertices with levels, and the costs of differences.
 
-    Alike vertices lie side by side: place p holds the vertex layout[p], and arrays over records go by place.
+    Sorting puts similar vertices side by side: place p holds the vertex layout[p]. Arrays over
+    records are ordered by place.
 
     Attributes
     ----------
     layout : int64 (n,)
         The vertices sorted by their levels.
     sorted_by : int64 (attributes,)
-        Attributes in the order of sorting, those of least entropy first: long runs of vertices that share a beginning.
+        Attributes in the order of sorting, least entropy first: long runs of vertices then share
+        their leading levels.
     codes : int32 (attributes, n)
         Levels by place.
     blank : bool (attributes, n)
@@ -89,9 +99,10 @@ class Dissimilarity:
         Weight of a bit of a class by the number of neighbours that differ in it.
     bit_class : int32 (f,)
     cell_lut : int32 (attributes, steps)
-        What a difference in an attribute costs beside its bits, by the number of neighbours that differ in it.
+        Cost of a difference in an attribute in addition to its bits, by the number of neighbours
+        that differ in it.
     shift : int
-        Bits of a cost that go into its fine part: what is left of any E_ij lies below 2^16 - 1.
+        Bits of a cost that go into its fine part; the coarse part of any E_ij is below 2^16 - 1.
     """
 
     layout: NDArray[np.int64]
@@ -114,7 +125,10 @@ class Dissimilarity:
         epsilon: float,
         cell_weights: NDArray[np.int32] | None = None,
     ) -> "Dissimilarity":
-        """Fresh weights int32 (f,) of the bits and, where given, int32 (attributes,) of the cells; see `fading`."""
+        """Sort a table's records; `weights` int32 (f,) and `cell_weights` (attributes,) are fresh.
+
+        See `fading` for epsilon.
+        """
         book = table.codebook
         cells = (
             np.zeros(len(book.attributes), dtype=np.int32) if cell_weights is None else cell_weights
@@ -138,9 +152,10 @@ class Dissimilarity:
         ).fading(epsilon)
 
     def fading(self, epsilon: float) -> "Dissimilarity":
-        """The same with W = round(weight * (epsilon / (1 + epsilon))^count), Algorithm 1, line 9 of Khan et al.
+        """Return the graph with W = round(weight * (epsilon / (1 + epsilon))^count).
 
-        A cell's weight falls in the same way with the count of neighbours that differ in its attribute.
+        count is the number of neighbours that differ in the bit, or in the attribute of a cell
+        (Khan et al., Algorithm 1, line 9).
         """
         base, cells = self.lut[:, :1], self.cell_lut[:, :1]
         ratio = epsilon / (1 + epsilon)
@@ -165,27 +180,30 @@ class Dissimilarity:
         return place
 
     def costs(self, counts: NDArray[np.uint16], places: NDArray[np.int64] | None = None) -> Costs:
-        """What meeting each level costs vertices on their own side.
+        """Cost to vertices, on their own side, of meeting each level.
 
         Parameters
         ----------
         counts : uint16 (f, n)
             Number of neighbours that differ from each vertex in each bit, by place.
         places : int64 (m,), optional
-            Those whose vertices' costs are wanted, all if None.
+            Places of the vertices wanted, all if None.
         """
         places = np.arange(self.vertices) if places is None else places
         shape = (-(-len(places) // LANES), int(self.level_offsets[-1]), LANES)
         coarse = zero_lanes(*shape)
         fine = np.zeros(shape if self.shift else (0, *shape[1:]), dtype=np.uint8)
-        fill_costs(
-            places, self.codes, self.blank, counts, self.lut, self.bit_class, self.cell_lut, self.level_offsets,
-            self.bit_offsets, self.ordinal, self.shift, coarse, fine,
-        )  # fmt: skip
-        return Costs(coarse, fine, self.shift)
+        coded = Coded(self.codes, self.blank, self.level_offsets, self.bit_offsets, self.ordinal)
+        prices = Prices(self.lut, self.bit_class, self.cell_lut)
+        costs = Costs(coarse, fine, self.shift)
+        fill_costs(places, coded, prices, counts, costs)
+        return costs
 
     def rows(self, places: NDArray[np.int64] | None = None) -> NDArray[np.int32]:
-        """int32 (m, attributes): levels at places (all if None) as rows of the costs, attributes in the order of sorting."""
+        """Levels at places (all if None), int32 (m, attributes), numbered as rows of the costs.
+
+        Attributes come in the order of sorting.
+        """
         places = np.arange(self.vertices) if places is None else places
         levels = np.empty((len(places), len(self.codes)), dtype=np.int32)
         for column, attribute in enumerate(self.sorted_by):
@@ -194,7 +212,10 @@ class Dissimilarity:
         return levels
 
     def among(self, members: NDArray[np.int64]) -> tuple["Dissimilarity", NDArray[np.int64]]:
-        """The graph that ascending vertices induce, renamed 0, 1, ..., and the old place of each of its places."""
+        """Return the graph that ascending vertices induce, and the old place of each new place.
+
+        Its vertices are renamed 0, 1, ...
+        """
         places = np.sort(self.place[members])
         part = replace(
             self,

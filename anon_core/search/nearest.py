@@ -22,7 +22,8 @@ from anon_core.search.tiles_kernels import Classes, Tree
 
 SLICE = 512  # blocks that are searched between two reports
 GROUP = 16  # blocks that share what they read of a large table
-WORTH_GROUPING = 1024  # blocks from which on the costs no longer fit a cache, and groups are enough for all threads
+# Blocks from which on the costs outgrow a cache, and there are groups enough for all threads.
+WORTH_GROUPING = 1024
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Neighbours:
 
 
 def level_tree(graph: Dissimilarity) -> Tree:
-    """The tree of shared beginnings that sorting the vertices makes; time and memory O(n attributes)."""
+    """Build the tree of shared leading levels of sorted vertices; O(n attributes) time, memory."""
     rows = graph.rows()
     starts = np.flatnonzero(np.concatenate([[True], (rows[1:] != rows[:-1]).any(axis=1)]))
     distinct = rows[starts]
@@ -70,22 +71,26 @@ def nearest_neighbours(
     b : int32 (n,)
         0 <= b(v) <= n - 1.
     before : Neighbours, optional
-        The answer under other weights: its lists bound the new distances from above, which saves time only.
+        The answer under other weights. Its lists bound the new distances from above, which saves
+        time and changes no result.
     report : callable, optional
-        Told now and then how many vertices have their lists.
+        Called now and then with the number of vertices that have their lists.
 
     Returns
     -------
     Neighbours
-        Under the strict total order (E_uv, min(u, v), max(u, v)); seen from one vertex that is (E, other vertex).
+        In the strict total order (E_uv, min(u, v), max(u, v)), which for one vertex is
+        (E, other vertex).
 
     Notes
     -----
-    Twins that differ from none of their neighbours weigh alike and are one class: searched, and compared with, once.
-    Branch and bound: blocks of 64 similar classes walk the tree of levels and leave a subtree as soon as what they pay
-    for its levels, and the least that anyone in it pays for theirs, passes the b-th best known to each; where much of a
-    small subtree is left, all pairs of two blocks are summed at once. On real tables few nodes are visited
-    (docs/performance.md); O(n^2) at worst. Memory O(n levels + sum b). The result depends on no thread.
+    Vertices of equal levels that differ from none of their neighbours have equal weights: they are
+    one class, searched once and compared once. The search is branch and bound. Blocks of 64 similar
+    classes walk the tree of levels. A block leaves a subtree if the cost of the subtree's levels,
+    plus the least cost of the block's levels to any class in it, passes the b-th best known to
+    each. If much of a small subtree remains, all pairs of two blocks are summed at once. On real
+    tables few nodes are visited (docs/performance.md); the worst case is O(n^2). Memory is
+    O(n levels + sum b). The result does not depend on the threads.
     """
     return Search.of(graph, tree, counts).neighbours(b, before, report)
 
@@ -112,7 +117,7 @@ class Search:
 
     @classmethod
     def of(cls, graph: Dissimilarity, tree: Tree, counts: NDArray[np.uint16]) -> "Search":
-        """For the weights that the counts uint16 (f, n) make: twins that differ from no neighbour weigh alike."""
+        """Prepare the search for the weights of the counts uint16 (f, n)."""
         classes, kept = _classes(
             graph, tree, np.logical_or(graph.blank.any(axis=0), counts.any(axis=0))
         )
@@ -140,9 +145,8 @@ class Search:
         group = _group(len(classes.rows))
         for begin in range(0, blocks, SLICE):
             end = min(blocks, begin + SLICE)
-            nearest(
-                self.tree, classes, self.costs, self.least, b, indptr, listed, begin, end, group, vertex, cost
-            )  # fmt: skip
+            space = self.tree, classes, self.costs, self.least
+            nearest(*space, b, indptr, listed, begin, end, group, vertex, cost)
             report(int(classes.begin[min(len(classes.rows), end * LANES)]))
         return Neighbours(indptr, vertex, cost)
 
@@ -150,7 +154,10 @@ class Search:
 def _classes(
     graph: Dissimilarity, tree: Tree, alone: NDArray[np.bool_]
 ) -> tuple[Classes, NDArray[np.int64]]:
-    """The vertices of each row in one class, but those that stand alone, bool (n,) by place; and the place of one of each."""
+    """Put the vertices of each row into one class, but those that are `alone`, bool (n,) by place.
+
+    Returns also the place of one vertex of each class, int64 (classes,).
+    """
     n, rows = graph.vertices, len(tree.distinct)
     kept, begin, first = (
         np.empty(n, dtype=np.int64),
@@ -169,15 +176,15 @@ def _classes(
 
 
 def shares(graph: Dissimilarity, tree: Tree, parts: int) -> NDArray[np.int64]:
-    """int64 (n,): which of `parts` shares of the search each vertex belongs to; runs of distinct rows, dealt out in turn."""
+    """Deal runs of distinct rows out to `parts` shares of the search; int64 (n,), by vertex."""
     row = np.repeat(np.arange(len(tree.distinct)), np.diff(tree.first))
     return np.take(row, graph.place) // (LANES * _group(len(tree.distinct))) % parts
 
 
 def search_memory(vertices: int, most: int, threads: int | None = None) -> int:
-    """Bytes of the lists at work where a vertex asks for `most` neighbours: a group of blocks on each thread.
+    """Bytes of the lists at work if a vertex asks for `most` neighbours.
 
-    `threads`: those that this process has if None.
+    Each thread holds a group of blocks. `threads`: those of this process if None.
     """
     group = _group(vertices)
     at_work = min(threads or numba.get_num_threads(), -(-vertices // (LANES * group)))
@@ -185,5 +192,5 @@ def search_memory(vertices: int, most: int, threads: int | None = None) -> int:
 
 
 def _group(classes: int) -> int:
-    """How many blocks share what they read."""
+    """Number of blocks that pass over the table together."""
     return GROUP if classes > (WORTH_GROUPING - 1) * LANES else 1

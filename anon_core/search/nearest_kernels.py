@@ -1,17 +1,19 @@
-"""The exact b-nearest search: blocks of 64 classes of records against the tree of all distinct records."""
+"""The exact b-nearest search: blocks of 64 classes of records against the tree of all rows."""
 
 import numpy as np
 
-from anon_core.jit.kernel import kernel, parallel_kernel
+from anon_core.jit.kernel import inlined, kernel, parallel_kernel
 from anon_core.jit.lanes import LANE_BITS, LANES, add_step, lanes_in, pick_levels
+from anon_core.search.select_kernels import sort_keys
 from anon_core.search.tiles_kernels import Lists, Scratch, compare, shrink
 
-DENSE = 96  # pairs left in a block from which on summing all 64 x 64 is cheaper than one by one (measured)
+DENSE = 96  # pairs left in a block from which on summing all 64 x 64 is cheaper (measured)
 SPARE = 64  # keys that a list has room for beside twice b
-STRETCH = (
-    2**18
-)  # bytes of costs that a group of blocks reads before it goes on: they stay in a second-level cache
-UNKNOWN = 4  # times as many blocks are met first where nothing is known to be near: limits that fall early save more
+# Bytes of costs that a group of blocks reads before it goes on: they stay in a second-level cache.
+STRETCH = 2**18
+# First search only: seed with so many times the neighbouring blocks; tighter bounds prune more.
+UNKNOWN = 4
+HIGHEST, HIGHEST_COARSE = np.int64(2**63 - 1), np.uint16(2**16 - 1)
 
 
 @kernel
@@ -32,10 +34,11 @@ def number_nodes(distinct, change, skip):  # distinct (rows, attributes), sorted
 
 @kernel
 def gather_classes(first, layout, alone, kept, class_first, begin, member, home):
-    # first, class_first (distinct rows + 1,); layout, member, home (n,); alone (n,) by place; kept (n,), begin (n + 1,): filled
-    """Put the vertices of a row into one class each if `alone`, all others into one; returns how many classes there are.
+    # first int64 (distinct rows + 1,); layout int64, alone bool (n,): by place
+    # filled: kept int64 (n,), class_first (distinct rows + 1,), begin (n + 1,), member, home (n,)
+    """Put each vertex that is `alone` into a class of its own, all others of a row into one class.
 
-    kept[c] = the place of the first member of class c.
+    kept[c] = the place of the first member of class c. Returns the number of classes.
     """
     classes, size = 0, 0
     for row in range(len(first) - 1):
@@ -70,7 +73,7 @@ def neediest(classes, i, b):
 @parallel_kernel(lambda least: len(least))
 def least_of_rows(begin, end, coarse, tree, classes, starts, stops, least):
     # starts, stops (attributes,); least (distinct rows, attributes): filled
-    """least[r, d] = least coarse cost that a class of row r pays for another level of attribute d."""
+    """least[r, d] = least coarse cost to a class of row r of another level of attribute d."""
     for row in range(begin, end):
         for d in range(least.shape[1]):
             lowest = np.uint16(65535)
@@ -82,8 +85,9 @@ def least_of_rows(begin, end, coarse, tree, classes, starts, stops, least):
 
 
 @parallel_kernel(lambda least: least.shape[1])
-def least_of_nodes(begin, end, change, least):  # change (distinct rows,), least: of `least_of_rows`
-    """least[r, d] = least of least[s, d] over the rows s from r to the end of the node of depth d."""
+def least_of_nodes(begin, end, change, least):
+    # change int32 (distinct rows,); least: of `least_of_rows`, changed
+    """least[r, d] = minimum of least[s, d] over rows s from r to the end of the node of depth d."""
     for d in range(begin, end):
         for row in range(len(least) - 2, -1, -1):
             if change[row + 1] > d:
@@ -92,10 +96,11 @@ def least_of_nodes(begin, end, change, least):  # change (distinct rows,), least
 
 @kernel
 def walk(tree, classes, costs, least, block, start, stop, alive, lists, scratch):
-    """Offer the classes start .. stop - 1, both multiples of LANES or the end, to the `alive` ones of a block.
+    """Offer classes start .. stop - 1 to the `alive` classes of a block, depth first.
 
-    Depth first; a subtree is left as soon as its bound passes everybody's limit, and where many pairs of a small one are
-    still within, its blocks are compared as a whole.
+    start and stop are multiples of LANES, or the end. A subtree is left once its bound passes the
+    limits of all alive classes. If many pairs of a small subtree are within the limits, its blocks
+    are compared as a whole.
     """
     distinct, change, skip, first, own = (
         tree.distinct,
@@ -111,10 +116,9 @@ def walk(tree, classes, costs, least, block, start, stop, alive, lists, scratch)
         end, after = done, row
         while d < attributes:
             level = np.int64(distinct[row, d])
-            mask = alive & add_step(
-                bounds, d, table, block * wide + level * LANES, own, (block * attributes + d) * LANES,
-                level, np.int64(least[row, d]), limits,
-            )  # fmt: skip
+            cost, mine = block * wide + level * LANES, (block * attributes + d) * LANES
+            step = np.int64(least[row, d])
+            mask = alive & add_step(bounds, d, table, cost, own, mine, level, step, limits)
             after = np.int64(skip[row, d])
             end = min(stop, first[after])
             if mask == 0:
@@ -142,9 +146,12 @@ def walk(tree, classes, costs, least, block, start, stop, alive, lists, scratch)
                 d = min(d, np.int64(change[row]))
 
 
-@kernel
+@inlined
 def limit_by_listed(classes, costs, block, b, indptr, listed, lists):
-    """Bound the lists of a block by the greatest key among others that would do: of the member that needs most."""
+    """Limit each list of a block by the greatest key that its former neighbours have now.
+
+    The member of greatest b counts for its class: its b former neighbours would do.
+    """
     rows, home = classes.rows, classes.home
     table, fine, shift = costs.coarse, costs.fine, costs.shift
     limits, coarse = lists.limits, lists.coarse
@@ -167,129 +174,50 @@ def limit_by_listed(classes, costs, block, b, indptr, listed, lists):
         coarse[lane] = (greatest >> 32) >> shift
 
 
-@kernel
-def begin_block(classes, costs, block, alive, b, indptr, listed, lists, scratch):
-    """Bound a block's lists by what was near before, then offer the blocks beside it; returns the first and the last + 1."""
+@inlined
+def begin_block(classes, costs, block, alive, most, listed, lists, scratch):
+    """Offer a block the blocks beside it; returns the first of them and the last + 1.
+
+    `most`: the greatest number of neighbours that a class of the block wants.
+    """
     n, blocks, wanted = len(classes.rows), len(costs.coarse), lists.wanted
-    if len(listed):
-        limit_by_listed(classes, costs, block, b, indptr, listed, lists)
-    reach = (wanted.max() // LANES + 1) * (1 if len(listed) else UNKNOWN)
+    reach = (most // LANES + 1) * (1 if len(listed) else UNKNOWN)
     low = max(0, min(block - (reach + 1) // 2, blocks - 1 - reach))
     high = min(blocks, low + reach + 1)
+    dense = low < high  # a constant would compile `compare` once more
     for step in range(high - low):
         other = low + (block - low + step) % (high - low)
         start, stop = other * LANES, min(n, other * LANES + LANES)
-        compare(classes, costs, block, start, stop, alive, True, lists, scratch)
+        compare(classes, costs, block, start, stop, alive, dense, lists, scratch)
         for lane in range(LANES):
             if 0 < wanted[lane] <= lists.sizes[lane] - (SPARE if len(listed) else 0):
                 shrink(lists, lane, costs.shift)
     return low, high
 
 
-@kernel
+@inlined
 def end_block(classes, costs, block, indptr, lists, neighbours, costs_found):
     """Write the lists of a block's members, ascending."""
+    keys = lists.keys
     for lane in range(min(LANES, len(classes.rows) - block * LANES)):
         i, wanted, start = block * LANES + lane, lists.wanted[lane], lane * lists.room
         if wanted > 0:
             shrink(lists, lane, costs.shift)
-            best = np.sort(lists.keys[start : start + wanted])
+            sort_keys(keys, start, wanted)
             for place in range(classes.begin[i], classes.begin[i + 1]):
                 v = classes.member[place]
-                slot, rank = indptr[v], 0
+                slot, key = indptr[v], start
                 while slot < indptr[v + 1]:
-                    neighbours[slot] = np.int32(best[rank] & 0xFFFFFFFF)
-                    costs_found[slot] = np.int32(best[rank] >> 32)
-                    slot += np.int64(neighbours[slot] != v)  # the next one takes its own place
-                    rank += 1
-
-
-@kernel
-def search_blocks(
-    tree, classes, costs, least, first, last, b, indptr, listed, neighbours, costs_found
-):
-    """Find the lists of blocks first .. last - 1, which pass over the table together; see `nearest`."""
-    n, attributes = classes.rows.shape
-    group = last - first
-    alive, low, high = (
-        np.zeros(group, dtype=np.uint64),
-        np.zeros(group, dtype=np.int64),
-        np.zeros(group, dtype=np.int64),
-    )
-    wanted = np.zeros((group, LANES), dtype=np.int64)
-    for i in range(first * LANES, min(n, last * LANES)):
-        g, lane, most = (
-            (i >> LANE_BITS) - first,
-            i & (LANES - 1),
-            np.int64(b[neediest(classes, i, b)]),
-        )
-        if most > 0:
-            wanted[g, lane] = most + np.int64(classes.begin[i + 1] - classes.begin[i] > 1)
-            alive[g] |= np.uint64(1) << np.uint64(lane)
-    if wanted.max() == 0:
-        return
-    room = 2 * wanted.max() + SPARE
-    keys, sizes = (
-        np.empty((group, LANES * room), dtype=np.int64),
-        np.zeros((group, LANES), dtype=np.int64),
-    )
-    limits = np.full((group, LANES), np.iinfo(np.int64).max, dtype=np.int64)
-    coarse = np.full((group, LANES), np.iinfo(np.uint16).max, dtype=np.uint16)
-    scratch = Scratch(
-        np.zeros((attributes + 1) * LANES, dtype=np.uint16),
-        np.zeros(LANES * LANES, dtype=np.uint16),
-        np.zeros(LANES, dtype=np.uint16),
-        np.zeros(LANES, dtype=np.uint16),
-    )
-    for g in range(group):
-        if alive[g]:
-            lists = Lists(room, wanted[g], keys[g], sizes[g], limits[g], coarse[g])
-            low[g], high[g] = begin_block(
-                classes, costs, first + g, alive[g], b, indptr, listed, lists, scratch
-            )
-    stretch = LANES * max(1, STRETCH // (2 * LANES * costs.coarse.shape[1]))
-    for start in range(0, n, stretch):
-        stop = min(n, start + stretch)
-        for g in range(group):
-            if alive[g]:
-                lists = Lists(room, wanted[g], keys[g], sizes[g], limits[g], coarse[g])
-                before, after = min(stop, low[g] * LANES), max(start, high[g] * LANES)
-                if start < before:
-                    walk(
-                        tree,
-                        classes,
-                        costs,
-                        least,
-                        first + g,
-                        start,
-                        before,
-                        alive[g],
-                        lists,
-                        scratch,
-                    )
-                if after < stop:
-                    walk(
-                        tree,
-                        classes,
-                        costs,
-                        least,
-                        first + g,
-                        after,
-                        stop,
-                        alive[g],
-                        lists,
-                        scratch,
-                    )
-    for g in range(group):
-        if alive[g]:
-            lists = Lists(room, wanted[g], keys[g], sizes[g], limits[g], coarse[g])
-            end_block(classes, costs, first + g, indptr, lists, neighbours, costs_found)
+                    neighbours[slot] = np.int32(keys[key] & 0xFFFFFFFF)
+                    costs_found[slot] = np.int32(keys[key] >> 32)
+                    slot += np.int64(neighbours[slot] != v)  # the next key replaces v itself
+                    key += 1
 
 
 @parallel_kernel(lambda begin, end, group: (end - begin + group - 1) // group)
 def nearest(
-    first,
-    last,
+    first_group,
+    last_group,
     tree,
     classes,
     costs,
@@ -303,15 +231,75 @@ def nearest(
     neighbours,
     costs_found,
 ):
-    # tree: Tree, classes: Classes, costs: Costs of the classes, least: of `least_steps`; b (n,), indptr (n + 1,) by vertex;
-    # listed, neighbours, costs_found (sum b,)
-    """For every member of blocks begin .. end - 1 the b vertices of smallest (E_ij, vertex j), ascending.
+    # tree: Tree; classes: Classes; costs: Costs of the classes; least: of `least_of_nodes`
+    # b int32 (n,), indptr int64 (n + 1,), by vertex; listed, neighbours, costs_found int32 (sum b,)
+    """List for every member of blocks begin .. end - 1 the b vertices of least (E_ij, vertex j).
 
-    `listed` holds b vertices that were near under other costs, or nothing. A node bounds E from below: what i pays for
-    meeting its levels, and the least that anyone below it pays for meeting i's. Groups of blocks share what they read.
+    Lists ascend. `listed` holds b vertices that were near under other costs, or nothing. A node
+    bounds E from below: what i pays for its levels, and the least that any class below it pays for
+    the levels of i. `group` blocks pass over the table together and share what they read.
     """
-    for number in range(first, last):
-        start = begin + number * group
-        search_blocks(
-            tree, classes, costs, least, start, min(end, start + group), b, indptr, listed, neighbours, costs_found
-        )  # fmt: skip
+    n, attributes = classes.rows.shape
+    alive = np.zeros(group, dtype=np.uint64)
+    bounds = np.zeros((2, group), dtype=np.int64)  # of the blocks beside each: already offered
+    wanted, sizes = (
+        np.empty((group, LANES), dtype=np.int64),
+        np.empty((group, LANES), dtype=np.int64),
+    )
+    limits, coarse = (
+        np.empty((group, LANES), dtype=np.int64),
+        np.empty((group, LANES), dtype=np.uint16),
+    )
+    keys = np.empty((group, 0), dtype=np.int64)
+    scratch = Scratch(
+        np.zeros((attributes + 1) * LANES, dtype=np.uint16),
+        np.zeros(LANES * LANES, dtype=np.uint16),
+        np.zeros(LANES, dtype=np.uint16),
+        np.zeros(LANES, dtype=np.uint16),
+    )
+    stretch = LANES * max(1, STRETCH // (2 * LANES * costs.coarse.shape[1]))
+    for number in range(first_group, last_group):
+        first = begin + number * group
+        last = min(end, first + group)
+        most = np.int64(0)
+        for g in range(group):
+            alive[g] = 0
+            for lane in range(LANES):
+                wanted[g, lane], sizes[g, lane] = 0, 0
+                limits[g, lane], coarse[g, lane] = HIGHEST, HIGHEST_COARSE
+        for i in range(first * LANES, min(n, last * LANES)):
+            g, lane, asked = (i >> LANE_BITS) - first, i & (LANES - 1), b[neediest(classes, i, b)]
+            if asked > 0:  # a class of several members finds itself, too
+                wanted[g, lane] = asked + np.int64(classes.begin[i + 1] - classes.begin[i] > 1)
+                alive[g] |= np.uint64(1) << np.uint64(lane)
+                most = max(most, wanted[g, lane])
+        room = 2 * most + SPARE
+        if LANES * room > keys.shape[1]:
+            keys = np.empty((group, LANES * room), dtype=np.int64)
+        for g in range(last - first):
+            if alive[g]:
+                lists = Lists(room, wanted[g], keys[g], sizes[g], limits[g], coarse[g])
+                if len(listed):
+                    limit_by_listed(classes, costs, first + g, b, indptr, listed, lists)
+                asked = np.int64(0)
+                for lane in range(LANES):
+                    asked = max(asked, wanted[g, lane])
+                bounds[0, g], bounds[1, g] = begin_block(
+                    classes, costs, first + g, alive[g], asked, listed, lists, scratch
+                )
+        for start in range(0, n, stretch):
+            stop = min(n, start + stretch)
+            for side in range(2 * (last - first)):
+                g = side >> 1
+                low, high = start, min(stop, bounds[0, g] * LANES)
+                if side & 1:
+                    low, high = max(start, bounds[1, g] * LANES), stop
+                if alive[g] and low < high:
+                    lists = Lists(room, wanted[g], keys[g], sizes[g], limits[g], coarse[g])
+                    walk(
+                        tree, classes, costs, least, first + g, low, high, alive[g], lists, scratch
+                    )
+        for g in range(last - first):
+            if alive[g]:
+                lists = Lists(room, wanted[g], keys[g], sizes[g], limits[g], coarse[g])
+                end_block(classes, costs, first + g, indptr, lists, neighbours, costs_found)

@@ -1,4 +1,4 @@
-"""Keeping the smallest of many 64-bit keys."""
+"""Keep the smallest of many 64-bit keys, and sort keys."""
 
 import numpy as np
 
@@ -7,10 +7,12 @@ from anon_core.jit.kernel import kernel
 
 @kernel
 def keep_smallest(keys, start, size, keep):
-    """Move the `keep` smallest of keys[start : start + size] to its front (any order) and return the largest of them.
+    # keys int64: distinct; 1 <= keep <= size
+    """Move the `keep` smallest of keys[start : start + size] to the front, in any order.
 
-    Quickselect with the median of three. Partitions swap at every key instead of branching: which side a key falls on
-    cannot be predicted, and a wrong guess costs more than a swap. 1 <= keep <= size; keys are distinct.
+    Quickselect with the median of three. A partition swaps at every key instead of branching: the
+    side of a key cannot be predicted, and a wrong guess costs more than a swap. Returns the largest
+    key kept.
     """
     low, high, target = start, start + size - 1, start + keep - 1
     while low < high:
@@ -33,3 +35,20 @@ def keep_smallest(keys, start, size, keep):
         else:
             low = border + 1
     return keys[target]
+
+
+@kernel
+def sort_keys(keys, start, size):
+    """Sort keys[start : start + size] by insertion over falling gaps (Shell).
+
+    `np.sort` would add a second of compilation; a list has tens of keys.
+    """
+    gap = size
+    while gap > 1:
+        gap = max(np.int64(1), gap * 5 // 11)  # Gonnet and Baeza-Yates
+        for place in range(start + gap, start + size):
+            key, at = keys[place], place
+            while at - gap >= start and keys[at - gap] > key:
+                keys[at] = keys[at - gap]
+                at -= gap
+            keys[at] = key

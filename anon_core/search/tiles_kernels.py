@@ -1,4 +1,4 @@
-"""Blocks of 64 classes of records compared with each other, and the lists of neighbours that come of it."""
+"""Compare blocks of 64 classes of records with each other, and keep lists of neighbours."""
 
 from typing import NamedTuple
 
@@ -19,20 +19,18 @@ from anon_core.search.select_kernels import keep_smallest
 
 
 class Tree(NamedTuple):
-    """Records sorted by their levels; a node of depth d is a run of distinct rows that agree in attributes 0 .. d."""
+    """Records sorted by levels; a node of depth d is a run of rows equal in attributes 0 .. d."""
 
     distinct: NDArray[np.int32]  # (distinct rows, attributes), levels
     first: NDArray[np.int64]  # (distinct rows + 1,), place of the first record of each
-    change: NDArray[
-        np.int32
-    ]  # (distinct rows,), first attribute in which a row differs from the row before
-    skip: NDArray[
-        np.int32
-    ]  # (distinct rows, attributes), first row after the node of depth d that a row lies in
+    # (distinct rows,), first attribute in which a row differs from the row before
+    change: NDArray[np.int32]
+    # (distinct rows, attributes), first row after the node of depth d that a row lies in
+    skip: NDArray[np.int32]
 
 
 class Classes(NamedTuple):
-    """Records that no cost tells apart, row by row as in the tree; what the search compares."""
+    """Records of equal levels and costs, in the order of the tree; the search compares them."""
 
     rows: NDArray[np.int32]  # (classes, attributes), levels
     own: NDArray[np.uint16]  # (blocks of classes, attributes, LANES), the same modulo 2^16
@@ -43,12 +41,11 @@ class Classes(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """The neighbours found so far for the classes of one block."""
+    """The nearest neighbours so far of the classes of one block."""
 
-    room: int  # keys that a list holds: twice what the group of blocks wants at most, and SPARE
-    wanted: NDArray[
-        np.int64
-    ]  # (LANES,), how many each must hold; those of several members hold the class itself, too
+    room: int  # keys that a list holds: twice the greatest `wanted` of the blocks, and SPARE
+    # (LANES,), keys that each must hold; a class of several members holds itself, too
+    wanted: NDArray[np.int64]
     keys: NDArray[np.int64]  # (LANES * room,), (E << 32) | vertex
     sizes: NDArray[np.int64]  # (LANES,)
     limits: NDArray[np.int64]  # (LANES,), upper bound of the greatest key wanted
@@ -60,15 +57,13 @@ class Scratch(NamedTuple):
 
     bounds: NDArray[np.uint16]  # ((attributes + 1) * LANES,), the first LANES stay zero
     square: NDArray[np.uint16]  # (LANES * LANES,)
-    shared: NDArray[
-        np.uint16
-    ]  # (LANES,), what a block pays for the levels that all rows of the other share
+    shared: NDArray[np.uint16]  # (LANES,), costs of the levels that all rows of the other share
     line: NDArray[np.uint16]  # (LANES,)
 
 
 @kernel
 def shrink(lists, lane, shift):
-    """Keep the smallest of a list's keys, and limit what comes to the greatest of them."""
+    """Keep the smallest keys of a list; the greatest of them is the new limit."""
     limit = keep_smallest(lists.keys, lane * lists.room, lists.sizes[lane], lists.wanted[lane])
     lists.sizes[lane] = lists.wanted[lane]
     lists.limits[lane] = limit
@@ -77,7 +72,7 @@ def shrink(lists, lane, shift):
 
 @kernel
 def count_shared(rows, i, j):
-    """How many leading attributes two rows share."""
+    """Count the leading attributes in which two rows agree."""
     d = 0
     while d < rows.shape[1] and rows[i, d] == rows[j, d]:
         d += 1
@@ -86,11 +81,14 @@ def count_shared(rows, i, j):
 
 @kernel
 def sum_square(classes, costs, block, other, alive, scratch):
-    """square[j, i] = what class j of block `other` pays for the levels of class i of `block`, for `alive` i."""
+    """square[j, i] = cost to class j of block `other` of the levels of class i of `block`.
+
+    Only `alive` classes i are filled.
+    """
     rows, table, attributes = classes.rows, costs.coarse, classes.rows.shape[1]
     zeros, square, shared = scratch.bounds, scratch.square, scratch.shared
     ours, theirs = block * LANES, other * table.shape[1] * LANES
-    # Sorted: what the first and the last row of a block begin with, all begin with.
+    # Rows are sorted: what the first and the last row of a block share, all rows share.
     same = count_shared(rows, ours, min(len(rows), ours + LANES) - 1)
     add_levels(shared, 0, zeros, 0, table, theirs, rows, ours * attributes, same)
     mask = alive
@@ -104,11 +102,12 @@ def sum_square(classes, costs, block, other, alive, scratch):
 
 @kernel
 def compare(classes, costs, block, start, stop, alive, dense, lists, scratch):
-    """Offer the members of classes start .. stop - 1, of one block, to the `alive` classes of `block`.
+    """Offer the members of classes start .. stop - 1, of one block, to `alive` classes of `block`.
 
-    Dense: what the others pay is summed for all pairs at once; else only where a class's own side stays within its limit.
+    If `dense`, the other side's costs are summed for all pairs at once; else for each pair whose
+    own side stays within the limit.
     """
-    # No array is named, sliced or passed on within the loops: counting references would take longer than all the rest.
+    # The loops name, slice and pass on no array: counting references would take most of the time.
     rows, begin, member = classes.rows, classes.begin, classes.member
     table, fine, shift = costs.coarse, costs.fine, costs.shift
     keys, sizes, limits, coarse, room = (

@@ -1,4 +1,7 @@
-"""How likely each record is to sit in each row that it fits: a doubly stochastic matrix, as even as the rows allow."""
+"""The chance of each record to sit in each row that it fits.
+
+The chances are a doubly stochastic matrix, as even as the rows allow.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -22,11 +25,11 @@ from anon_core.tables.levels_kernels import map_allowed
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 MOST_PAIRS = 3 * 2**24  # listed; 20 bytes each, 1 GiB
-SWEEPS = 20  # more move little (docs/performance.md)
-CLOSE = 256  # one in so many may still miss its row when levelling ends
+SWEEPS = 20  # more change little (docs/performance.md)
+CLOSE = 256  # levelling ends when one record in so many misses its row
 FREE = 2**62
 FITTING = 64  # the first limits are those that all but one in so many of the levelled shares keep
-# The greatest chance of the own row and of any other, times k; what does not go in under one pair goes in under the next.
+# The greatest chances of the own row and of any other row, times k. A later pair takes the rest.
 LEVELLED = (SHARE, 4 * SHARE)
 LIMITS = (
     *((SHARE, half * SHARE // 2) for half in (2, 3, 4, 6)),
@@ -52,7 +55,8 @@ class Seats:
     k : int64 (record classes,)
     indptr : int64 (record classes + 1,)
     rows : int32 (pairs,)
-        Row classes that class c fits: rows[indptr[c] : indptr[c + 1]], those made from its own records first.
+        Row classes that class c fits, rows[indptr[c] : indptr[c + 1]], first those made from its
+        own records.
     owns : int64 (record classes,)
         How many of them are its own.
     own : int64 (n,)
@@ -83,8 +87,8 @@ class SeatChances:
     ----------
     seats : Seats
     held : int32 or int64 (pairs,)
-        By pair of classes, in 1 / SHARE: those of a class of records sum to SHARE times its size, and so do those of a class
-        of rows. All members of the two are alike.
+        By pair of classes, in units of 1 / SHARE. Those of a class of records sum to SHARE times
+        its size, and so do those of a class of rows. Members of a class have equal chances.
     """
 
     seats: Seats
@@ -92,22 +96,22 @@ class SeatChances:
 
     @property
     def of_pairs(self) -> NDArray[np.float64]:
-        """The chance that one record of the class sits in one row of the other, float64 (pairs,)."""
+        """Chance that one record of a class sits in one row of the other, float64 (pairs,)."""
         seats = self.seats
         return self.held / (
             SHARE * np.repeat(seats.size, np.diff(seats.indptr)) * seats.row_size[seats.rows]
         )
 
     def of_own_row(self) -> NDArray[np.float64]:
-        """How likely each record is to sit in the row made from it, float64 (n,)."""
+        """Chance of each record to sit in the row made from it, float64 (n,)."""
         return self.of_pairs[self.seats.own]
 
     def of_likeliest_row(self) -> NDArray[np.float64]:
-        """How likely the likeliest row of each record is, float64 (n,)."""
+        """Chance of each record's likeliest row, float64 (n,)."""
         return np.maximum.reduceat(self.of_pairs, self.seats.indptr[:-1])[self.seats.record_class]
 
     def of_true_row(self) -> NDArray[np.float64]:
-        """How likely the row that each record then sits in was, on average, float64 (n,)."""
+        """Expected chance of the row that each record is seated in, float64 (n,)."""
         chance = self.of_pairs
         squares = np.add.reduceat(
             chance * chance * self.seats.row_size[self.seats.rows], self.seats.indptr[:-1]
@@ -122,8 +126,8 @@ def list_seats(masked: MaskedTable, places: NDArray[np.uint32]) -> Seats:
     ----------
     masked : MaskedTable
     places : uint32 (n,)
-        Random words. Where there are more than `MOST_PAIRS` pairs, each record lists a share that grows with its k: the own
-        rows and then those from a random place on.
+        Random words. If there are more than `MOST_PAIRS` pairs, each record lists a share that
+        grows with its k: its own rows, then those from a random place on.
     """
     table, n = masked.table, masked.table.records
     record_class, first = distinct_columns(np.vstack([table.codes, table.k[None]]))
@@ -180,10 +184,11 @@ def seat_chances(seats: Seats) -> SeatChances:
 
     Notes
     -----
-    First the doubly stochastic matrix of least sum of k(v) P(v, r)^2 with P(v, r) <= LEVELLED / k(v) is neared from its dual:
-    P(v, r) = (a(v) + b(r)) / k(v) within the limits. What is left is added as a maximum flow under the least limits that
-    hardly lower it; what cannot be, under the next ones. All in whole numbers. Time O(pairs) a sweep and a round of the
-    flow, memory 20 bytes a pair (docs/theory.md, 8).
+    Newton steps on the dual approach the doubly stochastic matrix of least sum of k(v) P(v, r)^2
+    with P(v, r) <= LEVELLED / k(v): P(v, r) = (a(v) + b(r)) / k(v) within the limits. A maximum
+    flow then adds what is missing, under the tightest limits that hardly lower it, and the rest
+    under the next limits. All numbers are whole. Time is O(pairs) for each sweep and each round of
+    the flow, memory 20 bytes a pair (docs/theory.md, 8).
     """
     indptr, rows, owns = seats.lists
     limits, levelled = np.array(LIMITS, dtype=np.int64), LIMITS.index(LEVELLED)

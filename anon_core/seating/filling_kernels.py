@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from anon_core.jit.kernel import kernel
+from anon_core.jit.kernel import inlined, kernel
 
 
 @kernel
 def turn_around(indptr, rows, start, slot, owner):
     # start (R + 1,): room of each right vertex; slot, owner (pairs,): filled
-    """The pairs of each right vertex r, slot[start[r] : start[r + 1]], and their left vertices."""
+    """List the pairs of each right vertex r, slot[start[r] : start[r + 1]], and their owners."""
     free = start[:-1].copy()
     for c in range(len(indptr) - 1):
         for e in range(indptr[c], indptr[c + 1]):
@@ -17,12 +17,47 @@ def turn_around(indptr, rows, start, slot, owner):
             free[rows[e]] += 1
 
 
+@inlined
+def layers(indptr, rows, limit, held, left, right, start, slot, owner, layer, row_layer, queue):
+    # layer (C,), row_layer (R,): filled; queue (C,): scratch
+    """Number the vertices by their distance from the left vertices that still hold something.
+
+    Returns the first left layer next to a right vertex with room, or -1.
+    """
+    layer[:], row_layer[:] = -1, -1
+    head, tail, last = 0, 0, -1
+    for c in range(len(left)):
+        if left[c] > 0:
+            layer[c], queue[tail] = 0, c
+            tail += 1
+    while head < tail:
+        c = queue[head]
+        head += 1
+        if last >= 0 and layer[c] > last:
+            break
+        for e in range(indptr[c], indptr[c + 1]):
+            r = rows[e]
+            if row_layer[r] >= 0 or held[e] >= limit[e]:
+                continue
+            row_layer[r] = layer[c] + 1
+            if right[r] > 0:
+                last = layer[c]
+            for place in range(start[r], start[r + 1] if last < 0 else start[r]):
+                other = owner[place]
+                if layer[other] < 0 and held[slot[place]] > 0:
+                    layer[other], queue[tail] = layer[c] + 1, other
+                    tail += 1
+    return last
+
+
 @kernel
 def fill(indptr, rows, limit, held, left, right, start, slot, owner):
-    # limit, held (pairs,), left (C,), right (R,): what is to be held yet; the last three as `turn_around` made them
-    """Raise `held` to a maximum flow within `limit`; what is held above its limit may stay or fall.
+    # limit, held int32 or int64 (pairs,); left int64 (C,), right int64 (R,): not held yet
+    # start, slot, owner: of `turn_around`
+    """Raise `held` to a maximum flow within `limit`; a flow above its limit may stay or fall.
 
-    Rounds of shortest augmenting paths: layers from all left vertices that have something left, then a blocking flow.
+    Each round numbers layers from all left vertices that hold something, then finds a blocking
+    flow along shortest augmenting paths (Dinic).
     """
     classes = len(left)
     layer, row_layer = np.empty(classes, dtype=np.int32), np.empty(len(right), dtype=np.int32)
@@ -35,7 +70,10 @@ def fill(indptr, rows, limit, held, left, right, start, slot, owner):
         )
         if last < 0:
             return
-        turn[:], row_turn[:] = indptr[1:], start[:-1]
+        for c in range(classes):  # a slice assigned would compile numba's error texts, for 2 s
+            turn[c] = indptr[c + 1]
+        for r in range(len(right)):
+            row_turn[r] = start[r]
         for source in range(classes):
             depth, at[0] = 0, source
             while left[source] > 0:
@@ -75,32 +113,3 @@ def fill(indptr, rows, limit, held, left, right, start, slot, owner):
                         break
                     depth -= 1
                     row_turn[rows[there[depth]]] += 1
-
-
-@kernel
-def layers(indptr, rows, limit, held, left, right, start, slot, owner, layer, row_layer, queue):
-    """Number the vertices by their distance from what is left; returns the left layer from which a row has room, or -1."""
-    layer[:], row_layer[:] = -1, -1
-    head, tail, last = 0, 0, -1
-    for c in range(len(left)):
-        if left[c] > 0:
-            layer[c], queue[tail] = 0, c
-            tail += 1
-    while head < tail:
-        c = queue[head]
-        head += 1
-        if last >= 0 and layer[c] > last:
-            break
-        for e in range(indptr[c], indptr[c + 1]):
-            r = rows[e]
-            if row_layer[r] >= 0 or held[e] >= limit[e]:
-                continue
-            row_layer[r] = layer[c] + 1
-            if right[r] > 0:
-                last = layer[c]
-            for place in range(start[r], start[r + 1] if last < 0 else start[r]):
-                other = owner[place]
-                if layer[other] < 0 and held[slot[place]] > 0:
-                    layer[other], queue[tail] = layer[c] + 1, other
-                    tail += 1
-    return last

@@ -7,8 +7,9 @@ from anon_core.jit.kernel import kernel
 
 @kernel
 def pair_ends(vertex, vertices, words, order, mate):
-    # vertex (m,): of each edge, each vertex an even number of times; words uint32 (m,); order (m,) room; mate (m,): filled
-    """mate[e] = the edge that e is paired with at its vertex, as shuffled by the words."""
+    # vertex int32 (m,): of each edge, each vertex an even number of times; words uint32 (m,)
+    # order int32 (m,): scratch; mate int32 (m,): filled
+    """mate[e] = the edge that e is paired with at its vertex, after a shuffle by the words."""
     start = np.zeros(vertices + 1, dtype=np.int64)
     for e in range(len(vertex)):
         start[vertex[e] + 1] += 1
@@ -31,7 +32,10 @@ def pair_ends(vertex, vertices, words, order, mate):
 
 @kernel
 def toss(left_mate, right_mate, coins, up):  # coins uint32, a bit an edge; up (m,): filled
-    """up[e] = 0 or 1: along each cycle of mates in turn, by the coin of its first edge; so of mates one is up."""
+    """up[e] = 0 or 1, in turn along each cycle of mates: of two mates one is up.
+
+    The coin of a cycle's first edge decides which.
+    """
     up[:] = -1
     for first in range(len(up)):
         if up[first] >= 0:

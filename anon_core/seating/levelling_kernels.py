@@ -1,7 +1,8 @@
-"""Chances spread evenly over a bipartite graph, in whole numbers: sums are the same in any order.
+"""Spread chances evenly over a bipartite graph, in whole numbers: any order gives the same sums.
 
-Left vertices c have size[c] members and a wish k[c], right vertices r have row_size[r]; those of c are
-rows[indptr[c] : indptr[c + 1]], the first owns[c] of them its own. A pair's share is counted in SHARE / k[c].
+A left vertex c has size[c] members, each of level k[c]. A right vertex r has row_size[r] members.
+The neighbours of c are rows[indptr[c] : indptr[c + 1]], the first owns[c] of them its own rows. A
+pair's share counts in units of 1 / (SHARE * k[c]).
 """
 
 import numpy as np
@@ -15,7 +16,8 @@ STEP = SHARE // 8  # where no share can be moved
 
 @parallel_kernel(lambda got: len(got))
 def level_left(first, last, indptr, rows, owns, row_size, k, rate, most, a, b, got):
-    # rate (C,): SHARE * size / k; most (2,): greatest share of own pairs and others; a: changed; got (parts, R, 2): filled
+    # rate (C,): SHARE * size / k; most (2,): greatest share of an own pair, and of another
+    # a (C,): changed; b (R,); got (parts, R, 2): filled; all int64
     """Two Newton steps of a towards the least sum of squares.
 
     A pair's share is a[c] + b[r], at least 0 and at most `most`. The steps move a[c] until each
@@ -50,7 +52,7 @@ def level_left(first, last, indptr, rows, owns, row_size, k, rate, most, a, b, g
 def level_right(
     row_size, b, got
 ):  # row_size (R,), b (R,): changed, got (parts, R, 2): of `level_left`
-    """One Newton step of b towards 1 in every row; returns by how much the rows missed it, in all."""
+    """One Newton step of b towards a chance of 1 in every row; returns the sum of the misses."""
     missed = np.int64(0)
     for r in range(len(b)):
         total, slope = np.int64(0), np.int64(0)
@@ -90,7 +92,10 @@ def add_kept(
 
 @kernel
 def set_limits(indptr, rows, owns, size, row_size, k, most, limit):  # limit (pairs,): filled
-    """limit[e] = the most that a pair of vertices may hold when none of its members' pairs passes most / k; in 1 / SHARE."""
+    """limit[e] = what a pair of vertices may hold if no pair of members passes most / k.
+
+    most (2,) is that of own pairs and of others; limits count in units of 1 / SHARE.
+    """
     for c in range(len(size)):
         for e in range(indptr[c], indptr[c + 1]):
             share = most[0] if e < indptr[c] + owns[c] else most[1]
@@ -102,8 +107,8 @@ def set_limits(indptr, rows, owns, size, row_size, k, most, limit):  # limit (pa
 
 @kernel
 def settle(indptr, rows, k, a, b, most, limit, held, left, right):
-    # most: the greatest share; held (pairs,): filled; left (C,), right (R,): what is to be held, lowered by what is
-    """Hold the shares a[c] + b[r] within the limits; where they come to more than a vertex has, less of each."""
+    # most: the greatest share; held (pairs,): filled; left (C,), right (R,): lowered by `held`
+    """Hold the shares a[c] + b[r] within the limits; scale down those of an overfull vertex."""
     got = np.zeros(len(right), dtype=np.int64)
     for c in range(len(left)):
         total = np.int64(0)
@@ -127,5 +132,5 @@ def settle(indptr, rows, k, a, b, most, limit, held, left, right):
 
 @kernel
 def lowered(part, whole, total):
-    """`part` of `total`, as part of `whole` if that is less; rounded down."""
+    """Scale `part` by whole / total if total exceeds whole; rounds down."""
     return np.int64(part) if total <= whole else np.int64(part) * ((whole << 15) // total) >> 15

@@ -21,7 +21,8 @@ def random_matching(masked: MaskedTable, draw: Draw) -> NDArray[np.int64]:
     ----------
     masked : MaskedTable
     draw : callable
-        draw(count) gives the next `count` random 32-bit words; the same words give the same matching.
+        draw(count) returns the next `count` random 32-bit words, uint32. The same words give the
+        same matching.
 
     Returns
     -------
@@ -30,12 +31,11 @@ def random_matching(masked: MaskedTable, draw: Draw) -> NDArray[np.int64]:
 
     Notes
     -----
-    The chance of every seat is chosen first (`seat_chances`) and kept exactly by the draw (`drawn`).
+    `seat_chances` chooses the chance of every seat, and `drawn` keeps it exactly.
 
     References
     ----------
-    The idea of publishing a secret assignment: Doka et al., k-Anonymization by Freeform Generalization, assignment
-    extraction.
+    Doka et al., k-Anonymization by Freeform Generalization: publish a secret assignment.
     """
     return drawn(seat_chances(list_seats(masked, draw(masked.table.records))), draw)
 
@@ -45,11 +45,12 @@ def drawn(chances: SeatChances, draw: Draw) -> NDArray[np.int64]:
 
     Notes
     -----
-    Chances are whole numbers of 1 / 2^16. As multiplicities of edges they make a multigraph of degree 2^16; it is halved 16
-    times, and what is left is a matching. To halve it, edges of odd multiplicity are paired at random at each end, and
-    along each cycle of pairs they lose and gain one in turn, by a fair coin: an edge's expected multiplicity is halved
-    exactly, whatever the pairing. Time O(pairs) a halving, memory 40 bytes a pair that is held. Equal records and equal
-    rows are one vertex until the end; who of them gets which is a random order.
+    Chances are whole multiples of 1 / 2^16. As multiplicities of edges they make a multigraph of
+    degree 2^16. Halving it 16 times leaves a matching. A halving pairs edges of odd multiplicity at
+    random at each end. Along each cycle of pairs, edges lose and gain one in turn, by a fair coin:
+    the expected multiplicity of an edge is halved exactly, whatever the pairing. Time is O(pairs) a
+    halving, memory 40 bytes a pair held. Equal records, and equal rows, are one vertex until the
+    end; a random order then assigns them.
     """
     seats = chances.seats
     pairs = np.flatnonzero(chances.held)
@@ -76,9 +77,9 @@ def halved(
     vertices: tuple[int, int],
     draw: Draw,
 ) -> NDArray[np.signedinteger[Any]]:
-    """Half of the edges owner - row, given by multiplicity and all degrees even: at each vertex half of them.
+    """Halve the multiplicities of the edges owner - row, so that each vertex keeps half its degree.
 
-    Halves of odd multiplicities are rounded by fair coins.
+    All degrees are even. Fair coins round the halves of odd multiplicities.
     """
     odd = np.flatnonzero(count & 1)
     m = len(odd)

@@ -10,11 +10,13 @@ from anon_core.jit.lanes import lowest_lane
 def list_fitting_rows(
     begin, end, codes, level_offsets, allowed, start, own_start, own, indptr, rows, found
 ):
-    # codes (attributes, m), allowed (levels, words of rows), start (m,) words, indptr (m + 1,): room; found (m,): filled
-    """rows[indptr[p] : indptr[p] + found[p]] = rows that p fits: own[own_start[p] : own_start[p + 1]] (ascending), then others.
+    # codes int32 (attributes, m); allowed uint64 (levels, words of rows); start int64 (m,): words
+    # indptr int64 (m + 1,): room in rows; found int64 (m,): filled
+    """List the rows that p fits: rows[indptr[p] : indptr[p] + found[p]].
 
-    The others come from word start[p] on around the table, as many as there is room. Without `rows` all are counted. Bit r
-    of allowed[level] says that row r may hold that level; whose levels all are allowed fits.
+    A row fits if it allows all levels of p; bit r of allowed[level] says that row r allows level.
+    First come the rows own[own_start[p] : own_start[p + 1]], ascending, then others from word
+    start[p] on, around the table, while there is room. Without `rows` all are counted.
     """
     attributes, words, one = codes.shape[0], allowed.shape[1], np.uint64(1)
     fill = len(rows) > 0

@@ -80,7 +80,7 @@ def list_agreeing(
         for place in range(first[row], first[row + 1]):
             v = layout[place]
             wanting += indptr[v + 1] - indptr[v]
-        chunk = 0
+        chunk = np.int64(0)  # a constant would compile `keep_exact` once more
         while wanting > 0 and chunk < width:
             some = meet_maps(
                 joined, anyone, allowed, chunk, width, distinct, levels + half, attributes - half

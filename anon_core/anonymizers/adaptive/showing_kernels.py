@@ -8,7 +8,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from anon_core.anonymizers.adaptive.agreement_kernels import apart
-from anon_core.jit.kernel import kernel, parallel_kernel
+from anon_core.jit.kernel import inlined, kernel, parallel_kernel
 from anon_core.jit.lanes import LANES, keep_agreeing, lowest_lane, tally
 
 ONE = np.uint64(1)
@@ -37,7 +37,7 @@ def refresh(i, bits, hidden, start, partner, size, differing, needed, count):
         hidden[i, w] &= needed[w]
 
 
-@kernel
+@inlined
 def offers(
     i,
     hidden,
@@ -127,6 +127,38 @@ def turns(records):
     return blocks
 
 
+@inlined
+def mark_offered(i, bits, start, partner, size, offered, differing, several, mark, marks):
+    # mark (HELD,): scratch; marks (slots,) uint16
+    """Put the partners first that differ from i in an offered feature.
+
+    Bit q of marks[slot] says that the partner differs in offered[i, q]; after them marks[slot] is
+    0. Unless `refresh` took several rounds, `differing` still holds its result.
+    """
+    front, stop = start[i], start[i] + size[i]
+    for begin in range(start[i], stop, HELD):
+        held = min(HELD, stop - begin)
+        for slot in range(held if several else 0):
+            u = np.uintp(partner[begin + slot])
+            for w in range(bits.shape[1]):
+                differing[w, slot] = bits[i, w] ^ bits[u, w]
+        mark[:held] = 0
+        for index in range(offered.shape[1]):
+            bit = offered[i, index]
+            if bit < 0:
+                break
+            word, shift, rank = bit >> 6, np.uint64(bit & 63), np.uint64(index)
+            for slot in range(held):
+                mark[slot] |= ((differing[word, slot] >> shift) & ONE) << rank
+        for slot in range(held):
+            if mark[slot]:
+                partner[front], partner[begin + slot] = partner[begin + slot], partner[front]
+                marks[front] = mark[slot]
+                front += 1
+    if front < stop:
+        marks[front] = 0
+
+
 @parallel_kernel(lambda size: turns(len(size)))
 def price_features(
     begin,
@@ -204,45 +236,15 @@ def price_features(
 
 
 @kernel
-def mark_offered(i, bits, start, partner, size, offered, differing, several, mark, marks):
-    # mark (HELD,): scratch; marks (slots,) uint16
-    """Put the partners first that differ from i in an offered feature.
-
-    Bit q of marks[slot] says that the partner differs in offered[i, q]; after them marks[slot] is
-    0. Unless `refresh` took several rounds, `differing` still holds its result.
-    """
-    front, stop = start[i], start[i] + size[i]
-    for begin in range(start[i], stop, HELD):
-        held = min(HELD, stop - begin)
-        for slot in range(held if several else 0):
-            u = np.uintp(partner[begin + slot])
-            for w in range(bits.shape[1]):
-                differing[w, slot] = bits[i, w] ^ bits[u, w]
-        mark[:held] = 0
-        for index in range(offered.shape[1]):
-            bit = offered[i, index]
-            if bit < 0:
-                break
-            word, shift, rank = bit >> 6, np.uint64(bit & 63), np.uint64(index)
-            for slot in range(held):
-                mark[slot] |= ((differing[word, slot] >> shift) & ONE) << rank
-        for slot in range(held):
-            if mark[slot]:
-                partner[front], partner[begin + slot] = partner[begin + slot], partner[front]
-                marks[front] = mark[slot]
-                front += 1
-    if front < stop:
-        marks[front] = 0
-
-
-@kernel
 def show_offered(bits, hidden, settled, start, partner, size, spare, offered, marks):
     """Show each offered feature whose lost partners can all spare the vertex, and it them.
 
     Any other is settled: a partner that cannot spare a vertex never can, so a refused feature is
     not offered again.
     """
-    most = size.max() if len(size) else 0
+    most = np.int64(0)
+    for i in range(len(size)):
+        most = max(most, size[i])
     ends, mask = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
     for i in range(len(size)):
         if offered[i, 0] < 0:

@@ -55,7 +55,8 @@ def count_partly(begin, end, level, bitmap, start, known, counts):
         for first in range(0, bitmap.shape[1], WORDS):
             words = room[: min(WORDS, bitmap.shape[1] - first)]
             for s in range(counts.shape[0]):
-                words[:] = bitmap[level[known[start[s]], record], first : first + len(words)]
+                for w in range(len(words)):
+                    words[w] = bitmap[level[known[start[s]], record], first + w]
                 for index in range(start[s] + 1, start[s + 1]):
                     source = bitmap[level[known[index], record], first : first + len(words)]
                     for w in range(len(words)):

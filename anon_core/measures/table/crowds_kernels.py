@@ -25,7 +25,8 @@ def and_into(words, bitmap, levels, levels_count):
 @kernel
 def rows_of(record, level, bitmap, words):
     """words = the rows that a record fits: they allow its level in every attribute."""
-    words[:] = bitmap[level[0, record]]
+    for w in range(len(words)):  # a slice assigned would compile numba's error texts, for 2 s
+        words[w] = bitmap[level[0, record], w]
     for a in range(1, level.shape[0]):
         source = bitmap[level[a, record]]
         for w in range(len(words)):
@@ -194,7 +195,8 @@ def components(
                 if component[row] >= 0:
                     continue
                 component[row] = count
-                found[:] = fresh
+                for w in range(words):
+                    found[w] = fresh[w]
                 for a in range(cell.shape[0]):
                     start = allowed_start[cell[a, row]]
                     and_into(
