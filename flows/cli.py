@@ -76,7 +76,7 @@ def _unforeseen(error: BaseException) -> str:
 def release(options: argparse.Namespace) -> int:
     """Run the flow and print the release folder last; one line for each plan."""
     if len(options.plans) == 1:
-        print(_release(options.plans[0], options.overrides))
+        print(_release(options.plans[0], options.overrides, quiet=options.quiet))
         return 0
     outcomes = _release_many(options.plans, options.overrides, options.workers)
     for path, (code, words) in zip(options.plans, outcomes, strict=True):
@@ -87,12 +87,15 @@ def release(options: argparse.Namespace) -> int:
     return next((code for code, _ in outcomes if code), 0)
 
 
-def _release(plan_path: Path, overrides: Sequence[str]) -> Path:
+def _release(plan_path: Path, overrides: Sequence[str], *, quiet: bool) -> Path:
     name, frozen = _ready(plan_path, overrides)
-    from flows.release import release as flow
-    from flows.serving import on_prefect
+    from tasks.compute.warm import compiling
 
-    return Path(on_prefect(lambda: flow.with_options(flow_run_name=name)(str(frozen))))
+    with compiling(quiet=quiet):
+        from flows.release import release as flow
+        from flows.serving import on_prefect
+
+        return Path(on_prefect(lambda: flow.with_options(flow_run_name=name)(str(frozen))))
 
 
 def _release_many(
@@ -223,7 +226,7 @@ def demo(options: argparse.Namespace) -> int:
     from kinds.table.starter import demo_plan
     from reports import summary
 
-    folder = _release(demo_plan(options.folder), [])
+    folder = _release(demo_plan(options.folder), [], quiet=options.quiet)
     if not options.quiet:
         manifest = read_manifest(folder)
         summary.terminal(manifest, Console(), words_of(manifest))

@@ -1,0 +1,106 @@
+"""Compile the kernels of a table's release on a thread, while Prefect starts."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from anon_core.tables.records import BinaryTable
+
+NOTICE = "crowdcover: compiling for this machine, once (about half a minute)"
+RECORDS, K = 96, 5  # large enough that a release of it calls every kernel
+
+
+@contextmanager
+def compiling(*, quiet: bool) -> Iterator[None]:
+    """Compile on a thread while the block runs, unless this machine has compiled before.
+
+    numba keeps the machine code for later processes. Unless `quiet`, one line on standard error
+    says that this run compiles. When the block ends, the thread stops after its present step.
+    """
+    stopped = Event()
+    thread = Thread(target=_compile, args=(stopped, quiet), name="compile", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stopped.set()
+        thread.join()
+
+
+def compiled() -> bool:
+    """Whether numba's cache holds the kernel that `compile_judge` compiles last."""
+    from anon_core.measures.table.attacks_kernels import expect_records as kernel
+
+    source = Path(kernel.py_func.__code__.co_filename).stat().st_mtime
+    folder = Path(kernel.stats.cache_path or "")
+    caches = folder.glob(f"*.{kernel.py_func.__name__}-*.nbi")
+    return any(cache.stat().st_mtime > source for cache in caches)
+
+
+def _compile(stopped: Event, quiet: bool) -> None:
+    if compiled():
+        return
+    if not quiet:
+        sys.stderr.write(NOTICE + "\n")
+    table = tiny_table()
+    for step in (compile_makers, compile_judge):
+        if not stopped.is_set():
+            step(table)
+
+
+def tiny_table() -> "BinaryTable":
+    """A random table of one ordinal, one one-hot and one binary attribute."""
+    import numpy as np
+
+    from anon_core.tables.encoding import encode, fit
+    from anon_core.tables.records import ColumnSpec
+
+    draw = np.random.default_rng(0)
+    labels = np.array(list("abcd"), dtype=object)
+    columns = {
+        "number": draw.integers(0, 9, RECORDS).astype(np.float64),
+        "set": labels[draw.integers(0, 4, RECORDS)],
+        "flag": labels[draw.integers(0, 2, RECORDS)],
+    }
+    specs = [
+        ColumnSpec(name="number", kind="numeric", encoding="ordinal"),
+        ColumnSpec(name="set", kind="categorical"),
+        ColumnSpec(name="flag", kind="binary"),
+    ]
+    return encode(fit(specs, columns), columns, np.full(RECORDS, K))
+
+
+def compile_makers(table: "BinaryTable") -> None:
+    """Call every kernel that hides cells and draws the matching."""
+    import numpy as np
+
+    from anon_core.anonymizers import Adaptive
+    from anon_core.engines import local
+    from anon_core.seating.matching import random_matching
+
+    draw = np.random.default_rng(0)
+    masked = local.run(Adaptive(), table, threads=1, order=draw.permutation(table.records))
+    random_matching(masked, lambda count: draw.integers(0, 2**32, count, dtype=np.uint32))
+
+
+def compile_judge(table: "BinaryTable") -> None:
+    """Call every kernel of an audit, on a release of the table that hides nothing."""
+    import numpy as np
+
+    from anon_core.measures.table import attacks, crowds, diversity
+    from anon_core.measures.table.classes import Classes, ReleasedCells
+
+    shown = [np.eye(attribute.levels, dtype=np.bool_) for attribute in table.codebook.attributes]
+    released = ReleasedCells.of(list(zip(table.codes, shown, strict=True)))
+    seat, classes = np.arange(table.records), Classes.of(table.codes, released)
+    components = crowds.components_of(released, classes, seat)
+    crowds.crowds(table.codes, table.k, released, seat, classes, components)
+    crowds.records_per_row(classes)
+    diversity.diversity(classes, table.codes[0].astype(np.int64), ordered=False)
+    attacks.tightest_row(released, classes, seat)
+    attacks.partial_linkage(released, classes)
+    attacks.insider(classes, components, seat)
