@@ -46,6 +46,7 @@ def parallel_kernel(
         def call(*arguments: Any) -> None:
             _spread(work, count(*(arguments[place] for place in places)), arguments)
 
+        call.work = work  # type: ignore[attr-defined]  # its signatures say what was compiled
         return call
 
     return decorate

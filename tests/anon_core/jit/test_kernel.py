@@ -1,0 +1,65 @@
+"""A parallel kernel covers its items once each, whatever the threads."""
+
+import threading
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anon_core.jit import kernel
+from anon_core.jit.kernel import parallel_kernel
+
+
+@parallel_kernel(lambda counts: len(counts))
+def visit(begin, end, step, counts):
+    for item in range(begin, end):
+        counts[item] += step
+
+
+@pytest.fixture
+def two_threads():
+    before = numba.get_num_threads()
+    numba.set_num_threads(min(2, numba.config.NUMBA_NUM_THREADS))
+    yield
+    numba.set_num_threads(before)
+
+
+@given(st.integers(0, 200), st.integers(1, 3))
+def test_every_item_is_visited_once(size, step):
+    counts = np.zeros(size, dtype=np.int64)
+    visit(step, counts)
+    assert (counts == step).all()
+
+
+@given(st.integers(2, 200), st.integers(2, 9))
+def test_pieces_cover_the_items_in_order(count, threads):
+    pieces, lock = [], threading.Lock()
+
+    def work(begin, end):
+        with lock:
+            pieces.append((begin, end))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(numba, "get_num_threads", lambda: threads)
+        kernel._spread(work, count, ())
+    pieces.sort()
+    assert [begin for begin, _ in pieces[1:]] == [end for _, end in pieces[:-1]]
+    assert (pieces[0][0], pieces[-1][1]) == (0, count)
+    assert len(pieces) == min(count, kernel.PIECES * min(threads, count))
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_an_error_ends_the_work_and_reaches_the_caller():
+    def work(begin, _end):
+        if begin == 0:
+            raise MemoryError
+
+    with pytest.raises(MemoryError):
+        kernel._spread(work, 100, ())
+
+
+def test_the_count_names_arguments_of_the_kernel():
+    with pytest.raises(ValueError, match="rows"):
+        parallel_kernel(lambda rows: len(rows))(lambda begin, end, counts: None)
