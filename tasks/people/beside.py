@@ -13,7 +13,6 @@ Intersected = Callable[[], dict[str, int]]
 def second_release(
     run: Run,
     ledger: Ledger,
-    overlaps: Sequence[Overlap],
     inputs: Sequence[Stored],
     intersected: Intersected,
 ) -> dict[str, int]:
