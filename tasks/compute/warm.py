@@ -56,8 +56,8 @@ def tiny_table() -> "BinaryTable":
     """A random table of one ordinal, one one-hot and one binary attribute."""
     import numpy as np
 
+    from anon_core.specs.columns import ColumnSpec
     from anon_core.tables.encoding import encode, fit
-    from anon_core.tables.records import ColumnSpec
 
     draw = np.random.default_rng(0)
     labels = np.array(list("abcd"), dtype=object)
