@@ -84,7 +84,8 @@ def compile_makers(table: "BinaryTable") -> None:
 
     draw = np.random.default_rng(0)
     masked = local.run(Adaptive(), table, threads=1, order=draw.permutation(table.records))
-    random_matching(masked, lambda count: draw.integers(0, 2**32, count, dtype=np.uint32))
+    # Secret words are read-only, which makes a signature of its own.
+    random_matching(masked, lambda count: np.frombuffer(draw.bytes(4 * count), dtype=np.uint32))
 
 
 def compile_judge(table: "BinaryTable") -> None:
