@@ -88,14 +88,13 @@ def release(options: argparse.Namespace) -> int:
 
 
 def _release(plan_path: Path, overrides: Sequence[str], *, quiet: bool) -> Path:
-    name, frozen = _ready(plan_path, overrides)
-    from tasks.compute.warm import compiling
-
-    with compiling(quiet=quiet):
+    plan = _ready(plan_path, overrides)
+    frozen = _freeze(plan)
+    with plan.kind.compiling(quiet=quiet):
         from flows.release import release as flow
         from flows.serving import on_prefect
 
-        return Path(on_prefect(lambda: flow.with_options(flow_run_name=name)(str(frozen))))
+        return Path(on_prefect(lambda: flow.with_options(flow_run_name=plan.name)(str(frozen))))
 
 
 def _release_many(
@@ -112,7 +111,8 @@ def _release_many(
     ready, outcomes = {}, {}
     for number, path in enumerate(paths):
         try:
-            ready[number] = _ready(path, overrides)
+            plan = _ready(path, overrides)
+            ready[number] = plan.name, _freeze(plan)
         except AnonymityError as refusal:
             outcomes[number] = exit_code(refusal), str(refusal)
     if ready:
@@ -125,8 +125,8 @@ def _release_many(
     return [outcomes[number] for number in range(len(paths))]
 
 
-def _ready(plan_path: Path, overrides: Sequence[str]) -> tuple[str, Path]:
-    """The plan's name and frozen file; what can be refused without a server is refused here."""
+def _ready(plan_path: Path, overrides: Sequence[str]) -> "ReleasePlan":
+    """The plan; what can be refused without a server is refused here."""
     from flows.plan.plan import ReleasePlan
     from tasks.source.sources import header
 
@@ -134,7 +134,7 @@ def _ready(plan_path: Path, overrides: Sequence[str]) -> tuple[str, Path]:
     plan.check_engine()
     if (names := header(plan.data.source)) is not None:
         plan.data.check_header(names)
-    return plan.name, _freeze(plan)
+    return plan
 
 
 def _freeze(plan: "ReleasePlan") -> Path:

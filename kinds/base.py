@@ -7,6 +7,7 @@ stage stored and writes its own.
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -111,6 +112,10 @@ class Kind(Protocol):
             f"there is no starter plan for {source.name}: kind {self.name!r} proposes none; "
             "write the plan by hand"
         )
+
+    def compiling(self, *, quiet: bool) -> AbstractContextManager[None]:
+        """Compile the kernels of a release while the block runs; by default nothing is compiled."""
+        return nullcontext()
 
     # ------------------------------------------------------------ the course
 

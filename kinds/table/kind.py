@@ -1,6 +1,7 @@
 """The kind "table": one record a row, quasi-identifiers masked."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +66,12 @@ class Table(Kind):
         from kinds.table.starter import starter  # only `crowdcover plan` needs it
 
         return starter(source)
+
+    def compiling(self, *, quiet: bool) -> AbstractContextManager[None]:
+        """Compile on a thread, unless this machine has compiled before."""
+        from kinds.table.warm import compiling  # only a release from the command line needs it
+
+        return compiling(quiet=quiet)
 
     # ------------------------------------------------------------ the course
 

@@ -4,7 +4,7 @@ import importlib
 
 import pytest
 
-from tasks.compute import warm
+from kinds.table import warm
 
 # Rooms whose kernels every release of a table calls.
 ROOMS = (
