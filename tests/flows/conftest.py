@@ -12,4 +12,6 @@ def _without_plots(monkeypatch):
     Fixtures of a module or session and processes of their own draw them: `released` has all plots,
     and tests/reports looks at each.
     """
-    monkeypatch.setattr("kinds.table.pictures._drawings", lambda *_: dict.fromkeys(PLOTS, ["", ""]))
+    monkeypatch.setattr(
+        "kinds.table.pictures._drawings", lambda *_: {name: ["", ""] for name in PLOTS}
+    )

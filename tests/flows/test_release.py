@@ -733,7 +733,7 @@ def test_a_source_that_changes_between_ingest_and_check_is_refused(tmp_path, mon
         return answer
 
     monkeypatch.setattr(module, "read_table", read_table)
-    with pytest.raises(InputError, match="the source changed after it was ingested.*restore it"):
+    with pytest.raises(InputError, match=r"the source changed after it was ingested.*restore it"):
         order.release()
     assert not order.releases.exists()
     order.source.write_bytes(before)

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -67,12 +68,12 @@ class Counted:
 class BagKind(Kind):
     name = "bag"
     anonymizer = "pool"
-    sections = {
+    sections: ClassVar = {
         "source": (SourceSection, ...),
         "privacy": (BagPrivacy, ...),
         "checks": (BagChecks, BagChecks()),
     }
-    files = {"parquet": "lines.parquet", "csv": "lines.csv"}
+    files: ClassVar = {"parquet": "lines.parquet", "csv": "lines.csv"}
 
     def plan(self, sections):
         return BagPlan(sections.source.source(), sections.privacy.k)
@@ -116,7 +117,9 @@ class BagKind(Kind):
 
     def write(self, plan, seed, made, ingested, encoded, folder):
         values = pl.read_parquet(ingested.file("lines.parquet"))[VALUE].to_list()
-        lines = ["*" if hidden else value for value, hidden in zip(values, made.hidden)]
+        lines = [
+            "*" if hidden else value for value, hidden in zip(values, made.hidden, strict=True)
+        ]
         frame = pl.DataFrame({VALUE: sorted(lines)})
         frame.write_parquet(folder / self.files["parquet"])
         frame.write_csv(folder / self.files["csv"])

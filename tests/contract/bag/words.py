@@ -1,5 +1,7 @@
 """The toy kind's words."""
 
+from typing import ClassVar
+
 from reports.facts import Fact
 from reports.quantities import count, known
 from reports.words import Block, Check, CheckText, PageSection
@@ -7,8 +9,8 @@ from reports.words import Block, Check, CheckText, PageSection
 
 class BagWords:
     glossary = (("Group", "the lines that are published with one text"),)
-    findings = {"groups of k": "Every published text stands for at least k lines."}
-    checks_between_stages = {
+    findings: ClassVar = {"groups of k": "Every published text stands for at least k lines."}
+    checks_between_stages: ClassVar = {
         "ingested": CheckText("The lines as they were read", "No line is empty."),
         "encoded": CheckText("The numbered values", "Every code is a value."),
         "audited": CheckText("The guarantees", "Groups are counted in the published file."),
