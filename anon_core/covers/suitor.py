@@ -1,4 +1,7 @@
-"""The b-edge cover of edges that lie on many ranks: each keeps those at its own vertices, and nobody sees all."""
+"""The b-edge cover of a graph that is distributed over ranks.
+
+Each rank keeps the edges at its own vertices. No rank holds all edges.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,18 +25,19 @@ from anon_core.search.nearest import Neighbours
 from anon_core.spread import Messages, Ranks
 from anon_core.tables.records import Edges
 
-AT_ONCE = 2**20  # messages, about, that are under way; a single rank may receive all of them
+# About how many messages are in transit at a time. One rank may receive all of them.
+AT_ONCE = 2**20
 
 
 @dataclass(frozen=True)
 class Adjacency:
-    """The edges at the own vertices, by vertex, each vertex's lightest first.
+    """The edges at this rank's own vertices, grouped by vertex, lightest first.
 
     Attributes
     ----------
     start : int64 (own vertices + 1,)
     key : int64 (slots,)
-        (E << 32) + other end.
+        (E << 32) + the vertex at the other end.
     """
 
     start: NDArray[np.int64]
@@ -41,9 +45,12 @@ class Adjacency:
 
 
 def adjacency(ranks: Ranks, lists: Neighbours, size: NDArray[np.int64] | None = None) -> Adjacency:
-    """The union of all ranks' lists as seen from the own vertices: their own lists, then those who list them and are lacking.
+    """Build the union of all ranks' lists, restricted to edges at this rank's own vertices.
 
-    `size` int64 (n,): how many entries of each list there are, all of them if None.
+    The slots of a vertex hold its own list first. Vertices that list it, but that its own list
+    lacks, follow.
+
+    `size` int64 (n,): the number of entries of each list to use; None means all of them.
     """
     size = np.diff(lists.indptr) if size is None else size
     given = (lists.indptr, size, lists.vertex, lists.cost)
@@ -76,9 +83,11 @@ def adjacency(ranks: Ranks, lists: Neighbours, size: NDArray[np.int64] | None = 
 
 
 def _chunks(ranks: Ranks, size: NDArray[np.int64]) -> Iterator[tuple[int, int, Messages]]:
-    """Ranges of vertices whose lists make a share of a batch, as many on every rank, and room for a message about each entry.
+    """Yield ranges of vertices, each with an array that has room for a message per list entry.
 
-    Ranks begin at different ranges: a range belongs to few ranks, and those would have to hear all others at once.
+    Every rank makes the same number of ranges, each with a share of a batch of messages. The
+    ranks begin at different ranges. A range belongs to few ranks, so a common order would send
+    the messages of all ranks to those few at once.
     """
     ends = np.cumsum(size)
     chunks = 1 + ranks.greatest(int(ends[-1])) * ranks.size // AT_ONCE
@@ -90,12 +99,16 @@ def _chunks(ranks: Ranks, size: NDArray[np.int64]) -> Iterator[tuple[int, int, M
 
 
 def spread_cover(ranks: Ranks, edges: Adjacency, b: NDArray[np.int32]) -> Edges:
-    """Algorithm MCE by the b-Suitor: the edges at the own vertices that are left, in no order.
+    """Run algorithm MCE by the b-Suitor and return the cover's edges at this rank's vertices.
 
-    What is deleted is the greedy b'-matching of the heaviest edges, b'(v) = degree - b(v): every vertex proposes to delete its
-    heaviest edges first, the other end takes the heaviest b' offers and refuses lighter ones, even late; who is refused
-    proposes to delete its next. Under the strict total order (E, min, max) the outcome is one, whatever comes first (Khan et
-    al., Designing scalable b-matching algorithms; here in rounds, for E ascending), and it is that of `b_edge_cover`.
+    The edges have no order. MCE deletes the greedy b'-matching of the heaviest edges, with
+    b'(v) = degree - b(v). Each vertex proposes to delete its heaviest edges first. The other end
+    keeps the b' heaviest proposals and refuses or annuls lighter ones. A vertex whose proposal
+    fell proposes its next edge.
+
+    The strict total order (E, min, max) makes the result unique, whatever the order of messages.
+    It equals the result of `b_edge_cover`. Source: Khan et al., Designing scalable b-matching
+    algorithms; this version works in rounds, with E ascending.
 
     Parameters
     ----------
@@ -105,9 +118,15 @@ def spread_cover(ranks: Ranks, edges: Adjacency, b: NDArray[np.int32]) -> Edges:
     """
     room = (np.diff(edges.start) - b[ranks.low : ranks.high]).astype(np.int64)
     suitors = Suitors(
-        edges.start, edges.key, room, np.zeros_like(room), edges.start[:-1].copy(), edges.start[1:] - 1,
-        room.copy(), np.zeros(len(edges.key), dtype=np.bool_),
-    )  # fmt: skip
+        start=edges.start,
+        key=edges.key,
+        room=room,
+        held=np.zeros_like(room),
+        lightest=edges.start[:-1].copy(),
+        following=edges.start[1:] - 1,
+        wanting=room.copy(),
+        suitor=np.zeros(len(edges.key), dtype=np.bool_),
+    )
     inbox, share = np.empty((0, 3), dtype=np.int32), 1 + AT_ONCE // ranks.size
     while True:
         outbox = np.empty((len(inbox) + share, 3), dtype=np.int32)

@@ -1,7 +1,8 @@
-"""The b-Suitor on the vertices of one rank: adjacency, proposals, annulments, what is left as cover.
+"""The b-Suitor on the vertices of one rank: adjacency, proposals, annulments, resulting cover.
 
-A rank owns the vertices low .. low + m - 1. Messages are int32 (count, 3): a vertex of the receiver, another vertex, E of their
-edge; E = ANNUL tells the former that one of its proposals fell.
+A rank owns the vertices low .. low + m - 1. Messages are int32 (count, 3): a vertex of the
+receiver, another vertex, and E of their edge. E = ANNUL means that one proposal of the first
+vertex was refused or annulled.
 """
 
 from typing import NamedTuple
@@ -12,27 +13,28 @@ from numpy.typing import NDArray
 from anon_core.jit.kernel import kernel, parallel_kernel
 
 ANNUL = -1
-OTHER = 0xFFFFFFFF  # the half of a key that names the other end
+OTHER = 0xFFFFFFFF  # mask of the lower half of a key: the other end
 
 
 class Suitors(NamedTuple):
-    """Edges of each vertex, lightest first, and how far their deletion has come."""
+    """The edges of each vertex, lightest first, and the state of their deletion."""
 
     start: NDArray[np.int64]  # (m + 1,)
     key: NDArray[np.int64]  # (slots,): (E << 32) + other end
-    room: NDArray[np.int64]  # (m,): edges that may be deleted at it
-    held: NDArray[np.int64]  # (m,): suitors that it has
-    lightest: NDArray[np.int64]  # (m,): no suitor in a slot before this one once there is no room
-    following: NDArray[np.int64]  # (m,): the slot that it proposes to next, then those before
-    wanting: NDArray[np.int64]  # (m,): proposals that it has still to make
+    room: NDArray[np.int64]  # (m,): number of edges that may be deleted at the vertex
+    held: NDArray[np.int64]  # (m,): number of suitors of the vertex
+    lightest: NDArray[np.int64]  # (m,): once room is full, no slot before this has a suitor
+    following: NDArray[np.int64]  # (m,): slot of its next proposal; it moves down
+    wanting: NDArray[np.int64]  # (m,): number of proposals still to make
     suitor: NDArray[np.bool_]  # (slots,)
 
 
 @kernel
-def last_keys(
-    indptr, size, vertex, cost, last
-):  # indptr (n + 1,), size (n,), vertex, cost (room,), last (n,): changed
-    """last[v] = the greatest key in v's list, where there is one."""
+def last_keys(indptr, size, vertex, cost, last):
+    """Set last[v] to the greatest key in v's list; leave it unchanged if the list is empty.
+
+    Shapes: indptr (n + 1,), size (n,), vertex and cost (room,), last (n,).
+    """
     for v in range(len(size)):
         if size[v] > 0:
             slot = indptr[v] + size[v] - 1
@@ -41,13 +43,13 @@ def last_keys(
 
 @kernel
 def lacks(last, u, v, cost):
-    """Whether u's list does not hold v. Lists hold what comes first: all keys up to their last one."""
+    """Test whether v is missing in u's list. A list holds all keys up to its last one."""
     return last[u] < ((np.int64(cost) << 32) | np.int64(v))
 
 
 @kernel
 def count_lacking(indptr, size, vertex, cost, last, count):  # count (n,) zeroed
-    """How often each vertex is listed by one whom its own list lacks."""
+    """Count, for each vertex, the vertices that list it but are missing in its own list."""
     for v in range(len(size)):
         for slot in range(indptr[v], indptr[v] + size[v]):
             count[vertex[slot]] += np.int64(lacks(last, vertex[slot], v, cost[slot]))
@@ -55,7 +57,7 @@ def count_lacking(indptr, size, vertex, cost, last, count):  # count (n,) zeroed
 
 @kernel
 def tell_listed(first, stop, indptr, size, vertex, cost, messages):
-    """Tell the vertices first .. stop - 1 what their lists hold; returns how many messages there are."""
+    """Write a message to each vertex first .. stop - 1 per entry of its list; return the count."""
     m = 0
     for v in range(first, stop):
         for slot in range(indptr[v], indptr[v] + size[v]):
@@ -66,7 +68,11 @@ def tell_listed(first, stop, indptr, size, vertex, cost, messages):
 
 @kernel
 def tell_lacking(first, stop, indptr, size, vertex, cost, last, messages):
-    """Tell those whom the vertices first .. stop - 1 list, but who lack them; returns how many messages there are."""
+    """Write messages for the one-sided entries in the lists of vertices first .. stop - 1.
+
+    The receiver is a listed vertex whose own list lacks the vertex that lists it. Returns the
+    number of messages.
+    """
     m = 0
     for v in range(first, stop):
         for slot in range(indptr[v], indptr[v] + size[v]):
@@ -79,7 +85,7 @@ def tell_lacking(first, stop, indptr, size, vertex, cost, last, messages):
 
 @kernel
 def enter(messages, low, fill, key):  # fill (m,): the next slot of each vertex
-    """Put what the messages say into the slots of their vertices, as keys."""
+    """Store each message as a key in the next slot of its vertex."""
     for index in range(len(messages)):
         i = messages[index, 0] - low
         key[fill[i]] = (np.int64(messages[index, 2]) << 32) | np.int64(messages[index, 1])
@@ -88,14 +94,14 @@ def enter(messages, low, fill, key):  # fill (m,): the next slot of each vertex
 
 @parallel_kernel(lambda middle: len(middle))
 def sort_tails(begin, end, middle, start, key):  # middle (m,)
-    """Sort key[middle[i] : start[i + 1]], what comes after a vertex's own list."""
+    """Sort key[middle[i] : start[i + 1]], the keys after a vertex's own list."""
     for i in range(begin, end):
         key[middle[i] : start[i + 1]].sort()
 
 
 @kernel
 def count_at(u, v, low, count):  # u, v (edges,), count (m,) zeroed
-    """How many edges each of the vertices low .. low + m - 1 has."""
+    """Count the edges of each vertex low .. low + m - 1."""
     for e in range(len(u)):
         if low <= u[e] < low + len(count):
             count[u[e] - low] += 1
@@ -105,7 +111,7 @@ def count_at(u, v, low, count):  # u, v (edges,), count (m,) zeroed
 
 @kernel
 def list_at(u, v, low, fill, other):  # fill (m,): the next slot of each vertex
-    """Put the other ends of their edges into the slots of the vertices low .. low + m - 1."""
+    """Store the other end of each edge in the slots of the vertices low .. low + m - 1."""
     for e in range(len(u)):
         if low <= u[e] < low + len(fill):
             other[fill[u[e] - low]] = v[e]
@@ -117,7 +123,10 @@ def list_at(u, v, low, fill, other):  # fill (m,): the next slot of each vertex
 
 @kernel
 def hear(i, offer, start, key, room, held, lightest, suitor):
-    """Vertex i hears a proposal; `offer` is the key of its edge as i sees it. Returns who is refused, -1 for nobody."""
+    """Process a proposal to vertex i; `offer` is the key of the edge as vertex i stores it.
+
+    Returns the vertex whose proposal is refused or annulled, or -1 if there is none.
+    """
     if room[i] <= 0:
         return np.int64(offer & OTHER)
     slot = start[i] + np.searchsorted(key[start[i] : start[i + 1]], offer)
@@ -135,10 +144,11 @@ def hear(i, offer, start, key, room, held, lightest, suitor):
 
 @kernel
 def answer(inbox, low, suitors, outbox):  # inbox, outbox: messages
-    """Hear what other ranks sent, then propose until nobody here wants to or as many messages went as `outbox` is longer.
+    """Process the messages of other ranks, then make proposals.
 
-    Who is refused proposes to its next lighter edge. Returns how many messages go out, and whether someone is left who would
-    propose.
+    A vertex whose proposal falls proposes its next lighter edge. Proposals stop when no vertex
+    here has one to make, or when they have written len(outbox) - len(inbox) messages. Returns
+    the number of messages to send, and whether proposals are still pending.
     """
     start, key, room, held, lightest = (
         suitors.start,
@@ -166,9 +176,8 @@ def answer(inbox, low, suitors, outbox):  # inbox, outbox: messages
         if wanting[i] > 0:
             pile[height], piled[i] = i, True
             height += 1
-    most = (
-        sent + len(outbox) - len(inbox)
-    )  # room that annulments leave is no room for more: messages under way would add up
+    # Proposals do not use the room that annulments left free: messages in transit would add up.
+    most = sent + len(outbox) - len(inbox)
     while height > 0 and sent < most:
         i = pile[height - 1]
         if wanting[i] <= 0 or following[i] < start[i]:
@@ -197,7 +206,7 @@ def answer(inbox, low, suitors, outbox):  # inbox, outbox: messages
 
 @kernel
 def kept_edges(low, suitors, u, v, weight):  # u, v, weight (slots,)
-    """The edges with an end here that nobody deleted, each once; returns how many."""
+    """Collect the edges at this rank that were not deleted, each once; return their number."""
     start, key, suitor = suitors.start, suitors.key, suitors.suitor
     m, count = len(suitors.room), 0
     for i in range(m):
@@ -211,10 +220,11 @@ def kept_edges(low, suitors, u, v, weight):  # u, v, weight (slots,)
 
 
 @parallel_kernel(lambda batch: len(batch))
-def scatter_counts(
-    begin, end, batch, places, counts
-):  # batch (f, m), places (m,), counts (f, n) by place
-    """Enter the counts of some vertices."""
+def scatter_counts(begin, end, batch, places, counts):
+    """Copy the counts of some vertices into `counts`.
+
+    Shapes: batch (f, m), places (m,), counts (f, n). places[i] is the column of batch column i.
+    """
     for bit in range(begin, end):
         for index in range(len(places)):
             counts[bit, places[index]] = batch[bit, index]
