@@ -1,29 +1,29 @@
-"""The tree of refusals.
+"""The errors of this project.
 
-Every message says what was found, what is required and what to do. None carries a cell value, an identifier or a row
-number: counts and column names only.
+Every message says what was measured, what is required and what to do. A message carries counts
+and column names. It carries no cell value, identifier or row number.
 """
 
 
 class AnonymityError(Exception):
-    """Base of every refusal of this project; never caught inside anon_core."""
+    """Base of all errors of this project. anon_core never catches it."""
 
 
 class InputError(AnonymityError, ValueError):
-    """An array or table breaks its stated shape, type or range."""
+    """An array or table does not have its stated shape, type or range."""
 
 
 class InfeasibleError(AnonymityError):
-    """No answer exists for these demands."""
+    """No solution exists for these demands."""
 
 
 class LimitError(AnonymityError):
-    """An answer may exist beyond the stated budget."""
+    """A solution may exist, but not within the stated budget."""
 
 
 class GuaranteeError(AnonymityError):
-    """The result does not keep its promise; nothing may be published."""
+    """The result breaks a guarantee; it must not be published."""
 
 
 class ClusterError(AnonymityError):
-    """The machines that were to do the work did not; nothing was decided."""
+    """Batch jobs, ranks or workers failed or are missing; there is no result."""
