@@ -1,7 +1,8 @@
-"""The slow truth: Algorithms 1-3 of Khan et al. written literally on the complete graph, and the definitions judged by.
+"""Slow reference code: Algorithms 1-3 of Khan et al. on the complete graph, and definitions.
 
-Nothing here knows tiles, closures, packed words or threads. Weights are the integers of docs/theory.md, edges are compared
-by (E, min, max). n up to about 40.
+The tests compare the product with these functions. Nothing here uses tiles, closures, packed
+words or threads. Weights are the integers of docs/theory.md. Edges are compared by
+(E, min, max). Use n up to about 40.
 """
 
 import itertools
@@ -12,7 +13,7 @@ import numpy as np
 
 
 def gamma(x, i, j):
-    """Features in which records i and j differ."""
+    """The features in which records i and j differ, as 0 and 1."""
     return (x[i] != x[j]).astype(int)
 
 
@@ -25,7 +26,7 @@ def edge_weights(x, w):
 
 
 def b_suitor(weights, capacity):
-    """Algorithm 3 for one processor: a heavy b-matching by proposals and annulments."""
+    """Algorithm 3 on one processor: a heavy b-matching by proposals and annulments."""
 
     def heavier(e, f):
         return (weights[e], e) > (weights[f], f)
@@ -70,7 +71,7 @@ def mce(weights, b):
 
 
 def adaptive(x, k, epsilon, base, iterations):
-    """Algorithm 1: for each iteration the cover (set of pairs) and the stars (n, f)."""
+    """Algorithm 1: yield the cover (set of pairs) and the stars (n, f) of each iteration."""
     w = np.tile(np.asarray(base, dtype=int), (len(x), 1))
     for _ in range(iterations):
         cover = mce(edge_weights(x, w), [need - 1 for need in k])
@@ -83,7 +84,7 @@ def adaptive(x, k, epsilon, base, iterations):
 
 
 def fits(record, row, stars):
-    """Compatibility: every unmasked feature agrees (section III)."""
+    """Test compatibility: every unmasked feature agrees (section III)."""
     return bool(((record == row) | stars).all())
 
 
@@ -93,7 +94,7 @@ def compatible(x, y, stars):
 
 
 def matchable(fit):
-    """bool (n, n): pairs (v, u) that lie in some perfect matching of records to rows, by trying each."""
+    """bool (n, n): pairs (v, u) in some perfect matching; each is removed and the rest matched."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
@@ -108,7 +109,7 @@ def matchable(fit):
 
 
 def greedy_cover(weights, b):
-    """LSE by its definition: the edge of least (effective weight, min, max) of the whole graph, until nobody is in need."""
+    """LSE: take the edge of least (effective weight, min, max) until each v has b(v) edges."""
     need, cover = list(b), set()
     while any(need):
         ends = {e: sum(need[v] > 0 for v in e) for e in weights if e not in cover}
@@ -120,7 +121,11 @@ def greedy_cover(weights, b):
 
 
 def static_cover(weights, b):
-    """S-LSE by its definition: the lightest edge with an end in need, until nobody is; then drop what is redundant."""
+    """S-LSE by its definition.
+
+    Take the lightest edge with an end v that has fewer than b(v) edges, until there is none.
+    Then drop redundant edges, the heaviest first.
+    """
     need, degree, cover = list(b), [0] * len(b), set()
     for e in sorted(weights, key=lambda e: (weights[e], e)):
         if any(need[v] > 0 for v in e):
@@ -137,7 +142,7 @@ def static_cover(weights, b):
 
 
 def lightest_cover(weights, b):
-    """Least weight of a b-edge cover, and (number of edges, weight) of the lightest of those with the fewest, by trying all."""
+    """Search all b-edge covers: the least weight, and the least (number of edges, weight)."""
     edges, best, fewest = list(weights), None, None
     for chosen in itertools.product([False, True], repeat=len(edges)):
         cover = [e for e, taken in zip(edges, chosen, strict=True) if taken]
@@ -149,26 +154,29 @@ def lightest_cover(weights, b):
 
 
 def crowd_values(fit, values):
-    """The sensitive values that each record's crowd shows, most frequent first: [(value, how often)] a record."""
+    """Sensitive values in each record's crowd: a list of (value, count), most frequent first."""
     return [
         Counter(v for v, fits in zip(values, row, strict=True) if fits).most_common() for row in fit
     ]
 
 
 def entropy_l(counts):
-    """exp of the entropy of shares."""
+    """exp of the entropy of the shares."""
     total = sum(counts)
     return math.exp(-sum(c / total * math.log(c / total) for c in counts)) if total else 0.0
 
 
 def recursive_odds(counts, l):
-    """r_1 / (r_l + ... + r_m) with r descending: (c, l)-diverse iff below c."""
+    """r_1 / (r_l + ... + r_m) with r in descending order; (c, l)-diverse if it is below c."""
     rest = sum(sorted(counts, reverse=True)[l - 1 :])
     return max(counts) / rest if rest else math.inf
 
 
 def earth_movers_distance(p, q, ordered):
-    """The cheapest way to turn p into q by a linear program; moving costs |i - j| / (m - 1), or 1."""
+    """Least cost of turning p into q, by a linear program.
+
+    A move from i to j costs |i - j| / (m - 1) if the values are ordered, and 1 otherwise.
+    """
     from scipy.optimize import linprog
 
     m = len(p)
@@ -181,7 +189,7 @@ def earth_movers_distance(p, q, ordered):
 
 
 def shift(before, now, ordered):
-    """The greatest change in the share of records in a category, or in a range of numbers without a lower end."""
+    """The greatest change in the share of a category, or of a range without a lower end."""
 
     def missing(value):
         return value is None or value != value
@@ -199,7 +207,7 @@ def shift(before, now, ordered):
 
 
 def tightest_row(fit, combinations, seat):
-    """Chance that a guess among the fitting rows of fewest combinations is the true row, record by record."""
+    """Per record, the chance that a random fitting row of fewest combinations is the true one."""
     success = []
     for v, row in enumerate(seat):
         fewest = min(c for c, fits in zip(combinations, fit[v], strict=True) if fits)
@@ -209,7 +217,7 @@ def tightest_row(fit, combinations, seat):
 
 
 def likeliest_matching(fit, sweeps):
-    """The doubly stochastic matrix of maximal entropy inside `fit`, pairs in no perfect matching left out."""
+    """The doubly stochastic matrix of maximal entropy inside `fit`; 0 for unmatchable pairs."""
     belief = matchable(fit).astype(float)
     belief /= belief.sum(axis=1, keepdims=True)
     for _ in range(sweeps):
@@ -219,12 +227,16 @@ def likeliest_matching(fit, sweeps):
 
 
 def agree(a, b):
-    """Rows (column -> value) of two releases show the same in all columns that both carry."""
+    """Test whether rows (column -> value) of two releases agree in all columns that both have."""
     return all(a[name] == b[name] for name in a.keys() & b.keys())
 
 
 def rows_left(crowds):
-    """Rows of each crowd (carried values, a list a release) that are left when disagreeing ones are excluded, over and over."""
+    """Count the rows of each crowd that remain after repeated exclusion.
+
+    Each release has one crowd: a list of rows (column -> value). A row is excluded if another
+    release has no remaining row that agrees with it. This repeats until nothing changes.
+    """
     left = [list(rows) for rows in crowds]
     while True:
         kept = [
@@ -243,7 +255,7 @@ def rows_left(crowds):
 
 
 def rows_jointly_left(crowds):
-    """Rows of each crowd for which one row of every other release can be chosen so that all of them agree, by trying all."""
+    """Count the rows of each crowd in choices, one row per release, that all agree."""
     whole = [
         choice
         for choice in itertools.product(*(range(len(rows)) for rows in crowds))
@@ -258,7 +270,8 @@ def rows_jointly_left(crowds):
 def k_member(x, weights, least):
     """Groups of greedy k-member clustering (Byun et al.), as lists of records.
 
-    A set of records loses the weight of the features in which they differ. The first of equals wins.
+    The loss of a set of records is the weight of the features in which they differ. Of equal
+    candidates the first is taken.
     """
 
     def loss(members):
@@ -276,7 +289,7 @@ def k_member(x, weights, least):
         groups.append(group)
     grown = [list(group) for group in groups]
     for v in left:
-        # What all rows of the group, and this one, then lose beyond what those of the group did.
+        # The loss of all rows of the group with v, less the loss of the group without v.
         added = [(least + 1) * loss([*each, v]) - least * loss(each) for each in grown]
         groups[added.index(min(added))].append(v)
     return groups
