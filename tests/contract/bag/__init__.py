@@ -1,1 +1,1 @@
-"""A toy kind: one value a line. Values that fewer than k lines hold are published as "*"."""
+"""A small kind of data: one value per line. A value on fewer than k lines is published as "*"."""

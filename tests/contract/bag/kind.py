@@ -1,4 +1,4 @@
-"""The toy kind."""
+"""The small kind of data of the contract tests: stages, measures and checks."""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The toy kind's anonymizer, in one file."""
+"""The anonymizer of the small kind of data, in one file."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -12,7 +12,7 @@ from anon_core.steps import Observer, State, Step
 
 @dataclass(frozen=True)
 class Bag:
-    """Codes int64 (n,) of the values, and one k for all."""
+    """Codes int64 (n,) of the values, and one k for all lines."""
 
     codes: np.ndarray
     k: int
@@ -46,7 +46,7 @@ class Pooled:
 
 @dataclass(frozen=True, kw_only=True)
 class Pool:
-    """Hide rare values, and further ones until nobody is hidden alone."""
+    """Hide values on fewer than k lines, and further values until at least k lines are hidden."""
 
     kind: ClassVar = "bag"
     data: ClassVar = Bag

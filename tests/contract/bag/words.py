@@ -1,4 +1,4 @@
-"""The toy kind's words."""
+"""The texts of the small kind of data."""
 
 from typing import ClassVar
 
