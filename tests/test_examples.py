@@ -1,4 +1,7 @@
-"""The example plans on real tables, from plan to audit. Tables come from CROWDCOVER_DATA (or ../shared/data)."""
+"""The example plans on real tables, from plan to audit.
+
+The tables come from CROWDCOVER_DATA (or ../shared/data).
+"""
 
 import os
 from pathlib import Path
@@ -16,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 
 def published(example, table, folder, *overrides):
-    """Release an example and audit it; returns the manifest."""
+    """Release an example, audit it and return the manifest."""
     source = DATA / table
     if not source.exists():
         pytest.skip(f"left out: {table} is not in CROWDCOVER_DATA")
@@ -37,7 +40,10 @@ def published(example, table, folder, *overrides):
 
 @pytest.mark.usefixtures("server")
 def test_adult_as_in_the_paper(tmp_path):
-    """Khan et al. report utility 0.904 after convergence; reclaiming and a half that goes ahead come to 0.915 at least."""
+    """Khan et al. report utility 0.904 after convergence.
+
+    Reclaiming and the sampled half raise it to 0.915 at least.
+    """
     manifest = published("adult.toml", "adult/adult.data.gz", tmp_path)
     assert manifest["privacy"]["records"] == 32561
     assert (manifest["privacy"]["k_min"], manifest["privacy"]["k_max"]) == (5, 100)
@@ -66,7 +72,7 @@ def test_open_payments(tmp_path):
 
 @pytest.mark.usefixtures("server")
 def test_threads_do_not_change_a_release(tmp_path):
-    """Adult with one thread and with all: same secrets, same bytes."""
+    """One thread and all threads publish the same bytes for the same secrets."""
     one = published(
         "adult.toml",
         "adult/adult.data.gz",

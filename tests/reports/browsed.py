@@ -1,4 +1,4 @@
-"""A page as a browser would take it apart."""
+"""A parsed page."""
 
 import re
 from html.parser import HTMLParser
@@ -8,7 +8,7 @@ VOID = {"meta", "br", "hr", "img", "input", "link"}
 
 
 class Page(HTMLParser):
-    """Elements with their attributes, visible text, and whether every tag closes in its turn."""
+    """Collect elements, attributes and visible text; check that the tags nest correctly."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class Page(HTMLParser):
             self.inside[self.ids[-1]] = data
 
     def told(self, element: str) -> str:
-        """What stands in the element of an id."""
+        """The text of the element with an id."""
         return self.inside[element]
 
     @property
@@ -52,7 +52,7 @@ class Page(HTMLParser):
 
 
 def headings_are_in_order_and_tables_named(parsed: Page) -> None:
-    """What a screen reader goes by; fails by assertion."""
+    """Assert the structure that a screen reader uses."""
     levels = [int(tag[1]) for tag, _ in parsed.elements if re.fullmatch(r"h[1-6]", tag)]
     assert levels[0] == 1
     assert levels.count(1) == 1

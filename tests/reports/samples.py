@@ -24,7 +24,7 @@ HOSTILE = (
 
 @dataclass(frozen=True)
 class Crowds:
-    """Stand-in for the judge's record of the same three names."""
+    """Replacement for the auditor's record with the same three attributes."""
 
     demanded: NDArray[np.int32]
     compatible: NDArray[np.int64]
@@ -38,7 +38,7 @@ def manifest(
     columns: tuple[str, ...] = ("age", "sex"),
     iterations: int = 3,
 ) -> dict[str, Any]:
-    """A release that keeps its promise."""
+    """A release that keeps its guarantee."""
     per_column = {
         name: {"exact": 0.5 + place / 1000, "ncp": 0.1 - place / 1000}
         for place, name in enumerate(columns)
@@ -126,13 +126,13 @@ def full(**settings: Any) -> dict[str, Any]:
 
 
 def attack(success: float, guess: float, above: tuple[float, float, float]) -> dict[str, Any]:
-    """An attack as the manifest states it."""
+    """An attack in the manifest."""
     at_least = dict(zip(("1", "1.5", "3"), above, strict=True))
     return {"success": success, "promised": guess, "above": {**at_least, "2": above[2]}}
 
 
 def alarming() -> dict[str, Any]:
-    """A release whose promise holds, though much else that a reader has to know does not."""
+    """A release that keeps its guarantee but has many other risks to report."""
     release = full()
     release["protection"]["sensitive"]["illness"]["distinct"] = 1
     release["attacks"]["insider"] = attack(0.082, 0.03, (0.9, 0.7, 0.21))
@@ -143,7 +143,7 @@ def alarming() -> dict[str, Any]:
 
 
 def old() -> dict[str, Any]:
-    """A release that was made before anything but the promise was measured."""
+    """An old release: only the guarantee was measured."""
     release = manifest()
     del release["protection"], release["created"], release["timings"], release["peak_memory_bytes"]
     release["iterations"] = []
@@ -151,7 +151,7 @@ def old() -> dict[str, Any]:
 
 
 def broken(key: str = "below_k", found: int | None = 12) -> dict[str, Any]:
-    """A release with one failed check, or with one that was never made."""
+    """A release with one failed check, or with one check that was not run."""
     release = manifest()
     if found is None:
         del release["privacy"][key]
@@ -161,7 +161,7 @@ def broken(key: str = "below_k", found: int | None = 12) -> dict[str, Any]:
 
 
 def crowds(records: int = 500, k: tuple[int, int] = (5, 100), short: int = 0) -> Crowds:
-    """Crowds of which the first `short` ones miss their demand by one."""
+    """Crowds; the first `short` ones miss their demand by one."""
     draws = np.random.default_rng(2)
     demanded = draws.integers(k[0], k[1] + 1, records).astype(np.int32)
     matchable = np.minimum(demanded + draws.integers(0, 60, records), records)
@@ -189,7 +189,7 @@ def _outcome(
 def verdicts(
     *, columns: tuple[str, ...] = ("age", "sex"), refused_at: str | None = None
 ) -> list[dict[str, Any]]:
-    """What the borders of a run said; one of them may have refused, and then ends it."""
+    """The verdicts of a run's checks. A failed check is the last one."""
     guarantees = (
         ("readable files", "2 of 2 formats are there and can be read"),
         ("same table in every format", "2 formats compared"),
@@ -277,5 +277,5 @@ def verdicts(
 
 
 def run(*releases: str) -> dict[str, Any]:
-    """The run that they are about."""
+    """The run of the verdicts."""
     return {"run": "e4298546c78fe333", "plan_sha256": "3f" * 32, "releases": list(releases)}

@@ -1,4 +1,4 @@
-"""Report and verdict page in a real browser: they load nothing, fit, can be read, and print."""
+"""Report and verdict page in a browser: they load nothing, fit, are readable, and print."""
 
 import re
 from collections.abc import Callable
@@ -32,7 +32,7 @@ PAGES: dict[str, Callable[[], str]] = {
     ),
 }
 FOREIGN = "http://elsewhere.invalid/x.png"
-# What is done to a page, and what a reader has to complain of.
+# The change of a page, and the fault that the browser must then report.
 FLAWS: dict[str, tuple[str, str, str]] = {
     "a wide box": ("<h1>", '<div style="width: 2000px">x</div><h1>', "overflow"),
     "a stray box": ("<h1>", '<p style="position: absolute; left: 900px">x</p><h1>', "beyond"),
@@ -62,7 +62,7 @@ def pages() -> dict[str, str]:
     scope="module", params=[(360, False), (360, True), (1280, False), (1280, True)], ids=str
 )
 def judged(request, pages, tmp_path_factory) -> dict[str, Any]:
-    """What the browser finds in every page, by width and colours."""
+    """The browser's measurements of every page, by width and colours."""
     width, dark = request.param
     found = browser.judged(pages, width, tmp_path_factory.mktemp("judged"), dark=dark)
     assert found.keys() == PAGES.keys()
@@ -72,7 +72,7 @@ def judged(request, pages, tmp_path_factory) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def flawed(pages, tmp_path_factory) -> dict[str, Any]:
-    """What the browser finds in a page with one flaw."""
+    """The browser's measurements of a page with one fault."""
     made = {
         flaw: pages["full"].replace(was, becomes, 1) for flaw, (was, becomes, _) in FLAWS.items()
     }
@@ -120,7 +120,7 @@ def test_prints_on_a4_without_cutting_anything(pages, tmp_path) -> None:
     found = browser.judged(
         paper, browser.PAPER_WIDTH, tmp_path, dark=True, tallest=browser.PAPER_HEIGHT
     )
-    # Paper has no links to click.
+    # A printed page has no links.
     links = {"landmarks", "unnamed"}
     assert {name: complaints(entry).keys() - links for name, entry in found.items()} == {
         name: set() for name in found
@@ -158,7 +158,7 @@ def test_is_drawn(pages, tmp_path, width: int, dark: bool) -> None:
 
 
 def complaints(entry: dict[str, Any]) -> dict[str, Any]:
-    """What is wrong with a page as the browser finds it."""
+    """The faults that the browser's measurements of a page show."""
     levels = entry["headings"]
     in_order = (
         levels[0] == 1
@@ -183,13 +183,13 @@ def complaints(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def asked(html: str, folder: Path) -> tuple[list[str], list[str]]:
-    """What the browser complains of, and what the page makes it ask for on the network."""
+    """The browser's error messages, and the page's network requests."""
     log = folder / "net.json"
     done = browser.run(
         html, folder, "--dump-dom", "--enable-logging=stderr", "--v=0", f"--log-net-log={log}"
     )
     events = log.read_text(encoding="utf-8").splitlines()
-    # What the browser asks for on its own account, in vain, has no origin.
+    # The browser's own requests have no origin; they fail.
     started = [
         event
         for event in events

@@ -1,4 +1,4 @@
-"""Attacks, notices and what is recorded around a release, in words."""
+"""The texts about attacks, notices and the history of a release."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The covers of the product against their definitions and the crowds that they must give."""
+"""The covers, compared with their definitions and with the crowd sizes that they must give."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ from tests.strategies import EPSILONS, bit_matrices, tables
 
 
 def scene_of(x, k, counts):
-    """A dissimilarity with counts, b, the nearest neighbours, and the weights of the complete graph."""
+    """A dissimilarity with counts, b, the nearest neighbours, the weights of the complete graph."""
     table = encoding.from_bits(x, k)
     base = np.array([2**12] * x.shape[1])
     graph = Dissimilarity.of(table, base.astype(np.int32), 2.0)
@@ -65,7 +65,7 @@ def test_lse_on_a_table_whose_lists_are_used_up():
 
 
 def hides_everyone(name, table, epsilon, weights):
-    """The promise of one run with this cover."""
+    """The guarantee of one run with this cover."""
     maker = Adaptive(epsilon=epsilon, weights=weights, cover=name, max_iterations=3)
     masked, ends = made(maker, table)
     x = features(table)
@@ -78,7 +78,7 @@ def hides_everyone(name, table, epsilon, weights):
 
 
 def gives_everyone_edges(name, n, f, k):
-    """The degrees of covers of random and of equal records."""
+    """The degrees in covers of random records and of equal records."""
     x = np.random.default_rng(n + f).integers(0, 2, (n, f))
     for matrix in (x, np.zeros_like(x)):
         maker = Adaptive(weights="bits", cover=name, max_iterations=2)
@@ -128,7 +128,7 @@ def test_covers_of_comparisons_are_refused(name):
 
 
 def within_stated_memory(name, n, k):
-    """The bytes held at most as a share of those stated."""
+    """The peak memory, as a share of the memory that the cover states."""
     rng = np.random.default_rng(2)
     table = encoding.from_bits(rng.integers(0, 2, (n, 12)), rng.integers(1, k + 1, n))
     maker = Adaptive(cover=name, max_iterations=2)

@@ -1,4 +1,4 @@
-"""Covers against optima and the complete graph, selection and sorting against numpy."""
+"""Covers, compared with optima and the complete graph; selection and sorting, with numpy."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ from tests.strategies import bit_matrices, tables
 
 @st.composite
 def complete_graphs(draw):
-    """Edges of a complete graph with many ties, and b."""
+    """The edges of a complete graph with many ties, and b."""
     n = draw(st.integers(2, 9))
     u, v = np.triu_indices(n, 1)
     weight = draw(hnp.arrays(np.int32, len(u), elements=st.integers(0, 6)))
@@ -32,7 +32,7 @@ def complete_graphs(draw):
 
 
 def optimum(edges, b):
-    """Weight of a minimum b-edge cover by a MILP solver."""
+    """The weight of a minimum b-edge cover, by a MILP solver."""
     incidence = np.zeros((len(b), len(edges)))
     incidence[edges.u, np.arange(len(edges))] = 1
     incidence[edges.v, np.arange(len(edges))] = 1
@@ -105,7 +105,7 @@ def test_nearest_neighbours_are_exact_under_any_weights(data, draw):
 
 
 def brute_force(graph, counts, b):
-    """The b nearest of each vertex by all pairs, as (cost, vertex)."""
+    """The b nearest neighbours of each vertex as (cost, vertex), by all pairs."""
     coarse, fine, shift = graph.costs(counts)
     own = coarse.astype(np.int64) << shift
     if shift:
@@ -114,7 +114,7 @@ def brute_force(graph, counts, b):
     rows = graph.rows()
     one_sided = np.stack(
         [own[:, row].sum(axis=1) for row in rows], axis=1
-    )  # what each place pays for each row
+    )  # the cost of each place and row
     key = ((one_sided + one_sided.T) << 32) + graph.layout[None, :]
     np.fill_diagonal(key, np.iinfo(np.int64).max)
     best = np.sort(key, axis=1)
@@ -123,7 +123,11 @@ def brute_force(graph, counts, b):
 
 @st.composite
 def clustered(draw):
-    """Levels of several blocks of records, alike to distinct, some blank, all or some with counts; few or many bits a sum."""
+    """Levels of several blocks of records.
+
+    Records range from equal to distinct; some are blank. All or some vertices have counts. Sums
+    have few or many bits.
+    """
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     n = draw(st.sampled_from([63, 64, 65, 128, 300, 700]))
     sizes = draw(st.lists(st.sampled_from([2, 3, 7, 40]), min_size=1, max_size=6))

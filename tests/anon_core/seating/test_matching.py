@@ -1,4 +1,4 @@
-"""Random matchings: everyone fits the row they get, and each seat comes with exactly the chance that was chosen for it."""
+"""Random matchings: each record fits its row, and each seat has exactly its chosen chance."""
 
 import math
 
@@ -24,7 +24,7 @@ from tests.strategies import bit_matrices, tables
 
 
 def words(seed):
-    """A stream of random words, as tasks/secrecy.py gives them."""
+    """A stream of random words, like those of tasks/vault/secrecy.py."""
     generator = np.random.default_rng(seed)
     return lambda count: generator.integers(0, 2**32, count, dtype=np.uint32)
 
@@ -39,7 +39,7 @@ def masked_bits(n, f, most_k, seed, least_k=1):
 
 
 def chosen(masked):
-    """The seats' chances, and the same by record and row in 1 / SHARE."""
+    """The chances of the seats, and the same by record and row, in units of 1 / SHARE."""
     chances = seat_chances(list_seats(masked, words(0)(masked.table.records)))
     seats, n = chances.seats, masked.table.records
     by_class = np.zeros((len(seats.size), len(seats.row_size)))
@@ -51,7 +51,7 @@ def chosen(masked):
 
 
 def sums(chances):
-    """What the pairs of each class hold, of records and of rows."""
+    """The sums over the pairs of each class, of records and of rows."""
     seats, held = chances.seats, chances.held.astype(np.int64)
     right = np.zeros(len(seats.row_size), dtype=np.int64)
     np.add.at(right, seats.rows, held)
@@ -116,7 +116,7 @@ def test_limits_are_kept_where_a_flow_keeps_them(matrix):
         shares = np.minimum(share, 2**40) * fewer * more // seats.k[owner]
         exact = np.minimum(SHARE * fewer, shares)
         if greatest_flow(seats, owner, exact) == SHARE * len(k):
-            # A limit of several equal pairs is rounded down to a multiple: so much is lost at most.
+            # A limit of several equal pairs is rounded down to a multiple: this is the most lost.
             if greatest_flow(seats, owner, exact - fewer) == SHARE * len(k) or most == LIMITS[-1]:
                 assert (chances.held <= exact).all()
             return
@@ -171,7 +171,10 @@ def test_filling_gives_a_maximum_flow_from_any_flow(data):
 
 @given(n=st.integers(1, 9), layers=st.sampled_from([2, 4, 16, 64]), seed=st.integers(0, 2**32 - 1))
 def test_a_halving_halves_every_degree_and_each_edge_by_a_fair_coin(n, layers, seed):
-    """The halves that opposite coins give sum to the whole: each edge's expected half is half of it, exactly."""
+    """The halves of opposite coins sum to the whole.
+
+    So the expected half of each edge is exactly half of it.
+    """
     rng = np.random.default_rng(seed)
     whole = sum(np.eye(n, dtype=np.int64)[rng.permutation(n)] for _ in range(layers))
     owner, row = (part.astype(np.int32) for part in np.nonzero(whole))
@@ -190,7 +193,7 @@ def test_a_halving_halves_every_degree_and_each_edge_by_a_fair_coin(n, layers, s
 
 
 def test_seats_are_drawn_as_often_as_their_chances_say():
-    """A right draw fails once in 10^10 times: Hoeffding's bound over all seats."""
+    """A correct draw fails once in 10^10 times, by Hoeffding's bound over all seats."""
     masked, _ = masked_bits(24, 4, 9, 3)
     chances, by_seat = chosen(masked)
     assert len(chances.seats.size) < 24  # some records are equal

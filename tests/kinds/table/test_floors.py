@@ -1,4 +1,4 @@
-"""[checks] on numbers alone: each floor at its edge, and the words of a refusal."""
+"""[checks] on numbers alone: each floor at its limit, and the message of a refusal."""
 
 import math
 
@@ -40,7 +40,8 @@ def diverse(**asked):
         (
             TableFloors(columns={"age": 0.625}),
             TableFloors(columns={"age": 0.63}),
-            r"column 'age' keeps 0\.6250 of its information, below checks\.columns = 0\.63; give it more weight",
+            r"column 'age' keeps 0\.6250 of its information, below checks\.columns = 0\.63; "
+            "give it more weight",
         ),
         (
             diverse(l=3),
@@ -55,7 +56,8 @@ def diverse(**asked):
         (
             diverse(l=2, kind="recursive", c=1.6),
             diverse(l=2, kind="recursive", c=1.5),
-            r"the most common value of a crowd leads 1\.50 to 1, less than c = 1\.5 is required with l = 2",
+            r"the most common value of a crowd leads 1\.50 to 1, "
+            r"less than c = 1\.5 is required with l = 2",
         ),
         (
             diverse(l=3, kind="recursive", c=4.1),
@@ -65,7 +67,8 @@ def diverse(**asked):
         (
             TableFloors(t_closeness=(Close(column="illness", t=0.25),)),
             TableFloors(t_closeness=(Close(column="illness", t=0.24),)),
-            r"column 'illness': a crowd has distance 0\.2500 from the whole table, above t = 0\.24; raise k or t",
+            r"column 'illness': a crowd has distance 0\.2500 from the whole table, "
+            r"above t = 0\.24; raise k or t",
         ),
         (
             TableFloors(max_attack_success=0.125),
@@ -124,7 +127,10 @@ def test_what_was_not_measured_has_not_been_reached():
         with pytest.raises(GuaranteeError, match="was not measured when it was published"):
             asked.require(old, "refused")
     for name in ("max_row_loss", "max_attack_success"):
-        words = rf"^refused; the number that checks\.{name} limits was not measured when it was published; leave checks\.{name} out$"
+        words = (
+            rf"^refused; the number that checks\.{name} limits was not measured "
+            rf"when it was published; leave checks\.{name} out$"
+        )
         with pytest.raises(GuaranteeError, match=words):
             TableFloors(**{name: 1.0}).require(old, "refused")
 

@@ -1,4 +1,4 @@
-"""Requests and decisions as they stand in the vault, against a slow account of what should stand there."""
+"""Requests and decisions in the vault, compared with a simple model."""
 
 import json
 import os
@@ -36,7 +36,7 @@ MANIFEST = {
 
 @pytest.fixture
 def clock(monkeypatch):
-    """A clock that moves when it is told to."""
+    """A clock that moves only when a test moves it."""
 
     class Clock:
         at = datetime(2026, 1, 1, tzinfo=UTC)
@@ -59,7 +59,7 @@ def question(**changes):
 
 
 def asked(run, about=None):
-    """Ask as `ask` does."""
+    """Make a request as `ask` does."""
     about, approval = about or question(), Approval.of(run)
     if not approval.asks(about):
         approval.ask(Request.of(about, page_sha256(run), GIVEN))
@@ -70,11 +70,11 @@ def decision(approved=True, note=""):
     return Decision.of(approved=approved, by="Ada", note=note)
 
 
-# ---------------------------------------------------------------- every course of events
+# ---------------------------------------------------------------- all sequences of events
 
 
 class Account:
-    """What should come of each act, in the plainest way: the state of the last request is one of a few words."""
+    """The model: the expected result of each action. The last request has one of a few states."""
 
     def __init__(self):
         self.state, self.about, self.left = "nothing asked", None, 0
@@ -150,9 +150,7 @@ def test_every_course_of_four_acts_goes_as_it_should(run, clock, monkeypatch):
             assert found == wanted, (acts, act)
             seen.add((act, found))
             requests = Approval.of(run).requests
-            for old, new in zip(
-                before, requests, strict=False
-            ):  # nothing that is over is ever changed or lost
+            for old, new in zip(before, requests, strict=False):  # a finished request never changes
                 assert old == new or (old.decision is None and not old.ended)
             assert len(requests) >= len(before)
             before = list(requests)
@@ -161,7 +159,7 @@ def test_every_course_of_four_acts_goes_as_it_should(run, clock, monkeypatch):
     assert {found for act, found in seen if act == "reopen"} == {"done", "nothing"}
 
 
-# ---------------------------------------------------------------- words and files
+# ---------------------------------------------------------------- messages and files
 
 
 def test_refusals_say_who_and_why(run, clock):
@@ -170,7 +168,10 @@ def test_refusals_say_who_and_why(run, clock):
     ):
         Approval.of(run).decide(decision())
     asked(run).decide(decision(approved=False, note="raise k"))
-    words = rf"publication refused: run {run.path.name} was rejected by Ada at 2026-01-01T00:00:00\+00:00: raise k; nothing was"
+    words = (
+        rf"publication refused: run {run.path.name} was rejected by Ada "
+        r"at 2026-01-01T00:00:00\+00:00: raise k; nothing was"
+    )
     for _ in range(2):
         with pytest.raises(GuaranteeError, match=words):
             asked(run).require()
@@ -187,7 +188,8 @@ def test_silence_is_told_once(run, clock):
         Approval.of(run).decide(decision())
     with pytest.raises(
         GuaranteeError,
-        match=r"refused: nobody approved within 1h of .*; nothing was published\. Run the release to ask",
+        match=r"refused: nobody approved within 1h of .*; nothing was published\. "
+        "Run the release to ask",
     ):
         asked(run).require()
     assert asked(run).require() is None
@@ -304,7 +306,7 @@ def publish(run, folder, **changes):
 def test_a_published_folder_is_what_was_approved(run, tmp_path):
     folder = publish(run, tmp_path / "v1")
     assert Approval.of(run).unapproved(folder) == ""
-    asked(run, question()).decide(decision(approved=False))  # what is asked later changes nothing
+    asked(run, question()).decide(decision(approved=False))  # a later request changes nothing
     assert Approval.of(run).unapproved(folder) == ""
 
 

@@ -33,7 +33,7 @@ def test_streams_are_reproducible():
 def test_streams_differ_by_label_by_seed_and_by_block():
     draws = [secrecy.stream(seed, label) for seed in (SEED, SEED[::-1]) for label in LABELS]
     words = np.concatenate([draw(500) for draw in draws for _ in range(2)])
-    # 6000 words of 32 bits: about 0.004 equal pairs are to be expected; these are fixed and have none.
+    # 6000 words of 32 bits have 0.004 equal pairs on average. The seeds are fixed: there are none.
     assert len(np.unique(words)) == len(words)
 
 
@@ -41,7 +41,7 @@ def test_words_fill_their_range_evenly():
     words = secrecy.stream(SEED, "matching")(40_000)
     assert words.dtype == np.uint32
     counts = np.bincount(words >> 28, minlength=16)
-    # chi-squared with 15 degrees of freedom stays below 44 but for 1 in 10,000 seeds, and this one is fixed
+    # Chi-squared, 15 degrees of freedom: 1 in 10,000 seeds exceeds 44. The seed is fixed.
     assert ((counts - 2500) ** 2 / 2500).sum() < 44
     ones = np.unpackbits(words.view(np.uint8)).mean()
     assert abs(ones - 0.5) < 0.005
@@ -66,7 +66,7 @@ def test_every_order_of_three_is_drawn_about_equally_often():
     ]
     counts = np.array([drawn.count(order) for order in sorted(set(drawn))])
     assert len(counts) == 6
-    # 3600 draws, 5 degrees of freedom: below 26 but for 1 in 10,000, and these seeds are fixed
+    # 3600 draws, 5 degrees of freedom: 1 in 10,000 seeds exceeds 26. The seeds are fixed.
     assert ((counts - 600) ** 2 / 600).sum() < 26
 
 
@@ -81,7 +81,7 @@ def test_keys_are_distinct_texts_of_sixteen_hexadecimal_digits(size):
 def test_keys_carry_no_order_of_their_own():
     keys = secrecy.distinct_keys(SEED, "keys", 2000)
     ranks = np.argsort(np.argsort(keys))
-    # the correlation of place and rank has a deviation of 1 / sqrt(2000) = 0.022
+    # The correlation of place and rank has a standard deviation of 1 / sqrt(2000) = 0.022.
     assert abs(np.corrcoef(ranks, np.arange(2000))[0, 1]) < 4 * 0.022
 
 

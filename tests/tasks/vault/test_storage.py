@@ -40,7 +40,7 @@ def run(vault):
 
 
 class Maker:
-    """Writes what it is told to and counts how often."""
+    """Write the given text and count the calls."""
 
     def __init__(self, text="text", **facts):
         self.text, self.facts, self.calls = text, facts, 0
@@ -80,7 +80,7 @@ def test_a_stage_is_made_again_when_what_it_needs_has_changed(run):
 
 
 def test_equal_files_are_equal_inputs(run):
-    """A stage that was lost and made again byte by byte does not make the next ones anew."""
+    """If a lost stage is made again with the same bytes, later stages are not repeated."""
     make = Maker()
     run.once("second", [run.once("first", [], Maker("one"))], make)
     (run.path / "first" / "file").unlink()
@@ -142,7 +142,7 @@ def test_a_stage_that_fails_leaves_nothing_that_counts(run):
 
 
 def test_a_finished_stage_survives_a_failed_second_attempt_of_other_inputs_only_as_gone(run):
-    """Between two inputs the old stage is removed first: better none than one of unknown descent."""
+    """The stage of the old inputs is removed first: its origin would be unknown."""
     run.once("stage", [], Maker())
 
     def fail(folder):
@@ -337,7 +337,7 @@ def fail(error):
 
 
 def chain(error):
-    """An exception and everything that hangs on it."""
+    """An exception, its causes and its contexts."""
     found = []
     while error is not None and error not in found:
         found.append(error)
@@ -350,7 +350,8 @@ def test_an_unforeseen_failure_tells_no_value(run):
         failures_kept(run.path, "ingest", fail(ValueError("cell of Mrs Miller")))
     assert chain(caught.value) == [caught.value]
     assert str(caught.value) == (
-        f"stage ingest failed with ValueError; its traceback is in the vault: {run.path.name}/failure-ingest.txt"
+        "stage ingest failed with ValueError; its traceback is in the vault: "
+        f"{run.path.name}/failure-ingest.txt"
     )
     kept = run.path / "failure-ingest.txt"
     assert "cell of Mrs Miller" in kept.read_text()
