@@ -20,7 +20,7 @@ test-all: PROFILE = thorough
 test-all: test          ## the slow suites, too: real tables, servers, more kills
 	$(PYTEST) -m slow --hypothesis-profile $(PROFILE)
 
-mutants: $(KERNELS)     ## 17 planted faults, each caught by a fast test: half an hour
+mutants: $(KERNELS)     ## 17 planted faults, each caught by a fast test
 	$(BIN)/python -m tests.mutants
 
 check: $(READY)         ## lint, format, types, imports between packages

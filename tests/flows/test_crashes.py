@@ -102,7 +102,7 @@ def release_until(plan, module, name, passes, called):
 
 
 def release_until_rename(plan, number, checkpoints=False):
-    """Run the course and die before it renames a checkpoint, or else anything, for the number-th time."""
+    """Run the course and die before its number-th rename of a checkpoint, or else of anything."""
     from flows.release import release
 
     rename = os.rename

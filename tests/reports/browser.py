@@ -15,13 +15,22 @@ import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage", "--hide-scrollbars",
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
     # Nothing on any network can be reached.
-    "--host-resolver-rules=MAP * ~NOTFOUND", "--no-proxy-server",
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--no-proxy-server",
     # Names and roles as a screen reader gets them.
     "--enable-blink-features=ComputedAccessibilityInfo",
-)  # fmt: skip
+)
 PROBE = Path(__file__).with_name("probe.js").read_text(encoding="utf-8")
 # A4 less the margins of the style sheet, in CSS pixels.
 PAPER_WIDTH, PAPER_HEIGHT = 680, 1001
@@ -58,7 +67,8 @@ def judged(
 ) -> dict[str, Any]:
     """Measure each page in the browser at a width, unchanged, each in a frame."""
     frames = "\n".join(
-        f'<iframe name="{name}" data-height="{tallest}" style="width: {width}px; height: 900px; border: 0" '
+        f'<iframe name="{name}" data-height="{tallest}" style="width: {width}px; height: '
+        f'900px; border: 0" '
         f'srcdoc="{escape(page)}"></iframe>'
         for name, page in pages.items()
     )

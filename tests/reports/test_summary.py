@@ -170,7 +170,10 @@ def test_short_runs_are_shown_whole(iterations: int) -> None:
 
 
 def test_importing_is_cheap() -> None:
-    code = "import sys, reports.summary; print(*({'numpy', 'matplotlib', 'jinja2', 'rich'} & set(sys.modules)))"
+    code = (
+        "import sys, reports.summary; print(*({'numpy', 'matplotlib', 'jinja2', 'rich'} & "
+        "set(sys.modules)))"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
 

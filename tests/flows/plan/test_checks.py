@@ -1,4 +1,4 @@
-"""[checks]: the numbers of a release are those of a slow count, and one below its limit is refused."""
+"""[checks]: a release's numbers are those of a slow count; one below its limit is refused."""
 
 import json
 import shutil
@@ -104,7 +104,8 @@ FLOORS = {
     ),
     "recursive": (
         {"l_diversity": {"column": "diagnosis", "l": 6, "kind": "recursive", "c": 2.0}},
-        "the most common value of a crowd leads without limit, less than c = 2.0 is required with l = 6",
+        "the most common value of a crowd leads without limit, less than c = 2.0 is required "
+        "with l = 6",
     ),
     "t": (
         {"t_closeness": {"column": "diagnosis", "t": 0.0}},
@@ -112,7 +113,8 @@ FLOORS = {
     ),
     "an attack": (
         {"max_attack_success": 0.01},
-        r"the attack 'linkage' names the right row with a chance of 0\.\d+ on average, above checks\.max_attack_success",
+        r"the attack 'linkage' names the right row with a chance of 0\.\d+ on average, above "
+        r"checks\.max_attack_success",
     ),
     "a column": (
         {"columns": {"age": 0.999}},
@@ -229,7 +231,10 @@ def test_where_great_expectations_breaks_the_checks_are_not_reached(tmp_path, mo
     sound = run._passed
     monkeypatch.setattr(run, "_passed", held)
     order = Order(tmp_path, checks={"min_utility": 0.1})
-    words = "publication refused; required: 0 of 1 expectations hold; failed: expect_utility_to_be_at_least; every verdict"
+    words = (
+        "publication refused; required: 0 of 1 expectations hold; failed: "
+        "expect_utility_to_be_at_least; every verdict"
+    )
     with pytest.raises(GuaranteeError, match=words):
         order.release()
     assert not order.releases.exists()

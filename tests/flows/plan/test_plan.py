@@ -202,7 +202,8 @@ def test_defaults(load):
         ('kind = "date"\nformat = "%d.%m.%Y"', {"kind": "date", "encoding": "ordinal", "bins": 10}),
         ('kind = "binary"\nmissing = "drop"', {"kind": "binary", "missing": "drop"}),
         (
-            'kind = "categorical"\nencoding = "ordinal"\norder = ["lo", "hi"]\nmissing = "all-hidden"',
+            'kind = "categorical"\nencoding = "ordinal"\norder = ["lo", "hi"]\nmissing = '
+            '"all-hidden"',
             {
                 "kind": "categorical",
                 "encoding": "ordinal",
@@ -301,7 +302,8 @@ bins = {{edges = [77319]}}
         replace=[
             (
                 'path = "people.csv"',
-                f'uri = "postgresql://u:{MARK}@h/db"\nquery = "select {MARK}"\nmissing = ["{MARK}"]',
+                f'uri = "postgresql://u:{MARK}@h/db"\nquery = "select {MARK}"\nmissing = '
+                f'["{MARK}"]',
             ),
             ("k = 5", f'k = {{by = "job", levels = {{{MARK} = 77319}}, default = 5}}'),
         ],
@@ -425,7 +427,8 @@ WRONG = [
     ),
     (
         "[column.x]\nrole = 'keep'",
-        "unknown key column; allowed: name, source, anonymizer, compute, checks, publish, columns, priv",
+        "unknown key column; allowed: name, source, anonymizer, compute, checks, publish, "
+        "columns, priv",
     ),
     (
         '[columns.x]\nroll = "keep"\nrole = "keep"',
@@ -481,7 +484,8 @@ WRONG = [
             ("launcher = 'zq7'", "compute.cluster.launcher must be 'slurm' or 'mpirun'"),
             (
                 "launcher = 'slurm'\nnode = 1",
-                "unknown key compute.cluster.node; allowed: launcher, nodes, tasks_per_node, cores_",
+                "unknown key compute.cluster.node; allowed: launcher, nodes, tasks_per_node, "
+                "cores_",
             ),
             (
                 "launcher = 'slurm'\nnodes = 0",
@@ -524,7 +528,8 @@ WRONG = [
     ("[checks]\nmin_utility = 85", "checks.min_utility must be less than or equal to 1"),
     (
         "[checks]\nmin_k = 3",
-        "unknown key checks.min_k; allowed: min_utility, columns, l_diversity, t_closeness, max_row_loss, drift, "
+        "unknown key checks.min_k; allowed: min_utility, columns, l_diversity, t_closeness, "
+        "max_row_loss, drift, "
         "max_attack_success",
     ),
     (
@@ -551,7 +556,8 @@ WRONG = [
             ),
             (
                 "column = 'age', l = 3",
-                "checks.l_diversity: column 'age' is not sensitive, it has role = 'quasi'; allowed: inc",
+                "checks.l_diversity: column 'age' is not sensitive, it has role = 'quasi'; "
+                "allowed: inc",
             ),
             ("column = 'income'", "checks.l_diversity.0.l is missing; it is required"),
             (
@@ -725,7 +731,8 @@ def test_demands_that_cannot_be_met(load, k, words):
         ('path = "a"\nmissing = [77319]', "source.missing.0 must be a text"),
         (
             'path = "a"\nencoding = "zq7"',
-            "unknown key source.encoding; allowed: kind, path, uri, query, header, separator, missing",
+            "unknown key source.encoding; allowed: kind, path, uri, query, header, separator, "
+            "missing",
         ),
         *(
             (f'path = "a"\nseparator = "{sign}"', "source.separator must be one ASCII")
@@ -837,7 +844,10 @@ def test_headers(load):
 
 def test_a_first_row_that_shares_no_name_is_not_quoted(load):
     """It is a record where the file has no header and the plan forgot to say so."""
-    words = "the 4 fields of the source's first row are names of none of the 4 columns; set source.header = false"
+    words = (
+        "the 4 fields of the source's first row are names of none of the 4 columns; set "
+        "source.header = false"
+    )
     refused(
         words,
         lambda: load().data.check_header([f"{MARK} ann", "31", MARK, "50000"]),
@@ -956,7 +966,10 @@ def test_later_overrides_win_and_forms_replace_each_other(load):
 
 
 def test_columns_named_like_keys_are_columns(load):
-    addition = '[columns.k]\nrole = "quasi"\nkind = "numeric"\n[columns.bins]\nrole = "quasi"\nkind = "numeric"'
+    addition = (
+        '[columns.k]\nrole = "quasi"\nkind = "numeric"\n[columns.bins]\nrole = '
+        '"quasi"\nkind = "numeric"'
+    )
     plan = load(addition, overrides=["columns.k.weight=2", "columns.bins.weight=3"])
     assert [column.spec.weight for column in plan.data.quasi] == [1, 1, 2, 3]
 
@@ -1187,7 +1200,8 @@ def test_frozen_plans_are_their_owners(load, tmp_path):
         "compute={engine='dask', scheduler='tls://host:8786'}",
         "compute={engine='dask', workers=7}",
         "checks.min_utility=0.1",
-        "checks={l_diversity={column='income', l=3}, t_closeness={column='income', t=0.1}, columns={age=0.5}, max_row_loss=0}",
+        "checks={l_diversity={column='income', l=3}, t_closeness={column='income', t=0.1}, "
+        "columns={age=0.5}, max_row_loss=0}",
         "checks={max_attack_success=0.1}",
         "publish.path=elsewhere",
         "publish.vault=elsewhere",
@@ -1215,7 +1229,8 @@ def test_an_engine_that_is_not_installed_is_refused_where_the_plan_is_to_run(loa
         "[anonymizer]",
         "[anonymizer]\nepsilon = 20",
         "[anonymizer]\nepsilon = 20.0",
-        "[anonymizer]\nname = 'adaptive'\nepsilon = 20\nweights = 'columns'\nmax_iterations = 10\npatience = 3",
+        "[anonymizer]\nname = 'adaptive'\nepsilon = 20\nweights = 'columns'\nmax_iterations = "
+        "10\npatience = 3",
     ],
 )
 def test_how_a_setting_is_written_does_not_change_the_hash(load, anonymizer):
