@@ -6,11 +6,11 @@ numba keeps the machine code; two workers and the ranks of their jobs would all 
 import sys
 from multiprocessing import get_context
 
-from tasks.compute import warm
+from kinds.table import warm
 
 
 def compile_kernels(step):
-    """Call the kernels of one step of warm.py on its small table."""
+    """Call the kernels of one step of kinds/table/warm.py on its small table."""
     getattr(warm, step)(warm.tiny_table())
 
 
