@@ -5,19 +5,23 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PYTEST := $(BIN)/python -m pytest
 PROFILE ?= fast
+KERNELS := $(VENV)/.kernels
 FAISS := $(VENV)/.faiss
 
-.PHONY: demo test test-all check format bench bench-all lock clean
+.PHONY: demo test test-all mutants check format bench bench-all lock clean
 
 demo: $(READY)          ## release a real survey and show the result
 	$(BIN)/crowdcover demo
 
-test: $(READY)          ## all tests but the slow suites; PROFILE=thorough draws more examples
+test: $(KERNELS)        ## all tests but the slow suites; PROFILE=thorough draws more examples
 	$(PYTEST) -m "not slow" --hypothesis-profile $(PROFILE) --numprocesses 2 --dist loadfile
 
 test-all: PROFILE = thorough
 test-all: test          ## the slow suites, too: real tables, servers, more kills
 	$(PYTEST) -m slow --hypothesis-profile $(PROFILE)
+
+mutants: $(KERNELS)     ## 17 planted faults, each caught by a fast test
+	$(BIN)/python -m tests.mutants
 
 check: $(READY)         ## lint, format, types, imports between packages
 	$(BIN)/ruff check .
@@ -50,6 +54,10 @@ $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	touch $@
+
+$(KERNELS): $(READY) $(shell find anon_core -name '*.py')
+	$(BIN)/python -m tests.kernels
 	touch $@
 
 $(FAISS): $(READY)

@@ -48,7 +48,7 @@ def pytest_configure(config):
 
 @pytest.fixture(autouse=True)
 def _environment_of_its_own():
-    """Undo the variables that a command sets in this process: later processes would inherit them."""
+    """Undo the variables that a command sets here: later processes would inherit them."""
     before = dict(os.environ)
     yield
     os.environ.clear()

@@ -21,7 +21,7 @@ HEADER = ("ssn", "age", "city", "smokes", "diagnosis", "note", "junk")
 
 
 def people(records=90, draws=3, first=0):
-    """Rows of the table: a rare city, missing cities, distinct notes; another `first` gives other people."""
+    """Rows of the table: a rare city, missing cities, distinct notes; `first` numbers people."""
     chance = random.Random(draws)
     rows = []
     for number in range(records):

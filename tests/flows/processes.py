@@ -121,7 +121,7 @@ def hold(run, ready, done):
 
 
 def _command(arguments, breaks):
-    """Run the command line; breaks = (module, name, words) makes a function raise, or get a signal."""
+    """Run the command line; breaks = (module, name, words) makes a function fail."""
     if breaks:
         module, name, words = breaks
 

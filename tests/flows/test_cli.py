@@ -118,11 +118,21 @@ def test_wrong_usage_is_2_and_says_what_is_missing(capsys, arguments):
 @pytest.mark.parametrize(
     ("refusal", "code"),
     [
-        (PlanError, 2), (SecondReleaseError, 2), (InfeasibleError, 2), (LimitError, 2), (InputError, 3), (GuaranteeError, 4),
-        (ClusterError, 5), (StageError, 1), (BusyError, 1), (FolderError, 1), (AnonymityError, 1),
-        (DecisionError, 2), (WaitingError, 6),
+        (PlanError, 2),
+        (SecondReleaseError, 2),
+        (InfeasibleError, 2),
+        (LimitError, 2),
+        (InputError, 3),
+        (GuaranteeError, 4),
+        (ClusterError, 5),
+        (StageError, 1),
+        (BusyError, 1),
+        (FolderError, 1),
+        (AnonymityError, 1),
+        (DecisionError, 2),
+        (WaitingError, 6),
     ],
-)  # fmt: skip
+)
 def test_exit_codes(refusal, code):
     assert cli.exit_code(refusal("words")) == code
 
@@ -153,10 +163,17 @@ def imported_by(released, arguments, *slow):
 
 @pytest.mark.parametrize(
     "arguments",
-    [["--help"], ["release", "--help"], ["show", "FOLDER"], ["show", "FOLDER", "--json"], ["plan", "SOURCE"],
-     ["audit", "FOLDER", "--plan", "PLAN"], ["release", "PLAN", "--set", "privacy.k=0"]],
+    [
+        ["--help"],
+        ["release", "--help"],
+        ["show", "FOLDER"],
+        ["show", "FOLDER", "--json"],
+        ["plan", "SOURCE"],
+        ["audit", "FOLDER", "--plan", "PLAN"],
+        ["release", "PLAN", "--set", "privacy.k=0"],
+    ],
     ids=" ".join,
-)  # fmt: skip
+)
 def test_what_needs_no_flow_starts_without_prefect_and_great_expectations(released, arguments):
     """They take seconds to import."""
     code = 2 if "privacy.k=0" in arguments else 0

@@ -56,19 +56,19 @@ RENAMES = [
 WORK = {
     "ingest reads": ("kinds.table.ingest", "read_table", 0, True),
     "ingest digests identifiers": ("kinds.table.ingest", "write_identifiers", 0, True),
-    "validate judges the source": ("tasks.stages.validate", "_ingested", 0, True),
-    "binarize encodes": ("tasks.stages.encode", "encoded", 0, True),
-    "validate judges the bits": ("tasks.stages.validate", "_binarized", 0, True),
+    "validate judges the source": ("kinds.table.checked", "ingested", 0, True),
+    "binarize encodes": ("kinds.table.encode", "encoded", 0, True),
+    "validate judges the bits": ("kinds.table.checked", "binarized", 0, True),
     "identify writes": ("tasks.stages.identify", "write_people", 0, True),
     "anonymize has ended its second iteration": ("tasks.compute.progress", "log", 1, True),
-    "anonymize draws the matching": ("tasks.stages.anonymize", "random_matching", 0, False),
-    "anonymize writes": ("tasks.stages.anonymize", "write_csv", 0, True),
-    "check judges": ("tasks.stages.check", "audit_rows", 0, True),
-    "check asks Great Expectations": ("tasks.stages.check", "_great_expectations", 0, True),
+    "anonymize draws the matching": ("kinds.table.write", "random_matching", 0, False),
+    "anonymize writes": ("kinds.table.write", "write_csv", 0, True),
+    "check judges": ("kinds.table.kind", "audit_rows", 0, True),
+    "check asks Great Expectations": ("kinds.table.checked", "released", 0, True),
     "publish announces": ("tasks.people.ledger.Ledger", "announce", 0, False),
     "publish has announced": ("tasks.people.ledger.Ledger", "announce", 0, True),
     "publish copies": ("shutil", "copyfile", 1, True),
-    "publish renders the report": ("tasks.stages.publish", "_write_report", 0, True),
+    "publish renders the report": ("tasks.stages.publish", "report", 0, True),
     "publish confirms": ("tasks.people.ledger.Ledger", "confirm", 0, False),
     "publish has confirmed": ("tasks.people.ledger.Ledger", "confirm", 0, True),
     "publish has published": ("tasks.stages.publish", "announce", 0, False),
@@ -102,7 +102,7 @@ def release_until(plan, module, name, passes, called):
 
 
 def release_until_rename(plan, number, checkpoints=False):
-    """Run the course and die before it renames a checkpoint, or else anything, for the number-th time."""
+    """Run the course and die before its number-th rename of a checkpoint, or else of anything."""
     from flows.release import release
 
     rename = os.rename

@@ -71,7 +71,8 @@ def monthly(tmp_path_factory):
         ),
         (
             people()[::2],
-            r"there are 45 rows instead of 90, a difference of 0\.5000, above checks\.drift\.rows = 0\.3",
+            r"there are 45 rows instead of 90, a difference of 0\.5000, above "
+            r"checks\.drift\.rows = 0\.3",
         ),
         (people() + people(), "there are 180 rows instead of 90"),
         (people()[:3], "there are 3 rows instead of 90"),  # not: nobody can hide
@@ -176,8 +177,8 @@ def test_an_accepted_category_is_new_once(server, tmp_path):
     done = crowdcover("release", order.plan)
     assert done.code == 4
     assert (
-        "accept it: for one run with --set checks.drift.new_categories=1, for good in [checks] drift"
-        in done.err
+        "accept it: for one run with --set checks.drift.new_categories=1, for good in [checks] "
+        "drift" in done.err
     )
     times = order.stage_times()
     done = crowdcover("release", order.plan, "--set", "checks.drift.new_categories=1")
@@ -219,7 +220,10 @@ def test_utility_that_falls_is_refused_after_the_check_and_accepting_it_recomput
     )
     with pytest.raises(
         GuaranteeError,
-        match=r"compared with v1, utility fell from 1\.0000 to 0\.\d+, above checks\.drift\.utility",
+        match=(
+            r"compared with v1, utility fell from 1\.0000 to 0\.\d+, above "
+            r"checks\.drift\.utility"
+        ),
     ):
         order.release()
     assert order.versions == ["v1"]
@@ -314,7 +318,10 @@ def test_a_carried_column_of_another_type_is_refused(tmp_path):
     table.with_columns(ssn=pl.col("ssn") + "-other").write_parquet(order.source)
     with pytest.raises(
         GuaranteeError,
-        match=r"column 'diagnosis' has type String instead of Int64; correct .*checks\.drift\.types=allow",
+        match=(
+            r"column 'diagnosis' has type String instead of Int64; correct "
+            r".*checks\.drift\.types=allow"
+        ),
     ):
         order.release()
     order.write(checks={"drift": {"types": "allow"}})
@@ -340,7 +347,8 @@ def test_what_a_vault_remembers_stays_there(monthly):
         ({"shift": "a lot"}, "checks.drift.shift must be a number"),
         (
             {"edges": 0.1},
-            "unknown key checks.drift.edges; allowed: rows, new_categories, gone_categories, shift, utility, types",
+            "unknown key checks.drift.edges; allowed: rows, new_categories, gone_categories, "
+            "shift, utility, types",
         ),
         ({"types": "other"}, "checks.drift.types must be 'refuse' or 'allow'"),
         (
@@ -349,7 +357,8 @@ def test_what_a_vault_remembers_stays_there(monthly):
         ),
         (
             {"ignore": ["agee"]},
-            "checks.drift.ignore names a column that [columns] does not; allowed: age, city, smokes",
+            "checks.drift.ignore names a column that [columns] does not; allowed: age, city, "
+            "smokes",
         ),
     ],
 )

@@ -332,12 +332,38 @@ def spoils_nothing(table):
 
 
 WAYS = [
-    unmask, unmask, narrow, narrow, widen, say_the_same_otherwise, alter_a_cell, spoil_a_cell, alter_a_carried_value,
-    swap_sensitive_values, swap_all_that_is_carried, swap_cells, swap_seats, swap_seats, drop_rows, duplicate_a_row,
-    put_a_copy_in_place_of_a_row, reuse_a_key, draw_a_new_key, sort_by_source, shuffle_rows, leak_a_column, reorder_columns,
-    number_keys_by_source, number_keys_by_source, draw_all_keys_anew, write_keys_otherwise, name_the_packed_file,
-    date_the_packed_file, annotate_the_footer, spoils_nothing,
-]  # fmt: skip
+    unmask,
+    unmask,
+    narrow,
+    narrow,
+    widen,
+    say_the_same_otherwise,
+    alter_a_cell,
+    spoil_a_cell,
+    alter_a_carried_value,
+    swap_sensitive_values,
+    swap_all_that_is_carried,
+    swap_cells,
+    swap_seats,
+    swap_seats,
+    drop_rows,
+    duplicate_a_row,
+    put_a_copy_in_place_of_a_row,
+    reuse_a_key,
+    draw_a_new_key,
+    sort_by_source,
+    shuffle_rows,
+    leak_a_column,
+    reorder_columns,
+    number_keys_by_source,
+    number_keys_by_source,
+    draw_all_keys_anew,
+    write_keys_otherwise,
+    name_the_packed_file,
+    date_the_packed_file,
+    annotate_the_footer,
+    spoils_nothing,
+]
 MILD = [
     unmask,
     narrow,
@@ -351,7 +377,7 @@ MILD = [
 
 @pytest.fixture(scope="module")
 def correct(tmp_path_factory):
-    """A release in which some crowds are larger than demanded, so that some cells may be unmasked."""
+    """A release in which some crowds exceed the demand, so that some cells may be unmasked."""
     order = Order(
         tmp_path_factory.mktemp("mutations"),
         source_rows(),
@@ -461,7 +487,8 @@ WRONG = {
 REFUSALS = {
     "tell_everything": r"compatible crowds \(\d+ of 90",
     "hub_rows": (
-        r"publication refused; broken: matchable crowds \(\d+ of 90 records are matchable with fewer than k rows\); "
+        r"publication refused; broken: matchable crowds \(\d+ of 90 records are matchable with "
+        r"fewer than k rows\); "
         r"every verdict lies in the vault: [0-9a-f]{16}/docs/index\.html$"
     ),
     "one_less": r"compatible crowds \(\d+ of 90",

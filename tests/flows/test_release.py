@@ -184,9 +184,22 @@ def test_a_group_of_k_that_nobody_is_of_is_said(tmp_path, monkeypatch):
 def test_the_manifest_holds_what_the_contract_names(released):
     document = manifest(released.folder_of_v1)
     assert set(document) == {
-        "crowdcover", "name", "version", "created", "plan_sha256", "source", "anonymizer", "privacy", "utility",
-        "protection", "attacks", "iterations", "timings", "peak_memory_bytes", "files",
-    }  # fmt: skip
+        "crowdcover",
+        "name",
+        "version",
+        "created",
+        "plan_sha256",
+        "source",
+        "anonymizer",
+        "privacy",
+        "utility",
+        "protection",
+        "attacks",
+        "iterations",
+        "timings",
+        "peak_memory_bytes",
+        "files",
+    }
     assert (document["name"], document["version"]) == ("people", "v1")
     assert document["source"] == {"rows": 90, "columns": 7}
     assert document["anonymizer"]["name"] == "adaptive"
@@ -253,7 +266,7 @@ def test_one_format_is_enough(tmp_path, formats):
 
 @pytest.mark.parametrize("formats", [["csv", "parquet"], ["parquet"]])
 def test_texts_that_look_like_cells_come_through(tmp_path, formats):
-    """Dots, bars, stars, quotes, line breaks and our label of missing, as values and column names."""
+    """Dots, bars, stars, quotes, line breaks and our label of missing, as values and names."""
     texts = [
         "b..c",
         "..",

@@ -156,7 +156,7 @@ def test_a_ledger_of_before_there_were_ledgers_is_built_from_the_runs(tmp_path):
 
 
 def crowds_by_definition(tables, folders):
-    """Rows left for everyone by the definition, from published bytes; all people are in all releases."""
+    """Rows left for everyone by the definition; all people are in all releases."""
     crowds = []
     for table, folder in zip(tables, folders, strict=True):
         rows = [

@@ -79,7 +79,10 @@ def test_two_vaults_that_share_a_ledger(uri, tmp_path):
     order.release()
     with pytest.raises(
         LedgerError,
-        match=r"begun with another key than this vault's ledger.key.*copy ledger.key into this vault",
+        match=(
+            r"begun with another key than this vault's ledger.key.*copy ledger.key into this "
+            r"vault"
+        ),
     ):
         other.release()
     assert not other.releases.exists()

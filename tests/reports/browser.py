@@ -1,4 +1,4 @@
-"""A headless browser that measures pages in a given width, colour scheme and medium."""
+"""A real browser without a window: what it makes of a page, in which width, colours and medium."""
 
 import functools
 import json
@@ -15,23 +15,31 @@ import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--disable-dev-shm-usage", "--hide-scrollbars",
-    # The browser reaches no network.
-    "--host-resolver-rules=MAP * ~NOTFOUND", "--no-proxy-server",
-    # Report the names and roles that a screen reader gets.
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+    # Nothing on any network can be reached.
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+    "--no-proxy-server",
+    # Names and roles as a screen reader gets them.
     "--enable-blink-features=ComputedAccessibilityInfo",
-)  # fmt: skip
+)
 PROBE = Path(__file__).with_name("probe.js").read_text(encoding="utf-8")
-# A4 without the margins of the style sheet, in CSS pixels.
+# A4 less the margins of the style sheet, in CSS pixels.
 PAPER_WIDTH, PAPER_HEIGHT = 680, 1001
 TALLEST = 10**6
 
 
 @functools.cache
 def program() -> str:
-    """The path of the browser. Without one, tests that need it are left out."""
+    """Where the browser is; tests that need one are left out where there is none."""
     found = next(filter(None, map(shutil.which, NAMES)), None)
     if found is None:
         pytest.skip("left out: there is no Chromium on the path")
@@ -39,7 +47,7 @@ def program() -> str:
 
 
 def run(page: str, folder: Path, *flags: str) -> subprocess.CompletedProcess[str]:
-    """Open one page with a new profile and wait until the browser ends."""
+    """Open a page, alone and with a profile of its own, and wait until the browser ends."""
     file = folder / "page.html"
     file.write_text(page, encoding="utf-8")
     with tempfile.TemporaryDirectory() as profile:
@@ -57,10 +65,10 @@ def judged(
     dark: bool = False,
     tallest: int = TALLEST,
 ) -> dict[str, Any]:
-    """Measure each page in the browser at a width, unchanged, in a frame of its own."""
+    """Measure each page in the browser at a width, unchanged, each in a frame."""
     frames = "\n".join(
-        f'<iframe name="{name}" data-height="{tallest}" '
-        f'style="width: {width}px; height: 900px; border: 0" '
+        f'<iframe name="{name}" data-height="{tallest}" style="width: {width}px; height: '
+        f'900px; border: 0" '
         f'srcdoc="{escape(page)}"></iframe>'
         for name, page in pages.items()
     )
@@ -78,7 +86,7 @@ def judged(
 
 
 def printed(page: str) -> str:
-    """The page with its print styles applied on the screen."""
+    """The page as its style sheet has it on paper, for a look at it on a screen."""
     return page.replace("@media (prefers-color-scheme: dark)", "@media not all").replace(
         "@media print", "@media all"
     )

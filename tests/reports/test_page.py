@@ -1,4 +1,4 @@
-"""The contents of report.html."""
+"""report.html as a browser would take it apart."""
 
 import re
 
@@ -81,13 +81,31 @@ def test_plots_have_a_text_alternative_and_take_their_colours_from_the_page(html
 def test_says_what_is_promised_and_what_is_not(html: str) -> None:
     text = Page(html).text
     for said in (
-        "sample v7", "2026-11-20 21:30 UTC", "500", "The privacy promise holds", "k from 5 to 100",
-        "matchable", "l-diversity", "Differential privacy", "Equivalence classes", "k = 1",
-        "Invented example", "0.906", "55.1 %", "11.2 %", "88.8 %", "858 MiB", "2 min 9 s",
-        "3f" * 32, "for the median person 43", "no one else in the source shares 321",
-        "leave out 17", "equivalence class) 1", "Sensitive values in the least diverse crowds",
+        "sample v7",
+        "2026-11-20 21:30 UTC",
+        "500",
+        "The privacy promise holds",
+        "k from 5 to 100",
+        "matchable",
+        "l-diversity",
+        "Differential privacy",
+        "Equivalence classes",
+        "k = 1",
+        "Invented example",
+        "0.906",
+        "55.1 %",
+        "11.2 %",
+        "88.8 %",
+        "858 MiB",
+        "2 min 9 s",
+        "3f" * 32,
+        "for the median person 43",
+        "no one else in the source shares 321",
+        "leave out 17",
+        "equivalence class) 1",
+        "Sensitive values in the least diverse crowds",
         "illness 2 1.75 0.62",
-    ):  # fmt: skip
+    ):
         assert said in text, said
 
 
@@ -190,7 +208,7 @@ def test_groups_count_everybody_once() -> None:
 def test_curves_pass_through_few_sizes(records: int) -> None:
     seats = crowds(records, (1, min(records, 100)))
     sizes = plots._thresholds(seats)
-    # The plan's own k and the next size are added to the coarse steps.
+    # The plan's own k and the next size are added to the coarse spread.
     assert len(sizes) <= max(4, min(plots.MOST_THRESHOLDS, records // 5)) + 3
     shares = plots._share_at_least(seats.demanded, sizes)
     assert shares == pytest.approx([np.mean(seats.demanded >= size) for size in sizes])
@@ -207,23 +225,29 @@ def test_a_release_that_was_made_before_has_a_page() -> None:
     ):
         assert measured not in text
     for said in (
-        "The privacy promise holds", "No attacks are recorded", "No approval is recorded",
-        "No earlier release that shares", "No comparison with an earlier release",
+        "The privacy promise holds",
+        "No attacks are recorded",
+        "No approval is recorded",
+        "No earlier release that shares",
+        "No comparison with an earlier release",
         "Not stated for this release: how diverse",
-    ):  # fmt: skip
+    ):
         assert said in text, said
 
 
 def test_says_how_attacks_fared_who_approved_and_what_came_before() -> None:
     parsed = Page(render_page(full(), crowds()))
     for said in (
-        "An insider 3.0 % (1 in 33) 3.0 % no better 41.2 % 3.1 % 0.0 % 0.0 %", "Above 1.5/k",
+        "An insider 3.0 % (1 in 33) 3.0 % no better 41.2 % 3.1 % 0.0 % 0.0 %",
+        "Above 1.5/k",
         "chance of the strongest attack; by guessing 1 in 33 1 in 33",
         "knows all quasi-identifiers of everybody",
         "Approved by R. Okafor When 2026-11-20 20:00 UTC Note numbers read",
-        "in an earlier one too 480", "once releases are compared 0 0 holds",
-        "the last release before this one v6", "data.parquet",
-    ):  # fmt: skip
+        "in an earlier one too 480",
+        "once releases are compared 0 0 holds",
+        "the last release before this one v6",
+        "data.parquet",
+    ):
         assert said in parsed.text, said
     assert "What else to know" not in parsed.text
     assert "An insider: 3.0 % (1 in 33), by guessing 3.0 %" in parsed.told("plot-attacks-desc")
@@ -233,11 +257,12 @@ def test_says_first_what_else_does_not_hold() -> None:
     text = Page(render_page(alarming(), crowds())).text
     before, after = text.split("Promised to every person")
     for said in (
-        "What else to know", "same value of the sensitive column illness",
+        "What else to know",
+        "same value of the sensitive column illness",
         "8.2 % instead of 3.0 % on average",
         "For 21.0 % of the people, an insider gives one row more than three times the probability",
         "The plan requires an approval, but none is recorded",
-    ):  # fmt: skip
+    ):
         assert said in before, said
     for said in (
         "Attack 'tea leaves'",

@@ -1,4 +1,4 @@
-"""The Markdown and the terminal view of a release."""
+"""The markdown and the terminal view of a release."""
 
 import io
 import re
@@ -30,7 +30,7 @@ NUMBERS = (
 
 
 def shown(release: Manifest, width: int = 80, terminal: bool = False) -> str:
-    """The output of the terminal view."""
+    """What the terminal view prints."""
     screen = io.StringIO()
     summary.terminal(release, Console(file=screen, width=width, force_terminal=terminal), WORDS)
     return screen.getvalue()
@@ -136,7 +136,7 @@ def test_markdown_escapes_hostile_names() -> None:
 
 
 def test_words_of_our_own_need_no_escapes() -> None:
-    """Prefect's page shows the text of a table unchanged: it does not decode entities."""
+    """Prefect's page shows what stands in a table as it is, entities and all."""
     release = full()
     release["attacks"]["order"]["success"] = 1e-6
     text = markdown(release)
@@ -171,8 +171,8 @@ def test_short_runs_are_shown_whole(iterations: int) -> None:
 
 def test_importing_is_cheap() -> None:
     code = (
-        "import sys, reports.summary; "
-        "print(*({'numpy', 'matplotlib', 'jinja2', 'rich'} & set(sys.modules)))"
+        "import sys, reports.summary; print(*({'numpy', 'matplotlib', 'jinja2', 'rich'} & "
+        "set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""

@@ -1,4 +1,4 @@
-"""The contents of the verdict page, and its short form for Prefect."""
+"""The verdict page as a browser would take it apart, and its short form for Prefect."""
 
 import re
 
@@ -48,11 +48,20 @@ def test_headings_are_in_order_and_tables_named(html: str) -> None:
 def test_a_run_that_passed_says_so_and_what_was_expected() -> None:
     parsed = Page(PAGES["passed"])
     for said in (
-        "people v1", "Every check was passed", "All 24 expectations hold", "of 9 checks passed 9",
-        "e4298546c78fe333", "3f" * 32, "crowdcover 0.1.0", "2026-11-20 21:30 UTC",
-        "At least 0.85 of all bits stay visible.", "0.9063", "illness",
-        FINDINGS["matchable crowds"], "0 of 500 records fit fewer than k rows",
-    ):  # fmt: skip
+        "people v1",
+        "Every check was passed",
+        "All 24 expectations hold",
+        "of 9 checks passed 9",
+        "e4298546c78fe333",
+        "3f" * 32,
+        "crowdcover 0.1.0",
+        "2026-11-20 21:30 UTC",
+        "At least 0.85 of all bits stay visible.",
+        "0.9063",
+        "illness",
+        FINDINGS["matchable crowds"],
+        "0 of 500 records fit fewer than k rows",
+    ):
         assert said in parsed.text, said
     assert "What does not hold" not in parsed.text
     assert all(check.title in parsed.text for check in CHECKS.values())
@@ -69,14 +78,16 @@ def test_a_refusal_names_its_check_and_what_does_not_hold(name) -> None:
     parsed = Page(render_verdicts(run(), told))
     wrong = [outcome for outcome in told[-1]["verdict"]["outcomes"] if not outcome["success"]]
     assert f"Refused: {CHECKS[name].title.lower()}" in parsed.text
-    made = len(told[-1]["verdict"]["outcomes"])
-    assert f"{len(wrong)} of {made} expectations of this check do not hold" in parsed.text
+    assert (
+        f"{len(wrong)} of {len(told[-1]['verdict']['outcomes'])} expectations of this check do "
+        f"not hold" in parsed.text
+    )
     assert any(attributes.get("class") == "verdict fails" for attributes in parsed.named("section"))
     lists = [
         parsed.texts.count(outcome["words"] or FINDINGS[outcome["expectation"]])
         for outcome in wrong
     ]
-    assert min(lists) >= 2  # in the list of failures and in the table of the check
+    assert min(lists) >= 2  # among those that do not hold, and in the table of the check
     assert parsed.texts.count("no") == 2 * len(wrong)
     assert "Every check was passed" not in parsed.text
 

@@ -1,4 +1,4 @@
-"""[checks]: the measured values equal a slow count, and a value beyond its limit is refused."""
+"""[checks]: a release's numbers are those of a slow count; one below its limit is refused."""
 
 import json
 import shutil
@@ -18,7 +18,7 @@ SENSITIVE = {"diagnosis": {"role": "sensitive"}, "note": {"role": "sensitive", "
 
 
 def rows_with_numbers():
-    """Write notes that are the numbers 0 .. 12, repeated; some are missing."""
+    """The note is a number that repeats: 0 .. 12, and some are missing."""
     return [
         (*row[:5], "" if number % 11 == 0 else str(number * number % 13), row[6])
         for number, row in enumerate(people())
@@ -26,7 +26,7 @@ def rows_with_numbers():
 
 
 def slow(folder, source, name, ordered):
-    """The worst crowd of a column by definition, from the CSV file."""
+    """Worst crowd of a column by definition, from the CSV file."""
     fit = fits(folder, source)
     texts = [row[name] for row in released_rows(folder)]
     values = sorted(
@@ -104,8 +104,8 @@ FLOORS = {
     ),
     "recursive": (
         {"l_diversity": {"column": "diagnosis", "l": 6, "kind": "recursive", "c": 2.0}},
-        "the most common value of a crowd leads without limit, "
-        "less than c = 2.0 is required with l = 6",
+        "the most common value of a crowd leads without limit, less than c = 2.0 is required "
+        "with l = 6",
     ),
     "t": (
         {"t_closeness": {"column": "diagnosis", "t": 0.0}},
@@ -113,8 +113,8 @@ FLOORS = {
     ),
     "an attack": (
         {"max_attack_success": 0.01},
-        r"the attack 'linkage' names the right row with a chance of 0\.\d+ on average, "
-        r"above checks\.max_attack_success",
+        r"the attack 'linkage' names the right row with a chance of 0\.\d+ on average, above "
+        r"checks\.max_attack_success",
     ),
     "a column": (
         {"columns": {"age": 0.999}},
@@ -232,8 +232,8 @@ def test_where_great_expectations_breaks_the_checks_are_not_reached(tmp_path, mo
     monkeypatch.setattr(run, "_passed", held)
     order = Order(tmp_path, checks={"min_utility": 0.1})
     words = (
-        "publication refused; required: 0 of 1 expectations hold; "
-        "failed: expect_utility_to_be_at_least; every verdict"
+        "publication refused; required: 0 of 1 expectations hold; failed: "
+        "expect_utility_to_be_at_least; every verdict"
     )
     with pytest.raises(GuaranteeError, match=words):
         order.release()

@@ -1,4 +1,4 @@
-"""Plans: a valid plan is read; an invalid one is refused, with the key and without the value."""
+"""Plans: what a person typed is understood, or refused by key and without its values."""
 
 import json
 import stat
@@ -53,7 +53,7 @@ def refused(words, work, *marks):
 
 @pytest.fixture
 def plan_at(tmp_path):
-    """Write PLAN, with parts replaced or added."""
+    """Write a plan: the one above, parts replaced or added."""
 
     def write(*additions, replace=()):
         text = PLAN
@@ -202,8 +202,8 @@ def test_defaults(load):
         ('kind = "date"\nformat = "%d.%m.%Y"', {"kind": "date", "encoding": "ordinal", "bins": 10}),
         ('kind = "binary"\nmissing = "drop"', {"kind": "binary", "missing": "drop"}),
         (
-            'kind = "categorical"\nencoding = "ordinal"\norder = ["lo", "hi"]\n'
-            'missing = "all-hidden"',
+            'kind = "categorical"\nencoding = "ordinal"\norder = ["lo", "hi"]\nmissing = '
+            '"all-hidden"',
             {
                 "kind": "categorical",
                 "encoding": "ordinal",
@@ -302,8 +302,8 @@ bins = {{edges = [77319]}}
         replace=[
             (
                 'path = "people.csv"',
-                f'uri = "postgresql://u:{MARK}@h/db"\nquery = "select {MARK}"\n'
-                f'missing = ["{MARK}"]',
+                f'uri = "postgresql://u:{MARK}@h/db"\nquery = "select {MARK}"\nmissing = '
+                f'["{MARK}"]',
             ),
             ("k = 5", f'k = {{by = "job", levels = {{{MARK} = 77319}}, default = 5}}'),
         ],
@@ -427,8 +427,8 @@ WRONG = [
     ),
     (
         "[column.x]\nrole = 'keep'",
-        "unknown key column; "
-        "allowed: name, source, anonymizer, compute, checks, publish, columns, priv",
+        "unknown key column; allowed: name, source, anonymizer, compute, checks, publish, "
+        "columns, priv",
     ),
     (
         '[columns.x]\nroll = "keep"\nrole = "keep"',
@@ -484,8 +484,8 @@ WRONG = [
             ("launcher = 'zq7'", "compute.cluster.launcher must be 'slurm' or 'mpirun'"),
             (
                 "launcher = 'slurm'\nnode = 1",
-                "unknown key compute.cluster.node; "
-                "allowed: launcher, nodes, tasks_per_node, cores_",
+                "unknown key compute.cluster.node; allowed: launcher, nodes, tasks_per_node, "
+                "cores_",
             ),
             (
                 "launcher = 'slurm'\nnodes = 0",
@@ -529,7 +529,8 @@ WRONG = [
     (
         "[checks]\nmin_k = 3",
         "unknown key checks.min_k; allowed: min_utility, columns, l_diversity, t_closeness, "
-        "max_row_loss, drift, max_attack_success",
+        "max_row_loss, drift, "
+        "max_attack_success",
     ),
     (
         "[checks]\nmax_attack_success = 2",
@@ -730,8 +731,8 @@ def test_demands_that_cannot_be_met(load, k, words):
         ('path = "a"\nmissing = [77319]', "source.missing.0 must be a text"),
         (
             'path = "a"\nencoding = "zq7"',
-            "unknown key source.encoding; "
-            "allowed: kind, path, uri, query, header, separator, missing",
+            "unknown key source.encoding; allowed: kind, path, uri, query, header, separator, "
+            "missing",
         ),
         *(
             (f'path = "a"\nseparator = "{sign}"', "source.separator must be one ASCII")
@@ -842,10 +843,10 @@ def test_headers(load):
 
 
 def test_a_first_row_that_shares_no_name_is_not_quoted(load):
-    """It may be a record: the file may lack a header and the plan may not say so."""
+    """It is a record where the file has no header and the plan forgot to say so."""
     words = (
-        "the 4 fields of the source's first row are names of none of the 4 columns; "
-        "set source.header = false"
+        "the 4 fields of the source's first row are names of none of the 4 columns; set "
+        "source.header = false"
     )
     refused(
         words,
@@ -966,8 +967,8 @@ def test_later_overrides_win_and_forms_replace_each_other(load):
 
 def test_columns_named_like_keys_are_columns(load):
     addition = (
-        '[columns.k]\nrole = "quasi"\nkind = "numeric"\n'
-        '[columns.bins]\nrole = "quasi"\nkind = "numeric"'
+        '[columns.k]\nrole = "quasi"\nkind = "numeric"\n[columns.bins]\nrole = '
+        '"quasi"\nkind = "numeric"'
     )
     plan = load(addition, overrides=["columns.k.weight=2", "columns.bins.weight=3"])
     assert [column.spec.weight for column in plan.data.quasi] == [1, 1, 2, 3]
@@ -1228,8 +1229,8 @@ def test_an_engine_that_is_not_installed_is_refused_where_the_plan_is_to_run(loa
         "[anonymizer]",
         "[anonymizer]\nepsilon = 20",
         "[anonymizer]\nepsilon = 20.0",
-        "[anonymizer]\nname = 'adaptive'\nepsilon = 20\nweights = 'columns'\n"
-        "max_iterations = 10\npatience = 3",
+        "[anonymizer]\nname = 'adaptive'\nepsilon = 20\nweights = 'columns'\nmax_iterations = "
+        "10\npatience = 3",
     ],
 )
 def test_how_a_setting_is_written_does_not_change_the_hash(load, anonymizer):
