@@ -29,7 +29,8 @@ from tasks.vault.failures import failures_kept
 from tasks.vault.storage import Run, Vault
 
 
-def cancel_jobs(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ARG001 - Prefect names them
+# Prefect passes these arguments by name.
+def cancel_jobs(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> None:  # noqa: ARG001
     """Cancel the batch jobs of a flow run that Prefect killed."""
     order = ReleasePlan.load(Path(flow_run.parameters["plan"]))
     if order.compute.jobs is not None:

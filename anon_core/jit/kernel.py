@@ -80,7 +80,8 @@ def _take(
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(int(numba.config.NUMBA_NUM_THREADS), "kernel")  # type: ignore[attr-defined]
+    most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
+    return ThreadPoolExecutor(most, "kernel")
 
 
 os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork

@@ -15,7 +15,9 @@ from tests.flows.orders import people
 from tests.flows.processes import crowdcover
 from tests.flows.test_second import INTERSECTED, aged, calm, findings, order_of, section
 from tests.tasks.source.test_postgres import PASSWORD, USER
-from tests.tasks.source.test_postgres import server as postgres  # noqa: F401 - a fixture, skipped where no server can be started
+
+# A fixture, skipped where no server can be started.
+from tests.tasks.source.test_postgres import server as postgres  # noqa: F401
 
 
 @pytest.fixture

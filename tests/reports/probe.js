@@ -5,7 +5,9 @@ const QUIET = new Set(["none", "transparent", "rgba(0, 0, 0, 0)"]);
 
 function rgba(colour) {
   const numbers = colour.match(/[\d.]+/g).map(Number);
-  if (colour.startsWith("color(srgb")) numbers.splice(0, 3, ...numbers.slice(0, 3).map((part) => 255 * part));
+  if (colour.startsWith("color(srgb")) {
+    numbers.splice(0, 3, ...numbers.slice(0, 3).map((part) => 255 * part));
+  }
   return numbers.length > 3 ? numbers : [...numbers, 1];
 }
 
@@ -43,7 +45,8 @@ function texts(page) {
   const found = [];
   while (walker.nextNode()) {
     const element = walker.currentNode.parentElement;
-    if (walker.currentNode.data.trim() && visible(element) && !element.closest("title, desc, style")) found.push(element);
+    const drawn = visible(element) && !element.closest("title, desc, style");
+    if (walker.currentNode.data.trim() && drawn) found.push(element);
   }
   return [...new Set(found)];
 }
@@ -56,7 +59,8 @@ function faintTexts(page, view) {
     const size = parseFloat(style.fontSize);
     const large = size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700);
     const ratio = contrast(colour, behind);
-    return ratio < (large ? 3 : 4.5) ? [`${ratio.toFixed(2)} ${element.tagName} ${element.className} ${style.color}`] : [];
+    if (ratio >= (large ? 3 : 4.5)) return [];
+    return [`${ratio.toFixed(2)} ${element.tagName} ${element.className} ${style.color}`];
   });
 }
 
@@ -71,14 +75,16 @@ function faintMarks(page, view) {
     const style = view.getComputedStyle(mark);
     const drawn = [style.fill, style.stroke].filter((colour) => !quiet.has(colour));
     const solid = Number(style.opacity) === 1 && Number(style.fillOpacity) === 1;
-    const best = Math.max(...drawn.map((colour) => contrast(rgba(colour), ground(mark.ownerSVGElement.parentElement))));
+    const behind = ground(mark.ownerSVGElement.parentElement);
+    const best = Math.max(...drawn.map((colour) => contrast(rgba(colour), behind)));
     return solid && drawn.length && best < 3 ? [`${best.toFixed(2)} ${drawn.join(" ")}`] : [];
   });
 }
 
 function rolls(element, view) {
   const style = view.getComputedStyle(element);
-  return ["auto", "scroll"].includes(style.overflowX) || ["auto", "scroll"].includes(style.overflowY);
+  const ways = ["auto", "scroll"];
+  return ways.includes(style.overflowX) || ways.includes(style.overflowY);
 }
 
 function beyond(page, view) {
@@ -86,14 +92,18 @@ function beyond(page, view) {
   return [...page.body.querySelectorAll("*")].filter((element) => {
     const box = element.getBoundingClientRect();
     if (box.width === 0 || box.height === 0 || (box.right <= right && box.left >= -1)) return false;
-    for (let outer = element; outer; outer = outer.parentElement) if (rolls(outer, view)) return false;
+    for (let outer = element; outer; outer = outer.parentElement) {
+      if (rolls(outer, view)) return false;
+    }
     return true;
   }).map((element) => `${element.tagName} ${element.className.baseVal ?? element.className}`);
 }
 
 function cut(page, view, height) {
   return [...page.body.querySelectorAll("*")].filter(
-    (element) => view.getComputedStyle(element).breakInside === "avoid" && element.getBoundingClientRect().height > height,
+    (element) =>
+      view.getComputedStyle(element).breakInside === "avoid" &&
+      element.getBoundingClientRect().height > height,
   ).map((element) => `${element.tagName} ${element.className.baseVal ?? element.className}`);
 }
 
@@ -111,16 +121,27 @@ function judged(frame) {
     beyond: beyond(page, view),
     cut: cut(page, view, Number(frame.dataset.height)),
     faint: [...faintTexts(page, view), ...faintMarks(page, view)],
-    headings: all("h1, h2, h3, h4, h5, h6").filter(visible).map((heading) => Number(heading.tagName[1])),
+    headings: all("h1, h2, h3, h4, h5, h6")
+      .filter(visible)
+      .map((heading) => Number(heading.tagName[1])),
     landmarks: all("header, nav, main, footer").map((element) => element.computedRole),
-    drawings: all("svg:not([aria-hidden])").map((svg) => `${svg.computedRole}: ${svg.computedName}`),
-    unnamed: all("table, nav, [role=region], main section").filter((element) => !element.computedName).map((element) => element.className),
-    unreachable: rolling.filter((element) => element.tabIndex < 0).map((element) => element.className),
-    adrift: all("a").filter((link) => !page.getElementById(link.hash.slice(1))).map((link) => link.hash),
+    drawings: all("svg:not([aria-hidden])").map(
+      (svg) => `${svg.computedRole}: ${svg.computedName}`,
+    ),
+    unnamed: all("table, nav, [role=region], main section")
+      .filter((element) => !element.computedName)
+      .map((element) => element.className),
+    unreachable: rolling
+      .filter((element) => element.tabIndex < 0)
+      .map((element) => element.className),
+    adrift: all("a")
+      .filter((link) => !page.getElementById(link.hash.slice(1)))
+      .map((link) => link.hash),
   };
 }
 
 addEventListener("load", () => {
-  const found = Object.fromEntries([...document.querySelectorAll("iframe")].map((frame) => [frame.name, judged(frame)]));
+  const frames = [...document.querySelectorAll("iframe")];
+  const found = Object.fromEntries(frames.map((frame) => [frame.name, judged(frame)]));
   document.body.textContent = JSON.stringify(found);
 });

@@ -144,7 +144,8 @@ class Ground:
         """Return the search. The first task makes it with these threads; the others wait."""
         with self._lock:
             if self._search is None:
-                numba.set_num_threads(min(threads, int(numba.config.NUMBA_NUM_THREADS)))  # type: ignore[attr-defined]
+                most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
+                numba.set_num_threads(min(threads, most))
                 self._search = Search.of(self.graph, level_tree(self.graph), self.counts)
             return self._search
 

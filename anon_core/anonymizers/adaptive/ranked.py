@@ -129,7 +129,8 @@ class _Apart(Together):
     """Vertices that lie on many ranks."""
 
     def __init__(self, ranks: Ranks) -> None:
-        self.own, self.share, self.in_turn = ranks.own, ranks.share, ranks.in_turn  # type: ignore[method-assign]
+        self.own, self.share = ranks.own, ranks.share  # type: ignore[method-assign]
+        self.in_turn = ranks.in_turn  # type: ignore[method-assign]
         self._ranks = ranks
 
     def mutual(
