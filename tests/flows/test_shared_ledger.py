@@ -95,7 +95,7 @@ def test_two_vaults_that_share_a_ledger(uri, tmp_path):
     with pytest.raises(SecondReleaseError, match="90 people of this source were released already"):
         other.release()
     other.write(publish={"allow_second_release": True})
-    with pytest.raises(SecondReleaseError, match="their stages are not whole in this vault"):
+    with pytest.raises(SecondReleaseError, match="their stages are not complete in this vault"):
         other.release()
     other.write_source(people(first=90))
     assert other.release() == other.folder_of_v1
