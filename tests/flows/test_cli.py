@@ -23,6 +23,7 @@ from anon_core.errors import (
 from flows import cli
 from flows.arguments import EXAMPLES
 from flows.audit import audit_release
+from flows.outcome import exit_code
 from flows.plan.plan import PlanError
 from tasks.vault.approval import DecisionError, WaitingError
 from tasks.vault.failures import StageError
@@ -134,7 +135,7 @@ def test_wrong_usage_is_2_and_says_what_is_missing(capsys, arguments):
     ],
 )
 def test_exit_codes(refusal, code):
-    assert cli.exit_code(refusal("words")) == code
+    assert exit_code(refusal("words")) == code
 
 
 def imported_by(released, arguments, *slow):
@@ -314,7 +315,7 @@ def test_each_kind_of_refusal_has_its_code_and_its_words(server, tmp_path):
         (
             ["columns.city.kind=binary"],
             3,
-            "expect_column_unique_value_count_to_be_between (city); mend the source, or the colu",
+            "expect_column_unique_value_count_to_be_between (city); fix the source, or the colu",
         ),
         (["checks.min_utility=0.999"], 4, "is below checks.min_utility = 0.999"),
         (["publish.path=people.csv"], 1, "nothing could be published in"),
@@ -468,7 +469,7 @@ def test_an_unreachable_server_is_named(tmp_path):
 def test_ctrl_c_stops_and_the_next_run_goes_on(server, tmp_path):
     order = Order(tmp_path)
     done = crowdcover(
-        "release", order.plan, breaks=("tasks.stages.anonymize", "random_matching", signal.SIGINT)
+        "release", order.plan, breaks=("kinds.table.write", "random_matching", signal.SIGINT)
     )
     assert (done.code, done.out) == (130, "")
     assert "crowdcover: stopped; run the same command again to go on" in done.err

@@ -9,6 +9,7 @@ from prefect.client.orchestration import get_client
 from anon_core.errors import ClusterError
 from flows import cli
 from flows.audit import audit_release
+from flows.outcome import exit_code
 from flows.plan.plan import PlanError
 from tests.flows.orders import RARE, Order, data_bytes, people
 from tests.flows.processes import crowdcover
@@ -102,6 +103,6 @@ def test_without_dask_its_name_is_told(tmp_path, monkeypatch, capsys, options):
     with pytest.raises(SystemExit) as ended:
         cli.main([str(order.plan) if option == "PLAN" else option for option in options])
     printed = capsys.readouterr()
-    assert (ended.value.code, printed.out) == (cli.exit_code(PlanError()), "")
+    assert (ended.value.code, printed.out) == (exit_code(PlanError()), "")
     assert "pip install 'crowdcover[dask]'" in printed.err
     assert not order.vault.exists()

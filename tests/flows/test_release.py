@@ -201,7 +201,10 @@ def test_the_manifest_holds_what_the_contract_names(released):
         "files",
     }
     assert (document["name"], document["version"]) == ("people", "v1")
-    assert document["source"] == {"rows": 90, "columns": 7}
+    assert document["source"] == {"kind": "table", "rows": 90, "columns": 7}
+    assert document["privacy"]["promise"] == [
+        "compatible crowds", "matchable crowds", "truthful rows"
+    ]  # fmt: skip
     assert document["anonymizer"]["name"] == "adaptive"
     assert document["anonymizer"]["max_iterations"] == 10
     assert {"utility", "cover_edges", "seconds"} <= set(document["iterations"][0])
@@ -781,7 +784,7 @@ def test_rows_that_change_after_they_were_checked_are_not_published(tmp_path, mo
 
 def test_a_maker_that_breaks_its_promise_is_stopped_at_the_gate(tmp_path, monkeypatch):
     """Rows that tell too much are refused whoever wrote them."""
-    import tasks.stages.anonymize as module
+    import kinds.table.write as module
 
     write = module.write_cells
 
@@ -831,7 +834,7 @@ def test_prefect_shows_the_run_its_stages_and_its_artifacts(server, tmp_path):
         assert names == [
             "ingest",
             borders[0],
-            "binarize",
+            "encode",
             borders[1],
             "identify",
             "anonymize",

@@ -77,6 +77,7 @@ class Records:
 
 def _values(column: pl.Series) -> NDArray[Any]:
     """A typed column: days or numbers with nan, or texts with None."""
+    column = column.alias("")  # polars takes a name such as ^a$ for a pattern
     if column.dtype == pl.Date:
         column = column.to_physical()
     if column.dtype.is_numeric():
