@@ -185,7 +185,7 @@ SCENARIOS = {
     "breaks while asking for approval": Scenario(
         1,
         {"publish": {"approval": "required"}},
-        breaks=("tasks.stages.ask", "_write_page"),
+        breaks=("tasks.stages.ask", "report"),
         says="stage ask failed with ValueError",
     ),
     "breaks at approval": Scenario(
@@ -231,14 +231,14 @@ SCENARIOS = {
     ),
     "breaks at validation": Scenario(
         1,
-        breaks=("tasks.stages.validate", "_ingested"),
+        breaks=("kinds.table.checked", "ingested"),
         says="stage validate failed with ValueError",
     ),
     "breaks in Great Expectations": Scenario(
-        3, breaks=("validations.run", "_held"), says="failed: "
+        3, breaks=("validations.run", "_passed"), says="failed: "
     ),
-    "breaks at binarize": Scenario(
-        1, breaks=("tasks.stages.encode", "encoded"), says="stage binarize failed with ValueError"
+    "breaks at encode": Scenario(
+        1, breaks=("kinds.table.encode", "encoded"), says="stage encode failed with ValueError"
     ),
     "breaks at identify": Scenario(
         1,
@@ -247,22 +247,22 @@ SCENARIOS = {
     ),
     "breaks at anonymize": Scenario(
         1,
-        breaks=("tasks.stages.anonymize", "write_cells"),
+        breaks=("kinds.table.write", "write_cells"),
         says="stage anonymize failed with ValueError",
     ),
     "breaks at check": Scenario(
-        1, breaks=("tasks.stages.check", "audit_rows"), says="stage check failed with ValueError"
+        1, breaks=("kinds.table.kind", "audit_rows"), says="stage check failed with ValueError"
     ),
     "breaks at publish": Scenario(
         1,
-        breaks=("tasks.stages.publish", "_write_report"),
+        breaks=("tasks.stages.publish", "report"),
         says="stage publish failed with ValueError",
     ),
     "breaks once published": Scenario(
         1, breaks=("tasks.stages.publish", "announce"), says="stage publish failed with ValueError"
     ),
     "breaks, everything logged": Scenario(
-        1, breaks=("tasks.stages.encode", "encoded"), environment={"PREFECT_LOGGING_LEVEL": "DEBUG"}
+        1, breaks=("kinds.table.encode", "encoded"), environment={"PREFECT_LOGGING_LEVEL": "DEBUG"}
     ),
 }
 
