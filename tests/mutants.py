@@ -108,14 +108,14 @@ MUTANTS = (
     Mutant(
         "keys: in the order of the rows",
         "tasks/vault/secrecy.py",
-        "for word in words.tolist()])",
-        "for word in sorted(words.tolist())])",
+        "for number in numbers.tolist()])",
+        "for number in sorted(numbers.tolist())])",
         SECRECY,
     ),
     Mutant(
         "order: ties follow the source",
         "tasks/vault/secrecy.py",
-        'return np.argsort(words, kind="stable")',
+        'return np.argsort(draws, kind="stable")',
         "return np.arange(size)",
         SECRECY,
     ),
@@ -129,8 +129,8 @@ MUTANTS = (
     Mutant(
         "failures: the message of a library is shown",
         "tasks/vault/failures.py",
-        "{type(error).__name__}; {_kept(",
-        "{error}; {_kept(",
+        "stage {stage} failed with {name}",
+        "stage {stage} failed with {error}",
         STORAGE,
     ),
     Mutant(
