@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
+# crowdcover is an application: these top-level names are common in other projects.
+PACKAGES = ("flows", "kinds", "tasks", "validations", "reports", "anon_core")
 QUIET_DEFAULTS = {
     # No telemetry: nothing about private data leaves the machine.
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
@@ -67,6 +69,12 @@ def _unforeseen(error: BaseException) -> str:
         frame for frame in where if Path(frame.filename).is_relative_to(Path(__file__).parents[1])
     ] or where
     place = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}"
+    package = (error.name or "").partition(".")[0] if isinstance(error, ImportError) else ""
+    if package in PACKAGES:
+        return (
+            f"another package named {package!r} hides the one of crowdcover; "
+            "install crowdcover in an environment of its own"
+        )
     return f"unforeseen {type(error).__name__} at {place}; please report it"
 
 

@@ -3,7 +3,7 @@
 Arrays are C-contiguous, uint16 unless stated otherwise, and addressed by flat index. LLVM splits
 the vectors for the processor at hand, so every processor computes the same bytes. Every load and
 address states its type: LLVM pointers carry none. A plain numba loop takes 1.3 (`add_within`) to
-7.7 (`tally`) times as long (docs/performance.md).
+7.7 (`tally`) times as long (docs/decisions/016).
 """
 
 import math

@@ -89,7 +89,7 @@ def nearest_neighbours(
     classes walk the tree of levels. A block leaves a subtree if the cost of the subtree's levels,
     plus the least cost of the block's levels to any class in it, passes the b-th best known to
     each. If much of a small subtree remains, all pairs of two blocks are summed at once. On real
-    tables few nodes are visited (docs/performance.md); the worst case is O(n^2). Memory is
+    tables few nodes are visited (docs/decisions/007); the worst case is O(n^2). Memory is
     O(n levels + sum b). The result does not depend on the threads.
     """
     return Search.of(graph, tree, counts).neighbours(b, before, report)

@@ -25,7 +25,7 @@ from anon_core.tables.levels_kernels import map_allowed
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 MOST_PAIRS = 3 * 2**24  # listed; 20 bytes each, 1 GiB
-SWEEPS = 20  # more change little (docs/performance.md)
+SWEEPS = 20  # more change little (docs/decisions/004)
 CLOSE = 256  # levelling ends when one record in so many misses its row
 FREE = 2**62
 FITTING = 64  # the first limits are those that all but one in so many of the levelled shares keep

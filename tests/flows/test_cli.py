@@ -615,3 +615,19 @@ def test_a_served_plan_runs_when_it_is_asked_to_and_stops_when_it_is_told_to(ser
         log.close()
     assert audit_release(order.folder_of_v1, order.plan).passed
     assert people()[0][0] not in (tmp_path / "log").read_text()
+
+
+@pytest.mark.parametrize("name", ["tasks.vault.storage", "kinds"])
+def test_a_package_of_another_project_is_named(name, tmp_path, monkeypatch, capsys):
+    def hidden(_):
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+    monkeypatch.setitem(cli.COMMANDS, "show", hidden)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["show", str(tmp_path)])
+    assert ended.value.code == 1
+    package = name.partition(".")[0]
+    assert (
+        f"another package named '{package}' hides the one of crowdcover; install crowdcover in"
+        in (capsys.readouterr().err)
+    )

@@ -23,7 +23,7 @@ from anon_core.measures.table.attacks_kernels import (
 from anon_core.measures.table.classes import Classes, ReleasedCells, bitmap
 from anon_core.measures.table.crowds import Components
 
-SWEEPS = 50  # then the third digit of a belief stays the same: docs/performance.md
+SWEEPS = 50  # then the third digit of a belief stays the same: docs/decisions/009
 MOST_PAIRS = 2**27  # pairs of record and row classes listed at a time: 512 MiB
 
 # In a random order, t or more of n guesses are right with a probability of at most 1 / t!: all of t
