@@ -7,7 +7,7 @@ never the auditor.
 import csv
 import json
 import random
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 import polars as pl
@@ -29,6 +29,7 @@ from tasks.source.reading import Reading
 from tasks.source.sources import Source
 from tasks.vault import secrecy
 from tests.flows.orders import Order
+from validations.verdicts import Verdict
 
 RECORDS = 72
 SEED = bytes(range(32))
@@ -363,6 +364,8 @@ ALONE = [  # faults that leave every other guarantee whole
     group_edges_published_as_medians,
     weights_not_published,
 ]
+# A flow refuses these before a release exists, whatever its check says.
+UNFINISHED = [incomplete_records_kept, has_missing_not_published]
 
 
 @pytest.mark.parametrize("plant", FAULTS, ids=lambda plant: plant.__name__)
@@ -466,6 +469,51 @@ def test_the_command_ends_with_4(tmp_path, monkeypatch, capsys):
     assert ended.value.code == 4
     last = capsys.readouterr().out.rstrip("\n").rpartition("\n")[2]
     assert last == "broken: codebook of the source (3 quasi-identifiers compared)"
+
+
+@pytest.fixture
+def order(tmp_path, source):
+    """A plan of the same table, with the same columns and demands."""
+    order = Order(tmp_path)
+    order.document["columns"] = {column.name: stated(column) for column in COLUMNS}
+    order.source.write_bytes(source.path.read_bytes())
+    order.write(privacy={"k": {"by": "state", "levels": DEMAND.levels, "default": DEMAND.default}})
+    return order
+
+
+def stated(column):
+    """What the plan says of a column."""
+    if column.spec is None:
+        return {"role": column.role}
+    given = ((each, getattr(column.spec, each.name)) for each in fields(column.spec)[1:])
+    how = {each.name: value for each, value in given if value != each.default}
+    match how.pop("bins", None):
+        case int(number):
+            how["bins"] = {"quantiles": number}
+        case tuple(edges):
+            how["bins"] = {"edges": edges}
+    return {"role": column.role, **how}
+
+
+@pytest.mark.parametrize(
+    "plant", [each for each in FAULTS if each not in UNFINISHED], ids=lambda plant: plant.__name__
+)
+def test_the_command_ends_with_4_for_each_fault(order, monkeypatch, capsys, plant):
+    """The check and its expectations let a release of a faulty maker through."""
+    with monkeypatch.context() as patch:
+        plant(patch)
+        patch.setattr(
+            "kinds.table.kind.audit_rows",
+            lambda *given: pardoned(audit_rows(*given)),
+        )
+        patch.setattr(Verdict, "success", True)
+        folder = order.release()
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["audit", str(folder), "--plan", str(order.plan)])
+    assert ended.value.code == 4
+    last = capsys.readouterr().out.rstrip("\n").rpartition("\n")[2]
+    assert last.startswith("broken: ")
+    assert all(f"{name} (" in last for name in FAULTS[plant])
 
 
 def pardoned(audit):
