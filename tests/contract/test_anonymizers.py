@@ -20,12 +20,13 @@ from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import crowds, fits_own_row, identical_rows
 from anon_core.seating.matching import random_matching
-from anon_core.steps import Observer, State
+from anon_core.steps import State
 from anon_core.tables.cells import write_cells
 from tasks.vault.checkpoint import CheckpointFile
 from tests.anon_core.engines.mpi.mpirun import MPIRUN, mpirun, ordered
 from tests.anon_core.engines.test_local import big_table, traced
 from tests.contract.toy import Runs
+from tests.observers import Seen
 from tests.strategies import tables
 
 OF_TABLES = {name: each for name, each in ANONYMIZERS.items() if each.kind == "table"}
@@ -50,22 +51,6 @@ CASES = [
     for change, maker in variants(cls)
 ]
 DEFAULTS = [pytest.param(cls(), id=name) for name, cls in EVERY.items()]
-
-
-class Seen(Observer):
-    """Remembers what it is told."""
-
-    def __init__(self):
-        self.expected, self.states, self.records = [], [], []
-
-    def expects(self, steps):
-        self.expected.append(steps)
-
-    def advanced(self, records):
-        self.records.append(records)
-
-    def stepped(self, state):
-        self.states.append(state)
 
 
 def content(made):

@@ -13,10 +13,11 @@ from anon_core.anonymizers import Adaptive
 from anon_core.errors import InputError
 from anon_core.search.dissimilarity import Dissimilarity, integer_weights
 from anon_core.specs.columns import ColumnSpec
-from anon_core.steps import Observer, State, Step
+from anon_core.steps import State, Step
 from anon_core.tables import encoding
 from anon_core.tables.cells import write_cells
 from tests import naive
+from tests.observers import Seen
 from tests.strategies import EPSILONS, bit_matrices, tables
 
 PAPER = {"schedule": "fixed", "reclaim": False}  # Algorithm 1 as printed
@@ -43,22 +44,6 @@ def relative(table, weights):
 
 def blanks(table):
     return np.repeat(table.blank.T, [a.bits for a in table.codebook.attributes], axis=1)
-
-
-class Seen(Observer):
-    """Remembers what it is told."""
-
-    def __init__(self):
-        self.expected, self.records, self.states = [], [], []
-
-    def expects(self, steps):
-        self.expected.append(steps)
-
-    def advanced(self, records):
-        self.records.append(records)
-
-    def stepped(self, state):
-        self.states.append(state)
 
 
 def kept(masked):

@@ -8,29 +8,23 @@ from hypothesis import strategies as st
 from anon_core.anonymizers import KMember
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InfeasibleError, InputError
-from anon_core.steps import Observer, State
+from anon_core.steps import State
 from anon_core.tables import encoding
 from anon_core.tables.cells import write_cells
 from anon_core.tables.records import BinaryTable
 from tests import naive
 from tests.anon_core.anonymizers.test_adaptive import blanks, features, unpack
 from tests.anon_core.engines.test_local import big_table, traced
+from tests.observers import Seen
 from tests.strategies import bit_matrices, tables
 
 WEIGHTS = st.sampled_from(["columns", "cells", "bits"])
 
 
-class Last(Observer):
-    """Keeps the last state."""
-
-    def stepped(self, state):
-        self.state = state
-
-
 def grouped(maker, table, **options):
     """The result and the number of each record's group."""
-    last = Last()
-    return maker.anonymize(table, observer=last, **options), last.state.arrays["group"]
+    seen = Seen()
+    return maker.anonymize(table, observer=seen, **options), seen.states[-1].arrays["group"]
 
 
 @given(tables(), WEIGHTS, st.randoms(use_true_random=False))

@@ -30,8 +30,9 @@ from anon_core.search.nearest import Search
 from anon_core.specs.columns import ColumnSpec
 from anon_core.steps import Observer
 from anon_core.tables import encoding
-from tests.anon_core.anonymizers.test_adaptive import PAPER, Seen, kept
+from tests.anon_core.anonymizers.test_adaptive import PAPER, kept
 from tests.anon_core.engines.test_local import big_table
+from tests.observers import Seen
 from tests.strategies import EPSILONS, tables
 
 LONGEST = 60

@@ -13,7 +13,8 @@ from anon_core.errors import LimitError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.steps import Observer
 from anon_core.tables import encoding
-from tests.anon_core.anonymizers.test_adaptive import Seen, kept
+from tests.anon_core.anonymizers.test_adaptive import kept
+from tests.observers import Seen
 
 
 def big_table(n, levels, k):

@@ -1,0 +1,19 @@
+"""What tests watch an anonymizer with."""
+
+from anon_core.steps import Observer
+
+
+class Seen(Observer):
+    """Remembers what it is told."""
+
+    def __init__(self):
+        self.expected, self.records, self.states = [], [], []
+
+    def expects(self, steps):
+        self.expected.append(steps)
+
+    def advanced(self, records):
+        self.records.append(records)
+
+    def stepped(self, state):
+        self.states.append(state)
