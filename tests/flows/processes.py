@@ -82,12 +82,13 @@ def run(work, *arguments, cwd=None, environment=None):
     return finish(*start(work, *arguments, cwd=cwd, environment=environment))
 
 
-def crowdcover(*arguments, cwd=None, environment=None, breaks=None):
-    """Run the command line in a process of its own."""
+def crowdcover(*arguments, cwd=None, environment=None, breaks=None, level=None):
+    """Run the command line in a process of its own, whose Prefect logs from `level` on."""
     return run(
         _command,
         [str(argument) for argument in arguments],
         breaks,
+        level,
         cwd=cwd,
         environment=environment,
     )
@@ -120,8 +121,10 @@ def hold(run, ready, done):
         done.wait(LONGEST)
 
 
-def _command(arguments, breaks):
+def _command(arguments, breaks, level):
     """Run the command line; breaks = (module, name, words) makes a function fail."""
+    if level:
+        _log_from(level)
     if breaks:
         module, name, words = breaks
 
@@ -137,6 +140,16 @@ def _command(arguments, breaks):
     from flows.cli import main
 
     main(arguments)
+
+
+def _log_from(level):
+    """Have Prefect, which was imported before this process was forked, log from a level on."""
+    from prefect.logging.configuration import setup_logging
+    from prefect.settings import PREFECT_LOGGING_LEVEL, temporary_settings
+
+    os.environ[PREFECT_LOGGING_LEVEL.name] = level  # for the ranks of a job
+    temporary_settings({PREFECT_LOGGING_LEVEL: level}).__enter__()
+    setup_logging()
 
 
 def _child(work, arguments, folder, cwd):

@@ -106,7 +106,7 @@ class Scenario:
     sections: dict = field(default_factory=dict)
     breaks: tuple[str, str] | None = None
     says: str = ""
-    environment: dict | None = None
+    level: str | None = None
     after: bool = False  # another table was released under this plan before
     older: bool = False  # the table was released before, when everybody was younger
 
@@ -114,11 +114,10 @@ class Scenario:
 NO_DRIFT = {"checks": {"drift": "off"}}
 SCENARIOS = {
     "published": Scenario(0, says="guarantees hold"),
-    "published, everything logged": Scenario(0, environment={"PREFECT_LOGGING_LEVEL": "DEBUG"}),
     "published by a batch job, everything logged": Scenario(
         0,
         {"compute": {"engine": "mpi", "cluster": {"launcher": "mpirun", "tasks_per_node": 2}}},
-        environment={"PREFECT_LOGGING_LEVEL": "DEBUG"},
+        level="DEBUG",
     ),
     "plan refused": Scenario(
         2, {"source": {"nonsense": PASSWORD}}, says="unknown key source.nonsense"
@@ -180,7 +179,7 @@ SCENARIOS = {
         6, {"publish": {"approval": "required"}}, says="waits for approval until"
     ),
     "waits for approval, everything logged": Scenario(
-        6, {"publish": {"approval": "required"}}, environment={"PREFECT_LOGGING_LEVEL": "DEBUG"}
+        6, {"publish": {"approval": "required"}}, level="DEBUG"
     ),
     "breaks while asking for approval": Scenario(
         1,
@@ -262,7 +261,7 @@ SCENARIOS = {
         1, breaks=("tasks.stages.publish", "announce"), says="stage publish failed with ValueError"
     ),
     "breaks, everything logged": Scenario(
-        1, breaks=("kinds.table.encode", "encoded"), environment={"PREFECT_LOGGING_LEVEL": "DEBUG"}
+        1, breaks=("kinds.table.encode", "encoded"), level="DEBUG"
     ),
 }
 
@@ -293,12 +292,12 @@ def ended(server, tmp_path_factory):
     def end(name):
         scenario, order = SCENARIOS[name], orders[name]
         breaks = scenario.breaks and (*scenario.breaks, WORDS)
-        here, environment = order.folder / "here", scenario.environment
+        here = order.folder / "here"
         if scenario.after:
             order.write_source(others())
             assert crowdcover("release", order.plan, cwd=here).code == 0
             order.write_source(rows())
-        return crowdcover("release", order.plan, breaks=breaks, cwd=here, environment=environment)
+        return crowdcover("release", order.plan, breaks=breaks, cwd=here, level=scenario.level)
 
     return {
         name: (orders[name], end(name)) for name in SCENARIOS
@@ -343,7 +342,8 @@ def test_it_ends_as_it_should(ended, name):
     scenario, (_, done) = SCENARIOS[name], ended[name]
     assert done.code == scenario.code, done.err
     assert scenario.says in done.err
-    if scenario.environment is None:  # Prefect's own debug lines hold tracebacks of its connections
+    assert ("| DEBUG" in done.err) == (scenario.level == "DEBUG")
+    if scenario.level is None:  # Prefect's own debug lines hold tracebacks of its connections
         assert "Traceback" not in done.err
     if scenario.code:
         assert done.out == ""
