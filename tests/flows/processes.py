@@ -123,8 +123,6 @@ def hold(run, ready, done):
 
 def _command(arguments, breaks, level):
     """Run the command line; breaks = (module, name, words) makes a function fail."""
-    if level:
-        _log_from(level)
     if breaks:
         module, name, words = breaks
 
@@ -139,17 +137,20 @@ def _command(arguments, breaks, level):
         setattr(importlib.import_module(module), name, fail)
     from flows.cli import main
 
-    main(arguments)
+    with _logging_from(level) if level else contextlib.nullcontext():
+        main(arguments)
 
 
-def _log_from(level):
+@contextlib.contextmanager
+def _logging_from(level):
     """Have Prefect, which was imported before this process was forked, log from a level on."""
     from prefect.logging.configuration import setup_logging
     from prefect.settings import PREFECT_LOGGING_LEVEL, temporary_settings
 
     os.environ[PREFECT_LOGGING_LEVEL.name] = level  # for the ranks of a job
-    temporary_settings({PREFECT_LOGGING_LEVEL: level}).__enter__()
-    setup_logging()
+    with temporary_settings({PREFECT_LOGGING_LEVEL: level}):
+        setup_logging()
+        yield
 
 
 def _child(work, arguments, folder, cwd):
