@@ -277,8 +277,10 @@ def cut(whole, records):
     return replace(first, k=np.minimum(first.k, np.int32(records)))
 
 
-def read(name, *, has_header=True):
-    return pl.read_csv(data_file(name), has_header=has_header, infer_schema=False)
+def read(name, *, has_header=True, separator=","):
+    return pl.read_csv(
+        data_file(name), has_header=has_header, separator=separator, infer_schema=False
+    )
 
 
 def coded(frame, demand, names=None, numeric=()):

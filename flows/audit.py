@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import InputError
+from anon_core.promise import Promise
 from flows.plan.plan import ReleasePlan
+from flows.standing import standing
 from kinds.base import Kind
 from tasks.judging.audit import Audit, Finding, audit_folder
 from tasks.people.beside import sentence
@@ -33,6 +35,7 @@ def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) 
     kind, reading = plan.kind, Reading(plan.data.source)
     plan.data.check_header(reading.header)
     vault = Vault(Path(plan.publish.vault))
+    today, plan = plan.maker.promise, standing(plan, vault, reading.sha256)
     run = vault.find(plan.sha256, reading.sha256)
     if run is None or not run.has("anonymize"):
         raise InputError(
@@ -49,11 +52,22 @@ def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) 
     detail = f"compared with what the vault's runs/{run.path.name} remembers"
     audit = audit.also(Finding("manifest as published", remembered, detail))
     audit = audit_folder(folder, audit, plan.limits.floors, promise)
+    audit = audit.also(*_newer(today, promise))
     if plan.publish.approval == "none":
         return audit
     missing = Approval.of(run).unapproved(folder)
     detail = missing or "these bytes, by the person that is named"
     return audit.also(Finding("approved as the plan requires", not missing, detail))
+
+
+def _newer(today: Promise, promise: Promise) -> list[Finding]:
+    """What the same plan promises today and did not when the release was made."""
+    detail = "not promised: the release is older than this promise"
+    return [
+        Finding(name, passed=False, detail=detail, required=False)
+        for name in today.findings
+        if name not in promise.findings
+    ]
 
 
 def _beside_others(kind: Kind, run: Run, ledger: Ledger, audit: Audit) -> list[Finding]:

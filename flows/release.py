@@ -8,6 +8,7 @@ from prefect.client.schemas.objects import FlowRun
 
 from flows.approving import approved, refuse_rejected
 from flows.plan.plan import ReleasePlan
+from flows.standing import standing
 from tasks.compute.cluster import cancel_jobs_of
 from tasks.compute.engines import Compute, ready
 from tasks.orchestration.gates import close_gates
@@ -59,6 +60,7 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
     order.check_engine()
     reading = Reading(data.source)
     data.check_header(reading.header)
+    order = standing(order, vault, reading.sha256)
     second = order.publish.allow_second_release
     ledger = Ledger(vault, kind.remade, order.publish.ledger)
     run = admit(ledger, reading.sha256, order.sha256, second, kind.name)

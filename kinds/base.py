@@ -106,6 +106,10 @@ class Kind(Protocol):
         """What shapes the release beside the sections as stated, for the plan's hash."""
         return {"kind": self.name}
 
+    def states_levels(self, plan: Any) -> bool:
+        """Whether the plan states all demanded levels, instead of drawing or reading them."""
+        return False
+
     def starter(self, source: Path) -> str:
         """A commented starter plan for a file of this kind."""
         raise PlanError(

@@ -71,12 +71,22 @@ class Anonymizer(Protocol[Taken_contra]):
         By engine that these settings run on, the module that spreads the work. "local" is always
         there; its empty name means `anonymize` itself. "dask" and "mpi" stand where the work can
         be spread (protocols `Farmed` and `Ranked`). A plan that names another engine is refused.
+
+    Notes
+    -----
+    The metadata of a field may state two values: "before", what stood before the setting existed,
+    so that hashes of older plans stay, and "stated levels", the default of a plan that states its
+    demanded levels instead of drawing or reading them.
     """
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
     kind: ClassVar[str]
     data: ClassVar[type[Data]]
-    promise: ClassVar[Promise]
+
+    @property
+    def promise(self) -> Promise:
+        """See above; it may depend on settings."""
+        ...
 
     @property
     def engines(self) -> Mapping[str, str]:

@@ -7,9 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.seating.chances import SeatChances, list_seats, seat_chances
+from anon_core.seating.filling_kernels import fill, turn_around
 from anon_core.seating.halving_kernels import pair_ends, toss
 from anon_core.seating.levelling_kernels import SHARE
-from anon_core.tables.records import MaskedTable
+from anon_core.seating.record_classes import RecordClasses
+from anon_core.tables.records import BinaryTable, MaskedTable
 
 Draw = Callable[[int], NDArray[np.uint32]]
 
@@ -31,13 +33,84 @@ def random_matching(masked: MaskedTable, draw: Draw) -> NDArray[np.int64]:
 
     Notes
     -----
-    `seat_chances` chooses the chance of every seat, and `drawn` keeps it exactly.
+    The holders of the rows are the chances of the seats. Where an anonymizer left none,
+    `seat_chances` chooses them. The draw keeps every chance exactly.
 
     References
     ----------
     Doka et al., k-Anonymization by Freeform Generalization: publish a secret assignment.
     """
+    if masked.holders is not None:
+        return drawn_by_holders(masked.table, masked.holders, draw)
     return drawn(seat_chances(list_seats(masked, draw(masked.table.records))), draw)
+
+
+def drawn_by_holders(
+    table: BinaryTable, holders: NDArray[np.int32], draw: Draw
+) -> NDArray[np.int64]:
+    """A perfect matching that has each pair with the part of the row that the record holds.
+
+    Parameters
+    ----------
+    table : BinaryTable
+    holders : int32 (n, D)
+        See `EvenRows`.
+    draw : callable
+
+    Returns
+    -------
+    int64 (n,)
+        Row of each record.
+
+    Notes
+    -----
+    The shares are a bipartite multigraph A of degree D; own shares are a perfect matching M in it.
+    Let f = floor(2^16 / D) and s = 2^16 - f D. With the chance 2^16 / (D (f + s)), f A + s M of
+    degree 2^16 is halved 16 times. Else the draw goes on with A - M, of degree D - 1, and another
+    matching in it. Together each edge of A has the chance 1 / D: the first case gives
+    (f A + s M) / 2^16, the second (A - M) / (D - 1), and M cancels out.
+    """
+    n, shares = holders.shape
+    classes = RecordClasses.of_table(table)
+    kinds, count = np.unique(classes.of[holders] * n + np.arange(n)[:, None], return_counts=True)
+    owner, row = np.divmod(kinds, n)
+    matching = (classes.of[row] == owner).astype(np.int64)
+    while True:
+        whole, rest = divmod(SHARE, shares)
+        if _below(shares * (whole + rest), draw) < SHARE:
+            break
+        count, shares = count - matching, shares - 1
+        matching = _perfect_matching(owner, row, count, classes.size, n)
+    edges = owner.astype(np.int32), row.astype(np.int32), whole * count + rest * matching
+    found = np.empty(n, dtype=np.int64)
+    found[_shuffled(classes.of, draw)] = _seats(*edges, (len(classes), n), draw)
+    return found
+
+
+def _below(end: int, draw: Draw) -> int:
+    """A whole number below `end` <= 2^32, each equally likely."""
+    while True:
+        word = int(draw(1)[0])
+        if word < 2**32 - 2**32 % end:
+            return word % end
+
+
+def _perfect_matching(
+    owner: NDArray[np.int64],
+    row: NDArray[np.int64],
+    count: NDArray[np.int64],
+    size: NDArray[np.int64],
+    rows: int,
+) -> NDArray[np.int64]:
+    """A perfect matching in a regular multigraph, as multiplicities of its edges (by owner)."""
+    indptr = np.searchsorted(owner, np.arange(len(size) + 1))
+    start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=rows))])
+    slot, other = np.empty((2, len(row)), dtype=np.int32)
+    ends, held = row.astype(np.int32), np.zeros(len(row), dtype=np.int32)
+    turn_around(indptr, ends, start, slot, other)
+    graph = indptr, ends, count.astype(np.int32), held
+    fill(*graph, size.copy(), np.ones(rows, dtype=np.int64), start, slot, other)
+    return held.astype(np.int64)
 
 
 def drawn(chances: SeatChances, draw: Draw) -> NDArray[np.int64]:
@@ -57,17 +130,31 @@ def drawn(chances: SeatChances, draw: Draw) -> NDArray[np.int64]:
     owner = (np.searchsorted(seats.indptr, pairs, side="right") - 1).astype(np.int32)
     row, count = seats.rows[pairs], chances.held[pairs]
     del pairs
+    taken = _seats(owner, row, count, (len(seats.size), len(seats.row_size)), draw)
+    # The members of each class, shuffled, take its seats in order.
+    record, place = _shuffled(seats.record_class, draw), _shuffled(seats.row_class, draw)
+    found = np.empty(len(record), dtype=np.int64)
+    found[record[np.argsort(taken, kind="stable")]] = place
+    return found
+
+
+def _seats(
+    owner: NDArray[np.int32],
+    row: NDArray[np.int32],
+    count: NDArray[np.signedinteger[Any]],
+    vertices: tuple[int, int],
+    draw: Draw,
+) -> NDArray[np.int32]:
+    """Halve a multigraph of degree 2^16 until a matching is left; the rows of each owner in turn.
+
+    Edges ascend by owner.
+    """
     for _ in range(SHARE.bit_length() - 1):
-        count = halved(owner, row, count, (len(seats.size), len(seats.row_size)), draw)
+        count = halved(owner, row, count, vertices, draw)
         stays = count > 0
         if not stays.all():
             owner, row, count = owner[stays], row[stays], count[stays]
-    # The members of each class, shuffled, take its seats in order.
-    record, place = _shuffled(seats.record_class, draw), _shuffled(seats.row_class, draw)
-    seated = np.argsort(np.repeat(row, count), kind="stable")
-    found = np.empty(len(record), dtype=np.int64)
-    found[record[seated]] = place
-    return found
+    return np.repeat(row, count)
 
 
 def halved(

@@ -180,7 +180,7 @@ class BinaryTable:
         self, arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...], kept: int
     ) -> "MaskedTable":
         """Return what an anonymizer made of this table, from the arrays of `MaskedTable.arrays`."""
-        return MaskedTable(self, arrays["hidden"], steps, kept)
+        return MaskedTable(self, arrays["hidden"], steps, kept, arrays.get("holders"))
 
     def at(self, places: NDArray[np.int64]) -> "BinaryTable":
         """Return the records at these places, int64 (m,), in this order; k may exceed m."""
@@ -223,13 +223,18 @@ class MaskedTable:
     steps : tuple of Step
     kept : int
         Number of the step whose result this is; 0 if there are no steps.
+    holders : int32 (n, D), optional
+        By row and share: the record that holds this part of the chance to sit in the row, for
+        itself and those of equal levels and k. None: any seat that fits may be taken.
     """
 
     table: BinaryTable
     hidden: NDArray[np.uint64]
     steps: tuple[Step, ...] = ()
     kept: int = 0
+    holders: NDArray[np.int32] | None = None
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return what `BinaryTable.made` needs to make this again."""
-        return {"hidden": self.hidden}
+        held = {} if self.holders is None else {"holders": self.holders}
+        return {"hidden": self.hidden, **held}

@@ -124,6 +124,8 @@ class ReleasePlan(Section):
         of_kind = {name: maker for name, maker in ANONYMIZERS.items() if _takes(maker, self.kind)}
         if not isinstance(name, str) or name not in of_kind:
             raise PlanError(f"anonymizer.name is not known; allowed: {', '.join(sorted(of_kind))}")
+        if self.kind.states_levels(self.data):
+            settings = {**_said(of_kind[name], "stated levels"), **settings}
         try:
             made: Anonymizer[Any] = of_kind[name](**_typed(of_kind[name], settings))
         except InputError as error:
@@ -162,10 +164,24 @@ class ReleasePlan(Section):
         return path
 
     @property
+    def earlier(self) -> "ReleasePlan":
+        """The plan as it was understood before settings existed that it does not state."""
+        before = _said(self.maker, "before")
+        return self.model_copy(update={"anonymizer": {**before, **self.anonymizer}})
+
+    @property
     def sha256(self) -> str:
-        """Hash of everything that shapes the release, in whatever words the plan states it."""
+        """Hash of everything that shapes the release, in whatever words the plan states it.
+
+        A setting counts once it is not what it was before it existed: older vaults stay valid.
+        """
         shaping = self.model_dump(exclude=NOT_SHAPING)
-        shaping["anonymizer"] = self.maker_settings
+        before = _said(self.maker, "before")
+        shaping["anonymizer"] = {
+            name: value
+            for name, value in self.maker_settings.items()
+            if name not in before or value != before[name]
+        }
         shaping |= self.kind.shaping(self)
         return hashlib.sha256(json.dumps(shaping, sort_keys=True).encode()).hexdigest()
 
@@ -188,6 +204,12 @@ def _model(kind: str) -> type[ReleasePlan]:
 
 def _takes(maker: Any, kind: Kind) -> bool:
     return bool(maker.kind == kind.name)
+
+
+def _said(maker: Any, what: str) -> dict[str, Any]:
+    """What the metadata of an anonymizer's settings say; see `Anonymizer`."""
+    fields = dataclasses.fields(maker)
+    return {field.name: field.metadata[what] for field in fields if what in field.metadata}
 
 
 def _typed(maker: Any, settings: Mapping[str, Any]) -> dict[str, Any]:

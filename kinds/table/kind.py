@@ -61,6 +61,10 @@ class Table(Kind):
         """The order of the columns; hashes of plans before kinds stay as they were."""
         return {"order": list(sections.columns)}
 
+    def states_levels(self, plan: TablePlan) -> bool:
+        """k is one number, or one for each group."""
+        return plan.demand.constant is not None or plan.demand.by is not None
+
     def starter(self, source: Path) -> str:
         """A proposed role for every column."""
         from kinds.table.starter import starter  # only `crowdcover plan` needs it

@@ -14,6 +14,7 @@ DEMAND = "demand.parquet"  # ingest: the column that k is read from
 IDENTIFIERS = "identifiers.bin"  # ingest: keyed digests of identifiers, all rows
 BITS = "bits.npz"  # binarize: the encoded records
 MATCHING = "matching.parquet"  # anonymize: record -> key
+LAW = "law.parquet"  # anonymize: key -> records that hold the row's shares
 CROWDS = "crowds.npz"  # check: demanded and achieved crowds
 
 

@@ -8,6 +8,9 @@ from threading import Event, Thread
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from anon_core.tables.records import BinaryTable
 
 NOTICE = "crowdcover: compiling for this machine, once (about half a minute)"
@@ -79,13 +82,23 @@ def compile_makers(table: "BinaryTable") -> None:
     import numpy as np
 
     from anon_core.anonymizers import Adaptive
+    from anon_core.anonymizers.weights import feature_weights
     from anon_core.engines import local
-    from anon_core.seating.matching import random_matching
+    from anon_core.seating.even import evened
+    from anon_core.seating.matching import drawn_by_holders, random_matching
 
     draw = np.random.default_rng(0)
-    masked = local.run(Adaptive(), table, threads=1, order=draw.permutation(table.records))
-    # Secret words are read-only, which makes a signature of its own.
-    random_matching(masked, lambda count: np.frombuffer(draw.bytes(4 * count), dtype=np.uint32))
+
+    def words(count: int) -> "NDArray[np.uint32]":
+        """Read-only as secret words are, which makes a signature of its own."""
+        return np.frombuffer(draw.bytes(4 * count), dtype=np.uint32)
+
+    random_matching(
+        local.run(Adaptive(), table, threads=1, order=draw.permutation(table.records)), words
+    )
+    # Rows that hide nothing must be widened.
+    even = evened(table, np.zeros_like(table.bits), feature_weights(table.codebook, "columns"))
+    drawn_by_holders(table, even.holders, words)
 
 
 def compile_judge(table: "BinaryTable") -> None:

@@ -9,7 +9,7 @@ from reports.quantities import count, known, one_in, percent, printable
 from reports.words import Block, Check, CheckText, PageSection, Text
 
 COMPATIBLE, MATCHABLE, TRUTHFUL = "compatible crowds", "matchable crowds", "truthful rows"
-CLASSES = "equivalence classes"
+CLASSES, EVEN = "equivalence classes", "even seats"
 BEFORE_PROMISES = (
     COMPATIBLE,
     MATCHABLE,
@@ -43,6 +43,16 @@ PROMISED: Mapping[str, Sequence[Text]] = {
             "grouped number is published as the median of its group.",
         ),
     ),
+    EVEN: (
+        (
+            "No row is likelier than 1 in k.",
+            "Who sits in which row was drawn by lot, so that for each person no row had a chance "
+            "above 1/k. Someone who knows all quasi-identifiers of all people, the plan, the "
+            "program and these chances, but nothing of who sits where, names the person's row with "
+            "at most that chance. Someone who also knows the rows of some other people may do "
+            "better.",
+        ),
+    ),
     CLASSES: (
         (
             "Identical rows.",
@@ -62,7 +72,7 @@ NOT_PROMISED: Sequence[tuple[str, Text]] = (
         ),
     ),
     (
-        "even seats",
+        EVEN,
         (
             "Equal odds.",
             "None of the k rows can be ruled out, but some may be more likely than others. The "
@@ -110,6 +120,7 @@ FINDINGS = {
     COMPATIBLE: "Every person has at least as many rows that fit as demanded.",
     MATCHABLE: "Every person has at least as many matchable rows as demanded: with each of them, "
     "everyone else can still get a row that fits.",
+    EVEN: "When it was drawn by lot who sits where, no person had a chance above 1/k of any row.",
     CLASSES: "Every row has the same text as at least as many rows as its person demands.",
 }
 CHECKS_BETWEEN_STAGES = {

@@ -13,7 +13,7 @@ from anon_core.seating.matching import random_matching
 from anon_core.tables.cells import write_cells
 from anon_core.tables.records import MaskedTable
 from kinds.table.columns import Column
-from kinds.table.layout import CODEBOOK, CSV, KEY, MATCHING, PARQUET, TABLE, released_columns
+from kinds.table.layout import CODEBOOK, CSV, KEY, LAW, MATCHING, PARQUET, TABLE, released_columns
 from tasks.vault import secrecy
 from tasks.vault.storage import Stored
 
@@ -27,7 +27,7 @@ def write_release(
     encoded: Stored,
     folder: Path,
 ) -> Mapping[str, Any]:
-    """Write the rows in each format, the codebook and, apart, the secret matching.
+    """Write the rows in each format, the codebook and, apart, the secret matching and its law.
 
     `source_row` is the source row of each record, int64 (n,).
     """
@@ -39,6 +39,8 @@ def write_release(
     (folder / CODEBOOK).write_bytes(encoded.file(CODEBOOK).read_bytes())
     record = pl.Series(source_row)[matching["record"]]
     matching.with_columns(record=record).write_parquet(folder / MATCHING)
+    if masked.holders is not None:
+        _law(seed, masked.holders, source_row).write_parquet(folder / LAW)
     return {"shape": [rows.height, rows.width]}
 
 
@@ -63,6 +65,14 @@ def _rows(
     order = np.argsort(keys)
     matching = pl.DataFrame({"record": person[order], KEY: keys[order].tolist()})
     return pl.DataFrame(data)[order], matching.sort("record")
+
+
+def _law(seed: bytes, holders: NDArray[np.int32], source_row: NDArray[np.int64]) -> pl.DataFrame:
+    """The source rows of the records that hold the shares of each row, in the order of the keys."""
+    keys = secrecy.distinct_keys(seed, "keys", len(holders))
+    order = np.argsort(keys)
+    held = pl.Series(source_row[holders[order]], dtype=pl.Array(pl.Int64, holders.shape[1]))
+    return pl.DataFrame({KEY: keys[order].tolist(), "records": held.cast(pl.List(pl.Int64))})
 
 
 def write_csv(rows: pl.DataFrame, path: Path) -> None:

@@ -382,7 +382,7 @@ def correct(tmp_path_factory):
         tmp_path_factory.mktemp("mutations"),
         source_rows(),
         privacy={"k": K},
-        anonymizer={"reclaim": False},
+        anonymizer={"reclaim": False, "seats": "matchable"},
     )
     order.fix_seed().release()
     return order
@@ -411,7 +411,7 @@ def test_corruptions_are_caught_if_and_only_if_they_break_a_guarantee(correct, t
             plan.data.columns,
             plan.data.demand,
             matching,
-            Adaptive.promise,
+            plan.maker.promise,
         )
         outcomes[kept] += 1
         if audit.passed != kept:
@@ -440,7 +440,7 @@ class Wrong:
     way: str
     kind: ClassVar = "table"
     data: ClassVar = BinaryTable
-    promise: ClassVar = Adaptive.promise
+    promise: ClassVar = Adaptive().promise
     engines: ClassVar = {"local": ""}
 
     def admit(self, table):

@@ -203,7 +203,7 @@ def test_the_manifest_holds_what_the_contract_names(released):
     assert (document["name"], document["version"]) == ("people", "v1")
     assert document["source"] == {"kind": "table", "rows": 90, "columns": 7}
     assert document["privacy"]["promise"] == [
-        "compatible crowds", "matchable crowds", "truthful rows"
+        "compatible crowds", "matchable crowds", "truthful rows", "even seats"
     ]  # fmt: skip
     assert document["anonymizer"]["name"] == "adaptive"
     assert document["anonymizer"]["max_iterations"] == 10

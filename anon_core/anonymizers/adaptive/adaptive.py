@@ -14,6 +14,7 @@ from anon_core.anonymizers.adaptive.settings import Settings
 from anon_core.anonymizers.base import Data
 from anon_core.covers.named import COVERS
 from anon_core.promise import Promise
+from anon_core.seating.even import shares_of
 from anon_core.steps import Observer, State
 from anon_core.tables.records import BinaryTable, MaskedTable
 
@@ -37,7 +38,12 @@ class Adaptive(Settings):
 
     kind: ClassVar[str] = "table"
     data: ClassVar[type[Data]] = BinaryTable
-    promise: ClassVar[Promise] = Promise(("compatible crowds", "matchable crowds", "truthful rows"))
+
+    @property
+    def promise(self) -> Promise:
+        """The paper's crowds; beside them even seats, if these are drawn."""
+        crowds = ("compatible crowds", "matchable crowds", "truthful rows")
+        return Promise((*crowds, "even seats") if self.seats == "even" else crowds)
 
     @property
     def engines(self) -> Mapping[str, str]:
@@ -49,6 +55,8 @@ class Adaptive(Settings):
         """Refuse demands that no table meets, and more records than the cover takes."""
         data.refuse_impossible_demands()
         COVERS[self.cover].check(data.records)
+        if self.seats == "even":
+            shares_of(data.k)
 
     def memory(self, data: BinaryTable) -> int:
         """Return the bytes held at most beyond the input."""

@@ -16,6 +16,7 @@ from anon_core.anonymizers.adaptive.schedule import (
     settling,
 )
 from anon_core.anonymizers.adaptive.settings import Settings
+from anon_core.seating.even import evened
 from anon_core.steps import Observer, State, Step
 from anon_core.tables.records import BinaryTable, MaskedTable
 
@@ -72,7 +73,14 @@ def iterated(
     if hidden is None:
         grouping.hide(*renamed(best[0], best[1], rank))
         hidden = grouping.hidden()
-    return MaskedTable(table, hidden[rank], tuple(steps), best_of(steps).number)
+    done = tuple(steps), best_of(steps).number
+    if settings.seats == "matchable":
+        return MaskedTable(table, hidden[rank], *done)
+    ordered, weights = grouping.table, (grouping.weights, grouping.cell_weights)
+    del grouping, best
+    rows = evened(ordered, hidden, weights)
+    holders = order.astype(np.int32)[rows.holders[rank]]
+    return MaskedTable(table, rows.hidden[rank], *done, holders)
 
 
 def _resume(

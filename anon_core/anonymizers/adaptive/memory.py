@@ -10,6 +10,7 @@ from anon_core.covers.named import COVERS
 from anon_core.covers.suitor import AT_ONCE
 from anon_core.search.dissimilarity import costs_memory
 from anon_core.search.nearest import search_memory
+from anon_core.seating.even import even_memory
 from anon_core.tables.records import BinaryTable, Codebook
 
 COUNTED = 4096  # vertices whose counts travel together
@@ -18,11 +19,12 @@ COUNTED = 4096  # vertices whose counts travel together
 def memory_needed(settings: Settings, table: BinaryTable) -> int:
     """Return the bytes beyond the input: costs and counts of each level, and the cover's part."""
     cover = COVERS[settings.cover]
-    return _over_levels(
+    iterations = _over_levels(
         settings,
         table,
         lambda level: _of_records(level) + cover.memory(level.k - level.k.dtype.type(1)),
     )
+    return max(iterations, _afterwards(settings, table))
 
 
 def rank_memory(settings: Settings, table: BinaryTable, *, ranks: int, threads: int) -> int:
@@ -40,9 +42,15 @@ def rank_memory(settings: Settings, table: BinaryTable, *, ranks: int, threads: 
     threads : int
         Of each rank.
     """
-    return _over_levels(
+    iterations = _over_levels(
         settings, table, lambda level: _of_rank(level, ranks=ranks, threads=threads)
     )
+    return max(iterations, _afterwards(settings, table))
+
+
+def _afterwards(settings: Settings, table: BinaryTable) -> int:
+    """Return the bytes that even seats take when the iterations are done."""
+    return even_memory(table) if settings.seats == "even" else 0
 
 
 def travelling_memory(table: BinaryTable) -> int:

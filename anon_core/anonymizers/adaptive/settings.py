@@ -1,6 +1,6 @@
 """The settings of the adaptive method, checked at birth."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from anon_core.anonymizers.weights import Weights, check_weights
@@ -31,6 +31,10 @@ class Settings:
         for not being exact, or every bit the same. A column's own `weight` multiplies each.
     cover : {"mce", "lse"}
         The grouping step: "lse" is lighter and slower. See `anon_core.covers.named`.
+    seats : {"even", "matchable"}
+        "even": nobody sits in any row with a chance above 1/k(v). The iterations then give the
+        masks that `evened` begins with. "matchable": k(v) rows remain possible, not all of them
+        equally likely. A plan that states its levels of k has "even" unless it says otherwise.
     max_iterations : int
     patience : int
         Stop after this many iterations without improvement.
@@ -41,6 +45,9 @@ class Settings:
     reclaim: bool = True
     weights: Weights = "columns"
     cover: Literal["mce", "lse"] = "mce"
+    seats: Literal["even", "matchable"] = field(
+        default="matchable", metadata={"before": "matchable", "stated levels": "even"}
+    )
     max_iterations: int = 10
     patience: int = 3
 
@@ -52,5 +59,7 @@ class Settings:
         check_weights(self.weights)
         if self.cover not in COVERS:
             raise InputError("cover must be one of " + ", ".join(COVERS))
+        if self.seats not in ("even", "matchable"):
+            raise InputError("seats must be 'even' or 'matchable'")
         if self.max_iterations < 1 or self.patience < 1:
             raise InputError("max_iterations and patience must be at least 1")

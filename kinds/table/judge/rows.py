@@ -16,17 +16,19 @@ from anon_core.measures.table.crowds import (
     fits_own_row,
     identical_rows,
 )
+from anon_core.measures.table.law import Law
 from anon_core.measures.table.utility import utility
 from anon_core.promise import Promise
 from anon_core.specs.demands import Demand
 from kinds.table.columns import Column
+from kinds.table.judge import law
 from kinds.table.judge.attacks import attacks
 from kinds.table.judge.carried import equal
 from kinds.table.judge.files import codebook_finding, read_matching, read_rows
 from kinds.table.judge.measured import Measured, sensitive_values
 from kinds.table.judge.records import Records
 from kinds.table.judge.seats import seats
-from kinds.table.layout import KEY, released_columns
+from kinds.table.layout import KEY, LAW, released_columns
 from kinds.table.read import read_order
 from tasks.judging.audit import Audit, Finding
 from tasks.source.reading import Reading
@@ -76,7 +78,10 @@ def audit_rows(
     released = ReleasedCells.of(
         [read_cells(levels, _texts(rows[levels.name])) for levels in records.levels]
     )
-    measured = _measured(records, rows, released, seat, columns, paired=paired)
+    stated = None
+    if law.EVEN in promise.findings and paired:
+        stated = law.stated_law(matching.with_name(LAW), rows[KEY], records, released, seat)
+    measured = _measured(records, rows, released, seat, columns, paired=paired, stated=stated)
     if IDENTICAL in promise.findings:
         below = int((identical_rows(measured.classes, seat) < measured.crowds.demanded).sum())
         measured = replace(measured, classes_below_k=below)
@@ -84,6 +89,8 @@ def audit_rows(
         *_of_cells(records, released, measured),
         *_of_crowds(measured, promise),
     ]
+    if law.EVEN in promise.findings:
+        findings.append(law.finding(stated, records.number))
     return Audit((*findings, *_not_judged(promise, findings)), measured, rows)
 
 
@@ -95,6 +102,7 @@ def _measured(
     columns: tuple[Column, ...],
     *,
     paired: bool,
+    stated: Law | None,
 ) -> Measured:
     """Measure the release; a record without a row has seat -1."""
     seated = np.flatnonzero(seat >= 0)
@@ -119,7 +127,7 @@ def _measured(
         source_rows=records.source_height,
         classes=classes,
         sensitive=sensitive_values(rows, columns, classes),
-        attacks=attacks(released, classes, components, counts, seat) if matched else {},
+        attacks=attacks(released, classes, components, counts, seat, stated) if matched else {},
     )
 
 

@@ -147,6 +147,7 @@ formats = ["parquet", "csv"]
         "reclaim": True,
         "weights": "columns",
         "cover": "mce",
+        "seats": "matchable",
         "max_iterations": 10,
         "patience": 3,
     }

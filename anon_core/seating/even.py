@@ -1,0 +1,103 @@
+"""Even seats: nobody sits in any row with a chance above 1/k(v).
+
+A row is held in D shares, each by a record that fits it. The chance of a record to sit in a row is
+the part that it holds. A record holds D shares in all, and at most D/k(v) of one row. So the shares
+are a doubly stochastic matrix of whole multiples of 1/D.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.covers.cover_kernels import hide_differences
+from anon_core.errors import LimitError
+from anon_core.search.nearest import search_memory
+from anon_core.seating.record_classes import RecordClasses
+from anon_core.seating.swapping import NEAR_ROWS, swapped
+from anon_core.seating.widening import ROOM, filled
+from anon_core.tables.records import BinaryTable
+
+MOST_SHARES = 1024  # of a row: each takes 4 bytes
+NEAR = 48  # nearest classes of each class
+
+
+@dataclass(frozen=True)
+class EvenRows:
+    """Masks, and who may sit where.
+
+    Attributes
+    ----------
+    hidden : uint64 (n, words)
+        Features hidden in each record's row.
+    holders : int32 (n, D)
+        By row and share: the record that holds it. Of equal records with equal k the first stands
+        for all, and each of them has the same part of what it holds.
+    """
+
+    hidden: NDArray[np.uint64]
+    holders: NDArray[np.int32]
+
+
+def shares_of(k: NDArray[np.signedinteger[Any]]) -> int:
+    """Return D, the least common multiple of the demanded levels.
+
+    Raises
+    ------
+    LimitError
+        It exceeds `MOST_SHARES`.
+    """
+    shares, levels = 1, np.unique(k).tolist()
+    for level in levels:
+        shares = math.lcm(shares, level)
+        if shares > MOST_SHARES:
+            raise LimitError(
+                f"even seats need levels of k whose least common multiple is at most "
+                f"{MOST_SHARES}; that of these {len(levels)} levels is greater: let people share "
+                "levels such as 5, 10 and 20, or set anonymizer.seats = 'matchable'"
+            )
+    return shares
+
+
+def even_memory(table: BinaryTable) -> int:
+    """Return the bytes that `evened` holds at most beyond its input."""
+    n, book = table.records, table.codebook
+    holders = 12 * n * shares_of(table.k)
+    pairs = 80 * (n + ROOM * int(table.k.sum(dtype=np.int64)))
+    per_record = 16 * len(book.attributes) + 48 * book.words + 2 * book.features + 8 * NEAR
+    return holders + pairs + n * (per_record + 4 * NEAR_ROWS + 200) + search_memory(n, NEAR)
+
+
+def evened(
+    table: BinaryTable,
+    hidden: NDArray[np.uint64],
+    weights: tuple[NDArray[np.int32], NDArray[np.int32]],
+) -> EvenRows:
+    """Change masks until even seats exist, then hide as little as the seats allow.
+
+    Parameters
+    ----------
+    table : BinaryTable
+        In the order that decides ties: the first wins.
+    hidden : uint64 (n, words)
+        Masks to begin with. Any will do; better ones make the result better.
+    weights : int32 (f,) and int32 (attributes,)
+        What a hidden feature costs, and the first hidden feature of an attribute in addition.
+
+    Notes
+    -----
+    A maximum flow gives shares of rows to records that fit them. While shares are left over, the
+    rows that are cheapest to widen let the flow grow (`filled`). From then on the masks follow from
+    the holders: a row hides what they differ in. Shares change hands as long as that hides less
+    (`swapped`). All numbers are whole, and the result depends on no number of threads.
+    """
+    shares, classes = shares_of(table.k), RecordClasses.of_table(table)
+    near = classes.nearest(table, weights, NEAR)
+    holders = filled(table, classes, near, hidden, shares, weights[0])
+    blank = np.zeros_like(hidden)
+    none = np.zeros((table.codebook.features, table.records), dtype=np.uint16)
+    hide_differences(none, table.blank, table.codebook.bit_offsets, blank)
+    hides = swapped(table, classes, near, holders, blank, weights)
+    return EvenRows(hides, classes.first.astype(np.int32)[holders])

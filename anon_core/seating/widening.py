@@ -1,0 +1,143 @@
+"""Give out all shares of all rows, and widen rows where too few records fit."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.seating.filling_kernels import fill, turn_around
+from anon_core.seating.record_classes import RecordClasses
+from anon_core.seating.seats_kernels import list_fitting_rows
+from anon_core.seating.widening_kernels import cheapest_to_widen, from_left, from_right
+from anon_core.tables.levels_kernels import map_allowed
+from anon_core.tables.records import BinaryTable
+
+ROOM = 8  # rows that a class lists for each one that it needs
+TRIED = 64  # classes that are tried for a row beside its nearest, a round
+
+
+@dataclass
+class Fits:
+    """Rows that each class of records fits, and the shares that it holds of them.
+
+    Attributes
+    ----------
+    indptr : int64 (classes + 1,)
+    rows : int32 (pairs,)
+        Those of class c are rows[indptr[c] : indptr[c + 1]].
+    held : int32 (pairs,)
+    """
+
+    indptr: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    held: NDArray[np.int32]
+
+    @property
+    def owner(self) -> NDArray[np.int64]:
+        """int64 (pairs,): the class of each pair."""
+        return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+
+    def add(self, classes: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
+        """Add pairs that are not listed yet."""
+        owner = np.concatenate([self.owner, classes])
+        order = np.argsort(owner, kind="stable")
+        self.rows = np.concatenate([self.rows, rows.astype(np.int32)])[order]
+        self.held = np.concatenate([self.held, np.zeros(len(rows), dtype=np.int32)])[order]
+        self.indptr = np.searchsorted(owner[order], np.arange(len(self.indptr)))
+
+
+def filled(
+    table: BinaryTable,
+    classes: RecordClasses,
+    near: NDArray[np.int32],
+    hidden: NDArray[np.uint64],
+    shares: int,
+    weights: NDArray[np.int32],
+) -> NDArray[np.int32]:
+    """Give every row D holders that fit it, and every record D shares.
+
+    Parameters
+    ----------
+    table : BinaryTable
+    classes : RecordClasses
+    near : int32 (classes, m)
+        The nearest classes of each.
+    hidden : uint64 (n, words)
+        Where too few records fit, more is hidden.
+    shares : int
+        D; all k divide it.
+    weights : int32 (f,)
+        What a hidden feature costs.
+
+    Returns
+    -------
+    int32 (n, D)
+        By row and share the class that holds it, first that of the own record.
+
+    Notes
+    -----
+    The own record of a row costs it no feature, so it holds a share of it from the beginning. Each
+    round finds a maximum flow of the other shares. If some are left, let S be the classes that a
+    part of them can reach along rows with free limits, and T the rows from which others could be
+    moved on to a row that lacks holders. To admit anyone of S to a row of T makes the flow grow.
+    For each row of T the cheapest is found of the nearest classes in S and `TRIED` others of S, and
+    the cheapest rows are widened: half as many as shares are left. If all of S is admitted to all
+    of T, more rows are opened to S.
+    """
+    n, hidden = table.records, hidden.copy()
+    fits = _fits(table, classes, hidden)
+    left = classes.size * (shares - 1)
+    right = np.full(n, shares - 1, dtype=np.int64)
+    rows = classes.of, near, classes.bits, table.bits, hidden
+    while True:
+        owner = fits.owner
+        own = classes.of[fits.rows] == owner
+        most = np.minimum(classes.size * (shares // classes.k), shares)
+        limit = (most[owner] - own).astype(np.int32)
+        start = np.concatenate([[0], np.cumsum(np.bincount(fits.rows, minlength=n))])
+        slot, other = np.empty((2, len(fits.rows)), dtype=np.int32)
+        turn_around(fits.indptr, fits.rows, start, slot, other)
+        graph = fits.indptr, fits.rows, limit, fits.held
+        fill(*graph, left, right, start, slot, other)
+        if not left.any():
+            break
+        reached, there = from_left(*graph, left, start, slot, other)
+        back = from_right(*graph, right, start, slot, other)
+        sources = np.flatnonzero(reached)
+        cost, who = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+        for targets in (np.flatnonzero(back), np.flatnonzero(~there)):
+            cheapest_to_widen(
+                targets, sources, reached, rows, (start, other), weights, TRIED, cost, who
+            )
+            wanted = targets[who[targets] >= 0]
+            if len(wanted):
+                break
+        number = max(1, int(left.sum()) // 2)
+        wide = np.sort(wanted[np.argsort(cost[wanted], kind="stable")[:number]])
+        hidden[wide] |= classes.bits[who[wide]] ^ table.bits[wide]
+        fits.add(who[wide], wide)
+    holders = np.empty((n, shares), dtype=np.int32)
+    holders[:, 0] = classes.of
+    order = np.argsort(fits.rows, kind="stable")
+    holders[:, 1:] = np.repeat(fits.owner[order], fits.held[order]).reshape(n, shares - 1)
+    return holders
+
+
+def _fits(table: BinaryTable, classes: RecordClasses, hidden: NDArray[np.uint64]) -> Fits:
+    """List the rows that each class fits, its own first, `ROOM` times as many as it needs."""
+    book, number = table.codebook, len(classes)
+    allowed = np.zeros((int(book.level_offsets[-1]), -(-table.records // 64)), dtype=np.uint64)
+    map_allowed(table.codes, hidden, book.level_offsets, book.bit_offsets, book.ordinal, allowed)
+    most_telling = np.argsort([-a.levels for a in book.attributes], kind="stable")
+    codes = np.ascontiguousarray(table.codes[most_telling][:, classes.first])
+    places = book.level_offsets[:-1][most_telling], allowed
+    start, found = np.zeros((2, number), dtype=np.int64)
+    indptr = np.zeros(number + 1, dtype=np.int64)
+    own = classes.start, classes.members
+    list_fitting_rows(codes, *places, start, *own, indptr, np.empty(0, dtype=np.int32), found)
+    found = np.minimum(found, np.maximum(classes.size, ROOM * classes.k))
+    start = np.arange(number) * allowed.shape[1] // number  # else the first rows serve all
+    indptr[1:] = np.cumsum(found)
+    rows = np.empty(indptr[-1], dtype=np.int32)
+    list_fitting_rows(codes, *places, start, *own, indptr, rows, found)
+    return Fits(indptr, rows, np.zeros(len(rows), dtype=np.int32))

@@ -1,0 +1,140 @@
+"""What even seats cost: python -m benchmarks.even [CASE...] [--draws N].
+
+The same table with `seats = "matchable"` and `"even"`: NCP, exact cells, seconds, the greatest
+chance of any row in units of 1/k(v), and how often people sit in the row made from their record,
+in standard errors from the law.
+"""
+
+import argparse
+import dataclasses
+import math
+
+import numpy as np
+
+from anon_core.anonymizers import Adaptive
+from anon_core.engines import local
+from anon_core.measures.table.cells import read_cells
+from anon_core.measures.table.classes import ReleasedCells
+from anon_core.measures.table.law import law
+from anon_core.measures.table.utility import utility
+from anon_core.seating.chances import list_seats, seat_chances
+from anon_core.seating.matching import drawn_by_holders
+from anon_core.seating.record_classes import RecordClasses
+from anon_core.specs.columns import ColumnSpec
+from anon_core.specs.demands import Demand
+from anon_core.tables.cells import write_cells
+from benchmarks import prepare, tables, timed
+from benchmarks.insider import adult_sample
+
+FARS = ("irace", "ideathmon", "isex", "ihispanic", "istatenum", "iinjury")
+PLAY = ("Category", "Installs", "Type", "Content Rating", "Genres", "Android Ver")
+
+
+def ordinal(*names, bins=None):
+    """Numeric columns whose masks are intervals."""
+    return [ColumnSpec(name=name, kind="numeric", encoding="ordinal", bins=bins) for name in names]
+
+
+def numbers(frame, *names):
+    """Read the named columns as numbers; others stay texts."""
+    return frame.with_columns(
+        frame[name].cast(float, strict=False).fill_null(-1).alias(name) for name in names
+    )
+
+
+def acs():
+    frame = numbers(tables.read("census-like/nist_acs_national2018.csv.gz"), tables.AGE)
+    columns = (*tables.PERSON, *tables.ORIGIN, *tables.HOME, tables.INCOME)
+    return tables.coded(frame, tables.FIVE, columns, ordinal(tables.AGE))
+
+
+def fars():
+    frame = tables.read("arx-benchmark/fars_subset.csv.gz", separator=";")
+    return tables.coded(numbers(frame, "iage"), tables.FIVE, FARS, ordinal("iage"))
+
+
+def play():
+    frame = numbers(tables.read("googleplay/googleplaystore.csv.gz"), "Rating")
+    return tables.coded(frame.fill_null(""), tables.FIVE, PLAY, ordinal("Rating"))
+
+
+def adult():
+    return prepare("adult-ncp.toml", "adult/adult.data.gz")[1]
+
+
+def payments():
+    return prepare("openpayments.toml", "openpayments/open_payments_gnrl_iowa_2013_2015.csv.gz")[1]
+
+
+CASES = {  # name: table, k
+    "adult-2000-10": (adult_sample, 10),
+    "adult-ncp-10": (adult, 10),
+    "payments-5": (payments, 5),
+    "acs-6": (acs, 6),
+    "acs-12": (acs, 12),
+    "fars-10": (fars, 10),
+    "play-5": (play, 5),
+    "poker-500000-5": (lambda: tables.poker(500_000), 5),
+}
+
+
+def main(names, draws):
+    for name in names or CASES:
+        make, level = CASES[name]
+        table = make()
+        k = tables.demanded(Demand(constant=level), table.records)
+        measure(name, dataclasses.replace(table, k=k), draws)
+
+
+def measure(name, table, draws):
+    n, order = table.records, np.random.default_rng(1).permutation(table.records)
+    print(f"{name}.records: {n}")
+    for seats in ("matchable", "even"):
+        run = Adaptive(seats=seats)
+        made, wall, _ = timed(lambda run=run: local.run(run, table, order=order))
+        book = table.codebook
+        cells = write_cells(table, made.hidden)
+        released = ReleasedCells.of(
+            [read_cells(a, cells[a.name].tolist()) for a in book.attributes]
+        )
+        kept = utility(book.ordinal, released)
+        print(f"{name}.{seats}.ncp: {kept.gcp:.5f}")
+        print(f"{name}.{seats}.exact: {kept.cells_exact:.4f}")
+        print(f"{name}.{seats}.seconds: {wall:.1f}", flush=True)
+    generator = np.random.default_rng(3)
+
+    def draw(count):
+        return generator.integers(0, 2**32, count, dtype=np.uint32)
+
+    matchable = local.run(Adaptive(seats="matchable"), table, order=order)
+    likeliest = seat_chances(list_seats(matchable, draw(n))).of_likeliest_row() * table.k
+    print(f"{name}.matchable.greatest_chance: {likeliest.max():.3f} / k")
+    print(f"{name}.matchable.above: {(likeliest > 1 + 1e-9).mean():.4f}")
+    stated = law(table.codes, table.k, released, made.holders, np.arange(n))
+    print(f"{name}.even.greatest_chance: {(stated.likeliest * table.k).max():.5f} / k")
+    print(f"{name}.even.above: {stated.above}")
+    print(f"{name}.even.broken: {stated.unfit + stated.uneven}")
+    hits = [
+        (drawn_by_holders(table, made.holders, draw) == np.arange(n)).sum() for _ in range(draws)
+    ]
+    own = own_chance(table, made.holders)
+    error = (np.mean(hits) - own.sum()) / math.sqrt((own * (1 - own)).sum() / draws)
+    print(f"{name}.even.own_row: {np.mean(hits) / n:.5f}, by the law {own.mean():.5f}")
+    print(f"{name}.even.standard_errors: {error:.2f}", flush=True)
+
+
+def own_chance(table, holders):
+    """The chance of each record to sit in the row that was made from it, float64 (n,)."""
+    classes = RecordClasses.of_table(table)
+    shares = (classes.of[holders] == classes.of[:, None]).sum(axis=1)
+    return shares / (holders.shape[1] * classes.size[classes.of])
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("cases", nargs="*", metavar="CASE", help=", ".join(CASES))
+    parser.add_argument("--draws", type=int, default=20)
+    arguments = parser.parse_args()
+    main(arguments.cases, arguments.draws)

@@ -1,0 +1,63 @@
+"""The vault's claim of the law that seats were drawn from."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.measures.table.classes import ReleasedCells
+from anon_core.measures.table.law import Law, law
+from kinds.table.judge.records import Records
+from kinds.table.layout import KEY
+from tasks.judging.audit import Finding
+from tasks.source.values import FOREIGN_ERRORS
+
+EVEN = "even seats"
+
+
+def stated_law(
+    path: Path, keys: pl.Series, records: Records, released: ReleasedCells, seat: NDArray[np.int64]
+) -> Law | None:
+    """Judge the law that the vault states; None if it states none for these rows and records."""
+    holders = _holders(path, keys, records.source_rows)
+    if holders is None:
+        return None
+    return law(records.codes, records.k, released, holders, seat)
+
+
+def _holders(
+    path: Path, keys: pl.Series, source_rows: NDArray[np.int64]
+) -> NDArray[np.int64] | None:
+    """Record that holds each share of each row, int64 (rows, D)."""
+    try:
+        stated = pl.read_parquet(path, schema={KEY: pl.String, "records": pl.List(pl.Int64)})
+    except FOREIGN_ERRORS:
+        return None
+    if stated[KEY].n_unique() != stated.height or stated.height != len(keys):
+        return None
+    lists = pl.DataFrame({KEY: keys}).join(stated, on=KEY, how="left", maintain_order="left")[
+        "records"
+    ]
+    shares = lists.list.len().unique().to_list()
+    if len(shares) != 1 or not shares[0]:  # None: a row without a holder
+        return None
+    held = lists.explode().to_numpy()
+    record = np.searchsorted(source_rows, held).clip(max=len(source_rows) - 1)
+    if (source_rows[record] != held).any():
+        return None
+    return record.reshape(-1, shares[0])
+
+
+def finding(stated: Law | None, records: int) -> Finding:
+    """Whether the seats were drawn from a law under which nobody exceeds 1/k."""
+    if stated is None:
+        detail = "the vault states no law of the seats for these rows and records"
+        return Finding(EVEN, passed=False, detail=detail)
+    detail = f"{stated.above} of {records} records may sit in a row with a chance above 1/k"
+    if stated.unfit + stated.uneven + stated.unseated:
+        detail += (
+            f"; {stated.unfit} chances where the record does not fit, {stated.uneven} records "
+            f"whose chances do not sum to 1, {stated.unseated} in a row without a chance"
+        )
+    return Finding(EVEN, stated.kept, detail)

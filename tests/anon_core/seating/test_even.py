@@ -1,0 +1,123 @@
+"""Even seats: every record holds whole shares of rows that it fits, none above 1/k."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anon_core.anonymizers import Adaptive
+from anon_core.anonymizers.weights import feature_weights
+from anon_core.errors import LimitError
+from anon_core.seating import matching, widening
+from anon_core.seating.even import evened, shares_of
+from anon_core.seating.matching import drawn_by_holders
+from anon_core.tables import encoding
+from tests import naive
+from tests.anon_core.anonymizers.test_adaptive import unpack
+from tests.anon_core.seating.test_matching import words
+from tests.strategies import tables
+
+LEVELS = (1, 2, 3, 4, 6)  # divisors of 12
+WEIGHTS = ("columns", "cells", "bits")
+
+
+@st.composite
+def few_levels(draw):
+    """A table whose levels of k have a small common multiple."""
+    table = draw(tables())
+    allowed = [level for level in LEVELS if level <= table.records]
+    k = draw(st.lists(st.sampled_from(allowed), min_size=table.records, max_size=table.records))
+    return replace(table, k=np.array(k, dtype=np.int32))
+
+
+def shares(table, holders):
+    """By record and row the shares that the record holds, its class's part, float64 (n, n)."""
+    n = table.records
+    held = np.zeros((n, n))
+    alike = (table.codes[:, :, None] == table.codes[:, None, :]).all(axis=0)
+    alike &= table.k[:, None] == table.k[None]
+    for row, records in enumerate(holders):
+        for record in records:
+            held[alike[record], row] += 1 / alike[record].sum()
+    return held
+
+
+def check_even(table, rows):
+    """The definition: a doubly stochastic matrix on the fit graph, no entry above 1/k."""
+    f = table.codebook.features
+    x, stars = unpack(table.bits, f), unpack(rows.hidden, f)
+    d = rows.holders.shape[1]
+    held = shares(table, rows.holders)
+    assert held.sum(axis=0) == pytest.approx(d)
+    assert held.sum(axis=1) == pytest.approx(d)
+    assert (held <= d / table.k[:, None] + 1e-9).all()
+    assert (naive.compatible(x, x, stars) | (held == 0)).all()
+    # A row hides what its holders differ in and what must be hidden, nothing else.
+    blank = np.repeat(table.blank.T, [a.bits for a in table.codebook.attributes], axis=1)
+    needed = (x[rows.holders] != x[:, None, :]).any(axis=1) | blank
+    assert (stars == needed).all()
+
+
+@given(few_levels(), st.sampled_from(WEIGHTS), st.booleans())
+def test_against_the_definition(table, weights, masked):
+    hidden = np.zeros_like(table.bits)
+    if masked:
+        hidden = Adaptive(weights=weights).anonymize(table).hidden
+    check_even(table, evened(table, hidden, feature_weights(table.codebook, weights)))
+
+
+@given(few_levels())
+def test_short_lists_are_enough(table):
+    """Most rows that a record fits are not listed."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(widening, "ROOM", 1)
+        patch.setattr(widening, "TRIED", 1)
+        hidden = np.full_like(table.bits, np.uint64(2**table.codebook.features - 1))
+        check_even(table, evened(table, hidden, feature_weights(table.codebook, "columns")))
+
+
+def test_exchanges_hide_less_and_even_seats_cost_nothing_with_one_k():
+    rng = np.random.default_rng(4)
+    centers = rng.integers(0, 2, (40, 24))
+    x = centers[rng.integers(0, 40, 600)] ^ (rng.random((600, 24)) < 0.05)
+    table = encoding.from_bits(x, np.full(600, 5))
+    today = Adaptive(weights="bits").anonymize(table)
+    even = Adaptive(weights="bits", seats="even").anonymize(table)
+    assert np.bitwise_count(even.hidden).sum() <= np.bitwise_count(today.hidden).sum()
+    check_even(table, even)
+
+
+def test_levels_without_a_small_common_multiple_are_refused():
+    assert shares_of(np.array([5, 10, 20])) == 20
+    assert shares_of(np.array([1000])) == 1000
+    with pytest.raises(LimitError, match="seats = 'matchable'"):
+        shares_of(np.arange(5, 101))
+    table = encoding.from_bits(np.eye(40, dtype=int), np.arange(1, 41))
+    with pytest.raises(LimitError):
+        Adaptive(seats="even").admit(table)
+
+
+@given(few_levels(), st.integers(0, 2**32 - 1))
+def test_a_seat_is_drawn_among_the_rows_that_a_record_holds(table, seed):
+    even = Adaptive(seats="even").anonymize(table)
+    seat = drawn_by_holders(table, even.holders, words(seed))
+    assert sorted(seat) == list(range(table.records))
+    assert (shares(table, even.holders)[np.arange(table.records), seat] > 0).all()
+
+
+@pytest.mark.parametrize("unlikely", [False, True])
+def test_each_seat_has_exactly_its_chance(unlikely, monkeypatch):
+    """Also where the draw goes on with another matching, which is rare."""
+    if unlikely:
+        monkeypatch.setattr(matching, "SHARE", 4)
+    rng = np.random.default_rng(1)
+    table = encoding.from_bits(rng.integers(0, 2, (12, 4)), rng.choice([2, 3], 12))
+    even = Adaptive(seats="even").anonymize(table)
+    d, draws = even.holders.shape[1], 4000
+    seen, stream = np.zeros((12, 12)), words(3)
+    for _ in range(draws):
+        seen[np.arange(12), drawn_by_holders(table, even.holders, stream)] += 1
+    expected = shares(table, even.holders) / d
+    assert abs(seen / draws - expected).max() < 0.05  # five standard deviations and more
