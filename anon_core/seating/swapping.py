@@ -70,15 +70,11 @@ def _rows_of(classes: RecordClasses, near: NDArray[np.int32]) -> Near:
 
 
 def _prices(table: BinaryTable, weights: tuple[NDArray[np.int32], NDArray[np.int32]]) -> Prices:
-    """Sums of weights for each byte of a packed row, and which features belong to a cell."""
+    """Weights of features, and which features belong to a cell whose first one costs more."""
     book = table.codebook
-    weight = np.zeros(64 * book.words, dtype=np.int64)
-    weight[: book.features] = weights[0]
-    flags = (np.arange(256)[:, None] >> np.arange(8)) & 1
-    sums = (weight.reshape(-1, 8) @ flags.T).astype(np.int64)
     counted = np.flatnonzero(weights[1])
     cells = np.zeros((len(counted), book.words), dtype=np.uint64)
     for place, a in enumerate(counted):
         for bit in range(book.bit_offsets[a], book.bit_offsets[a + 1]):
             cells[place, bit >> 6] |= np.uint64(1) << np.uint64(bit & 63)
-    return Prices(sums, cells, weights[1][counted].astype(np.int64))
+    return Prices(weights[0].astype(np.int64), cells, weights[1][counted].astype(np.int64))

@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.jit.kernel import kernel
+from anon_core.jit.lanes import lowest_lane
 
-BYTE = np.uint64(255)
+ONE, ANY = np.uint64(1), np.int64(2**62)
 
 
 class Shared(NamedTuple):
@@ -39,14 +40,13 @@ class Prices(NamedTuple):
 
     Attributes
     ----------
-    sums : int64 (8 words, 256)
-        By byte of a packed row and its value.
+    weights : int64 (f,)
     cells : uint64 (cells, words)
         Features of each attribute whose first hidden feature costs more.
     first : int64 (cells,)
     """
 
-    sums: NDArray[np.int64]
+    weights: NDArray[np.int64]
     cells: NDArray[np.uint64]
     first: NDArray[np.int64]
 
@@ -72,34 +72,35 @@ def unite(shared, class_bits, bits, blank):
 
 
 @kernel
-def price(word, w, sums):
-    """What the features of a word cost."""
-    total = np.int64(0)
-    for byte in range(8):
-        total += sums[8 * w + byte, (word >> np.uint64(8 * byte)) & BYTE]
-    return total
+def without(r, c, shared, class_bits, bits, kept):
+    """kept (words,) = what row r still hides if class c gives one share of it away.
+
+    Returns whether that is less.
+    """
+    less = False
+    for w in range(bits.shape[1]):
+        freed = shared.once[r, w] & (class_bits[c, w] ^ bits[r, w])
+        kept[w] = shared.hides[r, w] & ~freed
+        less |= freed != 0
+    return less
 
 
 @kernel
-def change(r, out, into, shared, class_bits, bits, prices):
-    """How much more row r costs if a share goes from class `out` to class `into`."""
-    words, total = bits.shape[1], np.int64(0)
-    for w in range(words):
-        freed = shared.once[r, w] & (class_bits[out, w] ^ bits[r, w])
-        differs = class_bits[into, w] ^ bits[r, w]
-        lost, added = freed & ~differs, differs & ~shared.hides[r, w]
-        if lost:
-            total -= price(lost, w, prices.sums)
-        if added:
-            total += price(added, w, prices.sums)
+def loss(r, c, kept, class_bits, bits, prices, most):
+    """What row r costs more with class c than if it hides `kept` only; `most` or more if it is."""
+    total = np.int64(0)
+    for w in range(bits.shape[1]):
+        word = (class_bits[c, w] ^ bits[r, w]) & ~kept[w]
+        while word and total < most:
+            total += prices.weights[64 * w + lowest_lane(word)]
+            word &= word - ONE
     for cell in range(len(prices.first)):
-        before, after = np.uint64(0), np.uint64(0)
-        for w in range(words):
-            mine = shared.hides[r, w] & prices.cells[cell, w]
-            before |= mine
-            freed = shared.once[r, w] & (class_bits[out, w] ^ bits[r, w])
-            after |= (mine & ~freed) | ((class_bits[into, w] ^ bits[r, w]) & prices.cells[cell, w])
-        total += prices.first[cell] * (np.int64(after != 0) - np.int64(before != 0))
+        before, added = np.uint64(0), np.uint64(0)
+        for w in range(bits.shape[1]):
+            before |= kept[w] & prices.cells[cell, w]
+            added |= (class_bits[c, w] ^ bits[r, w]) & prices.cells[cell, w]
+        if before == 0 and added != 0:
+            total += prices.first[cell]
     return total
 
 
@@ -113,20 +114,19 @@ def shares_in(r, c, holders):
 
 
 @kernel
-def best_exchange(r, shared, class_bits, bits, limit, near, prices):
+def best_exchange(r, shared, class_bits, bits, limit, near, prices, kept):
+    # kept (2, words): scratch
     """The exchange of a share of row r that saves most: what it costs, both shares, the other row.
 
-    It costs 0 if none saves anything.
+    It costs 0 if none saves anything. It saves in row r; others are found from the other row.
     """
-    holders, words = shared.holders, bits.shape[1]
+    holders = shared.holders
     shares, least, mine, theirs, row = holders.shape[1], np.int64(0), -1, -1, -1
     for share in range(1, shares):
         c = holders[r, share]
-        alone = False
-        for w in range(words):
-            alone |= shared.once[r, w] & (class_bits[c, w] ^ bits[r, w]) != 0
-        if not alone:
+        if not without(r, c, shared, class_bits, bits, kept[0]):
             continue
+        gain = loss(r, c, kept[0], class_bits, bits, prices, ANY)
         for place in range(near.start[c], near.start[c + 1]):
             q = near.rows[place]
             if q == r or shares_in(q, c, holders) >= limit[c]:
@@ -135,10 +135,12 @@ def best_exchange(r, shared, class_bits, bits, limit, near, prices):
                 d = holders[q, other]
                 if d == c:
                     continue
-                cost = change(r, c, d, shared, class_bits, bits, prices)
+                cost = loss(r, d, kept[0], class_bits, bits, prices, gain) - gain
                 if cost >= 0:
                     continue
-                cost += change(q, d, c, shared, class_bits, bits, prices)
+                without(q, d, shared, class_bits, bits, kept[1])
+                cost += loss(q, c, kept[1], class_bits, bits, prices, ANY)
+                cost -= loss(q, d, kept[1], class_bits, bits, prices, ANY)
                 if cost < least and shares_in(r, d, holders) < limit[d]:
                     least, mine, theirs, row = cost, share, other, q
     return least, mine, theirs, row
@@ -149,10 +151,12 @@ def exchange(shared, class_bits, bits, blank, limit, near, prices, dirty):
     # class_bits (C, words), bits, blank (n, words), limit (C,): shares of one row at most
     # dirty bool (n,): rows to look at; changed
     """Make, row by row, the exchanges that save most; returns their number."""
-    made = 0
+    made, kept = 0, np.empty((2, bits.shape[1]), dtype=np.uint64)
     for r in range(len(bits)):
         while dirty[r]:
-            cost, mine, theirs, q = best_exchange(r, shared, class_bits, bits, limit, near, prices)
+            cost, mine, theirs, q = best_exchange(
+                r, shared, class_bits, bits, limit, near, prices, kept
+            )
             if cost == 0:
                 dirty[r] = False
                 break

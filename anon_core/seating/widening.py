@@ -7,12 +7,15 @@ from numpy.typing import NDArray
 
 from anon_core.seating.filling_kernels import fill, turn_around
 from anon_core.seating.record_classes import RecordClasses
-from anon_core.seating.seats_kernels import list_fitting_rows
-from anon_core.seating.widening_kernels import cheapest_to_widen, from_left, from_right
-from anon_core.tables.levels_kernels import map_allowed
+from anon_core.seating.widening_kernels import (
+    cheapest_to_widen,
+    from_left,
+    from_right,
+    list_fits,
+)
 from anon_core.tables.records import BinaryTable
 
-ROOM = 8  # rows that a class lists for each one that it needs
+ROOM = 8  # rows that a class lists at most for each one that it needs
 TRIED = 64  # classes that are tried for a row beside its nearest, a round
 
 
@@ -85,7 +88,7 @@ def filled(
     of T, more rows are opened to S.
     """
     n, hidden = table.records, hidden.copy()
-    fits = _fits(table, classes, hidden)
+    fits = _fits(table, classes, near, hidden)
     left = classes.size * (shares - 1)
     right = np.full(n, shares - 1, dtype=np.int64)
     rows = classes.of, near, classes.bits, table.bits, hidden
@@ -123,21 +126,20 @@ def filled(
     return holders
 
 
-def _fits(table: BinaryTable, classes: RecordClasses, hidden: NDArray[np.uint64]) -> Fits:
-    """List the rows that each class fits, its own first, `ROOM` times as many as it needs."""
-    book, number = table.codebook, len(classes)
-    allowed = np.zeros((int(book.level_offsets[-1]), -(-table.records // 64)), dtype=np.uint64)
-    map_allowed(table.codes, hidden, book.level_offsets, book.bit_offsets, book.ordinal, allowed)
-    most_telling = np.argsort([-a.levels for a in book.attributes], kind="stable")
-    codes = np.ascontiguousarray(table.codes[most_telling][:, classes.first])
-    places = book.level_offsets[:-1][most_telling], allowed
-    start, found = np.zeros((2, number), dtype=np.int64)
-    indptr = np.zeros(number + 1, dtype=np.int64)
-    own = classes.start, classes.members
-    list_fitting_rows(codes, *places, start, *own, indptr, np.empty(0, dtype=np.int32), found)
-    found = np.minimum(found, np.maximum(classes.size, ROOM * classes.k))
-    start = np.arange(number) * allowed.shape[1] // number  # else the first rows serve all
-    indptr[1:] = np.cumsum(found)
-    rows = np.empty(indptr[-1], dtype=np.int32)
-    list_fitting_rows(codes, *places, start, *own, indptr, rows, found)
-    return Fits(indptr, rows, np.zeros(len(rows), dtype=np.int32))
+def _fits(
+    table: BinaryTable,
+    classes: RecordClasses,
+    near: NDArray[np.int32],
+    hidden: NDArray[np.uint64],
+) -> Fits:
+    """List rows that each class fits: its own, then some made from the nearest classes."""
+    room = np.maximum(classes.size, ROOM * classes.k)
+    indptr = np.concatenate([[0], np.cumsum(room)])
+    rows, found = np.empty(indptr[-1], dtype=np.int32), np.empty(len(classes), dtype=np.int64)
+    members = classes.start, classes.members
+    list_fits(near, *members, classes.bits, table.bits, hidden, indptr, rows, found)
+    place = np.arange(int(found.sum())) + np.repeat(indptr[:-1] - np.cumsum(found) + found, found)
+    listed = rows[place]
+    return Fits(
+        np.concatenate([[0], np.cumsum(found)]), listed, np.zeros(len(listed), dtype=np.int32)
+    )

@@ -12,6 +12,26 @@ from anon_core.jit.lanes import lowest_lane
 ONE = np.uint64(1)
 
 
+@parallel_kernel(lambda near: len(near))
+def list_fits(begin, end, near, first, members, class_bits, bits, hidden, indptr, rows, found):
+    # near (C, m): other classes; those of c are members[first[c] : first[c + 1]]
+    # indptr (C + 1,): room in rows; found (C,): filled
+    """List rows that class c fits, its own first: rows[indptr[c] : indptr[c] + found[c]]."""
+    for c in range(begin, end):
+        at, stop = indptr[c], indptr[c + 1]
+        for turn in range(near.shape[1] + 1):
+            d = near[c, turn - 1] if turn else c
+            for place in range(first[d], first[d + 1]):
+                r = members[place]
+                fits = at < stop
+                for w in range(bits.shape[1]):
+                    fits &= (class_bits[c, w] ^ bits[r, w]) & ~hidden[r, w] == 0
+                if fits:
+                    rows[at] = r
+                    at += 1
+        found[c] = at - indptr[c]
+
+
 @kernel
 def from_left(indptr, rows, limit, held, left, start, slot, other):
     """Classes that could hold less if those with left[c] > 0 held more; rows on the way to them."""
