@@ -26,6 +26,7 @@ class ColumnSection(Section):
     missing: Literal["category", "refuse", "all-hidden", "drop"] | None = None
     weight: Annotated[float, Field(gt=0)] | None = None
     format: str | None = None
+    public: bool = False
 
     def column(self, name: str) -> Column:
         """The checked section as the reader uses it."""
@@ -33,6 +34,10 @@ class ColumnSection(Section):
         stated = self.model_fields_set
         if self.format is not None and self.kind != "date":
             raise PlanError(f"{where}.format belongs to kind = 'date'")
+        if self.public and self.role == "quasi":
+            raise PlanError(
+                f"{where}.public: everyone is taken to know a quasi-identifier; leave it out"
+            )
         if self.role != "quasi":
             if idle := [key for key in QUASI_ONLY if key in stated]:
                 raise PlanError(
@@ -40,7 +45,11 @@ class ColumnSection(Section):
                     f"this column has role = {self.role!r}"
                 )
             return Column(
-                name=name, role=self.role, kind=self.kind, date_format=self.format or ISO_DATE
+                name=name,
+                role=self.role,
+                kind=self.kind,
+                date_format=self.format or ISO_DATE,
+                public=self.public,
             )
         if self.kind is None:
             raise PlanError(

@@ -19,13 +19,17 @@ EXACT = 2**53  # smaller whole numbers are distinct as float64
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
-    """One column of the source as the plan names it; `spec` for quasi-identifiers only."""
+    """One column of the source as the plan names it; `spec` for quasi-identifiers only.
+
+    `public`: everyone may know its values, so that k may depend on them.
+    """
 
     name: str
     role: Role
     kind: str | None = None
     date_format: str = ISO_DATE
     spec: ColumnSpec | None = None
+    public: bool = False
 
 
 def typed(frame: pl.DataFrame, column: Column, missing: Sequence[str]) -> pl.Series:

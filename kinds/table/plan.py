@@ -103,6 +103,14 @@ class TablePlan:
             raise PlanError(
                 "privacy.k names a column that [columns] does not; allowed: " + ", ".join(names)
             )
+        for column in self.columns:
+            known = column.role == "quasi" or column.public
+            if column.name == self.demand.by and not known:
+                raise PlanError(
+                    f"privacy.k: k follows from column {column.name!r}, so the size of a crowd "
+                    "would tell its value; choose a quasi-identifier, or state "
+                    f"columns.{column.name}.public = true if everyone may know it"
+                )
 
     def check_header(self, header: Sequence[str] | int) -> None:
         """Compare the plan's columns with the source's (their number where the file names none)."""

@@ -81,7 +81,7 @@ def order_of(folder, **sections):
         folder,
         rows(),
         source={"missing": [MISSING]},
-        columns={"smokes": {"role": "drop"}},
+        columns={"smokes": {"role": "drop", "public": True}},
         privacy={"k": {"by": "smokes", "levels": {GROUPS[0]: 3, GROUPS[1]: 5}}},
     )
     order.write(**sections)

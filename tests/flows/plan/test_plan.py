@@ -15,6 +15,7 @@ from flows.plan.plan import PlanError, ReleasePlan
 from kinds.table.columns import Column
 from kinds.table.floors import Close, Diverse, TableFloors
 from tasks.compute.spec import Cluster
+from tests.flows.orders import Order
 
 MARK = "zq7"
 
@@ -230,7 +231,7 @@ def test_columns(load, settings_, spec):
             '{by = "job", levels = {IA = 10, "a b" = 3}, default = 4}',
             Demand(by="job", levels={"IA": 10, "a b": 3}, default=4),
         ),
-        ('{by = "who", levels = {IA = 10}}', Demand(by="who", levels={"IA": 10})),
+        ('{by = "age", levels = {30 = 10}}', Demand(by="age", levels={"30": 10})),
         ("{uniform = [2, 9]}", Demand(uniform=(2, 9))),
         ("{uniform = [2, 2], seed = 0}", Demand(uniform=(2, 2))),
     ],
@@ -1305,3 +1306,29 @@ def test_a_plan_from_memory(load):
     document = json.loads(load().model_dump_json(exclude_unset=True))
     assert ReleasePlan.of(document) == load()
     assert "people.csv" in document["source"]["path"]
+
+
+@pytest.mark.parametrize("role", ["sensitive", "keep", "drop", "identifier"])
+def test_k_by_a_private_column_is_refused(tmp_path, role):
+    """The size of a crowd would tell the value: who hides among 40 smokes."""
+    k = {"by": "smokes", "levels": {"yes": 40}, "default": 4}
+    order = Order(tmp_path, columns={"smokes": {"role": role}}, privacy={"k": k})
+    with pytest.raises(PlanError, match="the size of a crowd would tell its value"):
+        ReleasePlan.load(order.plan)
+    order.write(columns={**order.document["columns"], "smokes": {"role": role, "public": True}})
+    assert ReleasePlan.load(order.plan).data.demand.by == "smokes"
+
+
+def test_who_knows_a_column_changes_no_hash(tmp_path):
+    order = Order(tmp_path)
+    before = ReleasePlan.load(order.plan).sha256
+    junk = {"role": "drop", "public": True}
+    order.write(columns={**order.document["columns"], "junk": junk})
+    assert ReleasePlan.load(order.plan).sha256 == before
+
+
+def test_everyone_knows_a_quasi_identifier(tmp_path):
+    smokes = {"role": "quasi", "kind": "binary", "public": True}
+    order = Order(tmp_path, columns={"smokes": smokes})
+    with pytest.raises(PlanError, match=r"columns\.smokes\.public"):
+        ReleasePlan.load(order.plan)
