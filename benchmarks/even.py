@@ -13,8 +13,9 @@ import numpy as np
 
 from anon_core.anonymizers import Adaptive
 from anon_core.engines import local
+from anon_core.measures.table.attacks import tightest_rows
 from anon_core.measures.table.cells import read_cells
-from anon_core.measures.table.classes import ReleasedCells
+from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.law import law
 from anon_core.measures.table.utility import utility
 from anon_core.seating.chances import list_seats, seat_chances
@@ -110,7 +111,9 @@ def measure(name, table, draws):
     likeliest = seat_chances(list_seats(matchable, draw(n))).of_likeliest_row() * table.k
     print(f"{name}.matchable.greatest_chance: {likeliest.max():.3f} / k")
     print(f"{name}.matchable.above: {(likeliest > 1 + 1e-9).mean():.4f}")
-    stated = law(table.codes, table.k, released, made.holders, np.arange(n))
+    classes = Classes.of(table.codes, released)
+    merged = released, classes, tightest_rows(released, classes)
+    stated = law(table.codes, table.k, *merged, made.holders, np.arange(n))
     print(f"{name}.even.greatest_chance: {(stated.likeliest * table.k).max():.5f} / k")
     print(f"{name}.even.above: {stated.above}")
     print(f"{name}.even.broken: {stated.unfit + stated.uneven}")

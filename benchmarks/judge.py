@@ -11,7 +11,7 @@ from functools import cache, partial
 
 import numpy as np
 
-from anon_core.measures.table.attacks import insider, partial_linkage, tightest_row
+from anon_core.measures.table.attacks import insider, partial_linkage, tightest_rows
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import components_of, crowds, records_per_row
 from anon_core.measures.table.diversity import diversity
@@ -47,9 +47,10 @@ def judge(table, released, draws):
         "crowds",
         lambda: crowds(table.codes, table.k, released, seat, classes, components()),
     )
-    yield "tightest_row", partial(tightest_row, released, classes, seat)
+    tightest = cache(partial(tightest_rows, released, classes))
+    yield "tightest_row", tightest
     yield "partial_linkage", partial(partial_linkage, released, classes)
-    yield "insider", lambda: insider(classes, components(), seat)
+    yield "insider", lambda: insider(classes, components(), tightest())
     yield "records_per_row", partial(records_per_row, classes)
     yield (
         "diversity_of_12_values",

@@ -51,7 +51,7 @@ def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) 
     remembered = any(holds_files(folder, release.files) for release in run.ever_visible())
     detail = f"compared with what the vault's runs/{run.path.name} remembers"
     audit = audit.also(Finding("manifest as published", remembered, detail))
-    audit = audit_folder(folder, audit, plan.limits.floors, promise)
+    audit = audit_folder(folder, audit, plan.limits.floors, promise, kind.comparable)
     audit = audit.also(*_newer(today, promise))
     if plan.publish.approval == "none":
         return audit

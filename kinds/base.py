@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.base import Data
 from anon_core.promise import Promise
 from kinds.section import PlanError
-from tasks.judging.audit import Audit
+from tasks.judging.audit import Audit, Sections
 from tasks.judging.drift import Changes, DriftLimits
 from tasks.judging.floors import Floors
 from tasks.people.digests import People
@@ -180,6 +180,10 @@ class Kind(Protocol):
     @abstractmethod
     def released(self, audit: Audit, anonymized: Stored) -> tuple[Any, Columns]:
         """The expectations of released data, on what the audit counted."""
+
+    def comparable(self, manifest: Mapping[str, Any], sections: Sections) -> Sections:
+        """Those of the measured sections that the manifest's version measured in the same way."""
+        return sections
 
     @abstractmethod
     def keep_measured(self, audit: Audit, folder: Path) -> None:

@@ -206,13 +206,13 @@ def shift(before, now, ordered):
     return max(abs(a - b) for a, b in zip(*shares, strict=True))
 
 
-def tightest_row(fit, combinations, seat):
+def tightest_row(fit, combinations, chance):
     """Per record, the chance that a random fitting row of fewest combinations is the true one."""
     success = []
-    for v, row in enumerate(seat):
+    for v in range(len(fit)):
         fewest = min(c for c, fits in zip(combinations, fit[v], strict=True) if fits)
         tight = [r for r, c in enumerate(combinations) if fit[v][r] and c == fewest]
-        success.append(1 / len(tight) if row in tight else 0.0)
+        success.append(sum(chance[v][r] for r in tight) / len(tight))
     return success
 
 

@@ -16,9 +16,10 @@ NOT_TRIED = (
     "records."
 )
 EXPLAINED = (
-    "A program played each attacker and tried to name the row of every person. Its average success "
+    "A program works out how likely each attacker names the row of a person. That follows from the "
+    "published rows and from how the seats were drawn, never from who really sits where. The mean "
     "is compared with guessing: picking blindly among k rows, the number that the plan demands for "
-    "the person. This is measured, not promised."
+    "the person."
 )
 ABOVE_EXPLAINED = (
     "Above 1/k: the share of people for whom the attacker gives one row a probability above 1/k, "

@@ -22,7 +22,7 @@ from kinds.table.people import people, remade
 from kinds.table.plan import SECTIONS, K, TablePlan
 from kinds.table.profile import changes
 from kinds.table.write import write_release
-from tasks.judging.audit import Audit
+from tasks.judging.audit import Audit, Sections
 from tasks.judging.drift import Changes
 from tasks.people.digests import People
 from tasks.people.ledger import Ledger, Overlap
@@ -58,8 +58,12 @@ class Table(Kind):
         return len(place) == 3 and place[0] == "columns" and place[2] == "bins"
 
     def shaping(self, sections: Any) -> Mapping[str, Any]:
-        """The order of the columns; hashes of plans before kinds stay as they were."""
-        return {"order": list(sections.columns)}
+        """The columns and their order, but not who knows them; older hashes stay as they were."""
+        columns = {
+            name: section.model_dump(exclude={"public"})
+            for name, section in sections.columns.items()
+        }
+        return {"columns": columns, "order": list(columns)}
 
     def states_levels(self, plan: TablePlan) -> bool:
         """k is one number, or one for each group."""
@@ -145,6 +149,15 @@ class Table(Kind):
         from kinds.table import checked
 
         return checked.released(audit.measured, anonymized)
+
+    def comparable(self, manifest: Mapping[str, Any], sections: Sections) -> Sections:
+        """Older manifests state how often attackers were right in that release, by its secret."""
+        if "order" not in manifest.get("attacks", {}):
+            return sections
+        by_secret = ("tightest row", "insider")
+        attacks = sections.get("attacks", {})
+        same = {name: numbers for name, numbers in attacks.items() if name not in by_secret}
+        return {**sections, "attacks": same}
 
     def keep_measured(self, audit: Audit, folder: Path) -> None:
         """Store demanded and achieved crowds."""

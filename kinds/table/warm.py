@@ -115,6 +115,5 @@ def compile_judge(table: "BinaryTable") -> None:
     crowds.crowds(table.codes, table.k, released, seat, classes, components)
     crowds.records_per_row(classes)
     diversity.diversity(classes, table.codes[0].astype(np.int64), ordered=False)
-    attacks.tightest_row(released, classes, seat)
     attacks.partial_linkage(released, classes)
-    attacks.insider(classes, components, seat)
+    attacks.insider(classes, components, attacks.tightest_rows(released, classes))

@@ -210,7 +210,12 @@ class TableWords:
             f"Each of the {people} people in this release hides among at least as many {rows} as "
             f"the plan demands ({demand}). Even someone who knows every quasi-identifier of "
             "everyone (the traits by which people could be told apart) cannot narrow a person down "
-            "to fewer rows from this release alone."
+            "to fewer rows from this release alone"
+            + (
+                ", and names a person's row with a chance of at most 1 in k."
+                if EVEN in _promise(manifest)
+                else "."
+            )
         )
 
     def promised(self, manifest: Manifest) -> Sequence[Text]:

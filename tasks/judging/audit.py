@@ -1,7 +1,7 @@
 """What an audit reports, of any kind of data, and the audit of a published folder."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -10,6 +10,8 @@ from anon_core.promise import Promise
 from tasks.judging.floors import Floors
 from tasks.vault.layout import MANIFEST
 from tasks.vault.storage import holds_files, read_json
+
+Sections = Mapping[str, Mapping[str, Any]]  # of a manifest
 
 
 class Measured(Protocol):
@@ -83,8 +85,17 @@ class Audit:
 UNREADABLE = Finding("manifest", passed=False, detail=f"{MANIFEST} cannot be read")
 
 
-def audit_folder(folder: Path, audit: Audit, floors: Floors, promise: Promise) -> Audit:
-    """Add findings on the manifest's claims, the folder's files and the plan's [checks]."""
+def audit_folder(
+    folder: Path,
+    audit: Audit,
+    floors: Floors,
+    promise: Promise,
+    comparable: Callable[[Mapping[str, Any], Sections], Sections] = lambda _, sections: sections,
+) -> Audit:
+    """Add findings on the manifest's claims, the folder's files and the plan's [checks].
+
+    `comparable` leaves out what the manifest's version measured in another way.
+    """
     try:
         manifest = read_json(folder / MANIFEST)
         claimed_files = dict(manifest["files"])
@@ -100,7 +111,7 @@ def audit_folder(folder: Path, audit: Audit, floors: Floors, promise: Promise) -
         return audit
     if "promise" in manifest["privacy"]:  # older manifests do not state it
         sections["privacy"]["promise"] = list(promise.findings)
-    audit = audit.also(_numbers(manifest, sections))
+    audit = audit.also(_numbers(manifest, comparable(manifest, sections)))
     if not floors.stated:
         return audit
     short = [asked.shortfall for asked in floors.shortfalls(sections)]

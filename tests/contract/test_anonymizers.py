@@ -19,13 +19,13 @@ from anon_core.errors import InfeasibleError, InputError, LimitError
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import crowds, fits_own_row, identical_rows
-from anon_core.measures.table.law import law
 from anon_core.seating.matching import random_matching
 from anon_core.steps import State
 from anon_core.tables.cells import write_cells
 from tasks.vault.checkpoint import CheckpointFile
 from tests.anon_core.engines.mpi.mpirun import MPIRUN, mpirun, ordered
 from tests.anon_core.engines.test_local import big_table, traced
+from tests.anon_core.measures.table.test_law import stated
 from tests.contract.toy import Runs
 from tests.observers import Seen
 from tests.strategies import tables
@@ -92,7 +92,7 @@ FINDINGS = {  # by name: whether a release keeps it
     ).all(),
     "even seats": lambda made, rows, seat: (
         made.holders is not None
-        and law(made.table.codes, made.table.k, rows, made.holders, seat).kept
+        and stated(made.table.codes, made.table.k, rows, made.holders, seat).kept
     ),
 }
 

@@ -1,7 +1,8 @@
 """Attackers as code: the chance of each to name the row that is really a person's.
 
-Every attacker guesses one row per record. The canonical matching decides whether the guess is
-right. The result is the chance per record, to be compared with 1/k(v).
+Every attacker guesses one row per record. The chance to be right follows from the released rows and
+the law of the seats, never from who really sits where: what is published of it then tells nothing
+of the secret. The result is the chance per record, to be compared with 1/k(v).
 """
 
 from collections.abc import Iterator
@@ -11,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.measures.table.attacks_kernels import (
-    ALIKE,
     balance_records,
     count_matchable,
     count_partly,
@@ -33,40 +33,40 @@ BEYOND_CHANCE = 13
 
 
 @dataclass(frozen=True)
+class Tightest:
+    """The rows that allow the fewest combinations of levels, of those that a record fits.
+
+    Attributes
+    ----------
+    rank : int64 (row classes,)
+        Rank of each row by its number of combinations.
+    least, alike : int64 (record classes,)
+        The least rank of the rows that a record fits, and how many of them have it.
+    """
+
+    rank: NDArray[np.int64]
+    least: NDArray[np.int64]
+    alike: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
 class Belief:
-    """What an insider concludes from a release.
+    """What an insider who does not know the law concludes from a release.
 
     Attributes
     ----------
     likeliest : float64 (n,)
-        The chance that a record sits in its likeliest row, as the insider sees it.
-    right : float64 (n,)
-        Chance that a guess among the likeliest rows is right: 0, 1, or a share if several rows are
-        equally likely.
+        The chance that a record sits in its likeliest row.
+    tightest : float64 (n,)
+        The chance that a guess among its tightest rows is right.
     """
 
     likeliest: NDArray[np.float64]
-    right: NDArray[np.float64]
+    tightest: NDArray[np.float64]
 
 
-def tightest_row(
-    released: ReleasedCells, classes: Classes, seat: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Guess the row that allows the fewest combinations of levels, of those a person fits.
-
-    Parameters
-    ----------
-    released : ReleasedCells
-    classes : Classes
-        Of source records and released rows.
-    seat : int64 (n,)
-        Row of each record: a perfect matching in which every record fits its row.
-
-    Returns
-    -------
-    float64 (n,)
-        0, or 1 / the number of rows that are equally tight.
-    """
+def tightest_rows(released: ReleasedCells, classes: Classes) -> Tightest:
+    """Find the rows that somebody guesses who knows one person's quasi-identifiers."""
     # A product that may exceed 63 bits is computed in Python's whole numbers.
     exact = np.int64 if np.log2(released.level_counts).sum() < 62 else object
     sizes = released.sizes().astype(exact)
@@ -75,8 +75,7 @@ def tightest_row(
     rank[classes.row_class] = np.unique(combinations, return_inverse=True)[1]
     least, alike = np.empty((2, classes.level.shape[1]), dtype=np.int64)
     find_tightest(classes.level_index, classes.bitmap, classes.rows_in, rank, least, alike)
-    of = classes.record_class
-    return np.where(rank[classes.row_class[seat]] == least[of], 1 / alike[of], 0.0)
+    return Tightest(rank, least, alike)
 
 
 def known_subsets(attributes: int) -> dict[int, list[list[int]]]:
@@ -114,20 +113,19 @@ def partial_linkage(released: ReleasedCells, classes: Classes) -> dict[int, NDAr
 def insider(
     classes: Classes,
     components: Components,
-    seat: NDArray[np.int64],
+    tightest: Tightest,
     *,
     sweeps: int = SWEEPS,
     most_pairs: int = MOST_PAIRS,
 ) -> Belief:
-    """Know all quasi-identifiers, the plan and the code, but not the secret; guess a likeliest row.
+    """Know all quasi-identifiers and the plan, but neither the law nor the secret.
 
     Parameters
     ----------
     classes : Classes
     components : Components
         Components of the same records and rows.
-    seat : int64 (n,)
-        As for `tightest_row`.
+    tightest : Tightest
     sweeps : int
         How often records and rows are balanced in turn.
     most_pairs : int
@@ -159,13 +157,15 @@ def insider(
             balance_records(first, last, pairs.start, listed, rows_in, row_weight, record_weight)
             expect_records(first, last, pairs.start, listed, records_in, record_weight, expected)
         row_weight = 1 / expected
-    greatest, alike = np.empty(len(records_in)), np.empty(len(records_in), dtype=np.int64)
+    greatest, tight = np.empty((2, len(records_in)))
+    rank, least = tightest.rank, tightest.least
     for first, last, listed in pairs.parts():
         balance_records(first, last, pairs.start, listed, rows_in, row_weight, record_weight)
-        find_likeliest(first, last, pairs.start, listed, rows_in, row_weight, greatest, alike)
+        weights = rows_in, row_weight, rank, least
+        find_likeliest(first, last, pairs.start, listed, weights, greatest, tight)
     of = classes.record_class
-    right = row_weight[classes.row_class[seat]] >= greatest[of] * ALIKE
-    return Belief(np.minimum(1, record_weight * greatest)[of], np.where(right, 1 / alike[of], 0.0))
+    chances = (record_weight * greatest, record_weight * tight / tightest.alike)
+    return Belief(*(np.minimum(1, chance)[of] for chance in chances))
 
 
 @dataclass

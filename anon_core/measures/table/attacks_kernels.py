@@ -12,7 +12,6 @@ from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.measures.table.crowds_kernels import lowest_bit, rows_of
 
 WORDS = 512  # words of bitmaps joined at a time: those of ten attributes fit the cache
-ALIKE = 1 - 1e-9  # share of the greatest weight from which rows count as equally likely
 
 
 @intrinsic
@@ -125,13 +124,18 @@ def expect_records(first, last, start, listed, records_in, record_weight, expect
 
 
 @parallel_kernel(lambda first, last: last - first)
-def find_likeliest(begin, end, first, last, start, listed, rows_in, row_weight, greatest, alike):
-    """Find, for record classes [first, last), the greatest weight of a row, and its rows."""
+def find_likeliest(begin, end, first, last, start, listed, weights, greatest, tight):
+    # weights: rows_in, row_weight and rank by row class, least rank by record class
+    """Find, for record classes [first, last), the greatest weight of a row.
+
+    Beside it the weight of all rows of the least rank.
+    """
+    rows_in, row_weight, rank, least = weights
     for record in range(first + begin, min(last, first + end)):
-        best, rows = 0.0, np.int64(0)
+        best, total = 0.0, 0.0
         for slot in range(start[record] - start[first], start[record + 1] - start[first]):
-            best = max(best, row_weight[listed[slot]])
-        for slot in range(start[record] - start[first], start[record + 1] - start[first]):
-            if row_weight[listed[slot]] >= best * ALIKE:
-                rows += rows_in[listed[slot]]
-        greatest[record], alike[record] = best, rows
+            row = listed[slot]
+            best = max(best, row_weight[row])
+            if rank[row] == least[record]:
+                total += rows_in[row] * row_weight[row]
+        greatest[record], tight[record] = best, total

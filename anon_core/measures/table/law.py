@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.measures.table.classes import ReleasedCells, distinct_columns
+from anon_core.measures.table.attacks import Tightest
+from anon_core.measures.table.classes import Classes, ReleasedCells, distinct_columns
 from anon_core.measures.table.crowds import fits_own_row
 
 
@@ -18,6 +19,8 @@ class Law:
     ----------
     likeliest : float64 (n,)
         The chance of each record to sit in its likeliest row.
+    tightest : float64 (n,)
+        The chance that a guess among its tightest rows is right.
     above : int
         Records with a chance above 1/k(v).
     unfit : int
@@ -29,6 +32,7 @@ class Law:
     """
 
     likeliest: NDArray[np.float64]
+    tightest: NDArray[np.float64]
     above: int
     unfit: int
     uneven: int
@@ -44,6 +48,8 @@ def law(
     codes: NDArray[np.int32],
     k: NDArray[np.int32],
     released: ReleasedCells,
+    classes: Classes,
+    tightest: Tightest,
     holders: NDArray[np.integer[Any]],
     seat: NDArray[np.int64],
 ) -> Law:
@@ -56,6 +62,9 @@ def law(
     k : int32 (n,)
     released : ReleasedCells
         Of n rows.
+    classes : Classes
+        Of these records and rows.
+    tightest : Tightest
     holders : int (n, D)
         By row and share the record that holds it. Records of equal levels and k have their shares
         in common, each the same part.
@@ -74,9 +83,14 @@ def law(
     total, most = np.zeros((2, len(size)), dtype=np.int64)
     np.add.at(total, of, held)
     np.maximum.at(most, of, held)
+    here = classes.record_class[first]
+    tight = tightest.rank[classes.row_class[row]] == tightest.least[here[of]]
+    guesses = np.maximum(1, tightest.alike[here])  # 0: a record that fits no row
+    guessed = np.bincount(of, np.where(tight, held, 0), len(size)) / guesses
     taken = np.searchsorted(pair, kind * rows + seat).clip(max=len(pair) - 1)
     return Law(
         likeliest=(most / (size * shares))[kind],
+        tightest=(guessed / (size * shares))[kind],
         above=int(size[most * k[first] > size * shares].sum()),
         unfit=int((~fits_own_row(codes[:, first[of]], released, row)).sum()),
         uneven=int(size[total != size * shares].sum()),

@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.measures.table.classes import ReleasedCells
+from anon_core.measures.table.attacks import Tightest
+from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.law import Law, law
 from kinds.table.judge.records import Records
 from kinds.table.layout import KEY
@@ -17,13 +18,19 @@ EVEN = "even seats"
 
 
 def stated_law(
-    path: Path, keys: pl.Series, records: Records, released: ReleasedCells, seat: NDArray[np.int64]
+    path: Path,
+    keys: pl.Series,
+    records: Records,
+    released: ReleasedCells,
+    classes: Classes,
+    tightest: Tightest,
+    seat: NDArray[np.int64],
 ) -> Law | None:
     """Judge the law that the vault states; None if it states none for these rows and records."""
     holders = _holders(path, keys, records.source_rows)
     if holders is None:
         return None
-    return law(records.codes, records.k, released, holders, seat)
+    return law(records.codes, records.k, released, classes, tightest, holders, seat)
 
 
 def _holders(

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from anon_core.measures.table.classes import Classes
 from anon_core.measures.table.crowds import Crowds, records_per_row
 from anon_core.measures.table.diversity import Diversity, diversity
+from anon_core.measures.table.law import Law
 from anon_core.measures.table.levels import Levels
 from anon_core.measures.table.utility import Utility
 from kinds.table.columns import Column
@@ -40,6 +41,8 @@ class Measured:
         By sensitive column.
     attacks : dict
         The manifest's section; empty unless `matched`.
+    law : Law or None
+        What the vault states of the seats' chances; None where nothing promises even seats.
     classes_below_k : int or None
         Records whose row is identical to fewer than k rows; None where nothing promises that.
     """
@@ -54,6 +57,7 @@ class Measured:
     classes: Classes
     sensitive: dict[str, Diversity]
     attacks: dict[str, Any]
+    law: Law | None = None
     classes_below_k: int | None = None
 
     def sections(self) -> dict[str, dict[str, Any]]:

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from anon_core.measures.table.attacks import tightest_rows
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import (
@@ -16,7 +17,6 @@ from anon_core.measures.table.crowds import (
     fits_own_row,
     identical_rows,
 )
-from anon_core.measures.table.law import Law
 from anon_core.measures.table.utility import utility
 from anon_core.promise import Promise
 from anon_core.specs.demands import Demand
@@ -78,10 +78,8 @@ def audit_rows(
     released = ReleasedCells.of(
         [read_cells(levels, _texts(rows[levels.name])) for levels in records.levels]
     )
-    stated = None
-    if law.EVEN in promise.findings and paired:
-        stated = law.stated_law(matching.with_name(LAW), rows[KEY], records, released, seat)
-    measured = _measured(records, rows, released, seat, columns, paired=paired, stated=stated)
+    path = matching.with_name(LAW) if law.EVEN in promise.findings else None
+    measured = _measured(records, rows, released, seat, columns, path, paired=paired)
     if IDENTICAL in promise.findings:
         below = int((identical_rows(measured.classes, seat) < measured.crowds.demanded).sum())
         measured = replace(measured, classes_below_k=below)
@@ -90,7 +88,7 @@ def audit_rows(
         *_of_crowds(measured, promise),
     ]
     if law.EVEN in promise.findings:
-        findings.append(law.finding(stated, records.number))
+        findings.append(law.finding(measured.law, records.number))
     return Audit((*findings, *_not_judged(promise, findings)), measured, rows)
 
 
@@ -100,9 +98,9 @@ def _measured(
     released: ReleasedCells,
     seat: NDArray[np.int64],
     columns: tuple[Column, ...],
+    law_path: Path | None,
     *,
     paired: bool,
-    stated: Law | None,
 ) -> Measured:
     """Measure the release; a record without a row has seat -1."""
     seated = np.flatnonzero(seat >= 0)
@@ -117,6 +115,10 @@ def _measured(
     classes = Classes.of(records.codes, released)
     components = components_of(released, classes, seat if matched else None)
     counts = crowds(records.codes, records.k, released, seat, classes, components)
+    tightest, stated = tightest_rows(released, classes), None
+    if law_path is not None and paired:
+        merged = released, classes, tightest
+        stated = law.stated_law(law_path, rows[KEY], records, *merged, seat)
     return Measured(
         levels=records.levels,
         crowds=counts,
@@ -127,7 +129,8 @@ def _measured(
         source_rows=records.source_height,
         classes=classes,
         sensitive=sensitive_values(rows, columns, classes),
-        attacks=attacks(released, classes, components, counts, seat, stated) if matched else {},
+        attacks=attacks(released, classes, components, counts, tightest, stated) if matched else {},
+        law=stated,
     )
 
 

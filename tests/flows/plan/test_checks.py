@@ -73,12 +73,12 @@ def test_the_manifest_says_what_a_slow_judge_counts(tmp_path, formats):
         ranked = sorted(numbers)
         assert said[name] == {"min": ranked[0], "median": ranked[44], "max": ranked[-1]}
     attacks = manifest(folder)["attacks"]
-    assert set(attacks) == {"linkage", "tightest row", "partial linkage", "insider", "order"}
+    assert set(attacks) == {"linkage", "tightest row", "partial linkage", "insider"}
     assert {attack["promised"] for attack in attacks.values()} == {0.25}
     assert attacks["linkage"]["success"] == pytest.approx((1 / fit.sum(axis=1)).mean())
     assert attacks["linkage"]["above"] == dict.fromkeys(("1", "1.5", "2", "3"), 0)
     belief = naive.likeliest_matching(fit, SWEEPS).max(axis=1)
-    assert attacks["insider"]["believed"] == pytest.approx(belief.mean())
+    assert attacks["insider"]["success"] == pytest.approx(belief.mean())
     assert attacks["insider"]["above"]["1.5"] == (belief > 1.5 / 4).mean()
     assert max(attacks["partial linkage"]["known"].values()) <= attacks["linkage"]["success"]
     assert said["sensitive"] == {

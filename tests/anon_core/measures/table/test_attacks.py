@@ -17,7 +17,7 @@ from anon_core.measures.table.attacks import (
     known_subsets,
     order_hits,
     partial_linkage,
-    tightest_row,
+    tightest_rows,
 )
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import components_of, crowds
@@ -56,8 +56,10 @@ def test_the_tightest_row_by_definition(case):
     table, released, fit, seat = case
     classes, _ = merged(table, released, seat)
     sizes = [math.prod(map(int, row)) for row in released.sizes().T]
-    found = tightest_row(released, classes, seat)
-    assert found.tolist() == pytest.approx(naive.tightest_row(fit, sizes, seat.tolist()))
+    components = components_of(released, classes, seat)
+    found = insider(classes, components, tightest_rows(released, classes)).tightest
+    belief = naive.likeliest_matching(fit, SWEEPS)
+    assert found.tolist() == pytest.approx(naive.tightest_row(fit, sizes, belief), rel=1e-6)
 
 
 def test_combinations_beyond_63_bits_are_compared_exactly():
@@ -71,8 +73,11 @@ def test_combinations_beyond_63_bits_are_compared_exactly():
     released = ReleasedCells(cell, levels)
     seat = np.array([1, 0, 2])
     classes, _ = merged(table, released, seat)
-    # the first two fit rows 0 and 1, of which 1 is the tighter one; the last fits rows 0 and 2
-    assert tightest_row(released, classes, seat).tolist() == [1, 0, 1]
+    # The first two fit rows 0 and 1, of which 1 is the tighter one; the last fits rows 0 and 2.
+    found = tightest_rows(released, classes)
+    assert found.alike.tolist() == [1, 1]
+    of = classes.record_class
+    assert found.least[of].tolist() == found.rank[classes.row_class[[1, 1, 2]]].tolist()
 
 
 @given(attacked())
@@ -129,12 +134,8 @@ def test_the_insiders_belief_by_definition(case):
     table, released, fit, seat = case
     classes, components = merged(table, released, seat)
     belief = naive.likeliest_matching(fit, SWEEPS)
-    found = insider(classes, components, seat)
+    found = insider(classes, components, tightest_rows(released, classes))
     assert found.likeliest.tolist() == pytest.approx(belief.max(axis=1).tolist(), rel=1e-6)
-    top = belief >= belief.max(axis=1, keepdims=True) * (1 - 1e-7)
-    assert found.right.tolist() == pytest.approx(
-        (top / top.sum(axis=1, keepdims=True))[np.arange(len(seat)), seat].tolist()
-    )
 
 
 def belief_of(flags, sweeps=2000):
@@ -146,7 +147,7 @@ def belief_of(flags, sweeps=2000):
     released = ReleasedCells(np.arange(len(flags), dtype=np.int32)[None], (flags.T.copy(),))
     seat = np.arange(len(flags))
     classes, components = merged(table, released, seat)
-    return insider(classes, components, seat, sweeps=sweeps)
+    return insider(classes, components, tightest_rows(released, classes), sweeps=sweeps)
 
 
 def test_beliefs_that_are_known():
@@ -178,12 +179,11 @@ def all_attacks(table, hidden):
     released = released_of(table, hidden)
     classes, components = merged(table, released, seat)
     found = crowds(table.codes, table.k, released, seat, classes, components)
-    belief = insider(classes, components, seat)
+    belief = insider(classes, components, tightest_rows(released, classes))
     return {
         "linkage": 1 / found.compatible,
-        "tightest row": tightest_row(released, classes, seat),
+        "tightest row": belief.tightest,
         "insider": belief.likeliest,
-        "right": belief.right,
     }
 
 
@@ -209,19 +209,19 @@ def adapted():
 
 
 def test_threads_and_parts_change_no_digit(adapted):
-    _, released, seat, classes, components = adapted
+    _, released, _, classes, components = adapted
     answers = set()
     before = numba.get_num_threads()
     try:
         for threads in {1, before}:
             numba.set_num_threads(threads)
             for most_pairs in (2**20, 1000, 1):
-                belief = insider(classes, components, seat, most_pairs=most_pairs)
+                tight = tightest_rows(released, classes)
+                belief = insider(classes, components, tight, most_pairs=most_pairs)
                 partly = b"".join(
                     success.tobytes() for success in partial_linkage(released, classes).values()
                 )
-                tight = tightest_row(released, classes, seat).tobytes()
-                answers.add((belief.likeliest.tobytes(), belief.right.tobytes(), partly, tight))
+                answers.add((belief.likeliest.tobytes(), belief.tightest.tobytes(), partly))
     finally:
         numba.set_num_threads(before)
     assert len(answers) == 1
@@ -229,9 +229,10 @@ def test_threads_and_parts_change_no_digit(adapted):
 
 def test_beliefs_are_nearly_doubly_stochastic(adapted):
     """More sweeps change the mean success in the third digit at most."""
-    _, _, seat, classes, components = adapted
+    _, released, _, classes, components = adapted
+    tightest = tightest_rows(released, classes)
     few, many = (
-        insider(classes, components, seat, sweeps=sweeps).likeliest.mean()
+        insider(classes, components, tightest, sweeps=sweeps).likeliest.mean()
         for sweeps in (SWEEPS, 20 * SWEEPS)
     )
     assert few == pytest.approx(many, abs=1e-3)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from anon_core.anonymizers import Adaptive
+from anon_core.measures.table.attacks import tightest_rows
 from anon_core.measures.table.cells import read_cells
-from anon_core.measures.table.classes import ReleasedCells
+from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.law import law
 from anon_core.seating.matching import drawn_by_holders
 from anon_core.specs.columns import ColumnSpec
@@ -16,57 +17,84 @@ from anon_core.tables.cells import write_cells
 from tests.anon_core.seating.test_matching import words
 
 
+def stated(codes, k, released, holders, seat):
+    """The law as the auditor judges it."""
+    classes = Classes.of(codes, released)
+    return law(codes, k, released, classes, tightest_rows(released, classes), holders, seat)
+
+
 @pytest.fixture(scope="module")
-def stated():
-    """What `law` takes of a release of 80 records, k = 2 or 4."""
+def even():
+    """What `stated` takes of a release of 80 records, k = 2 or 4."""
     rng = np.random.default_rng(5)
     columns = {name: rng.choice(list("abc"), 80).astype(object) for name in ("x", "y", "z")}
     specs = [ColumnSpec(name=name, kind="categorical") for name in columns]
     table = encoding.encode(encoding.fit(specs, columns), columns, rng.choice([2, 4], 80))
-    even = Adaptive(seats="even").anonymize(table)
-    cells = write_cells(table, even.hidden)
+    made = Adaptive(seats="even").anonymize(table)
+    cells = write_cells(table, made.hidden)
     book = table.codebook.attributes
     released = ReleasedCells.of([read_cells(each, cells[each.name].tolist()) for each in book])
-    seat = drawn_by_holders(table, even.holders, words(1))
-    return table.codes, table.k, released, even.holders.astype(np.int64), seat
+    seat = drawn_by_holders(table, made.holders, words(1))
+    return table.codes, table.k, released, made.holders.astype(np.int64), seat
 
 
-def test_a_right_law(stated):
-    found = law(*stated)
+def test_a_right_law(even):
+    found = stated(*even)
     assert found.kept
-    assert (found.likeliest <= 1 / stated[1] + 1e-12).all()
+    assert (found.likeliest <= 1 / even[1] + 1e-12).all()
     assert (found.likeliest > 0).all()
+    assert (found.tightest <= found.likeliest + 1e-12).all()
 
 
-def test_a_share_too_many(stated):
-    codes, k, released, holders, seat = stated
+def test_a_share_too_many(even):
+    codes, k, released, holders, seat = even
     row = int(np.flatnonzero((holders != holders[:, :1]).any(axis=1))[0])
     holders = holders.copy()
     holders[row] = holders[row, 0]
-    found = law(codes, k, released, holders, seat)
+    found = stated(codes, k, released, holders, seat)
     assert not found.kept
     assert found.uneven > 0
 
 
-def test_a_chance_above_1_over_k(stated):
-    codes, k, released, holders, seat = stated
-    found = law(codes, k * 2, released, holders, seat)
+def test_a_chance_above_1_over_k(even):
+    codes, k, released, holders, seat = even
+    found = stated(codes, k * 2, released, holders, seat)
     assert not found.kept
     assert found.above > 0
     assert (found.unfit, found.uneven, found.unseated) == (0, 0, 0)
 
 
-def test_a_row_that_does_not_fit(stated):
-    codes, k, released, holders, seat = stated
+def test_a_row_that_does_not_fit(even):
+    codes, k, released, holders, seat = even
     exact = tuple(np.eye(*levels.shape, dtype=bool) for levels in released.levels)
     shown = replace(released, levels=exact)
-    found = law(codes, k, shown, holders, seat)
+    found = stated(codes, k, shown, holders, seat)
     assert not found.kept
     assert found.unfit > 0
 
 
-def test_a_seat_without_a_chance(stated):
-    codes, k, released, holders, seat = stated
-    found = law(codes, k, released, holders, np.roll(seat, 1))
+def test_a_seat_without_a_chance(even):
+    codes, k, released, holders, seat = even
+    found = stated(codes, k, released, holders, np.roll(seat, 1))
     assert not found.kept
     assert found.unseated > 0
+
+
+def test_the_tightest_row_by_definition(even):
+    """The mean chance of the rows that fit and allow the fewest combinations."""
+    codes, _, released, holders, seat = even
+    n = len(seat)
+    chance = np.zeros((n, n))
+    alike = (codes[:, :, None] == codes[:, None, :]).all(axis=0) & (even[1][:, None] == even[1])
+    for row, records in enumerate(holders):
+        for record in records:
+            chance[alike[record], row] += 1 / alike[record].sum() / holders.shape[1]
+    allowed = [levels[cell][:, code].T for cell, levels, code in zip(
+        released.cell, released.levels, codes, strict=True
+    )]  # fmt: skip
+    combinations = released.sizes().prod(axis=0)
+    expected = []
+    for person, fit in enumerate(np.all(allowed, axis=0)):
+        tight = fit & (combinations == combinations[fit].min())
+        expected.append(chance[person, tight].mean())
+    assert stated(*even).tightest.tolist() == pytest.approx(expected)
