@@ -22,7 +22,7 @@ Suite = tuple[Any, Mapping[str, NDArray[Any]]]
 
 def ingested(plan: TablePlan, stored: Stored) -> Suite:
     """A table as it was read."""
-    table = pl.read_parquet(stored.file(TABLE))
+    table = pl.read_parquet(stored.file(TABLE), glob=False)
     specs = [column.spec for column in plan.columns if column.spec is not None]
     carried = [column.name for column in plan.columns if column.role in CARRIED]
     return of_ingested.suite(specs, carried), arrays(table)
@@ -42,7 +42,7 @@ def binarized(stored: Stored) -> Suite:
 
 def released(measured: Any, anonymized: Stored) -> Suite:
     """The rows to be published, as counts instead of cells."""
-    rows = pl.read_parquet(anonymized.file(PARQUET))
+    rows = pl.read_parquet(anonymized.file(PARQUET), glob=False)
     crowds = measured.crowds
     columns = {
         of_released.KEY: np.array(rows[KEY].to_list(), dtype=object),

@@ -38,9 +38,9 @@ def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[st
 
     Records whose demand cannot be met do not stay where the plan drops them.
     """
-    frame = pl.read_parquet(ingested.file(TABLE))
+    frame = pl.read_parquet(ingested.file(TABLE), glob=False)
     demands = ingested.file(DEMAND)
-    k_values = pl.read_parquet(demands) if demands.exists() else None
+    k_values = pl.read_parquet(demands, glob=False) if demands.exists() else None
     table, kept = encoded(frame, k_values, plan.columns, plan.demand)
     codebook = json.dumps(codebook_to_json(table.codebook), ensure_ascii=False)
     (folder / CODEBOOK).write_text(codebook, encoding="utf-8")

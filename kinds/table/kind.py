@@ -185,7 +185,7 @@ class Table(Kind):
         earlier: Sequence[Mapping[str, Any]],
     ) -> Changes:
         """Rows, categories, shapes of columns and types."""
-        frame = pl.read_parquet(ingested.file(TABLE))
+        frame = pl.read_parquet(ingested.file(TABLE), glob=False)
         return changes(version, before, frame, plan.columns, earlier)
 
     def utility(self, sections: Mapping[str, Any]) -> float:

@@ -43,7 +43,7 @@ class Side:
             return None
         table, row = load(binarized)
         source_row = None if ingested is None else ingested.shape[0] - 1 - row
-        made = pl.read_parquet(anonymized.file(PARQUET))
+        made = pl.read_parquet(anonymized.file(PARQUET), glob=False)
         rows = made if rows is None else rows
         quasi = tuple(attribute.name for attribute in table.codebook.attributes)
         cells = [

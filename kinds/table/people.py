@@ -29,7 +29,9 @@ def people(key: bytes, ingested: Stored, binarized: Stored) -> People:
     kinds = ingested.facts.get("identifiers", [])
     bases = read_digests(ingested.file(IDENTIFIERS), kinds, ingested.shape[0]) if kinds else {}
     _, stays = load(binarized)
-    return People.staying(key, pl.read_parquet(ingested.file(TABLE))[stays], bases, stays)
+    return People.staying(
+        key, pl.read_parquet(ingested.file(TABLE), glob=False)[stays], bases, stays
+    )
 
 
 def remade(run: Run, key: bytes) -> People:
@@ -41,4 +43,4 @@ def remade(run: Run, key: bytes) -> People:
     if ingested is None or binarized is None:
         return People(0, {}, frozenset())
     _, stays = load(binarized)
-    return People.staying(key, pl.read_parquet(ingested.file(TABLE))[stays], {}, stays)
+    return People.staying(key, pl.read_parquet(ingested.file(TABLE), glob=False)[stays], {}, stays)

@@ -32,7 +32,7 @@ def write_release(
     `source_row` is the source row of each record, int64 (n,).
     """
     seat = random_matching(masked, secrecy.stream(seed, "matching"))
-    frame = pl.read_parquet(ingested.file(TABLE))[source_row]
+    frame = pl.read_parquet(ingested.file(TABLE), glob=False)[source_row]
     rows, matching = _rows(columns, seed, masked, seat, frame)
     rows.write_parquet(folder / PARQUET)
     write_csv(rows, folder / CSV)

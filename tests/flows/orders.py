@@ -135,11 +135,11 @@ class Order:
 
     def rows(self, version="v1"):
         """The released rows."""
-        return pl.read_parquet(self.releases / version / "data.parquet")
+        return pl.read_parquet(self.releases / version / "data.parquet", glob=False)
 
     def matching(self):
         """The vault's record -> key."""
-        return pl.read_parquet(self.run.path / "anonymize" / "matching.parquet")
+        return pl.read_parquet(self.run.path / "anonymize" / "matching.parquet", glob=False)
 
     def stage_times(self):
         """When each stage of the run was written."""

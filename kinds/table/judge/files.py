@@ -44,7 +44,7 @@ def _read(path: Path, kind: str) -> tuple[pl.DataFrame, str, list[str]] | None:
     """The rows of one file, their text to compare formats by, and what else the file tells."""
     try:
         if kind == "parquet":
-            rows = pl.read_parquet(path)
+            rows = pl.read_parquet(path, glob=False)
             return rows, rows.write_csv(), traces(path, kind, rows)
         (names,) = first_rows(path, ",", 1)
         rows = read_csv(path, ",", header=True, names=names, needed=names)
@@ -57,7 +57,7 @@ def _read(path: Path, kind: str) -> tuple[pl.DataFrame, str, list[str]] | None:
 def read_matching(path: Path) -> pl.DataFrame:
     """Read the vault's record -> key."""
     try:
-        return pl.read_parquet(path, schema={"record": pl.Int64, KEY: pl.String})
+        return pl.read_parquet(path, glob=False, schema={"record": pl.Int64, KEY: pl.String})
     except FOREIGN_ERRORS:
         raise InputError(
             f"the vault's {path.name} cannot be read; "

@@ -38,7 +38,9 @@ def _holders(
 ) -> NDArray[np.int64] | None:
     """Record that holds each share of each row, int64 (rows, D)."""
     try:
-        stated = pl.read_parquet(path, schema={KEY: pl.String, "records": pl.List(pl.Int64)})
+        stated = pl.read_parquet(
+            path, glob=False, schema={KEY: pl.String, "records": pl.List(pl.Int64)}
+        )
     except FOREIGN_ERRORS:
         return None
     if stated[KEY].n_unique() != stated.height or stated.height != len(keys):
