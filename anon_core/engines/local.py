@@ -89,6 +89,14 @@ def afford(
     """Raise LimitError where data needs more bytes than are allowed."""
     if memory is not None and need > memory:
         raise LimitError(
-            f"{data.records} records need {need / 2**20:.0f} MiB{where}, "
-            f"{memory / 2**20:.0f} MiB are allowed; raise [compute] memory or {instead}"
+            f"{data.records} records need {in_units(need)}{where}, "
+            f"{in_units(memory)} are allowed; raise [compute] memory or {instead}"
         )
+
+
+def in_units(size: int) -> str:
+    """Bytes with a unit that leaves a number from 1 to 1024, as `1.5 GiB`."""
+    for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if size >= 2**power:
+            return f"{size / 2**power:.4g} {unit}"
+    return f"{size} bytes"

@@ -318,7 +318,7 @@ def test_what_a_worker_raises_comes_as_it_is(cluster, table, monkeypatch):
 def test_too_little_memory_is_refused_before_anything_starts(table):
     need = MAKER.memory(table)
     for options, most in (({"scheduler": "tcp://127.0.0.1:9"}, need), ({"workers": 3}, 4 * need)):
-        with pytest.raises(LimitError, match=r"2000 records need .* MiB are allowed"):
+        with pytest.raises(LimitError, match=r"2000 records need .* are allowed"):
             dask.run(MAKER, table, memory=most, **options)
     with pytest.raises(LimitError, match="threads"):
         dask.run(MAKER, table, threads=10_000)

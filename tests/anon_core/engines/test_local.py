@@ -92,7 +92,7 @@ def test_stated_memory_is_an_upper_bound_where_levels_are_many_and_records_few()
 def test_a_plan_that_cannot_fit_is_refused_before_it_starts():
     table = big_table(500, 3, 2)
     seen = Seen()
-    with pytest.raises(LimitError, match=r"500 records need .* MiB, 0 MiB are allowed"):
+    with pytest.raises(LimitError, match=r"500 records need .* [KM]iB, .* are allowed"):
         local.run(Adaptive(), table, memory=1000, observer=seen)
     assert seen.states == []
 
@@ -109,3 +109,17 @@ def test_threads_are_set_and_given_back():
     assert (local.run(Adaptive(), table).hidden == one.hidden).all()
     with pytest.raises(LimitError, match="threads"):
         local.run(Adaptive(), table, threads=10_000)
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [
+        (0, "0 bytes"),
+        (1023, "1023 bytes"),
+        (2**10, "1 KiB"),
+        (1_500_000, "1.431 MiB"),
+        (2**33, "8 GiB"),
+    ],
+)
+def test_sizes_never_round_to_nothing(size, words):
+    assert local.in_units(size) == words

@@ -125,7 +125,7 @@ def test_a_job_that_cannot_fit_is_refused_before_it_waits_in_a_queue(table, tmp_
         engines.Compute(engine="mpi", threads=0, memory=1000),
         SimpleNamespace(path=tmp_path),
     )
-    words = r"200 records need .* MiB on each of 2 ranks, 0 MiB are allowed"
+    words = r"200 records need .* [KM]iB on each of 2 ranks, .* are allowed"
     with pytest.raises(LimitError, match=words):
         engines._by_jobs(
             run, MAKER, table, np.arange(200), compute, Cluster("mpirun", tasks_per_node=2)

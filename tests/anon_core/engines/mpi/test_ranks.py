@@ -167,7 +167,7 @@ def test_an_order_for_another_table_takes_nothing_over(larger, tmp_path):
     ("given_ranks", "changes", "words"),
     [
         (1, {}, r"started on 1 rank\(s\), 2 are required"),
-        (2, {"memory": 1000}, "MiB on each of 2 ranks, 0 MiB are allowed"),
+        (2, {"memory": 1000}, "iB on each of 2 ranks, 1000 bytes are allowed"),
         (2, {"threads": 9999}, "9999 are required; lower cores_per_task"),
         (2, {"anonymizer": Adaptive(cover="lse")}, "does not run on engine 'mpi', only on"),
     ],
