@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
+from anon_core.errors import InputError
 from kinds.table.columns import arrays
 from kinds.table.layout import DEMAND, TABLE
 from kinds.table.people import write_identifiers
@@ -32,6 +35,8 @@ def ingested(plan: TablePlan, reading: Reading, ledger: Ledger, folder: Path) ->
                 f"{absent} of the {len(demand.levels)} groups that privacy.k names have no row; "
                 "are they spelt as in the source?"
             )
+    if not plan.rows_are_people:
+        refuse_repeated(identifiers)
     digested: Mapping[str, Any] = {}
     if identifiers.width:
         digested = write_identifiers(ledger.key, ledger.key_print, identifiers, folder)
@@ -42,3 +47,17 @@ def ingested(plan: TablePlan, reading: Reading, ledger: Ledger, folder: Path) ->
         "notes": notes,
         **digested,
     }
+
+
+def refuse_repeated(identifiers: pl.DataFrame) -> None:
+    """Refuse an identifier that several rows share: each row would count as a person."""
+    for column in identifiers:
+        values = column.alias("").drop_nulls()  # polars takes a name such as ^a$ for a pattern
+        shared = int(values.is_duplicated().sum())
+        if shared:
+            raise InputError(
+                f"column {column.name!r} is an identifier, and {shared} of {len(column)} rows "
+                "share their value with another row; the rows of one person would count as "
+                "several people and hide among each other. Leave one row for each person, or "
+                "state [privacy] rows_are_people = true if the promise shall be about rows"
+            )

@@ -58,12 +58,16 @@ class Table(Kind):
         return len(place) == 3 and place[0] == "columns" and place[2] == "bins"
 
     def shaping(self, sections: Any) -> Mapping[str, Any]:
-        """The columns and their order, but not who knows them; older hashes stay as they were."""
+        """Columns with their order, and k, without what only allows a release.
+
+        So the hashes of older plans stay as they were.
+        """
         columns = {
             name: section.model_dump(exclude={"public"})
             for name, section in sections.columns.items()
         }
-        return {"columns": columns, "order": list(columns)}
+        privacy = sections.privacy.model_dump(exclude={"rows_are_people"})
+        return {"columns": columns, "order": list(columns), "privacy": privacy}
 
     def states_levels(self, plan: TablePlan) -> bool:
         """k is one number, or one for each group."""

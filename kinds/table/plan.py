@@ -33,6 +33,7 @@ class PrivacySection(Section):
 
     k: Unshown[int | dict[str, Any]]
     infeasible: Literal["refuse", "drop"] = "refuse"
+    rows_are_people: bool = False
 
     def demand(self) -> Demand:
         """The same for the encoder and the auditor, checked."""
@@ -69,12 +70,15 @@ class TablePlan:
     source: Source
     columns: tuple[Column, ...]
     demand: Demand
+    rows_are_people: bool = False  # also where an identifier repeats
 
     @classmethod
     def of(cls, sections: Any) -> "TablePlan":
         """From the sections of a plan; refuses what their types do not exclude."""
         columns = tuple(section.column(name) for name, section in sections.columns.items())
-        plan = cls(sections.source.source(), columns, sections.privacy.demand())
+        privacy = sections.privacy
+        demand = privacy.demand()
+        plan = cls(sections.source.source(), columns, demand, privacy.rows_are_people)
         sections.checks.check({column.name: column.role for column in columns})
         plan._check()
         return plan

@@ -74,7 +74,10 @@ def monthly(tmp_path_factory):
             r"there are 45 rows instead of 90, a difference of 0\.5000, above "
             r"checks\.drift\.rows = 0\.3",
         ),
-        (people() + people(), "there are 180 rows instead of 90"),
+        (
+            people() + [(f"other-{row[0]}", *row[1:]) for row in people()],
+            "there are 180 rows instead of 90",
+        ),
         (people()[:3], "there are 3 rows instead of 90"),  # not: nobody can hide
         (
             changed(1, lambda row: row[1] + 40),

@@ -885,3 +885,25 @@ def test_a_refusal_is_the_runs_final_state_without_a_traceback(server, tmp_path)
             lambda lines: any("Finished in state Failed" in line["message"] for line in lines),
         )
         assert not any("Traceback" in line["message"] for line in logs)
+
+
+def test_rows_that_share_an_identifier_are_refused(tmp_path):
+    """They would count as several people, who hide among each other."""
+    twice = [*people(), *people(5)]
+    order = Order(tmp_path, twice)
+    with pytest.raises(
+        InputError, match=r"'ssn' is an identifier, and 10 of 95 rows share"
+    ) as told:
+        order.release()
+    assert not any(row[0] in str(told.value) for row in twice)
+    order.write(privacy={"rows_are_people": True})
+    order.release()
+    assert order.rows().height == 95
+
+
+def test_a_missing_identifier_is_no_repeated_one(tmp_path):
+    order = Order(
+        tmp_path, [("", *row[1:]) if number < 4 else row for number, row in enumerate(people())]
+    )
+    order.release()
+    assert order.rows().height == 90

@@ -1327,6 +1327,13 @@ def test_who_knows_a_column_changes_no_hash(tmp_path):
     assert ReleasePlan.load(order.plan).sha256 == before
 
 
+def test_what_only_allows_a_release_changes_no_hash(tmp_path):
+    order = Order(tmp_path)
+    before = ReleasePlan.load(order.plan).sha256
+    order.write(privacy={"rows_are_people": True})
+    assert ReleasePlan.load(order.plan).sha256 == before
+
+
 def test_everyone_knows_a_quasi_identifier(tmp_path):
     smokes = {"role": "quasi", "kind": "binary", "public": True}
     order = Order(tmp_path, columns={"smokes": smokes})

@@ -484,7 +484,7 @@ def order(tmp_path, source):
 def stated(column):
     """What the plan says of a column."""
     if column.spec is None:
-        return {"role": column.role}
+        return {"role": column.role, "public": column.name == DEMAND.by}
     given = ((each, getattr(column.spec, each.name)) for each in fields(column.spec)[1:])
     how = {each.name: value for each, value in given if value != each.default}
     match how.pop("bins", None):
