@@ -106,6 +106,15 @@ class ExpectCrowdDistanceToBeAtMost(_MeasureReached):
     )
 
 
+class ExpectUniformCrowdsToBeAtMost(_MeasureReached):
+    """Expect few people to hide in a crowd that tells their value."""
+
+    measure: ClassVar[Measure] = "uniform crowds"
+    wording: ClassVar[str] = (
+        "At most a share of $required of the people hides in a crowd with one value."
+    )
+
+
 class ExpectRowLossToBeAtMost(_MeasureReached):
     """Expect few source rows to be left out."""
 

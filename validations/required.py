@@ -22,6 +22,7 @@ EXPECTED: dict[Measure, Any] = {
         measured.ExpectCrowdEntropyToBeAtLeast,
         measured.ExpectCrowdOddsToBeBelow,
         measured.ExpectCrowdDistanceToBeAtMost,
+        measured.ExpectUniformCrowdsToBeAtMost,
         measured.ExpectRowLossToBeAtMost,
         measured.ExpectAttackSuccessToBeAtMost,
     )

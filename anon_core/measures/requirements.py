@@ -11,6 +11,7 @@ Measure = Literal[
     "values by entropy",
     "odds",
     "distance",
+    "uniform crowds",
     "row loss",
     "attack success",
 ]
@@ -23,6 +24,7 @@ SENSES: dict[Measure, Sense] = {
     "values by entropy": "at least",
     "odds": "below",
     "distance": "at most",
+    "uniform crowds": "at most",
     "row loss": "at most",
     "attack success": "at most",
 }

@@ -59,6 +59,7 @@ class ChecksSection(Section):
     columns: dict[str, Share] = {}
     l_diversity: Annotated[list[DiversitySection], BeforeValidator(_listed)] = []
     t_closeness: Annotated[list[ClosenessSection], BeforeValidator(_listed)] = []
+    max_uniform: Share | None = None
     max_row_loss: Share | None = None
     drift: Annotated[DriftSection | None, BeforeValidator(_drift)] = DriftSection()
     max_attack_success: Share | None = None
@@ -92,6 +93,7 @@ class ChecksSection(Section):
             columns=self.columns,
             l_diversity=tuple(Diverse(**asked.model_dump()) for asked in self.l_diversity),
             t_closeness=tuple(Close(**asked.model_dump()) for asked in self.t_closeness),
+            max_uniform=self.max_uniform,
             max_row_loss=self.max_row_loss,
             max_attack_success=self.max_attack_success,
         )

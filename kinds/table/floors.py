@@ -34,6 +34,7 @@ class TableFloors(Floors):
     columns: Mapping[str, float] = field(default_factory=dict)
     l_diversity: tuple[Diverse, ...] = ()
     t_closeness: tuple[Close, ...] = ()
+    max_uniform: float | None = None
     max_row_loss: float | None = None
     max_attack_success: float | None = None
 
@@ -53,6 +54,8 @@ class TableFloors(Floors):
             yield _diversity(diverse, sensitive.get(diverse.column, {}))
         for close in self.t_closeness:
             yield _closeness(close, sensitive.get(close.column, {}))
+        if self.max_uniform is not None:
+            yield from _uniform(self.max_uniform, sensitive, measured["privacy"]["records"])
         if self.max_row_loss is not None:
             yield _row_loss(self.max_row_loss, measured)
         if self.max_attack_success is not None:
@@ -151,6 +154,29 @@ def _closeness(asked: Close, crowd: Mapping[str, Any]) -> Asked:
     )
 
 
+def _uniform(limit: float, sensitive: Sections, records: int) -> Iterator[Asked]:
+    """The limit for each sensitive column."""
+    if not sensitive:
+        yield _unmeasured("uniform crowds", limit, "max_uniform")
+    for name, crowd in sensitive.items():
+        known = crowd.get("uniform")
+        found = (
+            UNMEASURED
+            if known is None
+            else f"{known} of {records} people hide in a crowd with one value, more than "
+            f"checks.max_uniform = {limit} allows"
+        )
+        yield Asked(
+            measure="uniform crowds",
+            about=name,
+            found=None if known is None else known / records,
+            required=limit,
+            shown="" if known is None else f"{known} of {records}",
+            shortfall=f"column {name!r}: {found}",
+            remedy="raise k, coarsen groups or raise the limit",
+        )
+
+
 def _row_loss(limit: float, measured: Sections) -> Asked:
     left_out = measured.get("protection", {}).get("rows_left_out")
     if left_out is None:
@@ -168,7 +194,7 @@ def _row_loss(limit: float, measured: Sections) -> Asked:
 
 
 def _attacks(limit: float, attacks: Sections) -> Iterator[Asked]:
-    """The limit for each attacker but "order", which has a finding of its own in the audit."""
+    """The limit for each attacker but "order", which manifests of 0.1.0 state."""
     if not attacks:
         yield _unmeasured("attack success", limit, "max_attack_success")
     for name, attack in attacks.items():

@@ -155,13 +155,18 @@ class Table(Kind):
         return checked.released(audit.measured, anonymized)
 
     def comparable(self, manifest: Mapping[str, Any], sections: Sections) -> Sections:
-        """Older manifests state how often attackers were right in that release, by its secret."""
+        """Manifests of 0.1.0 count where attackers were right, and no uniform crowds."""
         if "order" not in manifest.get("attacks", {}):
             return sections
         by_secret = ("tightest row", "insider")
         attacks = sections.get("attacks", {})
         same = {name: numbers for name, numbers in attacks.items() if name not in by_secret}
-        return {**sections, "attacks": same}
+        protection = dict(sections.get("protection", {}))
+        protection["sensitive"] = {
+            name: {what: number for what, number in crowd.items() if what != "uniform"}
+            for name, crowd in protection.get("sensitive", {}).items()
+        }
+        return {**sections, "attacks": same, "protection": protection}
 
     def keep_measured(self, audit: Audit, folder: Path) -> None:
         """Store demanded and achieved crowds."""

@@ -260,7 +260,14 @@ class TableWords:
         """Crowds with one sensitive value, and attacks that succeed more often than guessing."""
         risks = []
         for name, crowd in manifest.get("protection", {}).get("sensitive", {}).items():
-            if crowd.get("distinct") == 1:
+            records = manifest["privacy"]["records"]
+            if known(number := crowd.get("uniform")) and number > 0:
+                risks.append(
+                    f"{count(number)} of {count(records)} people ({percent(number / records)}) "
+                    "hide in a crowd whose rows all have one value of the sensitive column "
+                    f"{printable(name)}: who knows their quasi-identifiers knows this value."
+                )
+            elif crowd.get("distinct") == 1:
                 risks.append(
                     "The least diverse crowd has the same value of the sensitive column "
                     f"{printable(name)} in all its rows: the value is known for whoever hides "

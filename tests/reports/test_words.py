@@ -112,3 +112,10 @@ def test_information_kept_is_what_is_not_lost() -> None:
         "utility": {"per_column": {"a": {"ncp": 0.2}, "b": {"ncp": None}, "c": {"ncp": 0.0}}}
     }
     assert [column.name for column in facts.columns(missing)] == ["b", "a", "c"]
+
+
+def test_the_first_page_says_how_many_peoples_values_are_known() -> None:
+    release = manifest()
+    release["protection"]["sensitive"]["illness"] |= {"distinct": 1, "uniform": 120}
+    words = [notice.text for notice in notices.notices(release, WORDS) if notice.risk]
+    assert any("120 of 500 people (24.0 %) hide in a crowd" in text for text in words), words

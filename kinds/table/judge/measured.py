@@ -158,6 +158,7 @@ def _worst(column: Diversity) -> dict[str, Any]:
     """The worst crowd by each measure; odds are null if a crowd has too few values."""
     return {
         "distinct": int(column.distinct.min()),
+        "uniform": int((column.distinct == 1).sum()),
         "effective": float(column.effective.min()),
         "odds": [odds if math.isfinite(odds) else None for odds in column.odds.tolist()],
         "distance": float(column.distance.max()),

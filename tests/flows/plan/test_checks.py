@@ -44,6 +44,7 @@ def slow(folder, source, name, ordered):
     odds = [max(naive.recursive_odds(each, l) for each in counts) for l in range(2, 11)]
     return {
         "distinct": min(map(len, counts)),
+        "uniform": sum(len(each) == 1 for each in counts),
         "effective": pytest.approx(min(map(naive.entropy_l, counts))),
         "odds": [None if found == np.inf else pytest.approx(found) for found in odds],
         "distance": pytest.approx(max(distances), abs=1e-6),

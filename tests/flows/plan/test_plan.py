@@ -531,7 +531,7 @@ WRONG = [
     (
         "[checks]\nmin_k = 3",
         "unknown key checks.min_k; allowed: min_utility, columns, l_diversity, t_closeness, "
-        "max_row_loss, drift, "
+        "max_uniform, max_row_loss, drift, "
         "max_attack_success",
     ),
     (

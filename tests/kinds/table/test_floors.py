@@ -16,6 +16,7 @@ MEASURED = {
         "sensitive": {
             "illness": {
                 "distinct": 3,
+                "uniform": 19,
                 "effective": 2.5,
                 "odds": [1.5, 4.0] + [None] * 7,
                 "distance": 0.25,
@@ -69,6 +70,12 @@ def diverse(**asked):
             TableFloors(t_closeness=(Close(column="illness", t=0.24),)),
             r"column 'illness': a crowd has distance 0\.2500 from the whole table, "
             r"above t = 0\.24; raise k or t",
+        ),
+        (
+            TableFloors(max_uniform=0.2),
+            TableFloors(max_uniform=0.19),
+            r"column 'illness': 19 of 95 people hide in a crowd with one value, more than "
+            r"checks\.max_uniform = 0\.19 allows; raise k",
         ),
         (
             TableFloors(max_attack_success=0.125),
@@ -126,7 +133,7 @@ def test_what_was_not_measured_has_not_been_reached():
     ):
         with pytest.raises(GuaranteeError, match="was not measured when it was published"):
             asked.require(old, "refused")
-    for name in ("max_row_loss", "max_attack_success"):
+    for name in ("max_uniform", "max_row_loss", "max_attack_success"):
         words = (
             rf"^refused; the number that checks\.{name} limits was not measured "
             rf"when it was published; leave checks\.{name} out$"
