@@ -243,6 +243,7 @@ class TableWords:
         counted = {
             COMPATIBLE: ("below_k", "People with too few rows that fit"),
             MATCHABLE: ("matchable_below_k", "People with too few matchable rows"),
+            EVEN: ("likelier_than_k", "People with a row likelier than 1 in k"),
             CLASSES: ("classes_below_k", "People whose row has too few identical rows"),
             TRUTHFUL: ("untruthful_rows", "Published rows untrue of their person"),
         }

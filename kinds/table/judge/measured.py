@@ -80,6 +80,8 @@ class Measured:
             "matchable_below_k": self.crowds.matchable_below_k,
             "untruthful_rows": int((~self.truthful).sum()),
         }
+        if self.law is not None:
+            privacy["likelier_than_k"] = self.law.above
         if self.classes_below_k is not None:
             privacy["classes_below_k"] = self.classes_below_k
         return privacy
