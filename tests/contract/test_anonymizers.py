@@ -216,7 +216,7 @@ def test_stated_memory_is_an_upper_bound(maker):
         data = big_table(3000, levels, k)
         _, peak = traced(lambda data=data: maker.anonymize(data))
         assert peak <= maker.memory(data) <= 12 * peak
-        with pytest.raises(LimitError, match=r"3000 records need .* MiB"):
+        with pytest.raises(LimitError, match=r"3000 records need .* [KM]iB"):
             local.run(maker, data, memory=peak // 2)
 
 
