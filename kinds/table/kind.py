@@ -155,13 +155,14 @@ class Table(Kind):
         return checked.released(audit.measured, anonymized)
 
     def comparable(self, manifest: Mapping[str, Any], sections: Sections) -> Sections:
-        """Manifests of 0.1.0 count where attackers were right, and no uniform crowds."""
+        """Manifests of 0.1.0 count where attackers were right, but no values that tell."""
         if "order" not in manifest.get("attacks", {}):
             return sections
         by_secret = ("tightest row", "insider")
         attacks = sections.get("attacks", {})
         same = {name: numbers for name, numbers in attacks.items() if name not in by_secret}
         protection = dict(sections.get("protection", {}))
+        protection.pop("unique_values", None)
         protection["sensitive"] = {
             name: {what: number for what, number in crowd.items() if what != "uniform"}
             for name, crowd in protection.get("sensitive", {}).items()

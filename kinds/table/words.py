@@ -10,6 +10,7 @@ from reports.words import Block, Check, CheckText, PageSection, Text
 
 COMPATIBLE, MATCHABLE, TRUTHFUL = "compatible crowds", "matchable crowds", "truthful rows"
 CLASSES, EVEN = "equivalence classes", "even seats"
+NOTABLE = 0.05  # share of the rows
 BEFORE_PROMISES = (
     COMPATIBLE,
     MATCHABLE,
@@ -274,7 +275,7 @@ class TableWords:
                     f"{printable(name)} in all its rows: the value is known for whoever hides "
                     "there."
                 )
-        return risks + attackers.risks(manifest)
+        return risks + _found_by_value(manifest) + attackers.risks(manifest)
 
     def missing(self, manifest: Manifest) -> Sequence[str]:
         """Measurements that the manifest of an older release lacks."""
@@ -334,6 +335,19 @@ class TableWords:
 def _promise(manifest: Manifest) -> Sequence[str]:
     promise: Sequence[str] = manifest["privacy"].get("promise", BEFORE_PROMISES)
     return promise
+
+
+def _found_by_value(manifest: Manifest) -> list[str]:
+    """Carried columns whose values find many rows."""
+    records = manifest["privacy"]["records"]
+    values = manifest.get("protection", {}).get("unique_values", {})
+    return [
+        f"{count(number)} of {count(records)} rows ({percent(number / records)}) have a value of "
+        f"the column {printable(name)} that no other row has: who knows this value of a person "
+        "finds the person's row."
+        for name, number in values.items()
+        if number >= NOTABLE * records
+    ]
 
 
 def none_of(number: object, what: str) -> Check:

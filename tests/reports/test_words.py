@@ -119,3 +119,11 @@ def test_the_first_page_says_how_many_peoples_values_are_known() -> None:
     release["protection"]["sensitive"]["illness"] |= {"distinct": 1, "uniform": 120}
     words = [notice.text for notice in notices.notices(release, WORDS) if notice.risk]
     assert any("120 of 500 people (24.0 %) hide in a crowd" in text for text in words), words
+
+
+@pytest.mark.parametrize(("number", "warned"), [(24, False), (25, True), (500, True)])
+def test_columns_whose_values_find_rows_are_named(number: int, warned: bool) -> None:
+    release = manifest()
+    release["protection"]["unique_values"] = {"illness": number}
+    words = [notice.text for notice in notices.notices(release, WORDS) if notice.risk]
+    assert any(f"{number} of 500 rows" in text for text in words) == warned

@@ -15,6 +15,7 @@ from anon_core.measures.table.law import Law
 from anon_core.measures.table.levels import Levels
 from anon_core.measures.table.utility import Utility
 from kinds.table.columns import Column
+from kinds.table.layout import CARRIED
 
 ORDERED = ("numeric", "date")  # kinds of sensitive columns whose values have ranks
 
@@ -41,6 +42,8 @@ class Measured:
         By sensitive column.
     attacks : dict
         The manifest's section; empty unless `matched`.
+    unique_values : dict of int
+        By sensitive or kept column: rows whose value no other row has.
     law : Law or None
         What the vault states of the seats' chances; None where nothing promises even seats.
     classes_below_k : int or None
@@ -57,6 +60,7 @@ class Measured:
     classes: Classes
     sensitive: dict[str, Diversity]
     attacks: dict[str, Any]
+    unique_values: dict[str, int]
     law: Law | None = None
     classes_below_k: int | None = None
 
@@ -113,6 +117,7 @@ class Measured:
             "matchable_pairs": int(self.crowds.matchable.sum()),
             "equivalence_classes": {"number": len(rows_in), "k": int(rows_in.min())},
             "sensitive": {name: _worst(each) for name, each in self.sensitive.items()},
+            "unique_values": self.unique_values,
         }
 
 
@@ -127,6 +132,13 @@ def sensitive_values(
         for column in columns
         if column.role == "sensitive"
     }
+
+
+def unique_values(rows: pl.DataFrame, columns: tuple[Column, ...]) -> dict[str, int]:
+    """Count, for each carried column, the rows whose value no other row has."""
+    carried = (column.name for column in columns if column.role in CARRIED)
+    # The alias: polars takes a name such as ^a$ for a pattern.
+    return {name: int(rows[name].alias("").drop_nulls().is_unique().sum()) for name in carried}
 
 
 def _ranks(values: pl.Series, kind: str | None) -> NDArray[np.int64]:

@@ -25,7 +25,7 @@ from kinds.table.judge import law
 from kinds.table.judge.attacks import attacks
 from kinds.table.judge.carried import equal
 from kinds.table.judge.files import codebook_finding, read_matching, read_rows
-from kinds.table.judge.measured import Measured, sensitive_values
+from kinds.table.judge.measured import Measured, sensitive_values, unique_values
 from kinds.table.judge.records import Records
 from kinds.table.judge.seats import seats
 from kinds.table.layout import KEY, LAW, released_columns
@@ -130,6 +130,7 @@ def _measured(
         classes=classes,
         sensitive=sensitive_values(rows, columns, classes),
         attacks=attacks(released, classes, components, counts, tightest, stated) if matched else {},
+        unique_values=unique_values(rows, columns),
         law=stated,
     )
 

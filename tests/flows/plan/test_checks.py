@@ -82,6 +82,9 @@ def test_the_manifest_says_what_a_slow_judge_counts(tmp_path, formats):
     assert attacks["insider"]["success"] == pytest.approx(belief.mean())
     assert attacks["insider"]["above"]["1.5"] == (belief > 1.5 / 4).mean()
     assert max(attacks["partial linkage"]["known"].values()) <= attacks["linkage"]["success"]
+    for name in ("diagnosis", "note"):
+        times = Counter(row[name] for row in released_rows(folder) if row[name])
+        assert said["unique_values"][name] == sum(count == 1 for count in times.values())
     assert said["sensitive"] == {
         "diagnosis": slow(folder, source, "diagnosis", ordered=False),
         "note": slow(folder, source, "note", ordered=True),
