@@ -219,7 +219,7 @@ def test_the_whole_story_without_a_server(tmp_path):
     done = ask("release", "people.toml")
     assert done.returncode == 0, done.stderr
     assert done.stdout == f"{order.folder_of_v1}\n"
-    assert "all 14 guarantees hold" in done.stderr
+    assert "all 15 guarantees hold" in done.stderr
     assert order.versions == ["v1"]
     shown = ask("show", "releases/people/v1")
     assert (shown.returncode, shown.stderr) == (0, "")
