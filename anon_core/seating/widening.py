@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_core.errors import InfeasibleError
 from anon_core.seating.filling_kernels import fill, turn_around
 from anon_core.seating.record_classes import RecordClasses
 from anon_core.seating.widening_kernels import (
@@ -77,6 +78,11 @@ def filled(
     int32 (n, D)
         By row and share the class that holds it, first that of the own record.
 
+    Raises
+    ------
+    InfeasibleError
+        Some k exceeds the number of records. Else P = 1/n is a solution, and the flow finds one.
+
     Notes
     -----
     The own record of a row costs it no feature, so it holds a share of it from the beginning. Each
@@ -115,6 +121,8 @@ def filled(
             wanted = targets[who[targets] >= 0]
             if len(wanted):
                 break
+        else:
+            raise InfeasibleError("no even seats exist for these demands; lower k")
         number = max(1, int(left.sum()) // 2)
         wide = np.sort(wanted[np.argsort(cost[wanted], kind="stable")[:number]])
         hidden[wide] |= classes.bits[who[wide]] ^ table.bits[wide]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from anon_core.anonymizers import Adaptive
 from anon_core.anonymizers.weights import feature_weights
-from anon_core.errors import LimitError
+from anon_core.errors import InfeasibleError, LimitError
 from anon_core.seating import matching, widening
 from anon_core.seating.even import evened, shares_of
 from anon_core.seating.matching import drawn_by_holders
@@ -121,3 +121,10 @@ def test_each_seat_has_exactly_its_chance(unlikely, monkeypatch):
         seen[np.arange(12), drawn_by_holders(table, even.holders, stream)] += 1
     expected = shares(table, even.holders) / d
     assert abs(seen / draws - expected).max() < 0.05  # five standard deviations and more
+
+
+def test_more_rows_than_there_are_cannot_be_held():
+    table = encoding.from_bits(np.eye(4, dtype=int), np.full(4, 4))
+    table = replace(table, k=np.full(4, 5, dtype=np.int32))
+    with pytest.raises(InfeasibleError, match="no even seats"):
+        evened(table, np.zeros_like(table.bits), feature_weights(table.codebook, "bits"))
