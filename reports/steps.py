@@ -24,7 +24,7 @@ def headings(manifest: Manifest) -> tuple[str, ...]:
 
 
 def shown(manifest: Manifest, words: Words) -> list[tuple[str, ...]]:
-    """Rows of the steps; a long run keeps its ends and the published step."""
+    """Rows of the steps; a long run keeps its ends and the step that was kept."""
     steps = entries(manifest)
     places = set(range(len(steps)))
     if len(steps) > MOST_STEPS:
@@ -45,7 +45,7 @@ def rows(manifest: Manifest, words: Words, places: Iterable[int]) -> list[tuple[
         if place > before + 1:
             lines.append((f"{count(place - before - 1)} more",) + ("",) * (len(figures) + 1))
         step = steps[place]
-        name = f"{place + 1} (published)" if place == kept else str(place + 1)
+        name = f"{place + 1} (kept)" if place == kept else str(place + 1)
         numbers = (_number(step.get(figure)) for figure in figures)
         lines.append((name, *numbers, seconds(step.get("seconds"))))
         before = place

@@ -115,7 +115,7 @@ class Words(Protocol):
         ...
 
     def kept_step(self, steps: Sequence[Mapping[str, Any]]) -> int | None:
-        """Position of the step whose result is published."""
+        """Position of the step whose result was kept; more work may follow on it."""
         ...
 
     def sections(self, manifest: Manifest, measured: Any) -> Sequence[PageSection]:

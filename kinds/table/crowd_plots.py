@@ -62,9 +62,9 @@ def utility_plot(iterations: Sequence[Mapping[str, Any]], kept: int) -> str:
         )
         _utility_axes(axes, len(iterations), min(bits + weighted), max(bits + weighted))
         lines = (("utility", ACCENT, "-"), ("weighted utility", SECOND, DASHED)) if two else ()
-        _line_legend(figure, (*lines, (f"published: {utility(bits[kept])}", ACCENT, "o")))
+        _line_legend(figure, (*lines, (f"kept: {utility(bits[kept])}", ACCENT, "o")))
         course = f"Iteration 1 reached {utility(bits[0])}; "
-        course += f"iteration {kept + 1} of {len(bits)}, which is published, {utility(bits[kept])}."
+        course += f"iteration {kept + 1} of {len(bits)}, which was kept, {utility(bits[kept])}."
         return drawing.svg(figure, "plot-utility", "Line chart of utility by iteration", course)
 
 

@@ -157,7 +157,7 @@ def test_a_long_run_is_shortened_around_the_published_iteration() -> None:
     release = manifest(iterations=50)
     release["iterations"][20]["weighted_utility"] = 0.99
     text = markdown(release)
-    assert "21 (published)" in text
+    assert "21 (kept)" in text
     assert "16 more" in text
     assert "25 more" in text
 
@@ -166,7 +166,7 @@ def test_a_long_run_is_shortened_around_the_published_iteration() -> None:
 def test_short_runs_are_shown_whole(iterations: int) -> None:
     text = markdown(manifest(iterations=iterations))
     assert "more" not in text.split("## Run")[1]
-    assert ("(published)" in text) == (iterations > 0)
+    assert ("(kept)" in text) == (iterations > 0)
 
 
 def test_importing_is_cheap() -> None:
