@@ -8,12 +8,7 @@ from numpy.typing import NDArray
 from anon_core.errors import InfeasibleError
 from anon_core.seating.filling_kernels import fill, turn_around
 from anon_core.seating.record_classes import RecordClasses
-from anon_core.seating.widening_kernels import (
-    cheapest_to_widen,
-    from_left,
-    from_right,
-    list_fits,
-)
+from anon_core.seating.widening_kernels import cheapest_to_widen, list_fits, reach
 from anon_core.tables.records import BinaryTable
 
 ROOM = 8  # rows that a class lists at most for each one that it needs
@@ -97,21 +92,22 @@ def filled(
     fits = _fits(table, classes, near, hidden)
     left = classes.size * (shares - 1)
     right = np.full(n, shares - 1, dtype=np.int64)
+    most = np.minimum(classes.size * (shares // classes.k), shares)
     rows = classes.of, near, classes.bits, table.bits, hidden
     while True:
         owner = fits.owner
         own = classes.of[fits.rows] == owner
-        most = np.minimum(classes.size * (shares // classes.k), shares)
         limit = (most[owner] - own).astype(np.int32)
         start = np.concatenate([[0], np.cumsum(np.bincount(fits.rows, minlength=n))])
         slot, other = np.empty((2, len(fits.rows)), dtype=np.int32)
         turn_around(fits.indptr, fits.rows, start, slot, other)
-        graph = fits.indptr, fits.rows, limit, fits.held
-        fill(*graph, left, right, start, slot, other)
+        fill(fits.indptr, fits.rows, limit, fits.held, left, right, start, slot, other)
         if not left.any():
             break
-        reached, there = from_left(*graph, left, start, slot, other)
-        back = from_right(*graph, right, start, slot, other)
+        of_classes = fits.indptr, np.arange(len(fits.rows), dtype=np.int32), fits.rows
+        of_rows = start, slot, other
+        reached, there = reach(left, of_classes, of_rows, limit, fits.held)
+        back, _ = reach(right, of_rows, of_classes, limit, fits.held)
         sources = np.flatnonzero(reached)
         cost, who = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
         for targets in (np.flatnonzero(back), np.flatnonzero(~there)):

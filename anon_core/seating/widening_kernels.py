@@ -33,52 +33,36 @@ def list_fits(begin, end, near, first, members, class_bits, bits, hidden, indptr
 
 
 @kernel
-def from_left(indptr, rows, limit, held, left, start, slot, other):
-    """Classes that could hold less if those with left[c] > 0 held more; rows on the way to them."""
-    reached, passed = np.zeros(len(left), dtype=np.bool_), np.zeros(len(start) - 1, dtype=np.bool_)
-    queue, tail, head = np.empty(len(left), dtype=np.int32), 0, 0
-    for c in range(len(left)):
-        if left[c] > 0:
-            reached[c], queue[tail] = True, c
+def reach(wanting, here, there, limit, held):
+    # wanting (vertices here,): what each lacks; here, there: start, edge, end of each side's pairs
+    """Vertices that those which lack something can lean on, and the others passed on the way.
+
+    From here a pair is passed if it may hold more, from there if it holds something: then what it
+    holds can be moved.
+    """
+    start, edge, end = here
+    start_there, edge_there, end_there = there
+    reached = np.zeros(len(start) - 1, dtype=np.bool_)
+    passed = np.zeros(len(start_there) - 1, dtype=np.bool_)
+    queue, tail, head = np.empty(len(reached), dtype=np.int32), 0, 0
+    for v in range(len(reached)):
+        if wanting[v] > 0:
+            reached[v], queue[tail] = True, v
             tail += 1
     while head < tail:
-        c = queue[head]
+        v = queue[head]
         head += 1
-        for e in range(indptr[c], indptr[c + 1]):
-            r = rows[e]
-            if passed[r] or held[e] >= limit[e]:
+        for place in range(start[v], start[v + 1]):
+            w, e = end[place], edge[place]
+            if passed[w] or held[e] >= limit[e]:
                 continue
-            passed[r] = True
-            for place in range(start[r], start[r + 1]):
-                d = other[place]
-                if not reached[d] and held[slot[place]] > 0:
-                    reached[d], queue[tail] = True, d
+            passed[w] = True
+            for back in range(start_there[w], start_there[w + 1]):
+                u = end_there[back]
+                if not reached[u] and held[edge_there[back]] > 0:
+                    reached[u], queue[tail] = True, u
                     tail += 1
     return reached, passed
-
-
-@kernel
-def from_right(indptr, rows, limit, held, right, start, slot, other):
-    """Rows that could give a holder away, step by step, to a row r with right[r] > 0."""
-    reached, passed = np.zeros(len(right), dtype=np.bool_), np.zeros(len(indptr), dtype=np.bool_)
-    queue, tail, head = np.empty(len(right), dtype=np.int32), 0, 0
-    for r in range(len(right)):
-        if right[r] > 0:
-            reached[r], queue[tail] = True, r
-            tail += 1
-    while head < tail:
-        r = queue[head]
-        head += 1
-        for place in range(start[r], start[r + 1]):
-            c, e = other[place], slot[place]
-            if passed[c] or held[e] >= limit[e]:
-                continue
-            passed[c] = True
-            for own in range(indptr[c], indptr[c + 1]):
-                if not reached[rows[own]] and held[own] > 0:
-                    reached[rows[own]], queue[tail] = True, rows[own]
-                    tail += 1
-    return reached
 
 
 @kernel
