@@ -260,9 +260,8 @@ class TableWords:
 
     def risks(self, manifest: Manifest) -> Sequence[str]:
         """Crowds with one sensitive value, and attacks that succeed more often than guessing."""
-        risks = []
+        risks, records = [], manifest["privacy"]["records"]
         for name, crowd in manifest.get("protection", {}).get("sensitive", {}).items():
-            records = manifest["privacy"]["records"]
             if known(number := crowd.get("uniform")) and number > 0:
                 risks.append(
                     f"{count(number)} of {count(records)} people ({percent(number / records)}) "

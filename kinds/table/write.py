@@ -33,26 +33,26 @@ def write_release(
     """
     seat = random_matching(masked, secrecy.stream(seed, "matching"))
     frame = pl.read_parquet(ingested.file(TABLE), glob=False)[source_row]
-    rows, matching = _rows(columns, seed, masked, seat, frame)
+    keys = secrecy.distinct_keys(seed, "keys", masked.table.records)
+    rows, matching = _rows(columns, keys, masked, seat, frame)
     rows.write_parquet(folder / PARQUET)
     write_csv(rows, folder / CSV)
     (folder / CODEBOOK).write_bytes(encoded.file(CODEBOOK).read_bytes())
     record = pl.Series(source_row)[matching["record"]]
     matching.with_columns(record=record).write_parquet(folder / MATCHING)
     if masked.holders is not None:
-        _law(seed, masked.holders, source_row).write_parquet(folder / LAW)
+        _law(keys, masked.holders, source_row).write_parquet(folder / LAW)
     return {"shape": [rows.height, rows.width]}
 
 
 def _rows(
     columns: tuple[Column, ...],
-    seed: bytes,
+    keys: NDArray[Any],
     masked: MaskedTable,
     seat: NDArray[np.int64],
     frame: pl.DataFrame,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The release's rows in the order of their random keys, and record -> key."""
-    keys = secrecy.distinct_keys(seed, "keys", masked.table.records)
     cells = write_cells(masked.table, masked.hidden)
     person = np.argsort(seat)
     carried = frame[person]
@@ -67,9 +67,10 @@ def _rows(
     return pl.DataFrame(data)[order], matching.sort("record")
 
 
-def _law(seed: bytes, holders: NDArray[np.int32], source_row: NDArray[np.int64]) -> pl.DataFrame:
+def _law(
+    keys: NDArray[Any], holders: NDArray[np.int32], source_row: NDArray[np.int64]
+) -> pl.DataFrame:
     """The source rows of the records that hold the shares of each row, in the order of the keys."""
-    keys = secrecy.distinct_keys(seed, "keys", len(holders))
     order = np.argsort(keys)
     held = pl.Series(source_row[holders[order]], dtype=pl.Array(pl.Int64, holders.shape[1]))
     return pl.DataFrame({KEY: keys[order].tolist(), "records": held.cast(pl.List(pl.Int64))})
