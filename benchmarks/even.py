@@ -25,7 +25,7 @@ from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from anon_core.tables.cells import write_cells
 from benchmarks import prepare, tables, timed
-from benchmarks.insider import adult_sample
+from benchmarks.insider import adult_sample, payments
 
 FARS = ("irace", "ideathmon", "isex", "ihispanic", "istatenum", "iinjury")
 PLAY = ("Category", "Installs", "Type", "Content Rating", "Genres", "Android Ver")
@@ -63,10 +63,6 @@ def adult():
     return prepare("adult-ncp.toml", "adult/adult.data.gz")[1]
 
 
-def payments():
-    return prepare("openpayments.toml", "openpayments/open_payments_gnrl_iowa_2013_2015.csv.gz")[1]
-
-
 CASES = {  # name: table, k
     "adult-2000-10": (adult_sample, 10),
     "adult-ncp-10": (adult, 10),
@@ -90,9 +86,11 @@ def main(names, draws):
 def measure(name, table, draws):
     n, order = table.records, np.random.default_rng(1).permutation(table.records)
     print(f"{name}.records: {n}")
+    both = {}
     for seats in ("matchable", "even"):
         run = Adaptive(seats=seats)
         made, wall, _ = timed(lambda run=run: local.run(run, table, order=order))
+        both[seats] = made
         book = table.codebook
         cells = write_cells(table, made.hidden)
         released = ReleasedCells.of(
@@ -107,8 +105,7 @@ def measure(name, table, draws):
     def draw(count):
         return generator.integers(0, 2**32, count, dtype=np.uint32)
 
-    matchable = local.run(Adaptive(seats="matchable"), table, order=order)
-    likeliest = seat_chances(list_seats(matchable, draw(n))).of_likeliest_row() * table.k
+    likeliest = seat_chances(list_seats(both["matchable"], draw(n))).of_likeliest_row() * table.k
     print(f"{name}.matchable.greatest_chance: {likeliest.max():.3f} / k")
     print(f"{name}.matchable.above: {(likeliest > 1 + 1e-9).mean():.4f}")
     classes = Classes.of(table.codes, released)
