@@ -174,7 +174,7 @@ class Kind(Protocol):
     ) -> Audit:
         """Recompute the promise from the source and the files in `folder`.
 
-        `secrets` is the folder with the matching; it is used as a claim, never as a proof.
+        `secrets` is the folder with the matching and its law, if any; they are checked as claims.
         """
 
     @abstractmethod

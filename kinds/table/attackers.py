@@ -17,9 +17,9 @@ NOT_TRIED = (
 )
 EXPLAINED = (
     "A program works out how likely each attacker names the row of a person. That follows from the "
-    "published rows and from how the seats were drawn, never from who really sits where. The mean "
-    "is compared with guessing: picking blindly among k rows, the number that the plan demands for "
-    "the person."
+    "source, the published rows and, where seats are even, the chances that they were drawn with; "
+    "never from who really sits where. The mean is compared with guessing: picking blindly among k "
+    "rows, the number that the plan demands for the person."
 )
 ABOVE_EXPLAINED = (
     "Above 1/k: the share of people for whom the attacker gives one row a probability above 1/k, "

@@ -90,7 +90,7 @@ def audit_folder(
     audit: Audit,
     floors: Floors,
     promise: Promise,
-    comparable: Callable[[Mapping[str, Any], Sections], Sections] = lambda _, sections: sections,
+    comparable: Callable[[Mapping[str, Any], Sections], Sections],
 ) -> Audit:
     """Add findings on the manifest's claims, the folder's files and the plan's [checks].
 
