@@ -1,5 +1,6 @@
 """The k of each record, resolved from what the plan states."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,6 +8,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InfeasibleError, InputError
 from anon_core.specs.demands import MOST_K, Demand
+from anon_core.tables.records import BinaryTable
 
 
 def resolve(
@@ -50,6 +52,16 @@ def resolve(
             "fewer than 2 records are left to release; lower k or keep records with missing values"
         )
     return k.astype(np.int32), kept
+
+
+def of_people(table: BinaryTable, person: NDArray[np.int32]) -> BinaryTable:
+    """Return the table of people who own several records, person int32 (n,).
+
+    All records of a person demand the greatest k among them.
+    """
+    greatest = np.zeros(int(person.max()) + 1, dtype=table.k.dtype)
+    np.maximum.at(greatest, person, table.k)
+    return replace(table, k=greatest[person], person=person)
 
 
 def _stated(demand: Demand, records: int, values: NDArray[Any] | None) -> NDArray[np.int64]:

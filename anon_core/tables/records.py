@@ -121,6 +121,9 @@ class BinaryTable:
         Demanded privacy level of each record, 1 <= k <= n.
     blank : bool (attributes, n)
         Cells that must be fully hidden: missing values of a column with missing = "all-hidden".
+    person : int32 (n,), optional
+        Number of the person that each record belongs to, in no order; all records of a person have
+        the same k. None: each record is a person.
     """
 
     codebook: Codebook
@@ -128,6 +131,7 @@ class BinaryTable:
     bits: NDArray[np.uint64]
     k: NDArray[np.int32]
     blank: NDArray[np.bool_]
+    person: NDArray[np.int32] | None = None
 
     @property
     def records(self) -> int:
@@ -142,6 +146,15 @@ class BinaryTable:
                 f"{beyond} records demand more than {self.records} rows, which is all there are; "
                 "lower k"
             )
+        if self.person is not None:
+            owned = np.bincount(self.person)[self.person]
+            beyond = int(np.count_nonzero(owned * self.k.astype(np.int64) > self.records))
+            if beyond:
+                raise InfeasibleError(
+                    f"{beyond} of {self.records} records belong to people who own more than 1/k "
+                    "of all records; in a crowd of k people nobody can own so many: lower k, or "
+                    "take fewer records of each person"
+                )
 
     def packed(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the shapes of the attributes as JSON, without names and labels, and the arrays."""
@@ -155,6 +168,8 @@ class BinaryTable:
             "k": self.k,
             "blank": self.blank,
         }
+        if self.person is not None:
+            arrays["person"] = self.person
         return {"attributes": attributes}, arrays
 
     @classmethod
@@ -172,9 +187,13 @@ class BinaryTable:
             )
             for a, shape in enumerate(document["attributes"])
         )
-        return cls(
-            Codebook(attributes), arrays["codes"], arrays["bits"], arrays["k"], arrays["blank"]
-        )
+        return cls.from_arrays(Codebook(attributes), arrays)
+
+    @classmethod
+    def from_arrays(cls, codebook: Codebook, arrays: Mapping[str, NDArray[Any]]) -> "BinaryTable":
+        """Return the table of the arrays of `packed`."""
+        person = arrays["person"] if "person" in arrays else None  # noqa: SIM401 - an open file has no get
+        return cls(codebook, arrays["codes"], arrays["bits"], arrays["k"], arrays["blank"], person)
 
     def made(
         self, arrays: Mapping[str, NDArray[Any]], steps: tuple[Step, ...], kept: int
@@ -190,6 +209,7 @@ class BinaryTable:
             self.bits[places],
             self.k[places],
             np.take(self.blank, places, axis=1),
+            None if self.person is None else self.person[places],
         )
 
 

@@ -11,26 +11,35 @@ from numpy.typing import NDArray
 
 from anon_core.specs.demands import Demand
 from anon_core.tables.codebook import codebook_from_json, codebook_to_json
-from anon_core.tables.demands import resolve
+from anon_core.tables.demands import of_people, resolve
 from anon_core.tables.encoding import complete, encode, fit
 from anon_core.tables.records import BinaryTable
 from kinds.table.columns import Column, arrays
-from kinds.table.layout import BITS, CODEBOOK, DEMAND, TABLE
+from kinds.table.layout import BITS, CODEBOOK, DEMAND, PERSON, TABLE
 from kinds.table.plan import TablePlan
 from tasks.vault.storage import Stored
 
 
 def encoded(
-    frame: pl.DataFrame, k_values: pl.DataFrame | None, columns: tuple[Column, ...], demand: Demand
+    frame: pl.DataFrame,
+    k_values: pl.DataFrame | None,
+    columns: tuple[Column, ...],
+    demand: Demand,
+    person: NDArray[np.int32] | None = None,
 ) -> tuple[BinaryTable, NDArray[np.bool_]]:
-    """Encode a typed frame under a codebook fitted to it; also return which of its rows stay."""
+    """Encode a typed frame under a codebook fitted to it; also return which of its rows stay.
+
+    `person` int32 (rows,): number of the person of each row. All rows of a person demand the
+    greatest k of those that stay.
+    """
     quasi = [column for column in columns if column.role == "quasi"]
     specs = [column.spec for column in quasi if column.spec is not None]
     values = None if k_values is None else arrays(k_values)[k_values.columns[0]]
     columns_by_name = arrays(frame[[column.name for column in quasi]])
     k, kept = resolve(demand, complete(specs, columns_by_name), values)
     data = {name: column[kept] for name, column in columns_by_name.items()}
-    return encode(fit(specs, data), data, k[kept]), kept
+    table = encode(fit(specs, data), data, k[kept])
+    return (table if person is None else of_people(table, person[kept])), kept
 
 
 def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[str, Any]:
@@ -41,17 +50,13 @@ def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[st
     frame = pl.read_parquet(ingested.file(TABLE), glob=False)
     demands = ingested.file(DEMAND)
     k_values = pl.read_parquet(demands, glob=False) if demands.exists() else None
-    table, kept = encoded(frame, k_values, plan.columns, plan.demand)
+    owners = ingested.file(PERSON)
+    person = np.load(owners) if owners.exists() else None
+    table, kept = encoded(frame, k_values, plan.columns, plan.demand, person)
     codebook = json.dumps(codebook_to_json(table.codebook), ensure_ascii=False)
     (folder / CODEBOOK).write_text(codebook, encoding="utf-8")
-    np.savez(
-        folder / BITS,
-        codes=table.codes,
-        bits=table.bits,
-        k=table.k,
-        blank=table.blank,
-        kept=np.flatnonzero(kept),
-    )
+    packed: dict[str, Any] = {**table.packed()[1], "kept": np.flatnonzero(kept)}
+    np.savez(folder / BITS, **packed)
     features, dropped = table.codebook.features, int((~kept).sum())
     note = f"binarized {table.records} records into {features} features; {dropped} dropped"
     return {"shape": [table.records, features], "dropped": dropped, "notes": [note]}
@@ -61,5 +66,4 @@ def load(stored: Stored) -> tuple[BinaryTable, NDArray[np.int64]]:
     """Return the encoded records of a stage and the source row of each."""
     codebook = codebook_from_json(json.loads(stored.file(CODEBOOK).read_text(encoding="utf-8")))
     with np.load(stored.file(BITS)) as data:
-        table = BinaryTable(codebook, data["codes"], data["bits"], data["k"], data["blank"])
-        return table, data["kept"]
+        return BinaryTable.from_arrays(codebook, data), data["kept"]

@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from kinds.table.columns import arrays
-from kinds.table.layout import DEMAND, TABLE
+from kinds.table.layout import DEMAND, PERSON, TABLE
 from kinds.table.people import write_identifiers
 from kinds.table.plan import TablePlan
 from kinds.table.profile import remembered
@@ -35,7 +37,9 @@ def ingested(plan: TablePlan, reading: Reading, ledger: Ledger, folder: Path) ->
                 f"{absent} of the {len(demand.levels)} groups that privacy.k names have no row; "
                 "are they spelt as in the source?"
             )
-    if not plan.rows_are_people:
+    if plan.person is not None:
+        np.save(folder / PERSON, person_numbers(identifiers[plan.person]))
+    elif not plan.rows_are_people:
         refuse_repeated(identifiers)
     digested: Mapping[str, Any] = {}
     if identifiers.width:
@@ -49,6 +53,17 @@ def ingested(plan: TablePlan, reading: Reading, ledger: Ledger, folder: Path) ->
     }
 
 
+def person_numbers(values: pl.Series) -> NDArray[np.int32]:
+    """Number the persons, int32 (rows,); the order of the numbers has no meaning."""
+    absent = values.null_count()
+    if absent:
+        raise InputError(
+            f"column {values.name!r} says which rows are of one person; {absent} of {len(values)} "
+            "rows have no value there: fill it in, or leave these rows out"
+        )
+    return values.alias("").cast(pl.String).rank("dense").cast(pl.Int32).to_numpy() - np.int32(1)
+
+
 def refuse_repeated(identifiers: pl.DataFrame) -> None:
     """Refuse an identifier that several rows share: each row would count as a person."""
     for column in identifiers:
@@ -58,6 +73,7 @@ def refuse_repeated(identifiers: pl.DataFrame) -> None:
             raise InputError(
                 f"column {column.name!r} is an identifier, and {shared} of {len(column)} rows "
                 "share their value with another row; the rows of one person would count as "
-                "several people and hide among each other. Leave one row for each person, or "
-                "state [privacy] rows_are_people = true if the promise shall be about rows"
+                "several people and hide among each other. State [privacy] person = "
+                f"{column.name!r} if it names a person, or leave one row for each person, or "
+                "state rows_are_people = true if the promise shall be about rows"
             )

@@ -33,6 +33,7 @@ class PrivacySection(Section):
 
     k: Unshown[int | dict[str, Any]]
     infeasible: Literal["refuse", "drop"] = "refuse"
+    person: str | None = None
     rows_are_people: bool = False
 
     def demand(self) -> Demand:
@@ -70,6 +71,7 @@ class TablePlan:
     source: Source
     columns: tuple[Column, ...]
     demand: Demand
+    person: str | None = None  # the column that says which rows are of one person
     rows_are_people: bool = False  # also where an identifier repeats
 
     @classmethod
@@ -78,7 +80,9 @@ class TablePlan:
         columns = tuple(section.column(name) for name, section in sections.columns.items())
         privacy = sections.privacy
         demand = privacy.demand()
-        plan = cls(sections.source.source(), columns, demand, privacy.rows_are_people)
+        plan = cls(
+            sections.source.source(), columns, demand, privacy.person, privacy.rows_are_people
+        )
         sections.checks.check({column.name: column.role for column in columns})
         plan._check()
         return plan
@@ -107,6 +111,7 @@ class TablePlan:
             raise PlanError(
                 "privacy.k names a column that [columns] does not; allowed: " + ", ".join(names)
             )
+        self._check_person(names)
         for column in self.columns:
             known = column.role == "quasi" or column.public
             if column.name == self.demand.by and not known:
@@ -115,6 +120,25 @@ class TablePlan:
                     "would tell its value; choose a quasi-identifier, or state "
                     f"columns.{column.name}.public = true if everyone may know it"
                 )
+
+    def _check_person(self, names: Sequence[str]) -> None:
+        if self.person is None:
+            return
+        if self.rows_are_people:
+            raise PlanError(
+                "privacy.person counts people, privacy.rows_are_people counts rows; state one"
+            )
+        if self.person not in names:
+            raise PlanError(
+                "privacy.person names a column that [columns] does not; allowed: "
+                + ", ".join(names)
+            )
+        role = next(column.role for column in self.columns if column.name == self.person)
+        if role != "identifier":
+            raise PlanError(
+                f"privacy.person: column {self.person!r} has role = {role!r}; "
+                "what says which rows are of one person must have role = 'identifier'"
+            )
 
     def check_header(self, header: Sequence[str] | int) -> None:
         """Compare the plan's columns with the source's (their number where the file names none)."""

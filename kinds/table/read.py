@@ -19,24 +19,29 @@ class Read(NamedTuple):
     identifiers: pl.DataFrame  # no columns where the plan names no identifier
 
 
-def read_table(reading: Reading, columns: tuple[Column, ...], demand: Demand) -> Read:
-    """Read what may be released, the column of k and the identifiers in one pass.
+def read_table(
+    reading: Reading,
+    columns: tuple[Column, ...],
+    demand: Demand,
+    identifiers: Sequence[str] | None = None,
+) -> Read:
+    """Read what may be released, the column of k and the identifiers, or these, in one pass.
 
     The reading is closed: its content is not needed again. Dropped columns are not loaded.
     """
-    identifiers = tuple(
-        Column(name=column.name, role="drop") for column in columns if column.role == "identifier"
-    )
-    table, k_values, persons = _groups(reading, columns, demand, identifiers)
+    if identifiers is None:
+        identifiers = [column.name for column in columns if column.role == "identifier"]
+    wanted = tuple(Column(name=name, role="drop") for name in identifiers)
+    table, k_values, persons = _groups(reading, columns, demand, wanted)
     return Read(table, k_values if k_values.width else None, persons)
 
 
 def read_order(
     reading: Reading, columns: tuple[Column, ...], demand: Demand
 ) -> tuple[pl.DataFrame, pl.DataFrame | None]:
-    """Read the same without identifiers: the auditor needs none."""
-    table, k_values, _ = _groups(reading, columns, demand, ())
-    return table, k_values if k_values.width else None
+    """Read the same without identifiers."""
+    table, k_values, _ = read_table(reading, columns, demand, ())
+    return table, k_values
 
 
 def read(reading: Reading, names: Sequence[str], wanted: Sequence[Column]) -> pl.DataFrame:
