@@ -108,6 +108,11 @@ def matchable(fit):
     return result
 
 
+def people(fit, sits):
+    """People who sit in the rows that each record fits; sits (n,): the person in each row."""
+    return np.array([len({sits[row] for row in np.flatnonzero(rows)}) for rows in fit])
+
+
 def greedy_cover(weights, b):
     """LSE: take the edge of least (effective weight, min, max) until each v has b(v) edges."""
     need, cover = list(b), set()

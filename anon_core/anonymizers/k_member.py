@@ -54,8 +54,13 @@ class KMember:
         check_weights(self.weights)
 
     def admit(self, data: BinaryTable) -> None:
-        """Refuse demands that no table meets."""
+        """Refuse demands that no table meets, and people who own several records."""
         data.refuse_impossible_demands()
+        if data.person is not None:
+            raise InputError(
+                "this method counts rows; where privacy.person is stated, choose "
+                "anonymizer.name = 'adaptive'"
+            )
 
     def memory(self, data: BinaryTable) -> int:
         """Return the bytes held at most beyond the input."""

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from anon_core.covers.cover_kernels import hide_differences
 from anon_core.errors import LimitError
 from anon_core.search.nearest import search_memory
-from anon_core.seating.record_classes import RecordClasses
-from anon_core.seating.swapping import NEAR_ROWS, swapped
+from anon_core.seating.record_classes import FURTHER, RecordClasses
+from anon_core.seating.swapping import NEAR_ROWS, NEAR_ROWS_OF_PEOPLE, swapped
 from anon_core.seating.widening import ROOM, filled
 from anon_core.tables.records import BinaryTable
 
 MOST_SHARES = 1024  # of a row: each takes 4 bytes
 NEAR = 48  # nearest classes of each class
+NEAR_OF_PEOPLE = 192  # where people own several records: few of these rows may be held together
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,14 @@ def shares_of(k: NDArray[np.signedinteger[Any]]) -> int:
 def even_memory(table: BinaryTable) -> int:
     """Return the bytes that `evened` holds at most beyond its input."""
     n, book = table.records, table.codebook
-    holders = 12 * n * shares_of(table.k)
+    holders = 20 * n * shares_of(table.k)
     pairs = 80 * (n + ROOM * int(table.k.sum(dtype=np.int64)))
-    per_record = 16 * len(book.attributes) + 48 * book.words + 2 * book.features + 8 * NEAR
-    return holders + pairs + n * (per_record + 4 * NEAR_ROWS + 200) + search_memory(n, NEAR)
+    near, searched, rows = NEAR, NEAR, NEAR_ROWS
+    if table.person is not None:
+        near, searched, rows = NEAR_OF_PEOPLE, FURTHER * NEAR_OF_PEOPLE, NEAR_ROWS_OF_PEOPLE
+    per_record = 16 * len(book.attributes) + 48 * book.words + 2 * book.features
+    per_record += 8 * (near + searched) + 4 * rows + 200
+    return holders + pairs + n * per_record + search_memory(n, searched)
 
 
 def evened(
@@ -94,7 +99,7 @@ def evened(
     (`swapped`). All numbers are whole, and the result depends on no number of threads.
     """
     shares, classes = shares_of(table.k), RecordClasses.of_table(table)
-    near = classes.nearest(table, weights, NEAR)
+    near = classes.nearest(table, weights, NEAR_OF_PEOPLE if classes.people else NEAR)
     holders = filled(table, classes, near, hidden, shares, weights[0])
     blank = np.zeros_like(hidden)
     none = np.zeros((table.codebook.features, table.records), dtype=np.uint16)

@@ -6,13 +6,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_core.errors import GuaranteeError
 from anon_core.seating.chances import SeatChances, list_seats, seat_chances
 from anon_core.seating.filling_kernels import fill, turn_around
 from anon_core.seating.halving_kernels import pair_ends, toss
 from anon_core.seating.levelling_kernels import SHARE
 from anon_core.seating.record_classes import RecordClasses
+from anon_core.seating.reseating import reseated
 from anon_core.tables.records import BinaryTable, MaskedTable
 
+DRAWS = 64  # where exchanges do not give every crowd k people, seats are drawn again
 Draw = Callable[[int], NDArray[np.uint32]]
 
 
@@ -34,15 +37,32 @@ def random_matching(masked: MaskedTable, draw: Draw) -> NDArray[np.int64]:
     Notes
     -----
     The holders of the rows are the chances of the seats. Where an anonymizer left none,
-    `seat_chances` chooses them. The draw keeps every chance exactly.
+    `seat_chances` chooses them. The draw keeps every chance exactly. Where people own several
+    records, seats are then exchanged until every crowd holds k people (`reseated`).
+
+    Raises
+    ------
+    GuaranteeError
+        No seats were found with which every crowd holds k people.
 
     References
     ----------
     Doka et al., k-Anonymization by Freeform Generalization: publish a secret assignment.
     """
-    if masked.holders is not None:
-        return drawn_by_holders(masked.table, masked.holders, draw)
-    return drawn(seat_chances(list_seats(masked, draw(masked.table.records))), draw)
+    table, holders = masked.table, masked.holders
+    if holders is None:
+        return drawn(seat_chances(list_seats(masked, draw(table.records))), draw)
+    if table.person is None:
+        return drawn_by_holders(table, holders, draw)
+    for _ in range(DRAWS):
+        seat = drawn_by_holders(table, holders, draw)
+        seat, lacking = reseated(table, masked.hidden, holders, seat, draw)
+        if lacking == 0:
+            return seat
+    raise GuaranteeError(
+        f"{lacking} of {table.records} records lack people in their crowds, and no exchange of "
+        "seats was found that helps; lower k, or take fewer records of each person"
+    )
 
 
 def drawn_by_holders(

@@ -8,13 +8,19 @@ from numpy.typing import NDArray
 
 from anon_core.search.dissimilarity import Dissimilarity
 from anon_core.search.nearest import level_tree, nearest_neighbours
+from anon_core.seating.strangers_kernels import list_strangers
 from anon_core.tables.encoding import distinct_columns
 from anon_core.tables.records import BinaryTable
+
+FURTHER = 2  # times as many levels are searched where people own several records
+OF_ONE = 2  # classes of one person in a list of nearest classes
 
 
 @dataclass(frozen=True)
 class RecordClasses:
-    """Records of equal levels and equal k, numbered by their first members.
+    """Records of equal levels, equal k and the same person, numbered by their first members.
+
+    Where each record is a person, people do not divide classes.
 
     Attributes
     ----------
@@ -27,6 +33,11 @@ class RecordClasses:
     start : int64 (classes + 1,)
     k : int64 (classes,)
     bits : uint64 (classes, words)
+    party : int64 (classes,)
+        Classes of one party hold at most D/k of a row together: those of a person, or the class
+        alone where each record is a person.
+    people : bool
+        Whether people own several records.
     """
 
     of: NDArray[np.int64]
@@ -35,36 +46,70 @@ class RecordClasses:
     start: NDArray[np.int64]
     k: NDArray[np.int64]
     bits: NDArray[np.uint64]
+    party: NDArray[np.int64]
+    people: bool
 
     @classmethod
     def of_table(cls, table: BinaryTable) -> Self:
         """Find the classes of a table."""
-        kind, first = distinct_columns(np.vstack([table.codes, table.k[None]]))
-        rank = np.argsort(np.argsort(first))
-        of, first = rank[kind], np.sort(first)
+        same, person = [table.codes, table.k[None]], table.person
+        if person is not None:
+            same.append(person[None])
+        of, first = numbered(np.vstack(same))
         start = np.concatenate([[0], np.cumsum(np.bincount(of))])
         members = np.argsort(of, kind="stable")
-        return cls(of, first, members, start, table.k[first].astype(np.int64), table.bits[first])
+        k, bits = table.k[first].astype(np.int64), table.bits[first]
+        party = np.arange(len(first)) if person is None else person[first].astype(np.int64)
+        return cls(of, first, members, start, k, bits, party, person is not None)
 
     def nearest(
         self, table: BinaryTable, weights: tuple[NDArray[np.int32], NDArray[np.int32]], most: int
     ) -> NDArray[np.int32]:
         """Find the nearest other classes of each by weighted differences, int32 (classes, most).
 
-        Fewer than `most` if there are fewer.
+        Fewer than `most` if there are fewer. Where people own several records, only classes of
+        other people are listed, at most `OF_ONE` of each, as far as the `FURTHER * most` nearest
+        levels have them; a class number of -1 fills the rest.
         """
-        part, number = table.at(self.first), len(self)
-        graph = Dissimilarity.of(part, weights[0], 1.0, weights[1])
-        none = np.zeros((table.codebook.features, number), dtype=np.uint16)
-        wanted = np.full(number, min(most, number - 1), dtype=np.int32)
-        return nearest_neighbours(graph, level_tree(graph), none, wanted).vertex.reshape(
-            number, wanted[0]
-        )
+        if not self.people:
+            return _nearest(table.at(self.first), weights, most)
+        part = table.at(self.first)
+        kind, first = numbered(np.vstack([part.codes, part.k[None]]))
+        near = _nearest(part.at(first), weights, FURTHER * most)
+        start = np.concatenate([[0], np.cumsum(np.bincount(kind))])
+        alike = np.argsort(kind, kind="stable")
+        found = np.full((len(self), most), -1, dtype=np.int32)
+        list_strangers(kind, near, start, alike, self.party, OF_ONE, found)
+        return found
 
     @property
     def size(self) -> NDArray[np.int64]:
         """int64 (classes,): members of each."""
         return np.diff(self.start)
 
+    def of_a_row(self, shares: int) -> NDArray[np.int64]:
+        """int64 (classes,): shares of one row that the party of each class may hold."""
+        return shares // self.k * (1 if self.people else self.size)
+
     def __len__(self) -> int:
         return len(self.first)
+
+
+def numbered(columns: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Number distinct columns by their first places: number of each, and its first place."""
+    kind, first = distinct_columns(columns)
+    rank = np.argsort(np.argsort(first))
+    return rank[kind], np.sort(first)
+
+
+def _nearest(
+    table: BinaryTable, weights: tuple[NDArray[np.int32], NDArray[np.int32]], most: int
+) -> NDArray[np.int32]:
+    """The nearest records of each, int32 (n, most)."""
+    number = table.records
+    graph = Dissimilarity.of(table, weights[0], 1.0, weights[1])
+    none = np.zeros((table.codebook.features, number), dtype=np.uint16)
+    wanted = np.full(number, min(most, number - 1), dtype=np.int32)
+    return nearest_neighbours(graph, level_tree(graph), none, wanted).vertex.reshape(
+        number, wanted[0]
+    )

@@ -4,10 +4,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.seating.record_classes import RecordClasses
-from anon_core.seating.swapping_kernels import Near, Prices, Shared, exchange, unite
+from anon_core.seating.swapping_kernels import (
+    Near,
+    Parties,
+    Prices,
+    Shared,
+    exchange,
+    unite,
+)
 from anon_core.tables.records import BinaryTable
 
-NEAR_ROWS = 80  # rows of the nearest classes that are tried for a share
+# Rows of the nearest classes that are tried for a share, and where people own several records.
+NEAR_ROWS = 80
+NEAR_ROWS_OF_PEOPLE = 320
 EQUAL_ROWS = 8  # of one class
 SWEEPS = 20
 
@@ -43,23 +52,38 @@ def swapped(
     that changed.
     """
     n, words = blank.shape
-    shared = Shared(holders, blank.copy(), np.empty((n, words), dtype=np.uint64))
-    limit = classes.size * (holders.shape[1] // classes.k)
+    hides, once = np.empty((2, n, words), dtype=np.uint64)
+    relief = np.empty(holders.shape, dtype=np.int32)
+    shared = Shared(holders, hides, once, relief, np.empty(n, dtype=np.int32))
     tries = _rows_of(classes, near)
     prices = _prices(table, weights)
-    unite(shared, classes.bits, table.bits, blank)
+    parties = _parties(classes, holders)
+    unite(shared, classes.bits, table.bits, blank, prices)
     dirty = np.ones(n, dtype=np.bool_)
     for _ in range(SWEEPS):
-        if not exchange(shared, classes.bits, table.bits, blank, limit, tries, prices, dirty):
+        if not exchange(shared, classes.bits, table.bits, blank, parties, tries, prices, dirty):
             break
     return shared.hides
 
 
+def _parties(classes: RecordClasses, holders: NDArray[np.int32]) -> Parties:
+    """Limits of parties, and the rows that each class holds where people own several records."""
+    limit = classes.of_a_row(holders.shape[1])
+    if not classes.people:
+        none = np.empty(0, dtype=np.int64)
+        return Parties(limit, classes.party, none, none, none.astype(np.int32), none)
+    home = classes.party[classes.of]
+    start = np.concatenate([[0], np.cumsum(classes.size * holders.shape[1])])
+    held = np.argsort(holders.ravel(), kind="stable") // holders.shape[1]
+    return Parties(limit, classes.party, home, start, held.astype(np.int32), limit * classes.size)
+
+
 def _rows_of(classes: RecordClasses, near: NDArray[np.int32]) -> Near:
-    """For each class its own rows, then those of the nearest classes, at most `NEAR_ROWS`."""
+    """For each class its own rows, then those of the nearest classes, up to a number."""
     listed = np.column_stack([np.arange(len(classes)), near])
-    size = np.minimum(classes.size, EQUAL_ROWS)[listed]
-    room = NEAR_ROWS - (np.cumsum(size, axis=1) - size)
+    size = np.where(listed < 0, 0, np.minimum(classes.size, EQUAL_ROWS)[listed])
+    most = NEAR_ROWS_OF_PEOPLE if classes.people else NEAR_ROWS
+    room = most - (np.cumsum(size, axis=1) - size)
     size = np.minimum(size, np.maximum(0, room))
     total = int(size.sum())
     first = np.cumsum(size.ravel()) - size.ravel()

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.jit.kernel import kernel
+from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.jit.lanes import lowest_lane
 
 ONE, ANY = np.uint64(1), np.int64(2**62)
@@ -21,11 +21,17 @@ class Shared(NamedTuple):
         Features in which a holder differs from the row's own record, and blank ones.
     once : uint64 (n, words)
         Those of them that only one share needs hidden.
+    relief : int32 (n, D)
+        What a row costs less without the holder of each share.
+    greatest : int32 (n,)
+        The greatest relief of each row.
     """
 
     holders: NDArray[np.int32]
     hides: NDArray[np.uint64]
     once: NDArray[np.uint64]
+    relief: NDArray[np.int32]
+    greatest: NDArray[np.int32]
 
 
 class Near(NamedTuple):
@@ -51,38 +57,36 @@ class Prices(NamedTuple):
     first: NDArray[np.int64]
 
 
-@kernel
-def unite_row(r, shared, class_bits, bits, blank):
-    """Find again what row r hides."""
-    for w in range(bits.shape[1]):
-        one, more = np.uint64(0), np.uint64(0)
-        for share in range(shared.holders.shape[1]):
-            differs = class_bits[shared.holders[r, share], w] ^ bits[r, w]
-            more |= one & differs
-            one |= differs
-        shared.hides[r, w] = one | blank[r, w]
-        shared.once[r, w] = one & ~more & ~blank[r, w]
+class Parties(NamedTuple):
+    """Who may hold how much.
 
+    Attributes
+    ----------
+    limit : int64 (C,)
+        Shares of one row that the party of each class may hold.
+    party : int64 (C,)
+    home : int64 (n,)
+        The party of each row's own record; empty where each record is a person.
+    start : int64 (C + 1,)
+    held : int32 (n D,)
+        Rows of the shares that class c holds: held[start[c] : start[c + 1]].
+    of_home : int64 (C,)
+        Shares that a class may hold of the rows of one party.
+    """
 
-@kernel
-def unite(shared, class_bits, bits, blank):
-    """Find what all rows hide."""
-    for r in range(len(bits)):
-        unite_row(r, shared, class_bits, bits, blank)
+    limit: NDArray[np.int64]
+    party: NDArray[np.int64]
+    home: NDArray[np.int64]
+    start: NDArray[np.int64]
+    held: NDArray[np.int32]
+    of_home: NDArray[np.int64]
 
 
 @kernel
 def without(r, c, shared, class_bits, bits, kept):
-    """kept (words,) = what row r still hides if class c gives one share of it away.
-
-    Returns whether that is less.
-    """
-    less = False
+    """kept (words,) = what row r still hides if class c gives one share of it away."""
     for w in range(bits.shape[1]):
-        freed = shared.once[r, w] & (class_bits[c, w] ^ bits[r, w])
-        kept[w] = shared.hides[r, w] & ~freed
-        less |= freed != 0
-    return less
+        kept[w] = shared.hides[r, w] & ~(shared.once[r, w] & (class_bits[c, w] ^ bits[r, w]))
 
 
 @kernel
@@ -105,65 +109,129 @@ def loss(r, c, kept, class_bits, bits, prices, most):
 
 
 @kernel
-def shares_in(r, c, holders):
-    """Shares of row r that class c holds."""
-    total = 0
+def unite_row(r, shared, class_bits, bits, blank, prices, kept):
+    # kept (words,): scratch
+    """Find again what row r hides, and what each holder costs it."""
+    for w in range(bits.shape[1]):
+        one, more = np.uint64(0), np.uint64(0)
+        for share in range(shared.holders.shape[1]):
+            differs = class_bits[shared.holders[r, share], w] ^ bits[r, w]
+            more |= one & differs
+            one |= differs
+        shared.hides[r, w] = one | blank[r, w]
+        shared.once[r, w] = one & ~more & ~blank[r, w]
+    shared.greatest[r] = 0
+    for share in range(1, shared.holders.shape[1]):
+        c = shared.holders[r, share]
+        without(r, c, shared, class_bits, bits, kept)
+        shared.relief[r, share] = loss(r, c, kept, class_bits, bits, prices, ANY)
+        shared.greatest[r] = max(shared.greatest[r], shared.relief[r, share])
+
+
+@parallel_kernel(lambda bits: len(bits))
+def unite(begin, end, shared, class_bits, bits, blank, prices):
+    """Find what all rows hide, and what each holder costs."""
+    kept = np.empty(bits.shape[1], dtype=np.uint64)
+    for r in range(begin, end):
+        unite_row(r, shared, class_bits, bits, blank, prices, kept)
+
+
+@kernel
+def shares_in(r, c, holders, party):
+    """Shares of row r that the party of class c holds."""
+    total = np.int64(0)
     for share in range(holders.shape[1]):
-        total += np.int64(holders[r, share] == c)
+        total += np.int64(party[holders[r, share]] == party[c])
     return total
 
 
 @kernel
-def best_exchange(r, shared, class_bits, bits, limit, near, prices, kept):
+def may_hold(q, r, c, parties):
+    """Whether class c may take a share of row q for one of row r, by the owners of these rows."""
+    home = parties.home
+    if len(home) == 0 or home[q] == home[r]:
+        return True
+    total = np.int64(0)
+    for place in range(parties.start[c], parties.start[c + 1]):
+        total += np.int64(home[parties.held[place]] == home[q])
+    return total < parties.of_home[c]
+
+
+@kernel
+def note_move(c, r, q, parties):
+    """Class c gives a share of row r for one of row q."""
+    if len(parties.home):
+        place = parties.start[c]
+        while parties.held[place] != r:
+            place += 1
+        parties.held[place] = q
+
+
+@kernel
+def best_exchange(r, shared, class_bits, bits, parties, near, prices, kept):
     # kept (2, words): scratch
     """The exchange of a share of row r that saves most: what it costs, both shares, the other row.
 
-    It costs 0 if none saves anything. It saves in row r; others are found from the other row.
+    It costs 0 if none saves anything. It saves in row r; others are found from the other row. A row
+    is left if what it must hide for the newcomer outweighs all that could be saved.
     """
-    holders = shared.holders
+    holders, party, people = shared.holders, parties.party, np.int64(len(parties.home) > 0)
     shares, least, mine, theirs, row = holders.shape[1], np.int64(0), -1, -1, -1
     for share in range(1, shares):
-        c = holders[r, share]
-        if not without(r, c, shared, class_bits, bits, kept[0]):
+        c, gain = holders[r, share], np.int64(shared.relief[r, share])
+        if gain == 0:
             continue
-        gain = loss(r, c, kept[0], class_bits, bits, prices, ANY)
+        without(r, c, shared, class_bits, bits, kept[0])
         for place in range(near.start[c], near.start[c + 1]):
             q = near.rows[place]
-            if q == r or shares_in(q, c, holders) >= limit[c]:
+            if q == r:
+                continue
+            most = least + gain + shared.greatest[q]
+            base = loss(q, c, shared.hides[q], class_bits, bits, prices, most)
+            if base >= most:
+                continue
+            full = shares_in(q, c, holders, party) - parties.limit[c]
+            if full >= people or not may_hold(q, r, c, parties):
                 continue
             for other in range(1, shares):
-                d = holders[q, other]
-                if d == c:
+                d, saved = holders[q, other], gain + shared.relief[q, other]
+                if d == c or least + saved <= base or full + np.int64(party[d] != party[c]) > 0:
                     continue
-                cost = loss(r, d, kept[0], class_bits, bits, prices, gain) - gain
-                if cost >= 0:
+                dearest = min(gain, least + saved - base)
+                cost = loss(r, d, kept[0], class_bits, bits, prices, dearest)
+                if cost >= dearest:
                     continue
+                cost -= saved
                 without(q, d, shared, class_bits, bits, kept[1])
                 cost += loss(q, c, kept[1], class_bits, bits, prices, ANY)
-                cost -= loss(q, d, kept[1], class_bits, bits, prices, ANY)
-                if cost < least and shares_in(r, d, holders) < limit[d]:
+                if cost >= least:
+                    continue
+                there = shares_in(r, d, holders, party) - np.int64(party[d] == party[c])
+                if there < parties.limit[d] and may_hold(r, q, d, parties):
                     least, mine, theirs, row = cost, share, other, q
     return least, mine, theirs, row
 
 
 @kernel
-def exchange(shared, class_bits, bits, blank, limit, near, prices, dirty):
-    # class_bits (C, words), bits, blank (n, words), limit (C,): shares of one row at most
+def exchange(shared, class_bits, bits, blank, parties, near, prices, dirty):
+    # class_bits (C, words), bits, blank (n, words)
     # dirty bool (n,): rows to look at; changed
     """Make, row by row, the exchanges that save most; returns their number."""
     made, kept = 0, np.empty((2, bits.shape[1]), dtype=np.uint64)
     for r in range(len(bits)):
         while dirty[r]:
             cost, mine, theirs, q = best_exchange(
-                r, shared, class_bits, bits, limit, near, prices, kept
+                r, shared, class_bits, bits, parties, near, prices, kept
             )
             if cost == 0:
                 dirty[r] = False
                 break
             c, d = shared.holders[r, mine], shared.holders[q, theirs]
             shared.holders[r, mine], shared.holders[q, theirs] = d, c
-            unite_row(r, shared, class_bits, bits, blank)
-            unite_row(q, shared, class_bits, bits, blank)
+            note_move(c, r, q, parties)
+            note_move(d, q, r, parties)
+            unite_row(r, shared, class_bits, bits, blank, prices, kept[0])
+            unite_row(q, shared, class_bits, bits, blank, prices, kept[0])
             dirty[q] = True
             made += 1
     return made

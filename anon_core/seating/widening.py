@@ -1,17 +1,19 @@
 """Give out all shares of all rows, and widen rows where too few records fit."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.errors import InfeasibleError
+from anon_core.errors import InfeasibleError, LimitError
 from anon_core.seating.filling_kernels import fill, turn_around
 from anon_core.seating.record_classes import RecordClasses
 from anon_core.seating.widening_kernels import cheapest_to_widen, list_fits, reach
 from anon_core.tables.records import BinaryTable
 
 ROOM = 8  # rows that a class lists at most for each one that it needs
+LEAST = 256  # one row in so many is widened at least; fewer would take more rounds
 TRIED = 64  # classes that are tried for a row beside its nearest, a round
 
 
@@ -35,6 +37,12 @@ class Fits:
     def owner(self) -> NDArray[np.int64]:
         """int64 (pairs,): the class of each pair."""
         return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
+
+    def keep(self, stays: NDArray[np.bool_]) -> None:
+        """Leave the pairs that stay, bool (pairs,)."""
+        owner, classes = self.owner[stays], len(self.indptr) - 1
+        self.rows, self.held = self.rows[stays], self.held[stays]
+        self.indptr = np.searchsorted(owner, np.arange(classes + 1))
 
     def add(self, classes: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
         """Add pairs that are not listed yet."""
@@ -77,6 +85,8 @@ def filled(
     ------
     InfeasibleError
         Some k exceeds the number of records. Else P = 1/n is a solution, and the flow finds one.
+    LimitError
+        People own several records, some nearly 1/k of all, and the search found no solution.
 
     Notes
     -----
@@ -85,15 +95,20 @@ def filled(
     part of them can reach along rows with free limits, and T the rows from which others could be
     moved on to a row that lacks holders. To admit anyone of S to a row of T makes the flow grow.
     For each row of T the cheapest is found of the nearest classes in S and `TRIED` others of S, and
-    the cheapest rows are widened: half as many as shares are left. If all of S is admitted to all
-    of T, more rows are opened to S.
+    the cheapest rows are widened: half as many as shares are left, or a few more. If all of S is
+    admitted to all of T, more rows are opened to S.
+
+    Where people own several records, one class of a person is listed for a row at most, and of one
+    person's rows as many for a class as it has members. So nobody holds more than 1/k of a row, and
+    no record more than 1/k in the rows of one person.
     """
     n, hidden = table.records, hidden.copy()
     fits = _fits(table, classes, near, hidden)
     left = classes.size * (shares - 1)
     right = np.full(n, shares - 1, dtype=np.int64)
-    most = np.minimum(classes.size * (shares // classes.k), shares)
+    most = np.minimum(classes.of_a_row(shares), shares)
     rows = classes.of, near, classes.bits, table.bits, hidden
+    size = classes.size if classes.people else classes.size[:0]
     while True:
         owner = fits.owner
         own = classes.of[fits.rows] == owner
@@ -110,17 +125,31 @@ def filled(
         back, _ = reach(right, of_rows, of_classes, limit, fits.held)
         sources = np.flatnonzero(reached)
         cost, who = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+        pairs = start, other, fits.indptr, fits.rows
         for targets in (np.flatnonzero(back), np.flatnonzero(~there)):
             cheapest_to_widen(
-                targets, sources, reached, rows, (start, other), weights, TRIED, cost, who
-            )
+                targets, sources, reached, rows, pairs, size, classes.party, weights, TRIED, cost,
+                who,
+            )  # fmt: skip
             wanted = targets[who[targets] >= 0]
             if len(wanted):
                 break
         else:
-            raise InfeasibleError("no even seats exist for these demands; lower k")
-        number = max(1, int(left.sum()) // 2)
-        wide = np.sort(wanted[np.argsort(cost[wanted], kind="stable")[:number]])
+            if not classes.people:
+                raise InfeasibleError("no even seats exist for these demands; lower k")
+            idle = (fits.held == 0) & ~own
+            if not idle.any():
+                raise LimitError(
+                    "no even seats were found: some people own nearly 1/k of all records; lower k, "
+                    "or take fewer records of each person"
+                )
+            fits.keep(~idle)  # they keep others of the same people away
+            continue
+        number = max(1, n // LEAST, int(left.sum()) // 2)
+        wide = wanted[np.argsort(cost[wanted], kind="stable")]
+        if classes.people:  # two of these rows may be of one person
+            wide = wide[_first_of(who[wide], classes.party[classes.of[wide]])]
+        wide = np.sort(wide[:number])
         hidden[wide] |= classes.bits[who[wide]] ^ table.bits[wide]
         fits.add(who[wide], wide)
     holders = np.empty((n, shares), dtype=np.int32)
@@ -137,13 +166,25 @@ def _fits(
     hidden: NDArray[np.uint64],
 ) -> Fits:
     """List rows that each class fits: its own, then some made from the nearest classes."""
-    room = np.maximum(classes.size, ROOM * classes.k)
+    room = np.maximum(classes.size, ROOM * classes.k * (classes.size if classes.people else 1))
     indptr = np.concatenate([[0], np.cumsum(room)])
     rows, found = np.empty(indptr[-1], dtype=np.int32), np.empty(len(classes), dtype=np.int64)
     members = classes.start, classes.members
-    list_fits(near, *members, classes.bits, table.bits, hidden, indptr, rows, found)
+    party = classes.party if classes.people else classes.party[:0]
+    list_fits(near, *members, party, classes.bits, table.bits, hidden, indptr, rows, found)
     place = np.arange(int(found.sum())) + np.repeat(indptr[:-1] - np.cumsum(found) + found, found)
     listed = rows[place]
-    return Fits(
+    fits = Fits(
         np.concatenate([[0], np.cumsum(found)]), listed, np.zeros(len(listed), dtype=np.int32)
     )
+    if classes.people:  # one class of a person for a row; `list_fits` looks at one class at a time
+        stays = np.zeros(len(listed), dtype=np.bool_)
+        stays[_first_of(classes.party[fits.owner], listed)] = True
+        fits.keep(stays)
+    return fits
+
+
+def _first_of(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.int64]:
+    """Places where a pair of whole numbers stands first, ascending."""
+    pair = one.astype(np.int64) * (int(other.max(initial=0)) + 1) + other
+    return np.sort(np.unique(pair, return_index=True)[1])

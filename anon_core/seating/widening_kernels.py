@@ -13,22 +13,39 @@ ONE = np.uint64(1)
 
 
 @parallel_kernel(lambda near: len(near))
-def list_fits(begin, end, near, first, members, class_bits, bits, hidden, indptr, rows, found):
-    # near (C, m): other classes; those of c are members[first[c] : first[c + 1]]
-    # indptr (C + 1,): room in rows; found (C,): filled
-    """List rows that class c fits, its own first: rows[indptr[c] : indptr[c] + found[c]]."""
+def list_fits(
+    begin, end, near, first, members, party, class_bits, bits, hidden, indptr, rows, found
+):
+    # near (C, m): other classes, or -1; those of c are members[first[c] : first[c + 1]]
+    # party (C,): empty where each record is a person; indptr (C + 1,): room; found (C,): filled
+    """List rows that class c fits, its own first: rows[indptr[c] : indptr[c] + found[c]].
+
+    Of one other party at most as many as c has members.
+    """
+    listed = np.empty(near.shape[1] + 1, dtype=np.int64)  # rows in each turn
     for c in range(begin, end):
         at, stop = indptr[c], indptr[c + 1]
         for turn in range(near.shape[1] + 1):
             d = near[c, turn - 1] if turn else c
+            if d < 0:
+                break
+            room = stop - at
+            if turn and len(party):
+                room = min(room, first[c + 1] - first[c])
+                for before in range(1, turn):
+                    if party[near[c, before - 1]] == party[d]:
+                        room -= listed[before]
+            stay = at + max(0, room)
+            listed[turn] = at
             for place in range(first[d], first[d + 1]):
                 r = members[place]
-                fits = at < stop
+                fits = at < stay
                 for w in range(bits.shape[1]):
                     fits &= (class_bits[c, w] ^ bits[r, w]) & ~hidden[r, w] == 0
                 if fits:
                     rows[at] = r
                     at += 1
+            listed[turn] = at - listed[turn]
         found[c] = at - indptr[c]
 
 
@@ -77,20 +94,39 @@ def admission(c, r, class_bits, bits, hidden, weights, most):
     return total
 
 
+@kernel
+def may_join(c, r, of, pairs, size, party):
+    """Whether class c may be listed for row r.
+
+    Not twice, no party twice for a row, and no party's rows for more than the members of c.
+    """
+    start, other, indptr, rows = pairs
+    home = party[of[r]]
+    if len(size) and party[c] == home:
+        return False
+    for place in range(start[r], start[r + 1]):
+        if party[other[place]] == party[c]:
+            return False
+    listed = 0
+    for e in range(indptr[c], indptr[c + 1] if len(size) else indptr[c]):
+        listed += np.int64(party[of[rows[e]]] == home)
+    return len(size) == 0 or listed < size[c]
+
+
 @parallel_kernel(lambda targets: len(targets))
 def cheapest_to_widen(
-    begin, end, targets, sources, reached, rows, pairs, weights, tried, cost, who
+    begin, end, targets, sources, reached, rows, pairs, size, party, weights, tried, cost, who
 ):
     # targets, sources: ascending rows and classes; reached bool (C,): the sources
     # rows: class and its nearest (n,), (C, near); bits of classes and rows, hidden
-    # pairs: start, other; cost, who (n,): filled at the targets
-    """Find for each target the source that is not among its pairs and costs least to admit.
+    # pairs: start, other, indptr, rows; cost, who (n,): filled at the targets
+    # size (C,): empty where each record is a person; party (C,)
+    """Find for each target the source that may join its pairs and costs least to admit.
 
     Looked at are the nearest classes of the row's own and at most `tried` others, from a place on
     that the row decides. who = -1: there is none.
     """
     of, near, class_bits, bits, hidden = rows
-    start, other = pairs
     for i in range(begin, end):
         r = targets[i]
         least, best, seen = np.int64(2**62), -1, 0
@@ -98,15 +134,13 @@ def cheapest_to_widen(
         for turn in range(near.shape[1] + len(sources)):
             if turn < near.shape[1]:
                 c = near[of[r], turn]
-                if not reached[c]:
+                if c < 0 or not reached[c]:
                     continue
             else:
                 c = sources[at]
                 at = at + 1 if at + 1 < len(sources) else 0
             price = admission(c, r, class_bits, bits, hidden, weights, least)
-            if price == 0 and c in other[start[r] : start[r + 1]]:
-                continue
-            if price < least:
+            if price < least and may_join(c, r, of, pairs, size, party):
                 least, best = price, c
             seen += np.int64(turn >= near.shape[1])
             if seen == tried:

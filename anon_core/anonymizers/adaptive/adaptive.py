@@ -13,6 +13,7 @@ from anon_core.anonymizers.adaptive.memory import memory_needed
 from anon_core.anonymizers.adaptive.settings import Settings
 from anon_core.anonymizers.base import Data
 from anon_core.covers.named import COVERS
+from anon_core.errors import InputError
 from anon_core.promise import Promise
 from anon_core.seating.even import shares_of
 from anon_core.steps import Observer, State
@@ -57,6 +58,11 @@ class Adaptive(Settings):
         COVERS[self.cover].check(data.records)
         if self.seats == "even":
             shares_of(data.k)
+        elif data.person is not None:
+            raise InputError(
+                "crowds of people need even seats: set anonymizer.seats = 'even', and state k as "
+                "one number or by groups"
+            )
 
     def memory(self, data: BinaryTable) -> int:
         """Return the bytes held at most beyond the input."""

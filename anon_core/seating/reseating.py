@@ -1,0 +1,107 @@
+"""Crowds of people: exchange seats until the rows that each record fits hold k people."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.seating.record_classes import RecordClasses
+from anon_core.seating.reseating_kernels import Crowd, Seating, join, mend_all
+from anon_core.seating.seats_kernels import list_fitting_rows
+from anon_core.tables.levels_kernels import map_allowed
+from anon_core.tables.records import BinaryTable
+
+ROOM = 16  # rows that a crowd lists for each person that it needs
+LONGEST = 6  # rows of a cycle
+TURNS = 500  # random cycles where no cycle helps
+
+
+def reseated(
+    table: BinaryTable,
+    hidden: NDArray[np.uint64],
+    holders: NDArray[np.int32],
+    seat: NDArray[np.int64],
+    draw: Callable[[int], NDArray[np.uint32]],
+) -> tuple[NDArray[np.int64], int]:
+    """Exchange drawn seats until every crowd holds k people.
+
+    Parameters
+    ----------
+    table : BinaryTable
+        Whose people own several records.
+    hidden : uint64 (n, words)
+    holders : int32 (n, D)
+        See `EvenRows`. At home, every record in its own row, each crowd has k people.
+    seat : int64 (n,)
+        Row of each record, one of those that it holds.
+    draw : callable
+        Random words decide which crowds are looked at first.
+
+    Returns
+    -------
+    int64 (n,)
+        Row of each record, one of those that it holds.
+    int
+        Records whose crowds still lack people.
+
+    Notes
+    -----
+    The crowd of a record: the rows that it holds, and others that it fits in the same component of
+    the graph of holders, up to `ROOM` k. In a component each pair that fits lies in some perfect
+    matching, so these rows are matchable, too. Along cycles of 2 to
+    `LONGEST` rows, shorter ones first, each occupant moves to a row that it holds, if crowds then
+    lack fewer people in all. Where none helps, random cycles move first that may cost one crowd a
+    person.
+    """
+    classes = RecordClasses.of_table(table)
+    held = classes.of[holders].astype(np.int32)
+    crowd, seats = _crowds(table, hidden, classes, held), _seating(classes, held, seat)
+    order = np.argsort(draw(len(classes)), kind="stable")
+    state = draw(2).view(np.uint64).copy()
+    stamp = np.zeros(int(classes.party.max()) + 1, dtype=np.int64)
+    lacks = np.empty(len(classes), dtype=np.int64)
+    mend_all(order, LONGEST, TURNS, state, crowd, seats, stamp, lacks)
+    return seats.seat, int(classes.size[lacks > 0].sum())
+
+
+def _seating(classes: RecordClasses, held: NDArray[np.int32], seat: NDArray[np.int64]) -> Seating:
+    shares = held.shape[1]
+    start = np.concatenate([[0], np.cumsum(classes.size * shares)])
+    rows = np.argsort(held.ravel(), kind="stable") // shares
+    return Seating(
+        seat.copy(), np.argsort(seat), classes.of, classes.party, held, start, rows.astype(np.int32)
+    )
+
+
+def _crowds(
+    table: BinaryTable, hidden: NDArray[np.uint64], classes: RecordClasses, held: NDArray[np.int32]
+) -> Crowd:
+    """List the crowd of each class: rows that it holds, then others that it fits."""
+    book, n, number = table.codebook, table.records, len(classes)
+    allowed = np.zeros((int(book.level_offsets[-1]), -(-n // 64)), dtype=np.uint64)
+    map_allowed(table.codes, hidden, book.level_offsets, book.bit_offsets, book.ordinal, allowed)
+    pairs = np.unique(held.astype(np.int64) * n + np.arange(n)[:, None])
+    owner, own = np.divmod(pairs, n)
+    own_start = np.searchsorted(owner, np.arange(number + 1))
+    room = np.maximum(np.diff(own_start), ROOM * classes.k)
+    indptr = np.concatenate([[0], np.cumsum(room)])
+    rows, found = np.empty(indptr[-1], dtype=np.int32), np.empty(number, dtype=np.int64)
+    most_telling = np.argsort([-a.levels for a in book.attributes], kind="stable")
+    codes = np.ascontiguousarray(table.codes[most_telling][:, classes.first])
+    offsets = book.level_offsets[:-1][most_telling]
+    begin = classes.first * 40503 % allowed.shape[1]
+    list_fitting_rows(codes, offsets, allowed, begin, own_start, own, indptr, rows, found)
+    place = np.arange(int(found.sum())) + np.repeat(indptr[:-1] - np.cumsum(found) + found, found)
+    fits, owner = rows[place], np.repeat(np.arange(number), found)
+    label = np.empty(number + n, dtype=np.int64)
+    join(held, label)
+    stays = label[owner] == label[number + fits]
+    fits, owner = fits[stays], owner[stays]
+    order = np.argsort(fits, kind="stable")
+    return Crowd(
+        np.searchsorted(owner, np.arange(number + 1)),
+        fits,
+        np.searchsorted(fits[order], np.arange(n + 1)),
+        owner[order].astype(np.int32),
+        classes.k,
+    )

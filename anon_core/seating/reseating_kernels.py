@@ -1,0 +1,270 @@
+"""Exchange seats until every crowd holds k people."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.jit.kernel import kernel
+
+TRIES = 64  # random walks that look for a cycle
+STEPS = 4_000  # rows that a search for one cycle looks at; dense graphs have many more cycles
+
+
+class Crowd(NamedTuple):
+    """Rows that each class of records fits, and who demands how many people there.
+
+    Attributes
+    ----------
+    start : int64 (C + 1,)
+    rows : int32 (pairs,)
+        Those of class c are rows[start[c] : start[c + 1]].
+    row_start : int64 (n + 1,)
+    of_row : int32 (pairs,)
+        Classes whose crowds row r belongs to: of_row[row_start[r] : row_start[r + 1]].
+    k : int64 (C,)
+    """
+
+    start: NDArray[np.int64]
+    rows: NDArray[np.int32]
+    row_start: NDArray[np.int64]
+    of_row: NDArray[np.int32]
+    k: NDArray[np.int64]
+
+
+class Seating(NamedTuple):
+    """Who sits where, and who may.
+
+    Attributes
+    ----------
+    seat : int64 (n,)
+        Row of each record.
+    taken : int64 (n,)
+        Record in each row.
+    of : int64 (n,)
+        Class of each record.
+    party : int64 (C,)
+        Person of each class.
+    holders : int32 (n, D)
+        Classes that may sit in each row.
+    start : int64 (C + 1,)
+    held : int32 (n D,)
+        Rows that class c may sit in: held[start[c] : start[c + 1]].
+    """
+
+    seat: NDArray[np.int64]
+    taken: NDArray[np.int64]
+    of: NDArray[np.int64]
+    party: NDArray[np.int64]
+    holders: NDArray[np.int32]
+    start: NDArray[np.int64]
+    held: NDArray[np.int32]
+
+
+@kernel
+def lacking(c, crowd, seats, stamp, token):
+    """People that the crowd of class c lacks; `stamp` (persons,) takes a token never used."""
+    people, wanted = np.int64(0), crowd.k[c]
+    for place in range(crowd.start[c], crowd.start[c + 1]):
+        person = seats.party[seats.of[seats.taken[crowd.rows[place]]]]
+        if stamp[person] != token:
+            stamp[person] = token
+            people += 1
+            if people == wanted:
+                return np.int64(0)
+    return wanted - people
+
+
+@kernel
+def lacking_all(crowd, seats, stamp, lacks):
+    """lacks[c] = people that each crowd lacks; returns the next token."""
+    for c in range(len(lacks)):
+        lacks[c] = lacking(c, crowd, seats, stamp, np.int64(c + 1))
+    return np.int64(len(lacks) + 1)
+
+
+@kernel
+def place_all(cycle, length, seats, forward):
+    """Move the occupant of each row of a cycle to the next row, or back."""
+    if forward:
+        last = seats.taken[cycle[length - 1]]
+        for step in range(length - 1, 0, -1):
+            seats.taken[cycle[step]] = seats.taken[cycle[step - 1]]
+        seats.taken[cycle[0]] = last
+    else:
+        first = seats.taken[cycle[0]]
+        for step in range(length - 1):
+            seats.taken[cycle[step]] = seats.taken[cycle[step + 1]]
+        seats.taken[cycle[length - 1]] = first
+    for step in range(length):
+        seats.seat[seats.taken[cycle[step]]] = cycle[step]
+
+
+@kernel
+def improves(cycle, length, least, crowd, seats, stamp, token, lacks, seen, mark):
+    """Move a cycle if crowds then lack `least` people fewer in all; else leave all as it was.
+
+    Returns whether it moved, and the next token and mark.
+    """
+    place_all(cycle, length, seats, True)
+    gain, mark = np.int64(0), mark + 1
+    for step in range(length):
+        for place in range(crowd.row_start[cycle[step]], crowd.row_start[cycle[step] + 1]):
+            c = crowd.of_row[place]
+            if seen[c] != mark:
+                seen[c] = mark
+                gain += lacks[c] - lacking(c, crowd, seats, stamp, token)
+                token += 1
+    if gain < least:
+        place_all(cycle, length, seats, False)
+        return False, token, mark
+    for step in range(length):
+        for place in range(crowd.row_start[cycle[step]], crowd.row_start[cycle[step] + 1]):
+            c = crowd.of_row[place]
+            lacks[c] = lacking(c, crowd, seats, stamp, token)
+            token += 1
+    return True, token, mark
+
+
+@kernel
+def mend(c, length, least, crowd, seats, stamp, token, lacks, seen, mark):
+    """Exchange seats along one cycle of `length` rows that begins in the crowd of class c.
+
+    Each occupant moves to the next row, which it may sit in. Returns whether a cycle saved `least`
+    people, and the next token and mark.
+    """
+    steps = 0
+    cycle, at = np.empty(length, dtype=np.int64), np.empty(length, dtype=np.int64)
+    of, taken, holders = seats.of, seats.taken, seats.holders
+    for place in range(crowd.start[c], crowd.start[c + 1]):
+        cycle[0], depth = crowd.rows[place], 0
+        at[0] = seats.start[of[taken[cycle[0]]]]
+        while depth >= 0 and steps < STEPS:
+            steps += 1
+            here = of[taken[cycle[depth]]]
+            if at[depth] == seats.start[here + 1]:
+                depth -= 1
+                continue
+            row = np.int64(seats.held[at[depth]])
+            at[depth] += 1
+            fresh = True
+            for step in range(depth + 1):
+                fresh &= cycle[step] != row
+            if not fresh:
+                continue
+            cycle[depth + 1] = row
+            last = of[taken[row]]
+            if depth + 2 < length:
+                depth += 1
+                at[depth] = seats.start[last]
+                continue
+            for share in range(holders.shape[1]):
+                if holders[cycle[0], share] == last:
+                    moved, token, mark = improves(
+                        cycle, length, least, crowd, seats, stamp, token, lacks, seen, mark
+                    )
+                    if moved:
+                        return True, token, mark
+                    break
+    return False, token, mark
+
+
+@kernel
+def below(state, end):
+    """The next whole number below `end` of a generator, state uint64 (1,) (splitmix64)."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    word = state[0]
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    word ^= word >> np.uint64(31)
+    return np.int64((word >> np.uint64(32)) * np.uint64(end) >> np.uint64(32))
+
+
+@kernel
+def wander(c, state, crowd, seats, stamp, token, lacks, seen, mark):
+    """Move a random cycle of 2 .. 4 rows through the crowd of class c; it may cost one crowd.
+
+    Returns the next token and mark.
+    """
+    cycle = np.empty(4, dtype=np.int64)
+    for _ in range(TRIES):
+        row = np.int64(
+            crowd.rows[crowd.start[c] + below(state, crowd.start[c + 1] - crowd.start[c])]
+        )
+        cycle[0] = row
+        for length in range(2, 5):
+            here = seats.of[seats.taken[row]]
+            first = seats.start[here]
+            row = np.int64(seats.held[first + below(state, seats.start[here + 1] - first)])
+            fresh, closes = True, False
+            for step in range(length - 1):
+                fresh &= cycle[step] != row
+            if not fresh:
+                break
+            cycle[length - 1] = row
+            for share in range(seats.holders.shape[1]):
+                closes |= seats.holders[cycle[0], share] == seats.of[seats.taken[row]]
+            if closes:
+                moved, token, mark = improves(
+                    cycle, length, -1, crowd, seats, stamp, token, lacks, seen, mark
+                )
+                if moved:
+                    return token, mark
+                break
+    return token, mark
+
+
+@kernel
+def mend_all(order, longest, turns, state, crowd, seats, stamp, lacks):
+    # order (C,): classes in the order in which they are looked at; lacks (C,): filled
+    # state uint64 (1,): of `below`
+    """Exchange seats along cycles of 2 .. `longest` rows as long as crowds gain people.
+
+    Where no cycle helps a crowd, random ones are moved, at most `turns`. Returns how many people
+    the crowds lack.
+    """
+    token = lacking_all(crowd, seats, stamp, lacks)
+    seen, mark, length = np.zeros(len(lacks), dtype=np.int64), np.int64(0), 2
+    while length <= longest and lacks.sum() > 0:
+        done = False
+        for c in order:
+            moved = True
+            while lacks[c] > 0 and moved:
+                moved, token, mark = mend(
+                    c, length, 1, crowd, seats, stamp, token, lacks, seen, mark
+                )
+                done |= moved
+        length = 2 if done else length + 1
+    while turns > 0 and lacks.sum() > 0:
+        for c in order:
+            while lacks[c] > 0 and turns > 0:
+                turns -= 1
+                token, mark = wander(c, state, crowd, seats, stamp, token, lacks, seen, mark)
+                for length in range(2, 5 if lacks[c] > 0 else 2):
+                    moved, token, mark = mend(
+                        c, length, 1, crowd, seats, stamp, token, lacks, seen, mark
+                    )
+                    if moved:
+                        break
+    return lacks.sum()
+
+
+@kernel
+def join(holders, label):
+    # label int64 (C + n,): filled; class c at c, row r at C + r
+    """Label classes and rows by the component of the graph of who may sit where."""
+    classes = len(label) - len(holders)
+    for v in range(len(label)):
+        label[v] = v
+    for r in range(len(holders)):
+        for share in range(holders.shape[1]):
+            a, b = np.int64(holders[r, share]), np.int64(classes + r)
+            while label[a] != a:
+                label[a] = label[label[a]]
+                a = label[a]
+            while label[b] != b:
+                label[b] = label[label[b]]
+                b = label[b]
+            label[max(a, b)] = min(a, b)
+    for v in range(len(label)):
+        label[v] = label[label[v]]

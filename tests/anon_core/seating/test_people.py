@@ -1,0 +1,188 @@
+"""Crowds of people: who owns several records fills no crowd with them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, event, given
+from hypothesis import strategies as st
+from hypothesis.errors import UnsatisfiedAssumption
+
+from anon_core.anonymizers import Adaptive, KMember
+from anon_core.anonymizers.weights import feature_weights
+from anon_core.errors import GuaranteeError, InfeasibleError, InputError, LimitError
+from anon_core.seating import matching, reseating, widening
+from anon_core.seating.even import evened
+from anon_core.seating.matching import drawn_by_holders, random_matching
+from anon_core.seating.reseating import reseated
+from anon_core.tables import encoding
+from anon_core.tables.demands import of_people
+from anon_core.tables.records import MaskedTable
+from tests import naive
+from tests.anon_core.anonymizers.test_adaptive import unpack
+from tests.anon_core.seating.test_matching import words
+from tests.strategies import tables
+
+
+@st.composite
+def owned(draw):
+    """A table of people who own several records, no more than crowds of k people allow."""
+    table = draw(tables())
+    n = table.records
+    person = np.array(draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)))
+    person = np.unique(person, return_inverse=True)[1].astype(np.int32)
+    most = np.bincount(person).max()
+    k = draw(st.integers(1, n))
+    assume(most * k <= n)
+    return of_people(replace(table, k=np.full(n, k, dtype=np.int32)), person)
+
+
+def even_rows(table, hidden):
+    """Even seats; where some person owns nearly 1/k of all records, the search may find none."""
+    try:
+        return evened(table, hidden, feature_weights(table.codebook, "columns"))
+    except LimitError:
+        assert 2 * np.bincount(table.person).max() * table.k.max() > table.records
+        raise UnsatisfiedAssumption from None
+
+
+def held(table, holders):
+    """By record and row the shares that the record holds, its class's part, float64 (n, n)."""
+    n = table.records
+    alike = (table.codes[:, :, None] == table.codes[:, None, :]).all(axis=0)
+    alike &= (table.k[:, None] == table.k[None]) & (table.person[:, None] == table.person[None])
+    shares = np.zeros((n, n))
+    for row, records in enumerate(holders):
+        for record in records:
+            shares[alike[record], row] += 1 / alike[record].sum()
+    return shares
+
+
+def check_people(table, hidden, holders):
+    """A doubly stochastic matrix on the fit graph; no person has more than 1/k of a row.
+
+    Nor has a record more than 1/k in the rows made from the records of one person.
+    """
+    x, stars = unpack(table.bits, table.codebook.features), unpack(hidden, table.codebook.features)
+    shares, d = held(table, holders), holders.shape[1]
+    most = d / table.k + 1e-9
+    assert shares.sum(axis=0) == pytest.approx(d)
+    assert shares.sum(axis=1) == pytest.approx(d)
+    assert (naive.compatible(x, x, stars) | (shares == 0)).all()
+    for person in range(table.person.max() + 1):
+        mine = table.person == person
+        assert (shares[mine].sum(axis=0) <= most[mine].min()).all()
+        assert (shares[:, mine].sum(axis=1) <= most).all()
+
+
+@given(owned(), st.booleans())
+def test_against_the_definition(table, masked):
+    hidden = np.zeros_like(table.bits)
+    if masked:
+        hidden = Adaptive().anonymize(replace(table, person=None)).hidden
+    rows = even_rows(table, hidden)
+    check_people(table, rows.hidden, rows.holders)
+
+
+@given(owned())
+def test_short_lists_are_enough(table):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(widening, "ROOM", 1)
+        patch.setattr(widening, "TRIED", 1)
+        hidden = np.full_like(table.bits, np.uint64(2**table.codebook.features - 1))
+        rows = even_rows(table, hidden)
+    check_people(table, rows.hidden, rows.holders)
+
+
+def made_of(table):
+    rows = even_rows(table, np.zeros_like(table.bits))
+    return MaskedTable(table, rows.hidden, holders=rows.holders)
+
+
+def crowds_of(table, hidden, seat):
+    """People in the compatible and in the matchable rows of each record."""
+    f = table.codebook.features
+    x, stars = unpack(table.bits, f), unpack(hidden, f)
+    fit = naive.compatible(x, x, stars)
+    sits = np.empty_like(table.person)
+    sits[seat] = table.person
+    return naive.people(fit, sits), naive.people(naive.matchable(fit), sits)
+
+
+@given(owned(), st.integers(0, 2**32 - 1))
+def test_every_crowd_holds_k_people_after_the_draw(table, seed):
+    made = made_of(table)
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(matching, "DRAWS", 2)
+            patch.setattr(reseating, "TURNS", 20)
+            seat = random_matching(made, words(seed))
+    except GuaranteeError:
+        event("no exchange helps")
+        raise UnsatisfiedAssumption from None
+    assert sorted(seat) == list(range(table.records))
+    for people in crowds_of(table, made.hidden, seat):
+        assert (people >= table.k).all()
+    chances = held(table, made.holders)[np.arange(table.records), seat]
+    assert (chances > 0).all()
+
+
+@given(owned())
+def test_at_home_every_crowd_holds_k_people(table):
+    made = made_of(table)
+    home = np.arange(table.records)
+    for people in crowds_of(table, made.hidden, home):
+        assert (people >= table.k).all()
+    stays, lacking = reseated(table, made.hidden, made.holders, home, words(1))
+    assert (stays == home).all()
+    assert lacking == 0
+
+
+def test_methods_that_count_rows_refuse_people():
+    table = from_people([0, 0, 1, 1, 2, 2, 3, 3], k=2)
+    with pytest.raises(InputError, match="seats = 'even'"):
+        Adaptive(seats="matchable").admit(table)
+    with pytest.raises(InputError, match="adaptive"):
+        KMember().admit(table)
+    Adaptive(seats="even").admit(table)
+
+
+def test_nobody_can_own_more_than_1_of_k_records():
+    with pytest.raises(InfeasibleError, match="4 of 8 records belong to people who own more"):
+        Adaptive(seats="even").admit(from_people([0, 0, 0, 0, 1, 2, 3, 4], k=3))
+
+
+def test_all_records_of_a_person_demand_its_greatest_k():
+    table = encoding.from_bits(np.eye(6, dtype=int), np.array([1, 2, 1, 1, 3, 1]))
+    assert of_people(table, np.array([0, 0, 1, 2, 2, 3])).k.tolist() == [2, 2, 1, 3, 3, 1]
+
+
+def from_people(person, k):
+    n = len(person)
+    table = encoding.from_bits(np.eye(n, dtype=int), np.full(n, k))
+    return of_people(table, np.array(person, dtype=np.int32))
+
+
+def test_exchanges_mend_the_crowds_of_a_larger_table():
+    """Without them some crowds lack people; with them none does, and few records move."""
+    rng = np.random.default_rng(2)
+    centers = rng.integers(0, 2, (30, 24))
+    person = rng.permutation(np.repeat(np.arange(200), 4)).astype(np.int32)
+    x = centers[person % 30] ^ (rng.random((800, 24)) < 0.05)
+    table = of_people(encoding.from_bits(x, np.full(800, 4)), person)
+    made = Adaptive(seats="even").anonymize(table)
+    stars = unpack(made.hidden, 24)
+    fit = np.array([((x == row) | stars).all(axis=1) for row in x])
+
+    def short(seat):
+        sits = np.empty_like(person)
+        sits[seat] = person
+        return int((naive.people(fit, sits) < 4).sum())
+
+    drawn = drawn_by_holders(table, made.holders, words(5))
+    assert short(drawn) > 0
+    seat, lacking = reseated(table, made.hidden, made.holders, drawn, words(6))
+    assert short(seat) == lacking == 0
+    assert (seat != drawn).mean() < 0.2
+    again, _ = reseated(table, made.hidden, made.holders, drawn, words(6))
+    assert (seat == again).all()
