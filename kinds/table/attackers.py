@@ -57,6 +57,22 @@ ATTACKERS = {
         "knows all quasi-identifiers of everybody, the plan and the program, but not the vault, "
         "and computes the most likely row",
     ),
+    "insider who knows 1": Attacker(
+        "An insider with a witness",
+        "knows in addition the row of one other person, the one whose row helps most, and rules it "
+        "out; even seats promise nothing against this attacker, and chains of known rows may tell "
+        "more",
+    ),
+    "insider who knows 2": Attacker(
+        "An insider with two witnesses",
+        "knows in addition the rows of two other people, those whose rows help most, and rules "
+        "them out; even seats promise nothing against this attacker",
+    ),
+    "person": Attacker(
+        "A neighbour",
+        "knows the quasi-identifiers of everybody, which records are of one person, the plan and "
+        "the program, and computes the row that is most likely one of the person's",
+    ),
     "order": Attacker(
         "A reader of files",
         "knows nothing about people and guesses rows by their order, keys or files",

@@ -67,6 +67,8 @@ class Table(Kind):
             for name, section in sections.columns.items()
         }
         privacy = sections.privacy.model_dump(exclude={"rows_are_people"})
+        if privacy["person"] is None:
+            del privacy["person"]
         return {"columns": columns, "order": list(columns), "privacy": privacy}
 
     def states_levels(self, plan: TablePlan) -> bool:
@@ -145,8 +147,9 @@ class Table(Kind):
     ) -> Audit:
         """Recompute crowds, truth and integrity."""
         return audit_rows(
-            folder, formats, reading, plan.columns, plan.demand, secrets / MATCHING, promise
-        )
+            folder, formats, reading, plan.columns, plan.demand, secrets / MATCHING, promise,
+            person=plan.person,
+        )  # fmt: skip
 
     def released(self, audit: Audit, anonymized: Stored) -> tuple[Any, Columns]:
         """The same expectations in Great Expectations, on counts instead of cells."""

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from anon_core.measures.table.classes import Classes, ReleasedCells, bitmap
 from anon_core.measures.table.crowds_kernels import (
     components,
+    count_people,
     count_records,
     count_rows,
     finish_order,
@@ -27,21 +28,27 @@ class Crowds:
         Rows that the record fits (Definition III.1 of Khan et al.).
     matchable : int64 (n,)
         Rows that some perfect matching of records to rows gives to the record.
+    people : int64 (n, 2), optional
+        Where people own several records: people who sit in the compatible and in the matchable
+        rows, counted up to k(v) at least.
     """
 
     demanded: NDArray[np.int32]
     compatible: NDArray[np.int64]
     matchable: NDArray[np.int64]
+    people: NDArray[np.int64] | None = None
 
     @property
     def below_k(self) -> int:
-        """Records that fit fewer than k rows."""
-        return int((self.compatible < self.demanded).sum())
+        """Records that fit fewer than k rows, or rows of fewer than k people."""
+        counted = self.compatible if self.people is None else self.people[:, 0]
+        return int((counted < self.demanded).sum())
 
     @property
     def matchable_below_k(self) -> int:
-        """Records with fewer than k matchable rows."""
-        return int((self.matchable < self.demanded).sum())
+        """Records with fewer than k matchable rows, or with rows of fewer than k people."""
+        counted = self.matchable if self.people is None else self.people[:, 1]
+        return int((counted < self.demanded).sum())
 
     @property
     def surplus(self) -> NDArray[np.int64]:
@@ -111,6 +118,7 @@ def crowds(
     seat: NDArray[np.int64] | None,
     classes: Classes | None = None,
     components: Components | None = None,
+    person: NDArray[np.int64] | None = None,
 ) -> Crowds:
     """Count the compatible and the matchable rows of every record, exactly.
 
@@ -126,7 +134,10 @@ def crowds(
     classes : Classes, optional
         Classes of these records and rows, if they are known already.
     components : Components, optional
-        Components of these classes, if they are known already; then `seat` is not used.
+        Components of these classes, if they are known already.
+    person : int64 (n,), optional
+        Number of each record's person where people own several records. Without seats nobody sits
+        anywhere.
 
     Returns
     -------
@@ -150,7 +161,20 @@ def crowds(
         compatible,
         matchable,
     )
-    return Crowds(k, compatible[merged.record_class], matchable[merged.record_class])
+    rows = compatible[merged.record_class], matchable[merged.record_class]
+    if person is None:
+        return Crowds(k, *rows)
+    people = np.zeros((len(compatible), 2), dtype=np.int64)
+    if seat is not None:
+        taken = merged.row_class[seat]
+        start, seated = _lists(taken, person, merged.cell.shape[1])
+        most = np.zeros(len(compatible), dtype=np.int64)
+        np.maximum.at(most, merged.record_class, k)
+        count_people(
+            merged.level_index, merged.bitmap, start, seated, int(person.max()) + 1, parts.row,
+            parts.record, most, people,
+        )  # fmt: skip
+    return Crowds(k, *rows, people[merged.record_class])
 
 
 def components_of(

@@ -36,6 +36,11 @@ def attacks(
         "tightest row": _chances(known.tightest, k),
         "insider": _chances(known.likeliest, k),
     }
+    if law is not None:
+        for others, success in enumerate(law.ruled_out.T, start=1):
+            section[f"insider who knows {others}"] = _chances(success, k)
+    if crowds.people is not None and law is not None:
+        section["person"] = _chances(law.of_person, k)
     if partly:  # a table of one quasi-identifier has no part
         some = _chances(np.mean(list(partly.values()), axis=0), k)
         section["partial linkage"] = {

@@ -30,7 +30,8 @@ def stated_law(
     holders = _holders(path, keys, records.source_rows)
     if holders is None:
         return None
-    return law(records.codes, records.k, released, classes, tightest, holders, seat)
+    merged = released, classes, tightest
+    return law(records.codes, records.k, *merged, holders, seat, records.person)
 
 
 def _holders(

@@ -44,6 +44,9 @@ class Measured:
         The manifest's section; empty unless `matched`.
     unique_values : dict of int
         By sensitive or kept column: rows whose value no other row has.
+    constant_values : dict or None
+        Where people own several records, by sensitive or kept column: people with several records,
+        and those of them whose value is the same in all.
     law : Law or None
         What the vault states of the seats' chances; None where nothing promises even seats.
     classes_below_k : int or None
@@ -61,6 +64,7 @@ class Measured:
     sensitive: dict[str, Diversity]
     attacks: dict[str, Any]
     unique_values: dict[str, int]
+    constant_values: dict[str, dict[str, int]] | None = None
     law: Law | None = None
     classes_below_k: int | None = None
 
@@ -108,7 +112,11 @@ class Measured:
     def protection(self) -> dict[str, Any]:
         """Return the manifest's protection section: numbers that no promise is about."""
         rows_in, records_in = self.classes.rows_in, self.classes.records_in
+        of_people = (
+            {} if self.constant_values is None else {"constant_values": self.constant_values}
+        )
         return {
+            **of_people,
             "rows_left_out": self.source_rows - len(self.crowds.demanded),
             "unique_records": int((records_in == 1).sum()),
             "over_protection": _spread(self.crowds.surplus),
@@ -139,6 +147,22 @@ def unique_values(rows: pl.DataFrame, columns: tuple[Column, ...]) -> dict[str, 
     carried = (column.name for column in columns if column.role in CARRIED)
     # The alias: polars takes a name such as ^a$ for a pattern.
     return {name: int(rows[name].alias("").drop_nulls().is_unique().sum()) for name in carried}
+
+
+def constant_values(
+    frame: pl.DataFrame, columns: tuple[Column, ...], person: NDArray[np.int64]
+) -> dict[str, dict[str, int]]:
+    """Count people with several records, and those whose carried value is the same in all."""
+    several = np.bincount(person) > 1
+    found = {}
+    for column in columns:
+        if column.role in CARRIED:
+            values = frame[column.name].alias("").cast(pl.String).fill_null("").to_list()
+            _, value = np.unique(np.array(values), return_inverse=True)
+            owner = np.unique(np.stack([person, value]), axis=1)[0]
+            same = (np.bincount(owner) == 1) & several
+            found[column.name] = {"people": int(several.sum()), "constant": int(same.sum())}
+    return found
 
 
 def _ranks(values: pl.Series, kind: str | None) -> NDArray[np.int64]:

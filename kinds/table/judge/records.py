@@ -31,6 +31,8 @@ class Records:
         Row of each record in the source.
     source_height : int
         Number of rows of the source, with those that the plan's rules leave out.
+    person : int64 (n,), optional
+        Number of each record's person where the plan says which rows are of one person.
     """
 
     levels: tuple[Levels, ...]
@@ -39,6 +41,7 @@ class Records:
     frame: pl.DataFrame
     source_rows: NDArray[np.int64]
     source_height: int
+    person: NDArray[np.int64] | None = None
 
     @classmethod
     def of(
@@ -47,21 +50,31 @@ class Records:
         k_values: pl.DataFrame | None,
         columns: tuple[Column, ...],
         demand: Demand,
+        owners: pl.Series | None = None,
     ) -> "Records":
-        """Compute them from the typed columns and the column that k is read from, if any."""
+        """Compute them from the typed columns, and the columns of k and of people, if any."""
         specs = [column.spec for column in columns if column.spec is not None]
         values = {spec.name: _values(frame[spec.name]) for spec in specs}
         wishes = None if k_values is None else _values(k_values.to_series())
         stays = without_missing(specs, values, frame.height)
         k, released = demanded(demand, stays, wishes)
+        k, person = k[released], None
+        if owners is not None:
+            texts = owners.alias("").cast(pl.String).fill_null("").to_list()
+            person = np.unique(np.array(texts)[released], return_inverse=True)[1]
+            by_k = np.argsort(k, kind="stable")
+            greatest = np.empty(person.max() + 1, dtype=k.dtype)
+            greatest[person[by_k]] = k[by_k]  # the last one stays
+            k = greatest[person]
         levels, codes = source_levels(specs, {name: of[released] for name, of in values.items()})
         return cls(
             levels=levels,
             codes=codes,
-            k=k[released],
+            k=k,
             frame=frame.filter(pl.Series(released)),
             source_rows=np.flatnonzero(released),
             source_height=frame.height,
+            person=person,
         )
 
     @property

@@ -25,11 +25,16 @@ from kinds.table.judge import law
 from kinds.table.judge.attacks import attacks
 from kinds.table.judge.carried import equal
 from kinds.table.judge.files import codebook_finding, read_matching, read_rows
-from kinds.table.judge.measured import Measured, sensitive_values, unique_values
+from kinds.table.judge.measured import (
+    Measured,
+    constant_values,
+    sensitive_values,
+    unique_values,
+)
 from kinds.table.judge.records import Records
 from kinds.table.judge.seats import seats
 from kinds.table.layout import KEY, LAW, released_columns
-from kinds.table.read import read_order
+from kinds.table.read import read_table
 from tasks.judging.audit import Audit, Finding
 from tasks.source.reading import Reading
 
@@ -44,15 +49,18 @@ def audit_rows(
     demand: Demand,
     matching: Path,
     promise: Promise,
+    *,
+    person: str | None = None,
 ) -> Audit:
     """Audit the data files and the codebook in a folder.
 
     Files, codebook, keys, row order and the truth of rows are always required. Of the crowds those
-    are required that the promise names.
+    are required that the promise names. Where a column says which rows are of one `person`, crowds
+    are of people, and always required.
     """
-    frame, k_values = read_order(reading, columns, demand)
-    records = Records.of(frame, k_values, columns, demand)
-    del frame
+    frame, k_values, owners = read_table(reading, columns, demand, [person] if person else ())
+    records = Records.of(frame, k_values, columns, demand, owners[person] if person else None)
+    del frame, owners
     rows, findings = read_rows(folder, formats)
     if rows is None:
         return Audit(tuple(findings))
@@ -114,7 +122,10 @@ def _measured(
     matched = bool(paired and fits.all())
     classes = Classes.of(records.codes, released)
     components = components_of(released, classes, seat if matched else None)
-    counts = crowds(records.codes, records.k, released, seat, classes, components)
+    counts = crowds(
+        records.codes, records.k, released, seat if matched else None, classes, components,
+        records.person,
+    )  # fmt: skip
     tightest, stated = tightest_rows(released, classes), None
     if law_path is not None and paired:
         merged = released, classes, tightest
@@ -131,6 +142,11 @@ def _measured(
         sensitive=sensitive_values(rows, columns, classes),
         attacks=attacks(released, classes, components, counts, tightest, stated) if matched else {},
         unique_values=unique_values(rows, columns),
+        constant_values=(
+            None
+            if records.person is None
+            else constant_values(records.frame, columns, records.person)
+        ),
         law=stated,
     )
 
@@ -178,20 +194,21 @@ def _of_missing_values(records: Records, released: ReleasedCells) -> list[Findin
 def _of_crowds(measured: Measured, promise: Promise) -> list[Finding]:
     """Findings on crowds; equivalence classes are counted for a promise that names them only."""
     counts, records = measured.crowds, len(measured.truthful)
+    of_people = counts.people is not None
+    rows = "rows of fewer than k people" if of_people else "fewer than k rows"
     unmatched = "" if measured.matched else "; none is matchable without a true row for everyone"
     findings = [
         Finding(
             COMPATIBLE,
             counts.below_k == 0,
-            f"{counts.below_k} of {records} records fit fewer than k rows",
-            required=COMPATIBLE in promise.findings,
+            f"{counts.below_k} of {records} records fit {rows}",
+            required=of_people or COMPATIBLE in promise.findings,
         ),
         Finding(
             MATCHABLE,
             counts.matchable_below_k == 0,
-            f"{counts.matchable_below_k} of {records} records are matchable "
-            f"with fewer than k rows{unmatched}",
-            required=MATCHABLE in promise.findings,
+            f"{counts.matchable_below_k} of {records} records are matchable with {rows}{unmatched}",
+            required=of_people or MATCHABLE in promise.findings,
         ),
     ]
     if (below := measured.classes_below_k) is not None:

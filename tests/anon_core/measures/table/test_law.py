@@ -17,10 +17,11 @@ from anon_core.tables.cells import write_cells
 from tests.anon_core.seating.test_matching import words
 
 
-def stated(codes, k, released, holders, seat):
+def stated(codes, k, released, holders, seat, person=None):
     """The law as the auditor judges it."""
     classes = Classes.of(codes, released)
-    return law(codes, k, released, classes, tightest_rows(released, classes), holders, seat)
+    merged = released, classes, tightest_rows(released, classes)
+    return law(codes, k, *merged, holders, seat, person)
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +45,35 @@ def test_a_right_law(even):
     assert (found.likeliest <= 1 / even[1] + 1e-12).all()
     assert (found.likeliest > 0).all()
     assert (found.tightest <= found.likeliest + 1e-12).all()
+
+
+def test_others_whose_rows_are_known_are_ruled_out(even):
+    codes, k, _, holders, _ = even
+    found, shares = stated(*even), holders.shape[1]
+    alike = (codes[:, :, None] == codes[:, None, :]).all(axis=0) & (k[:, None] == k[None])
+    for record in range(len(k)):
+        mine = alike[record]
+        chances = np.sort(mine[holders].sum(axis=1) / (mine.sum() * shares))[::-1]
+        assert found.likeliest[record] == pytest.approx(chances[0])
+        for others in (1, 2):
+            left = max(chances[0], 1 - chances[1 : 1 + others].sum())
+            assert found.ruled_out[record, others - 1] == pytest.approx(chances[0] / left)
+
+
+def test_the_rows_of_one_person_count_together(even):
+    codes, k, released, holders, seat = even
+    person = np.arange(80) // 2 % 30
+    person[k == 4] += 30  # one k for all records of a person
+    found = stated(codes, k, released, holders, seat, person)
+    alike = (codes[:, :, None] == codes[:, None, :]).all(axis=0) & (k[:, None] == k[None])
+    alike &= person[:, None] == person[None]
+    for record in range(80):
+        held = (person[holders] == person[record]).sum(axis=1) / holders.shape[1]
+        assert found.of_person[record] == pytest.approx(held.max())
+    mine = alike / alike.sum(axis=1, keepdims=True)
+    chances = np.array([mine[holders[row]].sum(axis=0) for row in range(80)]) / holders.shape[1]
+    broken = (found.of_person * k > 1 + 1e-9) | (chances.max(axis=0) * k > 1 + 1e-9)
+    assert found.above == broken.sum() > 0
 
 
 def test_a_share_too_many(even):
