@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from flows.plan.passwords import taken_up
 from kinds import KINDS, kind_called
 from kinds.section import K_FORMS, PlanError, toml_text
 from tasks.source.sources import SQLITE
@@ -50,7 +51,7 @@ def _parse(path: Path) -> dict[str, Any]:
         )
     else:
         if isinstance(document, dict):
-            return document
+            return taken_up(document, path) if kind == "JSON" else document
         refusal = f"the plan {path} is no table of keys; give a TOML file with [sections]"
     raise PlanError(refusal)
 

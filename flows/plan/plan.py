@@ -20,6 +20,7 @@ from anon_core.anonymizers import ANONYMIZERS, Anonymizer
 from anon_core.errors import InputError, LimitError
 from flows.plan.compute import ComputeSection
 from flows.plan.document import read_document
+from flows.plan.passwords import hand_on, withheld
 from flows.plan.publishing import PublishSection
 from flows.plan.refusals import explain, setting_must
 from kinds import KINDS, kind_called
@@ -155,12 +156,17 @@ class ReleasePlan(Section):
         return int(float(found[1]) * UNITS[found[2].lower()])
 
     def freeze(self, folder: Path) -> Path:
-        """Write the plan as understood, overrides included, into a private folder; its file."""
+        """Write the plan as understood, overrides included, into a private folder; its file.
+
+        The file holds no password: this process and those that it starts keep it in memory.
+        """
         for path in (folder.parent, folder):  # the modes of further parents stay as they are
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        content = self.model_dump_json(indent=2, exclude_unset=True).encode()
+        document = json.loads(self.model_dump_json(exclude_unset=True))
+        content = json.dumps(withheld(document), indent=2, ensure_ascii=False).encode()
         path = folder / f"{self.name}-{hashlib.sha256(content).hexdigest()[:16]}.json"
         write_private(path, content)
+        hand_on(document, path)
         return path
 
     @property

@@ -413,6 +413,16 @@ def test_verdicts_and_their_page_hold_no_secret(ended):
         assert f"{page.parent.parent.name}/docs/index.html" in done.err
 
 
+def test_no_file_holds_a_password(ended):
+    """Not even the vault: what it keeps of a plan has the URI without it."""
+    for name in ("database with a password", "ledger with a password"):
+        order, _ = ended[name]
+        files = [path for path in order.folder.rglob("*") if path.is_file() and path != order.plan]
+        assert any(path.parent.name == "plans" for path in files)
+        for path in files:
+            assert markers_in(path.read_bytes(), [PASSWORD]) == [], path.name
+
+
 def test_the_vault_keeps_what_broke(ended):
     for name, (order, _) in ended.items():
         if name.startswith("breaks ") and not any(
