@@ -26,7 +26,7 @@ def parser(runs: Mapping[str, Command]) -> argparse.ArgumentParser:
     """The parser of all commands; `runs` gives the function of each command by name."""
     whole = argparse.ArgumentParser(
         prog="crowdcover",
-        description="Turn a private table into a release in which each person hides among at "
+        description="Turn private data into a release in which each person hides among at "
         "least as many rows as the plan demands.",
         epilog="Exit codes: 0 done, 2 plan refused, 3 source refused, 4 a guarantee does not "
         "hold, 5 a cluster failed, 6 waits for approval, 1 any other failure.",

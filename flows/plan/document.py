@@ -13,6 +13,7 @@ from kinds import KINDS, kind_called
 from kinds.section import K_FORMS, PlanError, toml_text
 from tasks.source.sources import SQLITE
 
+STATED_TWICE = re.compile("Cannot (overwrite|declare|mutate|redefine)|Duplicate")  # of tomllib
 Replaces = Callable[[tuple[str, ...]], bool]
 
 
@@ -45,10 +46,12 @@ def _parse(path: Path) -> dict[str, Any]:
         refusal = f"the plan {path} is not UTF-8 text; convert it"
     except (ValueError, RecursionError) as error:
         place = re.search(r"line \d+,? column \d+", str(error))
-        refusal = (
-            f"the plan {path} is not {kind}{f', see {place[0]}' if place else ''}; "
-            "texts need quotes, tables [brackets]"
+        remedy = (
+            "it states a key or a table twice; keep one of them"
+            if STATED_TWICE.match(str(error))
+            else "texts need quotes, tables [brackets]"
         )
+        refusal = f"the plan {path} is not {kind}{f', see {place[0]}' if place else ''}; {remedy}"
     else:
         if isinstance(document, dict):
             return taken_up(document, path) if kind == "JSON" else document

@@ -40,7 +40,7 @@ def withheld(document: dict[str, Any]) -> dict[str, Any]:
 
 def hand_on(document: dict[str, Any], frozen: Path) -> None:
     """Give the whole URIs of a plan to this process and to those that it starts."""
-    for section, key, uri in _uris(document):
+    for section, _, uri in _uris(document):
         if uri != without_password(uri):
             os.environ[_variable(frozen, section)] = uri
         else:

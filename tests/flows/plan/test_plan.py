@@ -788,6 +788,15 @@ def test_several_faults_are_said_at_once(load):
     ("content", "words"),
     [
         (b"name = zq7", "is not TOML, see line 1, column 8; texts need quotes"),
+        (
+            b"name = 'zq7'\nname = 'zq8'\n[publish]",
+            "line 2, column 13; it states a key or a table twice",
+        ),
+        (b"[publish]\n[source]\n[publish]\nformats = []", "line 3, column 9; it states a key or a"),
+        (
+            b"[privacy]\nk = {column = 'zq7', column = 'zq8'}",
+            "it states a key or a table twice; keep",
+        ),
         (b"name = 'zq7'\nname = 'zq7'", "is not TOML"),
         (b"name = 'zq7", "is not TOML"),
         (b"name = '\xe4zq7'", "is not UTF-8 text"),
