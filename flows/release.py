@@ -26,6 +26,7 @@ from tasks.stages.manifest import Destination
 from tasks.stages.publish import beside_others, publish, published
 from tasks.stages.validate import validate
 from tasks.vault.approval import require_approved
+from tasks.vault.belonging import refuse_foreign
 from tasks.vault.failures import failures_kept
 from tasks.vault.storage import Run, Vault
 
@@ -72,6 +73,7 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
                 require_approved(run, folder)
             log(f"published before and unchanged since: {folder.name}")
             return str(folder)
+        refuse_foreign(vault, parent)
         return _course(order, run, reading, to)
 
 

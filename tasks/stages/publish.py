@@ -16,6 +16,7 @@ from tasks.people.beside import runs_of, second_release, sentence
 from tasks.people.ledger import LedgerError
 from tasks.stages.check import CheckedRelease
 from tasks.stages.manifest import Destination, announce, draft, report
+from tasks.vault.belonging import refuse_foreign
 from tasks.vault.layout import MANIFEST, REPORT
 from tasks.vault.storage import (
     FolderError,
@@ -105,6 +106,8 @@ def _publish(
     others: Sequence[str],
 ) -> dict[str, Any]:
     manifest = draft(run, checked, to, claims)
+    # After the version was chosen: whoever takes it now makes the rename fail.
+    refuse_foreign(to.ledger.vault, to.parent)
     final = to.parent / str(manifest["version"])
     refuse_second_release(
         to.ledger.announce(run, str(to.parent), final.name, to.ledger.people(run), others)
