@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from anon_core.errors import AnonymityError
 from flows.arguments import Command, parser
+from tasks.vault.room import full, is_full
 
 if TYPE_CHECKING:
     from flows.plan.plan import ReleasePlan
@@ -64,6 +65,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _unforeseen(error: BaseException) -> str:
     """Where an error was raised, without its message: that may quote cells."""
+    if is_full(error):
+        named = getattr(error, "filename", None)
+        return full("the command", [Path(named).parent if isinstance(named, str) else Path.cwd()])
     where = traceback.extract_tb(error.__traceback__)
     ours = [
         frame for frame in where if Path(frame.filename).is_relative_to(Path(__file__).parents[1])

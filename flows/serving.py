@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import TypeVar
 
 from prefect.client.schemas.schedules import CronSchedule
+from prefect.settings import PREFECT_HOME
 
 from anon_core.errors import AnonymityError
 from flows.release import release
 from kinds.section import PlanError
+from tasks.vault.room import full, is_full
 
 Result = TypeVar("Result")
 
@@ -21,7 +23,9 @@ def on_prefect(work: Callable[[], Result]) -> Result:
         raise
     except Exception as error:  # noqa: BLE001 - Prefect raises many types
         raise AnonymityError(
-            f"Prefect could not run the flow ({type(error).__name__}); "
+            full("Prefect", [PREFECT_HOME.value()])
+            if is_full(error)
+            else f"Prefect could not run the flow ({type(error).__name__}); "
             "check PREFECT_API_URL, or unset it to run without a server"
         ) from None
 

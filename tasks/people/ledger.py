@@ -17,6 +17,7 @@ from tasks.people.asking import Ask, transaction
 from tasks.people.digests import People, partners, read_people
 from tasks.source.values import FOREIGN_ERRORS
 from tasks.vault import secrecy
+from tasks.vault.room import full, is_full
 from tasks.vault.storage import LEDGER, LEDGER_KEY, Run, Vault, write_private
 
 SCHEMA = "1"
@@ -216,7 +217,9 @@ class Ledger:
                 else "if it is damaged, move it away: it is built anew from the runs"
             )
             refusal = (
-                f"{where} does not answer ({type(error).__name__}), "
+                full("the release ledger", [self.vault.path])
+                if self.uri is None and is_full(error)
+                else f"{where} does not answer ({type(error).__name__}), "
                 f"and nothing is published without it; {remedy}"
             )
         if refusal:

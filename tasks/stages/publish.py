@@ -18,6 +18,7 @@ from tasks.stages.check import CheckedRelease
 from tasks.stages.manifest import Destination, announce, draft, report
 from tasks.vault.belonging import refuse_foreign
 from tasks.vault.layout import MANIFEST, REPORT
+from tasks.vault.room import full, is_full
 from tasks.vault.storage import (
     FolderError,
     Release,
@@ -45,10 +46,7 @@ def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[
         try:
             manifest = _publish(run, checked, to, {**claims, **section}, others)
         except OSError as error:
-            raise FolderError(
-                f"nothing could be published in {to.parent} ({type(error).__name__}); "
-                "correct publish.path and run again"
-            ) from None
+            raise FolderError(_unwritten(error, run, checked, to)) from None
     show(run)
     announce(manifest)
     if "second_release" in manifest:
@@ -124,13 +122,31 @@ def _publish(
     return manifest
 
 
+def _unwritten(error: OSError, run: Run, checked: CheckedRelease, to: Destination) -> str:
+    """Why a release could not be written; what there is of it is removed."""
+    refusal = (
+        f"nothing could be published in {to.parent} ({type(error).__name__}); "
+        "correct publish.path and run again"
+    )
+    if is_full(error):
+        needed = sum(checked.rows.file(name).stat().st_size for name in to.files)
+        refusal = full("publishing", [to.parent, to.ledger.vault.path], needed)
+    _discard(run, to)  # after the room was measured
+    return refusal
+
+
+def _discard(run: Run, to: Destination) -> None:
+    """Remove what an earlier attempt of this run has left beside the releases."""
+    for leftover in to.parent.glob(f".*.{run.path.name}.partial"):
+        shutil.rmtree(leftover, ignore_errors=True)
+
+
 def _written_aside(
     run: Run, checked: CheckedRelease, to: Destination, manifest: dict[str, Any], final: Path
 ) -> Path:
     """The folder of the release under another name; its manifest gets the hashes of the files."""
     to.parent.mkdir(parents=True, exist_ok=True)
-    for leftover in to.parent.glob(f".*.{run.path.name}.partial"):
-        shutil.rmtree(leftover)
+    _discard(run, to)
     aside = final.with_name(f".{final.name}.{run.path.name}.partial")
     aside.mkdir(mode=0o700)
     for file in to.files:

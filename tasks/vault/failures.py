@@ -1,5 +1,6 @@
 """Unexpected failures: messages and tracebacks may contain values, so both stay in the vault."""
 
+import tempfile
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +9,8 @@ from typing import TypeVar
 from polars.exceptions import PanicException
 
 from anon_core.errors import AnonymityError
-from tasks.vault.storage import write_private
+from tasks.vault.room import full, is_full
+from tasks.vault.storage import FolderError, write_private
 
 Result = TypeVar("Result")
 
@@ -20,7 +22,8 @@ class StageError(AnonymityError):
 def failures_kept(folder: Path, stage: str, work: Callable[[], Result]) -> Result:
     """Do the work; keep the traceback of an unexpected error in the vault.
 
-    Refusals pass without their cause. Any other error becomes a StageError that contains no value.
+    Refusals pass without their cause. A full disk is named. Any other error becomes a StageError
+    that contains no value.
     """
     refusal: AnonymityError
     try:
@@ -29,8 +32,11 @@ def failures_kept(folder: Path, stage: str, work: Callable[[], Result]) -> Resul
         refusal = known
         refusal.__cause__ = refusal.__context__ = None
     except (Exception, PanicException) as error:
-        name = type(error).__name__
-        refusal = StageError(f"stage {stage} failed with {name}; {_kept(folder, stage)}")
+        if is_full(error):
+            refusal = FolderError(full(f"stage {stage}", [folder, Path(tempfile.gettempdir())]))
+        else:
+            name = type(error).__name__
+            refusal = StageError(f"stage {stage} failed with {name}; {_kept(folder, stage)}")
     raise refusal  # outside the handler, so that the foreign error is not its context
 
 

@@ -15,6 +15,7 @@ import json
 import os
 import resource
 import shutil
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ from typing import Any, BinaryIO
 
 from anon_core.errors import AnonymityError
 from tasks.vault import secrecy
+from tasks.vault.room import full, is_full
 
 CODE_VERSION = version("crowdcover")
 LEDGER, LEDGER_KEY = "ledger.sqlite", "ledger.key"
@@ -135,6 +137,25 @@ class Run:
         for leftover in (aside, final):
             shutil.rmtree(leftover, ignore_errors=True)
         aside.mkdir(mode=0o700)
+        refusal = ""
+        try:
+            self._make(aside, needs, make)
+            os.rename(aside, final)
+        except Exception as error:
+            if is_full(error):
+                refusal = full(f"stage {stage}", [self.path, Path(tempfile.gettempdir())])
+            shutil.rmtree(aside, ignore_errors=True)  # after its room was measured
+            if not refusal:
+                raise
+        if refusal:
+            raise FolderError(refusal)
+        stored = _finished(final, needs)
+        assert stored is not None
+        return stored
+
+    @staticmethod
+    def _make(aside: Path, needs: Sequence[str], make: Callable[[Path], Mapping[str, Any]]) -> None:
+        """Make a stage in a folder, with its record, and flush it to disk."""
         start = time.perf_counter()
         facts = dict(make(aside))
         record = {
@@ -150,10 +171,6 @@ class Run:
         for path in aside.iterdir():
             path.chmod(0o600)
         settle(aside)
-        os.rename(aside, final)
-        stored = _finished(final, needs)
-        assert stored is not None
-        return stored
 
     def has(self, stage: str) -> bool:
         """Whether a stage is finished; only `once` checks its files."""
@@ -235,10 +252,11 @@ class Vault:
                 self.path.chmod(0o700)
             self.runs.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
-            kind = type(error).__name__
-            raise FolderError(
-                f"publish.vault {self.path} cannot be used ({kind}); name another folder"
-            ) from None
+            cause = f"cannot be used ({type(error).__name__}); name another folder"
+            refusal = f"publish.vault {self.path} {cause}"
+            if is_full(error):
+                refusal = full("opening the vault", [self.path])
+            raise FolderError(refusal) from None
         return self
 
     def run(self, plan_sha256: str, source_sha256: str, kind: str = "table") -> Run:
@@ -361,8 +379,13 @@ def written_aside(path: Path) -> Iterator[BinaryIO]:
     """Open a temporary file, mode 0600, that replaces `path` once all of it is written."""
     aside = path.with_name(f".{path.name}.partial")
     aside.unlink(missing_ok=True)
-    with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
-        yield handle
-        handle.flush()
-        os.fsync(handle.fileno())
-    os.rename(aside, path)
+    try:
+        with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
+            yield handle
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.rename(aside, path)
+    except OSError as error:
+        aside.unlink(missing_ok=True)
+        error.filename = error.filename or str(path)  # a failed write names no file
+        raise

@@ -1,0 +1,60 @@
+"""Full disks, said plainly: which folder, how much is free there, what is needed, what to do."""
+
+import errno
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+FULL = (errno.ENOSPC, errno.EDQUOT)
+# polars, SQLite and zip files pass no number on, only these words.
+WORDS = re.compile(
+    r"no space left on device|quota exceeded|disk is full|os error (28|122)\b", re.IGNORECASE
+)
+UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+
+
+def is_full(error: BaseException) -> bool:
+    """Whether an error, or one behind it, says that a disk or a quota is full."""
+    return any(
+        (isinstance(each, OSError) and each.errno in FULL) or WORDS.search(str(each)) is not None
+        for each in _behind(error)
+    )
+
+
+def full(what: str, folders: Sequence[Path], needed: int | None = None) -> str:
+    """What to say of work that ended on a full disk: that of the folder with the least room.
+
+    `needed` is the number of bytes that were to be written, where that is known.
+    """
+    rooms = [(shutil.disk_usage(_present(folder)).free, folder) for folder in folders]
+    free, folder = min(rooms, key=lambda room: room[0])
+    wanted = "" if needed is None else f", {_size(needed)} needed"
+    return (
+        f"{what} stopped: the disk or quota of {folder} is full ({_size(free)} free{wanted}); "
+        "nothing half-written is published. Make room there or name another folder, then run "
+        "again: finished stages are not repeated"
+    )
+
+
+def _behind(error: BaseException) -> Iterator[BaseException]:
+    """An error and those that led to it."""
+    each: BaseException | None = error
+    seen: set[int] = set()
+    while each is not None and id(each) not in seen:
+        seen.add(id(each))
+        yield each
+        each = each.__cause__ or each.__context__
+
+
+def _present(folder: Path) -> Path:
+    """A folder, or the next one above it that exists."""
+    return next(path for path in (folder, *folder.absolute().parents) if path.exists())
+
+
+def _size(number: int) -> str:
+    """Bytes in binary units, rounded to three digits."""
+    amount, unit = float(number), 0
+    while amount >= 1000 and unit < len(UNITS) - 1:
+        amount, unit = amount / 1024, unit + 1
+    return f"{amount:.3g} {UNITS[unit]}"

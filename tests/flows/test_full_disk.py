@@ -1,0 +1,121 @@
+"""Releases on a disk that is full: refused in plain words, and whole once there is room."""
+
+import contextlib
+import errno
+import os
+import subprocess
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from anon_core.errors import AnonymityError
+from tests.flows.orders import Order, data_bytes
+
+FULL = Path("/dev/full")  # every write fails as on a full disk
+write_parquet = pl.DataFrame.write_parquet
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    """The bytes of a release that met no full disk."""
+    order = Order(tmp_path_factory.mktemp("expected")).fix_seed()
+    return data_bytes(order.release())
+
+
+def no_room(*_, **__):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def in_polars(frame, *_, **__):
+    """What polars says when the disk is full, in its own words."""
+    write_parquet(frame, FULL)
+
+
+@pytest.mark.parametrize(
+    ("target", "stage"),
+    [
+        ("polars.DataFrame.write_parquet", "stage ingest"),
+        ("kinds.table.encode.np.savez", "stage binarize"),
+        ("tasks.stages.identify.write_people", "stage identify"),
+        ("tasks.stages.anonymize.np.savez", "stage"),
+        ("kinds.table.kind.np.savez", "stage"),
+        ("tasks.orchestration.gates.write_private", "stage"),
+        ("tasks.stages.publish.shutil.copyfile", "publishing"),
+        ("tasks.stages.publish.report", "publishing"),
+        ("tasks.stages.publish.settle", "publishing"),
+        ("tasks.vault.storage.settle", "stage ingest"),
+    ],
+)
+def test_every_place_that_writes(tmp_path, monkeypatch, expected, target, stage):
+    order = Order(tmp_path).fix_seed()
+    with monkeypatch.context() as patched:
+        patched.setattr(target, in_polars if "polars" in target else no_room)
+        with pytest.raises(AnonymityError) as caught:
+            order.release()
+    assert f"{stage}" in str(caught.value)
+    assert "stopped: the disk or quota of" in str(caught.value)
+    assert "is full" in str(caught.value)
+    assert order.versions == []
+    assert not order.releases.exists() or not list(order.releases.iterdir())
+    assert not list(order.vault.rglob("*.partial"))
+    assert data_bytes(order.release()) == expected
+
+
+def test_publishing_says_what_is_needed(tmp_path, monkeypatch):
+    order = Order(tmp_path)
+    monkeypatch.setattr("tasks.stages.publish.shutil.copyfile", no_room)
+    with pytest.raises(AnonymityError, match=r"\([\d.]+ [KMGT]?i?B free, [\d.]+ KiB needed\)"):
+        order.release()
+
+
+def test_a_plan_that_cannot_be_frozen(tmp_path, monkeypatch):
+    """Before any stage: the command itself names the disk."""
+    from tests.flows.processes import command
+
+    order = Order(tmp_path)
+    monkeypatch.setattr("tasks.vault.storage.os.fsync", no_room)
+    done = command("release", order.plan)
+    assert done.code == 1
+    assert f"the disk or quota of {order.vault / 'plans'} is full" in done.err
+    assert "unforeseen" not in done.err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("small", ["vault", "releases"])
+def test_a_small_disk(tmp_path, small, expected):
+    """A real file system without room for the next file, wherever that is."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", str(disk)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a small file system needs root")
+    try:
+        key = "path" if small == "releases" else "vault"
+        order = Order(tmp_path / "order")
+        order.write(publish={key: str(disk / small)})
+        if small == "releases":
+            order.releases = disk / small / "people"
+        else:
+            order.vault = disk / small
+        refusals: list[str] = []
+        for size in range(16, 4096, 16):
+            subprocess.run(
+                ["mount", "-o", f"remount,size={size}k", str(disk)], check=True, capture_output=True
+            )
+            if not list(order.vault.rglob("stage.json")):
+                with contextlib.suppress(AnonymityError, OSError):  # the release will say so
+                    order.fix_seed()
+            try:
+                folder = order.release()
+            except AnonymityError as refusal:
+                refusals.append(str(refusal))
+            else:
+                break
+            assert order.versions == []
+            assert not list(disk.rglob("*.partial"))
+        assert all("is full (" in refusal for refusal in refusals), refusals
+        assert len(refusals) >= 3
+        assert data_bytes(folder) == expected
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
