@@ -5,8 +5,28 @@ and column names. It carries no cell value, identifier or row number.
 """
 
 
+def escaped(text: str) -> str:
+    """Write control characters, line ends and marks of direction as Python's escapes.
+
+    A name from a source may hold them. Shown as they are, they could rewrite a terminal or a line
+    of a log.
+    """
+    if text.isprintable():
+        return text
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
+
+
 class AnonymityError(Exception):
-    """Base of all errors of this project. anon_core never catches it."""
+    """Base of all errors of this project. anon_core never catches it.
+
+    Parameters
+    ----------
+    message : str
+        One line; characters that cannot be printed are escaped.
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(escaped(message))
 
 
 class InputError(AnonymityError, ValueError):

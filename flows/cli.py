@@ -8,13 +8,13 @@ import json
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from anon_core.errors import AnonymityError
+from anon_core.errors import AnonymityError, escaped
 from flows.arguments import Command, parser
 from tasks.vault.room import full, is_full
 
@@ -160,6 +160,7 @@ def audit(options: argparse.Namespace) -> int:
     """Print every finding; 4 if one does not hold."""
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     from flows.audit import audit_release
 
@@ -167,10 +168,10 @@ def audit(options: argparse.Namespace) -> int:
     table = Table("Guarantee", "Holds", "Counted", title=f"Audit of {options.release.name}")
     for finding in report.findings:
         holds = "NO" if finding.broken else "yes" if finding.passed else "not required"
-        table.add_row(finding.guarantee, holds, finding.detail)
+        table.add_row(finding.guarantee, holds, Text(escaped(finding.detail)))
     if not options.quiet:
         Console().print(table)
-    print(report.sentence())
+    print(escaped(report.sentence()))
     return 0 if report.passed else 4
 
 
@@ -180,7 +181,7 @@ def show(options: argparse.Namespace) -> int:
 
     manifest = read_manifest(options.release, STATED)
     if options.json:
-        print(json.dumps(manifest, indent=2, ensure_ascii=False))
+        print(_printable_json(manifest))
         return 0
     from rich.console import Console
 
@@ -189,6 +190,17 @@ def show(options: argparse.Namespace) -> int:
 
     summary.terminal(manifest, Console(), words_of(manifest))
     return 0
+
+
+def _printable_json(document: Mapping[str, Any]) -> str:
+    """JSON that reads back the same and holds no sign that could rewrite a terminal."""
+    lines = json.dumps(document, indent=2, ensure_ascii=False).split("\n")
+    return "\n".join(
+        line
+        if line.isprintable()
+        else "".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in line)
+        for line in lines
+    )
 
 
 def starter_plan(options: argparse.Namespace) -> int:

@@ -65,5 +65,6 @@ class SourceSection(Section):
 
 
 def toml_text(text: str) -> str:
-    """Write a text as a TOML string."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    """Write a text as a TOML string, with escapes for all that cannot be printed."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    return "".join(sign if sign.isprintable() else f"\\U{ord(sign):08x}" for sign in quoted)

@@ -5,6 +5,8 @@ import numbers
 from datetime import UTC, datetime
 from typing import Any, TypeGuard
 
+from anon_core.errors import escaped
+
 NOT_STATED = "not stated"
 
 
@@ -92,7 +94,5 @@ def moment(text: Any) -> str:
 
 
 def printable(text: Any) -> str:
-    """Text from outside, without control characters that could rewrite a terminal or a page."""
-    return "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in str(text)
-    )
+    """Text from outside, with escapes for signs that could rewrite a terminal or a page."""
+    return escaped(str(text))

@@ -16,7 +16,7 @@ from prefect.context import FlowRunContext
 from prefect.exceptions import MissingContextError
 from prefect.logging import get_run_logger
 
-from anon_core.errors import AnonymityError
+from anon_core.errors import AnonymityError, escaped
 from tasks.vault.failures import failures_kept
 from tasks.vault.storage import Run
 
@@ -78,10 +78,11 @@ logging.getLogger("EventsWorker").setLevel(logging.ERROR)
 
 def log(message: str) -> None:
     """Log counts and column names: in Prefect's run log, or in a plain one outside a run."""
+    line = escaped(message)
     try:
-        get_run_logger().info(message)
+        get_run_logger().info(line)
     except MissingContextError:
-        logging.getLogger("crowdcover").info(message)
+        logging.getLogger("crowdcover").info(line)
 
 
 def show_in_prefect(key: str, markdown: str, description: str) -> None:
