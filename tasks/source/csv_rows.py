@@ -19,6 +19,7 @@ from typing import IO, NamedTuple, cast
 import polars as pl
 
 from anon_core.errors import InputError
+from tasks.source.panics import unheard
 from tasks.source.values import FOREIGN_ERRORS
 
 MOST_FIELD_BYTES = 2**24
@@ -170,15 +171,16 @@ def _parse_plain(
 ) -> pl.DataFrame | None:
     """Parse some columns by polars; None if polars refuses the text."""
     try:
-        return pl.read_csv(
-            text.data,
-            has_header=header,
-            columns=list(places),
-            separator=separator,
-            infer_schema=False,
-            raise_if_empty=False,
-            glob=False,
-        )
+        with unheard():
+            return pl.read_csv(
+                text.data,
+                has_header=header,
+                columns=list(places),
+                separator=separator,
+                infer_schema=False,
+                raise_if_empty=False,
+                glob=False,
+            )
     except FOREIGN_ERRORS:
         return None
 

@@ -11,6 +11,7 @@ from typing import TypeVar
 import polars as pl
 
 from anon_core.errors import InputError
+from tasks.source.panics import unheard
 
 FOREIGN_ERRORS = (Exception, pl.exceptions.PanicException)  # polars panics on some damaged files
 Result = TypeVar("Result")
@@ -19,7 +20,8 @@ Result = TypeVar("Result")
 def attempt(work: Callable[[], Result], refusal: str) -> Result:
     """Return what the work returns; a foreign error becomes an InputError with this message."""
     try:
-        return work()
+        with unheard():
+            return work()
     except InputError:
         raise
     except FOREIGN_ERRORS:

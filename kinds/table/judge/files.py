@@ -14,6 +14,7 @@ from kinds.table.layout import CODEBOOK, FILES, KEY
 from tasks.judging.audit import Finding
 from tasks.judging.traces import traces
 from tasks.source.csv_rows import first_rows, read_csv
+from tasks.source.panics import unheard
 from tasks.source.values import FOREIGN_ERRORS
 
 
@@ -43,13 +44,14 @@ def read_rows(folder: Path, formats: Sequence[str]) -> tuple[pl.DataFrame | None
 def _read(path: Path, kind: str) -> tuple[pl.DataFrame, str, list[str]] | None:
     """The rows of one file, their text to compare formats by, and what else the file tells."""
     try:
-        if kind == "parquet":
-            rows = pl.read_parquet(path, glob=False)
-            return rows, rows.write_csv(), traces(path, kind, rows)
-        (names,) = first_rows(path, ",", 1)
-        rows = read_csv(path, ",", header=True, names=names, needed=names)
-        text = gzip.decompress(path.read_bytes()).decode()
-        return rows.with_columns(pl.all().replace("", None)), text, traces(path, kind, rows)
+        with unheard():
+            if kind == "parquet":
+                rows = pl.read_parquet(path, glob=False)
+                return rows, rows.write_csv(), traces(path, kind, rows)
+            (names,) = first_rows(path, ",", 1)
+            rows = read_csv(path, ",", header=True, names=names, needed=names)
+            text = gzip.decompress(path.read_bytes()).decode()
+            return rows.with_columns(pl.all().replace("", None)), text, traces(path, kind, rows)
     except FOREIGN_ERRORS:
         return None
 
@@ -57,7 +59,8 @@ def _read(path: Path, kind: str) -> tuple[pl.DataFrame, str, list[str]] | None:
 def read_matching(path: Path) -> pl.DataFrame:
     """Read the vault's record -> key."""
     try:
-        return pl.read_parquet(path, glob=False, schema={"record": pl.Int64, KEY: pl.String})
+        with unheard():
+            return pl.read_parquet(path, glob=False, schema={"record": pl.Int64, KEY: pl.String})
     except FOREIGN_ERRORS:
         raise InputError(
             f"the vault's {path.name} cannot be read; "

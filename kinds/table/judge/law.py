@@ -12,6 +12,7 @@ from anon_core.measures.table.law import Law, law
 from kinds.table.judge.records import Records
 from kinds.table.layout import KEY
 from tasks.judging.audit import Finding
+from tasks.source.panics import unheard
 from tasks.source.values import FOREIGN_ERRORS
 
 EVEN = "even seats"
@@ -39,9 +40,10 @@ def _holders(
 ) -> NDArray[np.int64] | None:
     """Record that holds each share of each row, int64 (rows, D)."""
     try:
-        stated = pl.read_parquet(
-            path, glob=False, schema={KEY: pl.String, "records": pl.List(pl.Int64)}
-        )
+        with unheard():
+            stated = pl.read_parquet(
+                path, glob=False, schema={KEY: pl.String, "records": pl.List(pl.Int64)}
+            )
     except FOREIGN_ERRORS:
         return None
     if stated[KEY].n_unique() != stated.height or stated.height != len(keys):

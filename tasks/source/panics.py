@@ -1,0 +1,57 @@
+"""Panics of Rust code, such as polars', kept from standard error.
+
+Where a damaged file makes Rust code panic, it writes a message of its own to file descriptor 2, and
+that may quote cells. Python cannot prevent it, so the descriptor is held while a file is read.
+"""
+
+import contextlib
+import faulthandler
+import os
+import re
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+
+PANIC = re.compile(rb"^\n?thread '[^\n]*panicked at ", re.MULTILINE)
+_ONE_AT_A_TIME = threading.RLock()  # a process has one standard error
+
+
+@contextlib.contextmanager
+def unheard() -> Iterator[None]:
+    """Hold what is written to standard error meanwhile; drop it from the first panic on.
+
+    What was written before a panic follows when the block ends, or all of it if there was none.
+    """
+    with _ONE_AT_A_TIME, contextlib.ExitStack() as undone:
+        try:
+            outside = os.dup(2)
+        except OSError:  # there is no standard error
+            yield
+            return
+        undone.callback(os.close, outside)
+        held = undone.enter_context(tempfile.TemporaryFile(buffering=0))
+        if not faulthandler.is_enabled():
+            # Of an abort, such as for want of memory, nothing else would be told.
+            faulthandler.enable(outside, all_threads=False)
+            undone.callback(faulthandler.disable)
+        _flush()
+        os.dup2(held.fileno(), 2)
+        try:
+            yield
+        finally:
+            _flush()
+            os.dup2(outside, 2)
+            held.seek(0)
+            _write(PANIC.split(held.read(), maxsplit=1)[0])
+
+
+def _flush() -> None:
+    with contextlib.suppress(OSError, ValueError):  # closed, or a pipe that nobody reads
+        sys.stderr.flush()
+
+
+def _write(text: bytes) -> None:
+    with contextlib.suppress(OSError):
+        while text:
+            text = text[os.write(2, text) :]
