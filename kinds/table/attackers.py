@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from reports.facts import Manifest
-from reports.quantities import NOT_STATED, known, one_in, percent, printable
+from reports.quantities import NOT_STATED, count, known, one_in, percent, printable
 from reports.words import Block
 
 HEADING = "Attacks that were tried"
@@ -81,7 +81,16 @@ ATTACKERS = {
     "intersection": Attacker(
         "A collector", "compares this release with earlier ones of the same people"
     ),
+    "demand": Attacker(
+        "A counter of rows",
+        "knows all quasi-identifiers of the person, counts the rows that fit and guesses k, the "
+        "crowd that the plan demands for the person",
+        chances=False,
+    ),
 }
+DEMAND = "demand"  # names no row, but k
+TOLD = "What crowds tell of k"
+TOLD_HEADINGS = ("Attacker", "Guesses k of", "With one guess for all", "Comparison")
 UNKNOWN = "makes an attack that this version does not describe"
 
 
@@ -135,9 +144,53 @@ class Attack(NamedTuple):
 
 
 def attacks(manifest: Manifest) -> list[Attack]:
-    """The attacks in the order of the manifest; unknown ones keep their own names."""
+    """The attacks that name rows, as the manifest lists them; unknown ones keep their names."""
     stated = manifest.get("attacks") or {}
-    return [_attack(str(name), numbers) for name, numbers in stated.items()]
+    return [_attack(str(name), numbers) for name, numbers in stated.items() if name != DEMAND]
+
+
+class Told(NamedTuple):
+    """People whose private k is guessed from the rows that fit them; see `told_demands`."""
+
+    people: int
+    right: int
+    commonest: int
+    ruled_out: int
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """The attack as a row for `TOLD_HEADINGS`."""
+        result = "better" if self.right > self.commonest else "no better"
+        return ATTACKERS[DEMAND].who, self._of(self.right), self._of(self.commonest), result
+
+    @property
+    def sentences(self) -> str:
+        """What the crowds tell, in words."""
+        told = (
+            "k is private here. Someone who counts the rows that fit a person, and takes a larger "
+            f"crowd for a greater k, guesses k right for at most {self._of(self.right)}. "
+            f"One guess for everybody is right for {self._of(self.commonest)}."
+        )
+        if self.ruled_out:
+            told += (
+                f" For {self._of(self.ruled_out)} fewer rows fit than the greatest k demands: "
+                "their k is surely smaller."
+            )
+        return told
+
+    def _of(self, number: int) -> str:
+        share = percent(number / self.people)
+        return f"{count(number)} of {count(self.people)} people ({share})"
+
+
+def told(manifest: Manifest) -> Told | None:
+    """What crowds tell of a private k; None if k is not private or that was not measured."""
+    stated = (manifest.get("attacks") or {}).get(DEMAND) or {}
+    numbers = [stated.get(name) for name in ("right", "commonest", "ruled_out")]
+    people = manifest["privacy"]["records"]
+    if not known(people) or people < 1 or not all(known(number) for number in numbers):
+        return None
+    return Told(int(people), *(int(number) for number in numbers if known(number)))
 
 
 def _attack(name: str, numbers: Mapping[str, Any]) -> Attack:
@@ -198,18 +251,20 @@ def blocks(manifest: Manifest) -> list[Block]:
     tried = attacks(manifest)
     if not tried:
         return []
-    success = Block(HEADING, HEADINGS, [attack.row for attack in tried])
-    times = multiples(tried)
-    if not times:
-        return [success]
-    headings = ("Attacker", *multiple_headings(times))
-    rows = [(attack.who, *shares(attack, times)) for attack in tried]
-    return [success, Block(CHANCES, headings, rows)]
+    listed = [Block(HEADING, HEADINGS, [attack.row for attack in tried])]
+    if times := multiples(tried):
+        headings = ("Attacker", *multiple_headings(times))
+        rows = [(attack.who, *shares(attack, times)) for attack in tried]
+        listed.append(Block(CHANCES, headings, rows))
+    if (guessed := told(manifest)) is not None:
+        listed.append(Block(TOLD, TOLD_HEADINGS, [guessed.row]))
+    return listed
 
 
 def risks(manifest: Manifest) -> list[str]:
     """Attacks that succeed more often than guessing, for some people or on average."""
-    risks = []
+    guessed = told(manifest)
+    risks = [] if guessed is None or guessed.right <= guessed.commonest else [guessed.sentences]
     for attack in attacks(manifest):
         if attack.judged and not attack.contained:
             risks.append(

@@ -31,6 +31,11 @@ class Column:
     spec: ColumnSpec | None = None
     public: bool = False
 
+    @property
+    def known(self) -> bool:
+        """Whether others are taken to know the values."""
+        return self.role == "quasi" or self.public
+
 
 def typed(frame: pl.DataFrame, column: Column, missing: Sequence[str]) -> pl.Series:
     """Return a column as its kind demands; texts in `missing` become null.

@@ -194,12 +194,12 @@ def _row_loss(limit: float, measured: Sections) -> Asked:
 
 
 def _attacks(limit: float, attacks: Sections) -> Iterator[Asked]:
-    """The limit for each attacker but "order", which manifests of 0.1.0 state."""
+    """The limit for each attacker who names rows; manifests of 0.1.0 state "order", too."""
     if not attacks:
         yield _unmeasured("attack success", limit, "max_attack_success")
     for name, attack in attacks.items():
-        success = attack["success"]
-        if name != "order":
+        if name not in ("order", "demand"):
+            success = attack["success"]
             yield Asked(
                 measure="attack success",
                 about=name,

@@ -158,11 +158,18 @@ class Table(Kind):
         return checked.released(audit.measured, anonymized)
 
     def comparable(self, manifest: Mapping[str, Any], sections: Sections) -> Sections:
-        """Manifests of 0.1.0 count where attackers were right, but no values that tell."""
-        if "order" not in manifest.get("attacks", {}):
+        """Manifests of 0.1.0 count where attackers were right, but no values that tell.
+
+        What crowds tell of private demands is compared where it is stated.
+        """
+        claimed = manifest.get("attacks", {})
+        attacks = dict(sections.get("attacks", {}))
+        if "demand" not in claimed and "demand" in attacks:
+            del attacks["demand"]
+            sections = {**sections, "attacks": attacks}
+        if "order" not in claimed:
             return sections
         by_secret = ("tightest row", "insider")
-        attacks = sections.get("attacks", {})
         same = {name: numbers for name, numbers in attacks.items() if name not in by_secret}
         protection = dict(sections.get("protection", {}))
         protection.pop("unique_values", None)

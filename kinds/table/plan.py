@@ -113,8 +113,7 @@ class TablePlan:
             )
         self._check_person(names)
         for column in self.columns:
-            known = column.role == "quasi" or column.public
-            if column.name == self.demand.by and not known:
+            if column.name == self.demand.by and not column.known:
                 raise PlanError(
                     f"privacy.k: k follows from column {column.name!r}, so the size of a crowd "
                     "would tell its value; choose a quasi-identifier, or state "

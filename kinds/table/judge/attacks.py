@@ -1,6 +1,7 @@
 """Every attacker against one release, as the manifest states them: aggregates only."""
 
 import math
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from anon_core.measures.table.attacks import Tightest, insider, partial_linkage
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import Components, Crowds
 from anon_core.measures.table.law import Law
+from anon_core.measures.table.told_demands import told_demands
 
 ABOVE = (1, 1.5, 2, 3)  # multiples of 1/k(v)
 ROUNDING = 1e-6  # of beliefs: a belief of 1/k(v) is not above it
@@ -22,11 +24,14 @@ def attacks(
     crowds: Crowds,
     tightest: Tightest,
     law: Law | None,
+    *,
+    private_demand: bool = False,
 ) -> dict[str, Any]:
     """Return the manifest's section: the chance of each attacker to name a person's own row.
 
-    An insider knows the law that the seats were drawn from, if the vault states one. Who really
-    sits where decides no number.
+    An insider knows the law that the seats were drawn from, if the vault states one. If k depends
+    on something private, "demand" counts the people whose k can be guessed. Who really sits where
+    decides no number.
     """
     k = crowds.demanded
     partly = partial_linkage(released, classes)
@@ -47,6 +52,8 @@ def attacks(
             **some,
             "known": {str(size): _mean(success) for size, success in partly.items()},
         }
+    if private_demand:
+        section["demand"] = asdict(told_demands(crowds.compatible, k))
     return section
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -87,7 +88,10 @@ def audit_rows(
         [read_cells(levels, _texts(rows[levels.name])) for levels in records.levels]
     )
     path = matching.with_name(LAW) if law.EVEN in promise.findings else None
-    measured = _measured(records, rows, released, seat, columns, path, paired=paired)
+    private = any(column.name == demand.column and not column.known for column in columns)
+    measured = _measured(
+        records, rows, released, seat, columns, path, paired=paired, private_demand=private
+    )
     if IDENTICAL in promise.findings:
         below = int((identical_rows(measured.classes, seat) < measured.crowds.demanded).sum())
         measured = replace(measured, classes_below_k=below)
@@ -109,6 +113,7 @@ def _measured(
     law_path: Path | None,
     *,
     paired: bool,
+    private_demand: bool,
 ) -> Measured:
     """Measure the release; a record without a row has seat -1."""
     seated = np.flatnonzero(seat >= 0)
@@ -127,9 +132,13 @@ def _measured(
         records.person,
     )  # fmt: skip
     tightest, stated = tightest_rows(released, classes), None
+    tried: dict[str, Any] = {}
     if law_path is not None and paired:
         merged = released, classes, tightest
         stated = law.stated_law(law_path, rows[KEY], records, *merged, seat)
+    if matched:
+        against = released, classes, components, counts, tightest, stated
+        tried = attacks(*against, private_demand=private_demand)
     return Measured(
         levels=records.levels,
         crowds=counts,
@@ -140,7 +149,7 @@ def _measured(
         source_rows=records.source_height,
         classes=classes,
         sensitive=sensitive_values(rows, columns, classes),
-        attacks=attacks(released, classes, components, counts, tightest, stated) if matched else {},
+        attacks=tried,
         unique_values=unique_values(rows, columns),
         constant_values=(
             None

@@ -40,7 +40,8 @@ def published(table, made, released, seat):
     tightest, stated = tightest_rows(released, classes), None
     if made.holders is not None:
         stated = law(table.codes, table.k, released, classes, tightest, made.holders, seat)
-    section = attacks(released, classes, components, found, tightest, stated)
+    against = released, classes, components, found, tightest, stated
+    section = attacks(*against, private_demand=True)
     return repr((section, found.compatible.tolist(), found.matchable.tolist()))
 
 
