@@ -4,7 +4,7 @@ Great Expectations reports values, row numbers and tracebacks. None of them leav
 a verdict names types of expectations and columns only.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from string import Template
 from threading import Lock
@@ -24,11 +24,13 @@ from great_expectations.render.renderer.inline_renderer import InlineRenderer
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
+from validations.expectations import Worded
 from validations.verdicts import Outcome, Verdict
 
 Columns = Mapping[str, NDArray[Any]]
 
 SOURCE = "memory"
+AT_ONCE = 64  # columns whose expectations are checked together
 _ONE_AT_A_TIME = Lock()  # validations of one process share a context and the name of its source
 
 
@@ -68,10 +70,43 @@ def _passed(suite: gx.ExpectationSuite, columns: Columns) -> set[str]:
     """Return the ids of the expectations that pass.
 
     Each expectation gets a random id, because two of one type may test one column.
-    The source is deleted at once, because it keeps the data.
     """
     for expectation in suite.expectations:
         expectation.id = str(uuid4())
+    passed: set[str] = set()
+    for part, names in _parts(suite, columns):
+        passed |= _passed_together(part, {name: columns[name] for name in names})
+    return passed
+
+
+def _parts(
+    suite: gx.ExpectationSuite, columns: Columns
+) -> Iterator[tuple[gx.ExpectationSuite, Sequence[str]]]:
+    """Split a suite into parts, each with the columns that its expectations need.
+
+    Expectations of one column go together with those of a few others: for each of them Great
+    Expectations looks at the names of all columns in the frame. All other expectations see the
+    whole table.
+    """
+    about = {each.id: getattr(each, "column", None) for each in suite.expectations}
+    names = list(dict.fromkeys(name for name in about.values() if name is not None))
+    if len(names) <= AT_ONCE:
+        yield suite, list(columns)
+        return
+    blocks = [set(names[at : at + AT_ONCE]) for at in range(0, len(names), AT_ONCE)]
+    for block in (set(), *blocks):
+        part = gx.ExpectationSuite(name=suite.name)
+        part.expectations = [
+            each
+            for each in suite.expectations
+            if about[each.id] in block or (not block and about[each.id] is None)
+        ]
+        if part.expectations:
+            yield part, [name for name in columns if not block or name in block]
+
+
+def _passed_together(suite: gx.ExpectationSuite, columns: Columns) -> set[str]:
+    """Return the ids of the expectations that pass; the source is deleted, as it keeps the data."""
     sources = _context().data_sources
     try:
         table = sources.add_pandas(SOURCE).add_dataframe_asset("table")
@@ -85,14 +120,21 @@ def _passed(suite: gx.ExpectationSuite, columns: Columns) -> set[str]:
 
 
 def _outcome(expectation: Expectation, passed: set[str]) -> Outcome:
-    about = getattr(expectation, "about", expectation.configuration.kwargs.get("column"))
+    about = getattr(expectation, "about", getattr(expectation, "column", None))
     return Outcome(
         expectation.expectation_type, about, expectation.id in passed, _words(expectation)
     )
 
 
 def _words(expectation: Expectation) -> str:
-    """Return what is expected, in the words of Great Expectations' own pages."""
+    """Return what is expected: its description, our wording, or that of Great Expectations."""
+    if expectation.description:
+        return str(expectation.description)
+    if isinstance(expectation, Worded):
+        wording = Template(expectation.wording)
+        return wording.substitute(
+            {name: _plain(getattr(expectation, name)) for name in wording.get_identifiers()}
+        )
     (content,) = InlineRenderer(render_object=expectation.configuration).get_rendered_content()
     rendered: Any = content.to_json_dict()["value"]
     return Template(rendered["template"]).safe_substitute(
