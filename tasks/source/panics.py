@@ -12,6 +12,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator
+from typing import IO
 
 PANIC = re.compile(rb"^\n?thread '[^\n]*panicked at ", re.MULTILINE)
 _ONE_AT_A_TIME = threading.RLock()  # a process has one standard error
@@ -30,7 +31,7 @@ def unheard() -> Iterator[None]:
             yield
             return
         undone.callback(os.close, outside)
-        held = undone.enter_context(tempfile.TemporaryFile(buffering=0))
+        held = undone.enter_context(_memory())
         if not faulthandler.is_enabled():
             # Of an abort, such as for want of memory, nothing else would be told.
             faulthandler.enable(outside, all_threads=False)
@@ -44,6 +45,13 @@ def unheard() -> Iterator[None]:
             os.dup2(outside, 2)
             held.seek(0)
             _write(PANIC.split(held.read(), maxsplit=1)[0])
+
+
+def _memory() -> IO[bytes]:
+    """A file in memory where the system has such files: a full disk must not get in the way."""
+    if hasattr(os, "memfd_create"):
+        return open(os.memfd_create("stderr"), "w+b", buffering=0)
+    return tempfile.TemporaryFile(buffering=0)
 
 
 def _flush() -> None:
