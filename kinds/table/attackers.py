@@ -158,6 +158,11 @@ class Told(NamedTuple):
     ruled_out: int
 
     @property
+    def tells(self) -> bool:
+        """Whether crowds tell more than one guess for everybody, or something for certain."""
+        return self.right > self.commonest or self.ruled_out > 0
+
+    @property
     def row(self) -> tuple[str, ...]:
         """The attack as a row for `TOLD_HEADINGS`."""
         result = "better" if self.right > self.commonest else "no better"
@@ -264,7 +269,7 @@ def blocks(manifest: Manifest) -> list[Block]:
 def risks(manifest: Manifest) -> list[str]:
     """Attacks that succeed more often than guessing, for some people or on average."""
     guessed = told(manifest)
-    risks = [] if guessed is None or guessed.right <= guessed.commonest else [guessed.sentences]
+    risks = [] if guessed is None or not guessed.tells else [guessed.sentences]
     for attack in attacks(manifest):
         if attack.judged and not attack.contained:
             risks.append(

@@ -123,6 +123,7 @@ def test_report_and_summary_say_it():
     [
         ({"right": 310, "ruled_out": 0}, False),
         ({"right": 311, "ruled_out": 0}, True),
+        ({"right": 310, "ruled_out": 1}, True),
         ({"right": None}, False),
         ({"right": "many"}, False),
     ],
