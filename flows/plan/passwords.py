@@ -47,7 +47,7 @@ def hand_on(document: dict[str, Any], frozen: Path) -> None:
             os.environ.pop(_variable(frozen, section), None)
 
 
-def taken_up(document: dict[str, Any], frozen: Path) -> dict[str, Any]:
+def restored(document: dict[str, Any], frozen: Path) -> dict[str, Any]:
     """A frozen plan with the whole URIs that were handed on."""
     for section, key, uri in _uris(document):
         whole = os.environ.get(_variable(frozen, section), uri)

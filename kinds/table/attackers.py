@@ -89,8 +89,8 @@ ATTACKERS = {
     ),
 }
 DEMAND = "demand"  # names no row, but k
-TOLD = "What crowds tell of k"
-TOLD_HEADINGS = ("Attacker", "Guesses k of", "With one guess for all", "Comparison")
+GUESS_HEADING = "What crowds tell of k"
+GUESS_HEADINGS = ("Attacker", "Guesses k of", "With one guess for all", "Comparison")
 UNKNOWN = "makes an attack that this version does not describe"
 
 
@@ -149,8 +149,8 @@ def attacks(manifest: Manifest) -> list[Attack]:
     return [_attack(str(name), numbers) for name, numbers in stated.items() if name != DEMAND]
 
 
-class Told(NamedTuple):
-    """People whose private k is guessed from the rows that fit them; see `told_demands`."""
+class DemandGuesses(NamedTuple):
+    """People whose private k is guessed from the rows that fit them; as the audit counts them."""
 
     people: int
     right: int
@@ -164,38 +164,38 @@ class Told(NamedTuple):
 
     @property
     def row(self) -> tuple[str, ...]:
-        """The attack as a row for `TOLD_HEADINGS`."""
+        """The attack as a row for `GUESS_HEADINGS`."""
         result = "better" if self.right > self.commonest else "no better"
         return ATTACKERS[DEMAND].who, self._of(self.right), self._of(self.commonest), result
 
     @property
     def sentences(self) -> str:
         """What the crowds tell, in words."""
-        told = (
+        text = (
             "k is private here. Someone who counts the rows that fit a person, and takes a larger "
             f"crowd for a greater k, guesses k right for at most {self._of(self.right)}. "
             f"One guess for everybody is right for {self._of(self.commonest)}."
         )
         if self.ruled_out:
-            told += (
+            text += (
                 f" For {self._of(self.ruled_out)} fewer rows fit than the greatest k demands: "
                 "their k is surely smaller."
             )
-        return told
+        return text
 
     def _of(self, number: int) -> str:
         share = percent(number / self.people)
         return f"{count(number)} of {count(self.people)} people ({share})"
 
 
-def told(manifest: Manifest) -> Told | None:
+def demand_guesses(manifest: Manifest) -> DemandGuesses | None:
     """What crowds tell of a private k; None if k is not private or that was not measured."""
     stated = (manifest.get("attacks") or {}).get(DEMAND) or {}
     numbers = [stated.get(name) for name in ("right", "commonest", "ruled_out")]
     people = manifest["privacy"]["records"]
     if not known(people) or people < 1 or not all(known(number) for number in numbers):
         return None
-    return Told(int(people), *(int(number) for number in numbers if known(number)))
+    return DemandGuesses(int(people), *(int(number) for number in numbers if known(number)))
 
 
 def _attack(name: str, numbers: Mapping[str, Any]) -> Attack:
@@ -261,14 +261,14 @@ def blocks(manifest: Manifest) -> list[Block]:
         headings = ("Attacker", *multiple_headings(times))
         rows = [(attack.who, *shares(attack, times)) for attack in tried]
         listed.append(Block(CHANCES, headings, rows))
-    if (guessed := told(manifest)) is not None:
-        listed.append(Block(TOLD, TOLD_HEADINGS, [guessed.row]))
+    if (guessed := demand_guesses(manifest)) is not None:
+        listed.append(Block(GUESS_HEADING, GUESS_HEADINGS, [guessed.row]))
     return listed
 
 
 def risks(manifest: Manifest) -> list[str]:
     """Attacks that succeed more often than guessing, for some people or on average."""
-    guessed = told(manifest)
+    guessed = demand_guesses(manifest)
     risks = [] if guessed is None or not guessed.tells else [guessed.sentences]
     for attack in attacks(manifest):
         if attack.judged and not attack.contained:

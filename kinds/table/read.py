@@ -8,7 +8,7 @@ import polars as pl
 from anon_core.specs.demands import Demand
 from kinds.table.columns import Column, typed
 from kinds.table.layout import released_columns
-from tasks.source.panics import unheard
+from tasks.source.panics import silenced_panics
 from tasks.source.reading import Reading
 
 
@@ -57,7 +57,7 @@ def read_together(
     needed = list(dict.fromkeys(column.name for group in groups for column in group))
     frame = reading.columns(names, needed)
     missing = reading.source.missing
-    with unheard():
+    with silenced_panics():
         return [
             pl.DataFrame({column.name: typed(frame, column, missing) for column in group})
             for group in groups

@@ -19,7 +19,7 @@ from typing import IO, NamedTuple, cast
 import polars as pl
 
 from anon_core.errors import InputError
-from tasks.source.panics import unheard
+from tasks.source.panics import silenced_panics
 from tasks.source.values import FOREIGN_ERRORS
 
 MOST_FIELD_BYTES = 2**24
@@ -171,7 +171,7 @@ def _parse_plain(
 ) -> pl.DataFrame | None:
     """Parse some columns by polars; None if polars refuses the text."""
     try:
-        with unheard():
+        with silenced_panics():
             return pl.read_csv(
                 text.data,
                 has_header=header,

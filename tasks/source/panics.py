@@ -19,7 +19,7 @@ _ONE_AT_A_TIME = threading.RLock()  # a process has one standard error
 
 
 @contextlib.contextmanager
-def unheard() -> Iterator[None]:
+def silenced_panics() -> Iterator[None]:
     """Hold what is written to standard error meanwhile; drop it from the first panic on.
 
     What was written before a panic follows when the block ends, or all of it if there was none.

@@ -11,7 +11,7 @@ from typing import TypeVar
 import polars as pl
 
 from anon_core.errors import InputError
-from tasks.source.panics import unheard
+from tasks.source.panics import silenced_panics
 
 FOREIGN_ERRORS = (Exception, pl.exceptions.PanicException)  # polars panics on some damaged files
 Result = TypeVar("Result")
@@ -20,7 +20,7 @@ Result = TypeVar("Result")
 def attempt(work: Callable[[], Result], refusal: str) -> Result:
     """Return what the work returns; a foreign error becomes an InputError with this message."""
     try:
-        with unheard():
+        with silenced_panics():
             return work()
     except InputError:
         raise

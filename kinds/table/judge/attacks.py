@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from anon_core.measures.table.attacks import Tightest, insider, partial_linkage
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import Components, Crowds
+from anon_core.measures.table.demand_guesses import guess_demands
 from anon_core.measures.table.law import Law
-from anon_core.measures.table.told_demands import told_demands
 
 ABOVE = (1, 1.5, 2, 3)  # multiples of 1/k(v)
 ROUNDING = 1e-6  # of beliefs: a belief of 1/k(v) is not above it
@@ -53,7 +53,7 @@ def attacks(
             "known": {str(size): _mean(success) for size, success in partly.items()},
         }
     if private_demand:
-        section["demand"] = asdict(told_demands(crowds.compatible, k))
+        section["demand"] = asdict(guess_demands(crowds.compatible, k))
     return section
 
 

@@ -14,7 +14,7 @@ from kinds.table.layout import CODEBOOK, FILES, KEY
 from tasks.judging.audit import Finding
 from tasks.judging.traces import traces
 from tasks.source.csv_rows import first_rows, read_csv
-from tasks.source.panics import unheard
+from tasks.source.panics import silenced_panics
 from tasks.source.values import FOREIGN_ERRORS
 
 
@@ -44,7 +44,7 @@ def read_rows(folder: Path, formats: Sequence[str]) -> tuple[pl.DataFrame | None
 def _read(path: Path, kind: str) -> tuple[pl.DataFrame, str, list[str]] | None:
     """The rows of one file, their text to compare formats by, and what else the file tells."""
     try:
-        with unheard():
+        with silenced_panics():
             if kind == "parquet":
                 rows = pl.read_parquet(path, glob=False)
                 return rows, rows.write_csv(), traces(path, kind, rows)
@@ -59,7 +59,7 @@ def _read(path: Path, kind: str) -> tuple[pl.DataFrame, str, list[str]] | None:
 def read_matching(path: Path) -> pl.DataFrame:
     """Read the vault's record -> key."""
     try:
-        with unheard():
+        with silenced_panics():
             return pl.read_parquet(path, glob=False, schema={"record": pl.Int64, KEY: pl.String})
     except FOREIGN_ERRORS:
         raise InputError(

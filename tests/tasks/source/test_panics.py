@@ -14,7 +14,7 @@ import pytest
 from anon_core.errors import AnonymityError, InputError
 from kinds.table.columns import Column
 from kinds.table.read import read
-from tasks.source.panics import unheard
+from tasks.source.panics import silenced_panics
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
 from tasks.source.values import attempt
@@ -28,7 +28,7 @@ PANICS = (
 
 @pytest.mark.parametrize("panic", PANICS)
 def test_a_panic_is_not_heard(panic, capfd):
-    with unheard():
+    with silenced_panics():
         os.write(2, b"one\ntwo\n")
         os.write(2, panic)
     os.write(2, b"three\n")
@@ -76,7 +76,7 @@ def test_damaged_files_of_every_format(tmp_path, capfd):
 
 def test_an_abort_is_told():
     """A damaged size may want more memory than there is: Rust ends the process."""
-    words = "import os; from tasks.source.panics import unheard\nwith unheard(): os.abort()"
+    words = "import os; from tasks.source import panics\nwith panics.silenced_panics(): os.abort()"
     done = subprocess.run(
         [sys.executable, "-c", words], capture_output=True, text=True, check=False
     )
@@ -85,17 +85,17 @@ def test_an_abort_is_told():
 
 
 def test_what_others_write_meanwhile_is_kept(capfd):
-    with unheard():
+    with silenced_panics():
         thread = threading.Thread(target=lambda: os.write(2, b"log line\n"))
         thread.start()
         thread.join()
-        with unheard():
+        with silenced_panics():
             os.write(2, b"inner\n")
     assert capfd.readouterr().err == "log line\ninner\n"
 
 
 def test_words_about_panics_are_no_panic(capfd):
-    with unheard():
+    with silenced_panics():
         os.write(2, b"the thread 'x' panicked at noon\n")
     assert "noon" in capfd.readouterr().err
 
@@ -104,7 +104,7 @@ def test_an_error_passes_and_the_descriptor_is_back(capfd):
     before = len(os.listdir("/proc/self/fd"))
 
     def fails():
-        with unheard():
+        with silenced_panics():
             os.write(2, b"before\n")
             raise ZeroDivisionError
 
@@ -119,6 +119,6 @@ def test_a_process_without_standard_error():
     process = os.fork()
     if not process:
         os.close(2)
-        with unheard():
+        with silenced_panics():
             os._exit(7)
     assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 7

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_core.measures.table.told_demands import told_demands
+from anon_core.measures.table.demand_guesses import guess_demands
 
 
 def best_rule(crowds, demands):
@@ -24,7 +24,7 @@ def best_rule(crowds, demands):
 @given(st.lists(st.tuples(st.integers(1, 9), st.integers(1, 4)), min_size=1, max_size=9))
 def test_by_definition(people):
     crowds, demands = zip(*people, strict=True)
-    found = told_demands(np.array(crowds), np.array(demands, dtype=np.int32))
+    found = guess_demands(np.array(crowds), np.array(demands, dtype=np.int32))
     assert found.right == best_rule(crowds, demands)
     assert found.commonest == max(demands.count(k) for k in demands)
     assert found.ruled_out == sum(crowd < max(demands) for crowd in crowds)
@@ -37,12 +37,12 @@ def test_by_definition(people):
     st.randoms(),
 )
 def test_the_order_of_records_is_free(people, chance):
-    def told(listed):
+    def guessed(listed):
         crowds, demands = zip(*listed, strict=True)
-        return told_demands(np.array(crowds), np.array(demands, dtype=np.int32))
+        return guess_demands(np.array(crowds), np.array(demands, dtype=np.int32))
 
     shuffled = chance.sample(people, len(people))
-    assert told(shuffled) == told(people)
+    assert guessed(shuffled) == guessed(people)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_the_order_of_records_is_free(people, chance):
     ],
 )
 def test_known_cases(crowds, demands, right, commonest, ruled_out):
-    found = told_demands(np.array(crowds), np.array(demands, dtype=np.int32))
+    found = guess_demands(np.array(crowds), np.array(demands, dtype=np.int32))
     assert (found.right, found.commonest, found.ruled_out) == (right, commonest, ruled_out)
 
 
@@ -65,6 +65,6 @@ def test_many_records_and_demands():
     chance = np.random.default_rng(4)
     demands = chance.integers(5, 101, 200_000).astype(np.int32)
     crowds = demands + chance.integers(0, 20_000, 200_000)
-    found = told_demands(crowds, demands)
+    found = guess_demands(crowds, demands)
     assert found.levels == 96
     assert found.commonest < found.right < 10 * found.commonest

@@ -47,7 +47,7 @@ def manifest_of(order):
 
 @pytest.fixture(scope="module")
 def order(tmp_path_factory):
-    order = order_of(tmp_path_factory.mktemp("told"))
+    order = order_of(tmp_path_factory.mktemp("demand"))
     order.release()
     return order
 
@@ -107,14 +107,14 @@ def test_it_is_no_attack_on_rows():
 
 def test_report_and_summary_say_it():
     release = full()
-    assert attackers.told(release) is None
+    assert attackers.demand_guesses(release) is None
     release["attacks"]["demand"] = DEMAND
-    assert attackers.told(release).sentences == SENTENCES
+    assert attackers.demand_guesses(release).sentences == SENTENCES
     assert SENTENCES in words_of(release).risks(release)
     console = Console(file=StringIO(), width=100)
     summary.terminal(release, console, words_of(release))
     shown = " ".join(console.file.getvalue().split())
-    assert attackers.TOLD in shown
+    assert attackers.GUESS_HEADING in shown
     assert "A counter of rows" in shown
 
 

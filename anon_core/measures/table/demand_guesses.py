@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class ToldDemands:
+class DemandGuesses:
     """How well the number of rows that fit a record predicts the demand of the record.
 
     Attributes
@@ -30,7 +30,7 @@ class ToldDemands:
     ruled_out: int
 
 
-def told_demands(compatible: NDArray[np.int64], demanded: NDArray[np.int32]) -> ToldDemands:
+def guess_demands(compatible: NDArray[np.int64], demanded: NDArray[np.int32]) -> DemandGuesses:
     """Let an attacker who knows a record count its rows and guess its demand.
 
     Parameters
@@ -42,7 +42,7 @@ def told_demands(compatible: NDArray[np.int64], demanded: NDArray[np.int32]) -> 
 
     Returns
     -------
-    ToldDemands
+    DemandGuesses
 
     Notes
     -----
@@ -64,7 +64,7 @@ def told_demands(compatible: NDArray[np.int64], demanded: NDArray[np.int32]) -> 
     for first, last in _runs(of_place):
         best[pairs[first:last] % levels] += times[first:last]
         np.maximum.accumulate(best, out=best)
-    return ToldDemands(
+    return DemandGuesses(
         levels=levels,
         right=int(best[-1]),
         commonest=int(np.bincount(level).max()),
