@@ -26,10 +26,10 @@ def refuse_foreign(vault: Vault, parent: Path) -> None:
     if foreign:
         named = ", ".join(foreign[:3]) + (f" and {len(foreign) - 3} more" if foreign[3:] else "")
         raise FolderError(
-            f"{parent} holds releases that another vault published ({named}); the vault "
-            f"{vault.path} does not know whom they show, so they cannot be compared with this one. "
-            "Set publish.vault to the vault that made them, or choose another publish.path or "
-            "name. If that vault is lost, the same people may be in both releases"
+            f"{parent} holds releases that another vault published, or that the vault "
+            f"{vault.path} knows no longer ({named}); whom they show is unknown, so no release "
+            "can be compared with them. Set publish.vault to the vault that made them, or choose "
+            "another publish.path or name. If that vault is lost, people may be in both releases"
         )
 
 

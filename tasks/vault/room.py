@@ -3,6 +3,7 @@
 import errno
 import re
 import shutil
+import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -17,7 +18,8 @@ UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 def is_full(error: BaseException) -> bool:
     """Whether an error, or one behind it, says that a disk or a quota is full."""
     return any(
-        (isinstance(each, OSError) and each.errno in FULL) or WORDS.search(str(each)) is not None
+        (isinstance(each, OSError) and each.errno in FULL)
+        or (_writes(each) and WORDS.search(str(each)) is not None)
         for each in _behind(error)
     )
 
@@ -35,6 +37,12 @@ def full(what: str, folders: Sequence[Path], needed: int | None = None) -> str:
         "nothing half-written is published. Make room there or name another folder, then run "
         "again: finished stages are not repeated"
     )
+
+
+def _writes(error: BaseException) -> bool:
+    """Whether an error is of a package that writes files; others may quote a cell."""
+    package = type(error).__module__.partition(".")[0]
+    return isinstance(error, (OSError, sqlite3.Error)) or package == "polars"
 
 
 def _behind(error: BaseException) -> Iterator[BaseException]:

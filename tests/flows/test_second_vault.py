@@ -8,7 +8,7 @@ from tasks.vault.belonging import refuse_foreign
 from tasks.vault.storage import FolderError, Vault
 from tests.flows.orders import Order, data_bytes, people
 
-WORDS = r"holds releases that another vault published \(v1\).*Set publish\.vault"
+WORDS = r"holds releases that another vault published, .* \(v1\);.*Set publish\.vault"
 
 
 @pytest.fixture

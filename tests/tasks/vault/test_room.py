@@ -67,6 +67,7 @@ def wrapped(error):
     [
         OSError(errno.EACCES, "Permission denied"),
         ValueError("28 records"),
+        ValueError("a cell that says: no space left on device"),
         RuntimeError("os error 2"),
         RuntimeError("os error 281"),
     ],
