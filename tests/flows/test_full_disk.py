@@ -6,6 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -13,7 +14,7 @@ from anon_core.errors import AnonymityError
 from tests.flows.orders import Order, data_bytes
 
 FULL = Path("/dev/full")  # every write fails as on a full disk
-write_parquet = pl.DataFrame.write_parquet
+write_parquet, write_arrays = pl.DataFrame.write_parquet, np.savez
 
 
 @pytest.fixture(scope="module")
@@ -32,29 +33,37 @@ def in_polars(frame, *_, **__):
     write_parquet(frame, FULL)
 
 
+def in_numpy(name):
+    """No room for the arrays of one file; others are written."""
+
+    def savez(path, *arguments, **arrays):
+        return no_room() if Path(path).name == name else write_arrays(path, *arguments, **arrays)
+
+    return savez
+
+
 @pytest.mark.parametrize(
-    ("target", "stage"),
+    ("target", "fails", "stage"),
     [
-        ("polars.DataFrame.write_parquet", "stage ingest"),
-        ("kinds.table.encode.np.savez", "stage binarize"),
-        ("tasks.stages.identify.write_people", "stage identify"),
-        ("tasks.stages.anonymize.np.savez", "stage"),
-        ("kinds.table.kind.np.savez", "stage"),
-        ("tasks.orchestration.gates.write_private", "stage"),
-        ("tasks.stages.publish.shutil.copyfile", "publishing"),
-        ("tasks.stages.publish.report", "publishing"),
-        ("tasks.stages.publish.settle", "publishing"),
-        ("tasks.vault.storage.settle", "stage ingest"),
+        ("polars.DataFrame.write_parquet", in_polars, "stage ingest"),
+        ("tasks.vault.storage.settle", no_room, "stage ingest"),
+        ("tasks.orchestration.gates.write_private", no_room, "stage validate"),
+        ("numpy.savez", in_numpy("bits.npz"), "stage binarize"),
+        ("tasks.stages.identify.write_people", no_room, "stage identify"),
+        ("numpy.savez", in_numpy("made.npz"), "stage anonymize"),
+        ("numpy.savez", in_numpy("crowds.npz"), "stage check"),
+        ("tasks.stages.publish.shutil.copyfile", no_room, "publishing"),
+        ("tasks.stages.publish.report", no_room, "publishing"),
+        ("tasks.stages.publish.settle", no_room, "publishing"),
     ],
 )
-def test_every_place_that_writes(tmp_path, monkeypatch, expected, target, stage):
+def test_every_place_that_writes(tmp_path, monkeypatch, expected, target, fails, stage):
     order = Order(tmp_path).fix_seed()
     with monkeypatch.context() as patched:
-        patched.setattr(target, in_polars if "polars" in target else no_room)
+        patched.setattr(target, fails)
         with pytest.raises(AnonymityError) as caught:
             order.release()
-    assert f"{stage}" in str(caught.value)
-    assert "stopped: the disk or quota of" in str(caught.value)
+    assert f"{stage} stopped: the disk or quota of" in str(caught.value)
     assert "is full" in str(caught.value)
     assert order.versions == []
     assert not order.releases.exists() or not list(order.releases.iterdir())
