@@ -73,7 +73,7 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
                 require_approved(run, folder)
             log(f"published before and unchanged since: {folder.name}")
             return str(folder)
-        refuse_foreign(vault, parent)
+        refuse_foreign(vault, parent, ledger.versions(str(parent)))
         return _course(order, run, reading, to)
 
 

@@ -158,6 +158,17 @@ class Ledger:
                 "update releases set published = 1 where run = $1 and folder = $2", run.seal, folder
             )
 
+    def versions(self, folder: str) -> set[str]:
+        """Versions that this vault has published in a folder, also by runs that are gone by now.
+
+        A shared ledger does not tell which vault an entry is of, so it names none.
+        """
+        if self.uri is not None:
+            return set()
+        with self._asked() as ask:
+            entered = "select version from releases where folder = $1 and published = 1"
+            return {version for (version,) in ask(entered, folder)}
+
     def people(self, run: Run) -> People:
         """Return the people that a run releases, digested under this ledger's key."""
         stored = run.whole("identify")

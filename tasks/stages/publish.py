@@ -105,7 +105,7 @@ def _publish(
 ) -> dict[str, Any]:
     manifest = draft(run, checked, to, claims)
     # After the version was chosen: whoever takes it now makes the rename fail.
-    refuse_foreign(to.ledger.vault, to.parent)
+    refuse_foreign(to.ledger.vault, to.parent, to.ledger.versions(str(to.parent)))
     final = to.parent / str(manifest["version"])
     refuse_second_release(
         to.ledger.announce(run, str(to.parent), final.name, to.ledger.people(run), others)

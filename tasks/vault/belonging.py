@@ -5,7 +5,7 @@ approvals. A vault that knows nothing of them would compare with nothing.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from tasks.vault.layout import MANIFEST
@@ -14,13 +14,14 @@ from tasks.vault.storage import FolderError, Release, Vault, holds_files
 VERSION = re.compile(r"v\d+")
 
 
-def refuse_foreign(vault: Vault, parent: Path) -> None:
+def refuse_foreign(vault: Vault, parent: Path, listed: Collection[str] = ()) -> None:
     """Refuse a folder that holds a release of another vault.
 
     A vault knows a release by its place. It also knows one that was moved, by the hash of its
-    manifest.
+    manifest. `listed` are the versions that its ledger lists for this folder: their runs may be
+    gone.
     """
-    standing = _versions(parent)
+    standing = [path for path in _versions(parent) if path.name not in listed]
     known = [release for run in vault.every_run() for release in run.ever_visible()]
     foreign = [path.name for path in standing if not _is_known(path, known)]
     if foreign:

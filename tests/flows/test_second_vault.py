@@ -44,6 +44,20 @@ def test_the_vault_of_the_folder_goes_on(two):
     assert order.release() == order.releases / "v2"
 
 
+def test_a_run_that_was_removed_from_the_vault(two):
+    """The ledger still lists its release; a vault without that entry does not know it."""
+    order, _ = two
+    order.release()
+    shutil.rmtree(order.run.path)
+    order.write_source(people(first=90))
+    order.write(checks={"drift": "off"})
+    assert order.release() == order.releases / "v2"
+    (order.vault / "ledger.sqlite").unlink()
+    order.write_source(people(first=180))
+    with pytest.raises(FolderError, match=WORDS):
+        order.release()
+
+
 def test_a_vault_that_publishes_meanwhile(two, monkeypatch):
     """Both began while the folder was empty; the one that comes second is refused."""
     from tasks.stages import publish
