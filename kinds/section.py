@@ -7,11 +7,11 @@ from typing import Annotated, TypeVar
 from pydantic import BaseModel, ConfigDict, Field
 
 from anon_core.errors import AnonymityError
-from tasks.source.sources import SQLITE, Source
+from tasks.source.sources import DUCKDB, SQLITE, Source
 
 Value = TypeVar("Value")
 Unshown = Annotated[Value, Field(repr=False)]  # may contain cell values or a password
-DATABASES = (SQLITE, "postgresql://", "postgres://")
+DATABASES = (SQLITE, DUCKDB, "postgresql://", "postgres://")
 MOST_NAME = 200  # characters of a release's name; with a hash it must still be a file name
 # The forms of privacy.k, and the keys that belong to each.
 K_FORMS = {"uniform": ("seed",), "column": (), "by": ("levels", "default")}
@@ -47,7 +47,7 @@ class SourceSection(Section):
         if (self.uri is None) != (self.query is None):
             raise PlanError("source.uri and source.query go together")
         if self.uri is not None and not self.uri.startswith(DATABASES):
-            raise PlanError("source.uri must start with sqlite:/// or postgresql://")
+            raise PlanError("source.uri must start with sqlite:///, duckdb:/// or postgresql://")
         sign = self.separator
         if len(sign) != 1 or not sign.isascii() or sign in '\0\r\n"':
             raise PlanError(

@@ -11,7 +11,7 @@ from typing import Any
 from flows.plan.passwords import restored
 from kinds import KINDS, kind_called
 from kinds.section import K_FORMS, PlanError, toml_text
-from tasks.source.sources import SQLITE
+from tasks.source.sources import DUCKDB, SQLITE
 
 STATED_TWICE = re.compile("Cannot (overwrite|declare|mutate|redefine)|Duplicate")  # of tomllib
 Replaces = Callable[[tuple[str, ...]], bool]
@@ -66,8 +66,10 @@ def _anchor(document: dict[str, Any], folder: Path) -> None:
         if isinstance(table, dict) and isinstance(table.get(key), str):
             table[key] = os.path.abspath(folder / _from_home(f"{section}.{key}", Path(table[key])))
     source = document.get("source")
-    if isinstance(source, dict) and str(source.get("uri", "")).startswith(SQLITE):
-        source["uri"] = SQLITE + os.path.abspath(folder / str(source["uri"]).removeprefix(SQLITE))
+    uri = str(source.get("uri", "")) if isinstance(source, dict) else ""
+    for file in (SQLITE, DUCKDB):
+        if isinstance(source, dict) and uri.startswith(file):
+            source["uri"] = file + os.path.abspath(folder / uri.removeprefix(file))
 
 
 def _from_home(key: str, path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""What a query selects, as one frame: SQLite and PostgreSQL."""
+"""What a query selects, as one frame: SQLite, DuckDB and PostgreSQL."""
 
 import hashlib
 import sqlite3
@@ -9,8 +9,11 @@ import polars as pl
 
 from anon_core.errors import InputError
 from tasks.source.panics import silenced_panics
-from tasks.source.sources import SQLITE, distinct, require_file
+from tasks.source.sources import DUCKDB, SQLITE, distinct, require_file
 from tasks.source.values import as_text, attempt, stored
+
+# DuckDB loads nothing from the network, and spills no cells into a folder beside the database.
+QUIET_DUCKDB = {"autoinstall_known_extensions": "false", "temp_directory": ""}
 
 
 def query(uri: str, statement: str) -> tuple[pl.DataFrame, str]:
@@ -25,8 +28,9 @@ def query(uri: str, statement: str) -> tuple[pl.DataFrame, str]:
     except InputError:
         raise
     except ImportError:
-        refusal = "reading PostgreSQL needs the driver: pip install 'crowdcover[postgres]'"
-    except pl.exceptions.PanicException:
+        name, extra = ("DuckDB", "duckdb") if uri.startswith(DUCKDB) else ("PostgreSQL", "postgres")
+        refusal = f"reading {name} needs its driver: pip install 'crowdcover[{extra}]'"
+    except (pl.exceptions.PanicException, pl.exceptions.ComputeError):
         refusal = (
             "source.query selects a column of a type that cannot be read, such as an interval; "
             "cast it to text there"
@@ -50,12 +54,22 @@ def query(uri: str, statement: str) -> tuple[pl.DataFrame, str]:
 
 
 def _asked(uri: str, statement: str) -> pl.DataFrame:
+    if uri.startswith(DUCKDB):
+        return _asked_duckdb(Path(uri.removeprefix(DUCKDB)).absolute(), statement)
     if not uri.startswith(SQLITE):
         return pl.read_database_uri(statement, uri, engine="adbc")
     path = Path(uri.removeprefix(SQLITE)).absolute()
     require_file(path, "source.uri")
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
         return pl.read_database(statement, connection, infer_schema_length=None)
+
+
+def _asked_duckdb(path: Path, statement: str) -> pl.DataFrame:
+    require_file(path, "source.uri")
+    import duckdb  # an extra
+
+    with duckdb.connect(str(path), read_only=True, config=QUIET_DUCKDB) as connection:
+        return pl.read_database(statement, connection)
 
 
 def _sorted(frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:

@@ -13,6 +13,7 @@ from tasks.source.csv_rows import CLOSED, Content, first_rows, is_packed, read_c
 from tasks.source.values import attempt
 
 SQLITE = "sqlite:///"
+DUCKDB = "duckdb:///"
 EMPTY = "the source is empty; a table with at least 2 rows is required"
 DAMAGED = "the source breaks off or is damaged: not every row could be read; write it anew"
 
