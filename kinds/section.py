@@ -1,10 +1,12 @@
 """The base class of all sections of a plan, and [source]."""
 
 import json
+import re
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, ClassVar, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from anon_core.errors import AnonymityError
 from tasks.source.sources import DUCKDB, SQLITE, Source
@@ -29,8 +31,32 @@ class Section(BaseModel):
     )
 
 
-class SourceSection(Section):
+class MarkedSection(Section):
+    """A section in which `crowdcover plan` may leave questions to a person.
+
+    `questions` gives each question and its answers by the word that stands in `decide`. A plan with
+    an open question is refused, so `decide` is no part of a plan that shapes a release.
+    """
+
+    questions: ClassVar[Mapping[str, str]] = {}
+
+    decide: Annotated[list[str], Field(exclude=True)] = []
+
+    @field_validator("decide")
+    @classmethod
+    def _known(cls, marks: list[str]) -> list[str]:
+        if any(mark not in cls.questions for mark in marks):
+            raise ValueError(f"must name open questions of: {', '.join(cls.questions)}")
+        return marks
+
+
+class SourceSection(MarkedSection):
     """[source]: a file, or a database and a query. A kind may add keys."""
+
+    questions = {
+        "missing": "do these texts mean 'not given' in every column? Take out of source.missing "
+        "those that do not",
+    }
 
     kind: str = "table"
     path: str | None = None
@@ -62,6 +88,11 @@ class SourceSection(Section):
             separator=sign,
             missing=tuple(self.missing),
         )
+
+
+def toml_key(name: str) -> str:
+    """Write a name as a TOML key."""
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml_text(name)
 
 
 def toml_text(text: str) -> str:

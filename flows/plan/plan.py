@@ -20,6 +20,7 @@ from anon_core.anonymizers import ANONYMIZERS, Anonymizer
 from anon_core.errors import InputError, LimitError
 from flows.plan.compute import ComputeSection
 from flows.plan.document import read_document
+from flows.plan.marks import refuse_marks
 from flows.plan.passwords import hand_on, withheld
 from flows.plan.publishing import PublishSection
 from flows.plan.refusals import explain, setting_must
@@ -89,6 +90,7 @@ class ReleasePlan(Section):
 
     def _check(self) -> None:
         """Everything that the types of the keys do not say."""
+        refuse_marks(self)
         _ = self.data, self.memory_bytes
         self.compute.check(self.maker_settings["name"], self.maker.engines)
         self.publish.check()

@@ -56,7 +56,8 @@ def _allowed(location: Sequence[int | str], model: type[BaseModel]) -> list[str]
     for part in location:
         if part in model.model_fields:
             model = _table_of(model.model_fields[str(part)].annotation) or model
-    return list(model.model_fields)
+    # What `crowdcover plan` writes comes last: nobody types it.
+    return sorted(model.model_fields, key="decide".__eq__)
 
 
 def _table_of(annotation: Any) -> type[BaseModel] | None:

@@ -6,15 +6,22 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from anon_core.specs.columns import ColumnSpec
-from kinds.section import PlanError, Section, Unshown
+from kinds.section import MarkedSection, PlanError, Unshown
 from kinds.table.columns import ISO_DATE, Column, Role
 
 QUASI_ONLY = ("bins", "encoding", "order", "missing", "weight")
 BINS = "must be 'deciles', 'none', {quantiles = number} or {edges = [numbers]}"
 
 
-class ColumnSection(Section):
+class ColumnSection(MarkedSection):
     """[columns.<name>]."""
+
+    questions = {
+        "role": "may others know the value (quasi), must nobody learn whose it is (sensitive), "
+        "does it name someone (identifier), or is it not needed (drop)?",
+        "kind": "are the numbers amounts (numeric) or codes (categorical)?",
+        "format": "does the day or the month stand first (format)?",
+    }
 
     role: Role
     kind: Literal["numeric", "date", "categorical", "binary"] | None = None

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from anon_core.specs.demands import Demand
-from kinds.section import K_FORMS, PlanError, Section, SourceSection, Unshown
+from kinds.section import K_FORMS, MarkedSection, PlanError, SourceSection, Unshown
 from kinds.table.checks import ChecksSection
 from kinds.table.column_section import ColumnSection
 from kinds.table.columns import Column
@@ -28,8 +28,13 @@ K_KEYS: dict[str, tuple[type, str]] = {
 }
 
 
-class PrivacySection(Section):
+class PrivacySection(MarkedSection):
     """[privacy]."""
+
+    questions = {
+        "k": "among how many rows shall each person hide?",
+        "people": "is each row one person? If people have several rows, say what is promised",
+    }
 
     k: Unshown[int | dict[str, Any]]
     infeasible: Literal["refuse", "drop"] = "refuse"

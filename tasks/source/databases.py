@@ -4,6 +4,7 @@ import hashlib
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -13,7 +14,7 @@ from tasks.source.sources import DUCKDB, SQLITE, distinct, require_file
 from tasks.source.values import as_text, attempt, stored
 
 # DuckDB loads nothing from the network, and spills no cells into a folder beside the database.
-QUIET_DUCKDB = {"autoinstall_known_extensions": "false", "temp_directory": ""}
+QUIET_DUCKDB: dict[str, Any] = {"autoinstall_known_extensions": "false", "temp_directory": ""}
 
 
 def query(uri: str, statement: str) -> tuple[pl.DataFrame, str]:
