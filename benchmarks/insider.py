@@ -24,9 +24,9 @@ from anon_core.specs.demands import Demand
 from anon_core.tables.encoding import distinct_columns
 from benchmarks import prepare, tables, timed
 from flows.plan.plan import ReleasePlan
+from kinds.table.demo import demo_plan
 from kinds.table.encode import encoded
 from kinds.table.read import read_order
-from kinds.table.starter import demo_plan
 from tasks.source.reading import Reading
 
 TEN = Demand(constant=10)

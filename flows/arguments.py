@@ -75,7 +75,25 @@ def parser(runs: Mapping[str, Command]) -> argparse.ArgumentParser:
     command.add_argument("--json", action="store_true", help="print the manifest as JSON")
     command = add("plan", "write a commented starter plan for a table to standard output")
     command.add_argument(
-        "source", type=Path, metavar="SOURCE", help="CSV (.gz), Parquet or Arrow file"
+        "source",
+        metavar="SOURCE",
+        help="CSV (.gz), Parquet or Arrow file, or the URI of a database: "
+        "postgresql://..., sqlite:///..., duckdb:///...",
+    )
+    command.add_argument(
+        "--query", metavar="SQL", help="the SELECT that gives the table, if SOURCE is a database"
+    )
+    command.add_argument(
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        help="the first row of a CSV file holds names, or holds cells (default: look)",
+    )
+    command.add_argument(
+        "--names",
+        type=lambda text: text.split(","),
+        default=[],
+        metavar="A,B,...",
+        help="names of all columns of a CSV file without a header, in order",
     )
     command.add_argument(
         "--output", type=Path, metavar="PLAN.toml", help="write to this new file; never overwrites"

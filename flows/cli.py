@@ -206,9 +206,10 @@ def _printable_json(document: Mapping[str, Any]) -> str:
 def starter_plan(options: argparse.Namespace) -> int:
     """Propose a role for every column."""
     from kinds import kind_called
-    from kinds.section import PlanError
+    from kinds.section import PlanError, source_called
 
-    text = kind_called("table").starter(options.source)
+    source = source_called(options.source, options.query)
+    text = kind_called("table").starter(source, options.header, options.names)
     if options.output is None:
         print(text, end="")
         return 0
@@ -248,7 +249,7 @@ def demo(options: argparse.Namespace) -> int:
 
     from flows.audit import read_manifest
     from kinds import words_of
-    from kinds.table.starter import demo_plan
+    from kinds.table.demo import demo_plan
     from reports import summary
 
     folder = _release(demo_plan(options.folder), [], quiet=options.quiet)

@@ -110,12 +110,13 @@ class Kind(Protocol):
         """Whether the plan states all demanded levels, instead of drawing or reading them."""
         return False
 
-    def starter(self, source: Path) -> str:
-        """A commented starter plan for a file of this kind."""
-        raise PlanError(
-            f"there is no starter plan for {source.name}: kind {self.name!r} proposes none; "
-            "write the plan by hand"
-        )
+    def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
+        """A commented starter plan for a source of this kind.
+
+        `header` says whether a CSV file has one, None: look. `names` are the columns of one that
+        has none.
+        """
+        raise PlanError(f"kind {self.name!r} has no starter plans; write the plan by hand")
 
     def compiling(self, *, quiet: bool) -> AbstractContextManager[None]:
         """Compile the kernels of a release while the block runs; by default nothing is compiled."""

@@ -90,6 +90,21 @@ class SourceSection(MarkedSection):
         )
 
 
+def source_called(address: str, query: str | None) -> Source:
+    """The source that a person names on the command line: a file, or a database and a query."""
+    if address.startswith(DATABASES):
+        if query is None:
+            raise PlanError("a database needs a query: --query 'select ... from ...'")
+        return Source(uri=address, query=query)
+    if "://" in address:
+        raise PlanError(
+            "SOURCE must be a file or start with sqlite:///, duckdb:/// or postgresql://"
+        )
+    if query is not None:
+        raise PlanError("--query belongs to a database; a file is read as it is")
+    return Source(path=Path(address))
+
+
 def toml_key(name: str) -> str:
     """Write a name as a TOML key."""
     return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml_text(name)

@@ -27,6 +27,7 @@ from tasks.judging.drift import Changes
 from tasks.people.digests import People
 from tasks.people.ledger import Ledger, Overlap
 from tasks.source.reading import Reading
+from tasks.source.sources import Source
 from tasks.vault.storage import Run, Stored
 
 
@@ -75,11 +76,11 @@ class Table(Kind):
         """k is one number, or one for each group."""
         return plan.demand.constant is not None or plan.demand.by is not None
 
-    def starter(self, source: Path) -> str:
+    def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
         """A proposed role for every column."""
-        from kinds.table.starter import starter  # only `crowdcover plan` needs it
+        from kinds.table.starter.writing import starter  # only `crowdcover plan` needs it
 
-        return starter(source)
+        return starter(source, header, names)
 
     def compiling(self, *, quiet: bool) -> AbstractContextManager[None]:
         """Compile on a thread, unless this machine has compiled before."""

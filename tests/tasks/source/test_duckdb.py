@@ -80,7 +80,7 @@ def test_refusals_name_no_value(database, statement, words, capfd):
 
 
 def test_a_file_that_is_not_there_is_not_made(tmp_path):
-    with pytest.raises(InputError, match="people.duckdb was not found; correct source.uri"):
+    with pytest.raises(InputError, match=r"people\.duckdb was not found; correct source\.uri"):
         asked(tmp_path / "people.duckdb", "select 1")
     assert list(tmp_path.iterdir()) == []
 

@@ -1,0 +1,87 @@
+"""Whether the first row of a CSV file holds names or cells.
+
+A plan quotes the names of columns. So a row of cells taken for names would carry one person's
+values into the plan, the codebook and the release.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from anon_core.errors import InputError
+from kinds.table.starter.names import Name
+from kinds.table.starter.values import formats_of, is_numeral
+from tasks.source.csv_rows import first_rows
+
+LOOKED_AT = 5_000  # rows that are compared with the first
+CHANCE = 0.01  # that a row of cells looks as new as the first row
+MOSTLY = 0.9  # of the cells; others may be markers of missing values
+SEPARATORS = ",;\t|"
+
+
+class Header(NamedTuple):
+    """What speaks for names and for cells in the first row; `named` is None if nothing does."""
+
+    named: bool | None
+    cells: int
+    fields: int
+
+
+def separator_of(path: Path) -> str:
+    """The separator that cuts the first two rows into equally many fields, and into the most."""
+    return max(SEPARATORS, key=lambda sign: len(_rows(path, sign, 2)[0]))
+
+
+def look(path: Path, separator: str) -> Header:
+    """Compare the first row with those below it.
+
+    A field is a cell if it is a number or a date, or occurs again in its column. It is a name if
+    its column holds numbers or dates, if tables use it as a name, or if the column repeats its
+    values so much that a new one is unlikely.
+    """
+    first, *rest = _rows(path, separator, LOOKED_AT + 1)
+    rest = [row for row in rest if len(row) == len(first)]
+    cells = names = 0
+    surprise = 1.0
+    for place, field in enumerate(name.strip() for name in first):
+        column = [row[place].strip() for row in rest]
+        if not field:
+            continue
+        if is_numeral(field) or formats_of(pl.Series([field])) or field in column:
+            cells += 1
+        elif _measures([cell for cell in column if cell]):
+            names += 1
+        else:
+            chance = _chance_of_a_new_one(column)
+            names += chance <= CHANCE or Name(field).known
+            surprise *= chance
+    if cells:
+        return Header(names > cells, cells, len(first))
+    return Header(True if names or surprise <= CHANCE else None, cells, len(first))
+
+
+def _chance_of_a_new_one(column: Sequence[str]) -> float:
+    """How likely a further row brings a value that the column lacks (Good and Turing)."""
+    if not column:
+        return 1.0
+    counts = pl.Series(column).unique_counts()
+    return (int((counts == 1).sum()) + 1) / (len(column) + 1)
+
+
+def _measures(cells: Sequence[str]) -> bool:
+    """Whether nearly all cells are numbers or dates."""
+    numbers = sum(map(is_numeral, cells))
+    return bool(cells) and (
+        numbers >= MOSTLY * len(cells) or bool(formats_of(pl.Series(cells).unique()))
+    )
+
+
+def _rows(path: Path, separator: str, number: int) -> list[list[str]]:
+    """The first rows if two are equally long. Other faults are reported when the file is read."""
+    try:
+        rows = first_rows(path, separator, number)
+    except (InputError, ValueError):
+        return [[""]]
+    return rows if len(rows) > 1 and len(rows[0]) == len(rows[1]) else [[""]]

@@ -1,0 +1,227 @@
+"""The rules: a role for a column, from its name and its values.
+
+Rules are tried in their order. A guess errs to the safe side: a column that may name someone is not
+published, numbers that may be codes get no intervals, and what may be sensitive is asked about.
+"""
+
+from typing import NamedTuple
+
+import polars as pl
+
+from kinds.section import toml_text
+from kinds.table.columns import ISO_DATE
+from kinds.table.layout import KEY
+from kinds.table.starter.names import Name
+from kinds.table.starter.values import FEW, SHARED_BY, Values
+from tasks.source.values import printable
+
+MOST_LEVELS = 500  # past this a category is hardly ever shared by a crowd
+LONG_TEXT = 60  # characters on average: free text
+NEARLY_ALL = 0.8  # so many distinct texts a row name the row
+GROUPS = 12  # up to so many numbered levels of an age or a time are coded groups
+SAME_DIGITS = 0.9  # numbers of things have equally many digits, amounts have not
+NUMERIC = 'kind = "numeric"'
+
+
+class Proposal(NamedTuple):
+    """A role with its reason, the settings that belong to it, and what is asked about it."""
+
+    role: str
+    reason: str
+    settings: tuple[str, ...] = ()
+    decide: tuple[str, ...] = ()
+
+
+def propose(series: pl.Series) -> Proposal:
+    """The role of one column; reasons hold counts, never values."""
+    name, values = Name(series.name), Values(series)
+    if series.name in (KEY, ""):
+        taken = "a release has a column of this name already"
+        return Proposal("drop", taken if series.name else "a released column needs a name")
+    for rule in RULES:
+        if proposal := rule(name, values):
+            return proposal
+    return _category(name, values)
+
+
+def repeated(series: pl.Series) -> int:
+    """Rows that share their value with another row."""
+    return int(Values(series).present.is_duplicated().sum())
+
+
+# ---------------------------------------------------------------- nothing to publish
+
+
+def _empty(_name: Name, values: Values) -> Proposal | None:
+    if values.number == 0:
+        return Proposal("drop", f"no value in {values.rows:,} rows")
+    if not printable(values.present.dtype):
+        return Proposal("drop", "neither text nor number nor date")
+    if values.distinct == 1 and values.number == values.rows:
+        return Proposal("drop", f"one value in all {values.rows:,} rows tells nothing")
+    return None
+
+
+def _identifier(name: Name, values: Values) -> Proposal | None:
+    if values.form:
+        return Proposal("identifier", f"{values.form}: {_counted(values)}")
+    if name.identifies or (name.only_who and values.distinct > FEW):
+        unsure = values.distinct <= FEW < values.rows
+        reason = f"names or numbers someone, by its name: {_counted(values)}"
+        return Proposal("identifier", reason, decide=("role",) if unsure else ())
+    return None
+
+
+def _weight(name: Name, values: Values) -> Proposal | None:
+    if not name.weighs or values.numbers is None:
+        return None
+    reason = f"a sampling weight by its name: {_counted(values)}"
+    return Proposal("drop", reason)
+
+
+def _firm(name: Name, values: Values) -> Proposal | None:
+    if not name.of_a_firm:
+        return None
+    return Proposal("drop", f"names or numbers a firm, no person: {_counted(values)}")
+
+
+def _own_value(name: Name, values: Values) -> Proposal | None:
+    """A text or number of its own for every row, or a short text for nearly every row."""
+    whole = values.whole and not (name.measured or name.counted or name.sensitive)
+    nearly = values.distinct > max(FEW, NEARLY_ALL * values.number)
+    if not (values.unshared and whole) and (values.numbers is not None or not nearly):
+        return None
+    if values.numbers is None and values.length > LONG_TEXT:
+        return Proposal("drop", f"free text: {_counted(values)}, {values.length:.0f} characters")
+    every = "every row" if values.unshared else "nearly every row"
+    return Proposal("identifier", f"a value of its own for {every}: {_counted(values)}")
+
+
+# ---------------------------------------------------------------- dates, sensitive columns
+
+
+def _date(_name: Name, values: Values) -> Proposal | None:
+    if not values.formats:
+        return None
+    form, *others = values.formats
+    settings = ['kind = "date"', 'bins = "deciles"']
+    if form not in ("", ISO_DATE):
+        settings.insert(1, f"format = {toml_text(form)}")
+    ask = ("format",) if others and _day_first(form) != _day_first(others[0]) else ()
+    return Proposal("quasi", f"dates: {_counted(values)}", tuple(settings), ask)
+
+
+def _day_first(form: str) -> bool:
+    return form.startswith("%d")
+
+
+def _sensitive(name: Name, values: Values) -> Proposal | None:
+    numeric = values.numbers is not None
+    topic = name.sensitive or ("money" if name.paid and numeric else "")
+    if not topic or name.numbers_something:
+        return None
+    if not numeric and (values.distinct > MOST_LEVELS or values.length > LONG_TEXT):
+        return None
+    reason = f"its name says {topic}: {_counted(values)}"
+    return Proposal("sensitive", reason, (NUMERIC,) if numeric else (), ("role",))
+
+
+def _money(name: Name, values: Values) -> Proposal | None:
+    """Amounts as of money; a name that says another thing goes first."""
+    if name.coded or name.measured or name.counted or not (number := values.round_amounts):
+        return None
+    reason = f"shaped like money: {number:,} of {values.rows:,} rows hold multiples of 100"
+    return Proposal("sensitive", reason, (NUMERIC,), ("role",))
+
+
+# ---------------------------------------------------------------- numbers
+
+
+def _fractions(name: Name, values: Values) -> Proposal | None:
+    if values.numbers is None or values.whole or name.coded:
+        return None
+    if name.position:
+        return _number(values, "a position, which may name a home", ask="role")
+    return _number(values, "with fractions, so amounts")
+
+
+def _codes(name: Name, values: Values) -> Proposal | None:
+    """Whole numbers that stand for things: by their name, or numbered by a program."""
+    if values.numbers is None:
+        return None
+    if name.coded and not name.counted:
+        return _category(name, values, "codes by the name")
+    if values.distinct > GROUPS and values.in_order_of_rows and not values.ascending:
+        ask = ("kind",) if values.distinct > FEW else ()
+        return _category(name, values, "numbered in the order of the rows, so codes", ask)
+    if name.measured and values.numbered and values.distinct <= GROUPS:
+        return _category(name, values, "groups with numbers by name and values")
+    return None
+
+
+def _amounts(name: Name, values: Values) -> Proposal | None:
+    """Whole numbers whose name or shape tells that intervals make sense."""
+    if values.numbers is None:
+        return None
+    if name.measured or name.counted:
+        ask = "role" if "weight" in name.words else ""
+        return _number(values, "amounts by the name", ask)
+    if values.distinct <= FEW:
+        return _category(name, values, "few, so codes or counts")
+    if values.negative:
+        return _number(values, "some negative")
+    if values.smooth:
+        return _number(values, "neighbours are about as frequent, so perhaps amounts", "kind")
+    return None
+
+
+def _unknown_numbers(name: Name, values: Values) -> Proposal | None:
+    """Whole numbers that neither name nor shape explains."""
+    if values.numbers is None:
+        return None
+    grouped = values.ascending and values.numbered
+    shared = values.distinct <= MOST_LEVELS and values.scarce < values.number / 2
+    if shared and not grouped:
+        return _category(name, values, "with gaps, so perhaps codes", ("kind",))
+    if grouped or values.digits >= SAME_DIGITS:
+        reason = f"may number people or things: {_counted(values)}"
+        return Proposal("identifier", reason, decide=("role",))
+    return _number(values, "of different lengths, so perhaps amounts", "kind")
+
+
+def _number(values: Values, what: str, ask: str = "") -> Proposal:
+    bins = "none" if values.distinct <= FEW else "deciles"
+    settings = (NUMERIC, f'bins = "{bins}"')
+    return Proposal("quasi", f"{what}: {_counted(values)}", settings, (ask,) if ask else ())
+
+
+# ---------------------------------------------------------------- categories
+
+
+def _category(name: Name, values: Values, what: str = "", decide: tuple[str, ...] = ()) -> Proposal:
+    what = f"{what}: " if what else "a place: " if name.place else ""
+    long = values.numbers is None and values.length > LONG_TEXT
+    if values.distinct > MOST_LEVELS:
+        return Proposal("drop", f"{what}{_counted(values)}, too many to share with a crowd")
+    if values.distinct > FEW and values.scarce > values.number / (20 if long else 2):
+        scarce = f"{values.scarce:,} rows share theirs with fewer than {SHARED_BY - 1} others"
+        return Proposal("drop", f"{what}{_counted(values)}; {scarce}")
+    kind = "binary" if values.distinct == 2 else "categorical"
+    return Proposal("quasi", f"{what}{_counted(values)}", (f'kind = "{kind}"',), decide)
+
+
+def _counted(values: Values) -> str:
+    what = "values"
+    if values.formats:
+        what = "dates"
+    elif values.numbers is not None:
+        what = "whole numbers" if values.whole else "numbers"
+    elif values.present.dtype == pl.String:
+        what = "texts"
+    return f"{values.distinct:,} distinct {what} in {values.number:,} rows"
+
+
+RULES = (
+    _empty, _identifier, _weight, _firm, _date, _own_value, _sensitive, _money, _fractions, _codes,
+    _amounts, _unknown_numbers,
+)  # fmt: skip

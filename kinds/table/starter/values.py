@@ -1,0 +1,187 @@
+"""Figures about the values of one column. They are counts and shares, never values."""
+
+import re
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kinds.table.columns import EXACT, ISO_DATE, to_dates
+
+SHARED_BY = 5  # the k that a starter plan proposes
+FEW = 20  # up to this many distinct whole numbers may be codes or counts
+WIDEST = 2_000  # a range of whole numbers that can be looked at one by one
+SMOOTH = 0.5  # correlation of neighbouring frequencies: ages reach 0.9, codes 0
+MOST_TEXTS = 1_000  # so many distinct texts show the form of all
+FORMATS = (
+    ISO_DATE, "%Y/%m/%d", "%Y%m%d", "%m/%d/%Y", "%d/%m/%Y", "%m-%d-%Y", "%d-%m-%Y", "%d.%m.%Y",
+    "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%d-%b-%Y", "%d%b%Y",
+    "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%d %H:%M",
+    "%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S",
+)  # fmt: skip
+FORMS = {
+    "e-mail addresses": r"[^@\s]+@[^@\s]+\.\w+",
+    "web addresses": r"(https?://|www\.)\S+",
+    "UUIDs": r"[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}",
+    "IP addresses": r"(\d{1,3}\.){3}\d{1,3}",
+    "social security numbers": r"\d{3}-\d{2}-\d{4}",
+    "telephone numbers": r"(\+\d{1,3}[ -/]?)?\(?\d{2,5}\)?[ -/]\d{3,4}[ -]?\d{3,5}",
+}
+SOME_DATE = r"^.{4,}\d{4}|^\d{4}.{4,}"  # each format has a year at one end
+NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+class Values:
+    """The values of a column without those that are missing, and figures about them."""
+
+    def __init__(self, series: pl.Series) -> None:
+        self.rows = len(series)
+        self.present = series.alias("").drop_nulls()  # polars takes ^a$ for a pattern
+        self.number = len(self.present)
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """Rows of each distinct value."""
+        return self.present.unique_counts().to_numpy().astype(np.int64)
+
+    @property
+    def distinct(self) -> int:
+        """Distinct values."""
+        return len(self.counts)
+
+    @cached_property
+    def scarce(self) -> int:
+        """Rows whose value fewer than `SHARED_BY` rows share."""
+        return int(self.counts[self.counts < SHARED_BY].sum())
+
+    @property
+    def unshared(self) -> bool:
+        """Each row has a value of its own."""
+        return self.distinct == self.number > 2
+
+    @cached_property
+    def distinct_texts(self) -> pl.Series:
+        """Distinct values as texts."""
+        return self.present.unique().cast(pl.String)
+
+    @cached_property
+    def length(self) -> float:
+        """Characters of a distinct value, on average."""
+        return float(np.mean(self.distinct_texts.str.len_chars().to_numpy()))
+
+    @cached_property
+    def form(self) -> str:
+        """What nine of ten texts look like: e-mail addresses, UUIDs ...; empty for none of these.
+
+        Up to `MOST_TEXTS` distinct texts are looked at.
+        """
+        texts = self.distinct_texts.head(MOST_TEXTS)
+        if self.numbers is None and self.present.dtype == pl.String:
+            for form, pattern in FORMS.items():
+                if texts.str.contains(f"^{pattern}$").mean() >= 0.9:  # type: ignore[operator]
+                    return form
+        return ""
+
+    @cached_property
+    def formats(self) -> list[str]:
+        """Formats by which all texts are dates; a list with an empty text for a type of dates."""
+        if self.present.dtype == pl.Date or isinstance(self.present.dtype, pl.Datetime):
+            return [""]
+        if self.present.dtype != pl.String:
+            return []
+        return formats_of(self.distinct_texts)
+
+    @cached_property
+    def numbers(self) -> pl.Series | None:
+        """The values as numbers if all are finite and keep their digits (00501 is a code)."""
+        if self.present.dtype != pl.String and not self.present.dtype.is_numeric():
+            return None
+        if self.present.dtype == pl.String and self.present.str.contains(r"^[+-]?0\d").any():
+            return None
+        numbers = self.present.cast(pl.Float64, strict=False)
+        exact = numbers.null_count() == 0 and bool((numbers.abs() < EXACT).all())
+        return numbers if exact else None
+
+    @cached_property
+    def floats(self) -> NDArray[np.float64]:
+        """The numbers as an array; empty where the values are none."""
+        return np.empty(0) if self.numbers is None else self.numbers.to_numpy()
+
+    @cached_property
+    def whole(self) -> bool:
+        """All values are whole numbers."""
+        return self.numbers is not None and bool((self.floats == np.floor(self.floats)).all())
+
+    @cached_property
+    def negative(self) -> bool:
+        """Some number is negative."""
+        return bool((self.floats < 0).any())
+
+    @cached_property
+    def levels(self) -> NDArray[np.float64]:
+        """The distinct numbers, ascending."""
+        return np.unique(self.floats)
+
+    @property
+    def numbered(self) -> bool:
+        """The whole numbers run from 0 or 1 without a gap."""
+        low, high = self.levels[0], self.levels[-1]
+        return self.whole and low in (0, 1) and high - low + 1 == len(self.levels)
+
+    @property
+    def in_order_of_rows(self) -> bool:
+        """Numbered in the order in which they occur first, as programs number categories."""
+        first = self.present.unique(maintain_order=True).cast(pl.Float64, strict=False).to_numpy()
+        return self.numbered and len(first) > 3 and bool((np.diff(first) == 1).all())
+
+    @property
+    def ascending(self) -> bool:
+        """No number is less than that of the row before."""
+        return bool((np.diff(self.floats) >= 0).all())
+
+    @property
+    def smooth(self) -> bool:
+        """Whole numbers beside each other are about as frequent, as ages are and codes are not."""
+        low, high = np.quantile(self.floats, [0.01, 0.99])
+        if not (self.whole and FEW <= high - low < WIDEST):
+            return False
+        inner = self.floats[(self.floats >= low) & (self.floats <= high)]
+        heights = np.log1p(np.bincount((inner - low).astype(np.int64)))
+        if heights.std() == 0:
+            return True
+        return bool(np.corrcoef(heights[:-1], heights[1:])[0, 1] >= SMOOTH)
+
+    @property
+    def round_amounts(self) -> int:
+        """Numbers other than 0 that are multiples of 100, in a long tail as of money; else 0."""
+        amounts = np.abs(self.floats[self.floats != 0])
+        if self.distinct <= FEW or len(amounts) == 0:
+            return 0
+        middle, high = np.quantile(amounts, [0.5, 0.99])
+        number = int((amounts % 100 == 0).sum())
+        return number if number >= len(amounts) / 2 and high >= 1000 and high >= 4 * middle else 0
+
+    @property
+    def digits(self) -> float:
+        """The share of numbers that have as many digits as most have."""
+        widths = np.floor(np.log10(np.maximum(np.abs(self.floats), 1)))
+        return float(np.unique(widths, return_counts=True)[1].max() / max(len(widths), 1))
+
+
+def formats_of(texts: pl.Series) -> list[str]:
+    """The formats by which all texts are dates, with years from 1800 to 2200."""
+    first = texts.head(5)
+    if not len(texts) or not first.str.contains(SOME_DATE).all():
+        return []
+    return [form for form in FORMATS if _all_dates(first, form) and _all_dates(texts, form)]
+
+
+def _all_dates(texts: pl.Series, form: str) -> bool:
+    dates = to_dates(texts, form)
+    return dates.null_count() == 0 and bool(dates.dt.year().is_between(1800, 2200).all())
+
+
+def is_numeral(text: str) -> bool:
+    """Whether one text is a number."""
+    return NUMERAL.fullmatch(text) is not None

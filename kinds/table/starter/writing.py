@@ -1,0 +1,208 @@
+"""The text of a starter plan. It holds no cell, but for markers of missing values."""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+
+import polars as pl
+
+from anon_core.errors import InputError
+from kinds.section import MOST_NAME, PlanError, toml_key, toml_text
+from kinds.table.columns import Column
+from kinds.table.read import read
+from kinds.table.starter.header import Header, look, separator_of
+from kinds.table.starter.markers import Markers, find, without
+from kinds.table.starter.names import Name
+from kinds.table.starter.proposals import Proposal, propose, repeated
+from tasks.source.reading import Reading
+from tasks.source.sources import DUCKDB, SQLITE, Source, distinct
+
+COMMENTS_AT = 27  # characters before a comment
+OPENING = """\
+# A starter plan. Each column has a proposed role, with its reason. Look at all of them.
+# identifier: names a person, never published
+# quasi: others may know it, masked until everyone hides in a crowd
+# sensitive: published as it is, must not be linked to anyone
+# keep: published as it is   drop: left out
+# `decide` marks what only you can decide. Delete each mark once you have: a plan with a mark left
+# is refused."""
+ANSWERS = {
+    "sensitive": "must nobody learn whose it is? If others know it: quasi",
+    "identifier": "does it name or number people? If not: drop, or quasi",
+    "quasi": "may others know it? If nobody may: sensitive, or drop",
+    "kind": "amounts (numeric), or codes (categorical)?",
+    "format": "does the day or the month stand first?",
+}
+CLOSING = """\
+[anonymizer]
+name = "adaptive"
+weights = "columns"        # every column counts the same; "cells": more exact cells;
+                           # "bits": the stars of Khan et al.
+
+[publish]
+path = "releases"
+vault = "vault"            # secrets of the release: keep it, and keep it private
+"""
+
+
+def starter(source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
+    """A plan that names every column of a source with a proposed role and the reason for it.
+
+    `header` says whether the first row of a CSV file holds names, None: look. `names` are the names
+    of all columns of a file without a header, in order. Refused: a file whose first row may be
+    either.
+    """
+    reading, names, note = _look(source, header, names)
+    raw = read(reading, names, [Column(name=name, role="drop") for name in names])
+    markers = find(raw)
+    frame = without(raw, markers.missing)
+    proposals = {column.name: propose(column) for column in frame}
+    parts = [
+        OPENING,
+        f"name = {toml_text(_release_name(source))}",
+        "",
+        *_source(reading.source, note, markers),
+        "",
+        *(line for name, each in proposals.items() for line in _column(name, each)),
+        *_privacy(frame, proposals),
+        "",
+        CLOSING,
+    ]
+    return "\n".join(parts)
+
+
+def _look(
+    source: Source, header: bool | None, names: Sequence[str]
+) -> tuple[Reading, list[str], str]:
+    """A reading of a source, the names of its columns, and a note on its first row.
+
+    Names are made up where the first row holds cells: no plan may quote a cell.
+    """
+    note = ""
+    if source.file_kind != "csv" and (names or header is not None):
+        raise PlanError("--names, --header and --no-header are about CSV files; leave them out")
+    if source.path is not None and source.file_kind == "csv" and source.path.is_file():
+        sign = separator_of(source.path)
+        if header is None and not names:
+            found = look(source.path, sign)
+            header, note = _judged(found), f"{found.cells} of {found.fields} fields look like cells"
+        named = bool(header) and not names
+        source = Source(path=source.path, separator=sign, header=named)
+    reading = Reading(source)
+    present = reading.header
+    if not isinstance(present, int):
+        return reading, present, note
+    if names and len(names) != present:
+        raise PlanError(f"--names gives {len(names)} names, the source has {present} columns")
+    made_up = [f"column_{number + 1}" for number in range(present)]
+    return reading, distinct(names) if names else made_up, note
+
+
+def _judged(found: Header) -> bool:
+    """Whether the first row is names; refused where nothing tells."""
+    if found.named is None and found.fields > 1:
+        raise InputError(
+            f"none of the {found.fields} fields of the first row tells whether they are names of "
+            "columns or someone's values; say --header or --no-header"
+        )
+    return found.named is not False
+
+
+def _release_name(source: Source) -> str:
+    place = source.path.name if source.path else urlsplit(source.uri or "").path.split("/")[-1]
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", place.split(".")[0])
+    return plain[:MOST_NAME].strip("._-") or "release"
+
+
+# ---------------------------------------------------------------- sections
+
+
+def _source(source: Source, note: str, markers: Markers) -> list[str]:
+    lines = ["[source]"]
+    if source.path is not None:
+        lines.append(f"path = {toml_text(str(source.path.resolve()))}")
+    else:
+        lines += [*_address(source.uri or ""), f"query = {toml_text(source.query or '')}"]
+    if source.separator != ",":
+        lines.append(f"separator = {toml_text(source.separator)}")
+    if not source.header:
+        lines.append(_commented("header = false", f"{note or 'as you said'}: names in order"))
+    if not markers.missing:
+        lines.append(
+            _commented("missing = []", "texts that mean 'not given', beside the empty one")
+        )
+    else:
+        texts = ", ".join(map(toml_text, markers.missing))
+        found = f"{markers.cells:,} cells in {markers.columns} columns"
+        lines.append(_commented(f"missing = [{texts}]", f"{found}; read as 'not given' everywhere"))
+        lines.append(_commented('decide = ["missing"]', "do they mean 'not given'?"))
+    for marker, columns in markers.doubted.items():
+        lines.append(
+            f"# {toml_text(marker)} may mean so, too, but it may be a value in {columns} columns."
+        )
+    return lines
+
+
+def _address(uri: str) -> list[str]:
+    """The URI without its password, which a plan would keep in the clear."""
+    for file in (SQLITE, DUCKDB):
+        if uri.startswith(file):
+            return [f"uri = {toml_text(file + str(Path(uri.removeprefix(file)).resolve()))}"]
+    parts = urlsplit(uri)
+    user, _, host = parts.netloc.rpartition("@")
+    query = urlencode([(key, value) for key, value in parse_qsl(parts.query) if key != "password"])
+    bare = user.partition(":")[0] + "@" * bool(user) + host
+    lines = [f"uri = {toml_text(urlunsplit(parts._replace(netloc=bare, query=query)))}"]
+    if ":" in user or query != parts.query:
+        lines.insert(0, "# The password is not written here: set PGPASSWORD, or use ~/.pgpass.")
+    return lines
+
+
+def _column(name: str, proposal: Proposal) -> list[str]:
+    asked = [
+        _commented(f'decide = ["{mark}"]', ANSWERS[proposal.role if mark == "role" else mark])
+        for mark in proposal.decide
+    ]
+    role = _commented(f'role = "{proposal.role}"', proposal.reason)
+    return [f"[columns.{toml_key(name)}]", *asked, role, *proposal.settings, ""]
+
+
+def _privacy(frame: pl.DataFrame, proposals: Mapping[str, Proposal]) -> list[str]:
+    """k, and who is protected: the two decisions that every plan leaves to a person."""
+    return [
+        "[privacy]",
+        _commented('decide = ["k", "people"]', "how large a crowd, and of whom?"),
+        _commented("k = 5", "or {column = ...}, {uniform = [lo, hi], seed = ...},"),
+        _commented("", "{by = ..., levels = {...}, default = ...}"),
+        *_people(frame, proposals),
+    ]
+
+
+def _people(frame: pl.DataFrame, proposals: Mapping[str, Proposal]) -> list[str]:
+    shared = {
+        name: rows
+        for name, proposal in proposals.items()
+        if proposal.role == "identifier" and (rows := repeated(frame[name]))
+    }
+    if not shared:
+        return ["# No identifier repeats, so each row counts as one person. Is that so?"]
+    name = min(shared, key=lambda name: (not Name(name).of_a_person, list(shared).index(name)))
+    people = frame[name].alias("").drop_nulls().n_unique()
+    return [
+        f"# {shared[name]:,} of {frame.height:,} rows share the {toml_key(name)} of another row: "
+        f"{people:,} distinct.",
+        "# If it names people, rows of one person must not hide each other. Take one line:",
+        *_ways(name),
+    ]
+
+
+def _ways(name: str) -> list[str]:
+    return [
+        f"# person = {toml_text(name)}    # crowds count people",
+        "# rows_are_people = true    # the promise is about rows, not about people",
+    ]
+
+
+def _commented(text: str, comment: str) -> str:
+    return f"{text.ljust(COMMENTS_AT - 1)} # {comment}"
