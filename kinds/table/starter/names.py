@@ -25,7 +25,8 @@ WHO = _words(
     "user employee student pupil teacher individual beneficiary enrollee applicant inmate donor "
     "resident citizen voter taxpayer victim driver passenger household case record node"
 )
-NUMBERING = _words("no nr number num key")
+NUMBERS = _words("number nr no")
+NUMBERING = NUMBERS | _words("num")
 COMPOUND_ID = re.compile(
     r"(person|patient|pat|user|customer|cust|client|subject|subj|member|resp|student|stud|employee"
     r"|emp|household|hh|case|record|rec|node)ids?"
@@ -48,7 +49,7 @@ CODED = _words(
     "color colour procedure version"
 )
 COUNTED = _words(
-    "count counts cnt num number children kids siblings persons people visits members size total "
+    "count counts cnt children kids siblings persons people visits members size total "
     "times quantity qty rooms"
 )
 MEASURED = _words(
@@ -104,6 +105,8 @@ class Name:
     @cached_property
     def numbers_something(self) -> bool:
         """A number or address of something, be it a person or a thing."""
+        if len(self.words) > 1 and self.words[-1] in NUMBERS:  # case number; not number of cases
+            return True
         return bool(IDENTIFYING & set(self.words)) or any(map(COMPOUND_ID.fullmatch, self.words))
 
     @cached_property
@@ -152,8 +155,8 @@ class Name:
 
     @cached_property
     def counted(self) -> bool:
-        """Numbers under this name are counts."""
-        return self._has(COUNTED)
+        """Numbers under this name are counts; the number of a place or thing is a code."""
+        return self._has(COUNTED) or (self._has(NUMBERING) and not self.coded)
 
     @cached_property
     def measured(self) -> bool:

@@ -160,7 +160,7 @@ def _codes(name: Name, values: Values) -> Proposal | None:
 
 
 def _amounts(name: Name, values: Values) -> Proposal | None:
-    """Whole numbers whose name or shape tells that intervals make sense."""
+    """Whole numbers whose name tells that intervals make sense, and few of any name."""
     if values.numbers is None:
         return None
     if name.measured or name.counted:
@@ -168,8 +168,16 @@ def _amounts(name: Name, values: Values) -> Proposal | None:
         return _number(values, "amounts by the name", ask)
     if values.distinct <= FEW:
         return _category(name, values, "few, so codes or counts")
-    if values.negative:
-        return _number(values, "some negative")
+    return _number(values, "some negative") if values.negative else None
+
+
+def _shaped(_name: Name, values: Values) -> Proposal | None:
+    """Whole numbers that only their shape explains."""
+    if values.numbers is None:
+        return None
+    if values.ascending and values.numbered:
+        reason = f"numbers runs of rows: {_counted(values)}"
+        return Proposal("identifier", reason, decide=("role",))
     if values.smooth:
         return _number(values, "neighbours are about as frequent, so perhaps amounts", "kind")
     return None
@@ -179,11 +187,9 @@ def _unknown_numbers(name: Name, values: Values) -> Proposal | None:
     """Whole numbers that neither name nor shape explains."""
     if values.numbers is None:
         return None
-    grouped = values.ascending and values.numbered
-    shared = values.distinct <= MOST_LEVELS and values.scarce < values.number / 2
-    if shared and not grouped:
+    if values.distinct <= MOST_LEVELS and values.scarce < values.number / 2:
         return _category(name, values, "with gaps, so perhaps codes", ("kind",))
-    if grouped or values.digits >= SAME_DIGITS:
+    if values.digits >= SAME_DIGITS:
         reason = f"may number people or things: {_counted(values)}"
         return Proposal("identifier", reason, decide=("role",))
     return _number(values, "of different lengths, so perhaps amounts", "kind")
@@ -223,5 +229,5 @@ def _counted(values: Values) -> str:
 
 RULES = (
     _empty, _identifier, _weight, _firm, _date, _own_value, _sensitive, _money, _fractions, _codes,
-    _amounts, _unknown_numbers,
+    _amounts, _shaped, _unknown_numbers,
 )  # fmt: skip

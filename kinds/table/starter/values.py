@@ -148,9 +148,8 @@ class Values:
             return False
         inner = self.floats[(self.floats >= low) & (self.floats <= high)]
         heights = np.log1p(np.bincount((inner - low).astype(np.int64)))
-        if heights.std() == 0:
-            return True
-        return bool(np.corrcoef(heights[:-1], heights[1:])[0, 1] >= SMOOTH)
+        spread = heights - heights.mean()
+        return bool(spread[:-1] @ spread[1:] >= SMOOTH * (spread @ spread) > 0)
 
     @property
     def round_amounts(self) -> int:

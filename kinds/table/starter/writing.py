@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import polars as pl
 
@@ -34,6 +34,7 @@ ANSWERS = {
     "kind": "amounts (numeric), or codes (categorical)?",
     "format": "does the day or the month stand first?",
 }
+PASSWORD = re.compile(r"(?<=[?&])password=[^&]*&?")
 CLOSING = """\
 [anonymizer]
 name = "adaptive"
@@ -149,14 +150,14 @@ def _address(uri: str) -> list[str]:
     for file in (SQLITE, DUCKDB):
         if uri.startswith(file):
             return [f"uri = {toml_text(file + str(Path(uri.removeprefix(file)).resolve()))}"]
-    parts = urlsplit(uri)
-    user, _, host = parts.netloc.rpartition("@")
-    query = urlencode([(key, value) for key, value in parse_qsl(parts.query) if key != "password"])
-    bare = user.partition(":")[0] + "@" * bool(user) + host
-    lines = [f"uri = {toml_text(urlunsplit(parts._replace(netloc=bare, query=query)))}"]
-    if ":" in user or query != parts.query:
-        lines.insert(0, "# The password is not written here: set PGPASSWORD, or use ~/.pgpass.")
-    return lines
+    start, _, place = uri.partition("://")
+    account, at, host = urlsplit(uri).netloc.rpartition("@")
+    bare = account.partition(":")[0] + at + host
+    bare = f"{start}://{bare}{place.removeprefix(account + at + host)}"
+    if "password" in dict(parse_qsl(urlsplit(uri).query)):
+        bare = PASSWORD.sub("", bare).rstrip("?&")
+    note = "# The password is not written here: set PGPASSWORD, or use ~/.pgpass."
+    return [*([note] if bare != uri else []), f"uri = {toml_text(bare)}"]
 
 
 def _column(name: str, proposal: Proposal) -> list[str]:

@@ -1,0 +1,79 @@
+"""Is the first row names? A row of cells taken for names would stand in the plan."""
+
+import tomllib
+
+import pytest
+
+from anon_core.errors import InputError
+from kinds.section import PlanError
+from kinds.table.starter.header import look
+from tests.kinds.table.starter.test_plans import MARK, people, store, written
+
+CITIES = ("ulm", "bonn", "kiel")
+
+
+def table(folder, first, rows):
+    path = folder / "people.csv"
+    path.write_text("\n".join(",".join(row) for row in [first, *rows]) + "\n", encoding="utf-8")
+    return path
+
+
+def texts(number):
+    """Rows of texts only, so that no type tells."""
+    return [(CITIES[i % 3], "fm"[i % 2], f"{MARK}{i % 5}") for i in range(number)]
+
+
+@pytest.mark.parametrize(
+    ("first", "rows", "named"),
+    [
+        (("place", "s", "remark"), texts(300), True),  # new to columns that repeat their values
+        (("ulm", "f", "zq70"), texts(300), False),  # all occur again
+        (("oslo", "f", "zq70"), texts(300), False),  # most occur again
+        (("oslo", "x", "zq79"), texts(4), None),  # four rows tell nothing
+        (("gender", "city", "state"), texts(4), True),  # words that tables use
+        (("town", "sex", "remark"), [*texts(300), ("a", "sex", "b")], True),  # one recurs by chance
+        (("a", "b"), [(f"{i}", f"{i % 2}") for i in range(9)], True),  # over numbers
+        (("7", "b"), [(f"{i}", f"{i % 2}") for i in range(9)], False),
+        (("a", "b"), [(f"x{i}", f"y{i}") for i in range(300)], None),  # each cell is new
+        (("a", "2020-01-01"), [(f"x{i}", "2020-01-02") for i in range(9)], False),
+    ],
+)
+def test_what_the_first_row_is(tmp_path, first, rows, named):
+    assert look(table(tmp_path, first, rows), ",").named is named
+
+
+def test_cells_that_recur_are_refused_as_names(tmp_path):
+    """A table of texts only, in which no number betrays the first row."""
+    plan = written(table(tmp_path, ("ulm", "f", f"{MARK}0"), texts(300)))
+    parsed = tomllib.loads(plan)
+    assert parsed["source"]["header"] is False
+    assert list(parsed["columns"]) == ["column_1", "column_2", "column_3"]
+    assert MARK not in plan
+    assert "ulm" not in plan
+    assert "3 of 3 fields look like cells" in plan
+
+
+def test_where_nothing_tells_a_person_is_asked(tmp_path):
+    path = table(tmp_path, ("ann", "ulm"), [(f"x{i}", f"y{i}") for i in range(300)])
+    with pytest.raises(InputError, match="say --header or --no-header") as caught:
+        written(path)
+    assert "ann" not in str(caught.value)
+    assert list(tomllib.loads(written(path, header=True))["columns"]) == ["ann", "ulm"]
+    assert list(tomllib.loads(written(path, header=False))["columns"]) == ["column_1", "column_2"]
+
+
+def test_names_can_be_given(tmp_path):
+    path = table(tmp_path, ("ulm", "f", f"{MARK}0"), texts(300))
+    parsed = tomllib.loads(written(path, names=["city", "sex", "illness"]))
+    assert parsed["source"]["header"] is False
+    assert parsed["columns"]["illness"]["role"] == "sensitive"
+    with pytest.raises(PlanError, match="--names gives 2 names, the source has 3 columns"):
+        written(path, names=["city", "sex"])
+    with pytest.raises(InputError, match="1 of 3 column names of the source occur more than once"):
+        written(path, names=["city", "city", "sex"])
+
+
+@pytest.mark.parametrize("given", [{"header": True}, {"header": False}, {"names": ["a"]}])
+def test_files_that_name_their_columns_take_no_header(tmp_path, given):
+    with pytest.raises(PlanError, match="are about CSV files"):
+        written(store(people(), tmp_path, "parquet"), **given)

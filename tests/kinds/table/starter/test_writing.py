@@ -1,0 +1,174 @@
+"""The text of a starter plan: databases, passwords, people, reasons."""
+
+import sqlite3
+import tomllib
+
+import polars as pl
+import pytest
+
+from anon_core.errors import InputError
+from flows.plan.plan import ReleasePlan
+from kinds.section import PlanError, source_called
+from kinds.table.starter.proposals import propose
+from kinds.table.starter.writing import starter
+from tasks.source.sources import Source
+from tests.kinds.table.starter.test_plans import MARK, decided, store, written
+
+ROWS = [(i, f"{MARK}{i % 4}", 20 + i % 9 + i % 17) for i in range(200)]
+
+
+@pytest.fixture(params=["sqlite", "duckdb"])
+def database(request, tmp_path):
+    """A database file of one table, as a source."""
+    path = tmp_path / f"my people.{request.param}"
+    if request.param == "sqlite":
+        with sqlite3.connect(path) as connection:
+            connection.execute("create table people (who integer, city text, age integer)")
+            connection.executemany("insert into people values (?, ?, ?)", ROWS)
+        connection.close()
+    else:
+        duckdb = pytest.importorskip(
+            "duckdb", reason="the driver is not installed: pip install 'crowdcover[duckdb]'"
+        )
+        with duckdb.connect(str(path)) as connection:
+            connection.execute("create table people (who integer, city text, age integer)")
+            connection.executemany("insert into people values (?, ?, ?)", ROWS)
+    return source_called(f"{request.param}:///{path}", "select * from people")
+
+
+def test_a_database_gets_a_plan(database, tmp_path):
+    path = tmp_path / "plan.toml"
+    path.write_text(decided(starter(database)))
+    plan = ReleasePlan.load(path)
+    assert plan.name == "my-people"
+    assert {name: column.role for name, column in plan.columns.items()} == {
+        "who": "identifier",
+        "city": "quasi",
+        "age": "quasi",
+    }
+    assert (plan.data.source.uri, plan.data.source.query) == (database.uri, database.query)
+    assert MARK not in path.read_text()
+
+
+@pytest.mark.parametrize(
+    ("uri", "bare"),
+    [
+        ("postgresql://ann:zq7@db/people", "postgresql://ann@db/people"),
+        ("postgresql://ann:z@q:7@db:5433/people", "postgresql://ann@db:5433/people"),
+        ("postgresql://db/people?user=ann&password=zq7", "postgresql://db/people?user=ann"),
+        ("postgres://ann@db/people?sslmode=require", "postgres://ann@db/people?sslmode=require"),
+        ("postgresql:///people", "postgresql:///people"),
+        ("postgresql://db/p?password=zq7&user=ann", "postgresql://db/p?user=ann"),
+    ],
+)
+def test_no_password_stands_in_a_plan(uri, bare, monkeypatch):
+    """The database is not asked: a frame stands in for its answer."""
+    frame = pl.DataFrame({"age": [20 + i % 9 for i in range(200)]})
+    monkeypatch.setattr("tasks.source.reading.query", lambda *_: (frame, "0"))
+    plan = starter(Source(uri=uri, query="select age from people"))
+    assert tomllib.loads(plan)["source"]["uri"] == bare
+    assert "zq7" not in plan
+    assert ("PGPASSWORD" in plan) == ("7" in uri)
+
+
+@pytest.mark.parametrize(
+    ("address", "query", "words"),
+    [
+        ("sqlite:///a.db", None, "a database needs a query: --query"),
+        ("people.csv", "select 1", "--query belongs to a database"),
+        ("mysql://a/b", "select 1", "SOURCE must be a file or start with sqlite:///"),
+    ],
+)
+def test_sources_on_the_command_line(address, query, words):
+    with pytest.raises(PlanError, match=words):
+        source_called(address, query)
+
+
+def test_a_database_that_does_not_answer(tmp_path):
+    with pytest.raises(InputError, match=r"none\.db was not found"):
+        starter(source_called(f"sqlite:///{tmp_path / 'none.db'}", "select 1"))
+
+
+# ---------------------------------------------------------------- people
+
+
+def test_repeated_numbers_ask_who_the_people_are(tmp_path):
+    frame = pl.DataFrame(
+        {
+            "claim_no": list(range(600)),
+            "company id": [f"{MARK}{i % 40}" for i in range(600)],
+            "visit_id": [i * 7919 % 300 for i in range(600)],
+            "patient_id": [i * 7919 % 90 + 1000 for i in range(600)],
+            "sex": ["f", "m"] * 300,
+        }
+    )
+    plan = written(store(frame, tmp_path, "csv"))
+    roles = {name: column["role"] for name, column in tomllib.loads(plan)["columns"].items()}
+    assert roles == {
+        "claim_no": "identifier",
+        "company id": "drop",
+        "visit_id": "identifier",
+        "patient_id": "identifier",
+        "sex": "quasi",
+    }
+    assert "600 of 600 rows share the patient_id of another row: 90 distinct" in plan
+    assert '# person = "patient_id"' in plan
+    assert "# rows_are_people = true" in plan
+
+
+def test_without_repeats_each_row_is_one_person(tmp_path):
+    frame = pl.DataFrame({"id": list(range(200)), "sex": ["f", "m"] * 100})
+    plan = written(store(frame, tmp_path, "csv"))
+    assert "No identifier repeats, so each row counts as one person. Is that so?" in plan
+    assert "rows_are_people" not in plan
+
+
+# ---------------------------------------------------------------- what a name says
+
+PLAIN = [20 + i % 9 + i % 17 for i in range(600)]
+NAMED = {
+    "diagnosis": (["a", "b", "c"] * 200, "sensitive", ["role"]),
+    "iDisabl2": ([0, 1, 2] * 200, "sensitive", ["role"]),
+    "householdIncome": (PLAIN, "sensitive", ["role"]),
+    "religion": (["a", "b", "c"] * 200, "sensitive", ["role"]),
+    "total_payment_usd": (PLAIN, "sensitive", ["role"]),
+    "form of payment": (["a", "b", "c"] * 200, "categorical", []),
+    "learning": (["a", "b", "c"] * 200, "categorical", []),
+    "survey_weight": (PLAIN, "drop", []),
+    "PERWT": (PLAIN, "drop", []),
+    "weight": (PLAIN, "numeric", ["role"]),
+    "age": (PLAIN, "numeric", []),
+    "ageGroup": ([1, 2, 3, 4, 5, 6] * 100, "categorical", []),
+    "age_in_groups": ([1, 2, 3, 4, 5, 6] * 100, "categorical", []),
+    "children": ([0, 1, 2, 3] * 150, "numeric", []),
+    "ZIP": (PLAIN, "categorical", []),
+    "RACE": ([1, 2, 3] * 200, "categorical", []),
+    "procedure_code": (PLAIN, "categorical", []),
+    "state_num": (PLAIN, "categorical", []),
+    "latitude": ([i * i % 30 + 0.5 for i in range(600)], "numeric", ["role"]),
+    "claim number": (PLAIN, "identifier", []),
+    "case no": (PLAIN, "identifier", []),
+    "number of claims": (PLAIN, "sensitive", ["role"]),
+    "num_siblings": (PLAIN, "numeric", []),
+    "individual": (PLAIN, "identifier", []),
+    "student": (["yes", "no"] * 300, "binary", []),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_names_decide_what_numbers_mean(name):
+    cells, expected, decide = NAMED[name]
+    proposal = propose(pl.Series(name, cells))
+    kind = "".join(proposal.settings[:1]).removeprefix('kind = "').removesuffix('"')
+    assert (kind if proposal.role == "quasi" else proposal.role) == expected
+    assert list(proposal.decide) == decide
+
+
+def test_dates_whose_day_or_month_may_stand_first_are_asked_about():
+    both = [f"{1 + i % 12:02}/{1 + i % 11:02}/2020" for i in range(600)]
+    proposal = propose(pl.Series("seen", both))
+    assert proposal.decide == ("format",)
+    clear = [f"{1 + i % 12:02}/{1 + i % 28:02}/2020" for i in range(600)]
+    proposal = propose(pl.Series("seen", clear))
+    assert proposal.decide == ()
+    assert 'format = "%m/%d/%Y"' in proposal.settings
