@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -530,16 +531,55 @@ def test_a_reader_that_goes_away_is_no_error_worth_words(released, arguments):
     assert done.stderr == ""
 
 
-def test_a_starter_plan_runs_as_it_is(tmp_path, capsys):
+def test_a_starter_plan_runs_once_it_is_decided(tmp_path, capsys):
     order = Order(tmp_path)
     code, out, _ = call(capsys, "plan", order.source)
     assert code == 0
     assert call(capsys, "plan", order.source, "--output", tmp_path / "starter.toml")[0] == 0
     assert (tmp_path / "starter.toml").read_text(encoding="utf-8") == out
     order.plan = tmp_path / "starter.toml"
+    code, _, err = call(capsys, "release", order.plan)
+    assert code == 2
+    assert "the plan leaves 3 questions of `crowdcover plan` open" in err
+    assert "role of columns.diagnosis: may others know the value (quasi)" in err
+    assert not order.vault.exists()
+    order.plan.write_text(
+        "\n".join(line for line in out.splitlines() if not line.startswith("decide"))
+    )
     folder = order.release()
     assert audit_release(folder, order.plan).passed
     assert "ssn" not in order.rows().columns
+
+
+def test_a_plan_for_a_query(tmp_path, capsys):
+    path = tmp_path / "people.sqlite"
+    with sqlite3.connect(path) as connection:
+        connection.execute("create table people (city text)")
+        connection.executemany("insert into people values (?)", [(c,) for c in "abcab" * 9])
+    connection.close()
+    uri = f"sqlite:///{path}"
+    code, out, _ = call(capsys, "plan", uri, "--query", "select * from people")
+    assert code == 0
+    assert f'uri = "{uri}"' in out
+    assert call(capsys, "plan", uri)[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        ([], 3, "say --header or --no-header"),
+        (["--header"], 0, "[columns.x0]"),
+        (["--no-header"], 0, "[columns.column_1]"),
+        (["--names", "who,place"], 0, "[columns.place]"),
+        (["--names", "who"], 2, "--names gives 1 names, the source has 2 columns"),
+    ],
+)
+def test_what_the_first_row_is_can_be_said(tmp_path, capsys, options, code, words):
+    path = tmp_path / "people.csv"
+    path.write_text("".join(f"x{i},y{i}\n" for i in range(90)))
+    done, out, err = call(capsys, "plan", path, *options)
+    assert done == code
+    assert words in out + err
 
 
 def test_the_demo_releases_a_real_table_and_shows_it(server, tmp_path):

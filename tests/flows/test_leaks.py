@@ -520,7 +520,7 @@ def test_audit_show_and_starter_plan_tell_no_secret(ended):
         (["show", folder], None, 0),
         (["show", folder, "--json"], None, 0),
         (["plan", order.source], None, 0),
-        (["plan", order.source], ("kinds.table.starter", "read"), 1),
+        (["plan", order.source], ("kinds.table.starter.writing", "read"), 1),
     ):
         done = crowdcover(*arguments, breaks=breaks and (*breaks, WORDS), cwd=order.folder)
         assert done.code == code, done.err

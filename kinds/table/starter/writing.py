@@ -187,7 +187,7 @@ def _people(frame: pl.DataFrame, proposals: Mapping[str, Proposal]) -> list[str]
         if proposal.role == "identifier" and (rows := repeated(frame[name]))
     }
     if not shared:
-        return ["# No identifier repeats, so each row counts as one person. Is that so?"]
+        return ["# No value of an identifier repeats. Each row counts as one person. Is that so?"]
     name = min(shared, key=lambda name: (not Name(name).of_a_person, list(shared).index(name)))
     people = frame[name].alias("").drop_nulls().n_unique()
     return [

@@ -119,7 +119,7 @@ def test_repeated_numbers_ask_who_the_people_are(tmp_path):
 def test_without_repeats_each_row_is_one_person(tmp_path):
     frame = pl.DataFrame({"id": list(range(200)), "sex": ["f", "m"] * 100})
     plan = written(store(frame, tmp_path, "csv"))
-    assert "No identifier repeats, so each row counts as one person. Is that so?" in plan
+    assert "No value of an identifier repeats. Each row counts as one person. Is that so?" in plan
     assert "rows_are_people" not in plan
 
 
