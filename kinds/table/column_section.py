@@ -19,7 +19,8 @@ class ColumnSection(MarkedSection):
     questions = {
         "role": "may others know the value (quasi), must nobody learn whose it is (sensitive), "
         "does it name someone (identifier), or is it not needed (drop)?",
-        "kind": "are the numbers amounts (numeric) or codes (categorical)?",
+        "kind": "are the numbers amounts (numeric), codes (categorical) or numbers of people "
+        "(identifier)?",
         "format": "does the day or the month stand first (format)?",
     }
 

@@ -11,11 +11,13 @@ from typing import NamedTuple
 import polars as pl
 
 from anon_core.errors import InputError
+from kinds.table.starter.markers import is_marker
 from kinds.table.starter.names import Name
 from kinds.table.starter.values import formats_of, is_numeral
 from tasks.source.csv_rows import first_rows
 
 LOOKED_AT = 5_000  # rows that are compared with the first
+WORDS_AT = 500  # rows whose words are looked up
 CHANCE = 0.01  # that a row of cells looks as new as the first row
 MOSTLY = 0.9  # of the cells; others may be markers of missing values
 SEPARATORS = ",;\t|"
@@ -38,10 +40,12 @@ def look(path: Path, separator: str) -> Header:
     """Compare the first row with those below it.
 
     A field is a cell if it is a number or a date, or occurs again in its column. It is a name if
-    its column holds numbers or dates, if tables use it as a name, or if the column repeats its
-    values so much that a new one is unlikely.
+    its column holds numbers or dates instead. Else it is as surprising as it would be for a cell of
+    its column to be new there, or to be a word that tables use for names.
     """
     first, *rest = _rows(path, separator, LOOKED_AT + 1)
+    if not any(first):  # too few rows, or a fault: reading the file says so
+        return Header(named=True, cells=0, fields=len(first))
     rest = [row for row in rest if len(row) == len(first)]
     cells = names = 0
     surprise = 1.0
@@ -51,11 +55,11 @@ def look(path: Path, separator: str) -> Header:
             continue
         if is_numeral(field) or formats_of(pl.Series([field])) or field in column:
             cells += 1
-        elif _measures([cell for cell in column if cell]):
+        elif _measures([cell for cell in column if cell]) and not is_marker(field):
             names += 1
         else:
-            chance = _chance_of_a_new_one(column)
-            names += chance <= CHANCE or Name(field).known
+            chance = min(_chance_of_a_new_one(column), _chance_of_a_name(field, column))
+            names += chance <= CHANCE
             surprise *= chance
     if cells:
         return Header(names > cells, cells, len(first))
@@ -68,6 +72,14 @@ def _chance_of_a_new_one(column: Sequence[str]) -> float:
         return 1.0
     counts = pl.Series(column).unique_counts()
     return (int((counts == 1).sum()) + 1) / (len(column) + 1)
+
+
+def _chance_of_a_name(field: str, column: Sequence[str]) -> float:
+    """How likely a further cell holds a word that tables use for names, if the field does."""
+    if not Name(field).known:
+        return 1.0
+    some = column[:WORDS_AT]
+    return (sum(Name(cell).known for cell in some) + 1) / (len(some) + 1)
 
 
 def _measures(cells: Sequence[str]) -> bool:

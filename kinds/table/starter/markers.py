@@ -74,7 +74,7 @@ def _of_column(series: pl.Series) -> tuple[dict[str, int], set[str], set[str]]:
         return {}, set(), set()
     counts = series.drop_nulls().value_counts(name="cells")
     texts = dict(zip(counts[""].to_list(), counts["cells"].to_list(), strict=True))
-    found = {text: cells for text, cells in texts.items() if _is_marker(text)}
+    found = {text: cells for text, cells in texts.items() if is_marker(text)}
     others = Values(pl.Series(sorted(texts.keys() - found.keys()), dtype=pl.String))
     if others.number and (others.numbers is not None or others.formats):
         negative = {} if others.numbers is None else _negative(series.filter(~series.is_in(found)))
@@ -83,7 +83,8 @@ def _of_column(series: pl.Series) -> tuple[dict[str, int], set[str], set[str]]:
     return {text: found[text] for text in found}, sure, found.keys() - sure
 
 
-def _is_marker(text: str) -> bool:
+def is_marker(text: str) -> bool:
+    """Whether a text may mean "not given"."""
     return text.casefold() in SURE | LIKELY
 
 

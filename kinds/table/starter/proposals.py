@@ -19,7 +19,6 @@ MOST_LEVELS = 500  # past this a category is hardly ever shared by a crowd
 LONG_TEXT = 60  # characters on average: free text
 NEARLY_ALL = 0.8  # so many distinct texts a row name the row
 GROUPS = 12  # up to so many numbered levels of an age or a time are coded groups
-SAME_DIGITS = 0.9  # numbers of things have equally many digits, amounts have not
 NUMERIC = 'kind = "numeric"'
 
 
@@ -175,11 +174,11 @@ def _shaped(_name: Name, values: Values) -> Proposal | None:
     """Whole numbers that only their shape explains."""
     if values.numbers is None:
         return None
-    if values.ascending and values.numbered:
-        reason = f"numbers runs of rows: {_counted(values)}"
-        return Proposal("identifier", reason, decide=("role",))
-    if values.smooth:
+    if values.smooth and not (values.ascending and values.numbered):
         return _number(values, "neighbours are about as frequent, so perhaps amounts", "kind")
+    if values.numbered:
+        reason = f"numbered without a gap, perhaps people: {_counted(values)}"
+        return Proposal("identifier", reason, decide=("role",))
     return None
 
 
@@ -189,10 +188,10 @@ def _unknown_numbers(name: Name, values: Values) -> Proposal | None:
         return None
     if values.distinct <= MOST_LEVELS and values.scarce < values.number / 2:
         return _category(name, values, "with gaps, so perhaps codes", ("kind",))
-    if values.digits >= SAME_DIGITS:
-        reason = f"may number people or things: {_counted(values)}"
-        return Proposal("identifier", reason, decide=("role",))
-    return _number(values, "of different lengths, so perhaps amounts", "kind")
+    if values.long_tail:
+        return _number(values, "most small and some large, so perhaps amounts", "kind")
+    reason = f"may number people or things: {_counted(values)}"
+    return Proposal("identifier", reason, decide=("role",))
 
 
 def _number(values: Values, what: str, ask: str = "") -> Proposal:

@@ -13,6 +13,7 @@ SHARED_BY = 5  # the k that a starter plan proposes
 FEW = 20  # up to this many distinct whole numbers may be codes or counts
 WIDEST = 2_000  # a range of whole numbers that can be looked at one by one
 SMOOTH = 0.5  # correlation of neighbouring frequencies: ages reach 0.9, codes 0
+LONG_TAIL = 4
 MOST_TEXTS = 1_000  # so many distinct texts show the form of all
 FORMATS = (
     ISO_DATE, "%Y/%m/%d", "%Y%m%d", "%m/%d/%Y", "%d/%m/%Y", "%m-%d-%Y", "%d-%m-%Y", "%d.%m.%Y",
@@ -159,13 +160,20 @@ class Values:
             return 0
         middle, high = np.quantile(amounts, [0.5, 0.99])
         number = int((amounts % 100 == 0).sum())
-        return number if number >= len(amounts) / 2 and high >= 1000 and high >= 4 * middle else 0
+        return (
+            number
+            if number >= len(amounts) / 2 and high >= 1000 and high >= LONG_TAIL * middle
+            else 0
+        )
 
     @property
-    def digits(self) -> float:
-        """The share of numbers that have as many digits as most have."""
-        widths = np.floor(np.log10(np.maximum(np.abs(self.floats), 1)))
-        return float(np.unique(widths, return_counts=True)[1].max() / max(len(widths), 1))
+    def long_tail(self) -> bool:
+        """Most distinct numbers are far smaller than the largest; numbers of things spread evenly.
+
+        Evenly spread numbers from 1 on have a 99th percentile of twice the median.
+        """
+        middle, high = np.quantile(np.abs(self.levels), [0.5, 0.99])
+        return bool(high >= LONG_TAIL * middle)
 
 
 def formats_of(texts: pl.Series) -> list[str]:

@@ -31,7 +31,7 @@ ANSWERS = {
     "sensitive": "must nobody learn whose it is? If others know it: quasi",
     "identifier": "does it name or number people? If not: drop, or quasi",
     "quasi": "may others know it? If nobody may: sensitive, or drop",
-    "kind": "amounts (numeric), or codes (categorical)?",
+    "kind": "amounts (numeric), codes (categorical), or of people (identifier)?",
     "format": "does the day or the month stand first?",
 }
 PASSWORD = re.compile(r"(?<=[?&])password=[^&]*&?")
@@ -87,7 +87,10 @@ def _look(
         sign = separator_of(source.path)
         if header is None and not names:
             found = look(source.path, sign)
-            header, note = _judged(found), f"{found.cells} of {found.fields} fields look like cells"
+            header, note = (
+                _judged(found),
+                f"{found.cells} of {found.fields} first fields look like cells",
+            )
         named = bool(header) and not names
         source = Source(path=source.path, separator=sign, header=named)
     reading = Reading(source)
@@ -102,7 +105,7 @@ def _look(
 
 def _judged(found: Header) -> bool:
     """Whether the first row is names; refused where nothing tells."""
-    if found.named is None and found.fields > 1:
+    if found.named is None:
         raise InputError(
             f"none of the {found.fields} fields of the first row tells whether they are names of "
             "columns or someone's values; say --header or --no-header"
@@ -128,7 +131,11 @@ def _source(source: Source, note: str, markers: Markers) -> list[str]:
     if source.separator != ",":
         lines.append(f"separator = {toml_text(source.separator)}")
     if not source.header:
-        lines.append(_commented("header = false", f"{note or 'as you said'}: names in order"))
+        lines.append(
+            _commented(
+                "header = false", f"{note}; --header: they are names" if note else "as you said"
+            )
+        )
     if not markers.missing:
         lines.append(
             _commented("missing = []", "texts that mean 'not given', beside the empty one")

@@ -30,11 +30,16 @@ def texts(number):
         (("ulm", "f", "zq70"), texts(300), False),  # all occur again
         (("oslo", "f", "zq70"), texts(300), False),  # most occur again
         (("oslo", "x", "zq79"), texts(4), None),  # four rows tell nothing
-        (("gender", "city", "state"), texts(4), True),  # words that tables use
+        (("gender", "city", "state"), texts(5), True),  # words that tables use
         (("town", "sex", "remark"), [*texts(300), ("a", "sex", "b")], True),  # one recurs by chance
         (("a", "b"), [(f"{i}", f"{i % 2}") for i in range(9)], True),  # over numbers
         (("7", "b"), [(f"{i}", f"{i % 2}") for i in range(9)], False),
         (("a", "b"), [(f"x{i}", f"y{i}") for i in range(300)], None),  # each cell is new
+        (("heart disease", "x"), [(f"disease {i}", f"y{i}") for i in range(90)], None),
+        (("heart", "drug"), [(f"illness {i}", f"drug {i}") for i in range(300)], None),
+        (("N", "x9"), [(f"{i}", f"x{i}") for i in range(10, 99)], None),  # N may be "not given"
+        (("ann",), [(f"x{i}",) for i in range(300)], None),
+        (("name",), [(f"x{i}",) for i in range(300)], True),
         (("a", "2020-01-01"), [(f"x{i}", "2020-01-02") for i in range(9)], False),
     ],
 )
@@ -50,7 +55,7 @@ def test_cells_that_recur_are_refused_as_names(tmp_path):
     assert list(parsed["columns"]) == ["column_1", "column_2", "column_3"]
     assert MARK not in plan
     assert "ulm" not in plan
-    assert "3 of 3 fields look like cells" in plan
+    assert "3 of 3 first fields look like cells; --header" in plan
 
 
 def test_where_nothing_tells_a_person_is_asked(tmp_path):
