@@ -13,6 +13,10 @@ from tasks.source.panics import silenced_panics
 from tasks.source.sources import DUCKDB, SQLITE, distinct, require_file
 from tasks.source.values import as_text, attempt, stored
 
+UNREADABLE = (
+    "source.query selects a column of a type that cannot be read, such as an interval; "
+    "cast it to text there"
+)
 # DuckDB loads nothing from the network, and spills no cells into a folder beside the database.
 QUIET_DUCKDB: dict[str, Any] = {"autoinstall_known_extensions": "false", "temp_directory": ""}
 
@@ -30,12 +34,9 @@ def query(uri: str, statement: str) -> tuple[pl.DataFrame, str]:
         raise
     except ImportError:
         name, extra = ("DuckDB", "duckdb") if uri.startswith(DUCKDB) else ("PostgreSQL", "postgres")
-        refusal = f"reading {name} needs its driver: pip install 'crowdcover[{extra}]'"
-    except (pl.exceptions.PanicException, pl.exceptions.ComputeError):
-        refusal = (
-            "source.query selects a column of a type that cannot be read, such as an interval; "
-            "cast it to text there"
-        )
+        refusal = f"reading {name} needs the driver: pip install 'crowdcover[{extra}]'"
+    except pl.exceptions.PanicException:
+        refusal = UNREADABLE
     except Exception as error:
         # Drivers quote the URI, the query and cells: only the type of the error is named.
         refusal = (
@@ -70,7 +71,11 @@ def _asked_duckdb(path: Path, statement: str) -> pl.DataFrame:
     import duckdb  # an extra
 
     with duckdb.connect(str(path), read_only=True, config=QUIET_DUCKDB) as connection:
-        return pl.read_database(statement, connection)
+        try:
+            return pl.read_database(statement, connection)
+        except pl.exceptions.ComputeError:  # of polars, where it has no type for a column
+            pass
+    raise InputError(UNREADABLE)
 
 
 def _sorted(frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:

@@ -92,7 +92,7 @@ def test_reading_leaves_nothing_beside_the_database(database):
 
 def test_without_the_driver(database, monkeypatch):
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    with pytest.raises(InputError, match=r"DuckDB needs its driver: pip install 'crowdcover\[duck"):
+    with pytest.raises(InputError, match=r"DuckDB needs the driver: pip install 'crowdcover\[duck"):
         asked(database, "select 1")
 
 

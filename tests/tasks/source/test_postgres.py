@@ -6,6 +6,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from kinds.table.columns import Column, arrays
 from kinds.table.encode import encoded
+from kinds.table.starter.writing import starter
 from tasks.source.sources import Source
 from tests.tasks.source.test_sources import fingerprint, header, read, read_order
 
@@ -284,3 +286,22 @@ def test_types_that_no_table_of_text_holds(source, name):
         read(people, [], [quasi(name)])
     quiet(caught.value)
     assert read(people, [], [Column(name="age", role="keep")]).height == 3
+
+
+def test_a_starter_plan_is_read_without_its_password(source, monkeypatch):
+    plan = starter(source("select name, age, mood, zoned, tags from people"))
+    parsed = tomllib.loads(plan)
+    assert {name: column["role"] for name, column in parsed["columns"].items()} == {
+        "name": "identifier",
+        "age": "quasi",
+        "mood": "quasi",
+        "zoned": "quasi",
+        "tags": "drop",
+    }
+    assert MARK + "password" not in plan
+    assert f"{MARK} ann" not in plan
+    again = Source(uri=parsed["source"]["uri"], query=parsed["source"]["query"])
+    with pytest.raises(InputError, match="the database did not answer"):
+        header(again)
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    assert header(again) == ["name", "age", "mood", "zoned", "tags"]
