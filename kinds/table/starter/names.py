@@ -13,11 +13,13 @@ def _words(text: str) -> frozenset[str]:
 
 
 # Numbers and addresses of a person: those of the HIPAA Safe Harbor list, 45 CFR 164.514(b)(2).
-IDENTIFYING = _words(
-    "id ids uuid guid identifier ssn nin mrn npi nhs iban account acct passport licence licences "
-    "license licenses certificate plate vin serial imei ip url email emails mail phone phones "
-    "telephone mobile fax address addresses street surname firstname lastname fullname username "
-    "nickname login"
+OF_PEOPLE = _words(
+    "ssn nin mrn npi nhs iban passport licence licences license licenses vin imei email emails "
+    "phone phones telephone mobile fax surname firstname lastname fullname username nickname login"
+)
+IDENTIFYING = OF_PEOPLE | _words(
+    "id ids uuid guid identifier account acct certificate plate serial ip url mail address "
+    "addresses street"
 )
 NAME = _words("name names")
 WHO = _words(
@@ -93,7 +95,11 @@ class Name:
     @cached_property
     def identifies(self) -> bool:
         """Someone's name, number or address, or the number of a record."""
-        if self._has(FIRM | PRODUCT | PLACE | CODED) or self.sensitive:
+        if self._has(FIRM):
+            return False
+        if OF_PEOPLE & set(self.words) or (self.of_a_person and self.numbers_something):
+            return True
+        if self._has(PRODUCT | PLACE | CODED) or self.sensitive:
             return False
         return self._has(NAME) or self.numbers_something
 

@@ -68,6 +68,9 @@ def _identifier(name: Name, values: Values) -> Proposal | None:
         unsure = values.distinct <= FEW < values.rows
         reason = f"names or numbers someone, by its name: {_counted(values)}"
         return Proposal("identifier", reason, decide=("role",) if unsure else ())
+    if not name.known and values.full_names:
+        reason = f"written like names of people: {values.full_names:,} of {_counted(values)}"
+        return Proposal("identifier", reason, decide=("role",))
     return None
 
 

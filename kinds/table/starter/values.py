@@ -30,6 +30,8 @@ FORMS = {
     "telephone numbers": r"(\+\d{1,3}[ -/]?)?\(?\d{2,5}\)?[ -/]\d{3,4}[ -]?\d{3,5}",
 }
 SOME_DATE = r"^.{4,}\d{4}|^\d{4}.{4,}"  # each format has a year at one end
+# Ann Smith; Smith, Ann; Jean-Luc O'Hara; Ann B. Smith
+FULL_NAME = r"^\p{Lu}[\p{L}'-]*\p{Ll},?( \p{Lu}\.?)*( \p{Lu}[\p{L}'-]*\p{Ll}){1,2}$"
 NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -83,6 +85,14 @@ class Values:
                 if texts.str.contains(f"^{pattern}$").mean() >= 0.9:  # type: ignore[operator]
                     return form
         return ""
+
+    @cached_property
+    def full_names(self) -> int:
+        """Distinct texts of capital words, if eight of ten are, as names of people are; else 0."""
+        if self.distinct <= FEW or self.numbers is not None or self.present.dtype != pl.String:
+            return 0
+        number = int(self.distinct_texts.str.contains(FULL_NAME).sum())
+        return number if number >= 0.8 * self.distinct else 0
 
     @cached_property
     def formats(self) -> list[str]:

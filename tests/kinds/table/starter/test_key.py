@@ -13,8 +13,12 @@ import pytest
 import statsmodels
 
 from flows.plan.plan import PlanError, ReleasePlan
+from kinds.table.encode import encoded
+from kinds.table.read import read_order
 from kinds.table.starter.writing import starter
+from tasks.source.reading import Reading
 from tasks.source.sources import Source
+from tests.kinds.table.starter.test_plans import decided
 
 ROOT = Path(__file__).parents[4]
 DATA = Path(os.environ.get("CROWDCOVER_DATA", ROOT.parent / "shared" / "data"))
@@ -147,6 +151,29 @@ def test_none_can_be_released_as_proposed(table, tmp_path):
         plan.write_text(each, encoding="utf-8")
         with pytest.raises(PlanError, match="k of privacy: among how many rows"):
             ReleasePlan.load(plan)
+
+
+LARGE = ("adult", "arx_adult", "adult_int", "nist_national", "nist_ma", "openpayments", "poker")
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pytest.param(table, marks=[pytest.mark.slow] if table in LARGE else [])
+        for table in [*REAL, *UNSEEN]
+    ],
+)
+def test_decided_plans_fit_their_tables(table, tmp_path):
+    """All columns are read and encoded as proposed."""
+    path = tmp_path / "plan.toml"
+    path.write_text(decided(plan_of(table)), encoding="utf-8")
+    data = ReleasePlan.load(path).data
+    reading = Reading(data.source)
+    data.check_header(reading.header)
+    frame, k = read_order(reading, data.columns, data.demand)
+    _, kept = encoded(frame, k, data.columns, data.demand)
+    assert kept.all()
+    assert len(kept) == frame.height
 
 
 def test_the_people_of_open_payments_are_asked_for():
