@@ -100,6 +100,11 @@ def source_called(address: str, query: str | None) -> Source:
         raise PlanError(
             "SOURCE must be a file or start with sqlite:///, duckdb:/// or postgresql://"
         )
+    for start, ends in ((DUCKDB, (".duckdb",)), (SQLITE, (".sqlite", ".sqlite3", ".db"))):
+        if address.lower().endswith(ends):
+            raise PlanError(
+                f"SOURCE looks like a database: put {start} before it and give a --query"
+            )
     if query is not None:
         raise PlanError("--query belongs to a database; a file is read as it is")
     return Source(path=Path(address))

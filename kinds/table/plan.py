@@ -33,7 +33,8 @@ class PrivacySection(MarkedSection):
 
     questions = {
         "k": "among how many rows shall each person hide?",
-        "people": "is each row one person? If people have several rows, say what is promised",
+        "people": "is each row one person? If people have several rows, take one of the lines that "
+        "the starter plan gives",
     }
 
     k: Unshown[int | dict[str, Any]]

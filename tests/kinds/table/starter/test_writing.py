@@ -76,6 +76,8 @@ def test_no_password_stands_in_a_plan(uri, bare, monkeypatch):
     [
         ("sqlite:///a.db", None, "a database needs a query: --query"),
         ("people.csv", "select 1", "--query belongs to a database"),
+        ("people.duckdb", None, "looks like a database: put duckdb:/// before it"),
+        ("people.DB", "select 1", "looks like a database: put sqlite:/// before it"),
         ("mysql://a/b", "select 1", "SOURCE must be a file or start with sqlite:///"),
     ],
 )
