@@ -120,8 +120,11 @@ def _day_first(form: str) -> bool:
 def _sensitive(name: Name, values: Values) -> Proposal | None:
     numeric = values.numbers is not None
     topic = name.sensitive or ("money" if name.paid and numeric else "")
-    if not topic or name.numbers_something:
+    if not topic:
         return None
+    if name.numbers_something:
+        reason = f"its name says a number of something about {topic}: {_counted(values)}"
+        return Proposal("identifier", reason, decide=("role",))
     if not numeric and (values.distinct > MOST_LEVELS or values.length > LONG_TEXT):
         return None
     reason = f"its name says {topic}: {_counted(values)}"

@@ -159,8 +159,10 @@ class Values:
             return False
         inner = self.floats[(self.floats >= low) & (self.floats <= high)]
         heights = np.log1p(np.bincount((inner - low).astype(np.int64)))
+        if heights.min() == heights.max():  # as even as numbers of groups
+            return False
         spread = heights - heights.mean()
-        return bool(spread[:-1] @ spread[1:] >= SMOOTH * (spread @ spread) > 0)
+        return bool(spread[:-1] @ spread[1:] >= SMOOTH * (spread @ spread))
 
     @property
     def round_amounts(self) -> int:

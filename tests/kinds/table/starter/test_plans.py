@@ -266,7 +266,7 @@ COLUMNS = {
     "amounts of any length": ([2 ** (i % 13) * i for i in range(600)], "numeric"),
     "below zero": ([(i * 7) % 90 - 45 for i in range(600)], "numeric"),
     "numbers of a thousand people": ([i * 7919 % 1000 * 90 for i in range(3000)], "identifier"),
-    "numbers without a gap": ([i * 7919 % 300 for i in range(1200)], "identifier"),
+    "numbers without a gap": ([i * 7919 % 300 for i in range(3000)], "identifier"),
     "numbers of people": ([80000 + i * 7919 % 9973 % 550 * 13 for i in range(600)], "identifier"),
     "runs of numbers": ([i // 4 + 1 for i in range(600)], "identifier"),
     "round amounts": ([(i % 60) ** 3 * 100 for i in range(600)], "sensitive"),

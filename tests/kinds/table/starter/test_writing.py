@@ -148,6 +148,8 @@ NAMED = {
     "procedure_code": (PLAIN, "categorical", []),
     "state_num": (PLAIN, "categorical", []),
     "latitude": ([i * i % 30 + 0.5 for i in range(600)], "numeric", ["role"]),
+    "loan_id": (PLAIN, "identifier", ["role"]),
+    "credit card number": (PLAIN, "identifier", ["role"]),
     "claim number": (PLAIN, "identifier", []),
     "case no": (PLAIN, "identifier", []),
     "number of claims": (PLAIN, "sensitive", ["role"]),
