@@ -73,6 +73,11 @@ class Table(Kind):
         """k is one number, or one for each group."""
         return plan.demand.constant is not None or plan.demand.by is not None
 
+    def described(self, plan: TablePlan) -> Facts:
+        """The role of each column of the source, and whether rows count as people."""
+        stated = {"columns": {column.name: plan.role(column) for column in plan.columns}}
+        return {**stated, "rows_are_people": True} if plan.rows_are_people else stated
+
     def starter(self, source: Path) -> str:
         """A proposed role for every column."""
         from kinds.table.starter import starter  # only `crowdcover plan` needs it
@@ -155,7 +160,14 @@ class Table(Kind):
         return checked.released(audit.measured, anonymized)
 
     def comparable(self, manifest: Mapping[str, Any], sections: Sections) -> Sections:
-        """Manifests of 0.1.0 count where attackers were right, but no values that tell."""
+        """Manifests of 0.1.0 count where attackers were right, but no values that tell.
+
+        Manifests before reports named the people without protection do not count them.
+        """
+        if "unprotected" not in manifest["privacy"]:
+            privacy = dict(sections.get("privacy", {}))
+            privacy.pop("unprotected", None)
+            sections = {**sections, "privacy": privacy}
         if "order" not in manifest.get("attacks", {}):
             return sections
         by_secret = ("tightest row", "insider")
