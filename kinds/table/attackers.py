@@ -17,9 +17,10 @@ NOT_TRIED = (
 )
 EXPLAINED = (
     "A program works out how likely each attacker names the row of a person. That follows from the "
-    "source, the published rows and, where seats are even, the chances that they were drawn with; "
-    "never from who really sits where. The mean is compared with guessing: picking blindly among k "
-    "rows, the number that the plan demands for the person."
+    "source, the published rows and the chances of the lot, if even seats are promised; never from "
+    "who really sits where. Without even seats, the chances of the puzzler and of the insider are "
+    "estimates. The mean is compared with guessing: picking blindly among k rows, the number that "
+    "the plan demands for the person."
 )
 ABOVE_EXPLAINED = (
     "Above 1/k: the share of people for whom the attacker gives one row a probability above 1/k, "
@@ -191,19 +192,19 @@ def blocks(manifest: Manifest) -> list[Block]:
     return [success, Block(CHANCES, headings, rows)]
 
 
-def risks(manifest: Manifest) -> list[str]:
+def warnings(manifest: Manifest, whom: str) -> list[str]:
     """Attacks that succeed more often than guessing, for some people or on average."""
-    risks = []
+    listed = []
     for attack in attacks(manifest):
         if attack.judged and not attack.contained:
-            risks.append(
+            listed.append(
                 f"{attack.who} names the right row more often than by guessing: "
                 f"{percent(attack.success)} instead of {percent(attack.guess)} on average."
             )
         share = attack.above.get("3")
         if attack.attacker.chances and known(share) and share > 0:
-            risks.append(
-                f"For {percent(share)} of the people, {attack.who[:1].lower()}{attack.who[1:]} "
+            listed.append(
+                f"For {percent(share)} of the {whom}, {attack.who[:1].lower()}{attack.who[1:]} "
                 "gives one row more than three times the probability of a guess."
             )
-    return risks
+    return listed

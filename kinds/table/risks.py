@@ -1,0 +1,241 @@
+"""Singling out, linkability and inference: what was measured, and what it is held against.
+
+The three risks of WP216 (opinion 05/2014 of the Article 29 Working Party), by which recital 26 of
+the GDPR is read. A figure is held against the promise or against a limit of the plan's [checks].
+Where neither says anything, the result says so; where nothing was measured, too.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from anon_core.measures.requirements import Measure, reached
+from kinds.table import attackers
+from kinds.table.facts import promise_of, subjects
+from kinds.table.findings import CLASSES, COMPATIBLE, EVEN, TRUTHFUL, counted
+from kinds.table.roles import named
+from reports.facts import Manifest
+from reports.quantities import count, digits, known, one_in, percent, printable
+from reports.words import ABOVE, NO_LIMIT, NOT_MEASURED, WITHIN, Figure, Risk
+
+BY_PROMISE = "0: the promise"
+NOTHING = "nothing"
+UNIFORM: Measure = "uniform crowds"
+
+
+def risks(manifest: Manifest) -> list[Risk]:
+    """The three risks, each with its figures."""
+    return [
+        Risk(
+            "Singling out",
+            "Can someone find the row of one person?",
+            list(_singling_out(manifest)),
+        ),
+        Risk(
+            "Linkability",
+            "Can someone connect records of one person, here or with other data?",
+            list(_linkability(manifest)),
+        ),
+        Risk(
+            "Inference",
+            "Can someone learn a value of a person without finding the row?",
+            list(_inference(manifest)),
+        ),
+    ]
+
+
+# ---------------------------------------------------------------- singling out
+
+
+def _singling_out(manifest: Manifest) -> Iterator[Figure]:
+    privacy, whom = manifest["privacy"], subjects(manifest)
+    records = privacy["records"]
+    for finding, (key, what) in counted(manifest).items():
+        if finding not in (COMPATIBLE, TRUTHFUL):  # matchable says more; truth is no risk
+            yield _of_promise(what, privacy.get(key), records)
+    if privacy["k_min"] < 2:
+        number = privacy.get("unprotected")
+        yield Figure(
+            f"{whom.capitalize()} with k = 1, whom nothing protects",
+            _of(number, records) if known(number) else NOT_MEASURED,
+            "0: a crowd needs a second row",
+            WITHIN if number == 0 else ABOVE,
+        )
+    promised = promise_of(manifest)
+    for attack in attackers.attacks(manifest):
+        if attack.name == "insider":
+            yield _chance(
+                "Chance that an insider names a person's row, on average", attack, manifest
+            )
+            if EVEN not in promised and CLASSES not in promised:
+                share = attack.above.get("1")
+                what = f"{whom.capitalize()} with a row likelier than 1 in k, for an insider"
+                yield (
+                    Figure(what, percent(share), NOTHING, NO_LIMIT)
+                    if known(share)
+                    else _unmeasured(what)
+                )
+    if not manifest.get("attacks"):
+        yield _unmeasured("Chance that an attacker names a person's row")
+    yield from _unique_values(manifest)
+    yield _unmeasured("Attackers who know which rows other people sit in")
+
+
+def _of_promise(what: str, number: Any, records: Any) -> Figure:
+    """A count that must be 0; one that is missing was not measured."""
+    if not known(number):
+        return _unmeasured(what, BY_PROMISE)
+    return Figure(what, _of(number, records), BY_PROMISE, WITHIN if number == 0 else ABOVE)
+
+
+def _unique_values(manifest: Manifest) -> Iterator[Figure]:
+    """Carried values that find a row, by column."""
+    values = manifest.get("protection", {}).get("unique_values")
+    if values is None:
+        yield _unmeasured("Rows whose kept or sensitive value no other row has")
+        return
+    records, none = manifest["privacy"]["records"], 0
+    for name, number in values.items():
+        none += number == 0
+        if number:
+            what = f"Rows whose value of {printable(name)} no other row has"
+            yield Figure(what, _of(number, records), NOTHING, NO_LIMIT)
+    if none:
+        others = "each other" if none < len(values) else "every"
+        what = f"Rows whose value no other row has, in {others} kept or sensitive column"
+        yield Figure(what, _of(0, records), NOTHING, NO_LIMIT)
+
+
+# ---------------------------------------------------------------- linkability
+
+
+def _linkability(manifest: Manifest) -> Iterator[Figure]:
+    tried = {attack.name: attack for attack in attackers.attacks(manifest)}
+    for name, knows in (
+        ("linkage", "all quasi-identifiers of a person"),
+        ("partial linkage", "some quasi-identifiers of a person"),
+    ):
+        what = f"Chance to link the right row for someone who knows {knows}, on average"
+        if name in tried:
+            yield _chance(what, tried[name], manifest)
+        elif name == "linkage":
+            yield _unmeasured(what)
+    yield _several_rows(manifest)
+    yield _other_releases(manifest)
+    yield _unmeasured("Data elsewhere that this release may be linked with")
+
+
+def _several_rows(manifest: Manifest) -> Figure:
+    """Whether a person may own several rows: only identifiers tell."""
+    what = "Rows that share an identifier, so that one person has several rows"
+    identifiers = named(manifest, "identifier")
+    if manifest.get("rows_are_people") or not identifiers:
+        return _unmeasured(what)
+    return Figure(what, "0", "0: the plan counts a row as a person", WITHIN)
+
+
+def _other_releases(manifest: Manifest) -> Figure:
+    whom = subjects(manifest).capitalize()
+    what = f"{whom} with fewer than k rows left once this and other releases are compared"
+    other = manifest.get("second_release")
+    if other is None:
+        return Figure(what, "no other release is recorded", NOTHING, NOT_MEASURED)
+    return _of_promise(what, other.get("below_k"), other.get("people"))
+
+
+# ---------------------------------------------------------------- inference
+
+
+def _inference(manifest: Manifest) -> Iterator[Figure]:
+    whom, records = subjects(manifest).capitalize(), manifest["privacy"]["records"]
+    protection = manifest.get("protection")
+    sensitive = (protection or {}).get("sensitive", {})
+    if not sensitive:
+        yield _unmeasured(f"{whom} whose sensitive value is known")
+    for name, crowd in sensitive.items():
+        label = printable(name)
+        what = f"{whom} whose crowd has one value of {label}, so that it is known"
+        number = crowd.get("uniform")
+        if not known(number):
+            yield _unmeasured(what)
+            continue
+        limit = _limit(manifest, UNIFORM, name)
+        yield Figure(
+            what,
+            _of(number, records),
+            _no_limit(manifest) if limit is None else f"at most {percent(limit)}: the plan",
+            _held(UNIFORM, number / records, limit),
+        )
+    yield from _diversity(manifest)
+    if kept := named(manifest, "keep"):
+        yield _unmeasured(f"{whom} whose crowd has one value of a kept column: {', '.join(kept)}")
+
+
+DIVERSITY: Mapping[Measure, str] = {
+    "distinct values": "Fewest distinct values of {name} in a crowd",
+    "values by entropy": "Fewest values of {name} in a crowd, by entropy",
+    "odds": "Greatest lead of the commonest value of {name} in a crowd",
+    "distance": "Greatest distance of a crowd's values of {name} from those of all rows",
+}
+
+
+def _diversity(manifest: Manifest) -> Iterator[Figure]:
+    """What the plan demands of the values in a crowd."""
+    for asked in manifest.get("checks", []):
+        if asked["measure"] in DIVERSITY:
+            name = printable(asked["about"])
+            required = digits(asked["required"])
+            least = asked["measure"] in ("distinct values", "values by entropy")
+            yield Figure(
+                DIVERSITY[asked["measure"]].format(name=name),
+                digits(asked["found"]),
+                f"{'at least' if least else 'at most'} {required}: the plan",
+                _held(asked["measure"], asked["found"], asked["required"]),
+            )
+
+
+# ---------------------------------------------------------------- figures
+
+
+def _chance(what: str, attack: attackers.Attack, manifest: Manifest) -> Figure:
+    """The success of an attack, against the plan's limit or else against a guess among k rows."""
+    if not attack.judged:
+        return _unmeasured(what)
+    limit = _limit(manifest, "attack success", attack.name)
+    if limit is None:
+        result = WITHIN if attack.contained else ABOVE
+        return Figure(
+            what, one_in(attack.success), f"{one_in(attack.guess)}: 1/k on average", result
+        )
+    against = f"{one_in(limit)}: the plan"
+    return Figure(
+        what, one_in(attack.success), against, _held("attack success", attack.success, limit)
+    )
+
+
+def _limit(manifest: Manifest, measure: Measure, about: str) -> float | None:
+    """The plan's limit of a measure, or None; older manifests state none."""
+    for asked in manifest.get("checks", []):
+        if asked["measure"] == measure and asked["about"] == about:
+            return float(asked["required"])
+    return None
+
+
+def _held(measure: Measure, found: float | None, limit: float | None) -> str:
+    if limit is None:
+        return NO_LIMIT
+    return WITHIN if reached(measure, found, limit) else ABOVE
+
+
+def _of(number: Any, records: Any) -> str:
+    """How many of how many, and their share."""
+    if not known(number) or not known(records) or not records:
+        return count(number)
+    return f"{count(number)} of {count(records)} ({percent(number / records)})"
+
+
+def _no_limit(manifest: Manifest) -> str:
+    return "the plan sets no limit" if "checks" in manifest else "the limits are not stated"
+
+
+def _unmeasured(what: str, against: str = NOTHING) -> Figure:
+    return Figure(what, NOT_MEASURED, against, NOT_MEASURED)

@@ -1,0 +1,121 @@
+"""Singling out, linkability, inference: each figure with its limit, and "not measured"."""
+
+import pytest
+
+from kinds.table.risks import risks
+from reports.words import ABOVE, NO_LIMIT, NOT_MEASURED, WITHIN
+from tests.reports.samples import alarming, full, of_rows, old, unprotected
+
+
+def figures(release, risk):
+    """Measured, held against and result by what was measured."""
+    (named,) = [each for each in risks(release) if each.name == risk]
+    return {figure.what: figure[1:] for figure in named.figures}
+
+
+def one(release, risk, what):
+    """The only figure that begins like this."""
+    (found,) = [rest for name, rest in figures(release, risk).items() if name.startswith(what)]
+    return found
+
+
+def test_the_three_risks_of_the_opinion_stand_by_name() -> None:
+    assert [risk.name for risk in risks(full())] == ["Singling out", "Linkability", "Inference"]
+
+
+def test_a_promise_is_held_against_zero() -> None:
+    what = "People with too few matchable rows"
+    assert one(full(), "Singling out", what) == ("0 of 500 (0.0 %)", "0: the promise", WITHIN)
+    release = full()
+    release["privacy"]["matchable_below_k"] = 2
+    assert one(release, "Singling out", what) == ("2 of 500 (0.4 %)", "0: the promise", ABOVE)
+    del release["privacy"]["matchable_below_k"]
+    assert one(release, "Singling out", what) == (NOT_MEASURED, "0: the promise", NOT_MEASURED)
+
+
+def test_even_seats_are_a_figure_of_singling_out() -> None:
+    release = full()
+    release["privacy"] |= {
+        "promise": ["compatible crowds", "matchable crowds", "truthful rows", "even seats"],
+        "likelier_than_k": 0,
+    }
+    even = one(release, "Singling out", "People with a row likelier than 1 in k")
+    assert even == ("0 of 500 (0.0 %)", "0: the promise", WITHIN)
+    without = one(full(), "Singling out", "People with a row likelier than 1 in k, for an insider")
+    assert without == ("41.2 %", "nothing", NO_LIMIT)
+
+
+def test_an_attack_is_held_against_the_plan_or_else_against_guessing() -> None:
+    what = "Chance that an insider"
+    by_guessing = one(full(), "Singling out", what)
+    assert by_guessing == ("1 in 33", "1 in 33: 1/k on average", WITHIN)
+    assert one(alarming(), "Singling out", what)[2] == ABOVE
+    release = full()
+    release["checks"] = [
+        {"measure": "attack success", "about": "insider", "required": 0.05, "found": 0.0296}
+    ]
+    assert one(release, "Singling out", what) == ("1 in 33", "1 in 20: the plan", WITHIN)
+
+
+@pytest.mark.parametrize(
+    ("limit", "against", "result"),
+    [
+        (0.3, "at most 30.0 %: the plan", WITHIN),
+        (0.2, "at most 20.0 %: the plan", ABOVE),
+        (None, "the plan sets no limit", NO_LIMIT),
+    ],
+)
+def test_known_values_are_held_against_the_limit_of_the_plan(limit, against, result) -> None:
+    release = full()
+    release["protection"]["sensitive"]["illness"]["uniform"] = 120
+    stated = {"measure": "uniform crowds", "about": "illness", "required": limit, "found": 0.24}
+    release["checks"] = [] if limit is None else [stated]
+    found = one(release, "Inference", "People whose crowd has one value of illness")
+    assert found == ("120 of 500 (24.0 %)", against, result)
+
+
+def test_what_was_not_measured_is_never_none() -> None:
+    inference = one(full(), "Inference", "People whose crowd has one value of a kept column")
+    assert inference == (NOT_MEASURED, "nothing", NOT_MEASURED)
+    assert NOT_MEASURED in one(of_rows(), "Linkability", "Rows that share an identifier")
+    assert one(full(), "Linkability", "Rows that share an identifier")[2] == WITHIN
+    for risk in risks(old()):
+        promised = [figure for figure in risk.figures if "promise" in figure.against]
+        rest = [figure for figure in risk.figures if figure not in promised]
+        assert {figure.result for figure in rest} == {NOT_MEASURED}
+        assert not [figure for figure in rest if figure.measured.startswith("0")]
+
+
+def test_limits_of_an_older_release_are_not_said_to_be_missing_from_its_plan() -> None:
+    release = full()
+    del release["checks"]
+    found = one(release, "Inference", "People whose crowd has one value of illness")
+    assert found[1] == "the limits are not stated"
+
+
+def test_people_without_protection_are_above_every_threshold() -> None:
+    found = one(unprotected(), "Singling out", "People with k = 1")
+    assert found == ("12 of 500 (2.4 %)", "0: a crowd needs a second row", ABOVE)
+    release = unprotected()
+    del release["privacy"]["unprotected"]
+    assert one(release, "Singling out", "People with k = 1")[::2] == (NOT_MEASURED, ABOVE)
+
+
+def test_values_that_find_rows_are_named_and_the_other_columns_counted_together() -> None:
+    release = full()
+    release["protection"]["unique_values"] = {"illness": 7, "ward": 0, "admitted": 0}
+    assert one(release, "Singling out", "Rows whose value of illness") == (
+        "7 of 500 (1.4 %)",
+        "nothing",
+        NO_LIMIT,
+    )
+    others = one(release, "Singling out", "Rows whose value no other row has, in each other")
+    assert others[0] == "0 of 500 (0.0 %)"
+
+
+def test_other_releases_are_held_against_the_promise() -> None:
+    assert one(full(), "Linkability", "People with fewer than k rows left")[0] == "0 of 480 (0.0 %)"
+    release = full()
+    del release["second_release"]
+    found = one(release, "Linkability", "People with fewer than k rows left")
+    assert found == ("no other release is recorded", "nothing", NOT_MEASURED)
