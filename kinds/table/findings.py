@@ -22,9 +22,11 @@ FINDINGS = {
     "no traces in the files": "Headers and footers of the files reveal nothing beside the rows.",
     "rows ordered by key": "The rows are in the order of their random keys.",
     "keys of 16 hexadecimal digits": "Every key is 16 hexadecimal digits.",
-    "order tells nothing": "A guess by the source's order is right no more often than by chance.",
-    "one row a record": "There are as many rows as people, and every key occurs once.",
-    "known keys": "Every person has one row.",
+    "order tells nothing": "A guess by the source's order is right no more often than chance "
+    "explains.",
+    "one row a record": "There are as many rows as records of the source, and every key occurs "
+    "once.",
+    "known keys": "Every record of the source has one row.",
     "readable cells": "Every published cell can be read with the codebook.",
     TRUTHFUL: "Every row is true of its person: masked values are less exact.",
     "missing values hidden": "No cell says that a value is missing where the plan hides that.",

@@ -119,34 +119,39 @@ def promise(manifest: Manifest) -> str:
             "everything in it."
         )
     if privacy["k_min"] > 1:
-        return f"Each of the {count(records)} {whom} in this release {_hides(manifest)}"
+        each = f"Each of the {count(records)} {whom} in this release"
+        return f"{each} {_hides(manifest, demand(manifest))}"
     who, others = f"Some {whom}", f"Each of the other {whom}"
     if known(none) and none > 0:
         who = f"{count(none)} of the {count(records)} {whom} in this release"
         others = f"Each of the other {count(records - none)}"
+    above = f"k from 2 to {count(privacy['k_max'])}"
     verb, them, they = ("has", "it", "it is") if none == 1 else ("have", "them", "they are")
     return (
         f"{who} {verb} k = 1: the plan demands no crowd for {them}, and {they} not protected. "
-        f"{others} {_hides(manifest)}"
+        f"{others} {_hides(manifest, above)}"
     )
 
 
-def _hides(manifest: Manifest) -> str:
+def _hides(manifest: Manifest, demanded: str) -> str:
     """The rest of the sentence about those who are protected."""
     promised = promise_of(manifest)
     rows = "published rows with the same text" if CLASSES in promised else "published rows"
-    crowd = f"hides among at least as many {rows} as the plan demands ({demand(manifest)})."
+    crowd = f"hides among at least as many {rows} as the plan demands ({demanded})."
     if MATCHABLE not in promised:
         return crowd
-    names = (
-        " and names a person's row with a chance of at most 1 in k."
+    one, its = "a person", "a person's row"
+    if manifest.get("rows_are_people"):
+        one, its = "a source row", "its published row"
+    odds = (
+        f" and names {its} with a chance of at most 1 in k."
         if EVEN in promised
         else ". Some of these rows may be likelier than others."
     )
     return (
         f"{crowd} Someone who knows every quasi-identifier of everyone (the traits by which people "
-        "could be told apart), but nothing else about anyone, cannot narrow a person down to fewer "
-        f"rows{names}"
+        "could be told apart), but nothing else about anyone, cannot narrow "
+        f"{one} down to fewer rows{odds}"
     )
 
 

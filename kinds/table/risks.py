@@ -63,9 +63,8 @@ def _singling_out(manifest: Manifest) -> Iterator[Figure]:
     promised = promise_of(manifest)
     for attack in attackers.attacks(manifest):
         if attack.name == "insider":
-            yield _chance(
-                "Chance that an insider names a person's row, on average", attack, manifest
-            )
+            what = "Chance that an insider names a person's row, on average"
+            yield from _chance(what, attack, manifest)
             if EVEN not in promised and CLASSES not in promised:
                 share = attack.above.get("1")
                 what = f"{whom.capitalize()} with a row likelier than 1 in k, for an insider"
@@ -116,7 +115,7 @@ def _linkability(manifest: Manifest) -> Iterator[Figure]:
     ):
         what = f"Chance to link the right row for someone who knows {knows}, on average"
         if name in tried:
-            yield _chance(what, tried[name], manifest)
+            yield from _chance(what, tried[name], manifest)
         elif name == "linkage":
             yield _unmeasured(what)
     yield _several_rows(manifest)
@@ -196,20 +195,17 @@ def _diversity(manifest: Manifest) -> Iterator[Figure]:
 # ---------------------------------------------------------------- figures
 
 
-def _chance(what: str, attack: attackers.Attack, manifest: Manifest) -> Figure:
-    """The success of an attack, against the plan's limit or else against a guess among k rows."""
+def _chance(what: str, attack: attackers.Attack, manifest: Manifest) -> Iterator[Figure]:
+    """The success of an attack, against a guess among k rows and against the plan's limit."""
     if not attack.judged:
-        return _unmeasured(what)
-    limit = _limit(manifest, "attack success", attack.name)
-    if limit is None:
-        result = WITHIN if attack.contained else ABOVE
-        return Figure(
-            what, one_in(attack.success), f"{one_in(attack.guess)}: 1/k on average", result
-        )
-    against = f"{one_in(limit)}: the plan"
-    return Figure(
-        what, one_in(attack.success), against, _held("attack success", attack.success, limit)
-    )
+        yield _unmeasured(what)
+        return
+    measured, limit = one_in(attack.success), _limit(manifest, "attack success", attack.name)
+    result = WITHIN if attack.contained else ABOVE
+    yield Figure(what, measured, f"{one_in(attack.guess)}: 1/k on average", result)
+    if limit is not None:
+        result = _held("attack success", attack.success, limit)
+        yield Figure(what, measured, f"{one_in(limit)}: the plan", result)
 
 
 def _limit(manifest: Manifest, measure: Measure, about: str) -> float | None:

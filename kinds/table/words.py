@@ -84,10 +84,7 @@ class TableWords:
         headline = [
             Fact(f"{whom}, a published row for each", count(privacy["records"])),
             Fact("rows demanded as a crowd (k)", low if low == high else f"{low} to {high}"),
-            Fact(
-                f"{whom} with a smaller crowd than demanded",
-                count(privacy.get("matchable_below_k")),
-            ),
+            _without_crowd(manifest),
             *_most_known(manifest),
         ]
         if strongest := attackers.strongest(attackers.attacks(manifest)):
@@ -191,15 +188,24 @@ def _shortened(listed: list[str], what: str) -> list[str]:
     return [*listed[:MOST_COLUMNS], also]
 
 
+def _without_crowd(manifest: Manifest) -> Fact:
+    """Whose crowd is too small; where the plan demands none of some, these people."""
+    privacy, whom = manifest["privacy"], facts.subjects(manifest)
+    if privacy["k_min"] < 2:
+        return Fact(f"{whom} with k = 1, not protected", count(privacy.get("unprotected")))
+    below = count(privacy.get("matchable_below_k"))
+    return Fact(f"{whom} with a smaller crowd than demanded", below)
+
+
 def _most_known(manifest: Manifest) -> list[Fact]:
     """The sensitive column of which most people's value is known."""
     sensitive = manifest.get("protection", {}).get("sensitive", {})
     if not any(known(crowd.get("uniform")) for crowd in sensitive.values()):
         return []
     name, number = next(iter(_uniform(manifest)), ("any sensitive column", 0))
-    label = f"{facts.subjects(manifest)} whose crowd has only one value of {name}"
-    records = manifest["privacy"]["records"]
-    return [Fact(label, f"{count(number)} ({percent(number / records)})")]
+    share = percent(number / manifest["privacy"]["records"])
+    label = f"{facts.subjects(manifest)} ({share}) whose crowd has only one value of {name}"
+    return [Fact(label, count(number))]
 
 
 WORDS = TableWords()
