@@ -28,8 +28,8 @@ IDENTIFIERS = (
     (
         "B",
         "Places smaller than a state: street address, city, county, precinct, ZIP code and the "
-        "like. The first three digits of a ZIP code may stay if more than 20,000 people live "
-        "there, else they become 000",
+        "like. The first three digits of a ZIP code may stay if more than 20,000 people live in "
+        "all ZIP codes that begin with them; else they become 000",
     ),
     (
         "C",

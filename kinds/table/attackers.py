@@ -55,8 +55,8 @@ ATTACKERS = {
     ),
     "insider": Attacker(
         "An insider",
-        "knows all quasi-identifiers of everybody, the plan and the program, but not the vault, "
-        "and computes the most likely row",
+        "knows all quasi-identifiers of everybody, the plan, the program and, if even seats are "
+        "promised, the chances of the lot, but not who sits where; names the most likely row",
     ),
     "order": Attacker(
         "A reader of files",

@@ -94,7 +94,7 @@ def _protection_facts(protection: Mapping[str, Any] | None) -> list[Fact]:
         Fact(
             "Unique people",
             count(protection.get("unique_records")),
-            "people whose quasi-identifiers no one else in the source shares",
+            "those whose quasi-identifiers, grouped as in the plan, nobody else has",
         ),
         Fact(
             "Rows left out",
@@ -139,7 +139,7 @@ def utility_facts(manifest: Manifest) -> list[Fact]:
         Fact(
             "Exact cells",
             percent(measured.get("cells_exact")),
-            "quasi-identifier cells published unmasked",
+            "quasi-identifier cells that show one value, or one group of numbers",
         ),
         Fact(
             "Mean loss (GCP)",

@@ -17,6 +17,7 @@ GLOSSARY = (
         "crowd keeps it apart from the person",
     ),
     ("Kept column", "a column that is published unmasked, and not stated to be sensitive"),
+    ("Key", "a random code of each row. It says nothing about the person"),
     ("Masking", "publishing a set of values, an interval or * in place of the exact value"),
     ("Fit", "a row fits a person if each of its cells allows the person's value"),
     ("Crowd", "the published rows that fit a person"),
@@ -36,13 +37,13 @@ GLOSSARY = (
     ),
     (
         "Insider",
-        "an attacker who knows the quasi-identifiers of everyone, the plan and the program, but "
-        "nothing from the vault",
+        "an attacker who knows the quasi-identifiers of everyone, the plan, the program and the "
+        "chances of the lot, but not who sits in which row",
     ),
     (
         "Singling out, linkability, inference",
         "finding a person's row, connecting records of one person, learning a person's value: the "
-        "three risks by which European data protection authorities judge anonymous data",
+        "three risks that the European data protection authorities name in WP216",
     ),
     (
         "Information kept",

@@ -45,7 +45,7 @@ PROMISED: Mapping[str, Sequence[Text]] = {
             "Who sits in which row was drawn by lot, so that for each person no row had a chance "
             "above 1/k. Someone who knows all quasi-identifiers of all people, the plan, the "
             "program and these chances, but nothing else, names the person's row with at most that "
-            "chance. What is not promised says who may do better.",
+            "chance. The list of what is not promised says who may do better.",
         ),
     ),
     CLASSES: (

@@ -55,7 +55,7 @@ def _singling_out(manifest: Manifest) -> Iterator[Figure]:
     if privacy["k_min"] < 2:
         number = privacy.get("unprotected")
         yield Figure(
-            f"{whom.capitalize()} with k = 1, whom nothing protects",
+            f"{whom.capitalize()} with k = 1, whom no promise protects",
             _of(number, records) if known(number) else NOT_MEASURED,
             "0: a crowd needs a second row",
             WITHIN if number == 0 else ABOVE,
@@ -149,7 +149,10 @@ def _inference(manifest: Manifest) -> Iterator[Figure]:
     protection = manifest.get("protection")
     sensitive = (protection or {}).get("sensitive", {})
     if not sensitive:
-        yield _unmeasured(f"{whom} whose sensitive value is known")
+        what = f"{whom} whose crowd has one value of a sensitive column"
+        stated = manifest.get("columns") and not named(manifest, "sensitive")
+        measured = "the plan names no sensitive column" if stated else NOT_MEASURED
+        yield Figure(what, measured, NOTHING, NOT_MEASURED)
     for name, crowd in sensitive.items():
         label = printable(name)
         what = f"{whom} whose crowd has one value of {label}, so that it is known"
@@ -167,6 +170,7 @@ def _inference(manifest: Manifest) -> Iterator[Figure]:
     yield from _diversity(manifest)
     if kept := named(manifest, "keep"):
         yield _unmeasured(f"{whom} whose crowd has one value of a kept column: {', '.join(kept)}")
+    yield _unmeasured("Quasi-identifiers of a person, for someone who knows the others")
 
 
 DIVERSITY: Mapping[Measure, str] = {

@@ -58,7 +58,7 @@ def test_some_people_with_k_1_are_named_in_the_verdict(number: int, said: str) -
     assert f"Each of the other {500 - number} hides among" in judged.paragraph
     text = Page(render_page(release, crowds(k=(1, 100)))).text
     assert "Promised to every person with k of 2 or more" in text
-    assert "People with k = 1, whom nothing protects" in text
+    assert "People with k = 1, whom no promise protects" in text
 
 
 def test_where_everyone_has_k_1_nothing_looks_protected() -> None:

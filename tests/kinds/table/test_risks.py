@@ -87,6 +87,14 @@ def test_what_was_not_measured_is_never_none() -> None:
         assert not [figure for figure in rest if figure.measured.startswith("0")]
 
 
+def test_a_plan_without_sensitive_columns_is_not_said_to_be_safe() -> None:
+    release = full()
+    release["protection"]["sensitive"] = {}
+    del release["columns"]["illness"]
+    found = one(release, "Inference", "People whose crowd has one value of a sensitive column")
+    assert found == ("the plan names no sensitive column", "nothing", NOT_MEASURED)
+
+
 def test_limits_of_an_older_release_are_not_said_to_be_missing_from_its_plan() -> None:
     release = full()
     del release["checks"]
