@@ -192,19 +192,19 @@ def blocks(manifest: Manifest) -> list[Block]:
     return [success, Block(CHANCES, headings, rows)]
 
 
-def warnings(manifest: Manifest, whom: str) -> list[str]:
+def risks(manifest: Manifest) -> list[str]:
     """Attacks that succeed more often than guessing, for some people or on average."""
-    listed = []
+    risks = []
     for attack in attacks(manifest):
         if attack.judged and not attack.contained:
-            listed.append(
+            risks.append(
                 f"{attack.who} names the right row more often than by guessing: "
                 f"{percent(attack.success)} instead of {percent(attack.guess)} on average."
             )
         share = attack.above.get("3")
         if attack.attacker.chances and known(share) and share > 0:
-            listed.append(
-                f"For {percent(share)} of the {whom}, {attack.who[:1].lower()}{attack.who[1:]} "
+            risks.append(
+                f"For {percent(share)} of the people, {attack.who[:1].lower()}{attack.who[1:]} "
                 "gives one row more than three times the probability of a guess."
             )
-    return listed
+    return risks

@@ -168,9 +168,25 @@ def _inference(manifest: Manifest) -> Iterator[Figure]:
             _held(UNIFORM, number / records, limit),
         )
     yield from _diversity(manifest)
+    yield from _private_k(manifest)
     if kept := named(manifest, "keep"):
         yield _unmeasured(f"{whom} whose crowd has one value of a kept column: {', '.join(kept)}")
     yield _unmeasured("Quasi-identifiers of a person, for someone who knows the others")
+
+
+def _private_k(manifest: Manifest) -> Iterator[Figure]:
+    """How many people's k follows from their crowd; stated only where k is private."""
+    told = (manifest.get("attacks") or {}).get("demand")
+    if told is None:
+        return
+    records = manifest["privacy"]["records"]
+    what = f"{subjects(manifest).capitalize()} whose private k the best rule guesses from the crowd"
+    right, commonest = told.get("right"), told.get("commonest")
+    if not known(right) or not known(commonest):
+        yield _unmeasured(what)
+        return
+    against = f"{_of(commonest, records)}: one guess for all"
+    yield Figure(what, _of(right, records), against, WITHIN if right <= commonest else ABOVE)
 
 
 DIVERSITY: Mapping[Measure, str] = {

@@ -66,7 +66,7 @@ class TableWords:
             *_rows_for_people(manifest),
             *_known_values(manifest),
             *_found_by_value(manifest),
-            *attackers.warnings(manifest, facts.subjects(manifest)),
+            *attackers.risks(manifest),
         ]
 
     def missing(self, manifest: Manifest) -> Sequence[str]:

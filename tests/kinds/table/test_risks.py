@@ -95,6 +95,17 @@ def test_a_plan_without_sensitive_columns_is_not_said_to_be_safe() -> None:
     assert found == ("the plan names no sensitive column", "nothing", NOT_MEASURED)
 
 
+@pytest.mark.parametrize(("right", "result"), [(250, WITHIN), (300, ABOVE)])
+def test_a_private_k_that_crowds_tell_is_held_against_one_guess_for_all(right, result) -> None:
+    release = full()
+    release["attacks"]["demand"] = {"right": right, "commonest": 250, "ruled_out": 4}
+    found = one(release, "Inference", "People whose private k")
+    assert found[1:] == ("250 of 500 (50.0 %): one guess for all", result)
+    assert figures(full(), "Inference", "People whose private k") == []
+    release["attacks"]["demand"] = {}
+    assert one(release, "Inference", "People whose private k")[2] == NOT_MEASURED
+
+
 def test_limits_of_an_older_release_are_not_said_to_be_missing_from_its_plan() -> None:
     release = full()
     del release["checks"]
