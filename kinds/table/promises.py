@@ -144,7 +144,7 @@ def _hides(manifest: Manifest, demanded: str) -> str:
     if manifest.get("rows_are_people"):
         one, its = "a source row", "its published row"
     odds = (
-        f" and names {its} with a chance of at most 1 in k."
+        f", and names {its} with a chance of at most 1 in k."
         if EVEN in promised
         else ". Some of these rows may be likelier than others."
     )
