@@ -24,9 +24,9 @@ FINDINGS = {
     "keys of 16 hexadecimal digits": "Every key is 16 hexadecimal digits.",
     "order tells nothing": "A guess by the source's order is right no more often than chance "
     "explains.",
-    "one row a record": "There are as many rows as records of the source, and every key occurs "
-    "once.",
-    "known keys": "Every record of the source has one row.",
+    "one row a record": "There are as many rows as records that the plan keeps, and every key "
+    "occurs once.",
+    "known keys": "Every record that the plan keeps has one row.",
     "readable cells": "Every published cell can be read with the codebook.",
     TRUTHFUL: "Every row is true of its person: masked values are less exact.",
     "missing values hidden": "No cell says that a value is missing where the plan hides that.",
