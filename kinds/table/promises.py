@@ -168,10 +168,10 @@ def not_promised(manifest: Manifest) -> Sequence[Text]:
 
 def not_promised_short(manifest: Manifest) -> str:
     """The points of `not_promised` in two sentences."""
-    short = "Not promised: different sensitive values within a crowd (l-diversity), "
-    if CLASSES in promise_of(manifest):
-        return short + "differential privacy."
-    return (
-        short + "differential privacy, equivalence classes. A tool that compares cells as text may "
-        "report k = 1."
+    short = (
+        "Not promised: different sensitive values within a crowd (l-diversity), protection from "
+        "someone who knows more than quasi-identifiers, differential privacy"
     )
+    if CLASSES in promise_of(manifest):
+        return f"{short}."
+    return f"{short}, equivalence classes. A tool that compares cells as text may report k = 1."
