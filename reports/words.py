@@ -9,12 +9,21 @@ Text = tuple[str, str]  # a term or title, and its explanation
 
 
 class Check(NamedTuple):
-    """One line of the verdict: what is counted, the required and the measured count."""
+    """One line of the verdict: what is counted, the required and the measured count.
+
+    An empty check holds for any release, since k = 1 demands nothing.
+    """
 
     what: str
     required: str
     measured: str
     passed: bool
+    empty: bool = False
+
+    @property
+    def result(self) -> str:
+        """The result as text."""
+        return ("demands nothing" if self.empty else "holds") if self.passed else "fails"
 
 
 class Share(NamedTuple):
@@ -47,6 +56,7 @@ class Figure(NamedTuple):
 
 
 WITHIN, ABOVE, NO_LIMIT = "within", "above", "no limit set"
+NO_DEMAND = "nothing demanded"  # with k = 1 for everyone, any figure would be within
 NOT_MEASURED = "not measured"
 
 

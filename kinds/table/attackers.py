@@ -105,8 +105,19 @@ class Attack(NamedTuple):
 
     @property
     def result(self) -> str:
-        """The comparison as text."""
-        return ("no better" if self.contained else "better") if self.judged else NOT_STATED
+        """The comparison as text; with k = 1 for everyone a guess is always right."""
+        if not self.judged:
+            return NOT_STATED
+        if self.guess >= 1:
+            return "nothing demanded"
+        return "no better" if self.contained else "better"
+
+    @property
+    def tone(self) -> str:
+        """How the page colours the comparison."""
+        if self.judged and self.guess >= 1:
+            return "open"
+        return "pass" if self.contained else "fail"
 
     @property
     def row(self) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from kinds.table.facts import promise_of, subjects
 from reports.facts import Manifest
 from reports.findings import SHARED
 from reports.quantities import count, known
+from reports.verdict import protects_nobody
 from reports.words import Check, CheckText
 
 COMPATIBLE, MATCHABLE, TRUTHFUL = "compatible crowds", "matchable crowds", "truthful rows"
@@ -76,8 +77,11 @@ def counted(manifest: Manifest) -> dict[str, tuple[str, str]]:
 
 def checks(manifest: Manifest) -> Sequence[Check]:
     """The counts on which the promise depends; each must be 0."""
-    privacy = manifest["privacy"]
-    listed = [none_of(privacy.get(key), what) for key, what in counted(manifest).values()]
+    privacy, empty = manifest["privacy"], protects_nobody(manifest)
+    listed = [
+        none_of(privacy.get(key), what)._replace(empty=empty and finding != TRUTHFUL)
+        for finding, (key, what) in counted(manifest).items()
+    ]
     if (other := manifest.get("second_release")) is not None:
         whom = subjects(manifest).capitalize()
         what = f"{whom} with too few rows left once releases are compared"

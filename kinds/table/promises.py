@@ -10,6 +10,7 @@ from kinds.table.facts import demand, promise_of, subjects
 from kinds.table.findings import CLASSES, COMPATIBLE, EVEN, MATCHABLE, TRUTHFUL
 from reports.facts import Manifest
 from reports.quantities import count, known
+from reports.verdict import protects_nobody
 from reports.words import Text
 
 PROMISED: Mapping[str, Sequence[Text]] = {
@@ -112,7 +113,7 @@ def promise(manifest: Manifest) -> str:
     """The promise as a paragraph; people with k = 1 come first, as those without it."""
     privacy, whom = manifest["privacy"], subjects(manifest)
     records, none = privacy["records"], privacy.get("unprotected")
-    if not known(privacy["k_max"]) or privacy["k_max"] < 2:
+    if protects_nobody(manifest):
         return (
             f"The plan demands no crowd for any of the {count(records)} {whom} in this release: "
             "k = 1. Someone who knows a person's quasi-identifiers may find the person's row and "

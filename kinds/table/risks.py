@@ -15,7 +15,8 @@ from kinds.table.findings import CLASSES, COMPATIBLE, EVEN, TRUTHFUL, counted
 from kinds.table.roles import named
 from reports.facts import Manifest
 from reports.quantities import count, digits, known, one_in, percent, printable
-from reports.words import ABOVE, NO_LIMIT, NOT_MEASURED, WITHIN, Figure, Risk
+from reports.verdict import protects_nobody
+from reports.words import ABOVE, NO_DEMAND, NO_LIMIT, NOT_MEASURED, WITHIN, Figure, Risk
 
 BY_PROMISE = "0: the promise"
 NOTHING = "nothing"
@@ -51,7 +52,9 @@ def _singling_out(manifest: Manifest) -> Iterator[Figure]:
     records = privacy["records"]
     for finding, (key, what) in counted(manifest).items():
         if finding not in (COMPATIBLE, TRUTHFUL):  # matchable says more; truth is no risk
-            yield _of_promise(what, privacy.get(key), records)
+            figure = _of_promise(what, privacy.get(key), records)
+            empty = protects_nobody(manifest) and figure.result == WITHIN
+            yield figure._replace(result=NO_DEMAND) if empty else figure
     if privacy["k_min"] < 2:
         number = privacy.get("unprotected")
         yield Figure(
@@ -222,6 +225,7 @@ def _chance(what: str, attack: attackers.Attack, manifest: Manifest) -> Iterator
         return
     measured, limit = one_in(attack.success), _limit(manifest, "attack success", attack.name)
     result = WITHIN if attack.contained else ABOVE
+    result = NO_DEMAND if attack.guess >= 1 else result
     yield Figure(what, measured, f"{one_in(attack.guess)}: 1/k on average", result)
     if limit is not None:
         result = _held("attack success", attack.success, limit)

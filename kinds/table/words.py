@@ -66,6 +66,7 @@ class TableWords:
             *_rows_for_people(manifest),
             *_known_values(manifest),
             *_found_by_value(manifest),
+            *_likelier(manifest),
             *attackers.risks(manifest),
         ]
 
@@ -177,6 +178,22 @@ def _found_by_value(manifest: Manifest) -> list[str]:
         if number >= NOTABLE * records
     ]
     return _shortened(finding, "column")
+
+
+def _likelier(manifest: Manifest) -> list[str]:
+    """How many have a row that an insider finds likelier than 1 in k, if nothing bounds that."""
+    promised = facts.promise_of(manifest)
+    if audited.EVEN in promised or audited.CLASSES in promised:
+        return []
+    shares = [
+        attack.above.get("1") for attack in attackers.attacks(manifest) if attack.name == "insider"
+    ]
+    return [
+        f"For {percent(share)} of the {facts.subjects(manifest)}, an insider gives one row a "
+        "probability above 1 in k: even seats are not promised."
+        for share in shares
+        if known(share) and share > 0
+    ]
 
 
 def _shortened(listed: list[str], what: str) -> list[str]:

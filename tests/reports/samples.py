@@ -109,8 +109,13 @@ def manifest(
 
 def full(**settings: Any) -> dict[str, Any]:
     """A release with every section that a manifest may have."""
+    release = manifest(**settings)
+    release["privacy"] |= {
+        "promise": ["compatible crowds", "matchable crowds", "truthful rows", "even seats"],
+        "likelier_than_k": 0,
+    }
     return {
-        **manifest(**settings),
+        **release,
         "about": {
             "population": "patients of two clinics",
             "as_of": "2025",
@@ -125,7 +130,7 @@ def full(**settings: Any) -> dict[str, Any]:
         "attacks": {
             "linkage": attack(0.019, 0.03, (0.0, 0.0, 0.0)),
             "tightest row": attack(0.0222, 0.03, (0.02, 0.02, 0.02)),
-            "insider": attack(0.0296, 0.03, (0.412, 0.031, 0.0)) | {"believed": 0.031},
+            "insider": attack(0.0296, 0.03, (0.0, 0.0, 0.0)),
             "order": attack(0.002, 0.03, (0.002, 0.002, 0.002)) | {"right": 1},
             "partial linkage": attack(0.0071, 0.03, (0.0, 0.0, 0.0))
             | {"known": {"1": 0.005, "2": 0.0092}},
@@ -158,9 +163,17 @@ def attack(success: float, guess: float, above: tuple[float, float, float]) -> d
     return {"success": success, "promised": guess, "above": {**at_least, "2": above[2]}}
 
 
+def matchable() -> dict[str, Any]:
+    """A release without even seats."""
+    release = full()
+    del release["privacy"]["promise"], release["privacy"]["likelier_than_k"]
+    release["attacks"]["insider"] = attack(0.0296, 0.03, (0.412, 0.031, 0.0))
+    return release
+
+
 def alarming() -> dict[str, Any]:
     """A release that keeps its guarantee but has many other risks to report."""
-    release = full()
+    release = matchable()
     release["protection"]["sensitive"]["illness"] |= {"distinct": 1, "uniform": 120}
     release["attacks"]["insider"] = attack(0.082, 0.03, (0.9, 0.7, 0.21))
     release["attacks"]["tea leaves"] = attack(0.001, 0.03, (0.0, 0.0, 0.0))

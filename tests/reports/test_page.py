@@ -238,7 +238,7 @@ def test_a_release_that_was_made_before_has_a_page() -> None:
 def test_says_how_attacks_fared_who_approved_and_what_came_before() -> None:
     parsed = Page(render_page(full(), crowds()))
     for said in (
-        "An insider 3.0 % (1 in 33) 3.0 % no better 41.2 % 3.1 % 0.0 % 0.0 %",
+        "An insider 3.0 % (1 in 33) 3.0 % no better 0.0 % 0.0 % 0.0 % 0.0 %",
         "Above 1.5/k",
         "chance of the strongest attack that was tried; by guessing 1 in 33 1 in 33",
         "knows all quasi-identifiers of everybody",
@@ -257,7 +257,7 @@ def test_says_first_what_else_does_not_hold() -> None:
     text = Page(render_page(alarming(), crowds())).text
     before, after = text.split("Promised to every person")
     for said in (
-        "The privacy promise holds, with 4 warnings",
+        "The privacy promise holds, with 5 warnings",
         "Before you use this release",
         "120 of 500 people (24.0 %) hide in a crowd whose rows all have one value of the sensitive "
         "column illness",

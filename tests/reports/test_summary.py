@@ -99,7 +99,7 @@ def test_attacks_approval_and_earlier_releases_are_shown_where_they_are_recorded
     said = (
         "An insider",
         "no better",
-        "41.2 %",
+        "1 in 33",
         "R. Okafor",
         "numbers read, k as agreed",
         "People in both",

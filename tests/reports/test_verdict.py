@@ -14,10 +14,12 @@ from tests.reports.browsed import Page
 from tests.reports.of_tables import markdown, render_page, verdict
 from tests.reports.samples import (
     alarming,
+    attack,
     broken,
     crowds,
     full,
     manifest,
+    matchable,
     of_rows,
     old,
     unprotected,
@@ -29,7 +31,7 @@ GREEN = 'class="verdict holds"'
 def test_only_a_release_without_any_warning_is_green() -> None:
     assert verdict(full()).tone == "holds"
     assert verdict(full()).heading == HOLDS
-    for release in (manifest(), alarming(), old(), of_rows(), unprotected(), unprotected(500)):
+    for release in (manifest(), matchable(), alarming(), old(), of_rows(), unprotected(500)):
         judged = verdict(release)
         assert judged.tone != "holds"
         assert GREEN not in render_page(release, crowds())
@@ -63,12 +65,26 @@ def test_some_people_with_k_1_are_named_in_the_verdict(number: int, said: str) -
 
 def test_where_everyone_has_k_1_nothing_looks_protected() -> None:
     release = unprotected(500)
+    release["attacks"] = {"insider": attack(0.5, 1.0, (0.0, 0.0, 0.0))}
     html = render_page(release, crowds(k=(1, 1)))
     assert verdict(release).heading == "Nobody is protected: k = 1 for all 500 people"
     assert 'class="verdict fails"' in html
     assert 'class="plain yes"' not in html
+    assert html.count('class="pass">demands nothing') == 0
+    assert html.count('class="open">demands nothing') == 3
+    assert html.count('class="pass">holds') == 2  # truth of rows, and other releases
+    shown = Page(html).text
+    assert "0 of 500 (0.0 %) 0: the promise nothing demanded" in shown
     assert "hides among" not in verdict(release).paragraph
     assert HOLDS not in markdown(release)
+
+
+def test_rows_likelier_than_1_in_k_are_a_warning_where_nothing_bounds_them() -> None:
+    texts = [notice.text for notice in verdict(matchable()).notices]
+    assert texts == [
+        "For 41.2 % of the people, an insider gives one row a probability above 1 in k: even seats "
+        "are not promised."
+    ]
 
 
 def test_an_older_release_with_k_1_says_that_some_are_not_protected() -> None:

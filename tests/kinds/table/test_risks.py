@@ -3,8 +3,8 @@
 import pytest
 
 from kinds.table.risks import risks
-from reports.words import ABOVE, NO_LIMIT, NOT_MEASURED, WITHIN
-from tests.reports.samples import alarming, full, of_rows, old, unprotected
+from reports.words import ABOVE, NO_DEMAND, NO_LIMIT, NOT_MEASURED, WITHIN
+from tests.reports.samples import alarming, full, matchable, of_rows, old, unprotected
 
 
 def figures(release, risk, what):
@@ -34,14 +34,10 @@ def test_a_promise_is_held_against_zero() -> None:
 
 
 def test_even_seats_are_a_figure_of_singling_out() -> None:
-    release = full()
-    release["privacy"] |= {
-        "promise": ["compatible crowds", "matchable crowds", "truthful rows", "even seats"],
-        "likelier_than_k": 0,
-    }
-    even = one(release, "Singling out", "People with a row likelier than 1 in k")
+    even = one(full(), "Singling out", "People with a row likelier than 1 in k")
     assert even == ("0 of 500 (0.0 %)", "0: the promise", WITHIN)
-    without = one(full(), "Singling out", "People with a row likelier than 1 in k, for an insider")
+    what = "People with a row likelier than 1 in k, for an insider"
+    without = one(matchable(), "Singling out", what)
     assert without == ("41.2 %", "nothing", NO_LIMIT)
 
 
@@ -104,6 +100,16 @@ def test_a_private_k_that_crowds_tell_is_held_against_one_guess_for_all(right, r
     assert figures(full(), "Inference", "People whose private k") == []
     release["attacks"]["demand"] = {}
     assert one(release, "Inference", "People whose private k")[2] == NOT_MEASURED
+
+
+def test_nothing_is_within_where_nothing_is_demanded() -> None:
+    release = unprotected(500)
+    release["attacks"] = {
+        name: {"success": 0.5, "promised": 1.0} for name in ("linkage", "insider")
+    }
+    singling = figures(release, "Singling out", "")
+    assert [each[2] for each in singling[:4]] == [NO_DEMAND, NO_DEMAND, ABOVE, NO_DEMAND]
+    assert figures(release, "Linkability", "Chance")[0][2] == NO_DEMAND
 
 
 def test_limits_of_an_older_release_are_not_said_to_be_missing_from_its_plan() -> None:
