@@ -20,6 +20,13 @@ from reports.words import ABOVE, NO_DEMAND, NO_LIMIT, NOT_MEASURED, WITHIN, Figu
 
 BY_PROMISE = "0: the promise"
 NOTHING = "nothing"
+WITNESS = "insider who knows"
+NAMES_ROWS = {  # by the name of the attack
+    "insider": "an insider",
+    f"{WITNESS} 1": "an insider who knows the row of one other person",
+    f"{WITNESS} 2": "an insider who knows the rows of two other people",
+    "person": "someone who knows which records are of one person",
+}
 UNIFORM: Measure = "uniform crowds"
 
 
@@ -63,23 +70,27 @@ def _singling_out(manifest: Manifest) -> Iterator[Figure]:
             "0: a crowd needs a second row",
             WITHIN if number == 0 else ABOVE,
         )
-    promised = promise_of(manifest)
-    for attack in attackers.attacks(manifest):
-        if attack.name == "insider":
-            what = "Chance that an insider names a person's row, on average"
-            yield from _chance(what, attack, manifest)
-            if EVEN not in promised and CLASSES not in promised:
-                share = attack.above.get("1")
-                what = f"{whom.capitalize()} with a row likelier than 1 in k, for an insider"
-                yield (
-                    Figure(what, percent(share), NOTHING, NO_LIMIT)
-                    if known(share)
-                    else _unmeasured(what)
-                )
-    if not manifest.get("attacks"):
-        yield _unmeasured("Chance that an attacker names a person's row")
+    yield from _named_rows(manifest)
     yield from _unique_values(manifest)
-    yield _unmeasured("Attackers who know which rows other people sit in")
+
+
+def _named_rows(manifest: Manifest) -> Iterator[Figure]:
+    """How likely attackers with more and more knowledge name a person's row."""
+    tried = {attack.name: attack for attack in attackers.attacks(manifest)}
+    for name, who in NAMES_ROWS.items():
+        if name in tried:
+            what = f"Chance that {who} names a person's row, on average"
+            yield from _chance(what, tried[name], manifest)
+    if not tried:
+        yield _unmeasured("Chance that an attacker names a person's row")
+    promised = promise_of(manifest)
+    if "insider" in tried and EVEN not in promised and CLASSES not in promised:
+        what = f"{subjects(manifest).capitalize()} with a row likelier than 1 in k, for an insider"
+        share = tried["insider"].above.get("1")
+        stated = Figure(what, percent(share), NOTHING, NO_LIMIT)
+        yield stated if known(share) else _unmeasured(what)
+    if not any(name.startswith(WITNESS) for name in tried):
+        yield _unmeasured("Attackers who know which rows other people sit in")
 
 
 def _of_promise(what: str, number: Any, records: Any) -> Figure:

@@ -112,6 +112,16 @@ def test_nothing_is_within_where_nothing_is_demanded() -> None:
     assert figures(release, "Linkability", "Chance")[0][2] == NO_DEMAND
 
 
+def test_attackers_who_know_rows_of_others_are_measured_or_said_not_to_be() -> None:
+    what = "Attackers who know which rows other people sit in"
+    assert one(full(), "Singling out", what) == (NOT_MEASURED, "nothing", NOT_MEASURED)
+    release = full()
+    release["attacks"]["insider who knows 1"] = {"success": 0.05, "promised": 0.03}
+    assert figures(release, "Singling out", what) == []
+    found = one(release, "Singling out", "Chance that an insider who knows the row of one other")
+    assert found == ("1 in 20", "1 in 33: 1/k on average", ABOVE)
+
+
 def test_limits_of_an_older_release_are_not_said_to_be_missing_from_its_plan() -> None:
     release = full()
     del release["checks"]
