@@ -92,9 +92,9 @@ def _protection_facts(protection: Mapping[str, Any] | None) -> list[Fact]:
             "matchable rows beyond k for the median person",
         ),
         Fact(
-            "Unique people",
+            "Unique records",
             count(protection.get("unique_records")),
-            "those whose quasi-identifiers, grouped as in the plan, nobody else has",
+            "records whose quasi-identifiers, grouped as in the plan, no other has",
         ),
         Fact(
             "Rows left out",

@@ -100,7 +100,7 @@ def test_says_what_is_promised_and_what_is_not(html: str) -> None:
         "2 min 9 s",
         "3f" * 32,
         "for the median person 43",
-        "grouped as in the plan, nobody else has 321",
+        "grouped as in the plan, no other has 321",
         "leave out 17",
         "equivalence class) 1",
         "Sensitive values in the least diverse crowds",
