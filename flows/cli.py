@@ -163,12 +163,20 @@ def audit(options: argparse.Namespace) -> int:
     from rich.text import Text
 
     from flows.audit import audit_release
+    from flows.plan.plan import ReleasePlan
+    from kinds import words_called
+    from reports.findings import sentence
 
     report = audit_release(options.release, options.plan, options.overrides)
-    table = Table("Guarantee", "Holds", "Counted", title=f"Audit of {options.release.name}")
+    words = words_called(ReleasePlan.load(options.plan, options.overrides).kind.name)
+    title = f"Audit of {options.release.name}"
+    table = Table("Guarantee", "Holds", "Counted", title=title, show_lines=True)
     for finding in report.findings:
         holds = "NO" if finding.broken else "yes" if finding.passed else "not required"
-        table.add_row(finding.guarantee, holds, Text(escaped(finding.detail)))
+        expected = Text.assemble(
+            (finding.guarantee, "bold"), "\n", sentence(finding.guarantee, words)
+        )
+        table.add_row(expected, holds, Text(escaped(finding.detail)))
     if not options.quiet:
         Console().print(table)
     print(escaped(report.sentence()))

@@ -68,7 +68,8 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
     parent = Path(order.publish.path) / order.name
     to = Destination(kind, parent, order.publish.formats, ledger, second)
     with run.locked():
-        if (folder := published(run, parent, order.limits.floors)) is not None:
+        folder = published(run, parent, order.limits.floors, order.about.claims)
+        if folder is not None:
             if order.publish.time_to_approve is not None:
                 require_approved(run, folder)
             log(f"published before and unchanged since: {folder.name}")
@@ -100,6 +101,9 @@ def _course(order: ReleasePlan, run: Run, reading: Reading, to: Destination) -> 
             "rows": ingested.shape[0],
             "columns": ingested.facts["source_columns"],
         },
+        **kind.described(data),
+        **order.about.claims,
+        "checks": order.limits.floors.claims(checked.sections),
         "anonymizer": order.maker_settings,
         **drift_claims(run, kind, last, changes, checked),
         **beside_others(run, checked, to),

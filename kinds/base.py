@@ -110,6 +110,13 @@ class Kind(Protocol):
         """Whether the plan states all demanded levels, instead of drawing or reading them."""
         return False
 
+    def described(self, plan: Any) -> Facts:
+        """What the manifest repeats of the plan: "columns", the role of each column of the source.
+
+        Keys of the manifest that no other part of it uses; names of columns, never values.
+        """
+        return {}
+
     def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
         """A commented starter plan for a source of this kind.
 

@@ -50,7 +50,7 @@ def fingerprints(manifest: Manifest) -> list[Fact]:
     """SHA-256 of the plan and of the files, as far as they are written."""
     files = manifest.get("files", {}).items()
     return [
-        Fact("plan", printable(manifest["plan_sha256"])),
+        Fact("the plan, as far as it shapes the rows", printable(manifest["plan_sha256"])),
         *(Fact(printable(name), printable(sha)) for name, sha in files),
     ]
 

@@ -1,4 +1,4 @@
-"""Notices that a reader must know before using a release: risks and missing numbers."""
+"""Warnings that belong to the verdict: what a reader must know, and what was not measured."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from reports import history
 from reports.facts import Manifest
 from reports.words import Words
 
-HEADING = "What else to know"
+HEADING = "Before you use this release"
 
 
 class Notice(NamedTuple):
@@ -18,11 +18,11 @@ class Notice(NamedTuple):
 
 def notices(manifest: Manifest, words: Words) -> list[Notice]:
     """All notices of a release: risks first, then missing numbers."""
-    listed = [Notice(risk=True, text=risk) for risk in words.risks(manifest)]
+    listed = [Notice(risk=True, text=warning) for warning in words.warnings(manifest)]
     if history.approval_lacks(manifest):
         unapproved = "The plan requires an approval, but none is recorded."
         listed.append(Notice(risk=True, text=unapproved))
     if missing := words.missing(manifest):
-        text = f"Not stated for this release: {', '.join(missing)}."
+        text = f"Not measured for this release: {', '.join(missing)}."
         listed.append(Notice(risk=False, text=text))
     return listed

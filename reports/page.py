@@ -2,10 +2,14 @@
 
 from typing import Any
 
-from reports import facts, history, notices, steps, verdict
+from reports import about, facts, hipaa, history, steps
 from reports.facts import Manifest
+from reports.notices import HEADING
 from reports.templates import template
-from reports.words import Words
+from reports.verdict import protects_nobody, unprotected, verdict
+from reports.words import ABOVE, WITHIN, Words
+
+RISKS = "Singling out, linkability, inference"
 
 
 def render(manifest: Manifest, measured: Any, words: Words) -> str:
@@ -15,8 +19,11 @@ def render(manifest: Manifest, measured: Any, words: Words) -> str:
     """
     own = words.sections(manifest, measured)
     sections = {
+        "about": "What was released",
         "promise": "What is promised and what is not",
+        "risks": RISKS,
         **{section.id: section.heading for section in own},
+        "hipaa": hipaa.HEADING,
         "history": "Approval and earlier releases",
         "run": "The release and its run",
         "words": "Terms on this page",
@@ -26,15 +33,20 @@ def render(manifest: Manifest, measured: Any, words: Words) -> str:
         manifest=manifest,
         sections=sections,
         own=own,
-        promise_holds=verdict.holds(manifest, words),
-        verdict=verdict.heading(manifest, words),
-        promise=verdict.paragraph(manifest, words),
+        verdict=verdict(manifest, words),
+        warnings_heading=HEADING,
+        unprotected=unprotected(manifest),
+        nobody=protects_nobody(manifest),
+        subjects=words.subjects(manifest),
         promised=words.promised(manifest),
         not_promised=words.not_promised(manifest),
         demand=words.demand(manifest),
         headline=words.headline(manifest),
-        notices=notices.notices(manifest, words),
-        notices_heading=notices.HEADING,
+        about=about,
+        columns=words.columns(manifest),
+        risks=words.risks(manifest),
+        results={WITHIN: "pass", ABOVE: "fail"},
+        hipaa=hipaa,
         steps=steps.rows(manifest, words, places),
         step_headings=steps.headings(manifest),
         kept_step=words.kept_step(steps.entries(manifest)),

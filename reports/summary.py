@@ -8,10 +8,12 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from reports import facts, history, steps, verdict
+from reports import about, facts, history, steps
 from reports.facts import Fact, Manifest
-from reports.notices import HEADING, notices
+from reports.notices import HEADING
 from reports.quantities import percent, printable
+from reports.verdict import COLOURS, verdict
+from reports.verdicts import checks, expected
 from reports.words import Block, Share, Words
 
 if TYPE_CHECKING:
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 CHECK_HEADINGS = ("Check", "Required", "Measured", "Result")
+RISK_HEADINGS = ("Measured", "Held against", "Result")
+COLUMN_HEADINGS = ("Column", "Role", "What the release shows")
 
 
 # ---------------------------------------------------------------- markdown
@@ -31,35 +35,40 @@ def markdown(manifest: Manifest, words: Words) -> str:
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
-def verdicts(documents: Sequence[Mapping[str, Any]]) -> str:
-    """The expectations of a check with their results, for a Prefect artifact: names only."""
-    blocks = []
+def verdicts(documents: Sequence[Mapping[str, Any]], words: Words) -> str:
+    """The expectations of a check with their results, for a Prefect artifact.
+
+    What is expected stands there in the words of the verdict page, and nothing that was measured.
+    """
+    blocks, titles = [], checks(words)
     for document in documents:
-        outcomes = document["outcomes"]
+        outcomes, suite = document["outcomes"], document["suite"]
         passed = sum(outcome["success"] is True for outcome in outcomes)
         rows = [
             (
-                outcome["expectation"],
+                expected(outcome, words),
                 printable(outcome["column"] or ""),
                 "holds" if outcome["success"] is True else "fails",
             )
             for outcome in outcomes
         ]
-        name = _escape(document["suite"])
+        name = _escape(titles[suite].title if suite in titles else printable(suite))
         blocks.append(f"# {name}: {passed} of {len(outcomes)} expectations hold")
-        blocks.append(_markdown_table(("Expectation", "Column", "Result"), rows))
+        blocks.append(_markdown_table(("What is expected", "Column", "Result"), rows))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
 def _markdown_blocks(manifest: Manifest, words: Words) -> Iterator[str]:
     yield f"# {_escape(facts.title(manifest))}"
-    heading = _escape(verdict.heading(manifest, words))
-    yield f"**{heading}.** {_escape(verdict.paragraph(manifest, words))}"
-    if listed := notices(manifest, words):
+    judged = verdict(manifest, words)
+    yield f"**{_escape(judged.heading)}.** {_escape(judged.paragraph)}"
+    if listed := judged.notices:
         yield "\n".join([f"{HEADING}:", "", *(f"- {_escape(notice.text)}" for notice in listed)])
     yield f"*{_escape(words.not_promised_short(manifest))}*"
     yield "## Privacy"
     yield _markdown_table(CHECK_HEADINGS, _check_rows(manifest, words))
+    for risk in words.risks(manifest):
+        yield _markdown_table((f"{risk.name}: {risk.question}", *RISK_HEADINGS), risk.figures)
     for block in words.protection(manifest):
         yield _markdown_block(block)
     for part in history.parts(manifest):
@@ -72,6 +81,10 @@ def _markdown_blocks(manifest: Manifest, words: Words) -> Iterator[str]:
     yield _markdown_table(("Stage", "Measured"), [fact[:2] for fact in facts.timings(manifest)])
     release = facts.release_facts(manifest, words.demand(manifest))
     yield _markdown_table(("Release", "Value"), [fact[:2] for fact in release])
+    # A list, since Prefect shows entities in tables as they are: contacts have an @.
+    stated = [f"- {fact.label}: {_escape(fact.value)}" for fact in about.stated(manifest)]
+    yield "\n".join([f"{about.HEADING}:", "", *stated])
+    yield _markdown_table(COLUMN_HEADINGS, words.columns(manifest))
 
 
 def _markdown_block(block: Block) -> str:
@@ -102,12 +115,13 @@ def terminal(manifest: Manifest, console: "Console", words: Words) -> None:
     from rich.panel import Panel
     from rich.text import Text
 
-    colour = "green" if verdict.holds(manifest, words) else "red"
-    text = Text(verdict.paragraph(manifest, words) + "\n\n")
-    for notice in notices(manifest, words):
+    judged = verdict(manifest, words)
+    colour = COLOURS[judged.tone]
+    text = Text(judged.paragraph + "\n\n")
+    for notice in judged.notices:
         text.append(f"! {notice.text}\n\n", style="yellow" if notice.risk else "dim")
     text.append(words.not_promised_short(manifest), style="dim")
-    title = f"{facts.title(manifest)}: {verdict.heading(manifest, words).lower()}"
+    title = f"{facts.title(manifest)}: {judged.heading[:1].lower()}{judged.heading[1:]}"
     heading = Text(title, style=f"bold {colour}")
     console.print(
         Panel(text, title=heading, title_align="left", border_style=colour, padding=(1, 2))
@@ -118,6 +132,9 @@ def terminal(manifest: Manifest, console: "Console", words: Words) -> None:
 
 def _terminal_parts(manifest: Manifest, words: Words) -> Iterator["Table"]:
     yield _checks_table(manifest, words)
+    for risk in words.risks(manifest):
+        title = f"{risk.name}: {risk.question}"
+        yield _rows_table(title, ("Figure", *RISK_HEADINGS), risk.figures, right=())
     for block in words.protection(manifest):
         yield _block_table(block)
     for part in history.parts(manifest):
@@ -132,6 +149,9 @@ def _terminal_parts(manifest: Manifest, words: Words) -> Iterator["Table"]:
     if measured := facts.timings(manifest):
         yield _facts_table(facts.RUN, measured)
     yield _facts_table(facts.RELEASE, facts.release_facts(manifest, words.demand(manifest)))
+    yield _facts_table(about.HEADING, [Fact(*each[:2]) for each in about.stated(manifest)])
+    if columns := words.columns(manifest):
+        yield _rows_table("Every column of the source", COLUMN_HEADINGS, columns, right=())
 
 
 def _checks_table(manifest: Manifest, words: Words) -> "Table":
@@ -139,7 +159,7 @@ def _checks_table(manifest: Manifest, words: Words) -> "Table":
 
     table = _table("Checks", CHECK_HEADINGS, right=(1, 2))
     for what, required, measured, result in _check_rows(manifest, words):
-        style = "green" if result == "holds" else "bold red"
+        style = {"holds": "green", "fails": "bold red"}.get(result, "yellow")
         table.add_row(what, required, measured, Text(result, style=style))
     return table
 
@@ -227,6 +247,6 @@ def _bar(share: Share) -> "RenderableType":
 
 def _check_rows(manifest: Manifest, words: Words) -> list[tuple[str, str, str, str]]:
     return [
-        (check.what, check.required, check.measured, "holds" if check.passed else "fails")
+        (check.what, check.required, check.measured, check.result)
         for check in words.checks(manifest)
     ]

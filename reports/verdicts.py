@@ -8,6 +8,7 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from reports.facts import Fact
+from reports.findings import sentence
 from reports.quantities import NOT_STATED, moment, printable
 from reports.templates import template
 from reports.words import CheckText, Words
@@ -125,12 +126,15 @@ def _results(verdicts: Sequence[Document], words: Words) -> Iterator[CheckResult
             yield CheckResult(name, text, failures_first, moment(document["judged"]))
 
 
+def expected(outcome: Document, words: Words) -> str:
+    """What an expectation expects, or what must hold for a finding of the audit."""
+    return printable(outcome["words"] or sentence(outcome["expectation"], words))
+
+
 def _line(outcome: Document, words: Words) -> Line:
-    name = outcome["expectation"]
-    expected = outcome["words"] or words.findings.get(name) or f"{name.capitalize()}."
     column = "" if outcome["column"] is None else printable(outcome["column"])
     passed = outcome["success"] is True
-    return Line(column, printable(expected), printable(outcome["found"]), passed)
+    return Line(column, expected(outcome, words), printable(outcome["found"]), passed)
 
 
 def _facts(run: Document, verdicts: Sequence[Document]) -> list[Fact]:

@@ -9,12 +9,21 @@ Text = tuple[str, str]  # a term or title, and its explanation
 
 
 class Check(NamedTuple):
-    """One line of the verdict: what is counted, the required and the measured count."""
+    """One line of the verdict: what is counted, the required and the measured count.
+
+    An empty check holds for any release, since k = 1 demands nothing.
+    """
 
     what: str
     required: str
     measured: str
     passed: bool
+    empty: bool = False
+
+    @property
+    def result(self) -> str:
+        """The result as text."""
+        return ("demands nothing" if self.empty else "holds") if self.passed else "fails"
 
 
 class Share(NamedTuple):
@@ -35,6 +44,36 @@ class Block(NamedTuple):
     headings: Sequence[str]
     rows: Sequence[Sequence[str | Share]]
     right: Sequence[int] | None = None
+
+
+class Figure(NamedTuple):
+    """A measured figure of a risk, what it is held against, and one of the results below."""
+
+    what: str
+    measured: str
+    against: str
+    result: str
+
+
+WITHIN, ABOVE, NO_LIMIT = "within", "above", "no limit set"
+NO_DEMAND = "nothing demanded"  # with k = 1 for everyone, any figure would be within
+NOT_MEASURED = "not measured"
+
+
+class Risk(NamedTuple):
+    """A risk by the name that the field gives it, as a question, with its figures."""
+
+    name: str
+    question: str
+    figures: Sequence[Figure]
+
+
+class ColumnRole(NamedTuple):
+    """A column of the source, its role in plain words and what the release shows of it."""
+
+    name: str
+    role: str
+    shown: str
 
 
 class PageSection(NamedTuple):
@@ -62,12 +101,16 @@ class Words(Protocol):
 
     @property
     def findings(self) -> Mapping[str, str]:
-        """Meaning of each finding of the audit, by its name."""
+        """What must hold, by name of the finding: for the audit, the page and Prefect."""
         ...
 
     @property
     def checks_between_stages(self) -> Mapping[str, CheckText]:
         """The checks of this kind by name, in the order of the stages."""
+        ...
+
+    def subjects(self, manifest: Manifest) -> str:
+        """Whom the promise counts, in the plural, such as "people"."""
         ...
 
     def demand(self, manifest: Manifest) -> str:
@@ -94,8 +137,16 @@ class Words(Protocol):
         """The counts of the auditor for the promise; a missing count has not passed."""
         ...
 
-    def risks(self, manifest: Manifest) -> Sequence[str]:
-        """Risks that a reader must know before use."""
+    def warnings(self, manifest: Manifest) -> Sequence[str]:
+        """What a reader must know before use, a sentence each; it is part of the verdict."""
+        ...
+
+    def risks(self, manifest: Manifest) -> Sequence[Risk]:
+        """Measured figures by risk, each held against the plan's limit or the promise."""
+        ...
+
+    def columns(self, manifest: Manifest) -> Sequence[ColumnRole]:
+        """All columns of the source; none if an older manifest does not name them."""
         ...
 
     def missing(self, manifest: Manifest) -> Sequence[str]:

@@ -13,6 +13,7 @@ from anon_core.anonymizers import ANONYMIZERS
 from flows import cli
 from flows.arguments import parser
 from flows.outcome import CODES
+from flows.plan.about import AboutSection
 from flows.plan.compute import ComputeSection
 from flows.plan.publishing import PublishSection
 from kinds import KINDS, kind_called
@@ -113,7 +114,7 @@ def test_every_page_is_linked_from_another():
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_every_key_of_the_plan_stands_on_its_page(kind):
     page = coded("docs/plan.md")
-    expected = keys(ComputeSection) | keys(PublishSection)
+    expected = keys(AboutSection) | keys(ComputeSection) | keys(PublishSection)
     for annotation, _ in kind_called(kind).sections.values():
         for table in tables(annotation):
             expected |= keys(table)

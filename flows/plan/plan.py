@@ -18,6 +18,7 @@ from pydantic import BeforeValidator, TypeAdapter, ValidationError, create_model
 
 from anon_core.anonymizers import ANONYMIZERS, Anonymizer
 from anon_core.errors import InputError, LimitError
+from flows.plan.about import AboutSection
 from flows.plan.compute import ComputeSection
 from flows.plan.document import read_document
 from flows.plan.marks import refuse_marks
@@ -32,8 +33,10 @@ from tasks.vault.storage import write_private
 __all__ = ["PlanError", "ReleasePlan"]
 
 UNITS = {"b": 1, "kib": 2**10, "mib": 2**20, "gib": 2**30, "kb": 10**3, "mb": 10**6, "gb": 10**9}
-# What does not shape the release: where it runs, is read from and is written to, and its checks.
+# What does not shape the release: where it runs, is read from and is written to, its checks, and
+# what readers are told about it.
 NOT_SHAPING: dict[str, Any] = {
+    "about": True,
     "compute": True,
     "checks": True,
     "source": {"kind", "path", "uri"},
@@ -58,6 +61,7 @@ class ReleasePlan(Section):
     """The sections that every kind shares; `of` adds those of the plan's kind."""
 
     name: Annotated[str, BeforeValidator(_release_name)]
+    about: AboutSection = AboutSection()
     source: Any
     anonymizer: dict[str, Any] = {}
     compute: ComputeSection = ComputeSection()

@@ -17,9 +17,10 @@ NOT_TRIED = (
 )
 EXPLAINED = (
     "A program works out how likely each attacker names the row of a person. That follows from the "
-    "source, the published rows and, where seats are even, the chances that they were drawn with; "
-    "never from who really sits where. The mean is compared with guessing: picking blindly among k "
-    "rows, the number that the plan demands for the person."
+    "source, the published rows and the chances of the lot, if even seats are promised; never from "
+    "who really sits where. Without even seats, the chances of the puzzler and of the insider are "
+    "estimates. The mean is compared with guessing: picking blindly among k rows, the number that "
+    "the plan demands for the person."
 )
 ABOVE_EXPLAINED = (
     "Above 1/k: the share of people for whom the attacker gives one row a probability above 1/k, "
@@ -54,8 +55,8 @@ ATTACKERS = {
     ),
     "insider": Attacker(
         "An insider",
-        "knows all quasi-identifiers of everybody, the plan and the program, but not the vault, "
-        "and computes the most likely row",
+        "knows all quasi-identifiers of everybody, the plan, the program and, if even seats are "
+        "promised, the chances of the lot, but not who sits where; names the most likely row",
     ),
     "insider who knows 1": Attacker(
         "An insider with a witness",
@@ -129,8 +130,19 @@ class Attack(NamedTuple):
 
     @property
     def result(self) -> str:
-        """The comparison as text."""
-        return ("no better" if self.contained else "better") if self.judged else NOT_STATED
+        """The comparison as text; with k = 1 for everyone a guess is always right."""
+        if not self.judged:
+            return NOT_STATED
+        if self.guess >= 1:
+            return "nothing demanded"
+        return "no better" if self.contained else "better"
+
+    @property
+    def tone(self) -> str:
+        """How the page colours the comparison."""
+        if self.judged and self.guess >= 1:
+            return "open"
+        return "pass" if self.contained else "fail"
 
     @property
     def row(self) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
 """Labelled numbers of a released table, read from its manifest."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from reports.facts import Fact, Manifest
@@ -38,19 +38,37 @@ SENSITIVE_EXPLAINED = (
 )
 
 
+BEFORE_PROMISES = ("compatible crowds", "matchable crowds", "truthful rows")  # of old manifests
+
+
+def promise_of(manifest: Manifest) -> Sequence[str]:
+    """Names of the findings that the release promises."""
+    promise: Sequence[str] = manifest["privacy"].get("promise", BEFORE_PROMISES)
+    return promise
+
+
+def subjects(manifest: Manifest) -> str:
+    """Whom the promise counts: people, or rows of the source where a person may have several."""
+    return "source rows" if manifest.get("rows_are_people") else "people"
+
+
 def demand(manifest: Manifest) -> str:
     """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
     low, high = manifest["privacy"]["k_min"], manifest["privacy"]["k_max"]
+    rows = manifest.get("rows_are_people")
     if low == high:
-        return f"k = {count(low)} for everyone"
-    return f"k from {count(low)} to {count(high)}, each person's own"
+        return f"k = {count(low)} for {'every source row' if rows else 'everyone'}"
+    whose = "each row's own" if rows else "each person's own"
+    return f"k from {count(low)} to {count(high)}, {whose}"
 
 
 def privacy_facts(manifest: Manifest) -> list[Fact]:
     """Counts of people and crowds; protection beyond the promise if it was measured."""
     privacy = manifest["privacy"]
     facts = [
-        Fact("People", count(privacy["records"]), "one published row for each"),
+        Fact(
+            subjects(manifest).capitalize(), count(privacy["records"]), "a published row for each"
+        ),
         Fact("Smallest demand", count(privacy["k_min"]), "smallest k of any person"),
         Fact("Largest demand", count(privacy["k_max"]), "largest k of any person"),
         Fact(
@@ -74,9 +92,9 @@ def _protection_facts(protection: Mapping[str, Any] | None) -> list[Fact]:
             "matchable rows beyond k for the median person",
         ),
         Fact(
-            "Unique people",
+            "Unique records",
             count(protection.get("unique_records")),
-            "people whose quasi-identifiers no one else in the source shares",
+            "records whose quasi-identifiers, grouped as in the plan, no other has",
         ),
         Fact(
             "Rows left out",
@@ -121,7 +139,7 @@ def utility_facts(manifest: Manifest) -> list[Fact]:
         Fact(
             "Exact cells",
             percent(measured.get("cells_exact")),
-            "quasi-identifier cells published unmasked",
+            "quasi-identifier cells that show one value, or one group of numbers",
         ),
         Fact(
             "Mean loss (GCP)",

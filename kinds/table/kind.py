@@ -76,6 +76,11 @@ class Table(Kind):
         """k is one number, or one for each group."""
         return plan.demand.constant is not None or plan.demand.by is not None
 
+    def described(self, plan: TablePlan) -> Facts:
+        """The role of each column of the source, and whether rows count as people."""
+        stated = {"columns": {column.name: plan.role(column) for column in plan.columns}}
+        return {**stated, "rows_are_people": True} if plan.rows_are_people else stated
+
     def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
         """A proposed role for every column."""
         from kinds.table.starter.writing import starter  # only `crowdcover plan` needs it
@@ -161,8 +166,13 @@ class Table(Kind):
     def comparable(self, manifest: Mapping[str, Any], sections: Sections) -> Sections:
         """Manifests of 0.1.0 count where attackers were right, but no values that tell.
 
-        What crowds tell of private demands is compared where it is stated.
+        Manifests before reports named the people without protection do not count them. What crowds
+        tell of private demands is compared where it is stated.
         """
+        if "unprotected" not in manifest["privacy"]:
+            privacy = dict(sections.get("privacy", {}))
+            privacy.pop("unprotected", None)
+            sections = {**sections, "privacy": privacy}
         claimed = manifest.get("attacks", {})
         attacks = dict(sections.get("attacks", {}))
         if "demand" not in claimed and "demand" in attacks:

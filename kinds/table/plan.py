@@ -98,6 +98,15 @@ class TablePlan:
         """The quasi-identifiers."""
         return tuple(column for column in self.columns if column.role == "quasi")
 
+    def role(self, column: Column) -> dict[str, Any]:
+        """What the plan does with a column, as the manifest states it."""
+        stated: dict[str, Any] = {"role": column.role}
+        if column.kind is not None:
+            stated["kind"] = column.kind
+        if column.name == self.demand.source_column:
+            stated["decides_k"] = True
+        return stated
+
     def _check(self) -> None:
         if not self.quasi:
             raise PlanError("no column has role = 'quasi'; name at least one quasi-identifier")

@@ -1,199 +1,32 @@
-"""Texts of a released table: promise, glossary, findings and tables of numbers."""
+"""The texts of a released table, gathered for reports; see `reports.words.Words`."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kinds.table import attackers, facts
+from kinds.table import attackers, facts, promises, risks, roles
+from kinds.table import findings as audited
+from kinds.table.findings import FINDINGS
+from kinds.table.glossary import GLOSSARY
 from reports.facts import Fact, Manifest
 from reports.quantities import count, known, one_in, percent, printable
-from reports.words import Block, Check, CheckText, PageSection, Text
+from reports.words import Block, Check, ColumnRole, PageSection, Risk, Text
 
-COMPATIBLE, MATCHABLE, TRUTHFUL = "compatible crowds", "matchable crowds", "truthful rows"
-CLASSES, EVEN = "equivalence classes", "even seats"
+__all__ = ["FINDINGS", "WORDS", "TableWords"]
+
 NOTABLE = 0.05  # share of the rows
-BEFORE_PROMISES = (
-    COMPATIBLE,
-    MATCHABLE,
-    TRUTHFUL,
-)  # promise of releases whose manifest states none
-
-PROMISED: Mapping[str, Sequence[Text]] = {
-    COMPATIBLE: (
-        (
-            "A crowd of the demanded size.",
-            "The plan demands a crowd of k rows for each person. At least k published rows fit the "
-            "person: no cell in them contradicts the person's quasi-identifiers.",
-        ),
-    ),
-    MATCHABLE: (
-        (
-            "Every row of that crowd is possible.",
-            "At least k of these rows are matchable: if the person gets one of them, everyone else "
-            "can still get a row of their own that fits.",
-        ),
-        (
-            "No narrowing down.",
-            "Someone who knows all quasi-identifiers of all people, and sees only this release, "
-            "cannot narrow any person down to fewer than k rows.",
-        ),
-    ),
-    TRUTHFUL: (
-        (
-            "True rows.",
-            "Every published row is true of the person behind it: masked values are less exact. A "
-            "grouped number is published as the median of its group.",
-        ),
-    ),
-    EVEN: (
-        (
-            "No row is likelier than 1 in k.",
-            "Who sits in which row was drawn by lot, so that for each person no row had a chance "
-            "above 1/k. Someone who knows all quasi-identifiers of all people, the plan, the "
-            "program and these chances, but nothing of who sits where, names the person's row with "
-            "at most that chance. Someone who also knows the rows of some other people may do "
-            "better.",
-        ),
-    ),
-    CLASSES: (
-        (
-            "Identical rows.",
-            "At least k rows, the person's own included, have the same text in all "
-            "quasi-identifiers: k-anonymity in the strict sense.",
-        ),
-    ),
-}
-# Each with the finding that would promise it.
-NOT_PROMISED: Sequence[tuple[str, Text]] = (
-    (
-        "l-diversity",
-        (
-            "Different sensitive values within a crowd.",
-            "If all rows of a crowd have the same sensitive value, that value is known for the "
-            "person (no l-diversity, unless the checks of the plan require it).",
-        ),
-    ),
-    (
-        EVEN,
-        (
-            "Equal odds.",
-            "None of the k rows can be ruled out, but some may be more likely than others. The "
-            "section on attacks shows what was tried.",
-        ),
-    ),
-    (
-        "differential privacy",
-        (
-            "Differential privacy.",
-            "The release is a table of true rows with less exact values; no noise was added.",
-        ),
-    ),
-    (
-        CLASSES,
-        (
-            "Equivalence classes.",
-            "Rows of a crowd usually have different texts. A tool that compares cells as text may "
-            "report k = 1 for a correct release; it has to read cells as sets of values.",
-        ),
-    ),
-    (
-        "series",
-        (
-            "Protection across releases or across rows.",
-            "Every source row counts as one person, and another release of the same people can be "
-            "compared with this one. Kept and sensitive columns are published unmasked.",
-        ),
-    ),
-)
-FINDINGS = {
-    "readable files": "Every data file exists and can be read.",
-    "same table in every format": "All formats contain the same table.",
-    "codebook of the source": "The published codebook is the one computed from the source.",
-    "no other column": "Key, quasi-identifiers, sensitive and kept columns are the only columns.",
-    "no traces in the files": "Headers and footers of the files reveal nothing beside the rows.",
-    "rows ordered by key": "The rows are in the order of their random keys.",
-    "keys of 16 hexadecimal digits": "Every key is 16 hexadecimal digits.",
-    "order tells nothing": "A guess by the source's order is right no more often than by chance.",
-    "one row a record": "There are as many rows as people, and every key occurs once.",
-    "known keys": "Every person has one row.",
-    "readable cells": "Every published cell can be read with the codebook.",
-    TRUTHFUL: "Every row is true of its person: masked values are less exact.",
-    "missing values hidden": "No cell says that a value is missing where the plan hides that.",
-    COMPATIBLE: "Every person has at least as many rows that fit as demanded.",
-    MATCHABLE: "Every person has at least as many matchable rows as demanded: with each of them, "
-    "everyone else can still get a row that fits.",
-    EVEN: "When it was drawn by lot who sits where, no person had a chance above 1/k of any row.",
-    CLASSES: "Every row has the same text as at least as many rows as its person demands.",
-}
-CHECKS_BETWEEN_STAGES = {
-    "ingested": CheckText(
-        "The table as it was read",
-        "Before coding: the columns are those that the plan names, no identifier is among them, "
-        "and their values are of the kind that the plan states.",
-    ),
-    "binarized": CheckText(
-        "The coded records",
-        "Before the anonymizer runs: the bits of every record decode to a level of each column, "
-        "and a table of this size can meet every demand.",
-    ),
-    "audited": CheckText(
-        "The guarantees",
-        "The auditor recomputes them from the source and from the files to be published. It reads "
-        "and counts with code of its own.",
-    ),
-    "released": CheckText(
-        "The rows to be published",
-        "The audited rows, checked again one by one: keys, cells, crowds and truth.",
-    ),
-}
-GLOSSARY = (
-    (
-        "Plan",
-        "the file in which the owner of the data states which columns are masked and how large a "
-        "crowd each person needs",
-    ),
-    (
-        "Quasi-identifier",
-        "a trait that others may know of a person and that, together with others, could single the "
-        "person out, such as age or occupation. These columns are masked, and only these",
-    ),
-    (
-        "Sensitive column",
-        "information that must not become known about a person; published unmasked, so only the "
-        "crowd protects it",
-    ),
-    ("Masking", "publishing a set of values, an interval or * in place of the exact value"),
-    ("Fit", "a row fits a person if each of its cells allows the person's value"),
-    ("Crowd", "the published rows that could belong to a person; k is the demanded number"),
-    (
-        "Matchable",
-        "a row that the person gets in some complete assignment of all people to all rows in which "
-        "everyone gets a row that fits. A row that fits but is not matchable does not protect",
-    ),
-    (
-        "Information kept",
-        "of a cell: 100 % for an exact value, 0 % for *; in between, the share of the column's "
-        "other values that are ruled out. The literature counts what is lost: NCP for a cell or a "
-        "column, GCP for the table",
-    ),
-    (
-        "Auditor",
-        "the part of the program that checks a release; it encodes, reads and counts with code of "
-        "its own",
-    ),
-    (
-        "Vault",
-        "the locked folder with the secrets of the release, such as who belongs to which row; "
-        "never published",
-    ),
-)
+MOST_COLUMNS = 3  # named in warnings of one sort; a table has the others
 
 
 class TableWords:
     """The texts of tables; see `reports.words.Words`."""
 
     glossary = GLOSSARY
-    findings = FINDINGS
-    checks_between_stages = CHECKS_BETWEEN_STAGES
+    findings = audited.ALL
+    checks_between_stages = audited.CHECKS_BETWEEN_STAGES
+
+    def subjects(self, manifest: Manifest) -> str:
+        """People, or rows of the source where the plan counts those."""
+        return facts.subjects(manifest)
 
     def demand(self, manifest: Manifest) -> str:
         """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
@@ -201,80 +34,41 @@ class TableWords:
 
     def promise(self, manifest: Manifest) -> str:
         """The promise in plain English."""
-        people, demand = count(manifest["privacy"]["records"]), facts.demand(manifest)
-        rows = (
-            "published rows with the same text"
-            if CLASSES in _promise(manifest)
-            else "published rows"
-        )
-        return (
-            f"Each of the {people} people in this release hides among at least as many {rows} as "
-            f"the plan demands ({demand}). Even someone who knows every quasi-identifier of "
-            "everyone (the traits by which people could be told apart) cannot narrow a person down "
-            "to fewer rows from this release alone"
-            + (
-                ", and names a person's row with a chance of at most 1 in k."
-                if EVEN in _promise(manifest)
-                else "."
-            )
-        )
+        return promises.promise(manifest)
 
     def promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points of the promise, one or more for each of its findings."""
-        return [text for finding in _promise(manifest) for text in PROMISED.get(finding, ())]
+        return promises.promised(manifest)
 
     def not_promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points that no finding of the promise covers."""
-        promise = _promise(manifest)
-        return [text for finding, text in NOT_PROMISED if finding not in promise]
+        return promises.not_promised(manifest)
 
     def not_promised_short(self, manifest: Manifest) -> str:
         """The points of `not_promised` in two sentences."""
-        short = "Not promised: different sensitive values within a crowd (l-diversity), "
-        if CLASSES in _promise(manifest):
-            return short + "differential privacy."
-        return (
-            short + "differential privacy, equivalence classes. A tool that compares cells as "
-            "text may report k = 1."
-        )
+        return promises.not_promised_short(manifest)
 
     def checks(self, manifest: Manifest) -> Sequence[Check]:
         """The counts on which the promise depends; each must be 0."""
-        privacy, promise = manifest["privacy"], _promise(manifest)
-        counted = {
-            COMPATIBLE: ("below_k", "People with too few rows that fit"),
-            MATCHABLE: ("matchable_below_k", "People with too few matchable rows"),
-            EVEN: ("likelier_than_k", "People with a row likelier than 1 in k"),
-            CLASSES: ("classes_below_k", "People whose row has too few identical rows"),
-            TRUTHFUL: ("untruthful_rows", "Published rows untrue of their person"),
-        }
-        checks = [
-            none_of(privacy.get(key), what)
-            for finding, (key, what) in counted.items()
-            if finding in promise
-        ]
-        if (other := manifest.get("second_release")) is not None:
-            what = "People with too few rows left once releases are compared"
-            checks.append(none_of(other.get("below_k"), what))
-        return checks
+        return audited.checks(manifest)
 
-    def risks(self, manifest: Manifest) -> Sequence[str]:
-        """Crowds with one sensitive value, and attacks that succeed more often than guessing."""
-        risks, records = [], manifest["privacy"]["records"]
-        for name, crowd in manifest.get("protection", {}).get("sensitive", {}).items():
-            if known(number := crowd.get("uniform")) and number > 0:
-                risks.append(
-                    f"{count(number)} of {count(records)} people ({percent(number / records)}) "
-                    "hide in a crowd whose rows all have one value of the sensitive column "
-                    f"{printable(name)}: who knows their quasi-identifiers knows this value."
-                )
-            elif crowd.get("distinct") == 1:
-                risks.append(
-                    "The least diverse crowd has the same value of the sensitive column "
-                    f"{printable(name)} in all its rows: the value is known for whoever hides "
-                    "there."
-                )
-        return risks + _found_by_value(manifest) + attackers.risks(manifest)
+    def risks(self, manifest: Manifest) -> Sequence[Risk]:
+        """Singling out, linkability, inference."""
+        return risks.risks(manifest)
+
+    def columns(self, manifest: Manifest) -> Sequence[ColumnRole]:
+        """Every column of the source with its role."""
+        return roles.roles(manifest)
+
+    def warnings(self, manifest: Manifest) -> Sequence[str]:
+        """Rows for people, crowds with one value, values that find rows, attacks that succeed."""
+        return [
+            *_rows_for_people(manifest),
+            *_known_values(manifest),
+            *_found_by_value(manifest),
+            *_likelier(manifest),
+            *attackers.risks(manifest),
+        ]
 
     def missing(self, manifest: Manifest) -> Sequence[str]:
         """Measurements that the manifest of an older release lacks."""
@@ -285,19 +79,20 @@ class TableWords:
         return [what for section, what in sections.items() if not manifest.get(section)]
 
     def headline(self, manifest: Manifest) -> Sequence[Fact]:
-        """People, demand, failures, the strongest attack, information kept."""
-        privacy = manifest["privacy"]
+        """Records, demand, failures, known values, the strongest attack, information kept."""
+        privacy, whom = manifest["privacy"], facts.subjects(manifest)
         low, high = count(privacy["k_min"]), count(privacy["k_max"])
         headline = [
-            Fact("people, one row each", count(privacy["records"])),
+            Fact(f"{whom}, a published row for each", count(privacy["records"])),
             Fact("rows demanded as a crowd (k)", low if low == high else f"{low} to {high}"),
-            Fact(
-                "people with a smaller crowd than demanded",
-                count(privacy.get("matchable_below_k")),
-            ),
+            _without_crowd(manifest),
+            *_most_known(manifest),
         ]
         if strongest := attackers.strongest(attackers.attacks(manifest)):
-            label = f"chance of the strongest attack; by guessing {one_in(strongest.guess)}"
+            label = (
+                "average chance of the strongest attack that was tried; by guessing "
+                f"{one_in(strongest.guess)}"
+            )
             headline.append(Fact(label, one_in(strongest.success)))
         kept = percent(facts.kept_information(manifest))
         return [*headline, Fact("of the information kept", kept)]
@@ -331,27 +126,103 @@ class TableWords:
         return pictures.sections(manifest, measured, self)
 
 
-def _promise(manifest: Manifest) -> Sequence[str]:
-    promise: Sequence[str] = manifest["privacy"].get("promise", BEFORE_PROMISES)
-    return promise
+# ---------------------------------------------------------------- warnings
+
+
+def _rows_for_people(manifest: Manifest) -> list[str]:
+    """Where the plan counts rows instead of people."""
+    if not manifest.get("rows_are_people"):
+        return []
+    return [
+        "The promise is about rows of the source. A person may have several rows, which may hide "
+        "among each other: how many people hide among fewer than k people was not measured. Where "
+        "this page speaks of a person, it means the person of one source row."
+    ]
+
+
+def _uniform(manifest: Manifest) -> list[tuple[str, float]]:
+    """Sensitive columns with people whose crowd has one value; most people first."""
+    sensitive = manifest.get("protection", {}).get("sensitive", {})
+    numbers = [(printable(name), crowd.get("uniform")) for name, crowd in sensitive.items()]
+    some = [(name, number) for name, number in numbers if known(number) and number > 0]
+    return sorted(some, key=lambda each: -each[1])
+
+
+def _known_values(manifest: Manifest) -> list[str]:
+    """How many hide in a crowd with one sensitive value."""
+    records, whom = manifest["privacy"]["records"], facts.subjects(manifest)
+    whose = [
+        f"{count(number)} of {count(records)} {whom} ({percent(number / records)}) "
+        f"{'hides' if number == 1 else 'hide'} in a crowd whose rows all have one value of the "
+        f"sensitive column {name}: who knows their quasi-identifiers knows this value."
+        for name, number in _uniform(manifest)
+    ]
+    whose += [
+        "The least diverse crowd has the same value of the sensitive column "
+        f"{printable(name)} in all its rows: the value is known for whoever hides there."
+        for name, crowd in manifest.get("protection", {}).get("sensitive", {}).items()
+        if crowd.get("distinct") == 1 and not known(crowd.get("uniform"))
+    ]
+    return _shortened(whose, "sensitive column")
 
 
 def _found_by_value(manifest: Manifest) -> list[str]:
     """Carried columns whose values find many rows."""
     records = manifest["privacy"]["records"]
     values = manifest.get("protection", {}).get("unique_values", {})
-    return [
+    finding = [
         f"{count(number)} of {count(records)} rows ({percent(number / records)}) have a value of "
         f"the column {printable(name)} that no other row has: who knows this value of a person "
         "finds the person's row."
-        for name, number in values.items()
+        for name, number in sorted(values.items(), key=lambda each: -each[1])
         if number >= NOTABLE * records
+    ]
+    return _shortened(finding, "column")
+
+
+def _likelier(manifest: Manifest) -> list[str]:
+    """How many have a row that an insider finds likelier than 1 in k, if nothing bounds that."""
+    promised = facts.promise_of(manifest)
+    if audited.EVEN in promised or audited.CLASSES in promised:
+        return []
+    shares = [
+        attack.above.get("1") for attack in attackers.attacks(manifest) if attack.name == "insider"
+    ]
+    return [
+        f"For {percent(share)} of the {facts.subjects(manifest)}, an insider gives one row a "
+        "probability above 1 in k: even seats are not promised."
+        for share in shares
+        if known(share) and share > 0
     ]
 
 
-def none_of(number: object, what: str) -> Check:
-    """A check that a count is 0; a missing count fails."""
-    return Check(what, "0", count(number), known(number) and number == 0)
+def _shortened(listed: list[str], what: str) -> list[str]:
+    """The first few, and how many more there are."""
+    more = len(listed) - MOST_COLUMNS
+    if more <= 0:
+        return listed
+    also = f"The same is true of {more} more {what}{'s' * (more != 1)}; the three risks list all."
+    return [*listed[:MOST_COLUMNS], also]
+
+
+def _without_crowd(manifest: Manifest) -> Fact:
+    """Whose crowd is too small; where the plan demands none of some, these people."""
+    privacy, whom = manifest["privacy"], facts.subjects(manifest)
+    if privacy["k_min"] < 2:
+        return Fact(f"{whom} with k = 1, not protected", count(privacy.get("unprotected")))
+    below = count(privacy.get("matchable_below_k"))
+    return Fact(f"{whom} with a smaller crowd than demanded", below)
+
+
+def _most_known(manifest: Manifest) -> list[Fact]:
+    """The sensitive column of which most people's value is known."""
+    sensitive = manifest.get("protection", {}).get("sensitive", {})
+    if not any(known(crowd.get("uniform")) for crowd in sensitive.values()):
+        return []
+    name, number = next(iter(_uniform(manifest)), ("any sensitive column", 0))
+    share = percent(number / manifest["privacy"]["records"])
+    label = f"{facts.subjects(manifest)} ({share}) whose crowd has only one value of {name}"
+    return [Fact(label, count(number))]
 
 
 WORDS = TableWords()

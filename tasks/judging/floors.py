@@ -53,6 +53,19 @@ class Floors(ABC):
         if short := self.shortfalls(measured):
             raise GuaranteeError(refusal(short, finding, remedy))
 
+    def claims(self, measured: Sections) -> list[dict[str, Any]]:
+        """The limits as the manifest states them, each with the number that was held against it."""
+        return [
+            {
+                "measure": asked.measure,
+                "about": asked.about,
+                "required": asked.required,
+                "found": asked.found,
+                **({} if asked.l is None else {"l": asked.l}),
+            }
+            for asked in self.requirements(measured)
+        ]
+
     def shortfalls(self, measured: Sections) -> list[Asked]:
         """The requirements that are not reached."""
         return [asked for asked in self.requirements(measured) if not asked.holds]

@@ -78,9 +78,8 @@ def judged(
     kept = _kept(stored.path)
     assert kept is not None
     show(run)
-    show_in_prefect(
-        f"verdict-{stage}", summary.verdicts(kept[0]["verdicts"]), "What this check expects"
-    )
+    shown = summary.verdicts(kept[0]["verdicts"], words_called(run.kind))
+    show_in_prefect(f"verdict-{stage}", shown, "What this check expects")
     return stored, kept[1]
 
 

@@ -167,10 +167,11 @@ def _written_aside(
     return aside
 
 
-def published(run: Run, parent: Path, floors: Floors) -> Path | None:
+def published(run: Run, parent: Path, floors: Floors, about: Mapping[str, Any]) -> Path | None:
     """The folder that this run has published here, if it is complete.
 
-    A limit of [checks] that is stricter now applies to it, too.
+    A limit of [checks] that is stricter now applies to it, too. Words of [about] that are new do
+    not: they are the manifest's, and that stays as it is.
     """
     release = run.released(parent)
     if release is None or not release.stands():
@@ -182,4 +183,6 @@ def published(run: Run, parent: Path, floors: Floors) -> Path | None:
     show(run)
     finding = f"{release.folder.name} was published before and stays as it is"
     floors.require(manifest, finding, "ease [checks] to keep it")
+    if about.get("about") != manifest.get("about"):
+        log(f"{finding}; [about] of the plan changed since and is not what its report says")
     return release.folder

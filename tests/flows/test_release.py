@@ -190,6 +190,8 @@ def test_the_manifest_holds_what_the_contract_names(released):
         "created",
         "plan_sha256",
         "source",
+        "columns",
+        "checks",
         "anonymizer",
         "privacy",
         "utility",

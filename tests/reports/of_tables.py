@@ -1,7 +1,8 @@
 """Reports in the words of tables."""
 
 from kinds.table.words import WORDS
-from reports import page, summary, verdict, verdicts
+from reports import page, summary, verdicts
+from reports import verdict as judging
 
 
 def render_page(manifest, crowds):
@@ -21,4 +22,8 @@ def terminal(manifest, console):
 
 
 def holds(manifest):
-    return verdict.holds(manifest, WORDS)
+    return judging.holds(manifest, WORDS)
+
+
+def verdict(manifest):
+    return judging.verdict(manifest, WORDS)

@@ -50,11 +50,21 @@ def manifest(
         "created": "2026-11-20T23:30:00+02:00",
         "plan_sha256": "3f" * 32,
         "source": {"rows": records, "columns": 15},
+        "columns": {
+            "passport": {"role": "identifier"},
+            **{name: {"role": "quasi", "kind": "numeric"} for name in columns},
+            "illness": {"role": "sensitive"},
+            "ward": {"role": "keep"},
+            "admitted": {"role": "keep", "kind": "date"},
+            "k": {"role": "drop", "decides_k": True},
+        },
+        "checks": [],
         "anonymizer": {"name": "adaptive", "epsilon": 2.0, "weights": "bits"},
         "privacy": {
             "records": records,
             "k_min": k[0],
             "k_max": k[1],
+            "unprotected": 0,
             "below_k": 0,
             "compatible_min_margin": 1,
             "matchable_below_k": 0,
@@ -66,7 +76,13 @@ def manifest(
             "over_protection": {"min": 1, "median": 43, "max": 77},
             "equivalence_classes": {"number": 490, "k": 1},
             "sensitive": {
-                name: {"distinct": 2, "effective": 1.75, "odds": [4.5, None], "distance": 0.625}
+                name: {
+                    "distinct": 2,
+                    "uniform": 0,
+                    "effective": 1.75,
+                    "odds": [4.5, None],
+                    "distance": 0.625,
+                }
                 for name in (("illness",) if columns == ("age", "sex") else columns)
             },
         },
@@ -93,12 +109,28 @@ def manifest(
 
 def full(**settings: Any) -> dict[str, Any]:
     """A release with every section that a manifest may have."""
+    release = manifest(**settings)
+    release["privacy"] |= {
+        "promise": ["compatible crowds", "matchable crowds", "truthful rows", "even seats"],
+        "likelier_than_k": 0,
+    }
     return {
-        **manifest(**settings),
+        **release,
+        "about": {
+            "population": "patients of two clinics",
+            "as_of": "2025",
+            "recipient": "anyone",
+            "contact": "privacy@clinic.example",
+            "answers_until": "2027-12-31",
+        },
+        "checks": [
+            {"measure": "uniform crowds", "about": "illness", "required": 0.1, "found": 0.0},
+            {"measure": "distinct values", "about": "illness", "required": 2, "found": 2},
+        ],
         "attacks": {
             "linkage": attack(0.019, 0.03, (0.0, 0.0, 0.0)),
             "tightest row": attack(0.0222, 0.03, (0.02, 0.02, 0.02)),
-            "insider": attack(0.0296, 0.03, (0.412, 0.031, 0.0)) | {"believed": 0.031},
+            "insider": attack(0.0296, 0.03, (0.0, 0.0, 0.0)),
             "order": attack(0.002, 0.03, (0.002, 0.002, 0.002)) | {"right": 1},
             "partial linkage": attack(0.0071, 0.03, (0.0, 0.0, 0.0))
             | {"known": {"1": 0.005, "2": 0.0092}},
@@ -131,10 +163,18 @@ def attack(success: float, guess: float, above: tuple[float, float, float]) -> d
     return {"success": success, "promised": guess, "above": {**at_least, "2": above[2]}}
 
 
+def matchable() -> dict[str, Any]:
+    """A release without even seats."""
+    release = full()
+    del release["privacy"]["promise"], release["privacy"]["likelier_than_k"]
+    release["attacks"]["insider"] = attack(0.0296, 0.03, (0.412, 0.031, 0.0))
+    return release
+
+
 def alarming() -> dict[str, Any]:
     """A release that keeps its guarantee but has many other risks to report."""
-    release = full()
-    release["protection"]["sensitive"]["illness"]["distinct"] = 1
+    release = matchable()
+    release["protection"]["sensitive"]["illness"] |= {"distinct": 1, "uniform": 120}
     release["attacks"]["insider"] = attack(0.082, 0.03, (0.9, 0.7, 0.21))
     release["attacks"]["tea leaves"] = attack(0.001, 0.03, (0.0, 0.0, 0.0))
     release["approval"] = {"required": True, "by": "", "note": "", "at": None}
@@ -145,8 +185,24 @@ def alarming() -> dict[str, Any]:
 def old() -> dict[str, Any]:
     """An old release: only the guarantee was measured."""
     release = manifest()
-    del release["protection"], release["created"], release["timings"], release["peak_memory_bytes"]
+    for later in ("protection", "created", "timings", "peak_memory_bytes", "columns", "checks"):
+        del release[later]
+    del release["privacy"]["unprotected"]
     release["iterations"] = []
+    return release
+
+
+def unprotected(number: int = 12, records: int = 500) -> dict[str, Any]:
+    """A release in which some people, or all, have k = 1."""
+    release = full(records=records, k=(1, 1 if number == records else 100))
+    release["privacy"]["unprotected"] = number
+    return release
+
+
+def of_rows() -> dict[str, Any]:
+    """A release whose plan counts rows instead of people."""
+    release = full()
+    release["rows_are_people"] = True
     return release
 
 

@@ -100,7 +100,7 @@ def test_says_what_is_promised_and_what_is_not(html: str) -> None:
         "2 min 9 s",
         "3f" * 32,
         "for the median person 43",
-        "no one else in the source shares 321",
+        "grouped as in the plan, no other has 321",
         "leave out 17",
         "equivalence class) 1",
         "Sensitive values in the least diverse crowds",
@@ -230,7 +230,7 @@ def test_a_release_that_was_made_before_has_a_page() -> None:
         "No approval is recorded",
         "No earlier release that shares",
         "No comparison with an earlier release",
-        "Not stated for this release: how diverse",
+        "Not measured for this release: how diverse",
     ):
         assert said in text, said
 
@@ -238,9 +238,9 @@ def test_a_release_that_was_made_before_has_a_page() -> None:
 def test_says_how_attacks_fared_who_approved_and_what_came_before() -> None:
     parsed = Page(render_page(full(), crowds()))
     for said in (
-        "An insider 3.0 % (1 in 33) 3.0 % no better 41.2 % 3.1 % 0.0 % 0.0 %",
+        "An insider 3.0 % (1 in 33) 3.0 % no better 0.0 % 0.0 % 0.0 % 0.0 %",
         "Above 1.5/k",
-        "chance of the strongest attack; by guessing 1 in 33 1 in 33",
+        "chance of the strongest attack that was tried; by guessing 1 in 33 1 in 33",
         "knows all quasi-identifiers of everybody",
         "Approved by R. Okafor When 2026-11-20 20:00 UTC Note numbers read",
         "in an earlier one too 480",
@@ -249,7 +249,7 @@ def test_says_how_attacks_fared_who_approved_and_what_came_before() -> None:
         "data.parquet",
     ):
         assert said in parsed.text, said
-    assert "What else to know" not in parsed.text
+    assert "Before you use this release" not in parsed.text
     assert "An insider: 3.0 % (1 in 33), by guessing 3.0 %" in parsed.told("plot-attacks-desc")
 
 
@@ -257,8 +257,10 @@ def test_says_first_what_else_does_not_hold() -> None:
     text = Page(render_page(alarming(), crowds())).text
     before, after = text.split("Promised to every person")
     for said in (
-        "What else to know",
-        "same value of the sensitive column illness",
+        "The privacy promise holds, with 5 warnings",
+        "Before you use this release",
+        "120 of 500 people (24.0 %) hide in a crowd whose rows all have one value of the sensitive "
+        "column illness",
         "8.2 % instead of 3.0 % on average",
         "For 21.0 % of the people, an insider gives one row more than three times the probability",
         "The plan requires an approval, but none is recorded",

@@ -165,10 +165,22 @@ def test_same_verdicts_give_the_same_bytes() -> None:
 
 
 def test_markdown_has_names_and_counts_only() -> None:
-    text = summary.verdicts([each["verdict"] for each in verdicts(refused_at="required")][-2:])
-    assert "released: 3 of 3 expectations hold" in text
-    assert "required: 1 of 2 expectations hold" in text
+    told = [each["verdict"] for each in verdicts(refused_at="required")][-2:]
+    text = summary.verdicts(told, WORDS)
+    assert "# The rows to be published: 3 of 3 expectations hold" in text
+    assert "# The plan's own limits: 1 of 2 expectations hold" in text
     assert text.count("| illness | fails |") == 1
     assert "0.9063" not in text
-    hostile = summary.verdicts([verdicts(columns=HOSTILE)[0]["verdict"]])
+    hostile = summary.verdicts([verdicts(columns=HOSTILE)[0]["verdict"]], WORDS)
     assert not re.search(r"<script|\]\(|\x1b|`", hostile)
+
+
+def test_prefect_and_the_page_say_what_is_expected_in_the_same_words() -> None:
+    told = verdicts()
+    shown = summary.verdicts([each["verdict"] for each in told], WORDS)
+    page = Page(render_verdicts(run("people v1"), told)).texts
+    for each in told:
+        for outcome in each["verdict"]["outcomes"]:
+            words = outcome["words"] or FINDINGS[outcome["expectation"]]
+            assert words in page
+            assert words in shown

@@ -68,7 +68,7 @@ def test_the_strongest_attack_is_the_one_that_works_most_often() -> None:
 
 def test_a_release_without_flaw_needs_no_notice() -> None:
     assert notices.notices(full(), WORDS) == []
-    assert [notice.risk for notice in notices.notices(alarming(), WORDS)] == [True] * 4
+    assert [notice.risk for notice in notices.notices(alarming(), WORDS)] == [True] * 5
     assert [notice.risk for notice in notices.notices(old(), WORDS)] == [False]
 
 

@@ -83,6 +83,7 @@ class Measured:
             "records": len(self.crowds.demanded),
             "k_min": int(self.crowds.demanded.min()),
             "k_max": int(self.crowds.demanded.max()),
+            "unprotected": int((self.crowds.demanded < 2).sum()),
             "below_k": self.crowds.below_k,
             "compatible_min_margin": self.crowds.margin,
             "matchable_below_k": self.crowds.matchable_below_k,

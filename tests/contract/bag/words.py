@@ -17,6 +17,9 @@ class BagWords:
         "released": CheckText("The lines to be published", "Every group is counted once more."),
     }
 
+    def subjects(self, manifest):
+        return "lines"
+
     def demand(self, manifest):
         return f"k = {count(manifest['privacy']['k_min'])} for everyone"
 
@@ -36,7 +39,13 @@ class BagWords:
         below = manifest["privacy"].get("groups_below_k")
         return [Check("Groups below k", "0", count(below), known(below) and below == 0)]
 
+    def warnings(self, manifest):
+        return []
+
     def risks(self, manifest):
+        return []
+
+    def columns(self, manifest):
         return []
 
     def missing(self, manifest):

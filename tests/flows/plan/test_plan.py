@@ -429,7 +429,7 @@ WRONG = [
     ),
     (
         "[column.x]\nrole = 'keep'",
-        "unknown key column; allowed: name, source, anonymizer, compute, checks, publish, "
+        "unknown key column; allowed: name, about, source, anonymizer, compute, checks, publish, "
         "columns, priv",
     ),
     (

@@ -1,0 +1,66 @@
+"""[about] of the plan: what a reader should know of the data; it is published as it stands."""
+
+import re
+from datetime import date, datetime
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+from kinds.section import Section
+
+LONGEST = 300
+
+
+def _text(value: Any) -> Any:
+    """A text in one line; a date of TOML as ISO text."""
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, str) and not (
+        value.strip() and len(value) <= LONGEST and value.isprintable()
+    ):
+        raise ValueError(
+            f"must be a text in one line, of 1 to {LONGEST} characters; it is published as it is"
+        )
+    return value
+
+
+def _day(value: Any) -> Any:
+    """A day as ISO text."""
+    text = _text(value)
+    if isinstance(text, str):
+        try:
+            if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
+                return date.fromisoformat(text).isoformat()
+        except ValueError:
+            pass  # such as February 30
+        raise ValueError("must be a day such as 2027-12-31")
+    return text
+
+
+Text = Annotated[str, BeforeValidator(_text)]
+Day = Annotated[str, BeforeValidator(_day)]
+
+
+class AboutSection(Section):
+    """[about]; every key is optional.
+
+    Attributes
+    ----------
+    population : whom the source is about.
+    as_of : date or period of the source.
+    recipient : for whom the release is made; the page says that crowdcover cannot know who gets it.
+    contact : who answers questions about the release.
+    answers_until : the last day of that.
+    """
+
+    population: Text | None = None
+    as_of: Text | None = None
+    recipient: Text | None = None
+    contact: Text | None = None
+    answers_until: Day | None = None
+
+    @property
+    def claims(self) -> dict[str, dict[str, str]]:
+        """The manifest's section; nothing if the plan states nothing."""
+        stated = self.model_dump(exclude_none=True)
+        return {"about": stated} if stated else {}

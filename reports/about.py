@@ -1,0 +1,26 @@
+"""What the plan says of the source and of the release: population, date, recipient, contact."""
+
+from reports.facts import Fact, Manifest
+from reports.quantities import printable
+
+HEADING = "What the plan says about this release"
+UNSTATED = "not stated in the plan"
+LABELS = {
+    "population": ("Population", "whom the source is about"),
+    "as_of": ("Date of the source", "when its data was taken"),
+    "recipient": (
+        "Assumed recipient",
+        "whom the plan has in mind; this keeps nobody else from reading the release",
+    ),
+    "contact": ("Who answers questions", "about this release"),
+    "answers_until": ("Until when", "the last day on which questions are answered"),
+}
+
+
+def stated(manifest: Manifest) -> list[Fact]:
+    """Every entry; one that the plan leaves out says so."""
+    about = manifest.get("about", {})
+    return [
+        Fact(label, printable(about[key]) if about.get(key) else UNSTATED, meaning)
+        for key, (label, meaning) in LABELS.items()
+    ]

@@ -1,0 +1,22 @@
+"""What the findings say that every kind of data has, by name: for audit, pages and Prefect."""
+
+from collections.abc import Mapping
+
+from reports.words import Words
+
+# Findings of tasks/judging and flows/audit.py; a kind adds those of its own audit.
+SHARED: Mapping[str, str] = {
+    "files as published": "Every file is the one whose hash stands in the manifest.",
+    "numbers as measured": "The numbers in the manifest are those that the auditor measures.",
+    "manifest as published": "The manifest is the one that the vault remembers.",
+    "manifest": "The manifest can be read.",
+    "crowds after intersection": "With the other releases of the same people in hand, at least k "
+    "rows remain possible for each person.",
+    "checks of the plan": "Every number reaches the limit that the plan sets in [checks].",
+    "approved as the plan requires": "The vault holds the approval of exactly these files.",
+}
+
+
+def sentence(name: str, words: Words) -> str:
+    """What must hold for the finding of this name; the name itself where nothing is known of it."""
+    return words.findings.get(name) or SHARED.get(name) or f"{name[:1].upper()}{name[1:]}."

@@ -1,0 +1,139 @@
+"""One verdict: its tone never contradicts its warnings, and k = 1 never looks protected."""
+
+import copy
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from kinds.table.words import WORDS
+from reports import summary
+from reports.verdict import HOLDS
+from tests.reports.browsed import Page
+from tests.reports.of_tables import markdown, render_page, verdict
+from tests.reports.samples import (
+    alarming,
+    attack,
+    broken,
+    crowds,
+    full,
+    manifest,
+    matchable,
+    of_rows,
+    old,
+    unprotected,
+)
+
+GREEN = 'class="verdict holds"'
+
+
+def test_only_a_release_without_any_warning_is_green() -> None:
+    assert verdict(full()).tone == "holds"
+    assert verdict(full()).heading == HOLDS
+    for release in (manifest(), matchable(), alarming(), old(), of_rows(), unprotected(500)):
+        judged = verdict(release)
+        assert judged.tone != "holds"
+        assert GREEN not in render_page(release, crowds())
+        assert judged.notices or judged.heading != HOLDS
+
+
+@pytest.mark.parametrize("release", [full, manifest, alarming, old, of_rows, unprotected, broken])
+def test_the_heading_counts_the_warnings_that_stand_below_it(release) -> None:
+    judged = verdict(release())
+    page = Page(render_page(release(), crowds())).text
+    assert all(notice.text in page for notice in judged.notices)
+    if counted := re.search(r"with (\d+) warning", judged.heading):
+        assert int(counted[1]) == len(judged.notices)
+    assert ("Before you use this release" in page) == bool(judged.notices)
+
+
+@pytest.mark.parametrize(
+    ("number", "said"), [(1, "1 of 500 people is"), (12, "12 of 500 people are")]
+)
+def test_some_people_with_k_1_are_named_in_the_verdict(number: int, said: str) -> None:
+    release = unprotected(number)
+    judged = verdict(release)
+    assert judged.heading == f"{said} not protected"
+    assert judged.tone == "warns"
+    assert f"{number} of the 500 people in this release" in judged.paragraph
+    assert f"Each of the other {500 - number} hides among" in judged.paragraph
+    text = Page(render_page(release, crowds(k=(1, 100)))).text
+    assert "Promised to every person with k of 2 or more" in text
+    assert "People with k = 1, whom no promise protects" in text
+
+
+def test_where_everyone_has_k_1_nothing_looks_protected() -> None:
+    release = unprotected(500)
+    release["attacks"] = {"insider": attack(0.5, 1.0, (0.0, 0.0, 0.0))}
+    html = render_page(release, crowds(k=(1, 1)))
+    assert verdict(release).heading == "Nobody is protected: k = 1 for all 500 people"
+    assert 'class="verdict fails"' in html
+    assert 'class="plain yes"' not in html
+    assert html.count('class="pass">demands nothing') == 0
+    assert html.count('class="open">demands nothing') == 3
+    assert html.count('class="pass">holds') == 2  # truth of rows, and other releases
+    shown = Page(html).text
+    assert "0 of 500 (0.0 %) 0: the promise nothing demanded" in shown
+    assert "hides among" not in verdict(release).paragraph
+    assert HOLDS not in markdown(release)
+
+
+def test_rows_likelier_than_1_in_k_are_a_warning_where_nothing_bounds_them() -> None:
+    texts = [notice.text for notice in verdict(matchable()).notices]
+    assert texts == [
+        "For 41.2 % of the people, an insider gives one row a probability above 1 in k: even seats "
+        "are not promised."
+    ]
+
+
+def test_an_older_release_with_k_1_says_that_some_are_not_protected() -> None:
+    release = unprotected()
+    del release["privacy"]["unprotected"]
+    assert verdict(release).heading == "Some people are not protected"
+    assert verdict(release).tone == "warns"
+    assert "Some people have k = 1" in verdict(release).paragraph
+
+
+@pytest.mark.parametrize("lost", [{"unprotected": 0}, {"unprotected": None}])
+def test_a_count_that_contradicts_the_demands_protects_nobody(lost) -> None:
+    release = unprotected()
+    release["privacy"] |= lost
+    assert verdict(release).tone == "warns"
+    assert "not protected" in verdict(release).heading
+
+
+def test_a_broken_promise_outweighs_all_else() -> None:
+    release = unprotected()
+    release["privacy"]["matchable_below_k"] = 3
+    assert verdict(release).tone == "fails"
+    assert "does not hold" in verdict(release).heading
+    assert "3" in verdict(release).paragraph
+
+
+def test_rows_are_not_called_people_where_the_plan_counts_rows() -> None:
+    judged = verdict(of_rows())
+    assert judged.paragraph.startswith("Each of the 500 source rows in this release hides among")
+    assert any("promise is about rows of the source" in notice.text for notice in judged.notices)
+    assert "people in this release" not in Page(render_page(of_rows(), crowds())).text
+
+
+def test_all_views_state_one_verdict() -> None:
+    for make in (full, alarming, unprotected, broken, of_rows):
+        release = make()
+        judged = verdict(release)
+        screen = Console(width=400, file=io.StringIO())
+        summary.terminal(release, screen, WORDS)
+        heading = judged.heading[:1].lower() + judged.heading[1:]
+        assert heading in screen.file.getvalue()
+        assert f"**{judged.heading}.**" in markdown(release)
+        assert judged.heading in Page(render_page(release, crowds())).text
+
+
+def test_the_warnings_of_many_columns_are_shortened() -> None:
+    release = copy.deepcopy(full())
+    crowd = release["protection"]["sensitive"]["illness"] | {"uniform": 7}
+    release["protection"]["sensitive"] = {f"c{place}": crowd for place in range(9)}
+    texts = [notice.text for notice in verdict(release).notices]
+    assert len(texts) == 4
+    assert "6 more sensitive columns" in texts[-1]
