@@ -48,8 +48,15 @@ def promise_of(manifest: Manifest) -> Sequence[str]:
 
 
 def subjects(manifest: Manifest) -> str:
-    """Whom the promise counts: people, or rows of the source where a person may have several."""
-    return "source rows" if manifest.get("rows_are_people") else "people"
+    """What has a published row each: people, or rows of the source if a person may have several."""
+    several = manifest.get("rows_are_people") or owners(manifest) is not None
+    return "source rows" if several else "people"
+
+
+def owners(manifest: Manifest) -> int | None:
+    """People who own the records, where the plan says which records are of one person."""
+    people: int | None = manifest["privacy"].get("people")
+    return people
 
 
 def demand(manifest: Manifest) -> str:

@@ -6,7 +6,7 @@ knows: without that, none of them would be true.
 
 from collections.abc import Mapping, Sequence
 
-from kinds.table.facts import demand, promise_of, subjects
+from kinds.table.facts import demand, owners, promise_of, subjects
 from kinds.table.findings import CLASSES, COMPATIBLE, EVEN, MATCHABLE, TRUTHFUL
 from reports.facts import Manifest
 from reports.quantities import count, known
@@ -108,6 +108,21 @@ NOT_PROMISED: Sequence[tuple[str, Text]] = (
     ),
 )
 
+# Where the plan says which source rows are of one person.
+OF_PEOPLE: Text = (
+    "Crowds of people.",
+    "Wherever this page counts a crowd of k rows, these are rows of at least k different people. "
+    "When the lot was drawn, no person had a chance above 1/k of any row, with all records "
+    "together. Some records then exchanged rows, so that every crowd has k people; the chances are "
+    "those of the lot.",
+)
+ACROSS_RECORDS: Text = (
+    "Protection across releases or across the records of one person.",
+    "Another release of the same people can be compared with this one. Someone who knows which "
+    "records are of one person can compare their crowds: a value that is the same in all of them "
+    "may then be known.",
+)
+
 
 def promise(manifest: Manifest) -> str:
     """The promise as a paragraph; people with k = 1 come first, as those without it."""
@@ -138,12 +153,16 @@ def _hides(manifest: Manifest, demanded: str) -> str:
     """The rest of the sentence about those who are protected."""
     promised = promise_of(manifest)
     rows = "published rows with the same text" if CLASSES in promised else "published rows"
+    if owners(manifest) is not None:
+        rows = "published rows of different people"
     crowd = f"hides among at least as many {rows} as the plan demands ({demanded})."
     if MATCHABLE not in promised:
         return crowd
     one, its = "a person", "a person's row"
     if manifest.get("rows_are_people"):
         one, its = "a source row", "its published row"
+    if owners(manifest) is not None:
+        one, its = "a source row", "one of a person's rows"
     odds = (
         f", and names {its} with a chance of at most 1 in k."
         if EVEN in promised
@@ -158,13 +177,15 @@ def _hides(manifest: Manifest, demanded: str) -> str:
 
 def promised(manifest: Manifest) -> Sequence[Text]:
     """The points of the promise, one or more for each of its findings."""
-    return [text for finding in promise_of(manifest) for text in PROMISED.get(finding, ())]
+    texts = [text for finding in promise_of(manifest) for text in PROMISED.get(finding, ())]
+    return texts if owners(manifest) is None else [*texts, OF_PEOPLE]
 
 
 def not_promised(manifest: Manifest) -> Sequence[Text]:
     """The points that no finding of the promise covers."""
     findings = promise_of(manifest)
-    return [text for finding, text in NOT_PROMISED if finding not in findings]
+    texts = [text for finding, text in NOT_PROMISED if finding not in findings]
+    return texts if owners(manifest) is None else [*texts[:-1], ACROSS_RECORDS]
 
 
 def not_promised_short(manifest: Manifest) -> str:

@@ -14,6 +14,7 @@ from reports.words import Block, Check, ColumnRole, PageSection, Risk, Text
 __all__ = ["FINDINGS", "WORDS", "TableWords"]
 
 NOTABLE = 0.05  # share of the rows
+CONSTANT = 0.9  # share of the people with several records
 MOST_COLUMNS = 3  # named in warnings of one sort; a table has the others
 
 
@@ -64,6 +65,7 @@ class TableWords:
         """Rows for people, crowds with one value, values that find rows, attacks that succeed."""
         return [
             *_rows_for_people(manifest),
+            *_constant_values(manifest),
             *_known_values(manifest),
             *_found_by_value(manifest),
             *_likelier(manifest),
@@ -138,6 +140,19 @@ def _rows_for_people(manifest: Manifest) -> list[str]:
         "among each other: how many people hide among fewer than k people was not measured. Where "
         "this page speaks of a person, it means the person of one source row."
     ]
+
+
+def _constant_values(manifest: Manifest) -> list[str]:
+    """Carried columns that hardly vary within a person, where people own several records."""
+    values = manifest.get("protection", {}).get("constant_values", {})
+    constant = [
+        f"{count(found['constant'])} of {count(found['people'])} people with several records have "
+        f"the same {printable(name)} in all of them: someone who compares the crowds of these "
+        "records may learn it."
+        for name, found in values.items()
+        if found["constant"] > 0 and found["constant"] >= CONSTANT * found["people"]
+    ]
+    return _shortened(constant, "column")
 
 
 def _uniform(manifest: Manifest) -> list[tuple[str, float]]:

@@ -44,6 +44,8 @@ class Measured:
         The manifest's section; empty unless `matched`.
     unique_values : dict of int
         By sensitive or kept column: rows whose value no other row has.
+    people : int or None
+        People who own the records, where the plan says which records are of one person.
     constant_values : dict or None
         Where people own several records, by sensitive or kept column: people with several records,
         and those of them whose value is the same in all.
@@ -64,6 +66,7 @@ class Measured:
     sensitive: dict[str, Diversity]
     attacks: dict[str, Any]
     unique_values: dict[str, int]
+    people: int | None = None
     constant_values: dict[str, dict[str, int]] | None = None
     law: Law | None = None
     classes_below_k: int | None = None
@@ -89,6 +92,8 @@ class Measured:
             "matchable_below_k": self.crowds.matchable_below_k,
             "untruthful_rows": int((~self.truthful).sum()),
         }
+        if self.people is not None:
+            privacy["people"] = self.people
         if self.law is not None:
             privacy["likelier_than_k"] = self.law.above
         if self.classes_below_k is not None:

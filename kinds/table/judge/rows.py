@@ -151,6 +151,7 @@ def _measured(
         sensitive=sensitive_values(rows, columns, classes),
         attacks=tried,
         unique_values=unique_values(rows, columns),
+        people=None if records.person is None else int(records.person.max()) + 1,
         constant_values=(
             None
             if records.person is None
