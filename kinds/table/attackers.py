@@ -90,6 +90,7 @@ ATTACKERS = {
     ),
 }
 DEMAND = "demand"  # names no row, but k
+WITNESS = "insider who knows"  # beyond every promise: shown, neither limited nor warned of
 GUESS_HEADING = "What crowds tell of k"
 GUESS_HEADINGS = ("Attacker", "Guesses k of", "With one guess for all", "Comparison")
 UNKNOWN = "makes an attack that this version does not describe"
@@ -244,9 +245,9 @@ def shares(attack: Attack, times: list[str]) -> list[str]:
 
 
 def strongest(tried: list[Attack]) -> Attack | None:
-    """The attack that succeeds most often."""
+    """The attack that succeeds most often, of those that a promise may bound."""
     return max(
-        (attack for attack in tried if known(attack.success)),
+        (each for each in tried if known(each.success) and not each.name.startswith(WITNESS)),
         key=lambda attack: attack.success,
         default=None,
     )
@@ -283,6 +284,8 @@ def risks(manifest: Manifest) -> list[str]:
     guessed = demand_guesses(manifest)
     risks = [] if guessed is None or not guessed.tells else [guessed.sentences]
     for attack in attacks(manifest):
+        if attack.name.startswith(WITNESS):
+            continue
         if attack.judged and not attack.contained:
             risks.append(
                 f"{attack.who} names the right row more often than by guessing: "

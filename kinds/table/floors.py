@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from anon_core.measures.requirements import Measure
+from kinds.table.attackers import DEMAND, WITNESS
 from tasks.judging.floors import UNMEASURED, Asked, Floors, Sections
 
 
@@ -198,7 +199,7 @@ def _attacks(limit: float, attacks: Sections) -> Iterator[Asked]:
     if not attacks:
         yield _unmeasured("attack success", limit, "max_attack_success")
     for name, attack in attacks.items():
-        if name not in ("order", "demand"):
+        if name not in ("order", DEMAND) and not name.startswith(WITNESS):
             success = attack["success"]
             yield Asked(
                 measure="attack success",

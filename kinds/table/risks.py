@@ -20,11 +20,10 @@ from reports.words import ABOVE, NO_DEMAND, NO_LIMIT, NOT_MEASURED, WITHIN, Figu
 
 BY_PROMISE = "0: the promise"
 NOTHING = "nothing"
-WITNESS = "insider who knows"
 NAMES_ROWS = {  # by the name of the attack
     "insider": "an insider",
-    f"{WITNESS} 1": "an insider who knows the row of one other person",
-    f"{WITNESS} 2": "an insider who knows the rows of two other people",
+    f"{attackers.WITNESS} 1": "an insider who knows the row of one other person",
+    f"{attackers.WITNESS} 2": "an insider who knows the rows of two other people",
     "person": "someone who knows which records are of one person",
 }
 UNIFORM: Measure = "uniform crowds"
@@ -89,7 +88,7 @@ def _named_rows(manifest: Manifest) -> Iterator[Figure]:
         share = tried["insider"].above.get("1")
         stated = Figure(what, percent(share), NOTHING, NO_LIMIT)
         yield stated if known(share) else _unmeasured(what)
-    if not any(name.startswith(WITNESS) for name in tried):
+    if not any(name.startswith(attackers.WITNESS) for name in tried):
         yield _unmeasured("Attackers who know which rows other people sit in")
 
 
