@@ -12,7 +12,7 @@ from anon_core.measures.table.crowds import Crowds
 from anon_core.promise import Promise
 from anon_core.tables.records import BinaryTable
 from kinds.base import Columns, Facts, Kind
-from kinds.table.column_section import BINS
+from kinds.table.column_section import BINS, EarlierColumnSection
 from kinds.table.encode import load, write_encoded
 from kinds.table.ingest import ingested
 from kinds.table.judge import audit_rows
@@ -63,13 +63,20 @@ class Table(Kind):
         So the hashes of older plans stay as they were.
         """
         columns = {
-            name: section.model_dump(exclude={"public"})
+            name: {**section.model_dump(exclude={"public", "carry", "rare"}), **section.levels()}
             for name, section in sections.columns.items()
         }
         privacy = sections.privacy.model_dump(exclude={"rows_are_people"})
         if privacy["person"] is None:
             del privacy["person"]
         return {"columns": columns, "order": list(columns), "privacy": privacy}
+
+    def earlier(self, sections: Any) -> Mapping[str, Any]:
+        """[columns] as 0.1.0 understood them: groups of any size, written as medians."""
+        columns = {
+            name: EarlierColumnSection.of(section) for name, section in sections.columns.items()
+        }
+        return {"columns": columns}
 
     def states_levels(self, plan: TablePlan) -> bool:
         """k is one number, or one for each group."""

@@ -115,6 +115,8 @@ FINDINGS = {
     "order tells nothing": "A guess by the source's order is right no more often than by chance.",
     "one row a record": "There are as many rows as people, and every key occurs once.",
     "known keys": "Every person has one row.",
+    "levels of enough people": "Each group of numbers is held by enough people, and no bound of an "
+    "interval is the value of fewer.",
     "readable cells": "Every published cell can be read with the codebook.",
     TRUTHFUL: "Every row is true of its person: masked values are less exact.",
     "missing values hidden": "No cell says that a value is missing where the plan hides that.",

@@ -25,7 +25,7 @@ from kinds.table.columns import Column
 from kinds.table.judge import law
 from kinds.table.judge.attacks import attacks
 from kinds.table.judge.carried import equal
-from kinds.table.judge.files import codebook_finding, read_matching, read_rows
+from kinds.table.judge.files import codebook_findings, read_matching, read_rows
 from kinds.table.judge.measured import (
     Measured,
     constant_values,
@@ -68,7 +68,7 @@ def audit_rows(
     expected = [KEY, *(column.name for column in released_columns(columns))]
     extra, absent = set(rows.columns) - set(expected), set(expected) - set(rows.columns)
     findings += [
-        codebook_finding(folder, records.levels),
+        *codebook_findings(folder, records),
         Finding(
             "no other column",
             rows.columns == expected,
