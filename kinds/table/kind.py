@@ -12,6 +12,7 @@ from anon_core.measures.table.crowds import Crowds
 from anon_core.promise import Promise
 from anon_core.tables.records import BinaryTable
 from kinds.base import Columns, Facts, Kind
+from kinds.table.before import stated_by
 from kinds.table.column_section import BINS, EarlierColumnSection
 from kinds.table.encode import load, write_encoded
 from kinds.table.ingest import ingested
@@ -165,26 +166,11 @@ class Table(Kind):
         return checked.released(audit.measured, anonymized)
 
     def comparable(self, manifest: Mapping[str, Any], sections: Sections) -> Sections:
-        """Manifests of 0.1.0 count where attackers were right, but no values that tell.
+        """Manifests of 0.1.0 lack some numbers, and count where attackers were right.
 
         What crowds tell of private demands is compared where it is stated.
         """
-        claimed = manifest.get("attacks", {})
-        attacks = dict(sections.get("attacks", {}))
-        if "demand" not in claimed and "demand" in attacks:
-            del attacks["demand"]
-            sections = {**sections, "attacks": attacks}
-        if "order" not in claimed:
-            return sections
-        by_secret = ("tightest row", "insider")
-        same = {name: numbers for name, numbers in attacks.items() if name not in by_secret}
-        protection = dict(sections.get("protection", {}))
-        protection.pop("unique_values", None)
-        protection["sensitive"] = {
-            name: {what: number for what, number in crowd.items() if what != "uniform"}
-            for name, crowd in protection.get("sensitive", {}).items()
-        }
-        return {**sections, "attacks": same, "protection": protection}
+        return stated_by(manifest, sections)
 
     def keep_measured(self, audit: Audit, folder: Path) -> None:
         """Store demanded and achieved crowds."""

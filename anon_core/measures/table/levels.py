@@ -68,6 +68,15 @@ class Levels:
         """Number of bits: one per level, or one per step of a thermometer."""
         return len(self.labels) - self.ordinal
 
+    def is_value(self, level: int) -> bool:
+        """Whether a level is one value, or means that the value is missing."""
+        given = level - self.has_missing
+        if given < 0:
+            return True
+        if self.grouped or (self.has_other and level == len(self.labels) - 1):
+            return False
+        return not self.numbers or not isinstance(self.numbers[given], tuple)
+
 
 def source_levels(
     specs: Sequence[ColumnSpec],

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
+from anon_core.measures.table.levels import Levels
 from anon_core.specs.columns import ColumnSpec
 
-DOTS, MISSING, OTHER = "..", "(missing)", "(other)"
+DOTS = ".."
 
 
 @dataclass(frozen=True)
@@ -138,3 +139,28 @@ def _number(kind: str, text: str) -> float:
     if kind != "date":
         return float(text)
     return float(np.datetime64(text, "h").astype(int) / 24)
+
+
+def rare_levels(
+    columns: Sequence[Levels],
+    codes: NDArray[np.int32],
+    least: int,
+    persons: NDArray[np.integer[Any]] | None = None,
+) -> dict[str, int]:
+    """How many levels fewer than `least` people hold, by column; a missing value is no level.
+
+    Parameters
+    ----------
+    columns : sequence of Levels
+    codes : int32 (attributes, n)
+        Level of each record.
+    least : int
+    persons : int (n,), optional
+        The person of each record; by default each record is a person.
+    """
+    rare = {}
+    for column, code in zip(columns, codes, strict=True):
+        pairs = code[None] if persons is None else np.unique(np.stack([code, persons]), axis=1)
+        people = np.bincount(pairs[0], minlength=len(column.labels))
+        rare[column.name] = int((people[column.has_missing :] < least).sum())
+    return rare

@@ -18,7 +18,8 @@ from anon_core.measures.table.crowds import (
     fits_own_row,
     identical_rows,
 )
-from anon_core.measures.table.utility import utility
+from anon_core.measures.table.shared import rare_levels
+from anon_core.measures.table.utility import of_one_value, utility
 from anon_core.promise import Promise
 from anon_core.specs.demands import Demand
 from kinds.table.columns import Column
@@ -150,6 +151,10 @@ def _measured(
         classes=classes,
         sensitive=sensitive_values(rows, columns, classes),
         attacks=tried,
+        rare_levels=rare_levels(
+            records.levels, records.codes, int(records.k.max()), records.person
+        ),
+        one_value=of_one_value(records.levels, released),
         unique_values=unique_values(rows, columns),
         constant_values=(
             None
