@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kinds.table import attackers, facts
+from kinds.table import attackers, facts, value_words
 from reports.facts import Fact, Manifest
 from reports.quantities import count, known, one_in, percent, printable
 from reports.words import Block, Check, CheckText, PageSection, Text
@@ -40,8 +40,7 @@ PROMISED: Mapping[str, Sequence[Text]] = {
     TRUTHFUL: (
         (
             "True rows.",
-            "Every published row is true of the person behind it: masked values are less exact. A "
-            "grouped number is published as the median of its group.",
+            "Every published row is true of the person behind it: masked values are less exact.",
         ),
     ),
     EVEN: (
@@ -173,9 +172,9 @@ GLOSSARY = (
     ),
     (
         "Information kept",
-        "of a cell: 100 % for an exact value, 0 % for *; in between, the share of the column's "
-        "other values that are ruled out. The literature counts what is lost: NCP for a cell or a "
-        "column, GCP for the table",
+        "of a cell: 100 % for one value or one group, 0 % for *; in between, the share of the "
+        "column's other values that are ruled out. The literature counts what is lost: NCP for a "
+        "cell or a column, GCP for the table",
     ),
     (
         "Auditor",
@@ -223,7 +222,8 @@ class TableWords:
 
     def promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points of the promise, one or more for each of its findings."""
-        return [text for finding in _promise(manifest) for text in PROMISED.get(finding, ())]
+        texts = [text for finding in _promise(manifest) for text in PROMISED.get(finding, ())]
+        return texts + value_words.grouped(manifest)
 
     def not_promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points that no finding of the promise covers."""
@@ -276,7 +276,12 @@ class TableWords:
                     f"{printable(name)} in all its rows: the value is known for whoever hides "
                     "there."
                 )
-        return risks + _found_by_value(manifest) + attackers.risks(manifest)
+        return (
+            risks
+            + value_words.named(manifest)
+            + _found_by_value(manifest)
+            + attackers.risks(manifest)
+        )
 
     def missing(self, manifest: Manifest) -> Sequence[str]:
         """Measurements that the manifest of an older release lacks."""
