@@ -122,8 +122,10 @@ def ungrouped(
     of_number: list[int] = []
     for start, stop in pairwise([*starts, count]):
         of_number += [len(levels)] * (stop - start)
-        sides = (_gap(spec.kind, numbers, start), _gap(spec.kind, numbers, stop))
-        levels.append(numbers[start] if stop - start == 1 else sides)
+        if stop - start == 1:
+            levels.append(numbers[start])
+        else:
+            levels.append((_gap(spec.kind, numbers, start), _gap(spec.kind, numbers, stop)))
     return levels, of_number
 
 

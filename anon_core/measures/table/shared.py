@@ -6,7 +6,7 @@ auditor both follow wrongly is found here.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import floor, inf
+from math import floor, inf, nextafter
 from typing import Any
 
 import numpy as np
@@ -77,47 +77,58 @@ def shared(
     InputError
         The entry cannot be read.
     """
-
-    def people(holding: NDArray[np.bool_]) -> int:
-        return int(holding.sum()) if persons is None else len(set(persons[holding].tolist()))
-
     try:
         labels = [str(label) for label in entry["labels"]][bool(entry["has_missing"]) :]
         if not spec.counted:
-            holding = _categories(labels, values, has_other=bool(entry.get("has_other", False)))
-            return _held([people(each) for each in holding], least)
+            return _of_categories(
+                labels, bool(entry.get("has_other", False)), values, least, persons
+            )
         spans = list(_spans(spec, labels, entry))
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(f"the codebook's entry of column {spec.name!r} cannot be read") from None
+    given = ~np.isnan(values)
+    rising = np.argsort(values[given])
+    numbers = values[given][rising]
+    who = None if persons is None else persons[given][rising]
+
+    def people(low: float, high: float) -> int:
+        """How many people have a number above low, up to and including high."""
+        first, end = np.searchsorted(numbers, (low, high), side="right")
+        return int(end - first) if who is None else len(set(who[first:end].tolist()))
+
     # Both ends of an interval between single numbers are nobody's value.
-    inside = [
-        (values == low) if low == high else (low < values) & (values <= high) for low, high in spans
-    ]
+    inside = [people(nextafter(low, -inf) if low == high else low, high) for low, high in spans]
     if spec.bins is None and spec.rare == "publish":
         inside = inside[:1] + inside[1:][-1:]
     stated = {*spec.bins, *map(floor, spec.bins)} if isinstance(spec.bins, tuple) else set()
     written = {side for low, high in spans if low != high for side in (low, high)} - {-inf, inf}
-    bounds = [] if spec.bins is not None and spec.carry == "median" else sorted(written)
-    holders = [people(values == bound) for bound in bounds if bound not in stated]
+    bounds = set() if spec.bins is not None and spec.carry == "median" else written
+    holders = [people(nextafter(bound, -inf), bound) for bound in bounds - stated]
     own = sum(0 < number < least for number in holders)
-    return _held([people(each) for each in inside], least) + Shared(bounds=len(bounds), own=own)
+    return _held(inside, least) + Shared(bounds=len(bounds), own=own)
 
 
 def _held(people: Sequence[int], least: int) -> Shared:
     return Shared(levels=len(people), few=sum(number < least for number in people))
 
 
-def _categories(
-    labels: Sequence[str], values: NDArray[Any], *, has_other: bool
-) -> Iterator[NDArray[np.bool_]]:
-    """Which records hold each level of a column whose rare categories are pooled."""
-    given = np.array([value is not None for value in values], dtype=np.bool_)
-    named = labels[: len(labels) - has_other]
-    for label in named:
-        yield np.array([value == label for value in values], dtype=np.bool_)
-    if has_other:
-        others = set(named)
-        yield given & np.array([value not in others for value in values], dtype=np.bool_)
+def _of_categories(
+    labels: Sequence[str],
+    has_other: bool,
+    values: NDArray[Any],
+    least: int,
+    persons: NDArray[np.integer[Any]] | None,
+) -> Shared:
+    """The same for a column whose rare categories share the last level."""
+    named = set(labels[: len(labels) - has_other])
+    people: dict[str, set[int]] = {label: set() for label in labels}
+    others: set[int] = set()
+    who = range(len(values)) if persons is None else persons.tolist()
+    for value, person in zip(values.tolist(), who, strict=True):
+        if value is not None:
+            (people[value] if value in named else others).add(person)
+    held = [len(people[label]) for label in named]
+    return _held(held + [len(others)] * has_other, least)
 
 
 def _spans(
