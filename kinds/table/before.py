@@ -28,4 +28,5 @@ def stated_by(manifest: Mapping[str, Any], sections: Sections) -> Sections:
             name: {what: number for what, number in crowd.items() if what != "uniform"}
             for name, crowd in protection.get("sensitive", {}).items()
         }
-    return {**sections, "utility": utility, "attacks": attacks, "protection": protection}
+    same = {"utility": utility, "attacks": attacks, "protection": protection}
+    return {name: same.get(name, section) for name, section in sections.items()}

@@ -145,3 +145,15 @@ def test_a_plan_without_numbers_keeps_its_hash(tmp_path):
         Order(tmp_path, columns=columns, anonymizer={"seats": "matchable"}).plan
     )
     assert plan.earlier.sha256 == plan.sha256
+
+
+def test_groups_count_people_where_people_own_several_records(tmp_path):
+    """Ten rows of one person are one person: their number is no group of its own."""
+    rows = [(f"ident-{at // 10:05d}", 90 if at < 10 else at % 40, *row[2:]) for at, row in
+            enumerate(people())]  # fmt: skip
+    columns = {"age": {**AGE, "bins": {"edges": [20, 80]}}}
+    order = Order(tmp_path, rows, columns=columns, privacy={"k": 2, "person": "ssn"})
+    assert attributes(order.release())["age"]["labels"] == ["..20", "20.."]
+    found, passed = findings(order)
+    assert passed
+    assert found[ENOUGH].detail.startswith("fewer than 2 people hold 0 of 2 groups")

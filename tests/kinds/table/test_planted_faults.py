@@ -530,7 +530,7 @@ def test_the_command_ends_with_4(tmp_path, monkeypatch, capsys):
         greatest_value_published(patch)
         patch.setattr(
             "kinds.table.kind.audit_rows",
-            lambda *given: pardoned(audit_rows(*given)),
+            lambda *given, **more: pardoned(audit_rows(*given, **more)),
         )
         folder = order.release()
     with pytest.raises(SystemExit) as ended:
@@ -573,7 +573,7 @@ def test_the_command_ends_with_4_for_each_fault(order, monkeypatch, capsys, plan
         plant(patch)
         patch.setattr(
             "kinds.table.kind.audit_rows",
-            lambda *given: pardoned(audit_rows(*given)),
+            lambda *given, **more: pardoned(audit_rows(*given, **more)),
         )
         patch.setattr(Verdict, "success", True)
         folder = order.release()
