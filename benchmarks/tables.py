@@ -107,14 +107,16 @@ def cms_like(records):
     frame = frame.with_columns(
         pl.when(named.is_in(frequent.implode())).then(named).otherwise(pl.lit("other"))
     )
-    deciles = [ColumnSpec(name=name, kind="numeric", bins=10) for name in (AMOUNT, DATE)]
+    deciles = [
+        ColumnSpec(name=name, kind="numeric", bins=10, carry="median") for name in (AMOUNT, DATE)
+    ]
     return _payments(frame, (*PHYSICIAN, STATE, MANUFACTURER, *PAYMENT), deciles, records, WIDE)
 
 
 def open_payments(records):
     """Payments under the columns of examples/openpayments.toml, k = 5; see `_payments`."""
     deciles = [
-        ColumnSpec(name=name, kind="numeric", bins=10, encoding="ordinal")
+        ColumnSpec(name=name, kind="numeric", bins=10, encoding="ordinal", carry="median")
         for name in (AMOUNT, DATE)
     ]
     return _payments(_payments_frame(), (*PHYSICIAN[:2], STATE, *PAYMENT), deciles, records, FIVE)
@@ -133,7 +135,7 @@ def census_like(records):
         frame,
         FIVE,
         (*PERSON, *ORIGIN, *HOME, INCOME),
-        [ColumnSpec(name=AGE, kind="numeric", bins=10)],
+        [ColumnSpec(name=AGE, kind="numeric", bins=10, carry="median")],
     )
     generator = np.random.default_rng(11)
     person = generator.integers(0, frame.height, records)

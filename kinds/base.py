@@ -106,6 +106,10 @@ class Kind(Protocol):
         """What shapes the release beside the sections as stated, for the plan's hash."""
         return {"kind": self.name}
 
+    def earlier(self, sections: Any) -> Mapping[str, Any]:
+        """Sections as older versions understood what they leave to a default."""
+        return {}
+
     def states_levels(self, plan: Any) -> bool:
         """Whether the plan states all demanded levels, instead of drawing or reading them."""
         return False

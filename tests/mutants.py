@@ -31,6 +31,7 @@ class Mutant:
 
 
 CORRUPTIONS = "tests/flows/test_mutations.py"
+NUMBERS = "tests/anon_core/tables/test_number_levels.py"
 SECRECY = "tests/tasks/vault/test_secrecy.py"
 STORAGE = "tests/tasks/vault/test_storage.py"
 
@@ -146,6 +147,34 @@ MUTANTS = (
         "last.question.sha256 == question.sha256 and not last.ended",
         "not last.ended",
         "tests/tasks/vault/test_approval.py",
+    ),
+    Mutant(
+        "levels of groups: one person fewer is enough",
+        "anon_core/tables/number_levels.py",
+        "if held.with_next() >= least and",
+        "if held.with_next() >= least - 1 and",
+        NUMBERS,
+    ),
+    Mutant(
+        "levels of groups: a bound is anybody's number",
+        "anon_core/tables/number_levels.py",
+        "return bool(distinct[at] != number or holding[at] >= least)",
+        "return bool(distinct[at] != number or holding[at] >= 1)",
+        NUMBERS,
+    ),
+    Mutant(
+        "levels of groups: the auditor passes the number of two people",
+        "anon_core/measures/table/shared.py",
+        "own = sum(0 < number < least for number in holders)",
+        "own = sum(2 < number < least for number in holders)",
+        NUMBERS,
+    ),
+    Mutant(
+        "levels of groups: the auditor passes groups of few people",
+        "anon_core/measures/table/shared.py",
+        "few=sum(number < least for number in people)",
+        "few=0",
+        NUMBERS,
     ),
     Mutant(
         "drift: the number of rows may change",

@@ -62,6 +62,20 @@ class ColumnLevelsUndecoded(ColumnAggregateMetricProvider):
         return _rows_outside(column, 0, levels - 1)
 
 
+class ColumnRowsInSmallLevels(ColumnAggregateMetricProvider):
+    """Number of rows whose level, from `first` on, fewer than `least` rows have."""
+
+    metric_name = "column.rows_in_small_levels.count"
+    value_keys = ("first", "least")
+
+    @column_aggregate_value(engine=PandasExecutionEngine)
+    def _pandas(cls, column: pd.Series, first: int, least: int, **_: Any) -> int:
+        if column.dtype.kind not in "iu":
+            return len(column)
+        rows = column[column >= first].value_counts()
+        return int(rows[rows < least].sum())
+
+
 class ColumnCellsUnreadable(ColumnAggregateMetricProvider):
     """Number of rows whose cell does not allow between one and all levels."""
 
@@ -160,6 +174,23 @@ class ExpectColumnLevelsToDecode(_OfAnAttribute):
 
     metric_dependencies: ClassVar[tuple[str, ...]] = ("column.levels_undecoded.count",)
     wording: ClassVar[str] = "Every record's bits decode to one of $levels levels."
+
+
+class ExpectColumnLevelsToBeShared(_NoRowCounted):
+    """Expect every level from `first` on that a row has to be one of at least `least` rows."""
+
+    column: str
+    first: int
+    least: int
+    metric_dependencies: ClassVar[tuple[str, ...]] = ("column.rows_in_small_levels.count",)
+    domain_keys: ClassVar[tuple[str, ...]] = ("batch_id", "column")
+    success_keys: ClassVar[tuple[str, ...]] = ("first", "least")
+    wording: ClassVar[str] = "Every group of numbers holds at least $least records."
+
+    @property
+    def about(self) -> str:
+        """The attribute's own name."""
+        return self.column.partition(":")[2] or self.column
 
 
 class ExpectColumnCellsToAllowALevel(_OfAnAttribute):

@@ -8,6 +8,8 @@ from anon_core.errors import InputError
 Kind = Literal["numeric", "date", "categorical", "binary"]
 Encoding = Literal["one-hot", "ordinal"]
 MissingRule = Literal["category", "refuse", "all-hidden", "drop"]
+Carry = Literal["bounds", "median"]
+Rare = Literal["publish", "pool"]
 
 MOST_QUANTILES = 2**16  # every quantile is computed, however few values a column has
 
@@ -35,6 +37,14 @@ class ColumnSpec:
         a value are left out.
     weight : float
         A greater weight means less masking of this column.
+    carry : {"bounds", "median"}
+        How a group of numbers is written: as its interval, or as its median.
+    rare : {"publish", "pool"}
+        What becomes of a level that fewer people hold than any record demands: a level like others,
+        or one with its neighbours (numbers) or with all others of its kind (categories).
+    shared : bool
+        Whether a group of numbers, and the outermost levels of a column without groups, hold at
+        least as many people as any record demands. False: as before this was promised.
     """
 
     name: str
@@ -44,6 +54,14 @@ class ColumnSpec:
     order: tuple[str, ...] = field(default=(), repr=False)
     missing: MissingRule = "category"
     weight: float = 1.0
+    carry: Carry = "bounds"
+    rare: Rare = "publish"
+    shared: bool = True
+
+    @property
+    def counted(self) -> bool:
+        """Whether its values are numbers or dates."""
+        return self.kind in ("numeric", "date")
 
     def __post_init__(self) -> None:
         if not 0 < self.weight < float("inf"):
@@ -55,6 +73,11 @@ class ColumnSpec:
             )
         if len(set(self.order)) != len(self.order):
             raise InputError(f"column {self.name!r}: 'order' names a level more than once")
+        if self.rare == "pool" and self.kind == "categorical" and self.encoding == "ordinal":
+            raise InputError(
+                f"column {self.name!r}: rare = 'pool' makes one level of categories that may lie "
+                "far apart, which has no place in an order; use encoding = 'one-hot'"
+            )
         if isinstance(self.bins, int) and not 2 <= self.bins <= MOST_QUANTILES:
             raise InputError(
                 f"column {self.name!r}: quantiles must be at least 2 and at most {MOST_QUANTILES}"

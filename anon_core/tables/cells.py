@@ -1,6 +1,7 @@
 """Masked records as cells of text. The makers' side; auditors have their own parser.
 
-A masked one-hot attribute is written as a value set, a masked thermometer as an interval.
+A masked one-hot attribute is written as a value set, a masked thermometer as an interval. The text
+of a group of numbers is an interval itself.
 """
 
 import re
@@ -9,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_core.tables.categories import OTHER
 from anon_core.tables.encoding import MISSING, distinct_columns, features_of
 from anon_core.tables.records import Attribute, BinaryTable
 
@@ -53,16 +55,30 @@ def _cell(attribute: Attribute, texts: Sequence[str], code: int, hidden: NDArray
             low -= 1
         while high < attribute.levels - 1 and hidden[high]:
             high += 1
-        return f"{texts[low]}..{texts[high]}" if low < high else texts[code]
+        return f"{_ends(texts[low])[0]}..{_ends(texts[high])[1]}" if low < high else texts[code]
     if not hidden[code]:  # the one bit that is set is shown
         return texts[code]
     return "|".join(texts[level] for level in np.flatnonzero(hidden).tolist())
 
 
+def _ends(text: str) -> tuple[str, str]:
+    """Both ends of an interval, or a level's text as either end. No category holds a bare `..`."""
+    low, dots, high = text.partition("..")
+    return (low, high) if dots else (text, text)
+
+
 def label_texts(attribute: Attribute) -> list[str]:
-    r"""The levels as cells write them; ``| * \``, doubled and outer dots carry a backslash."""
-    shift = int(attribute.has_missing)
-    return [MISSING] * shift + [_escape(label) for label in attribute.labels[shift:]]
+    r"""The levels as cells write them; ``| * \``, doubled and outer dots carry a backslash.
+
+    Numbers and intervals of numbers stand as they are.
+    """
+    if attribute.kind in ("numeric", "date"):
+        return list(attribute.labels)
+    first, end = int(attribute.has_missing), attribute.levels - attribute.has_other
+    named = [_escape(label) for label in attribute.labels[first:end]]
+    if attribute.has_other:
+        named = ["\\" + text if text == OTHER else text for text in named]
+    return [MISSING] * first + named + [OTHER] * attribute.has_other
 
 
 def _escape(label: str) -> str:

@@ -1,10 +1,39 @@
 """The codebook as a JSON document, as the release publishes it and the vault stores it."""
 
 from collections.abc import Mapping
+from math import inf, isfinite
 from typing import Any
 
 from anon_core.errors import InputError
 from anon_core.tables.records import Attribute, Codebook
+
+ESCAPES = (
+    "a backslash stands before | * \\ and before doubled or outer dots of a value; "
+    "\\_ is the empty text"
+)
+MEDIANS = {
+    "cells": (
+        "exact value | value set A|B|C | interval lo..hi (both ends included) | * (every value)"
+    ),
+    "escapes": ESCAPES,
+    "groups": (
+        "in a column with inner_edges a number is the median of its group "
+        "and stands for all of it, in intervals too"
+    ),
+}
+INTERVALS = {  # of a codebook in which a single level may be an interval
+    "cells": "value | value set A|B|C | interval lo..hi | * (every value)",
+    "escapes": ESCAPES,
+    "intervals": (
+        "an end that is not written is open; both ends are included, but in a column with "
+        "inner_edges and without medians lo..hi means above lo, up to and including hi"
+    ),
+    "groups": (
+        "in a column with medians a number is the median of its group "
+        "and stands for all of it, in intervals too"
+    ),
+}
+OTHERS = {"others": "in a column with has_other, (other) is any category that labels do not name"}
 
 
 def codebook_to_json(codebook: Codebook) -> dict[str, Any]:
@@ -12,34 +41,46 @@ def codebook_to_json(codebook: Codebook) -> dict[str, Any]:
 
     Outer edges are left out: they are values of single persons.
     """
+    bounded = any(a.binned and a.carry == "bounds" for a in codebook.attributes)
+    shared = any(isinstance(value, tuple) for a in codebook.attributes for value in a.values)
     return {
-        "cells": (
-            "exact value | value set A|B|C | interval lo..hi (both ends included) | * (every value)"
-        ),
-        "escapes": (
-            "a backslash stands before | * \\ and before doubled or outer dots of a value; "
-            "\\_ is the empty text"
-        ),
-        "groups": (
-            "in a column with inner_edges a number is the median of its group "
-            "and stands for all of it, in intervals too"
-        ),
-        "attributes": [
-            {
-                "name": a.name,
-                "kind": a.kind,
-                "encoding": a.encoding,
-                "features": a.bits,
-                "labels": list(a.labels),
-                "has_missing": a.has_missing,
-                "hide_missing": a.hide_missing,
-                "inner_edges": list(a.edges),
-                "medians" if a.binned else "values": list(a.values),
-                "weight": a.weight,
-            }
-            for a in codebook.attributes
-        ],
+        **(INTERVALS if bounded or shared else MEDIANS),
+        **(OTHERS if any(a.has_other for a in codebook.attributes) else {}),
+        "attributes": [_entry(a) for a in codebook.attributes],
     }
+
+
+def _entry(a: Attribute) -> dict[str, Any]:
+    entry = {
+        "name": a.name,
+        "kind": a.kind,
+        "encoding": a.encoding,
+        "features": a.bits,
+        "labels": list(a.labels),
+        "has_missing": a.has_missing,
+        "hide_missing": a.hide_missing,
+        "inner_edges": list(a.edges),
+    }
+    if not a.binned:
+        entry["values"] = [
+            [side if isfinite(side) else None for side in value]
+            if isinstance(value, tuple)
+            else value
+            for value in a.values
+        ]
+    elif a.carry == "median":
+        entry["medians"] = list(a.values)
+    entry["weight"] = a.weight
+    if a.has_other:
+        entry["has_other"] = True
+    return entry
+
+
+def _value(stated: Any) -> float | tuple[float, float]:
+    if not isinstance(stated, list):
+        return float(stated)
+    low, high = stated
+    return (-inf if low is None else float(low), inf if high is None else float(high))
 
 
 def codebook_from_json(document: Mapping[str, Any]) -> Codebook:
@@ -60,15 +101,17 @@ def codebook_from_json(document: Mapping[str, Any]) -> Codebook:
                     labels=tuple(a["labels"]),
                     has_missing=a["has_missing"],
                     hide_missing=a["hide_missing"],
-                    binned="medians" in a,
+                    has_other=a.get("has_other", False),
+                    binned="values" not in a,
+                    carry="median" if "medians" in a else "bounds",
                     edges=tuple(a["inner_edges"]),
-                    values=tuple(a["medians"] if "medians" in a else a["values"]),
+                    values=tuple(map(_value, a.get("medians", a.get("values", ())))),
                     weight=a["weight"],
                 )
                 for a in document["attributes"]
             )
         )
-    except (KeyError, TypeError):
+    except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(
             "codebook.json is not a codebook of crowdcover; take it from the release again"
         ) from None

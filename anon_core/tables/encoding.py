@@ -1,18 +1,20 @@
 """Columns to bits. The makers' side; auditors have their own.
 
-A numeric column becomes groups, each with its median; a categorical column one level per category.
-Levels become one bit each (one-hot, see Khan et al., section V-A) or thermometer bits ("value >=
-level t").
+A numeric column becomes groups or one level per number, a categorical column one level per
+category. Levels become one bit each (one-hot, see Khan et al., section V-A) or thermometer bits
+("value >= level t").
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
+from anon_core.tables.categories import categories_of, pooled
+from anon_core.tables.number_levels import Persons, number_labels, numbers_of
 from anon_core.tables.packing_kernels import pack_codes, unpack_range
 from anon_core.tables.records import Attribute, BinaryTable, Codebook
 
@@ -24,8 +26,24 @@ Columns = Mapping[str, NDArray[Any]]
 # ---------------------------------------------------------------- fitting
 
 
-def fit(specs: Sequence[ColumnSpec], columns: Columns) -> Codebook:
-    """Choose the levels of each quasi-identifier from the data.
+class Fitted(NamedTuple):
+    """A codebook, and by column how many levels joined others since too few people held them."""
+
+    codebook: Codebook
+    joined: Mapping[str, int]
+
+
+def fit(
+    specs: Sequence[ColumnSpec], columns: Columns, least: int = 1, persons: Persons = None
+) -> Codebook:
+    """Choose the levels of each quasi-identifier from the data; see `fitted`."""
+    return fitted(specs, columns, least, persons).codebook
+
+
+def fitted(
+    specs: Sequence[ColumnSpec], columns: Columns, least: int = 1, persons: Persons = None
+) -> Fitted:
+    """Choose the levels of each quasi-identifier from the data, and count those that joined.
 
     Parameters
     ----------
@@ -33,6 +51,11 @@ def fit(specs: Sequence[ColumnSpec], columns: Columns) -> Codebook:
     columns : mapping of str to ndarray
         float64 with nan for missing (numeric, date), object arrays of str with None for missing
         (categorical, binary); all of one length n.
+    least : int
+        How many people must hold a group of numbers, and the least and the greatest level of a
+        numeric column without groups. `rare = "pool"` asks it of every level.
+    persons : int (n,), optional
+        The person of each record; by default each record is a person.
 
     Raises
     ------
@@ -40,15 +63,18 @@ def fit(specs: Sequence[ColumnSpec], columns: Columns) -> Codebook:
         Missing values where the plan refuses them, more than two values in a binary column, a
         level outside a stated order, or no feature at all.
     """
-    codebook = Codebook(tuple(_fit_attribute(spec, columns[spec.name]) for spec in specs))
+    found = [_fit_attribute(spec, columns[spec.name], least, persons) for spec in specs]
+    codebook = Codebook(tuple(attribute for attribute, _ in found))
     if codebook.features == 0:
         raise InputError(
             "no quasi-identifier has more than one value: there is nothing to anonymize"
         )
-    return codebook
+    return Fitted(codebook, {attribute.name: joined for attribute, joined in found if joined})
 
 
-def _fit_attribute(spec: ColumnSpec, values: NDArray[Any]) -> Attribute:
+def _fit_attribute(
+    spec: ColumnSpec, values: NDArray[Any], least: int, persons: Persons
+) -> tuple[Attribute, int]:
     missing = _missing(values)
     if spec.missing == "refuse" and missing.any():
         raise InputError(
@@ -57,13 +83,19 @@ def _fit_attribute(spec: ColumnSpec, values: NDArray[Any]) -> Attribute:
             "clean the source or set missing = 'category' or 'all-hidden'"
         )
     present = values[~missing]
+    who = None if persons is None else persons[~missing]
+    least = least if spec.shared else 1
     edges: tuple[float, ...] = ()
-    numbers: tuple[float, ...] = ()
-    if spec.kind in ("numeric", "date"):
-        edges, numbers = _groups(spec, present.astype(np.float64))
-        labels = [_number_label(spec.kind, number) for number in numbers]
+    numbers: tuple[float | tuple[float, float], ...] = ()
+    has_other, joined = False, 0
+    if spec.counted:
+        edges, numbers, joined = numbers_of(spec, present.astype(np.float64), least, who)
+        labels = number_labels(spec, edges, numbers, given=len(present) > 0)
     else:
-        labels = _category_labels(spec, present)
+        labels = categories_of(spec, present)
+        if spec.rare == "pool":
+            labels, joined = pooled(labels, present, least, who)
+            has_other = joined > 0
     has_missing = bool(missing.any())
     return Attribute(
         name=spec.name,
@@ -73,11 +105,13 @@ def _fit_attribute(spec: ColumnSpec, values: NDArray[Any]) -> Attribute:
         labels=tuple([MISSING] * has_missing + labels),
         has_missing=has_missing,
         hide_missing=has_missing and spec.missing == "all-hidden" and len(labels) > 0,
+        has_other=has_other,
         binned=spec.bins is not None,
+        carry=spec.carry if spec.bins is not None else "bounds",
         edges=edges,
         values=numbers,
         weight=spec.weight,
-    )
+    ), joined
 
 
 def complete(specs: Sequence[ColumnSpec], columns: Columns) -> NDArray[np.bool_]:
@@ -93,55 +127,6 @@ def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     if values.dtype.kind == "f":
         return np.asarray(np.isnan(values), dtype=np.bool_)
     return np.array([value is None for value in values], dtype=np.bool_)
-
-
-def _groups(
-    spec: ColumnSpec, numbers: NDArray[np.float64]
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Inner edges and medians of the groups; no edges if each distinct number is a level."""
-    if not np.isfinite(numbers).all():
-        raise InputError(
-            f"column {spec.name!r} has {int((~np.isfinite(numbers)).sum())} infinite values; "
-            "remove them"
-        )
-    if len(numbers) == 0:
-        return (), ()
-    if spec.bins is None:
-        return (), tuple(float(number) for number in np.unique(numbers))
-    if isinstance(spec.bins, int):
-        shares = np.arange(1, spec.bins) / spec.bins
-        edges = np.unique(np.quantile(numbers, shares, method="inverted_cdf"))
-    else:
-        edges = np.array(spec.bins, dtype=np.float64)
-    group = np.searchsorted(edges, numbers, side="left")
-    filled = np.unique(group)
-    # An empty group has no median: drop its upper edge, so that the next group takes its range.
-    edges = edges[filled[:-1]]
-    medians = [float(np.median(numbers[group == g])) for g in filled]
-    return tuple(float(edge) for edge in edges), tuple(medians)
-
-
-def _number_label(kind: str, number: float) -> str:
-    if kind == "date":
-        return str(np.datetime64(int(np.floor(number)), "D"))
-    return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
-
-
-def _category_labels(spec: ColumnSpec, values: NDArray[Any]) -> list[str]:
-    categories = sorted(set(values.tolist()))
-    if spec.kind == "binary" and len(categories) > 2:
-        raise InputError(
-            f"column {spec.name!r} is binary but has {len(categories)} distinct values; "
-            "use kind = 'categorical'"
-        )
-    if not spec.order:
-        return categories
-    stray = len(set(categories) - set(spec.order))
-    if stray:
-        raise InputError(
-            f"column {spec.name!r} has {stray} distinct values that its 'order' does not name"
-        )
-    return [label for label in spec.order if label in set(categories)]
 
 
 # ---------------------------------------------------------------- encoding
@@ -234,21 +219,35 @@ def _codes(attribute: Attribute, values: NDArray[Any]) -> NDArray[np.int32]:
     codes = np.zeros(len(values), dtype=np.int32)
     if attribute.kind in ("numeric", "date"):
         numbers = values[~missing].astype(np.float64)
-        steps = np.array(attribute.edges if attribute.binned else attribute.values)
-        level = np.searchsorted(steps, numbers, side="left")
-        known = (
-            np.isin(numbers, steps)
-            if not attribute.binned
-            else np.full(len(numbers), len(attribute.values) > 0)
-        )
+        level, known = _number_levels(attribute, numbers)
         _require_known(attribute, int((~known).sum()))
         codes[~missing] = level + shift
     else:
-        index = {label: level for level, label in enumerate(attribute.labels[shift:], start=shift)}
-        present = np.fromiter((index.get(value, -1) for value in values[~missing]), dtype=np.int32)
+        named = attribute.labels[shift : attribute.levels - attribute.has_other]
+        index = {label: level for level, label in enumerate(named, start=shift)}
+        other = attribute.levels - 1 if attribute.has_other else -1
+        present = np.fromiter(
+            (index.get(value, other) for value in values[~missing]), dtype=np.int32
+        )
         _require_known(attribute, int((present < 0).sum()))
         codes[~missing] = present
     return codes
+
+
+def _number_levels(
+    attribute: Attribute, numbers: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Level of each number, the missing one not counted, and whether it has one."""
+    if attribute.binned:
+        grouped = attribute.levels > attribute.has_missing
+        return np.searchsorted(attribute.edges, numbers, side="left"), np.full(
+            len(numbers), grouped
+        )
+    spans = [value if isinstance(value, tuple) else (value, value) for value in attribute.values]
+    low, high = np.array(spans, dtype=np.float64).reshape(-1, 2).T
+    level = np.searchsorted(high, numbers, side="left")
+    known = np.append(low, [np.inf])[level] <= numbers
+    return level, known
 
 
 def _require_known(attribute: Attribute, strays: int) -> None:

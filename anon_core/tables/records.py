@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InfeasibleError
-from anon_core.specs.columns import Encoding, Kind
+from anon_core.specs.columns import Carry, Encoding, Kind
 from anon_core.steps import Step
 
 
@@ -22,14 +22,19 @@ class Attribute:
     ----------
     labels : tuple of str
         The text of each level. Level 0 means a missing value where `has_missing`.
+    has_other : bool
+        Whether the last level stands for all categories that are no level of their own.
     binned : bool
         Whether a numeric level is a group of numbers instead of one number.
+    carry : {"bounds", "median"}
+        Binned: whether groups are written as intervals or as medians.
     edges : tuple of float
         Inner edges of a binned column, increasing: group g holds edges[g-1] < value <= edges[g].
         Empty for other columns.
-    values : tuple of float
-        What each numeric level but the missing one stands for: the median of its group, or the
-        number itself.
+    values : tuple of float or (float, float)
+        What each numeric level but the missing one stands for. Binned: the median of its group;
+        empty with "bounds". Else the number, or the bounds of the numbers that share the level;
+        outer bounds are infinite.
     """
 
     name: str
@@ -38,9 +43,11 @@ class Attribute:
     labels: tuple[str, ...] = field(repr=False)
     has_missing: bool = False
     hide_missing: bool = False
+    has_other: bool = False
     binned: bool = False
+    carry: Carry = "bounds"
     edges: tuple[float, ...] = field(default=(), repr=False)
-    values: tuple[float, ...] = field(default=(), repr=False)
+    values: tuple[float | tuple[float, float], ...] = field(default=(), repr=False)
     weight: float = 1.0
 
     @property

@@ -179,7 +179,10 @@ class ReleasePlan(Section):
     def earlier(self) -> "ReleasePlan":
         """The plan as it was understood before settings existed that it does not state."""
         before = _said(self.maker, "before")
-        return self.model_copy(update={"anonymizer": {**before, **self.anonymizer}})
+        sections = self.kind.earlier(self)
+        plan = self.model_copy(update={"anonymizer": {**before, **self.anonymizer}, **sections})
+        plan.__dict__.pop("data", None)  # cached; it follows from the sections
+        return plan
 
     @property
     def sha256(self) -> str:

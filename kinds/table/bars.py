@@ -22,7 +22,7 @@ LIMITS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 
 
 def column_plots(columns: Sequence[ColumnKept]) -> list[str]:
-    """Plot exact cells and information kept of each column, at most 30 columns per plot."""
+    """Plot unmasked cells and information kept of each column, at most 30 columns per plot."""
     parts = -(-len(columns) // COLUMNS_PER_PLOT)
     bounds = [round(part * len(columns) / parts) for part in range(parts + 1)] if parts else [0]
     return [
@@ -85,7 +85,7 @@ def _column_plot(columns: Sequence[ColumnKept], name: str) -> str:
         kept = drawing.axes(figure, (138, 32, 108, rows))
         exact = drawing.axes(figure, (270, 32, 108, rows))
         _share_bars(kept, [column.kept for column in columns], ACCENT, "information kept")
-        _share_bars(exact, [column.exact for column in columns], SECOND, "exact cells")
+        _share_bars(exact, [column.exact for column in columns], SECOND, "unmasked cells")
         beside = kept.get_yaxis_transform()
         for place, column in enumerate(columns):
             kept.text(
@@ -97,10 +97,10 @@ def _column_plot(columns: Sequence[ColumnKept], name: str) -> str:
                 transform=beside,
             )
         shares = "; ".join(
-            f"{c.name}: {percent(c.kept)} kept, {percent(c.exact)} exact" for c in columns
+            f"{c.name}: {percent(c.kept)} kept, {percent(c.exact)} unmasked" for c in columns
         )
         return drawing.svg(
-            figure, name, "Bar chart of information kept and exact cells by column", f"{shares}."
+            figure, name, "Bar chart of information kept and unmasked cells by column", f"{shares}."
         )
 
 

@@ -37,7 +37,7 @@ def binarized(stored: Stored) -> Suite:
         of_binarized.LEVEL + a.name: level for a, level in zip(book.attributes, levels, strict=True)
     }
     columns[of_binarized.K] = table.k.astype(np.int64)
-    return of_binarized.suite(book, table.records), columns
+    return of_binarized.suite(book, table.records, int(table.k.max())), columns
 
 
 def released(measured: Any, anonymized: Stored) -> Suite:

@@ -1,15 +1,15 @@
 """[columns] of the plan: role of each column, coding of quasi-identifiers."""
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from anon_core.specs.columns import ColumnSpec
+from anon_core.specs.columns import Carry, ColumnSpec, Rare
 from kinds.section import MarkedSection, PlanError, Unshown
 from kinds.table.columns import ISO_DATE, Column, Role
 
-QUASI_ONLY = ("bins", "encoding", "order", "missing", "weight")
+QUASI_ONLY = ("bins", "encoding", "order", "missing", "weight", "carry", "rare")
 BINS = "must be 'deciles', 'none', {quantiles = number} or {edges = [numbers]}"
 
 
@@ -23,6 +23,7 @@ class ColumnSection(MarkedSection):
         "(identifier)?",
         "format": "does the day or the month stand first (format)?",
     }
+    shared: ClassVar[bool] = True
 
     role: Role
     kind: Literal["numeric", "date", "categorical", "binary"] | None = None
@@ -35,6 +36,21 @@ class ColumnSection(MarkedSection):
     weight: Annotated[float, Field(gt=0)] | None = None
     format: str | None = None
     public: bool = False
+    carry: Carry | None = None
+    rare: Rare | None = None
+
+    @property
+    def counted(self) -> bool:
+        """Whether it is a quasi-identifier of numbers or dates."""
+        return self.role == "quasi" and self.kind in ("numeric", "date")
+
+    def levels(self) -> dict[str, str]:
+        """What 0.1.0 did not know of its levels, for the plan's hash: older vaults stay valid."""
+        if self.counted and self.bins != "none":
+            return {"carry": self.carry or "bounds"}
+        if self.counted or self.rare == "pool":
+            return {"rare": self.rare or "publish"}
+        return {}
 
     def column(self, name: str) -> Column:
         """The checked section as the reader uses it."""
@@ -63,13 +79,20 @@ class ColumnSection(MarkedSection):
             raise PlanError(
                 f"{where}: role = 'quasi' needs a kind: numeric, date, categorical or binary"
             )
-        counted = self.kind in ("numeric", "date")
+        counted, grouped = self.counted, self.counted and self.bins != "none"
         if self.bins is not None and not counted:
             raise PlanError(f"{where}.bins belongs to kind = 'numeric' or 'date'")
         if self.encoding is not None and self.kind == "binary":
             raise PlanError(f"{where}.encoding: a binary column is one bit; leave it out")
         if self.order is not None and self.kind != "categorical":
             raise PlanError(f"{where}.order belongs to kind = 'categorical'")
+        if self.carry is not None and not grouped:
+            raise PlanError(f"{where}.carry belongs to numbers and dates in groups")
+        if self.rare is not None and (grouped or self.kind == "binary"):
+            raise PlanError(
+                f"{where}.rare belongs to categories, and to numbers and dates with "
+                "bins = 'none'; a group holds enough people anyway"
+            )
         spec = ColumnSpec(
             name=name,
             kind=self.kind,
@@ -78,10 +101,31 @@ class ColumnSection(MarkedSection):
             order=tuple(self.order or ()),
             missing=self.missing or "category",
             weight=self.weight or 1.0,
+            carry=self.carry or "bounds",
+            rare=self.rare or "publish",
+            shared=self.shared,
         )
         return Column(
             name=name, role="quasi", kind=self.kind, date_format=self.format or ISO_DATE, spec=spec
         )
+
+
+class EarlierColumnSection(ColumnSection):
+    """The same as 0.1.0 understood it: groups of any size, written as medians."""
+
+    shared: ClassVar[bool] = False
+
+    @classmethod
+    def of(cls, section: ColumnSection) -> ColumnSection:
+        """A section as it was understood, where it states nothing that 0.1.0 did not know."""
+        if section.carry is not None or section.rare is not None or not section.counted:
+            return section
+        grouped = {} if section.bins == "none" else {"carry": "median"}
+        return cls.model_construct(section.model_fields_set, **{**dict(section), **grouped})
+
+    def levels(self) -> dict[str, str]:
+        """Nothing: the plan's hash is that of 0.1.0."""
+        return {}
 
 
 def _bins(where: str, bins: Any) -> int | tuple[float, ...] | None:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -12,12 +12,20 @@ from numpy.typing import NDArray
 from anon_core.specs.demands import Demand
 from anon_core.tables.codebook import codebook_from_json, codebook_to_json
 from anon_core.tables.demands import of_people, resolve
-from anon_core.tables.encoding import complete, encode, fit
+from anon_core.tables.encoding import complete, encode, fitted
 from anon_core.tables.records import BinaryTable
 from kinds.table.columns import Column, arrays
 from kinds.table.layout import BITS, CODEBOOK, DEMAND, PERSON, TABLE
 from kinds.table.plan import TablePlan
 from tasks.vault.storage import Stored
+
+
+class Encoded(NamedTuple):
+    """Encoded records, which rows they are of, and levels that joined others, by column."""
+
+    table: BinaryTable
+    kept: NDArray[np.bool_]
+    joined: Mapping[str, int]
 
 
 def encoded(
@@ -26,11 +34,11 @@ def encoded(
     columns: tuple[Column, ...],
     demand: Demand,
     person: NDArray[np.int32] | None = None,
-) -> tuple[BinaryTable, NDArray[np.bool_]]:
-    """Encode a typed frame under a codebook fitted to it; also return which of its rows stay.
+) -> Encoded:
+    """Encode a typed frame under a codebook fitted to it.
 
-    `person` int32 (rows,): number of the person of each row. All rows of a person demand the
-    greatest k of those that stay.
+    A group of numbers holds at least as many people as any record demands. `person` int32 (rows,):
+    number of the person of each row. All rows of a person demand the greatest k of those that stay.
     """
     quasi = [column for column in columns if column.role == "quasi"]
     specs = [column.spec for column in quasi if column.spec is not None]
@@ -38,8 +46,10 @@ def encoded(
     columns_by_name = arrays(frame[[column.name for column in quasi]])
     k, kept = resolve(demand, complete(specs, columns_by_name), values)
     data = {name: column[kept] for name, column in columns_by_name.items()}
-    table = encode(fit(specs, data), data, k[kept])
-    return (table if person is None else of_people(table, person[kept])), kept
+    persons = None if person is None else person[kept]
+    book, joined = fitted(specs, data, int(k[kept].max()), persons)
+    table = encode(book, data, k[kept])
+    return Encoded(table if persons is None else of_people(table, persons), kept, joined)
 
 
 def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[str, Any]:
@@ -52,14 +62,28 @@ def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[st
     k_values = pl.read_parquet(demands, glob=False) if demands.exists() else None
     owners = ingested.file(PERSON)
     person = np.load(owners) if owners.exists() else None
-    table, kept = encoded(frame, k_values, plan.columns, plan.demand, person)
+    table, kept, joined = encoded(frame, k_values, plan.columns, plan.demand, person)
     codebook = json.dumps(codebook_to_json(table.codebook), ensure_ascii=False)
     (folder / CODEBOOK).write_text(codebook, encoding="utf-8")
     packed: dict[str, Any] = {**table.packed()[1], "kept": np.flatnonzero(kept)}
     np.savez(folder / BITS, **packed)
     features, dropped = table.codebook.features, int((~kept).sum())
     note = f"binarized {table.records} records into {features} features; {dropped} dropped"
-    return {"shape": [table.records, features], "dropped": dropped, "notes": [note]}
+    notes = [note, *_notes_on(joined, table)]
+    return {"shape": [table.records, features], "dropped": dropped, "notes": notes}
+
+
+def _notes_on(joined: Mapping[str, int], table: BinaryTable) -> list[str]:
+    """What the log says of levels that too few people hold."""
+    least, notes = int(table.k.max()), []
+    for attribute in table.codebook.attributes:
+        if number := joined.get(attribute.name):
+            what = "groups joined a neighbour" if attribute.binned else "values share a level"
+            notes.append(
+                f"column {attribute.name!r}: {number} {what}, since fewer than {least} people "
+                f"held some of them; {attribute.levels} levels are left"
+            )
+    return notes
 
 
 def load(stored: Stored) -> tuple[BinaryTable, NDArray[np.int64]]:

@@ -19,7 +19,7 @@ class CrowdDiversity(NamedTuple):
 
 
 class ColumnKept(NamedTuple):
-    """Shares of exact cells and of information kept of one quasi-identifier."""
+    """Shares of unmasked cells and of information kept of one quasi-identifier."""
 
     name: str
     exact: float
@@ -29,7 +29,7 @@ class ColumnKept(NamedTuple):
 CROWDS, SENSITIVE = "Crowds in numbers", "Sensitive values in the least diverse crowds"
 UTILITY, COLUMNS = "Information in numbers", "Columns, the most masked first"
 SENSITIVE_HEADINGS = ("Sensitive column", "Distinct values", "By entropy", "Distance (t)")
-COLUMN_HEADINGS = ("Column", "Exact cells", "Information kept")
+COLUMN_HEADINGS = ("Column", "Unmasked cells", "Information kept")
 SENSITIVE_EXPLAINED = (
     "Distinct values: number in the crowd with the fewest. By entropy: the number of equally "
     "common values that would be as hard to guess, in the worst crowd. Distance: how far the "
@@ -141,12 +141,17 @@ def utility_facts(manifest: Manifest) -> list[Fact]:
         Fact(
             "Information kept",
             percent(kept_information(manifest)),
-            "100 % = every cell exact, 0 % = every cell hidden",
+            "100 % = every cell unmasked, 0 % = every cell hidden",
         ),
         Fact(
-            "Exact cells",
+            "Unmasked cells",
             percent(measured.get("cells_exact")),
             "quasi-identifier cells that show one value, or one group of numbers",
+        ),
+        *(
+            [Fact("Exact cells", percent(exact), "quasi-identifier cells that show one value")]
+            if known(exact := measured.get("cells_of_one_value"))
+            else []
         ),
         Fact(
             "Mean loss (GCP)",
@@ -173,6 +178,12 @@ def columns(manifest: Manifest) -> list[ColumnKept]:
         for name, entry in manifest["utility"].get("per_column", {}).items()
     ]
     return sorted(kept, key=lambda column: column.kept if known(column.kept) else 0.0)
+
+
+def carried_as(manifest: Manifest, form: str) -> list[str]:
+    """The columns of grouped numbers that are written as "bounds", or as "median"."""
+    columns = manifest["utility"].get("per_column", {}).items()
+    return [printable(name) for name, entry in columns if entry.get("carry") == form]
 
 
 def column_shares(manifest: Manifest) -> list[tuple[str, Share, Share]]:

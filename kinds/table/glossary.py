@@ -47,9 +47,9 @@ GLOSSARY = (
     ),
     (
         "Information kept",
-        "of a cell: 100 % for an exact value, 0 % for *; in between, the share of the column's "
-        "other values that are ruled out. The literature counts what is lost: NCP for a cell or a "
-        "column, GCP for the table",
+        "of a cell: 100 % for one value or one group, 0 % for *; in between, the share of the "
+        "column's other values that are ruled out. The literature counts what is lost: NCP for a "
+        "cell or a column, GCP for the table",
     ),
     (
         "Utility",

@@ -12,7 +12,8 @@ from anon_core.measures.table.crowds import Crowds
 from anon_core.promise import Promise
 from anon_core.tables.records import BinaryTable
 from kinds.base import Columns, Facts, Kind
-from kinds.table.column_section import BINS
+from kinds.table.before import stated_by
+from kinds.table.column_section import BINS, EarlierColumnSection
 from kinds.table.encode import load, write_encoded
 from kinds.table.ingest import ingested
 from kinds.table.judge import audit_rows
@@ -64,13 +65,20 @@ class Table(Kind):
         So the hashes of older plans stay as they were.
         """
         columns = {
-            name: section.model_dump(exclude={"public"})
+            name: {**section.model_dump(exclude={"public", "carry", "rare"}), **section.levels()}
             for name, section in sections.columns.items()
         }
         privacy = sections.privacy.model_dump(exclude={"rows_are_people"})
         if privacy["person"] is None:
             del privacy["person"]
         return {"columns": columns, "order": list(columns), "privacy": privacy}
+
+    def earlier(self, sections: Any) -> Mapping[str, Any]:
+        """[columns] as 0.1.0 understood them: groups of any size, written as medians."""
+        columns = {
+            name: EarlierColumnSection.of(section) for name, section in sections.columns.items()
+        }
+        return {"columns": columns}
 
     def states_levels(self, plan: TablePlan) -> bool:
         """k is one number, or one for each group."""
@@ -164,31 +172,12 @@ class Table(Kind):
         return checked.released(audit.measured, anonymized)
 
     def comparable(self, manifest: Mapping[str, Any], sections: Sections) -> Sections:
-        """Manifests of 0.1.0 count where attackers were right, but no values that tell.
+        """Manifests of 0.1.0 lack some numbers, and count where attackers were right.
 
         Manifests before reports named the people without protection do not count them. What crowds
         tell of private demands is compared where it is stated.
         """
-        if "unprotected" not in manifest["privacy"]:
-            privacy = dict(sections.get("privacy", {}))
-            privacy.pop("unprotected", None)
-            sections = {**sections, "privacy": privacy}
-        claimed = manifest.get("attacks", {})
-        attacks = dict(sections.get("attacks", {}))
-        if "demand" not in claimed and "demand" in attacks:
-            del attacks["demand"]
-            sections = {**sections, "attacks": attacks}
-        if "order" not in claimed:
-            return sections
-        by_secret = ("tightest row", "insider")
-        same = {name: numbers for name, numbers in attacks.items() if name not in by_secret}
-        protection = dict(sections.get("protection", {}))
-        protection.pop("unique_values", None)
-        protection["sensitive"] = {
-            name: {what: number for what, number in crowd.items() if what != "uniform"}
-            for name, crowd in protection.get("sensitive", {}).items()
-        }
-        return {**sections, "attacks": same, "protection": protection}
+        return stated_by(manifest, sections)
 
     def keep_measured(self, audit: Audit, folder: Path) -> None:
         """Store demanded and achieved crowds."""

@@ -36,8 +36,7 @@ PROMISED: Mapping[str, Sequence[Text]] = {
     TRUTHFUL: (
         (
             "True rows.",
-            "Every published row is true of the person behind it: masked values are less exact. A "
-            "grouped number is published as the median of its group.",
+            "Every published row is true of the person behind it: masked values are less exact.",
         ),
     ),
     EVEN: (

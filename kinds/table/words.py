@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kinds.table import attackers, facts, promises, risks, roles
+from kinds.table import attackers, facts, promises, risks, roles, value_words
 from kinds.table import findings as audited
 from kinds.table.findings import FINDINGS
 from kinds.table.glossary import GLOSSARY
@@ -39,7 +39,7 @@ class TableWords:
 
     def promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points of the promise, one or more for each of its findings."""
-        return promises.promised(manifest)
+        return [*promises.promised(manifest), *value_words.grouped(manifest)]
 
     def not_promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points that no finding of the promise covers."""
@@ -68,6 +68,7 @@ class TableWords:
             *_constant_values(manifest),
             *_known_values(manifest),
             *_found_by_value(manifest),
+            *value_words.named(manifest),
             *_likelier(manifest),
             *attackers.risks(manifest),
         ]

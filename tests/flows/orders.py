@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 
 from flows.plan.plan import ReleasePlan
-from flows.release import release
+from flows.release import release, released
 from tasks.orchestration.gates import PAGE
 from tasks.source.reading import Reading
 from tasks.vault.storage import Vault
@@ -105,6 +105,10 @@ class Order:
     def release(self):
         """Run the course of the flow in this process, without Prefect."""
         return Path(release.fn(str(self.plan)))
+
+    def release_as_before(self):
+        """The same, of the plan as 0.1.0 understood it."""
+        return Path(released(ReleasePlan.load(self.plan).earlier))
 
     def release_in_prefect(self):
         """Run the flow in this process: a flow run of the session's Prefect server."""

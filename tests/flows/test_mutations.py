@@ -157,7 +157,8 @@ class Table:
         """Write a set of levels as the codebook says."""
         labels, levels = self.book[name]["labels"], sorted(levels)
         ordinal = self.book[name]["encoding"] == "ordinal"
-        interval = f"{labels[levels[0]]}..{labels[levels[-1]]}"
+        low, high = labels[levels[0]].split("..")[0], labels[levels[-1]].split("..")[-1]
+        interval = f"{low}..{high}"  # a level may itself be an interval
         self.rows[row][name] = (
             interval if ordinal and len(levels) > 1 else "|".join(labels[l] for l in levels)
         )

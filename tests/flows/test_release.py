@@ -63,9 +63,12 @@ def level(attribute, text):
     """The level of a source value, by the published codebook alone."""
     if text == "":
         return attribute["labels"].index("(missing)")
-    if attribute["kind"] == "numeric":
-        return bisect.bisect_left(attribute["inner_edges"], float(text)) + attribute["has_missing"]
-    return attribute["labels"].index(text)
+    if attribute["kind"] != "numeric":
+        return attribute["labels"].index(text)
+    steps = attribute["inner_edges"]
+    if "values" in attribute:  # a number, or the bounds of several; the last bound is open
+        steps = [each[1] if isinstance(each, list) else each for each in attribute["values"][:-1]]
+    return bisect.bisect_left(steps, float(text)) + attribute["has_missing"]
 
 
 def allowed(attribute, cell):
@@ -73,9 +76,11 @@ def allowed(attribute, cell):
     labels = attribute["labels"]
     if cell == "*":
         return set(range(len(labels)))
-    if ".." in cell:
+    if ".." in cell and cell not in labels:
         low, high = cell.split("..")
-        return set(range(labels.index(low), labels.index(high) + 1))
+        begins = [label.split("..")[0] for label in labels]  # a level may itself be an interval
+        stops = [label.split("..")[-1] for label in labels]
+        return set(range(begins.index(low), stops.index(high) + 1))
     return {labels.index(part) for part in cell.split("|")}
 
 

@@ -15,10 +15,11 @@ from validations.run import run
 
 FINITE = own.ExpectColumnNumbersToBeFinite(column="x")
 DECODE = own.ExpectColumnLevelsToDecode(column="x", levels=3)
+SHARED = own.ExpectColumnLevelsToBeShared(column="x", first=1, least=2)
 ALLOW = own.ExpectColumnCellsToAllowALevel(column="x", levels=3)
 TRUTHFUL = own.ExpectRowsToBeTruthful(column="x")
 CROWDS = own.ExpectCrowdsToMeetDemands(crowd_column="x", demand_column="y")
-ALL = (FINITE, DECODE, ALLOW, TRUTHFUL, CROWDS)
+ALL = (FINITE, DECODE, SHARED, ALLOW, TRUTHFUL, CROWDS)
 
 NAN, INFINITY = float("nan"), float("inf")
 
@@ -34,6 +35,8 @@ def _holds(expectation: Expectation, **columns: NDArray[Any]) -> bool:
         (FINITE, [NAN, NAN]),
         (FINITE, [1, 2, -(2**63)]),
         (DECODE, [0, 1, 2, 2]),
+        (SHARED, [1, 1, 2, 2, 2]),
+        (SHARED, [0, 1, 1]),
         (ALLOW, [1, 2, 3, 3]),
         (TRUTHFUL, [True, True]),
     ],
@@ -57,6 +60,10 @@ def test_good_columns_pass(expectation: Expectation, values: list[object]) -> No
         (DECODE, ["0", "1"]),
         (DECODE, [None, None]),
         (DECODE, [True, False]),
+        (SHARED, [1, 1, 2]),
+        (SHARED, [0, 1]),
+        (SHARED, [1.0, 1.0]),
+        (SHARED, [None, None]),
         (ALLOW, [1, 0]),
         (ALLOW, [1, 4]),
         (ALLOW, [1, -1]),

@@ -3,6 +3,8 @@ r"""Released cells, read as sets of levels.
 A cell is an exact value, a value set ``A|B|C`` (one-hot), an interval ``lo..hi`` with both ends
 included (ordinal), or ``*``. In a value, a backslash stands before ``| * \`` and before a dot that
 is first, last or beside another dot. ``\_`` is the empty text, ``\(missing)`` the text "(missing)".
+
+A level of a column of numbers may itself be an interval, with an open end where none is written.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,11 +13,17 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-ALL, EMPTY, MISSING = "*", "\\_", "(missing)"
+ALL, EMPTY, MISSING, OTHER = "*", "\\_", "(missing)", "(other)"
+DOTS = ".."
 
 
 class Labelled(Protocol):
     """What is needed to read the cells of a column."""
+
+    @property
+    def kind(self) -> str:
+        """Numbers and dates are written without escapes."""
+        ...
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -25,6 +33,11 @@ class Labelled(Protocol):
     @property
     def has_missing(self) -> bool:
         """Whether level 0 means that the value is missing."""
+        ...
+
+    @property
+    def has_other(self) -> bool:
+        """Whether the last level stands for all categories without a level of their own."""
         ...
 
     @property
@@ -53,17 +66,26 @@ def read_cells(
     """
     place: dict[str | None, int] = {}
     cell = [place.setdefault(text, len(place)) for text in cells]
-    level_of = {text: level for level, text in enumerate(written(column))}
+    texts = written(column)
+    level_of = {text: level for level, text in enumerate(texts)}
+    ends = _ends(column, texts)
     levels = np.zeros((len(place), len(column.labels)), dtype=np.bool_)
     for row, text in enumerate(place):
-        levels[row, _levels(column, level_of, text)] = True
+        levels[row, _levels(column, level_of, ends, text)] = True
     return np.array(cell, dtype=np.int32), levels
 
 
 def written(column: Labelled) -> list[str]:
     """The text of each level as it stands in a cell."""
-    shift = int(column.has_missing)
-    return [*column.labels[:shift], *map(_escaped, column.labels[shift:])]
+    if column.kind in ("numeric", "date"):
+        return [*column.labels]
+    shift, other = int(column.has_missing), len(column.labels) - column.has_other
+    named = map(_escaped, column.labels[shift:other])
+    return [
+        *column.labels[:shift],
+        *("\\" + text if column.has_other and text == OTHER else text for text in named),
+        *column.labels[other:],
+    ]
 
 
 def _escaped(value: str) -> str:
@@ -80,7 +102,24 @@ def _escaped(value: str) -> str:
     )
 
 
-def _levels(column: Labelled, level_of: Mapping[str, int], text: str | None) -> list[int]:
+Ends = tuple[Mapping[str, int], Mapping[str, int]]
+
+
+def _ends(column: Labelled, texts: Sequence[str]) -> Ends:
+    """The level that begins, and the one that ends, at each text that may be an interval's end."""
+    if column.kind not in ("numeric", "date"):
+        level_of = {text: level for level, text in enumerate(texts)}
+        return level_of, level_of
+    sides = [text.split(DOTS) for text in texts]
+    return (
+        {side[0]: level for level, side in enumerate(sides)},
+        {side[-1]: level for level, side in enumerate(sides)},
+    )
+
+
+def _levels(
+    column: Labelled, level_of: Mapping[str, int], ends: Ends, text: str | None
+) -> list[int]:
     """The levels that a cell allows, none if it cannot be read."""
     if text is None:
         return []
@@ -89,9 +128,10 @@ def _levels(column: Labelled, level_of: Mapping[str, int], text: str | None) -> 
     if text in level_of:
         return [level_of[text]]
     if column.ordinal:
-        for at in range(1, len(text) - 2):
-            low, high = level_of.get(text[:at]), level_of.get(text[at + 2 :])
-            if text[at : at + 2] == ".." and low is not None and high is not None:
+        begins, stops = ends
+        for at in range(len(text) - 1):
+            low, high = begins.get(text[:at]), stops.get(text[at + 2 :])
+            if text[at : at + 2] == DOTS and low is not None and high is not None:
                 return list(range(low, high + 1))
         return []
     parts = [level_of.get(part) for part in _split(text)]

@@ -1,23 +1,39 @@
 """What codebook.json must say, computed from the audited levels."""
 
 from collections.abc import Sequence
-from typing import Any
+from math import isinf
+from typing import Any, TypeGuard
 
 from anon_core.measures.table.levels import Levels
+from anon_core.measures.table.number_levels import Span
 
+ESCAPES = (
+    "a backslash stands before | * \\ and before doubled or outer dots of a value; "
+    "\\_ is the empty text"
+)
 GRAMMAR = {
     "cells": (
         "exact value | value set A|B|C | interval lo..hi (both ends included) | * (every value)"
     ),
-    "escapes": (
-        "a backslash stands before | * \\ and before doubled or outer dots of a value; "
-        "\\_ is the empty text"
-    ),
+    "escapes": ESCAPES,
     "groups": (
         "in a column with inner_edges a number is the median of its group "
         "and stands for all of it, in intervals too"
     ),
 }
+GRAMMAR_OF_INTERVALS = {
+    "cells": "value | value set A|B|C | interval lo..hi | * (every value)",
+    "escapes": ESCAPES,
+    "intervals": (
+        "an end that is not written is open; both ends are included, but in a column with "
+        "inner_edges and without medians lo..hi means above lo, up to and including hi"
+    ),
+    "groups": (
+        "in a column with medians a number is the median of its group "
+        "and stands for all of it, in intervals too"
+    ),
+}
+OTHERS = "in a column with has_other, (other) is any category that labels do not name"
 
 
 def says(document: Any, columns: Sequence[Levels]) -> bool:
@@ -29,12 +45,23 @@ def says(document: Any, columns: Sequence[Levels]) -> bool:
         The content of codebook.json.
     columns : sequence of Levels
     """
-    expected = {**GRAMMAR, "attributes": [_attribute(levels) for levels in columns]}
+    intervals = any(
+        levels.carry == "bounds" if levels.grouped else any(map(_is_span, levels.numbers))
+        for levels in columns
+    )
+    expected: dict[str, Any] = dict(GRAMMAR_OF_INTERVALS if intervals else GRAMMAR)
+    if any(levels.has_other for levels in columns):
+        expected["others"] = OTHERS
+    expected["attributes"] = [_attribute(levels) for levels in columns]
     return bool(_typed(document) == _typed(expected))
 
 
+def _is_span(number: object) -> TypeGuard[Span]:
+    return isinstance(number, tuple)
+
+
 def _attribute(levels: Levels) -> dict[str, Any]:
-    return {
+    entry: dict[str, Any] = {
         "name": levels.name,
         "kind": levels.kind,
         "encoding": "ordinal" if levels.ordinal else "one-hot",
@@ -43,9 +70,18 @@ def _attribute(levels: Levels) -> dict[str, Any]:
         "has_missing": levels.has_missing,
         "hide_missing": levels.hide_missing,
         "inner_edges": list(levels.edges),
-        "medians" if levels.grouped else "values": list(levels.numbers),
         "weight": levels.weight,
     }
+    if levels.has_other:
+        entry["has_other"] = True
+    if levels.carry == "median":
+        entry["medians"] = list(levels.numbers)
+    elif not levels.grouped:
+        entry["values"] = [
+            [None if isinf(side) else side for side in number] if _is_span(number) else number
+            for number in levels.numbers
+        ]
+    return entry
 
 
 def _typed(value: Any) -> Any:

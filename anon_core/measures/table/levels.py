@@ -5,20 +5,19 @@ codebooks differ. Plain Python over distinct values: slow is fine, the audit cou
 longer.
 """
 
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil, isfinite
-from statistics import median
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.specs.columns import ColumnSpec, Kind
+from anon_core.measures.table.number_levels import Distinct, Span, grouped, ungrouped
+from anon_core.specs.columns import Carry, ColumnSpec, Kind
 
-MISSING = "(missing)"
+MISSING, OTHER = "(missing)", "(other)"
 EXACT = 2**53  # whole numbers below it are written without a decimal point
 
 
@@ -37,12 +36,17 @@ class Levels:
     has_missing : bool
     hide_missing : bool
         Whether the cell of a record without a value must be fully masked.
+    has_other : bool
+        Whether the last level stands for all categories without a level of their own.
     grouped : bool
         Whether a level is a group of numbers.
+    carry : {"bounds", "median"}
+        Grouped: whether the text of a level is its interval or its median.
     edges : tuple of float
         Inner edges of the groups: group g holds edges[g - 1] < number <= edges[g].
-    numbers : tuple of float
-        What each level but the missing one stands for: a group's median, or the number itself.
+    numbers : tuple of float or (float, float)
+        What each level but the missing one stands for: a group's median, the number itself, or the
+        bounds of several numbers. Empty for groups with bounds.
     weight : float
     """
 
@@ -52,9 +56,11 @@ class Levels:
     labels: tuple[str, ...] = field(repr=False)
     has_missing: bool = False
     hide_missing: bool = False
+    has_other: bool = False
     grouped: bool = False
+    carry: Carry = "bounds"
     edges: tuple[float, ...] = field(default=(), repr=False)
-    numbers: tuple[float, ...] = field(default=(), repr=False)
+    numbers: tuple[float | Span, ...] = field(default=(), repr=False)
     weight: float = 1.0
 
     @property
@@ -62,9 +68,21 @@ class Levels:
         """Number of bits: one per level, or one per step of a thermometer."""
         return len(self.labels) - self.ordinal
 
+    def is_value(self, level: int) -> bool:
+        """Whether a level is one value, or means that the value is missing."""
+        given = level - self.has_missing
+        if given < 0:
+            return True
+        if self.grouped or (self.has_other and level == len(self.labels) - 1):
+            return False
+        return not self.numbers or not isinstance(self.numbers[given], tuple)
+
 
 def source_levels(
-    specs: Sequence[ColumnSpec], columns: Mapping[str, NDArray[Any]]
+    specs: Sequence[ColumnSpec],
+    columns: Mapping[str, NDArray[Any]],
+    least: int = 1,
+    persons: NDArray[np.integer[Any]] | None = None,
 ) -> tuple[tuple[Levels, ...], NDArray[np.int32]]:
     """Find the levels of every column, and those of every record.
 
@@ -74,6 +92,10 @@ def source_levels(
     columns : mapping of str to ndarray
         Of the records that are released. float64 with nan for missing (numeric, date), object
         arrays of str with None for missing (categorical, binary); all of one length n.
+    least : int
+        How many people must hold a group of numbers and the outermost numbers.
+    persons : int (n,), optional
+        The person of each record; by default each record is a person.
 
     Returns
     -------
@@ -86,7 +108,7 @@ def source_levels(
     InputError
         The source breaks what the plan states, or no column has two levels.
     """
-    found = [column_levels(spec, columns[spec.name]) for spec in specs]
+    found = [column_levels(spec, columns[spec.name], least, persons) for spec in specs]
     if not any(levels.features for levels, _ in found):
         raise InputError("no quasi-identifier has more than one value: there is nothing to audit")
     return tuple(levels for levels, _ in found), np.stack([level for _, level in found])
@@ -103,7 +125,12 @@ def without_missing(
     return stays
 
 
-def column_levels(spec: ColumnSpec, values: NDArray[Any]) -> tuple[Levels, NDArray[np.int32]]:
+def column_levels(
+    spec: ColumnSpec,
+    values: NDArray[Any],
+    least: int = 1,
+    persons: NDArray[np.integer[Any]] | None = None,
+) -> tuple[Levels, NDArray[np.int32]]:
     """Find the levels of one column, and the level of each record, int32 (n,)."""
     absent = _absent(values)
     if spec.missing == "refuse" and absent.any():
@@ -111,20 +138,22 @@ def column_levels(spec: ColumnSpec, values: NDArray[Any]) -> tuple[Levels, NDArr
             f"column {spec.name!r} has {int(absent.sum())} missing values and the plan refuses them"
         )
     shift = int(absent.any())
+    least = least if spec.shared else 1
     level = np.zeros(len(values), dtype=np.int32)
     edges: list[float] = []
-    numbers: list[float] = []
-    if spec.kind in ("numeric", "date"):
-        distinct, of_distinct, times = np.unique(
-            values[~absent].astype(np.float64), return_inverse=True, return_counts=True
-        )
-        edges, numbers, group = _number_groups(spec, distinct.tolist(), times.tolist())
-        labels = [_number_text(spec.kind, number) for number in numbers]
-        level[~absent] = shift + np.array(group, dtype=np.int32)[of_distinct]
+    numbers: list[float | Span] = []
+    present, who = values[~absent], None if persons is None else persons[~absent]
+    pool: set[str] = set()
+    if spec.counted:
+        edges, numbers, labels, of_record = _of_numbers(spec, present, least, who)
+        level[~absent] = shift + of_record
     else:
-        labels = _categories(spec, set(values[~absent].tolist()))
+        labels = _categories(spec, set(present.tolist()))
+        pool = _rare(labels, present, least, who) if spec.rare == "pool" else set()
+        labels = [label for label in labels if label not in pool]
         place = {label: shift + position for position, label in enumerate(labels)}
-        level[~absent] = [place[value] for value in values[~absent].tolist()]
+        level[~absent] = [place.get(value, shift + len(labels)) for value in present.tolist()]
+        labels += [OTHER] * bool(pool)
     return Levels(
         name=spec.name,
         kind=spec.kind,
@@ -132,7 +161,9 @@ def column_levels(spec: ColumnSpec, values: NDArray[Any]) -> tuple[Levels, NDArr
         labels=(*[MISSING] * shift, *labels),
         has_missing=bool(shift),
         hide_missing=bool(shift) and spec.missing == "all-hidden" and bool(labels),
+        has_other=bool(pool),
         grouped=spec.bins is not None,
+        carry="bounds" if spec.bins is None else spec.carry,
         edges=tuple(edges),
         numbers=tuple(numbers),
         weight=spec.weight,
@@ -146,38 +177,71 @@ def _absent(values: NDArray[Any]) -> NDArray[np.bool_]:
     return np.fromiter((value is None for value in values), dtype=np.bool_, count=len(values))
 
 
-def _number_groups(
-    spec: ColumnSpec, distinct: list[float], times: list[int]
-) -> tuple[list[float], list[float], list[int]]:
-    """Inner edges, what each level stands for, and the level of each distinct number (rising)."""
-    if not all(isfinite(number) for number in distinct):
-        raise InputError(f"column {spec.name!r} has infinite values")
-    if spec.bins is None:
-        return [], distinct, list(range(len(distinct)))
-    stated = (
-        _quantiles(distinct, times, spec.bins) if isinstance(spec.bins, int) else list(spec.bins)
+def _of_numbers(
+    spec: ColumnSpec,
+    values: NDArray[Any],
+    least: int,
+    persons: NDArray[np.integer[Any]] | None,
+) -> tuple[list[float], list[float | Span], list[str], NDArray[np.int64]]:
+    """Inner edges, what each level stands for, its text, and the level of each value."""
+    found, place, times = np.unique(
+        values.astype(np.float64), return_inverse=True, return_counts=True
     )
-    cell = [bisect_left(stated, number) for number in distinct]
-    filled = {place: group for group, place in enumerate(sorted(set(cell)))}
-    # An empty group joins the next one, so only upper edges of filled groups remain.
-    edges = [stated[place] for place in [*filled][:-1]]
-    group = [filled[place] for place in cell]
-    members: list[list[float]] = [[] for _ in filled]
-    for number, count, place in zip(distinct, times, group, strict=True):
-        members[place] += [number] * count
-    return edges, [median(each) for each in members], group
+    if not np.isfinite(found).all():
+        raise InputError(f"column {spec.name!r} has infinite values")
+    people: list[set[int]] | None = None
+    if persons is not None:
+        people = [set() for _ in found]
+        for at, person in zip(place.tolist(), persons.tolist(), strict=True):
+            people[at].add(person)
+    distinct = Distinct(found.tolist(), times.tolist(), people)
+    edges: list[float] = []
+    numbers: list[float | Span] = []
+    if not len(found):
+        return edges, numbers, [], place
+    if spec.bins is None:
+        numbers, of_number = ungrouped(spec, distinct, least)
+    else:
+        edges, medians, of_number = grouped(spec, spec.bins, distinct, least)
+        numbers = [*medians]
+    meant = numbers
+    if spec.bins is not None and spec.carry == "bounds":
+        meant = [*zip([-inf, *edges], [*edges, inf], strict=True)]
+    labels = [_level_text(spec.kind, each) for each in meant]
+    return edges, numbers, labels, np.array(of_number, dtype=np.int64)[place]
 
 
-def _quantiles(distinct: list[float], times: list[int], groups: int) -> list[float]:
-    """The least numbers that reach the shares 1/groups, 2/groups ..., each once.
+def _level_text(kind: str, level: float | Span) -> str:
+    """A number, or an interval with open sides where a bound is infinite."""
+    if not isinstance(level, tuple):
+        return _number_text(kind, level)
+    sides = [_number_text(kind, side) if isfinite(side) else "" for side in level]
+    noons = [kind == "date" and side % 1 == 0.5 for side in level]
+    return "..".join(side + "T12:00" * noon for side, noon in zip(sides, noons, strict=True))
 
-    A share times the number of records is a float64, as in numpy's "inverted_cdf".
+
+def _rare(
+    categories: Sequence[str],
+    values: NDArray[Any],
+    least: int,
+    persons: NDArray[np.integer[Any]] | None,
+) -> set[str]:
+    """The categories that share a level: those that fewer than `least` people hold.
+
+    If these are too few people together, the next ones join them.
     """
-    if not distinct:
-        return []
-    up_to = np.cumsum(times).tolist()
-    ranks = [max(1, ceil(up_to[-1] * (part / groups))) for part in range(1, groups)]
-    return sorted({distinct[bisect_left(up_to, rank)] for rank in ranks})
+    people: dict[str, set[int]] = {category: set() for category in categories}
+    who = range(len(values)) if persons is None else persons.tolist()
+    for value, person in zip(values.tolist(), who, strict=True):
+        people[value].add(person)
+    pool: set[str] = set()
+    held: set[int] = set()
+    for value in sorted(categories, key=lambda value: len(people[value])):
+        if len(people[value]) >= least and (not pool or len(held) >= least):
+            break
+        pool.add(value)
+        held |= people[value]
+    return pool
 
 
 def _number_text(kind: str, number: float) -> str:

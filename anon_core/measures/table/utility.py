@@ -1,11 +1,13 @@
 """How much information a release keeps."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.measures.table.classes import ReleasedCells
+from anon_core.measures.table.levels import Levels
 
 
 @dataclass(frozen=True)
@@ -17,7 +19,7 @@ class Utility:
     suppression : float
         1 - hidden bits / (n f): Definition III.2 of Khan et al.
     exact : float64 (attributes,)
-        Share of cells that are exact, by column.
+        Share of cells that show one level, by column: a value, or a whole group.
     ncp : float64 (attributes,)
         Mean over rows of (levels allowed - 1) / (levels - 1), by column.
     """
@@ -28,7 +30,7 @@ class Utility:
 
     @property
     def cells_exact(self) -> float:
-        """Share of all cells that are exact."""
+        """Share of all cells that show one level."""
         return float(self.exact.mean())
 
     @property
@@ -63,3 +65,17 @@ def utility(ordinal: NDArray[np.bool_], released: ReleasedCells) -> Utility:
         # The sum is over whole numbers, so the order of the rows changes no digit.
         ncp=(sizes - 1).mean(axis=1) / np.maximum(1, levels[:, 0] - 1),
     )
+
+
+def of_one_value(levels: Sequence[Levels], released: ReleasedCells) -> NDArray[np.float64]:
+    """Share of cells that show one value, by column, float64 (attributes,).
+
+    A cell that shows one level does so, unless the level is a group, or numbers or categories that
+    share it. That a value is missing counts as one.
+    """
+    shares = []
+    for column, cell, allowed in zip(levels, released.cell, released.levels, strict=True):
+        alone = np.array([column.is_value(level) for level in range(len(column.labels))])
+        single = (allowed.sum(axis=1) == 1) & (allowed & alone).any(axis=1)
+        shares.append(float(single[cell].mean()))
+    return np.array(shares, dtype=np.float64)

@@ -4,18 +4,22 @@ import gzip
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from anon_core.errors import InputError
 from anon_core.measures.table.codebook import says
-from anon_core.measures.table.levels import Levels
+from anon_core.measures.table.shared import Shared, shared
+from kinds.table.judge.records import Records, values_of
 from kinds.table.layout import CODEBOOK, FILES, KEY
 from tasks.judging.audit import Finding
 from tasks.judging.traces import traces
 from tasks.source.csv_rows import first_rows, read_csv
 from tasks.source.panics import silenced_panics
 from tasks.source.values import FOREIGN_ERRORS
+
+SHARED = "levels of enough people"
 
 
 def read_rows(folder: Path, formats: Sequence[str]) -> tuple[pl.DataFrame | None, list[Finding]]:
@@ -68,10 +72,45 @@ def read_matching(path: Path) -> pl.DataFrame:
         ) from None
 
 
-def codebook_finding(folder: Path, levels: Sequence[Levels]) -> Finding:
-    """Compare the published codebook with the levels of the source."""
+def codebook_findings(folder: Path, records: Records) -> list[Finding]:
+    """Compare the published codebook with the levels of the source, and with who shares them."""
     try:
-        same = says(json.loads((folder / CODEBOOK).read_text(encoding="utf-8")), levels)
+        document = json.loads((folder / CODEBOOK).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        same = False
-    return Finding("codebook of the source", same, f"{len(levels)} quasi-identifiers compared")
+        document = None
+    same = says(document, records.levels)
+    compared = f"{len(records.levels)} quasi-identifiers compared"
+    return [Finding("codebook of the source", same, compared), *_shared(document, records)]
+
+
+def _shared(document: Any, records: Records) -> list[Finding]:
+    """Whether enough people share what the codebook tells; nothing where it need not be."""
+    least = int(records.k.max())
+    judged = [spec for spec in records.specs if spec.counted or spec.rare == "pool"]
+    if any(not spec.shared for spec in judged):
+        detail = "not promised: the release is older than this promise"
+        return [Finding(SHARED, passed=False, detail=detail, required=False)]
+    if not judged:
+        return []
+    try:
+        entries = {entry["name"]: entry for entry in document["attributes"]}
+        found = sum(
+            (
+                shared(
+                    spec,
+                    entries[spec.name],
+                    values_of(records.frame[spec.name]),
+                    least,
+                    records.person,
+                )
+                for spec in judged
+            ),
+            Shared(),
+        )
+    except (InputError, KeyError, TypeError):
+        return [Finding(SHARED, passed=False, detail="the codebook cannot be read")]
+    detail = (
+        f"fewer than {least} people hold {found.few} of {found.levels} groups, outermost numbers "
+        f"and pooled levels, and {found.own} of {found.bounds} bounds are the value of so few"
+    )
+    return [Finding(SHARED, found.few + found.own == 0, detail)]

@@ -42,6 +42,10 @@ class Measured:
         By sensitive column.
     attacks : dict
         The manifest's section; empty unless `matched`.
+    rare_levels : dict of int
+        By quasi-identifier: levels that fewer people hold than any record demands.
+    one_value : float64 (attributes,)
+        Share of cells that show one value.
     unique_values : dict of int
         By sensitive or kept column: rows whose value no other row has.
     people : int or None
@@ -65,6 +69,8 @@ class Measured:
     classes: Classes
     sensitive: dict[str, Diversity]
     attacks: dict[str, Any]
+    rare_levels: dict[str, int]
+    one_value: NDArray[np.float64]
     unique_values: dict[str, int]
     people: int | None = None
     constant_values: dict[str, dict[str, int]] | None = None
@@ -106,11 +112,17 @@ class Measured:
             "suppression": self.utility.suppression,
             "features": sum(levels.features for levels in self.levels),
             "cells_exact": self.utility.cells_exact,
+            "cells_of_one_value": float(self.one_value.mean()),
             "gcp": self.utility.gcp,
             "per_column": {
-                levels.name: {"exact": float(exact), "ncp": float(ncp)}
-                for levels, exact, ncp in zip(
-                    self.levels, self.utility.exact, self.utility.ncp, strict=True
+                levels.name: {
+                    "exact": float(exact),
+                    "one_value": float(one),
+                    "ncp": float(ncp),
+                    **({"carry": levels.carry} if levels.grouped else {}),
+                }
+                for levels, exact, one, ncp in zip(
+                    self.levels, self.utility.exact, self.one_value, self.utility.ncp, strict=True
                 )
             },
         }
@@ -131,6 +143,7 @@ class Measured:
             "matchable_pairs": int(self.crowds.matchable.sum()),
             "equivalence_classes": {"number": len(rows_in), "k": int(rows_in.min())},
             "sensitive": {name: _worst(each) for name, each in self.sensitive.items()},
+            "rare_levels": self.rare_levels,
             "unique_values": self.unique_values,
         }
 

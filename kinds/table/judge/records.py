@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from anon_core.measures.table.demands import demanded
 from anon_core.measures.table.levels import Levels, source_levels, without_missing
+from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from kinds.table.columns import Column
 
@@ -19,6 +20,7 @@ class Records:
 
     Attributes
     ----------
+    specs : tuple of ColumnSpec
     levels : tuple of Levels
         Of each quasi-identifier, in the plan's order.
     codes : int32 (attributes, n)
@@ -35,6 +37,7 @@ class Records:
         Number of each record's person where the plan says which rows are of one person.
     """
 
+    specs: tuple[ColumnSpec, ...]
     levels: tuple[Levels, ...]
     codes: NDArray[np.int32]
     k: NDArray[np.int32]
@@ -54,8 +57,8 @@ class Records:
     ) -> "Records":
         """Compute them from the typed columns, and the columns of k and of people, if any."""
         specs = [column.spec for column in columns if column.spec is not None]
-        values = {spec.name: _values(frame[spec.name]) for spec in specs}
-        wishes = None if k_values is None else _values(k_values.to_series())
+        values = {spec.name: values_of(frame[spec.name]) for spec in specs}
+        wishes = None if k_values is None else values_of(k_values.to_series())
         stays = without_missing(specs, values, frame.height)
         k, released = demanded(demand, stays, wishes)
         k, person = k[released], None
@@ -66,8 +69,10 @@ class Records:
             greatest = np.empty(person.max() + 1, dtype=k.dtype)
             greatest[person[by_k]] = k[by_k]  # the last one stays
             k = greatest[person]
-        levels, codes = source_levels(specs, {name: of[released] for name, of in values.items()})
+        stated = {name: of[released] for name, of in values.items()}
+        levels, codes = source_levels(specs, stated, int(k.max()), person)
         return cls(
+            specs=tuple(specs),
             levels=levels,
             codes=codes,
             k=k,
@@ -88,7 +93,7 @@ class Records:
         return np.array([levels.ordinal for levels in self.levels], dtype=np.bool_)
 
 
-def _values(column: pl.Series) -> NDArray[Any]:
+def values_of(column: pl.Series) -> NDArray[Any]:
     """A typed column: days or numbers with nan, or texts with None."""
     column = column.alias("")  # polars takes a name such as ^a$ for a pattern
     if column.dtype == pl.Date:

@@ -18,14 +18,15 @@ from anon_core.measures.table.crowds import (
     fits_own_row,
     identical_rows,
 )
-from anon_core.measures.table.utility import utility
+from anon_core.measures.table.shared import rare_levels
+from anon_core.measures.table.utility import of_one_value, utility
 from anon_core.promise import Promise
 from anon_core.specs.demands import Demand
 from kinds.table.columns import Column
 from kinds.table.judge import law
 from kinds.table.judge.attacks import attacks
 from kinds.table.judge.carried import equal
-from kinds.table.judge.files import codebook_finding, read_matching, read_rows
+from kinds.table.judge.files import codebook_findings, read_matching, read_rows
 from kinds.table.judge.measured import (
     Measured,
     constant_values,
@@ -68,7 +69,7 @@ def audit_rows(
     expected = [KEY, *(column.name for column in released_columns(columns))]
     extra, absent = set(rows.columns) - set(expected), set(expected) - set(rows.columns)
     findings += [
-        codebook_finding(folder, records.levels),
+        *codebook_findings(folder, records),
         Finding(
             "no other column",
             rows.columns == expected,
@@ -150,6 +151,10 @@ def _measured(
         classes=classes,
         sensitive=sensitive_values(rows, columns, classes),
         attacks=tried,
+        rare_levels=rare_levels(
+            records.levels, records.codes, int(records.k.max()), records.person
+        ),
+        one_value=of_one_value(records.levels, released),
         unique_values=unique_values(rows, columns),
         people=None if records.person is None else int(records.person.max()) + 1,
         constant_values=(

@@ -8,14 +8,17 @@ import great_expectations as gx
 import great_expectations.expectations as gxe
 
 from anon_core.tables.records import Codebook
-from validations.expectations import ExpectColumnLevelsToDecode
+from validations.expectations import ExpectColumnLevelsToBeShared, ExpectColumnLevelsToDecode
 
 LEVEL = "level:"
 K = "k"
 
 
-def suite(codebook: Codebook, records: int) -> gx.ExpectationSuite:
-    """Expect bits that decode, and demands that a table of this many records can meet."""
+def suite(codebook: Codebook, records: int, least: int = 1) -> gx.ExpectationSuite:
+    """Expect bits that decode, and demands that a table of this many records can meet.
+
+    Each group of numbers that is written as an interval holds at least `least` records.
+    """
     table = [
         gxe.ExpectTableRowCountToEqual(value=records, description=f"Exactly {records:,} records."),
         gxe.ExpectColumnValuesToNotBeNull(column=K, description="Every record demands a crowd."),
@@ -30,4 +33,9 @@ def suite(codebook: Codebook, records: int) -> gx.ExpectationSuite:
         ExpectColumnLevelsToDecode(column=LEVEL + a.name, levels=a.levels)
         for a in codebook.attributes
     ]
-    return gx.ExpectationSuite(name="binarized", expectations=[*table, *levels])
+    shared = [
+        ExpectColumnLevelsToBeShared(column=LEVEL + a.name, first=int(a.has_missing), least=least)
+        for a in codebook.attributes
+        if a.binned and a.carry == "bounds"
+    ]
+    return gx.ExpectationSuite(name="binarized", expectations=[*table, *levels, *shared])

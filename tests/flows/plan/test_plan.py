@@ -363,6 +363,33 @@ WRONG = [
         '[columns.x]\nrole = "quasi"\nkind = "binary"\nencoding = "one-hot"',
         "columns.x.encoding: a binary column is one bit",
     ),
+    ('[columns.x]\nrole = "keep"\ncarry = "median"', "columns.x.carry belongs to role = 'quasi'"),
+    ('[columns.x]\nrole = "drop"\nrare = "pool"', "columns.x.rare belongs to role = 'quasi'"),
+    (
+        '[columns.x]\nrole = "quasi"\nkind = "numeric"\ncarry = "mean"',
+        "columns.x.carry must be 'bounds' or 'median'",
+    ),
+    (
+        '[columns.x]\nrole = "quasi"\nkind = "numeric"\nbins = "none"\ncarry = "median"',
+        "columns.x.carry belongs to numbers and dates in groups",
+    ),
+    (
+        '[columns.x]\nrole = "quasi"\nkind = "categorical"\ncarry = "bounds"',
+        "columns.x.carry belongs to numbers and dates in groups",
+    ),
+    (
+        '[columns.x]\nrole = "quasi"\nkind = "numeric"\nrare = "pool"',
+        "columns.x.rare belongs to categories, and to numbers and dates with bins = 'none'",
+    ),
+    (
+        '[columns.x]\nrole = "quasi"\nkind = "binary"\nrare = "pool"',
+        "columns.x.rare belongs to categories",
+    ),
+    (
+        '[columns.x]\nrole = "quasi"\nkind = "categorical"\nencoding = "ordinal"\n'
+        'order = ["a", "b"]\nrare = "pool"',
+        "column 'x': rare = 'pool' makes one level of categories that may lie far apart",
+    ),
     (
         '[columns.x]\nrole = "quasi"\nkind = "numeric"\norder = ["zq7"]',
         "columns.x.order belongs to kind = 'categorical'",
@@ -1268,6 +1295,8 @@ def test_a_setting_past_all_numbers_is_refused(load):
         "columns.age.encoding=one-hot",
         "columns.age.weight=2",
         "columns.age.missing=drop",
+        "columns.age.carry=median",
+        "columns.job.rare=pool",
         "columns.job.order=['a']",
         "columns.job.role=sensitive",
         "columns.income.role=keep",

@@ -1,5 +1,6 @@
 """Each suite lets a sound table pass and names what is wrong with any other."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -115,6 +116,17 @@ class TestBinarized:
 
     def test_lost_record(self, failures: Any, packed: Columns) -> None:
         assert failures(_first(packed, 5)) == {"expect_table_row_count_to_equal"}
+
+    def test_group_of_few_records(self, codebook: Codebook, packed: Columns) -> None:
+        """On main a group might hold one record."""
+        age = replace(codebook.attributes[1], binned=True, edges=(1.0, 2.0, 3.0))
+        book = Codebook((codebook.attributes[0], age))
+        packed = {**packed, "level:age": np.array([0, 0, 1, 1, 2, 2], dtype=np.int32)}
+        assert run(binarized.suite(book, 6, 2), packed).success
+        failed = run(binarized.suite(book, 6, 3), packed).failures
+        assert {str(each) for each in failed} == {"expect_column_levels_to_be_shared (age)"}
+        medians = Codebook((codebook.attributes[0], replace(age, carry="median")))
+        assert run(binarized.suite(medians, 6, 3), packed).success
 
     @pytest.mark.parametrize("name", ["k", "level:k", "level:age"])
     def test_column_is_absent(self, failures: Any, packed: Columns, name: str) -> None:

@@ -185,7 +185,7 @@ def test_a_release_can_be_made_of_it(source):
     people = source("select name as who, age, ok, coalesce(age, 20) / 20 as k from people")
     frame, k = read_order(people, columns, demand)
     assert frame.columns == ["age", "ok"]
-    table, kept = encoded(frame, k, columns, demand)
+    table, kept, _ = encoded(frame, k, columns, demand)
     assert kept.all()
     assert sorted(table.k.tolist()) == [1, 1, 2]
 

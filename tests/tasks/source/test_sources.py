@@ -176,7 +176,7 @@ def test_odd_column_names_and_file_names_name_one_thing(tmp_path, kind, name):
     frame = read(source, [name, "other"], [quasi(name)])
     assert frame.columns == [name]
     assert frame.rows() == [("1",), ("2",)]
-    table, _ = encoded(
+    table, *_ = encoded(
         read(source, [name, "other"], [quasi(name), *keep("other")]),
         None,
         (quasi(name),),

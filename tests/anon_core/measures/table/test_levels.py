@@ -22,28 +22,38 @@ from anon_core.tables.demands import resolve
 from tests.anon_core.tables.test_encoding import numbers, refused, tables, texts
 
 
-def auditors(specs, columns):
+def auditors(specs, columns, least=1, persons=None):
     """(levels, codes) of the records that the rules for missing values keep."""
     stays = without_missing(specs, columns, len(columns["sure"]))
-    return source_levels(specs, {name: of[stays] for name, of in columns.items()})
+    kept = {name: of[stays] for name, of in columns.items()}
+    return source_levels(specs, kept, least, None if persons is None else persons[stays])
 
 
-def makers(specs, columns):
+def makers(specs, columns, least=1, persons=None):
     """The encoded table of the same records."""
     stays = encoding.complete(specs, columns)
     kept = {name: values[stays] for name, values in columns.items()}
-    return encoding.encode(encoding.fit(specs, kept), kept, np.ones(stays.sum(), dtype=np.int64))
+    book = encoding.fit(specs, kept, least, None if persons is None else persons[stays])
+    return encoding.encode(book, kept, np.ones(stays.sum(), dtype=np.int64))
 
 
 # ---------------------------------------------------------------- beside the makers
 
 
-@given(tables(most_records=16))
-def test_codebook_and_levels_equal_the_makers(table):
+@given(tables(most_records=16), st.integers(1, 9), st.data())
+def test_codebook_and_levels_equal_the_makers(table, least, data):
     specs, columns = table
     assume(encoding.complete(specs, columns).any())
-    made = makers(specs, columns)
-    levels, codes = auditors(specs, columns)
+    n = len(columns["sure"])
+    who = st.one_of(st.none(), st.lists(st.integers(0, 12), min_size=n, max_size=n).map(np.array))
+    persons = data.draw(who)
+    try:
+        made = makers(specs, columns, least, persons)
+    except InputError:
+        with pytest.raises(InputError):
+            auditors(specs, columns, least, persons)
+        return
+    levels, codes = auditors(specs, columns, least, persons)
     assert (codes == made.codes).all()
     assert codes.dtype == made.codes.dtype
     book = made.codebook
@@ -57,7 +67,7 @@ def test_codebook_and_levels_equal_the_makers(table):
 @given(st.integers(2, 120), st.lists(st.integers(0, 60), min_size=2, max_size=300))
 def test_quantiles_equal_the_makers(groups, drawn):
     """Shares such as 7 / 100 are no float64, and their multiples may miss a whole number."""
-    spec = ColumnSpec(name="a", kind="numeric", bins=groups)
+    spec = ColumnSpec(name="a", kind="numeric", bins=groups, carry="median")
     values = np.array(drawn, dtype=float)
     levels, codes = column_levels(spec, values)
     sure = ColumnSpec(name="sure", kind="categorical")  # there must be a feature
@@ -131,7 +141,7 @@ def test_cells_are_read_as_the_makers_wrote_them(table):
 
 
 def test_deciles_by_hand():
-    spec = ColumnSpec(name="a", kind="numeric", bins=4, encoding="ordinal")
+    spec = ColumnSpec(name="a", kind="numeric", bins=4, encoding="ordinal", carry="median")
     levels, codes = column_levels(spec, numbers(1, 2, 3, 4, 5, 6, 7, 80))
     assert (levels.edges, levels.numbers) == ((2, 4, 6), (1.5, 3.5, 5.5, 43.5))
     assert levels.labels == ("1.5", "3.5", "5.5", "43.5")
@@ -140,7 +150,7 @@ def test_deciles_by_hand():
 
 
 def test_an_empty_group_joins_the_next():
-    spec = ColumnSpec(name="a", kind="numeric", bins=(10.0, 20.0, 30.0, 40.0))
+    spec = ColumnSpec(name="a", kind="numeric", bins=(10.0, 20.0, 30.0, 40.0), carry="median")
     levels, codes = column_levels(spec, numbers(11, 20, 35, 36))
     assert (levels.edges, levels.numbers) == ((20,), (15.5, 35.5))
     assert codes.tolist() == [0, 0, 1, 1]
@@ -151,7 +161,7 @@ def test_texts_of_numbers_and_dates():
         ColumnSpec(name="a", kind="numeric"), numbers(0.1, -3, 2.0**53, 1e300, -0.0)
     )
     assert plain.labels == ("-3", "0", "0.1", "9007199254740992.0", "1e+300")
-    days = ColumnSpec(name="a", kind="date", bins=2)
+    days = ColumnSpec(name="a", kind="date", bins=2, carry="median")
     halves, _ = column_levels(days, numbers(-1, 0, 18321, 18322))
     assert halves.labels == ("1969-12-31", "2020-02-29")
 

@@ -69,7 +69,7 @@ def release(plan):
     reading = Reading(plan.data.source)
     plan.data.check_header(reading.header)
     frame, k = read_order(reading, plan.data.columns, plan.data.demand)
-    table, kept = encoded(frame, k, plan.data.columns, plan.data.demand)
+    table, kept, _ = encoded(frame, k, plan.data.columns, plan.data.demand)
     assert kept.all()
     masked = Adaptive(max_iterations=1).anonymize(table)
     return write_cells(table, masked.hidden)

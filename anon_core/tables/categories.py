@@ -1,0 +1,55 @@
+"""Categories to levels. The makers' side; auditors have their own."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.errors import InputError
+from anon_core.specs.columns import ColumnSpec
+from anon_core.tables.number_levels import Persons, people_of
+
+OTHER = "(other)"
+
+
+def categories_of(spec: ColumnSpec, values: NDArray[Any]) -> list[str]:
+    """The categories that occur, in the plan's order or else in that of their text."""
+    categories = sorted(set(values.tolist()))
+    if spec.kind == "binary" and len(categories) > 2:
+        raise InputError(
+            f"column {spec.name!r} is binary but has {len(categories)} distinct values; "
+            "use kind = 'categorical'"
+        )
+    if not spec.order:
+        return categories
+    stray = len(set(categories) - set(spec.order))
+    if stray:
+        raise InputError(
+            f"column {spec.name!r} has {stray} distinct values that its 'order' does not name"
+        )
+    return [label for label in spec.order if label in set(categories)]
+
+
+def pooled(
+    labels: list[str], values: NDArray[Any], least: int, persons: Persons
+) -> tuple[list[str], int]:
+    """Let one level stand for all categories that fewer than `least` people hold.
+
+    If these are too few people as well, the next rare categories join. Returns the labels and how
+    many categories the level stands for.
+    """
+    place = {label: at for at, label in enumerate(labels)}
+    at = np.fromiter((place[value] for value in values.tolist()), dtype=np.int64)
+    holding = people_of(at, len(labels), persons)
+    order = np.lexsort((np.arange(len(labels)), holding))
+    joined = int((holding < least).sum())
+    if joined == 0:
+        return labels, 0
+    while joined < len(labels):
+        pool = np.isin(at, order[:joined])
+        who = None if persons is None else persons[pool]
+        if people_of(np.zeros(int(pool.sum()), dtype=np.int64), 1, who)[0] >= least:
+            break
+        joined += 1
+    rare = set(order[:joined].tolist())
+    return [label for at, label in enumerate(labels) if at not in rare] + [OTHER], joined

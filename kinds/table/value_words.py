@@ -1,0 +1,42 @@
+"""Texts on what a released table tells of single values: groups of numbers, rare values."""
+
+from kinds.table import facts
+from reports.facts import Manifest
+from reports.quantities import count, printable
+from reports.words import Text
+
+
+def grouped(manifest: Manifest) -> list[Text]:
+    """How numbers are written that the plan groups; 0.1.0 wrote medians and named no column."""
+    if "cells_of_one_value" not in manifest["utility"]:
+        return [("Groups.", "A grouped number is published as the median of its group.")]
+    least = count(manifest["privacy"]["k_max"])
+    texts = []
+    if intervals := facts.carried_as(manifest, "bounds"):
+        texts.append((
+            f"Intervals of numbers ({', '.join(intervals)}).",
+            f"A cell shows a group of numbers that at least {least} people hold. Its bounds are "
+            f"numbers of the plan, numbers that nobody has, or numbers that at least {least} "
+            "people have.",
+        ))  # fmt: skip
+    if medians := facts.carried_as(manifest, "median"):
+        texts.append((
+            f"Medians ({', '.join(medians)}).",
+            f"A cell shows the median of a group of numbers that at least {least} people hold, "
+            "since the plan asks for it. It stands for the whole group. It may be the person's "
+            "own number, or that of another one.",
+        ))  # fmt: skip
+    return texts
+
+
+def named(manifest: Manifest) -> list[str]:
+    """Values that the codebook names though few people hold them."""
+    least = count(manifest["privacy"]["k_max"])
+    rare = manifest.get("protection", {}).get("rare_levels", {})
+    return [
+        f"The codebook names {count(number)} {'value' if number == 1 else 'values'} of the column "
+        f"{printable(name)} that fewer than {least} people have: it tells that somebody has them. "
+        "With rare = 'pool' in the plan they share a level with others."
+        for name, number in rare.items()
+        if number
+    ]
