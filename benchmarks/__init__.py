@@ -38,7 +38,7 @@ def prepare(example: str, data: str) -> tuple[ReleasePlan, BinaryTable]:
     """Return the plan of an example and its source, encoded."""
     plan = ReleasePlan.load(ROOT / "examples" / example, [f"source.path={data_file(data)}"])
     frame, k_values = read_order(Reading(plan.data.source), plan.data.columns, plan.data.demand)
-    table, _ = encoded(frame, k_values, plan.data.columns, plan.data.demand)
+    table = encoded(frame, k_values, plan.data.columns, plan.data.demand).table
     return plan, table
 
 

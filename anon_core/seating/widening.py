@@ -109,6 +109,7 @@ def filled(
     most = np.minimum(classes.of_a_row(shares), shares)
     rows = classes.of, near, classes.bits, table.bits, hidden
     size = classes.size if classes.people else classes.size[:0]
+    stuck_at = n * shares  # shares that were left when unused pairs were dropped
     while True:
         owner = fits.owner
         own = classes.of[fits.rows] == owner
@@ -137,13 +138,14 @@ def filled(
         else:
             if not classes.people:
                 raise InfeasibleError("no even seats exist for these demands; lower k")
-            idle = (fits.held == 0) & ~own
-            if not idle.any():
+            idle, missing = (fits.held == 0) & ~own, int(left.sum())
+            if not idle.any() or missing >= stuck_at:
                 raise LimitError(
                     "no even seats were found: some people own nearly 1/k of all records; lower k, "
                     "or take fewer records of each person"
                 )
             fits.keep(~idle)  # they keep others of the same people away
+            stuck_at = missing
             continue
         number = max(1, n // LEAST, int(left.sum()) // 2)
         wide = wanted[np.argsort(cost[wanted], kind="stable")]

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from anon_core.measures.table.classes import Classes, ReleasedCells, bitmap
 from anon_core.measures.table.crowds_kernels import (
     components,
-    count_people,
     count_records,
     count_rows,
     finish_order,
 )
+from anon_core.measures.table.people_kernels import count_people
 
 
 @dataclass(frozen=True)

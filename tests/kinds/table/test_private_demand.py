@@ -110,7 +110,7 @@ def test_report_and_summary_say_it():
     assert attackers.demand_guesses(release) is None
     release["attacks"]["demand"] = DEMAND
     assert attackers.demand_guesses(release).sentences == SENTENCES
-    assert SENTENCES in words_of(release).risks(release)
+    assert SENTENCES in words_of(release).warnings(release)
     console = Console(file=StringIO(), width=100)
     summary.terminal(release, console, words_of(release))
     shown = " ".join(console.file.getvalue().split())
@@ -131,7 +131,7 @@ def test_report_and_summary_say_it():
 def test_it_is_a_risk_if_it_beats_one_guess(stated, risk):
     release = full()
     release["attacks"]["demand"] = {**DEMAND, **stated}
-    assert any("k is private" in each for each in words_of(release).risks(release)) == risk
+    assert any("k is private" in each for each in words_of(release).warnings(release)) == risk
 
 
 def test_the_page_says_it(order):

@@ -48,10 +48,10 @@ def test_an_interval_is_not_called_an_exact_value():
 def test_rare_values_are_named_with_their_number():
     document = release(city=None)
     document["protection"]["rare_levels"] = {"city": 12, "job": 1, "age": 0}
-    city, job = (text for text in WORDS.risks(document) if "codebook names" in text)
+    city, job = (text for text in WORDS.warnings(document) if "codebook names" in text)
     assert city == (
         "The codebook names 12 values of the column city that fewer than 10 people have: it tells "
         "that somebody has them. With rare = 'pool' in the plan they share a level with others."
     )
     assert "names 1 value of the column job" in job
-    assert not any("codebook names" in text for text in WORDS.risks(manifest()))
+    assert not any("codebook names" in text for text in WORDS.warnings(manifest()))

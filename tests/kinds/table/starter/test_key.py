@@ -171,7 +171,7 @@ def test_decided_plans_fit_their_tables(table, tmp_path):
     reading = Reading(data.source)
     data.check_header(reading.header)
     frame, k = read_order(reading, data.columns, data.demand)
-    _, kept = encoded(frame, k, data.columns, data.demand)
+    kept = encoded(frame, k, data.columns, data.demand).kept
     assert kept.all()
     assert len(kept) == frame.height
 
