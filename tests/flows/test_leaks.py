@@ -17,6 +17,8 @@ from tests.conftest import HOME
 from tests.flows.orders import Order, database_texts
 from tests.flows.processes import Finished, crowdcover
 
+pytestmark = pytest.mark.slow  # runs that log everything take two minutes
+
 RECORDS = 80
 SENSITIVE = [f"Psickness{number}Q" for number in range(4)]
 KEPT = [f"Premark{number}Q" for number in range(RECORDS)]

@@ -97,7 +97,7 @@ def _owned(read, person):
 
 def test_rows_of_one_person_hide_each_other_without_it(tmp_path):
     """What the key is for: with rows counted as people, some crowds lack people."""
-    order = Order(tmp_path, several(), privacy={"rows_are_people": True, "k": 3})
+    order = Order(tmp_path, several(owners=10), privacy={"rows_are_people": True, "k": 3})
     order.release()
     document = ReleasePlan.load(order.plan)
     with pytest.MonkeyPatch.context() as patch:

@@ -13,6 +13,8 @@ from matplotlib.image import imread
 from tests.reports import browser, samples
 from tests.reports.of_tables import render_page, render_verdicts
 
+pytestmark = pytest.mark.slow  # a browser draws every page at two widths and on paper
+
 PAGES: dict[str, Callable[[], str]] = {
     "full": lambda: render_page(samples.full(), samples.crowds()),
     "alarming": lambda: render_page(samples.alarming(), samples.crowds()),
@@ -91,7 +93,6 @@ def test_everybody_can_read_it(judged) -> None:
     }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("flaw", FLAWS)
 def test_every_complaint_can_be_made(flawed, flaw: str) -> None:
     assert FLAWS[flaw][2] in complaints(flawed[flaw])
