@@ -2,7 +2,8 @@
 
 The same table with `seats = "matchable"` and `"even"`: NCP, exact cells, seconds, the greatest
 chance of any row in units of 1/k(v), and how often people sit in the row made from their record,
-in standard errors from the law.
+in standard errors from the law. Where people own several records: the chance of a row to be one of
+theirs, and records whose crowds lack people after each draw.
 """
 
 import argparse
@@ -16,16 +17,21 @@ from anon_core.engines import local
 from anon_core.measures.table.attacks import tightest_rows
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import Classes, ReleasedCells
+from anon_core.measures.table.crowds import crowds
 from anon_core.measures.table.law import law
 from anon_core.measures.table.utility import utility
 from anon_core.seating.chances import list_seats, seat_chances
-from anon_core.seating.matching import drawn_by_holders
+from anon_core.seating.matching import random_matching
 from anon_core.seating.record_classes import RecordClasses
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from anon_core.tables.cells import write_cells
+from anon_core.tables.demands import of_people
 from benchmarks import prepare, tables, timed
 from benchmarks.insider import adult_sample, payments
+from kinds.table.ingest import person_numbers
+from kinds.table.read import read_table
+from tasks.source.reading import Reading
 
 FARS = ("irace", "ideathmon", "isex", "ihispanic", "istatenum", "iinjury")
 PLAY = ("Category", "Installs", "Type", "Content Rating", "Genres", "Android Ver")
@@ -63,10 +69,21 @@ def adult():
     return prepare("adult-ncp.toml", "adult/adult.data.gz")[1]
 
 
+def physicians():
+    """Payments of physicians, who own up to 916 of them."""
+    plan, table = prepare(
+        "openpayments.toml", "openpayments/open_payments_gnrl_iowa_2013_2015.csv.gz"
+    )
+    data = plan.data
+    identifiers = read_table(Reading(data.source), data.columns, data.demand).identifiers
+    return of_people(table, person_numbers(identifiers[data.person]))
+
+
 CASES = {  # name: table, k
     "adult-2000-10": (adult_sample, 10),
     "adult-ncp-10": (adult, 10),
     "payments-5": (payments, 5),
+    "physicians-5": (physicians, 5),
     "acs-6": (acs, 6),
     "acs-12": (acs, 12),
     "fars-10": (fars, 10),
@@ -87,7 +104,7 @@ def measure(name, table, draws):
     n, order = table.records, np.random.default_rng(1).permutation(table.records)
     print(f"{name}.records: {n}")
     both = {}
-    for seats in ("matchable", "even"):
+    for seats in ("matchable", "even") if table.person is None else ("even",):
         run = Adaptive(seats=seats)
         made, wall, _ = timed(lambda run=run: local.run(run, table, order=order))
         both[seats] = made
@@ -105,18 +122,25 @@ def measure(name, table, draws):
     def draw(count):
         return generator.integers(0, 2**32, count, dtype=np.uint32)
 
-    likeliest = seat_chances(list_seats(both["matchable"], draw(n))).of_likeliest_row() * table.k
-    print(f"{name}.matchable.greatest_chance: {likeliest.max():.3f} / k")
-    print(f"{name}.matchable.above: {(likeliest > 1 + 1e-9).mean():.4f}")
+    if "matchable" in both:
+        seats = list_seats(both["matchable"], draw(n))
+        likeliest = seat_chances(seats).of_likeliest_row() * table.k
+        print(f"{name}.matchable.greatest_chance: {likeliest.max():.3f} / k")
+        print(f"{name}.matchable.above: {(likeliest > 1 + 1e-9).mean():.4f}")
     classes = Classes.of(table.codes, released)
     merged = released, classes, tightest_rows(released, classes)
-    stated = law(table.codes, table.k, *merged, made.holders, np.arange(n))
-    print(f"{name}.even.greatest_chance: {(stated.likeliest * table.k).max():.5f} / k")
+    person = None if table.person is None else table.person.astype(np.int64)
+    stated = law(table.codes, table.k, *merged, made.holders, np.arange(n), person)
+    print(f"{name}.even.greatest_chance: {(stated.of_person * table.k).max():.5f} / k")
     print(f"{name}.even.above: {stated.above}")
     print(f"{name}.even.broken: {stated.unfit + stated.uneven}")
-    hits = [
-        (drawn_by_holders(table, made.holders, draw) == np.arange(n)).sum() for _ in range(draws)
-    ]
+    hits = []
+    for _ in range(draws):
+        seat = random_matching(made, draw)
+        hits.append((seat == np.arange(n)).sum())
+        if person is not None:
+            found = crowds(table.codes, table.k, released, seat, classes, person=person)
+            print(f"{name}.even.short_of_people: {found.below_k + found.matchable_below_k}")
     own = own_chance(table, made.holders)
     error = (np.mean(hits) - own.sum()) / math.sqrt((own * (1 - own)).sum() / draws)
     print(f"{name}.even.own_row: {np.mean(hits) / n:.5f}, by the law {own.mean():.5f}")

@@ -10,7 +10,7 @@ from typing import Any
 
 from anon_core.measures.requirements import Measure, reached
 from kinds.table import attackers
-from kinds.table.facts import promise_of, subjects
+from kinds.table.facts import owners, promise_of, subjects
 from kinds.table.findings import CLASSES, COMPATIBLE, EVEN, TRUTHFUL, counted
 from kinds.table.roles import named
 from reports.facts import Manifest
@@ -138,6 +138,9 @@ def _linkability(manifest: Manifest) -> Iterator[Figure]:
 
 def _several_rows(manifest: Manifest) -> Figure:
     """Whether a person may own several rows: only identifiers tell."""
+    if (people := owners(manifest)) is not None:
+        rows = f"{count(manifest['privacy']['records'])} rows of {count(people)} people"
+        return Figure("Rows of one person", rows, "crowds of people: the promise", WITHIN)
     what = "Rows that share an identifier, so that one person has several rows"
     identifiers = named(manifest, "identifier")
     if manifest.get("rows_are_people") or not identifiers:

@@ -60,6 +60,9 @@ def test_the_page_says_whom_it_counts(order):
         warning.startswith("40 of 40 people with several records have the same diagnosis")
         for warning in WORDS.warnings(manifest)
     )
+    figures = [figure for risk in WORDS.risks(manifest) for figure in risk.figures]
+    assert ("Rows of one person", "120 rows of 40 people") in [each[:2] for each in figures]
+    assert not any("share an identifier" in figure.what for figure in figures)
     page = (order.folder_of_v1 / "report.html").read_text(encoding="utf-8")
     assert "Crowds of people." in page
     assert "ident-" not in page
