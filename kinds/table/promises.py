@@ -134,7 +134,9 @@ def promise(manifest: Manifest) -> str:
             "everything in it."
         )
     if privacy["k_min"] > 1:
-        each = f"Each of the {count(records)} {whom} in this release"
+        people = owners(manifest)
+        whose = "" if people is None else f" of {count(people)} people"
+        each = f"Each of the {count(records)} {whom}{whose} in this release"
         return f"{each} {_hides(manifest, demand(manifest))}"
     who, others = f"Some {whom}", f"Each of the other {whom}"
     if known(none) and none > 0:
@@ -161,7 +163,7 @@ def _hides(manifest: Manifest, demanded: str) -> str:
     if manifest.get("rows_are_people"):
         one, its = "a source row", "its published row"
     if owners(manifest) is not None:
-        one, its = "a source row", "one of a person's rows"
+        one, its = "a source row", "one of a person's rows, by the lot that was drawn,"
     odds = (
         f", and names {its} with a chance of at most 1 in k."
         if EVEN in promised

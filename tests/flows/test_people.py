@@ -54,7 +54,7 @@ def test_a_release_counts_people(order):
 
 def test_the_page_says_whom_it_counts(order):
     manifest = json.loads((order.folder_of_v1 / "manifest.json").read_text())
-    assert "120 source rows in this release hides among" in WORDS.promise(manifest)
+    assert "120 source rows of 40 people in this release hides among" in WORDS.promise(manifest)
     assert "published rows of different people" in WORDS.promise(manifest)
     assert any(
         warning.startswith("40 of 40 people with several records have the same diagnosis")
