@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.errors import GuaranteeError
 from anon_core.seating.chances import SeatChances, list_seats, seat_chances
 from anon_core.seating.filling_kernels import fill, turn_around
 from anon_core.seating.halving_kernels import pair_ends, toss
@@ -15,7 +14,6 @@ from anon_core.seating.record_classes import RecordClasses
 from anon_core.seating.reseating import reseated
 from anon_core.tables.records import BinaryTable, MaskedTable
 
-DRAWS = 64  # where exchanges do not give every crowd k people, seats are drawn again
 Draw = Callable[[int], NDArray[np.uint32]]
 
 
@@ -40,11 +38,6 @@ def random_matching(masked: MaskedTable, draw: Draw) -> NDArray[np.int64]:
     `seat_chances` chooses them. The draw keeps every chance exactly. Where people own several
     records, seats are then exchanged until every crowd holds k people (`reseated`).
 
-    Raises
-    ------
-    GuaranteeError
-        No seats were found with which every crowd holds k people.
-
     References
     ----------
     Doka et al., k-Anonymization by Freeform Generalization: publish a secret assignment.
@@ -54,15 +47,8 @@ def random_matching(masked: MaskedTable, draw: Draw) -> NDArray[np.int64]:
         return drawn(seat_chances(list_seats(masked, draw(table.records))), draw)
     if table.person is None:
         return drawn_by_holders(table, holders, draw)
-    for _ in range(DRAWS):
-        seat = drawn_by_holders(table, holders, draw)
-        seat, lacking = reseated(table, masked.hidden, holders, seat, draw)
-        if lacking == 0:
-            return seat
-    raise GuaranteeError(
-        f"{lacking} of {table.records} records lack people in their crowds, and no exchange of "
-        "seats was found that helps; lower k, or take fewer records of each person"
-    )
+    seat = drawn_by_holders(table, holders, draw)
+    return reseated(table, masked.hidden, holders, seat, draw)
 
 
 def drawn_by_holders(

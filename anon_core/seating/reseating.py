@@ -13,7 +13,6 @@ from anon_core.tables.records import BinaryTable
 
 ROOM = 16  # rows that a crowd lists for each person that it needs
 LONGEST = 6  # rows of a cycle
-TURNS = 500  # random cycles where no cycle helps
 
 
 def reseated(
@@ -22,7 +21,7 @@ def reseated(
     holders: NDArray[np.int32],
     seat: NDArray[np.int64],
     draw: Callable[[int], NDArray[np.uint32]],
-) -> tuple[NDArray[np.int64], int]:
+) -> NDArray[np.int64]:
     """Exchange drawn seats until every crowd holds k people.
 
     Parameters
@@ -41,27 +40,24 @@ def reseated(
     -------
     int64 (n,)
         Row of each record, one of those that it holds.
-    int
-        Records whose crowds still lack people.
 
     Notes
     -----
     The crowd of a record: the rows that it holds, and others that it fits in the same component of
     the graph of holders, up to `ROOM` k. In a component each pair that fits lies in some perfect
-    matching, so these rows are matchable, too. Along cycles of 2 to
-    `LONGEST` rows, shorter ones first, each occupant moves to a row that it holds, if crowds then
-    lack fewer people in all. Where none helps, random cycles move first that may cost one crowd a
-    person.
+    matching, so these rows are matchable, too. Along cycles of 2 to `LONGEST` rows, shorter ones
+    first, each occupant moves to a row that it holds, if crowds then lack fewer people in all.
+    Where none helps a crowd, the rows that its record holds get their own records back, for good,
+    by shortest cycles. At home every crowd has k people, so this ends.
     """
     classes = RecordClasses.of_table(table)
     held = classes.of[holders].astype(np.int32)
     crowd, seats = _crowds(table, hidden, classes, held), _seating(classes, held, seat)
     order = np.argsort(draw(len(classes)), kind="stable")
-    state = draw(2).view(np.uint64).copy()
     stamp = np.zeros(int(classes.party.max()) + 1, dtype=np.int64)
     lacks = np.empty(len(classes), dtype=np.int64)
-    mend_all(order, LONGEST, TURNS, state, crowd, seats, stamp, lacks)
-    return seats.seat, int(classes.size[lacks > 0].sum())
+    mend_all(order, LONGEST, crowd, seats, stamp, lacks)
+    return seats.seat
 
 
 def _seating(classes: RecordClasses, held: NDArray[np.int32], seat: NDArray[np.int64]) -> Seating:

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from anon_core.jit.kernel import kernel
 
-TRIES = 64  # random walks that look for a cycle
 STEPS = 4_000  # rows that a search for one cycle looks at; dense graphs have many more cycles
 
 
@@ -101,8 +100,8 @@ def place_all(cycle, length, seats, forward):
 
 
 @kernel
-def improves(cycle, length, least, crowd, seats, stamp, token, lacks, seen, mark):
-    """Move a cycle if crowds then lack `least` people fewer in all; else leave all as it was.
+def improves(cycle, length, crowd, seats, stamp, token, lacks, seen, mark):
+    """Move a cycle if crowds then lack fewer people in all; else leave all as it was.
 
     Returns whether it moved, and the next token and mark.
     """
@@ -115,7 +114,7 @@ def improves(cycle, length, least, crowd, seats, stamp, token, lacks, seen, mark
                 seen[c] = mark
                 gain += lacks[c] - lacking(c, crowd, seats, stamp, token)
                 token += 1
-    if gain < least:
+    if gain <= 0:
         place_all(cycle, length, seats, False)
         return False, token, mark
     for step in range(length):
@@ -127,17 +126,19 @@ def improves(cycle, length, least, crowd, seats, stamp, token, lacks, seen, mark
 
 
 @kernel
-def mend(c, length, least, crowd, seats, stamp, token, lacks, seen, mark):
+def mend(c, length, pinned, crowd, seats, stamp, token, lacks, seen, mark):
     """Exchange seats along one cycle of `length` rows that begins in the crowd of class c.
 
-    Each occupant moves to the next row, which it may sit in. Returns whether a cycle saved `least`
-    people, and the next token and mark.
+    Each occupant moves to the next row, which it may sit in; `pinned` rows, bool (n,), stay as they
+    are. Returns whether a cycle gave crowds more people, and the next token and mark.
     """
     steps = 0
     cycle, at = np.empty(length, dtype=np.int64), np.empty(length, dtype=np.int64)
     of, taken, holders = seats.of, seats.taken, seats.holders
     for place in range(crowd.start[c], crowd.start[c + 1]):
         cycle[0], depth = crowd.rows[place], 0
+        if pinned[cycle[0]]:
+            continue
         at[0] = seats.start[of[taken[cycle[0]]]]
         while depth >= 0 and steps < STEPS:
             steps += 1
@@ -147,7 +148,7 @@ def mend(c, length, least, crowd, seats, stamp, token, lacks, seen, mark):
                 continue
             row = np.int64(seats.held[at[depth]])
             at[depth] += 1
-            fresh = True
+            fresh = not pinned[row]
             for step in range(depth + 1):
                 fresh &= cycle[step] != row
             if not fresh:
@@ -161,7 +162,7 @@ def mend(c, length, least, crowd, seats, stamp, token, lacks, seen, mark):
             for share in range(holders.shape[1]):
                 if holders[cycle[0], share] == last:
                     moved, token, mark = improves(
-                        cycle, length, least, crowd, seats, stamp, token, lacks, seen, mark
+                        cycle, length, crowd, seats, stamp, token, lacks, seen, mark
                     )
                     if moved:
                         return True, token, mark
@@ -170,83 +171,67 @@ def mend(c, length, least, crowd, seats, stamp, token, lacks, seen, mark):
 
 
 @kernel
-def below(state, end):
-    """The next whole number below `end` of a generator, state uint64 (1,) (splitmix64)."""
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    word = state[0]
-    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    word ^= word >> np.uint64(31)
-    return np.int64((word >> np.uint64(32)) * np.uint64(end) >> np.uint64(32))
+def send_home(r, seats, pinned, seen, mark, came, queue):
+    # pinned bool (n,); seen, came, queue int64 (n,): scratch; mark: never used in seen
+    """Seat record r in its own row by the shortest cycle of rows that are not pinned.
 
-
-@kernel
-def wander(c, state, crowd, seats, stamp, token, lacks, seen, mark):
-    """Move a random cycle of 2 .. 4 rows through the crowd of class c; it may cost one crowd.
-
-    Returns the next token and mark.
+    Each occupant on the way moves to a row that it may sit in. There is a cycle: the one by which
+    everyone on it goes home.
     """
-    cycle = np.empty(4, dtype=np.int64)
-    for _ in range(TRIES):
-        row = np.int64(
-            crowd.rows[crowd.start[c] + below(state, crowd.start[c + 1] - crowd.start[c])]
-        )
-        cycle[0] = row
-        for length in range(2, 5):
-            here = seats.of[seats.taken[row]]
-            first = seats.start[here]
-            row = np.int64(seats.held[first + below(state, seats.start[here + 1] - first)])
-            fresh, closes = True, False
-            for step in range(length - 1):
-                fresh &= cycle[step] != row
-            if not fresh:
-                break
-            cycle[length - 1] = row
-            for share in range(seats.holders.shape[1]):
-                closes |= seats.holders[cycle[0], share] == seats.of[seats.taken[row]]
-            if closes:
-                moved, token, mark = improves(
-                    cycle, length, -1, crowd, seats, stamp, token, lacks, seen, mark
-                )
-                if moved:
-                    return token, mark
-                break
-    return token, mark
+    queue[0], head, tail, goal = r, 0, 1, seats.seat[r]
+    seen[r] = mark
+    while seen[goal] != mark:
+        row = queue[head]
+        head += 1
+        c = seats.of[seats.taken[row]]
+        for at in range(seats.start[c], seats.start[c + 1]):
+            further = np.int64(seats.held[at])
+            if seen[further] != mark and not pinned[further]:
+                seen[further], came[further], queue[tail] = mark, row, further
+                tail += 1
+    row = goal
+    while row != r:
+        seats.taken[row] = seats.taken[came[row]]
+        seats.seat[seats.taken[row]] = row
+        row = came[row]
+    seats.taken[r], seats.seat[r] = r, r
 
 
 @kernel
-def mend_all(order, longest, turns, state, crowd, seats, stamp, lacks):
+def mend_all(order, longest, crowd, seats, stamp, lacks):
     # order (C,): classes in the order in which they are looked at; lacks (C,): filled
-    # state uint64 (1,): of `below`
-    """Exchange seats along cycles of 2 .. `longest` rows as long as crowds gain people.
+    """Exchange seats until no crowd lacks people.
 
-    Where no cycle helps a crowd, random ones are moved, at most `turns`. Returns how many people
-    the crowds lack.
+    Along cycles of 2 .. `longest` rows, as long as crowds gain people. Where none helps a crowd,
+    the rows that its class may sit in get their own records back, for good: they are rows of k
+    people. Others that this leaves short exchange seats again.
     """
-    token = lacking_all(crowd, seats, stamp, lacks)
-    seen, mark, length = np.zeros(len(lacks), dtype=np.int64), np.int64(0), 2
-    while length <= longest and lacks.sum() > 0:
-        done = False
-        for c in order:
-            moved = True
-            while lacks[c] > 0 and moved:
-                moved, token, mark = mend(
-                    c, length, 1, crowd, seats, stamp, token, lacks, seen, mark
-                )
-                done |= moved
-        length = 2 if done else length + 1
-    while turns > 0 and lacks.sum() > 0:
-        for c in order:
-            while lacks[c] > 0 and turns > 0:
-                turns -= 1
-                token, mark = wander(c, state, crowd, seats, stamp, token, lacks, seen, mark)
-                for length in range(2, 5 if lacks[c] > 0 else 2):
+    token, n = lacking_all(crowd, seats, stamp, lacks), len(seats.seat)
+    seen, mark = np.zeros(len(lacks), dtype=np.int64), np.int64(0)
+    pinned, passed = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.int64)
+    came, queue, trips = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.int64(0)
+    while lacks.sum() > 0:
+        length = 2
+        while length <= longest and lacks.sum() > 0:
+            done = False
+            for c in order:
+                moved = True
+                while lacks[c] > 0 and moved:
                     moved, token, mark = mend(
-                        c, length, 1, crowd, seats, stamp, token, lacks, seen, mark
+                        c, length, pinned, crowd, seats, stamp, token, lacks, seen, mark
                     )
-                    if moved:
-                        break
-    return lacks.sum()
+                    done |= moved
+            length = 2 if done else length + 1
+        for c in order:
+            for at in range(seats.start[c], seats.start[c + 1] if lacks[c] else seats.start[c]):
+                r = np.int64(seats.held[at])
+                if seats.taken[r] != r:
+                    trips += 1
+                    send_home(r, seats, pinned, passed, trips, came, queue)
+                pinned[r] = True
+        for c in range(len(lacks)):
+            lacks[c] = lacking(c, crowd, seats, stamp, token)
+            token += 1
 
 
 @kernel

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, event, given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.errors import UnsatisfiedAssumption
 
 from anon_core.anonymizers import Adaptive, KMember
 from anon_core.anonymizers.weights import feature_weights
-from anon_core.errors import GuaranteeError, InfeasibleError, InputError, LimitError
-from anon_core.seating import matching, reseating, widening
+from anon_core.errors import InfeasibleError, InputError, LimitError
+from anon_core.seating import widening
 from anon_core.seating.even import evened
 from anon_core.seating.matching import drawn_by_holders, random_matching
 from anon_core.seating.reseating import reseated
@@ -112,14 +112,7 @@ def crowds_of(table, hidden, seat):
 @given(owned(), st.integers(0, 2**32 - 1))
 def test_every_crowd_holds_k_people_after_the_draw(table, seed):
     made = made_of(table)
-    try:
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(matching, "DRAWS", 2)
-            patch.setattr(reseating, "TURNS", 20)
-            seat = random_matching(made, words(seed))
-    except GuaranteeError:
-        event("no exchange helps")
-        raise UnsatisfiedAssumption from None
+    seat = random_matching(made, words(seed))
     assert sorted(seat) == list(range(table.records))
     for people in crowds_of(table, made.hidden, seat):
         assert (people >= table.k).all()
@@ -133,9 +126,8 @@ def test_at_home_every_crowd_holds_k_people(table):
     home = np.arange(table.records)
     for people in crowds_of(table, made.hidden, home):
         assert (people >= table.k).all()
-    stays, lacking = reseated(table, made.hidden, made.holders, home, words(1))
+    stays = reseated(table, made.hidden, made.holders, home, words(1))
     assert (stays == home).all()
-    assert lacking == 0
 
 
 def test_methods_that_count_rows_refuse_people():
@@ -181,8 +173,8 @@ def test_exchanges_mend_the_crowds_of_a_larger_table():
 
     drawn = drawn_by_holders(table, made.holders, words(5))
     assert short(drawn) > 0
-    seat, lacking = reseated(table, made.hidden, made.holders, drawn, words(6))
-    assert short(seat) == lacking == 0
+    seat = reseated(table, made.hidden, made.holders, drawn, words(6))
+    assert short(seat) == 0
     assert (seat != drawn).mean() < 0.2
-    again, _ = reseated(table, made.hidden, made.holders, drawn, words(6))
+    again = reseated(table, made.hidden, made.holders, drawn, words(6))
     assert (seat == again).all()
