@@ -47,8 +47,8 @@ def reseated(
     the graph of holders, up to `ROOM` k. In a component each pair that fits lies in some perfect
     matching, so these rows are matchable, too. Along cycles of 2 to `LONGEST` rows, shorter ones
     first, each occupant moves to a row that it holds, if crowds then lack fewer people in all.
-    Where none helps a crowd, the rows that its record holds get their own records back, for good,
-    by shortest cycles. At home every crowd has k people, so this ends.
+    Where none helps a crowd, rows of k people that its record holds get their own records back, for
+    good, by shortest cycles. At home every crowd has k people, so this ends.
     """
     classes = RecordClasses.of_table(table)
     held = classes.of[holders].astype(np.int32)

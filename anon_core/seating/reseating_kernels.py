@@ -203,8 +203,8 @@ def mend_all(order, longest, crowd, seats, stamp, lacks):
     """Exchange seats until no crowd lacks people.
 
     Along cycles of 2 .. `longest` rows, as long as crowds gain people. Where none helps a crowd,
-    the rows that its class may sit in get their own records back, for good: they are rows of k
-    people. Others that this leaves short exchange seats again.
+    rows of k people that its class may sit in get their own records back, for good. Crowds that
+    this leaves short exchange seats again.
     """
     token, n = lacking_all(crowd, seats, stamp, lacks), len(seats.seat)
     seen, mark = np.zeros(len(lacks), dtype=np.int64), np.int64(0)
@@ -223,8 +223,14 @@ def mend_all(order, longest, crowd, seats, stamp, lacks):
                     done |= moved
             length = 2 if done else length + 1
         for c in order:
+            people, token = np.int64(0), token + 1
             for at in range(seats.start[c], seats.start[c + 1] if lacks[c] else seats.start[c]):
                 r = np.int64(seats.held[at])
+                person = seats.party[seats.of[r]]
+                if people == crowd.k[c] or stamp[person] == token:
+                    continue
+                stamp[person] = token
+                people += 1
                 if seats.taken[r] != r:
                     trips += 1
                     send_home(r, seats, pinned, passed, trips, came, queue)
