@@ -235,6 +235,7 @@ def mend_all(order, longest, crowd, seats, stamp, lacks):
                     trips += 1
                     send_home(r, seats, pinned, passed, trips, came, queue)
                 pinned[r] = True
+        longest = min(longest, 3)  # longer ones seldom help beside rows that stay
         for c in range(len(lacks)):
             lacks[c] = lacking(c, crowd, seats, stamp, token)
             token += 1
