@@ -141,30 +141,22 @@ def list_seats(masked: MaskedTable, places: NDArray[np.uint32]) -> Seats:
     own = kinds % len(row_size)
     own_start = np.searchsorted(kinds, np.arange(len(size) + 1) * len(row_size))
 
-    book = table.codebook
-    allowed = _allowed(table, masked.hidden, first_row)
-    most_telling = np.argsort(
-        [-attribute.levels for attribute in book.attributes], kind="stable"
-    )  # few rows for the others
-    codes, offsets = (
-        np.ascontiguousarray(table.codes[most_telling][:, first]),
-        book.level_offsets[:-1][most_telling],
-    )
+    space = fitting(table, masked.hidden, first, first_row)
     start = np.zeros(len(size), dtype=np.int64)
     found, indptr, rows = (
         np.empty(len(size), dtype=np.int64),
         np.zeros(len(size) + 1, dtype=np.int64),
         np.empty(0, np.int32),
     )
-    list_fitting_rows(codes, offsets, allowed, start, own_start, own, indptr, rows, found)
+    list_fitting_rows(*space, start, own_start, own, indptr, rows, found)
     if found.sum() > MOST_PAIRS:
         found = np.minimum(found, np.maximum(np.diff(own_start), MOST_PAIRS * k // k.sum()))
         start = (
-            (places[first].astype(np.uint64) * np.uint64(allowed.shape[1])) >> np.uint64(32)
+            (places[first].astype(np.uint64) * np.uint64(space[2].shape[1])) >> np.uint64(32)
         ).astype(np.int64)
     indptr[1:] = np.cumsum(found)
     rows = np.empty(indptr[-1], dtype=np.int32)
-    list_fitting_rows(codes, offsets, allowed, start, own_start, own, indptr, rows, found)
+    list_fitting_rows(*space, start, own_start, own, indptr, rows, found)
     owns = np.diff(own_start)
     at = indptr[record_class] + kind.reshape(n) - own_start[record_class]
     return Seats(record_class, row_class, size, row_size, k, indptr, rows, owns, at)
@@ -232,12 +224,37 @@ def _levelled(
     return a, b
 
 
-def _allowed(
-    table: BinaryTable, hidden: NDArray[np.uint64], first: NDArray[np.int64]
-) -> NDArray[np.uint64]:
-    """Bitmaps over the row classes, of which these are the first members: who allows each level."""
+def fitting(
+    table: BinaryTable,
+    hidden: NDArray[np.uint64],
+    records: NDArray[np.int64],
+    rows: NDArray[np.int64],
+) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.uint64]]:
+    """What `list_fitting_rows` needs to know of records and of rows made from records.
+
+    Parameters
+    ----------
+    table : BinaryTable
+    hidden : uint64 (n, words)
+        Of all rows.
+    records, rows : int64 (m,), int64 (r,)
+
+    Returns
+    -------
+    codes : int32 (attributes, m)
+        Attributes of many levels first: few rows are left for the others.
+    level_offsets : int64 (attributes,)
+        First level of each attribute in `allowed`.
+    allowed : uint64 (levels, words of r)
+        Bitmaps over the rows: who allows each level.
+    """
     book = table.codebook
-    allowed = np.zeros((int(book.level_offsets[-1]), -(-len(first) // 64)), dtype=np.uint64)
-    codes = np.ascontiguousarray(table.codes[:, first])
-    map_allowed(codes, hidden[first], book.level_offsets, book.bit_offsets, book.ordinal, allowed)
-    return allowed
+    allowed = np.zeros((int(book.level_offsets[-1]), -(-len(rows) // 64)), dtype=np.uint64)
+    codes = np.ascontiguousarray(table.codes[:, rows])
+    map_allowed(codes, hidden[rows], book.level_offsets, book.bit_offsets, book.ordinal, allowed)
+    order = np.argsort([-attribute.levels for attribute in book.attributes], kind="stable")
+    return (
+        np.ascontiguousarray(table.codes[order][:, records]),
+        book.level_offsets[:-1][order],
+        allowed,
+    )

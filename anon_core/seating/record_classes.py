@@ -87,6 +87,17 @@ class RecordClasses:
         """int64 (classes,): members of each."""
         return np.diff(self.start)
 
+    def rows_held(self, holders: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+        """Rows by the class that holds a share of them, where holders (n, D) are classes.
+
+        Those of class c are rows[start[c] : start[c + 1]]: start int64 (classes + 1,), rows int32
+        (n D,).
+        """
+        shares = holders.shape[1]
+        start = np.concatenate([[0], np.cumsum(self.size * shares)])
+        rows = np.argsort(holders.ravel(), kind="stable") // shares
+        return start, rows.astype(np.int32)
+
     def of_a_row(self, shares: int) -> NDArray[np.int64]:
         """int64 (classes,): shares of one row that the party of each class may hold."""
         return shares // self.k * (1 if self.people else self.size)
@@ -100,6 +111,12 @@ def numbered(columns: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.
     kind, first = distinct_columns(columns)
     rank = np.argsort(np.argsort(first))
     return rank[kind], np.sort(first)
+
+
+def filled_places(indptr: NDArray[np.int64], found: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Places that were filled where list c has room from indptr[c] on and holds found[c]."""
+    total = np.cumsum(found)
+    return np.arange(int(total[-1])) + np.repeat(indptr[:-1] - total + found, found)
 
 
 def _nearest(

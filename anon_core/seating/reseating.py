@@ -5,10 +5,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.seating.record_classes import RecordClasses
+from anon_core.seating.chances import fitting
+from anon_core.seating.record_classes import RecordClasses, filled_places
 from anon_core.seating.reseating_kernels import Crowd, Seating, join, mend_all
 from anon_core.seating.seats_kernels import list_fitting_rows
-from anon_core.tables.levels_kernels import map_allowed
 from anon_core.tables.records import BinaryTable
 
 ROOM = 16  # rows that a crowd lists for each person that it needs
@@ -52,7 +52,9 @@ def reseated(
     """
     classes = RecordClasses.of_table(table)
     held = classes.of[holders].astype(np.int32)
-    crowd, seats = _crowds(table, hidden, classes, held), _seating(classes, held, seat)
+    crowd = _crowds(table, hidden, classes, held)
+    where = seat.copy(), np.argsort(seat), classes.of, classes.party
+    seats = Seating(*where, held, *classes.rows_held(held))
     order = np.argsort(draw(len(classes)), kind="stable")
     stamp = np.zeros(int(classes.party.max()) + 1, dtype=np.int64)
     lacks = np.empty(len(classes), dtype=np.int64)
@@ -60,35 +62,21 @@ def reseated(
     return seats.seat
 
 
-def _seating(classes: RecordClasses, held: NDArray[np.int32], seat: NDArray[np.int64]) -> Seating:
-    shares = held.shape[1]
-    start = np.concatenate([[0], np.cumsum(classes.size * shares)])
-    rows = np.argsort(held.ravel(), kind="stable") // shares
-    return Seating(
-        seat.copy(), np.argsort(seat), classes.of, classes.party, held, start, rows.astype(np.int32)
-    )
-
-
 def _crowds(
     table: BinaryTable, hidden: NDArray[np.uint64], classes: RecordClasses, held: NDArray[np.int32]
 ) -> Crowd:
     """List the crowd of each class: rows that it holds, then others that it fits."""
-    book, n, number = table.codebook, table.records, len(classes)
-    allowed = np.zeros((int(book.level_offsets[-1]), -(-n // 64)), dtype=np.uint64)
-    map_allowed(table.codes, hidden, book.level_offsets, book.bit_offsets, book.ordinal, allowed)
+    n, number = table.records, len(classes)
+    space = fitting(table, hidden, classes.first, np.arange(n))
     pairs = np.unique(held.astype(np.int64) * n + np.arange(n)[:, None])
     owner, own = np.divmod(pairs, n)
     own_start = np.searchsorted(owner, np.arange(number + 1))
     room = np.maximum(np.diff(own_start), ROOM * classes.k)
     indptr = np.concatenate([[0], np.cumsum(room)])
     rows, found = np.empty(indptr[-1], dtype=np.int32), np.empty(number, dtype=np.int64)
-    most_telling = np.argsort([-a.levels for a in book.attributes], kind="stable")
-    codes = np.ascontiguousarray(table.codes[most_telling][:, classes.first])
-    offsets = book.level_offsets[:-1][most_telling]
-    begin = classes.first * 40503 % allowed.shape[1]
-    list_fitting_rows(codes, offsets, allowed, begin, own_start, own, indptr, rows, found)
-    place = np.arange(int(found.sum())) + np.repeat(indptr[:-1] - np.cumsum(found) + found, found)
-    fits, owner = rows[place], np.repeat(np.arange(number), found)
+    begin = classes.first * 40503 % -(-n // 64)  # near 2^16 by the golden ratio: far apart
+    list_fitting_rows(*space, begin, own_start, own, indptr, rows, found)
+    fits, owner = rows[filled_places(indptr, found)], np.repeat(np.arange(number), found)
     label = np.empty(number + n, dtype=np.int64)
     join(held, label)
     stays = label[owner] == label[number + fits]

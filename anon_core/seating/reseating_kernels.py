@@ -75,11 +75,11 @@ def lacking(c, crowd, seats, stamp, token):
 
 
 @kernel
-def lacking_all(crowd, seats, stamp, lacks):
+def lacking_all(crowd, seats, stamp, token, lacks):
     """lacks[c] = people that each crowd lacks; returns the next token."""
     for c in range(len(lacks)):
-        lacks[c] = lacking(c, crowd, seats, stamp, np.int64(c + 1))
-    return np.int64(len(lacks) + 1)
+        lacks[c] = lacking(c, crowd, seats, stamp, token + c)
+    return token + len(lacks)
 
 
 @kernel
@@ -206,7 +206,7 @@ def mend_all(order, longest, crowd, seats, stamp, lacks):
     rows of k people that its class may sit in get their own records back, for good. Crowds that
     this leaves short exchange seats again.
     """
-    token, n = lacking_all(crowd, seats, stamp, lacks), len(seats.seat)
+    token, n = lacking_all(crowd, seats, stamp, np.int64(1), lacks), len(seats.seat)
     seen, mark = np.zeros(len(lacks), dtype=np.int64), np.int64(0)
     pinned, passed = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.int64)
     came, queue, trips = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.int64(0)
@@ -236,9 +236,7 @@ def mend_all(order, longest, crowd, seats, stamp, lacks):
                     send_home(r, seats, pinned, passed, trips, came, queue)
                 pinned[r] = True
         longest = min(longest, 3)  # longer ones seldom help beside rows that stay
-        for c in range(len(lacks)):
-            lacks[c] = lacking(c, crowd, seats, stamp, token)
-            token += 1
+        token = lacking_all(crowd, seats, stamp, token + 1, lacks)
 
 
 @kernel

@@ -73,9 +73,7 @@ def _parties(classes: RecordClasses, holders: NDArray[np.int32]) -> Parties:
         none = np.empty(0, dtype=np.int64)
         return Parties(limit, classes.party, none, none, none.astype(np.int32), none)
     home = classes.party[classes.of]
-    start = np.concatenate([[0], np.cumsum(classes.size * holders.shape[1])])
-    held = np.argsort(holders.ravel(), kind="stable") // holders.shape[1]
-    return Parties(limit, classes.party, home, start, held.astype(np.int32), limit * classes.size)
+    return Parties(limit, classes.party, home, *classes.rows_held(holders), limit * classes.size)
 
 
 def _rows_of(classes: RecordClasses, near: NDArray[np.int32]) -> Near:

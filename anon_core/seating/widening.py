@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InfeasibleError, LimitError
 from anon_core.seating.filling_kernels import fill, turn_around
-from anon_core.seating.record_classes import RecordClasses
+from anon_core.seating.record_classes import RecordClasses, filled_places
 from anon_core.seating.widening_kernels import cheapest_to_widen, list_fits, reach
 from anon_core.tables.records import BinaryTable
 
@@ -174,8 +174,7 @@ def _fits(
     members = classes.start, classes.members
     party = classes.party if classes.people else classes.party[:0]
     list_fits(near, *members, party, classes.bits, table.bits, hidden, indptr, rows, found)
-    place = np.arange(int(found.sum())) + np.repeat(indptr[:-1] - np.cumsum(found) + found, found)
-    listed = rows[place]
+    listed = rows[filled_places(indptr, found)]
     fits = Fits(
         np.concatenate([[0], np.cumsum(found)]), listed, np.zeros(len(listed), dtype=np.int32)
     )
