@@ -135,7 +135,7 @@ def _spans(
     spec: ColumnSpec, labels: Sequence[str], entry: Mapping[str, Any]
 ) -> Iterator[tuple[float, float]]:
     """Bounds of each level; the same twice is a single number."""
-    if spec.bins is not None and spec.carry == "median":
+    if spec.bins is not None and spec.carry == "median" and labels:  # none if all are missing
         edges = [float(edge) for edge in entry["inner_edges"]]
         yield from zip([-inf, *edges], [*edges, inf], strict=True)
         return

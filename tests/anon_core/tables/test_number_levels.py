@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anon_core.measures.table.shared import Shared, shared
@@ -307,7 +307,11 @@ def grouped(draw):
     return spec, np.array(values), draw(st.integers(1, max(1, int(people)))), persons
 
 
+NOTHING_GIVEN = ColumnSpec(name="a", kind="date", bins=2, carry="median")
+
+
 @given(grouped())
+@example((NOTHING_GIVEN, np.array([np.nan, np.nan]), 1, None))
 def test_levels_are_shared_as_promised(drawn):
     """What the published entry tells is shared by `least` people, and no bound is that of fewer."""
     spec, values, least, persons = drawn
