@@ -46,14 +46,18 @@ class Demand:
                 "k is one of: a number, {uniform = [lo, hi]}, {column = ...}, "
                 "{by = ..., levels = ...}"
             )
-        stated = [*(self.uniform or ()), *self.levels.values()]
-        stated += [k for k in (self.constant, self.default) if k is not None]
-        if any(not 1 <= k <= MOST_K for k in stated):
+        if any(not 1 <= k <= MOST_K for k in self.stated):
             raise InputError(f"every k must be at least 1 and at most {MOST_K}")
         if self.seed < 0:
             raise InputError("the seed of uniform k must be at least 0")
         if self.uniform and self.uniform[0] > self.uniform[1]:
             raise InputError("uniform = [lo, hi] needs lo <= hi")
+
+    @property
+    def stated(self) -> list[int]:
+        """Each k that is stated here, not in a column."""
+        single = [k for k in (self.constant, self.default) if k is not None]
+        return [*(self.uniform or ()), *self.levels.values(), *single]
 
     @property
     def source_column(self) -> str | None:

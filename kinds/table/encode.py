@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from anon_core.errors import InputError
 from anon_core.specs.demands import Demand
 from anon_core.tables.codebook import codebook_from_json, codebook_to_json
 from anon_core.tables.demands import of_people, resolve
@@ -16,7 +17,7 @@ from anon_core.tables.encoding import complete, encode, fitted
 from anon_core.tables.records import BinaryTable
 from kinds.table.columns import Column, arrays
 from kinds.table.layout import BITS, CODEBOOK, DEMAND, PERSON, TABLE
-from kinds.table.plan import TablePlan
+from kinds.table.plan import ALLOWED, TablePlan
 from tasks.vault.storage import Stored
 
 
@@ -55,7 +56,8 @@ def encoded(
 def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[str, Any]:
     """Store the codebook and the encoded records that stay.
 
-    Records whose demand cannot be met do not stay where the plan drops them.
+    Records whose demand cannot be met do not stay where the plan drops them. Refuses k = 1 for
+    anybody unless the plan allows it.
     """
     frame = pl.read_parquet(ingested.file(TABLE), glob=False)
     demands = ingested.file(DEMAND)
@@ -63,6 +65,12 @@ def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[st
     owners = ingested.file(PERSON)
     person = np.load(owners) if owners.exists() else None
     table, kept, joined = encoded(frame, k_values, plan.columns, plan.demand, person)
+    alone = int((table.k < 2).sum())
+    if alone and not plan.allow_unprotected:
+        raise InputError(
+            f"{alone} of {table.records} records have k = 1, which protects nobody; "
+            f"let them demand at least 2, or {ALLOWED}"
+        )
     codebook = json.dumps(codebook_to_json(table.codebook), ensure_ascii=False)
     (folder / CODEBOOK).write_text(codebook, encoding="utf-8")
     packed: dict[str, Any] = {**table.packed()[1], "kept": np.flatnonzero(kept)}

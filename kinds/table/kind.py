@@ -68,7 +68,7 @@ class Table(Kind):
             name: {**section.model_dump(exclude={"public", "carry", "rare"}), **section.levels()}
             for name, section in sections.columns.items()
         }
-        privacy = sections.privacy.model_dump(exclude={"rows_are_people"})
+        privacy = sections.privacy.model_dump(exclude={"rows_are_people", "allow_unprotected"})
         if privacy["person"] is None:
             del privacy["person"]
         return {"columns": columns, "order": list(columns), "privacy": privacy}

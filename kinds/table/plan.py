@@ -28,6 +28,9 @@ K_KEYS: dict[str, tuple[type, str]] = {
 }
 
 
+ALLOWED = "state [privacy] allow_unprotected = true if these people need no protection"
+
+
 class PrivacySection(MarkedSection):
     """[privacy]."""
 
@@ -41,6 +44,7 @@ class PrivacySection(MarkedSection):
     infeasible: Literal["refuse", "drop"] = "refuse"
     person: str | None = None
     rows_are_people: bool = False
+    allow_unprotected: bool = False
 
     def demand(self) -> Demand:
         """The same for the encoder and the auditor, checked."""
@@ -79,6 +83,7 @@ class TablePlan:
     demand: Demand
     person: str | None = None  # the column that says which rows are of one person
     rows_are_people: bool = False  # also where an identifier repeats
+    allow_unprotected: bool = False  # k = 1 for anybody
 
     @classmethod
     def of(cls, sections: Any) -> "TablePlan":
@@ -87,7 +92,12 @@ class TablePlan:
         privacy = sections.privacy
         demand = privacy.demand()
         plan = cls(
-            sections.source.source(), columns, demand, privacy.person, privacy.rows_are_people
+            sections.source.source(),
+            columns,
+            demand,
+            privacy.person,
+            privacy.rows_are_people,
+            privacy.allow_unprotected,
         )
         sections.checks.check({column.name: column.role for column in columns})
         plan._check()
@@ -126,6 +136,8 @@ class TablePlan:
             raise PlanError(
                 "privacy.k names a column that [columns] does not; allowed: " + ", ".join(names)
             )
+        if 1 in self.demand.stated and not self.allow_unprotected:
+            raise PlanError(f"privacy.k = 1 protects nobody; demand at least 2, or {ALLOWED}")
         self._check_person(names)
         for column in self.columns:
             if column.name == self.demand.by and not column.known:

@@ -4,6 +4,7 @@ import logging
 
 import pytest
 
+from anon_core.errors import InputError
 from flows import cli
 from flows.audit import audit_release
 from kinds.table.findings import FINDINGS
@@ -21,7 +22,7 @@ def order(tmp_path_factory):
     made = Order(
         tmp_path_factory.mktemp("order"),
         about=ABOUT,
-        privacy={"k": BY},
+        privacy={"k": BY, "allow_unprotected": True},
         checks={"max_uniform": 0.9, "max_attack_success": 1.0},
     )
     made.release()
@@ -55,6 +56,16 @@ def test_people_with_k_1_are_counted_and_never_look_protected(order, manifest):
     html = (order.folder_of_v1 / "report.html").read_text(encoding="utf-8")
     assert f"{smoking} of 90 people are not protected" in Page(html).text
     assert 'class="verdict holds"' not in html
+
+
+def test_a_source_in_which_somebody_demands_nothing_is_refused(tmp_path):
+    rows = [(*row[:6], 1 if place < 3 else 4) for place, row in enumerate(people())]
+    order = Order(tmp_path, rows, privacy={"k": {"column": "junk"}})
+    with pytest.raises(InputError, match="3 of 90 records have k = 1, which protects nobody"):
+        order.release()
+    order.write(privacy={"allow_unprotected": True})
+    order.release()
+    assert read_json(order.folder_of_v1 / "manifest.json")["privacy"]["unprotected"] == 3
 
 
 def test_the_audit_says_what_must_hold_in_the_words_of_the_report(order, capsys, monkeypatch):

@@ -728,10 +728,14 @@ def test_plans_that_cannot_be_followed(load, addition, words):
             '{column = "zq7"}',
             "privacy.k names a column that .columns. does not; allowed: who, age, job, income",
         ),
-        ('{by = "zq7", default = 1}', "privacy.k names a column that .columns. does not"),
+        ('{by = "zq7", default = 2}', "privacy.k names a column that .columns. does not"),
         ("0", "every k must be at least 1"),
         ("-77319", "every k must be at least 1"),
         (str(77319 * 10**30), "every k must be at least 1 and at most"),
+        ("1", "privacy.k = 1 protects nobody; demand at least 2, or state"),
+        ("{uniform = [1, 77319]}", "privacy.k = 1 protects nobody"),
+        ('{by = "job", levels = {zq7 = 1}, default = 77319}', "privacy.k = 1 protects nobody"),
+        ('{by = "job", default = 1}', "privacy.k = 1 protects nobody"),
     ],
 )
 def test_demands_that_cannot_be_met(load, k, words):
