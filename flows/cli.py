@@ -44,6 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.environ.update(PREFECT_LOGGING_LEVEL="CRITICAL", PREFECT_LOGGING_ROOT_LEVEL="CRITICAL")
     try:
         code = options.run(options)
+        sys.stdout.flush()  # here a reader that went away can be answered, at exit it cannot
     except AnonymityError as refusal:
         print(f"crowdcover: {refusal}", file=sys.stderr)
         from flows.outcome import exit_code

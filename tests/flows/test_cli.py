@@ -522,13 +522,11 @@ def test_a_reader_that_goes_away_is_no_error_worth_words(released, arguments):
     reading, writing = os.pipe()
     os.close(reading)
     command = [COMMAND, *(places.get(argument, argument) for argument in arguments)]
-    try:
-        done = subprocess.run(
-            command, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=LONGEST, check=False
-        )
-    finally:
-        os.close(writing)
-    assert done.stderr == ""
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    options = {"stderr": subprocess.PIPE, "text": True, "timeout": LONGEST, "env": buffered}
+    with os.fdopen(writing, "wb") as end:
+        done = subprocess.run(command, stdout=end, check=False, **options)
+    assert (done.returncode, done.stderr) == (1, "")
 
 
 def test_a_starter_plan_runs_once_it_is_decided(tmp_path, capsys):

@@ -51,9 +51,11 @@ def main(folder):
             ),
             None,
         ):
-            if trouble == "refuse" and world.rank == 0:
-                write(folder / "failure.json", {"reason": "90 MiB are needed, 80 MiB are allowed"})
             if trouble == "refuse":
+                if world.rank == 0:
+                    reason = {"reason": "90 MiB are needed, 80 MiB are allowed"}
+                    write(folder / "failure.json", reason)
+                world.barrier()  # mpirun ends all ranks once one of them has left
                 sys.exit(2)
             if trouble == "die" and world.rank == world.size - 1:
                 os.kill(os.getpid(), signal.SIGKILL)
