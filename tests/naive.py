@@ -298,3 +298,26 @@ def k_member(x, weights, least):
         added = [(least + 1) * loss([*each, v]) - least * loss(each) for each in grown]
         groups[added.index(min(added))].append(v)
     return groups
+
+
+def shares(table, holders):
+    """By record and row the shares that the record holds, its class's part, float64 (n, n).
+
+    A class: equal levels and k, and one person where people own several records.
+    """
+    alike = (table.codes[:, :, None] == table.codes[:, None, :]).all(axis=0)
+    for same in (table.k, table.person):
+        if same is not None:
+            alike &= same[:, None] == same[None]
+    held = np.zeros((table.records, table.records))
+    for row, records in enumerate(holders):
+        for record in records:
+            held[alike[record], row] += 1 / alike[record].sum()
+    return held
+
+
+def uniform(fit, seat, value):
+    """Records whose fitting rows all show one value; fit bool (records, rows)."""
+    shown = np.empty_like(value)
+    shown[seat] = value
+    return sum(len(set(shown[rows].tolist())) == 1 for rows in fit)

@@ -1,4 +1,4 @@
-"""Crowds of people: exchange seats until the rows that each record fits hold k people."""
+"""Crowds of people, or of values: exchange drawn seats so that crowds hold more of them."""
 
 from collections.abc import Callable
 
@@ -7,12 +7,13 @@ from numpy.typing import NDArray
 
 from anon_core.seating.chances import fitting
 from anon_core.seating.record_classes import RecordClasses, filled_places
-from anon_core.seating.reseating_kernels import Crowd, Seating, join, mend_all
+from anon_core.seating.reseating_kernels import Crowd, Seating, join, mend_all, mix_all
 from anon_core.seating.seats_kernels import list_fitting_rows
 from anon_core.tables.records import BinaryTable
 
 ROOM = 16  # rows that a crowd lists for each person that it needs
-LONGEST = 6  # rows of a cycle
+LONGEST, SHORT = 6, 3  # rows of a cycle: where crowds must gain, and where they may
+VALUES = 2  # that a crowd shows if it can
 
 
 def reseated(
@@ -52,20 +53,80 @@ def reseated(
     """
     classes = RecordClasses.of_table(table)
     held = classes.of[holders].astype(np.int32)
-    crowd = _crowds(table, hidden, classes, held)
-    where = seat.copy(), np.argsort(seat), classes.of, classes.party
-    seats = Seating(*where, held, *classes.rows_held(held))
-    order = np.argsort(draw(len(classes)), kind="stable")
-    stamp = np.zeros(int(classes.party.max()) + 1, dtype=np.int64)
-    lacks = np.empty(len(classes), dtype=np.int64)
-    mend_all(order, LONGEST, crowd, seats, stamp, lacks)
+    crowd = _crowds(table, hidden, classes, held, classes.k, within=True)
+    seats = _seating(classes, held, seat, classes.party[classes.of])
+    mend_all(_order(classes, draw), LONGEST, crowd, seats, *_scratch(classes, seats))
     return seats.seat
 
 
+def mixed(
+    table: BinaryTable,
+    hidden: NDArray[np.uint64],
+    holders: NDArray[np.int32],
+    seat: NDArray[np.int64],
+    value: NDArray[np.int64],
+    draw: Callable[[int], NDArray[np.uint32]],
+) -> NDArray[np.int64]:
+    """Exchange drawn seats so that fewer crowds show one value only. No mask changes.
+
+    Parameters
+    ----------
+    table, hidden, holders, seat, draw
+        As for `reseated`.
+    value : int64 (n,)
+        Number of the value of each record, from 0 to n - 1.
+
+    Returns
+    -------
+    int64 (n,)
+        Row of each record, one of those that it holds.
+
+    Notes
+    -----
+    As in `reseated`, along cycles of 2 and 3 rows; a crowd that no cycle helps stays as it is. The
+    crowd is here all rows that a record fits, as far as they are listed.
+    """
+    classes = RecordClasses.of_table(table)
+    held = classes.of[holders].astype(np.int32)
+    wanted = np.minimum(VALUES, classes.k)
+    crowd = _crowds(table, hidden, classes, held, wanted, within=False)
+    seats = _seating(classes, held, seat, value)
+    mix_all(_order(classes, draw), SHORT, crowd, seats, *_scratch(classes, seats))
+    return seats.seat
+
+
+def _seating(
+    classes: RecordClasses,
+    held: NDArray[np.int32],
+    seat: NDArray[np.int64],
+    owner: NDArray[np.int64],
+) -> Seating:
+    who = seat.copy(), np.argsort(seat), classes.of, owner
+    return Seating(*who, held, *classes.rows_held(held))
+
+
+def _order(classes: RecordClasses, draw: Callable[[int], NDArray[np.uint32]]) -> NDArray[np.int64]:
+    return np.argsort(draw(len(classes)), kind="stable")
+
+
+def _scratch(classes: RecordClasses, seats: Seating) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    stamp = np.zeros(int(seats.owner.max()) + 1, dtype=np.int64)
+    return stamp, np.empty(len(classes), dtype=np.int64)
+
+
 def _crowds(
-    table: BinaryTable, hidden: NDArray[np.uint64], classes: RecordClasses, held: NDArray[np.int32]
+    table: BinaryTable,
+    hidden: NDArray[np.uint64],
+    classes: RecordClasses,
+    held: NDArray[np.int32],
+    wanted: NDArray[np.int64],
+    *,
+    within: bool,
 ) -> Crowd:
-    """List the crowd of each class: rows that it holds, then others that it fits."""
+    """List the crowd of each class: rows that it holds, then others that it fits.
+
+    `within` its component only, where these are needed as matchable rows.
+    """
     n, number = table.records, len(classes)
     space = fitting(table, hidden, classes.first, np.arange(n))
     pairs = np.unique(held.astype(np.int64) * n + np.arange(n)[:, None])
@@ -77,15 +138,16 @@ def _crowds(
     begin = classes.first * 40503 % -(-n // 64)  # near 2^16 by the golden ratio: far apart
     list_fitting_rows(*space, begin, own_start, own, indptr, rows, found)
     fits, owner = rows[filled_places(indptr, found)], np.repeat(np.arange(number), found)
-    label = np.empty(number + n, dtype=np.int64)
-    join(held, label)
-    stays = label[owner] == label[number + fits]
-    fits, owner = fits[stays], owner[stays]
+    if within:
+        label = np.empty(number + n, dtype=np.int64)
+        join(held, label)
+        stays = label[owner] == label[number + fits]
+        fits, owner = fits[stays], owner[stays]
     order = np.argsort(fits, kind="stable")
     return Crowd(
         np.searchsorted(owner, np.arange(number + 1)),
         fits,
         np.searchsorted(fits[order], np.arange(n + 1)),
         owner[order].astype(np.int32),
-        classes.k,
+        wanted,
     )

@@ -1,4 +1,4 @@
-"""Exchange seats until every crowd holds k people."""
+"""Exchange seats until every crowd holds enough people, or values."""
 
 from typing import NamedTuple
 
@@ -21,14 +21,15 @@ class Crowd(NamedTuple):
     row_start : int64 (n + 1,)
     of_row : int32 (pairs,)
         Classes whose crowds row r belongs to: of_row[row_start[r] : row_start[r + 1]].
-    k : int64 (C,)
+    wanted : int64 (C,)
+        How many different owners of records each crowd needs.
     """
 
     start: NDArray[np.int64]
     rows: NDArray[np.int32]
     row_start: NDArray[np.int64]
     of_row: NDArray[np.int32]
-    k: NDArray[np.int64]
+    wanted: NDArray[np.int64]
 
 
 class Seating(NamedTuple):
@@ -42,8 +43,8 @@ class Seating(NamedTuple):
         Record in each row.
     of : int64 (n,)
         Class of each record.
-    party : int64 (C,)
-        Person of each class.
+    owner : int64 (n,)
+        What a crowd counts: the person of each record, or its value.
     holders : int32 (n, D)
         Classes that may sit in each row.
     start : int64 (C + 1,)
@@ -54,7 +55,7 @@ class Seating(NamedTuple):
     seat: NDArray[np.int64]
     taken: NDArray[np.int64]
     of: NDArray[np.int64]
-    party: NDArray[np.int64]
+    owner: NDArray[np.int64]
     holders: NDArray[np.int32]
     start: NDArray[np.int64]
     held: NDArray[np.int32]
@@ -62,21 +63,21 @@ class Seating(NamedTuple):
 
 @kernel
 def lacking(c, crowd, seats, stamp, token):
-    """People that the crowd of class c lacks; `stamp` (persons,) takes a token never used."""
-    people, wanted = np.int64(0), crowd.k[c]
+    """Owners that the crowd of class c lacks; `stamp` (owners,) takes a token never used."""
+    found, wanted = np.int64(0), crowd.wanted[c]
     for place in range(crowd.start[c], crowd.start[c + 1]):
-        person = seats.party[seats.of[seats.taken[crowd.rows[place]]]]
-        if stamp[person] != token:
-            stamp[person] = token
-            people += 1
-            if people == wanted:
+        owner = seats.owner[seats.taken[crowd.rows[place]]]
+        if stamp[owner] != token:
+            stamp[owner] = token
+            found += 1
+            if found == wanted:
                 return np.int64(0)
-    return wanted - people
+    return wanted - found
 
 
 @kernel
 def lacking_all(crowd, seats, stamp, token, lacks):
-    """lacks[c] = people that each crowd lacks; returns the next token."""
+    """lacks[c] = owners that each crowd lacks; returns the next token."""
     for c in range(len(lacks)):
         lacks[c] = lacking(c, crowd, seats, stamp, token + c)
     return token + len(lacks)
@@ -101,7 +102,7 @@ def place_all(cycle, length, seats, forward):
 
 @kernel
 def improves(cycle, length, crowd, seats, stamp, token, lacks, seen, mark):
-    """Move a cycle if crowds then lack fewer people in all; else leave all as it was.
+    """Move a cycle if crowds then lack fewer owners in all; else leave all as it was.
 
     Returns whether it moved, and the next token and mark.
     """
@@ -130,7 +131,7 @@ def mend(c, length, pinned, crowd, seats, stamp, token, lacks, seen, mark):
     """Exchange seats along one cycle of `length` rows that begins in the crowd of class c.
 
     Each occupant moves to the next row, which it may sit in; `pinned` rows, bool (n,), stay as they
-    are. Returns whether a cycle gave crowds more people, and the next token and mark.
+    are. Returns whether a cycle gave crowds more owners, and the next token and mark.
     """
     steps = 0
     cycle, at = np.empty(length, dtype=np.int64), np.empty(length, dtype=np.int64)
@@ -198,39 +199,59 @@ def send_home(r, seats, pinned, seen, mark, came, queue):
 
 
 @kernel
+def exchange(order, longest, pinned, crowd, seats, stamp, token, lacks, seen, mark):
+    """Exchange seats along cycles of 2 .. `longest` rows, as long as crowds gain owners.
+
+    `order` (C,): classes in the order in which they are looked at. Returns the next token and mark.
+    """
+    length = 2
+    while length <= longest and lacks.sum() > 0:
+        done = False
+        for c in order:
+            moved = True
+            while lacks[c] > 0 and moved:
+                moved, token, mark = mend(
+                    c, length, pinned, crowd, seats, stamp, token, lacks, seen, mark
+                )
+                done |= moved
+        length = 2 if done else length + 1
+    return token, mark
+
+
+@kernel
+def mix_all(order, longest, crowd, seats, stamp, lacks):
+    # order (C,): classes in the order in which they are looked at; lacks (C,): filled
+    """Exchange seats along cycles of 2 .. `longest` rows, as long as crowds gain owners."""
+    token = lacking_all(crowd, seats, stamp, np.int64(1), lacks)
+    seen, pinned = np.zeros(len(lacks), dtype=np.int64), np.zeros(len(seats.seat), dtype=np.bool_)
+    exchange(order, longest, pinned, crowd, seats, stamp, token, lacks, seen, np.int64(0))
+
+
+@kernel
 def mend_all(order, longest, crowd, seats, stamp, lacks):
     # order (C,): classes in the order in which they are looked at; lacks (C,): filled
-    """Exchange seats until no crowd lacks people.
+    """Exchange seats until no crowd lacks owners.
 
-    Along cycles of 2 .. `longest` rows, as long as crowds gain people. Where none helps a crowd,
-    rows of k people that its class may sit in get their own records back, for good. Crowds that
-    this leaves short exchange seats again.
+    Along cycles of 2 .. `longest` rows, as long as crowds gain owners. Where none helps a crowd,
+    rows of as many owners as it needs, in which its class may sit, get their own records back, for
+    good. Crowds that this leaves short exchange seats again.
     """
     token, n = lacking_all(crowd, seats, stamp, np.int64(1), lacks), len(seats.seat)
     seen, mark = np.zeros(len(lacks), dtype=np.int64), np.int64(0)
     pinned, passed = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.int64)
     came, queue, trips = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64), np.int64(0)
     while lacks.sum() > 0:
-        length = 2
-        while length <= longest and lacks.sum() > 0:
-            done = False
-            for c in order:
-                moved = True
-                while lacks[c] > 0 and moved:
-                    moved, token, mark = mend(
-                        c, length, pinned, crowd, seats, stamp, token, lacks, seen, mark
-                    )
-                    done |= moved
-            length = 2 if done else length + 1
+        token, mark = exchange(
+            order, longest, pinned, crowd, seats, stamp, token, lacks, seen, mark
+        )
         for c in order:
-            people, token = np.int64(0), token + 1
+            found, token = np.int64(0), token + 1
             for at in range(seats.start[c], seats.start[c + 1] if lacks[c] else seats.start[c]):
                 r = np.int64(seats.held[at])
-                person = seats.party[seats.of[r]]
-                if people == crowd.k[c] or stamp[person] == token:
+                if found == crowd.wanted[c] or stamp[seats.owner[r]] == token:
                     continue
-                stamp[person] = token
-                people += 1
+                stamp[seats.owner[r]] = token
+                found += 1
                 if seats.taken[r] != r:
                     trips += 1
                     send_home(r, seats, pinned, passed, trips, came, queue)

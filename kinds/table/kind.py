@@ -69,8 +69,9 @@ class Table(Kind):
             for name, section in sections.columns.items()
         }
         privacy = sections.privacy.model_dump(exclude={"rows_are_people", "allow_unprotected"})
-        if privacy["person"] is None:
-            del privacy["person"]
+        for key in ("person", "mix"):
+            if privacy[key] is None:
+                del privacy[key]
         return {"columns": columns, "order": list(columns), "privacy": privacy}
 
     def earlier(self, sections: Any) -> Mapping[str, Any]:
@@ -85,9 +86,10 @@ class Table(Kind):
         return plan.demand.constant is not None or plan.demand.by is not None
 
     def described(self, plan: TablePlan) -> Facts:
-        """The role of each column of the source, and whether rows count as people."""
-        stated = {"columns": {column.name: plan.role(column) for column in plan.columns}}
-        return {**stated, "rows_are_people": True} if plan.rows_are_people else stated
+        """The role of each column, whether rows count as people, and what crowds shall show."""
+        stated: Facts = {"columns": {column.name: plan.role(column) for column in plan.columns}}
+        counted = {"rows_are_people": True} if plan.rows_are_people else {}
+        return {**stated, **counted, **({} if plan.mix is None else {"mixed": plan.mix})}
 
     def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
         """A proposed role for every column."""
@@ -146,7 +148,7 @@ class Table(Kind):
     ) -> Facts:
         """Store the masked rows."""
         _, source_row = load(encoded)
-        return write_release(plan.columns, seed, made, source_row, ingested, encoded, folder)
+        return write_release(plan, seed, made, source_row, ingested, encoded, folder)
 
     # ------------------------------------------------------------ the auditor
 

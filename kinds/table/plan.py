@@ -45,6 +45,7 @@ class PrivacySection(MarkedSection):
     person: str | None = None
     rows_are_people: bool = False
     allow_unprotected: bool = False
+    mix: str | None = None
 
     def demand(self) -> Demand:
         """The same for the encoder and the auditor, checked."""
@@ -84,6 +85,7 @@ class TablePlan:
     person: str | None = None  # the column that says which rows are of one person
     rows_are_people: bool = False  # also where an identifier repeats
     allow_unprotected: bool = False  # k = 1 for anybody
+    mix: str | None = None  # the column of which crowds shall show different values
 
     @classmethod
     def of(cls, sections: Any) -> "TablePlan":
@@ -98,6 +100,7 @@ class TablePlan:
             privacy.person,
             privacy.rows_are_people,
             privacy.allow_unprotected,
+            privacy.mix,
         )
         sections.checks.check({column.name: column.role for column in columns})
         plan._check()
@@ -139,6 +142,7 @@ class TablePlan:
         if 1 in self.demand.stated and not self.allow_unprotected:
             raise PlanError(f"privacy.k = 1 protects nobody; demand at least 2, or {ALLOWED}")
         self._check_person(names)
+        self._check_mix(names)
         for column in self.columns:
             if column.name == self.demand.by and not column.known:
                 raise PlanError(
@@ -164,6 +168,24 @@ class TablePlan:
             raise PlanError(
                 f"privacy.person: column {self.person!r} has role = {role!r}; "
                 "what says which rows are of one person must have role = 'identifier'"
+            )
+
+    def _check_mix(self, names: Sequence[str]) -> None:
+        if self.mix is None:
+            return
+        if self.mix not in names:
+            raise PlanError(
+                "privacy.mix names a column that [columns] does not; allowed: " + ", ".join(names)
+            )
+        role = next(column.role for column in self.columns if column.name == self.mix)
+        if role not in ("sensitive", "keep"):
+            raise PlanError(
+                f"privacy.mix: column {self.mix!r} has role = {role!r}; rows carry the values of "
+                "columns whose role is 'sensitive' or 'keep'"
+            )
+        if self.person is not None:
+            raise PlanError(
+                "privacy.mix and privacy.person both decide which seats are exchanged; state one"
             )
 
     def check_header(self, header: Sequence[str] | int) -> None:

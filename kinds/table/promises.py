@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from kinds.table.facts import demand, owners, promise_of, subjects
 from kinds.table.findings import CLASSES, COMPATIBLE, EVEN, MATCHABLE, TRUTHFUL
 from reports.facts import Manifest
-from reports.quantities import count, known
+from reports.quantities import count, known, printable
 from reports.verdict import protects_nobody
 from reports.words import Text
 
@@ -115,6 +115,12 @@ OF_PEOPLE: Text = (
     "together. Some records then exchanged rows, so that every crowd has k people; the chances are "
     "those of the lot.",
 )
+# Where the plan names a column of which crowds shall show different values.
+MIXED: Text = (
+    "Crowds of different values.",
+    "After the lot was drawn, some people exchanged rows, so that fewer crowds show one value of "
+    "{column} only. The chances on this page are those of the lot.",
+)
 ACROSS_RECORDS: Text = (
     "Protection across releases or across the records of one person.",
     "Another release of the same people can be compared with this one. Someone who knows which "
@@ -179,6 +185,9 @@ def _hides(manifest: Manifest, demanded: str) -> str:
 def promised(manifest: Manifest) -> Sequence[Text]:
     """The points of the promise, one or more for each of its findings."""
     texts = [text for finding in promise_of(manifest) for text in PROMISED.get(finding, ())]
+    if "mixed" in manifest:
+        title, text = MIXED
+        texts.append((title, text.format(column=printable(manifest["mixed"]))))
     return texts if owners(manifest) is None else [*texts, OF_PEOPLE]
 
 

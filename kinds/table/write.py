@@ -9,17 +9,20 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from anon_core.errors import InputError
 from anon_core.seating.matching import random_matching
+from anon_core.seating.reseating import mixed
 from anon_core.tables.cells import write_cells
 from anon_core.tables.records import MaskedTable
 from kinds.table.columns import Column
 from kinds.table.layout import CODEBOOK, CSV, KEY, LAW, MATCHING, PARQUET, TABLE, released_columns
+from kinds.table.plan import TablePlan
 from tasks.vault import secrecy
 from tasks.vault.storage import Stored
 
 
 def write_release(
-    columns: tuple[Column, ...],
+    plan: TablePlan,
     seed: bytes,
     masked: MaskedTable,
     source_row: NDArray[np.int64],
@@ -29,12 +32,23 @@ def write_release(
 ) -> Mapping[str, Any]:
     """Write the rows in each format, the codebook and, apart, the secret matching and its law.
 
-    `source_row` is the source row of each record, int64 (n,).
+    `source_row` is the source row of each record, int64 (n,). Refused: `mix` without even seats.
     """
-    seat = random_matching(masked, secrecy.stream(seed, "matching"))
+    if plan.mix is not None and masked.holders is None:
+        raise InputError(
+            "privacy.mix exchanges seats that keep the chances even; set anonymizer.seats = 'even' "
+            "or leave privacy.mix out"
+        )
     frame = pl.read_parquet(ingested.file(TABLE), glob=False)[source_row]
+    draw = secrecy.stream(seed, "matching")
+    seat = random_matching(masked, draw)
+    if plan.mix is not None and masked.holders is not None:
+        value = (
+            frame[plan.mix].alias("").cast(pl.String).rank("dense").fill_null(0).cast(pl.Int64)
+        ).to_numpy()
+        seat = mixed(masked.table, masked.hidden, masked.holders, seat, value, draw)
     keys = secrecy.distinct_keys(seed, "keys", masked.table.records)
-    rows, matching = _rows(columns, keys, masked, seat, frame)
+    rows, matching = _rows(plan.columns, keys, masked, seat, frame)
     rows.write_parquet(folder / PARQUET)
     write_csv(rows, folder / CSV)
     (folder / CODEBOOK).write_bytes(encoded.file(CODEBOOK).read_bytes())

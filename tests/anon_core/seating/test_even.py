@@ -32,24 +32,12 @@ def few_levels(draw):
     return replace(table, k=np.array(k, dtype=np.int32))
 
 
-def shares(table, holders):
-    """By record and row the shares that the record holds, its class's part, float64 (n, n)."""
-    n = table.records
-    held = np.zeros((n, n))
-    alike = (table.codes[:, :, None] == table.codes[:, None, :]).all(axis=0)
-    alike &= table.k[:, None] == table.k[None]
-    for row, records in enumerate(holders):
-        for record in records:
-            held[alike[record], row] += 1 / alike[record].sum()
-    return held
-
-
 def check_even(table, rows):
     """The definition: a doubly stochastic matrix on the fit graph, no entry above 1/k."""
     f = table.codebook.features
     x, stars = unpack(table.bits, f), unpack(rows.hidden, f)
     d = rows.holders.shape[1]
-    held = shares(table, rows.holders)
+    held = naive.shares(table, rows.holders)
     assert held.sum(axis=0) == pytest.approx(d)
     assert held.sum(axis=1) == pytest.approx(d)
     assert (held <= d / table.k[:, None] + 1e-9).all()
@@ -104,7 +92,7 @@ def test_a_seat_is_drawn_among_the_rows_that_a_record_holds(table, seed):
     even = Adaptive(seats="even").anonymize(table)
     seat = drawn_by_holders(table, even.holders, words(seed))
     assert sorted(seat) == list(range(table.records))
-    assert (shares(table, even.holders)[np.arange(table.records), seat] > 0).all()
+    assert (naive.shares(table, even.holders)[np.arange(table.records), seat] > 0).all()
 
 
 @pytest.mark.parametrize("unlikely", [False, True])
@@ -119,7 +107,7 @@ def test_each_seat_has_exactly_its_chance(unlikely, monkeypatch):
     seen, stream = np.zeros((12, 12)), words(3)
     for _ in range(draws):
         seen[np.arange(12), drawn_by_holders(table, even.holders, stream)] += 1
-    expected = shares(table, even.holders) / d
+    expected = naive.shares(table, even.holders) / d
     assert abs(seen / draws - expected).max() < 0.05  # five standard deviations and more
 
 

@@ -46,25 +46,13 @@ def even_rows(table, hidden):
         raise UnsatisfiedAssumption from None
 
 
-def held(table, holders):
-    """By record and row the shares that the record holds, its class's part, float64 (n, n)."""
-    n = table.records
-    alike = (table.codes[:, :, None] == table.codes[:, None, :]).all(axis=0)
-    alike &= (table.k[:, None] == table.k[None]) & (table.person[:, None] == table.person[None])
-    shares = np.zeros((n, n))
-    for row, records in enumerate(holders):
-        for record in records:
-            shares[alike[record], row] += 1 / alike[record].sum()
-    return shares
-
-
 def check_people(table, hidden, holders):
     """A doubly stochastic matrix on the fit graph; no person has more than 1/k of a row.
 
     Nor has a record more than 1/k in the rows made from the records of one person.
     """
     x, stars = unpack(table.bits, table.codebook.features), unpack(hidden, table.codebook.features)
-    shares, d = held(table, holders), holders.shape[1]
+    shares, d = naive.shares(table, holders), holders.shape[1]
     most = d / table.k + 1e-9
     assert shares.sum(axis=0) == pytest.approx(d)
     assert shares.sum(axis=1) == pytest.approx(d)
@@ -116,7 +104,7 @@ def test_every_crowd_holds_k_people_after_the_draw(table, seed):
     assert sorted(seat) == list(range(table.records))
     for people in crowds_of(table, made.hidden, seat):
         assert (people >= table.k).all()
-    chances = held(table, made.holders)[np.arange(table.records), seat]
+    chances = naive.shares(table, made.holders)[np.arange(table.records), seat]
     assert (chances > 0).all()
 
 
