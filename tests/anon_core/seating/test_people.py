@@ -161,6 +161,7 @@ def test_exchanges_mend_the_crowds_of_a_larger_table():
 
     drawn = drawn_by_holders(table, made.holders, words(5))
     assert short(drawn) > 0
+    assert short(random_matching(made, words(5))) == 0
     seat = reseated(table, made.hidden, made.holders, drawn, words(6))
     assert short(seat) == 0
     assert (seat != drawn).mean() < 0.2

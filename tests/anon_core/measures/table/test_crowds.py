@@ -9,7 +9,7 @@ from hypothesis.extra import numpy as hnp
 from anon_core.anonymizers import Adaptive
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import Classes, ReleasedCells
-from anon_core.measures.table.crowds import crowds, fits_own_row, identical_rows
+from anon_core.measures.table.crowds import Crowds, crowds, fits_own_row, identical_rows
 from anon_core.measures.table.utility import utility
 from anon_core.seating.matching import random_matching
 from anon_core.specs.columns import ColumnSpec
@@ -138,3 +138,12 @@ def test_the_order_of_the_rows_decides_no_digit_of_the_utility():
         for _ in range(50)
     }
     assert len(found) == 1
+
+
+def test_where_people_own_several_records_they_are_what_is_counted():
+    three = np.array([3, 3, 3], dtype=np.int32)
+    people = np.array([[2, 2], [3, 2], [4, 3]])
+    found = Crowds(three, np.array([5, 5, 5]), np.array([4, 4, 4]), people)
+    assert (found.below_k, found.matchable_below_k) == (1, 2)
+    found = Crowds(three, np.array([2, 5, 5]), np.array([2, 2, 4]))
+    assert (found.below_k, found.matchable_below_k) == (1, 2)
