@@ -18,6 +18,9 @@ if TYPE_CHECKING:  # the same names for type checkers, which do not run `__getat
         Anonymizer as Anonymizer,
     )
     from anon_core.anonymizers import (
+        Freeform as Freeform,
+    )
+    from anon_core.anonymizers import (
         KMember as KMember,
     )
     from anon_core.engines.local import (
@@ -109,6 +112,7 @@ _HOMES = {
     "ColumnSpec": "specs.columns",
     "Crowds": "measures.table.crowds",
     "Demand": "specs.demands",
+    "Freeform": "anonymizers",
     "GuaranteeError": "errors",
     "InfeasibleError": "errors",
     "InputError": "errors",

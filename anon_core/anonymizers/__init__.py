@@ -4,8 +4,13 @@ from typing import Any
 
 from anon_core.anonymizers.adaptive.adaptive import Adaptive
 from anon_core.anonymizers.base import Anonymizer
+from anon_core.anonymizers.freeform import Freeform
 from anon_core.anonymizers.k_member import KMember
 
-ANONYMIZERS: dict[str, type[Anonymizer[Any]]] = {"adaptive": Adaptive, "k-member": KMember}
+ANONYMIZERS: dict[str, type[Anonymizer[Any]]] = {
+    "adaptive": Adaptive,
+    "freeform": Freeform,
+    "k-member": KMember,
+}
 
-__all__ = ["ANONYMIZERS", "Adaptive", "Anonymizer", "KMember"]
+__all__ = ["ANONYMIZERS", "Adaptive", "Anonymizer", "Freeform", "KMember"]

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
+from anon_core.anonymizers.hiding import hidden_by_group, hidden_totals
 from anon_core.anonymizers.k_member_kernels import grow_groups, place_rest
 from anon_core.anonymizers.weights import Weights, check_weights, feature_weights, utilities
 from anon_core.errors import InputError
 from anon_core.promise import Promise
 from anon_core.steps import Observer, State, Step
-from anon_core.tables.packing_kernels import unpack_range
-from anon_core.tables.records import BinaryTable, Codebook, MaskedTable
+from anon_core.tables.records import BinaryTable, MaskedTable
 
 GROUP = "group"  # int64 (n,): number of each record's group, the checkpoint's one array
 
@@ -103,7 +103,7 @@ class KMember:
     def _reached(
         self, data: BinaryTable, group: NDArray[np.int64], hidden: NDArray[np.uint64]
     ) -> Step:
-        totals = _totals(data.codebook, hidden)
+        totals = hidden_totals(data.codebook, hidden)
         figures = utilities(*totals, self._weights(data), data.records)
         return Step(1, {**figures, "classes": int(group.max()) + 1})
 
@@ -121,48 +121,6 @@ def grouped(table: BinaryTable, weight: NDArray[np.int32], least: int) -> NDArra
     order = np.argsort(group, kind="stable")
     place_rest(rows, *layout, order[(group < 0).sum() :], least, group)
     return group
-
-
-def hidden_by_group(table: BinaryTable, group: NDArray[np.int64]) -> NDArray[np.uint64]:
-    """Return what the rows of each group hide, uint64 (n, words), the same for all its members."""
-    order = np.argsort(group, kind="stable")
-    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-    number = np.cumsum(np.bincount(starts, minlength=len(group))) - 1
-    bits = table.bits[order]
-    bits ^= bits[starts][number]
-    union = np.bitwise_or.reduceat(bits, starts)
-    for attribute, blank in enumerate(table.blank):
-        if blank.any():
-            first, end = table.codebook.bit_offsets[attribute : attribute + 2]
-            union[np.logical_or.reduceat(blank[order], starts)] |= _mask(
-                int(first), int(end), table.codebook.words
-            )
-    hidden = bits  # its room is free
-    hidden[order] = union[number]
-    return hidden
-
-
-def _mask(first: int, end: int, words: int) -> NDArray[np.uint64]:
-    """Return the packed features first .. end - 1, uint64 (words,)."""
-    return np.frombuffer(
-        ((1 << end) - (1 << first)).to_bytes(8 * words, "little"), dtype="<u8"
-    ).astype(np.uint64)
-
-
-def _totals(
-    book: Codebook, hidden: NDArray[np.uint64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return how many rows hide each feature, and anything of each attribute."""
-    per_bit = np.empty(book.features, dtype=np.int64)
-    per_cell = np.empty(len(book.attributes), dtype=np.int64)
-    for attribute, (first, end) in enumerate(
-        zip(book.bit_offsets[:-1], book.bit_offsets[1:], strict=True)
-    ):
-        flags = np.empty((len(hidden), end - first), dtype=np.bool_)
-        unpack_range(hidden, first, end, flags)
-        per_bit[first:end] = flags.sum(axis=0)
-        per_cell[attribute] = flags.any(axis=1).sum()
-    return per_bit, per_cell
 
 
 def _checked(state: State, records: int, least: int) -> NDArray[np.int64]:

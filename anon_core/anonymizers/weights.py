@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.search.dissimilarity import integer_weights
+from anon_core.tables.loss import loss_table
 from anon_core.tables.records import Codebook
 
 Weights = Literal["columns", "cells", "bits"]
@@ -20,7 +21,9 @@ def check_weights(weights: str) -> None:
         raise InputError("weights must be 'columns', 'cells' or 'bits'")
 
 
-def feature_weights(book: Codebook, weights: str) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def feature_weights(
+    book: Codebook, weights: str, loss: str = "rank", exact: float = 0.0
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return the weight of each bit and the additional weight of each attribute's first hidden bit.
 
     Parameters
@@ -29,6 +32,10 @@ def feature_weights(book: Codebook, weights: str) -> tuple[NDArray[np.int32], ND
     weights : {"columns", "cells", "bits"}
         Every column counts the same (the sum is NCP); a cell's NCP and as much again for not being
         exact; or every bit counts the same. A column's own `weight` multiplies each.
+    loss : {"rank", "range"}
+        "range": the bits of a column count by the widths that they stand for, see `loss_table`.
+    exact : float
+        What the first hidden bit costs in addition, as part of the column; "cells" means 1.
 
     Returns
     -------
@@ -41,7 +48,18 @@ def feature_weights(book: Codebook, weights: str) -> tuple[NDArray[np.int32], ND
     levels = [max(1, a.levels - 1) for a in book.attributes]
     share = own / ([1] * len(own) if weights == "bits" else levels)
     bits = np.repeat(share, [a.bits for a in book.attributes])
-    return integer_weights(bits, own if weights == "cells" else np.zeros(len(own)), book)
+    if loss == "range":
+        table = loss_table(book, loss)
+        widths = [
+            np.diff(table.position[first:end]) if a.ordinal else np.full(a.levels, step)
+            for a, step, first, end in zip(
+                book.attributes, table.step, book.level_offsets[:-1], book.level_offsets[1:],
+                strict=True,
+            )
+        ]  # fmt: skip
+        bits = np.maximum(1, np.concatenate(widths)) / table.whole.max()
+        own = table.whole / table.whole.max()
+    return integer_weights(bits, own * (1.0 if weights == "cells" else exact), book)
 
 
 def utilities(

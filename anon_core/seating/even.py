@@ -62,10 +62,10 @@ def shares_of(k: NDArray[np.signedinteger[Any]]) -> int:
     return shares
 
 
-def even_memory(table: BinaryTable) -> int:
-    """Return the bytes that `evened` holds at most beyond its input."""
+def even_memory(table: BinaryTable, shares: int) -> int:
+    """Return the bytes that `evened`, of rows with so many shares, holds beyond its input."""
     n, book = table.records, table.codebook
-    holders = 20 * n * shares_of(table.k)
+    holders = 20 * n * shares
     pairs = 80 * (n + ROOM * int(table.k.sum(dtype=np.int64)))
     near, searched, rows = NEAR, NEAR, NEAR_ROWS
     if table.person is not None:
@@ -99,9 +99,41 @@ def evened(
     (`swapped`). All numbers are whole, and the result depends on no number of threads.
     """
     shares, classes = shares_of(table.k), RecordClasses.of_table(table)
-    near = classes.nearest(table, weights, NEAR_OF_PEOPLE if classes.people else NEAR)
+    near = _nearest(table, classes, weights)
     holders = filled(table, classes, near, hidden, shares, weights[0])
-    blank = np.zeros_like(hidden)
+    return _exchanged(table, classes, near, holders, weights)
+
+
+def exchanged(
+    table: BinaryTable,
+    rows: EvenRows,
+    weights: tuple[NDArray[np.int32], NDArray[np.int32]],
+) -> EvenRows:
+    """Let records of even rows exchange shares as long as the rows then hide less.
+
+    See `evened`; `rows` hold as many shares as the greatest k at least.
+    """
+    classes = RecordClasses.of_table(table)
+    holders = classes.of[rows.holders].astype(np.int32)
+    return _exchanged(table, classes, _nearest(table, classes, weights), holders, weights)
+
+
+def _nearest(
+    table: BinaryTable,
+    classes: RecordClasses,
+    weights: tuple[NDArray[np.int32], NDArray[np.int32]],
+) -> NDArray[np.int32]:
+    return classes.nearest(table, weights, NEAR_OF_PEOPLE if classes.people else NEAR)
+
+
+def _exchanged(
+    table: BinaryTable,
+    classes: RecordClasses,
+    near: NDArray[np.int32],
+    holders: NDArray[np.int32],
+    weights: tuple[NDArray[np.int32], NDArray[np.int32]],
+) -> EvenRows:
+    blank = np.zeros((table.records, table.codebook.words), dtype=np.uint64)
     none = np.zeros((table.codebook.features, table.records), dtype=np.uint16)
     hide_differences(none, table.blank, table.codebook.bit_offsets, blank)
     hides = swapped(table, classes, near, holders, blank, weights)

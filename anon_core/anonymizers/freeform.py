@@ -1,0 +1,261 @@
+"""Freeform generalization: each row is held by k records, by k assignments of little loss."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.anonymizers.base import Data
+from anon_core.anonymizers.freeform_kernels import (
+    NEVER,
+    Space,
+    all_increases,
+    greedy_round,
+    hold,
+    lightest_first,
+)
+from anon_core.anonymizers.hiding import cell_mask, hidden_totals
+from anon_core.anonymizers.weights import feature_weights, utilities
+from anon_core.errors import InputError
+from anon_core.promise import Promise
+from anon_core.seating.even import EvenRows, even_memory, exchanged
+from anon_core.steps import Observer, State, Step
+from anon_core.tables.loss import Loss, check_loss, loss_table
+from anon_core.tables.records import BinaryTable, MaskedTable
+
+Method = Literal["greedy", "sort-greedy", "hungarian"]
+MOST_EXACT = 16
+HOLDER = "holder"  # int32 (rounds, n): the checkpoint's one array
+
+
+@dataclass(frozen=True, kw_only=True)
+class Freeform:
+    """k rounds, each of which assigns every record to a row, so that rows lose little more.
+
+    In the first round each record holds its own row. In each further round the cost of a pair is
+    what the row would lose more if the record held it, too; no record takes a row twice. So each
+    row is held by k records and each record holds k rows: a k-regular graph. Its edges are the
+    chances of the seats, 1/k each. A row hides what its holders differ in.
+
+    Records with own k: there are as many rounds as the greatest k, and a record takes one row at
+    most floor(rounds / k) times. So no chance exceeds 1/k, and who demands less may stay where it
+    fits at no cost. That leaves each record, and each row, more than half of the others in every
+    round, so there is always an assignment (Hall); with fewer than two records for each round, all
+    take each row once, and what is left is a regular graph.
+
+    Attributes
+    ----------
+    method : {"greedy", "sort-greedy", "hungarian"}
+        "greedy": each record in lexicographic order takes the free row of least cost; where none
+        is left that it may take, others make room. Time O(k n^2 attributes), memory
+        O(n (k + levels)). "sort-greedy": pairs in the order of their cost. "hungarian": an
+        assignment of least cost in each round. Both hold n^2 costs for each segment.
+    loss : {"rank", "range"}
+        What a cell loses, see `loss_table`.
+    exact : float
+        What a cell of more than one level loses in addition, in parts of what it can lose at most:
+        more of it keeps more cells exact, and masks the others more.
+    segment : int
+        0: all records at once. Else the table in lexicographic order is cut into segments of this
+        many records, or of twice the greatest k, which are worked on one by one.
+    exchanges : bool
+        Whether records exchange rows at the end as long as the rows then hide less (`swapped`),
+        across segments, too. False: the paper's method.
+
+    References
+    ----------
+    Doka, Xue, Tsoumakos and Karras, k-Anonymization by Freeform Generalization, ASIA CCS 2015,
+    sections 5-7 and 8.1.
+    """
+
+    method: Method = "hungarian"
+    loss: Loss = "rank"
+    exact: float = 0.1
+    segment: int = 1000
+    exchanges: bool = True
+
+    kind: ClassVar[str] = "table"
+    data: ClassVar[type[Data]] = BinaryTable
+    promise: ClassVar[Promise] = Promise(
+        ("compatible crowds", "matchable crowds", "truthful rows", "even seats")
+    )
+    engines: ClassVar[Mapping[str, str]] = {"local": ""}
+
+    def __post_init__(self) -> None:
+        if self.method not in get_args(Method):
+            raise InputError("method must be 'greedy', 'sort-greedy' or 'hungarian'")
+        check_loss(self.loss)
+        if not 0 <= self.exact <= MOST_EXACT:
+            raise InputError(f"exact must be a number from 0 to {MOST_EXACT}")
+        if self.segment < 0:
+            raise InputError("segment must be 0 or a number of records")
+
+    def admit(self, data: BinaryTable) -> None:
+        """Refuse demands that no table meets, and people who own several records."""
+        data.refuse_impossible_demands()
+        if data.person is not None:
+            raise InputError(
+                "this method counts rows; where privacy.person is stated, choose "
+                "anonymizer.name = 'adaptive'"
+            )
+
+    def memory(self, data: BinaryTable) -> int:
+        """Return the bytes held at most beyond the input."""
+        book, n = data.codebook, data.records
+        largest = int(np.diff(self._segments(data)).max(initial=0))
+        dense = even_memory(data, int(data.k.max(initial=1))) if self.exchanges else 0
+        dense += 0 if self.method == "greedy" else 40 * largest**2
+        widest = max(a.bits for a in book.attributes)
+        per_record = 16 * len(book.attributes) + int(book.level_offsets[-1]) + 40 * book.words
+        per_record += 8 * int(data.k.max(initial=1)) + 2 * widest + 200
+        return n * per_record + dense + 2**16
+
+    def anonymize(
+        self,
+        data: BinaryTable,
+        *,
+        order: NDArray[np.int64] | None = None,
+        observer: Observer | None = None,
+        resume: State | None = None,
+    ) -> MaskedTable:
+        """Assign records to rows and hide what the holders differ in; see `Anonymizer`."""
+        self.admit(data)
+        observer = observer or Observer()
+        rounds, n = int(data.k.max(initial=1)), data.records
+        observer.expects(rounds + self.exchanges)
+        order = np.arange(n) if order is None else order
+        place = order[_lexicographic(data.at(order))]
+        table, weights = (
+            data.at(place),
+            feature_weights(data.codebook, "columns", self.loss, self.exact),
+        )
+        space = self._space(table, rounds)
+        steps: list[Step] = []
+        if resume is not None:
+            steps = list(resume.steps[:rounds])
+            _enter(resume, len(steps), space)
+        hidden = np.zeros_like(table.bits)
+        for done in range(len(steps)):
+            _hide(table, space.holder[done], hidden)
+        for done in range(len(steps), rounds):
+            self._assign(done, self._segments(table), space)
+            hold(0, n, done, space)
+            _hide(table, space.holder[done], hidden)
+            steps.append(_step(done + 1, table, hidden, weights))
+            observer.advanced(n)
+            observer.stepped(State({HOLDER: space.holder[: done + 1].copy()}, tuple(steps)))
+        holders = np.ascontiguousarray(space.holder.T)
+        if self.exchanges:
+            made = exchanged(table, EvenRows(hidden, holders), weights)
+            hidden, holders = made.hidden, made.holders
+            steps.append(_step(rounds + 1, table, hidden, weights))
+            observer.advanced(n)
+            observer.stepped(State({HOLDER: space.holder}, tuple(steps)))
+        found, held = np.empty_like(hidden), np.empty_like(holders)
+        found[place], held[place] = hidden, place[holders]
+        return MaskedTable(data, found, tuple(steps), len(steps), held)
+
+    def _segments(self, table: BinaryTable) -> NDArray[np.int64]:
+        """Where each segment begins, and the end; the last one takes the rest."""
+        length = max(self.segment, 2 * int(table.k.max(initial=1))) if self.segment else 0
+        number = table.records // length if length else 1
+        starts = np.arange(max(1, number) + 1, dtype=np.int64) * length
+        starts[-1] = table.records
+        return starts
+
+    def _space(self, table: BinaryTable, rounds: int) -> Space:
+        book, n = table.codebook, table.records
+        codes = np.ascontiguousarray(table.codes.T)
+        member = np.zeros((n, int(book.level_offsets[-1])), dtype=np.bool_)
+        member[np.arange(n)[:, None], codes + book.level_offsets[:-1]] = True
+        loss = loss_table(book, self.loss, self.exact)
+        times = rounds // table.k.astype(np.int64)
+        shortest = int(np.diff(self._segments(table)).min())
+        return Space(
+            codes=codes,
+            low=codes.copy(),
+            high=codes.copy(),
+            member=member,
+            holder=np.full((rounds, n), -1, dtype=np.int32),
+            most=times if 2 * rounds <= shortest else np.ones_like(times),
+            offsets=book.level_offsets,
+            ordinal=book.ordinal,
+            whole=loss.whole,
+            step=loss.step,
+            position=loss.position,
+            first=loss.first,
+        )
+
+    def _assign(self, done: int, starts: NDArray[np.int64], space: Space) -> None:
+        """Give each record a row in round `done`: holder[done]."""
+        n = len(space.codes)
+        if done == 0:
+            space.holder[0] = np.arange(n)
+            return
+        row_of = np.full(n, -1, dtype=np.int64)
+        if self.method == "greedy":
+            greedy_round(starts, done, row_of, space)
+        else:
+            for first, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+                costs = np.empty((end - first, end - first), dtype=np.int64)
+                all_increases(costs, first, done, space)
+                if self.method == "hungarian":
+                    _least_costs(costs, first, done, row_of, space)
+                else:
+                    pairs = np.argsort(costs, axis=None, kind="stable")
+                    lightest_first(pairs, costs, first, done, row_of, space)
+        assert (row_of >= 0).all()  # there is an assignment, see the class
+
+
+def _lexicographic(table: BinaryTable) -> NDArray[np.int64]:
+    """The records by their levels, attributes of few levels first; equals stay in order."""
+    few_first = np.argsort([a.levels for a in table.codebook.attributes], kind="stable")
+    return np.lexsort(table.codes[few_first][::-1])
+
+
+def _least_costs(
+    costs: NDArray[np.int64], first: int, done: int, row_of: NDArray[np.int64], space: Space
+) -> None:
+    """An assignment of least cost; the costs, whole and below 2^53, are exact in float64."""
+    from scipy.optimize import linear_sum_assignment  # takes a third of a second to import
+
+    record, row = linear_sum_assignment(np.where(costs < NEVER, costs, np.inf))
+    row_of[first + record] = first + row
+    space.holder[done, first + row] = first + record
+
+
+def _hide(table: BinaryTable, holder: NDArray[np.int32], hidden: NDArray[np.uint64]) -> None:
+    """Hide in each row what its record and a holder, int32 (n,), differ in."""
+    hidden |= table.bits ^ table.bits[holder]
+    for attribute, blank in enumerate(table.blank):
+        if blank.any():
+            hidden[blank[holder]] |= cell_mask(table.codebook, attribute)
+
+
+def _step(
+    number: int,
+    table: BinaryTable,
+    hidden: NDArray[np.uint64],
+    weights: tuple[NDArray[np.int32], NDArray[np.int32]],
+) -> Step:
+    totals = hidden_totals(table.codebook, hidden)
+    return Step(number, utilities(*totals, weights, table.records))
+
+
+def _enter(state: State, rounds: int, space: Space) -> None:
+    """Enter the rounds of a checkpoint; refuse one that is none of this table."""
+    holder = state.arrays.get(HOLDER)
+    n = len(space.codes)
+    if (
+        holder is None
+        or holder.dtype != np.int32
+        or holder.shape != (rounds, n)
+        or not 0 < rounds <= len(space.holder)
+        or not (np.sort(holder, axis=1) == np.arange(n)).all()
+    ):
+        raise InputError("the checkpoint holds no rounds of this table; start anew without it")
+    space.holder[:rounds] = holder
+    for done in range(rounds):
+        hold(0, n, done, space)

@@ -1,0 +1,93 @@
+"""What a cell loses by the levels that it allows: one table of whole numbers for every method."""
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.errors import InputError
+from anon_core.tables.records import Attribute, Codebook
+
+Loss = Literal["rank", "range"]
+WHOLE = 2**30  # what a cell of the heaviest column loses at most
+
+
+@dataclass(frozen=True)
+class LossTable:
+    """NCP of cells in whole numbers, each column times its weight.
+
+    An interval from level p to level q loses min(whole, position[q] - position[p]). A set of s
+    levels loses (s - 1) step. Either loses `first` in addition if it is more than one level.
+
+    Attributes
+    ----------
+    whole : int64 (attributes,)
+        What a cell loses at most.
+    step : int64 (attributes,)
+        One-hot attributes: what each further level costs.
+    position : int64 (levels,)
+        Ordinal attributes: level q of attribute a stands at position[level_offsets[a] + q].
+    first : int64 (attributes,)
+    """
+
+    whole: NDArray[np.int64]
+    step: NDArray[np.int64]
+    position: NDArray[np.int64]
+    first: NDArray[np.int64]
+
+
+def check_loss(loss: str) -> None:
+    """Refuse a name that is none of `Loss`."""
+    if loss not in get_args(Loss):
+        raise InputError("loss must be 'rank' or 'range'")
+
+
+def level_values(attribute: Attribute, loss: str) -> NDArray[np.float64]:
+    """The number that stands for each level, float64 (levels,); nan for a missing one.
+
+    "range": a number; the middle of a group or of a shared level, at outer ones the inner bound.
+    "rank", and categories: the number of the level, the missing one included.
+    """
+    ranks = np.arange(attribute.levels, dtype=np.float64)
+    if loss == "rank" or attribute.kind not in ("numeric", "date"):
+        return ranks
+    values = attribute.values
+    if not values:
+        values = tuple(pairwise([-np.inf, *attribute.edges, np.inf]))
+    numbers = [_middle(*value) if isinstance(value, tuple) else value for value in values]
+    if len(numbers) != attribute.levels - attribute.has_missing:
+        return ranks
+    return np.array([np.nan] * attribute.has_missing + numbers)
+
+
+def _middle(low: float, high: float) -> float:
+    finite = [side for side in (low, high) if np.isfinite(side)]
+    return sum(finite) / max(1, len(finite))
+
+
+def loss_table(book: Codebook, loss: str, exact: float = 0.0) -> LossTable:
+    """Return what cells lose.
+
+    Parameters
+    ----------
+    book : Codebook
+    loss : {"rank", "range"}
+        "rank": (s - 1) / (levels - 1) for s levels. "range": the width of an interval as part of
+        the width of the column, and (s - 1) / levels for a set (Liang and Samavi, equation 2 and
+        definition 8). There, an interval that allows missing and given values loses all.
+    exact : float
+        What a cell of more than one level loses in addition, in parts of what it can lose at most.
+    """
+    own = np.array([a.weight for a in book.attributes])
+    whole = np.maximum(1, np.round(own / own.max() * WHOLE)).astype(np.int64)
+    steps, positions = [], []
+    for a, most in zip(book.attributes, whole.tolist(), strict=True):
+        steps.append(most // max(1, a.levels - (loss == "rank")))
+        values = level_values(a, loss)
+        low, high = np.nanmin(values, initial=np.inf), np.nanmax(values, initial=-np.inf)
+        placed = (values - low) * (most / (high - low) if high > low else 0.0)
+        positions.append(np.where(np.isnan(placed), -most, np.round(placed)).astype(np.int64))
+    first = np.round(whole * exact).astype(np.int64)
+    return LossTable(whole, np.array(steps, dtype=np.int64), np.concatenate(positions), first)
