@@ -23,6 +23,9 @@ if TYPE_CHECKING:  # the same names for type checkers, which do not run `__getat
     from anon_core.anonymizers import (
         KMember as KMember,
     )
+    from anon_core.anonymizers import (
+        Optimal as Optimal,
+    )
     from anon_core.engines.local import (
         run as run,
     )
@@ -120,6 +123,7 @@ _HOMES = {
     "LimitError": "errors",
     "MaskedTable": "tables.records",
     "Observer": "steps",
+    "Optimal": "anonymizers",
     "Promise": "promise",
     "ReleasedCells": "measures.table.classes",
     "State": "steps",

@@ -6,11 +6,13 @@ from anon_core.anonymizers.adaptive.adaptive import Adaptive
 from anon_core.anonymizers.base import Anonymizer
 from anon_core.anonymizers.freeform import Freeform
 from anon_core.anonymizers.k_member import KMember
+from anon_core.anonymizers.optimal.optimal import Optimal
 
 ANONYMIZERS: dict[str, type[Anonymizer[Any]]] = {
     "adaptive": Adaptive,
     "freeform": Freeform,
     "k-member": KMember,
+    "optimal": Optimal,
 }
 
-__all__ = ["ANONYMIZERS", "Adaptive", "Anonymizer", "Freeform", "KMember"]
+__all__ = ["ANONYMIZERS", "Adaptive", "Anonymizer", "Freeform", "KMember", "Optimal"]

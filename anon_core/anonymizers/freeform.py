@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.freeform_kernels import (
-    NEVER,
     Space,
     all_increases,
     greedy_round,
@@ -17,6 +16,7 @@ from anon_core.anonymizers.freeform_kernels import (
     lightest_first,
 )
 from anon_core.anonymizers.hiding import cell_mask, hidden_totals
+from anon_core.anonymizers.loss_kernels import NEVER, Cells
 from anon_core.anonymizers.weights import feature_weights, utilities
 from anon_core.errors import InputError
 from anon_core.promise import Promise
@@ -166,31 +166,17 @@ class Freeform:
         return starts
 
     def _space(self, table: BinaryTable, rounds: int) -> Space:
-        book, n = table.codebook, table.records
-        codes = np.ascontiguousarray(table.codes.T)
-        member = np.zeros((n, int(book.level_offsets[-1])), dtype=np.bool_)
-        member[np.arange(n)[:, None], codes + book.level_offsets[:-1]] = True
-        loss = loss_table(book, self.loss, self.exact)
         times = rounds // table.k.astype(np.int64)
         shortest = int(np.diff(self._segments(table)).min())
         return Space(
-            codes=codes,
-            low=codes.copy(),
-            high=codes.copy(),
-            member=member,
-            holder=np.full((rounds, n), -1, dtype=np.int32),
+            cells=Cells.of(table, loss_table(table.codebook, self.loss, self.exact)),
+            holder=np.full((rounds, table.records), -1, dtype=np.int32),
             most=times if 2 * rounds <= shortest else np.ones_like(times),
-            offsets=book.level_offsets,
-            ordinal=book.ordinal,
-            whole=loss.whole,
-            step=loss.step,
-            position=loss.position,
-            first=loss.first,
         )
 
     def _assign(self, done: int, starts: NDArray[np.int64], space: Space) -> None:
         """Give each record a row in round `done`: holder[done]."""
-        n = len(space.codes)
+        n = len(space.most)
         if done == 0:
             space.holder[0] = np.arange(n)
             return
@@ -247,7 +233,7 @@ def _step(
 def _enter(state: State, rounds: int, space: Space) -> None:
     """Enter the rounds of a checkpoint; refuse one that is none of this table."""
     holder = state.arrays.get(HOLDER)
-    n = len(space.codes)
+    n = len(space.most)
     if (
         holder is None
         or holder.dtype != np.int32

@@ -5,68 +5,26 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.jit.kernel import inlined, kernel, parallel_kernel
-
-NEVER = np.int64(2**62)  # the cost of a pair that is not allowed
+from anon_core.anonymizers.loss_kernels import NEVER, Cells, increase, widen
+from anon_core.jit.kernel import kernel, parallel_kernel
 
 
 class Space(NamedTuple):
-    """Records, rows as they are so far, and what rows lose.
+    """Who holds which row.
 
     Attributes
     ----------
-    codes : int32 (n, attributes)
-    low, high : int32 (n, attributes)
-        Levels of the records that hold each row, least and greatest.
-    member : bool (n, levels)
-        Levels of the records that hold each row.
+    cells : Cells
+        The records, and the rows as they are so far.
     holder : int32 (rounds, n)
         Record that took each row in each round.
     most : int64 (n,)
         How often each record may take the same row.
-    offsets : int64 (attributes + 1,)
-        First level of each attribute.
-    ordinal : bool (attributes,)
-    whole, step, position, first
-        See `LossTable`.
     """
 
-    codes: NDArray[np.int32]
-    low: NDArray[np.int32]
-    high: NDArray[np.int32]
-    member: NDArray[np.bool_]
+    cells: Cells
     holder: NDArray[np.int32]
     most: NDArray[np.int64]
-    offsets: NDArray[np.int64]
-    ordinal: NDArray[np.bool_]
-    whole: NDArray[np.int64]
-    step: NDArray[np.int64]
-    position: NDArray[np.int64]
-    first: NDArray[np.int64]
-
-
-@inlined
-def increase(v, r, best, space):
-    """What row r loses more if record v holds it, too; `best` or more if it is no less."""
-    total = np.int64(0)
-    for a in range(len(space.ordinal)):
-        q, at = space.codes[v, a], space.offsets[a]
-        low, high = space.low[r, a], space.high[r, a]
-        if space.ordinal[a]:
-            if low <= q <= high:
-                continue
-            now = min(space.whole[a], space.position[at + high] - space.position[at + low])
-            p, q = at + min(low, q), at + max(high, q)
-            total += min(space.whole[a], space.position[q] - space.position[p]) - now
-        elif space.member[r, at + q]:
-            continue
-        else:
-            total += space.step[a]
-        if low == high:
-            total += space.first[a]
-        if total >= best:
-            break
-    return total
 
 
 @kernel
@@ -82,12 +40,7 @@ def may_take(v, r, done, space):
 def hold(begin, end, done, space):
     """Enter who took each row in round `done`."""
     for r in range(begin, end):
-        v = space.holder[done, r]
-        for a in range(len(space.ordinal)):
-            q = space.codes[v, a]
-            space.low[r, a] = min(space.low[r, a], q)
-            space.high[r, a] = max(space.high[r, a], q)
-            space.member[r, space.offsets[a] + q] = True
+        widen(space.holder[done, r], r, space.cells)
 
 
 @kernel
@@ -136,7 +89,7 @@ def greedy_round(begin, end, starts, done, row_of, space):  # starts (segments +
             best, before, place = NEVER, np.int64(-1), last
             step, r = last, after[last - first]
             while r < last and best > 0:
-                cost = increase(v, r, best, space)
+                cost = increase(v, r, best, space.cells)
                 if cost < best and may_take(v, r, done, space):
                     best, before, place = cost, step, r
                 step, r = r, after[r - first]
@@ -159,7 +112,7 @@ def all_increases(begin, end, costs, first, done, space):  # costs (m, m) of rec
     for v in range(begin, end):
         for r in range(len(costs)):
             if may_take(first + v, first + r, done, space):
-                costs[v, r] = increase(first + v, first + r, NEVER, space)
+                costs[v, r] = increase(first + v, first + r, NEVER, space.cells)
             else:
                 costs[v, r] = NEVER
 

@@ -32,8 +32,9 @@ def feature_weights(
     weights : {"columns", "cells", "bits"}
         Every column counts the same (the sum is NCP); a cell's NCP and as much again for not being
         exact; or every bit counts the same. A column's own `weight` multiplies each.
-    loss : {"rank", "range"}
-        "range": the bits of a column count by the widths that they stand for, see `loss_table`.
+    loss : {"rank", "range", "binary"}
+        "rank": all bits of a column count the same; else by the widths that they stand for, see
+        `loss_table`.
     exact : float
         What the first hidden bit costs in addition, as part of the column; "cells" means 1.
 
@@ -48,7 +49,7 @@ def feature_weights(
     levels = [max(1, a.levels - 1) for a in book.attributes]
     share = own / ([1] * len(own) if weights == "bits" else levels)
     bits = np.repeat(share, [a.bits for a in book.attributes])
-    if loss == "range":
+    if loss != "rank":
         table = loss_table(book, loss)
         widths = [
             np.diff(table.position[first:end]) if a.ordinal else np.full(a.levels, step)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from anon_core.tables.records import Attribute, Codebook
 
-Loss = Literal["rank", "range"]
+Loss = Literal["rank", "range", "binary"]
 WHOLE = 2**30  # what a cell of the heaviest column loses at most
 
 
@@ -41,7 +41,7 @@ class LossTable:
 def check_loss(loss: str) -> None:
     """Refuse a name that is none of `Loss`."""
     if loss not in get_args(Loss):
-        raise InputError("loss must be 'rank' or 'range'")
+        raise InputError("loss must be 'rank', 'range' or 'binary'")
 
 
 def level_values(attribute: Attribute, loss: str) -> NDArray[np.float64]:
@@ -73,10 +73,11 @@ def loss_table(book: Codebook, loss: str, exact: float = 0.0) -> LossTable:
     Parameters
     ----------
     book : Codebook
-    loss : {"rank", "range"}
+    loss : {"rank", "range", "binary"}
         "rank": (s - 1) / (levels - 1) for s levels. "range": the width of an interval as part of
         the width of the column, and (s - 1) / levels for a set (Liang and Samavi, equation 2 and
-        definition 8). There, an interval that allows missing and given values loses all.
+        definition 8). There, an interval that allows missing and given values loses all. "binary":
+        the same with a set of s > 1 levels for s binary columns of weight 1 / levels (section 2.5).
     exact : float
         What a cell of more than one level loses in addition, in parts of what it can lose at most.
     """
@@ -89,5 +90,8 @@ def loss_table(book: Codebook, loss: str, exact: float = 0.0) -> LossTable:
         low, high = np.nanmin(values, initial=np.inf), np.nanmax(values, initial=-np.inf)
         placed = (values - low) * (most / (high - low) if high > low else 0.0)
         positions.append(np.where(np.isnan(placed), -most, np.round(placed)).astype(np.int64))
+    step = np.array(steps, dtype=np.int64)
     first = np.round(whole * exact).astype(np.int64)
-    return LossTable(whole, np.array(steps, dtype=np.int64), np.concatenate(positions), first)
+    if loss == "binary":
+        first += np.where(book.ordinal, 0, step)
+    return LossTable(whole, step, np.concatenate(positions), first)

@@ -12,7 +12,7 @@ def test_public_names_are_pinned():
     assert anon_core.__all__ == [
         "ANONYMIZERS", "Adaptive", "AnonymityError", "Anonymizer", "BinaryTable", "Codebook",
         "ColumnSpec", "Crowds", "Demand", "Freeform", "GuaranteeError", "InfeasibleError",
-        "InputError", "KMember", "LimitError", "MaskedTable", "Observer", "Promise",
+        "InputError", "KMember", "LimitError", "MaskedTable", "Observer", "Optimal", "Promise",
         "ReleasedCells", "State", "Step", "Utility", "crowds", "encode", "fit", "from_bits",
         "random_matching", "read_cells", "run", "utility", "write_cells",
     ]  # fmt: skip

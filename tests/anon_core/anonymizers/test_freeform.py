@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from anon_core.anonymizers import Freeform
 from anon_core.anonymizers.freeform import HOLDER, _least_costs
-from anon_core.anonymizers.freeform_kernels import NEVER, greedy_round, lightest_first
+from anon_core.anonymizers.freeform_kernels import greedy_round, lightest_first
+from anon_core.anonymizers.loss_kernels import NEVER
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.steps import State

@@ -1,0 +1,104 @@
+"""What rows and groups lose as records are added to them."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.jit.kernel import inlined, kernel
+from anon_core.tables.loss import LossTable
+from anon_core.tables.records import BinaryTable
+
+NEVER = np.int64(2**62)  # more than anything loses
+
+
+class Cells(NamedTuple):
+    """The levels of records, and those that each row (or group) allows so far.
+
+    Attributes
+    ----------
+    codes : int32 (n, attributes)
+    low, high : int32 (rows, attributes)
+        Least and greatest level of each row.
+    member : bool (rows, levels)
+        Levels of each row.
+    offsets : int64 (attributes + 1,)
+        First level of each attribute.
+    ordinal : bool (attributes,)
+    whole, step, position, first
+        See `LossTable`.
+    """
+
+    codes: NDArray[np.int32]
+    low: NDArray[np.int32]
+    high: NDArray[np.int32]
+    member: NDArray[np.bool_]
+    offsets: NDArray[np.int64]
+    ordinal: NDArray[np.bool_]
+    whole: NDArray[np.int64]
+    step: NDArray[np.int64]
+    position: NDArray[np.int64]
+    first: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, table: BinaryTable, loss: LossTable) -> "Cells":
+        """One row for each record, which allows the record's levels only."""
+        book, n = table.codebook, table.records
+        codes = np.ascontiguousarray(table.codes.T)
+        member = np.zeros((n, int(book.level_offsets[-1])), dtype=np.bool_)
+        member[np.arange(n)[:, None], codes + book.level_offsets[:-1]] = True
+        levels = codes.copy(), codes.copy(), member
+        costs = loss.whole, loss.step, loss.position, loss.first
+        return cls(codes, *levels, book.level_offsets, book.ordinal, *costs)
+
+
+@inlined
+def increase(v, r, best, cells):
+    """What row r loses more if record v holds it, too; `best` or more if it is no less."""
+    total = np.int64(0)
+    for a in range(len(cells.ordinal)):
+        q, at = cells.codes[v, a], cells.offsets[a]
+        low, high = cells.low[r, a], cells.high[r, a]
+        if cells.ordinal[a]:
+            if low <= q <= high:
+                continue
+            now = min(cells.whole[a], cells.position[at + high] - cells.position[at + low])
+            p, q = at + min(low, q), at + max(high, q)
+            total += min(cells.whole[a], cells.position[q] - cells.position[p]) - now
+        elif cells.member[r, at + q]:
+            continue
+        else:
+            total += cells.step[a]
+        if low == high:
+            total += cells.first[a]
+        if total >= best:
+            break
+    return total
+
+
+@kernel
+def widen(v, r, cells):
+    """Let row r allow the levels of record v."""
+    for a in range(len(cells.ordinal)):
+        q = cells.codes[v, a]
+        cells.low[r, a] = min(cells.low[r, a], q)
+        cells.high[r, a] = max(cells.high[r, a], q)
+        cells.member[r, cells.offsets[a] + q] = True
+
+
+@kernel
+def loss_of(r, cells):
+    """What row r loses."""
+    total = np.int64(0)
+    for a in range(len(cells.ordinal)):
+        at, low, high = cells.offsets[a], cells.low[r, a], cells.high[r, a]
+        if cells.ordinal[a]:
+            total += min(cells.whole[a], cells.position[at + high] - cells.position[at + low])
+        else:
+            members = 0
+            for q in range(at, cells.offsets[a + 1]):
+                members += np.int64(cells.member[r, q])
+            total += cells.step[a] * (members - 1)
+        if low != high:
+            total += cells.first[a]
+    return total

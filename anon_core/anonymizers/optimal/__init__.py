@@ -1,0 +1,1 @@
+"""Anonymizers that look for classes of least loss."""

@@ -1,0 +1,198 @@
+"""Equivalence classes of little or least loss (Liang and Samavi)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.anonymizers.base import Data
+from anon_core.anonymizers.hiding import hidden_by_group, hidden_totals
+from anon_core.anonymizers.optimal import ordered
+from anon_core.anonymizers.optimal.partition import MOST_GROUPS, PROOF, Groups, least_loss
+from anon_core.anonymizers.weights import feature_weights, utilities
+from anon_core.errors import InputError, LimitError
+from anon_core.promise import Promise
+from anon_core.seating.even import shares_of
+from anon_core.steps import Observer, State, Step
+from anon_core.tables.loss import Loss, LossTable, check_loss, loss_table
+from anon_core.tables.records import BinaryTable, MaskedTable
+
+Method = Literal["auto", "greedy", "split-and-carry", "exact", "initial"]
+GROUP = "group"  # int64 (n,): number of each record's group, the checkpoint's one array
+MOST_EXACT = 200  # records of one program
+FEW_K, FEW_ATTRIBUTES, FEW_RECORDS = 8, 6, 100  # below them "auto" solves parts exactly
+
+
+@dataclass(frozen=True, kw_only=True)
+class Optimal:
+    """Classes of at least k records each: k-anonymity as usual, of little or least loss.
+
+    A class holds at least the greatest k of its members. All its rows allow what its members have.
+    Within a class, each record may sit in k of the rows, with equal chances.
+
+    Attributes
+    ----------
+    method : {"auto", "greedy", "split-and-carry", "exact", "initial"}
+        "initial": records in the order of their columns' variance, cut into classes. "greedy": the
+        first record left takes the records of which its class loses least. "exact": the least loss
+        of all partitions, proved, for up to 200 records. "split-and-carry": the least loss of
+        `sets` k records at a time; classes at the border are solved again with the next part.
+        "auto": "split-and-carry" where k < 8, there are fewer than 6 attributes, and at most 100
+        records, else "greedy".
+    loss : {"range", "binary", "rank"}
+        What a cell loses, see `loss_table`.
+    sets : int
+        S of Split & Carry, at least 2.
+    leftovers : {"sequential", "before"}
+        How greedy search places records at the end: with those placed before, or without.
+
+    There is one step; its figures are `utility`, `weighted_utility` and `classes`.
+
+    References
+    ----------
+    Liang and Samavi, Optimization-based k-Anonymity Algorithms, Computers & Security 2020,
+    sections 2 and 3.
+    """
+
+    method: Method = "auto"
+    loss: Loss = "range"
+    sets: int = 3
+    leftovers: Literal["sequential", "before"] = "sequential"
+
+    kind: ClassVar[str] = "table"
+    data: ClassVar[type[Data]] = BinaryTable
+    promise: ClassVar[Promise] = Promise(
+        (
+            *("compatible crowds", "matchable crowds", "truthful rows"),
+            *("equivalence classes", "even seats"),
+        )
+    )
+    engines: ClassVar[Mapping[str, str]] = {"local": ""}
+
+    def __post_init__(self) -> None:
+        if self.method not in get_args(Method):
+            raise InputError("method must be one of " + ", ".join(map(repr, get_args(Method))))
+        check_loss(self.loss)
+        if self.sets < 2:
+            raise InputError("sets must be at least 2")
+        if self.leftovers not in ("sequential", "before"):
+            raise InputError("leftovers must be 'sequential' or 'before'")
+
+    def admit(self, data: BinaryTable) -> None:
+        """Refuse demands that no table meets, people who own several records, large programs."""
+        data.refuse_impossible_demands()
+        shares_of(data.k)
+        if data.person is not None:
+            raise InputError(
+                "this method counts rows; where privacy.person is stated, choose "
+                "anonymizer.name = 'adaptive'"
+            )
+        if self.method == "exact" and data.records > MOST_EXACT:
+            raise LimitError(
+                f"method = 'exact' proves the least loss of at most {MOST_EXACT} records, not of "
+                f"{data.records}; choose 'split-and-carry' or 'greedy'"
+            )
+
+    def memory(self, data: BinaryTable) -> int:
+        """Return the bytes held at most beyond the input."""
+        book = data.codebook
+        widest = max(a.bits for a in book.attributes)
+        levels = int(book.level_offsets[-1])
+        per_record = 40 * len(book.attributes) + 2 * levels + 48 * book.words + 2 * widest + 400
+        program = 24 * data.records * shares_of(data.k)
+        program += 0 if self._chosen(data) in ("greedy", "initial") else 600 * MOST_GROUPS
+        return data.records * per_record + 64 * levels + program + 2**20
+
+    def anonymize(
+        self,
+        data: BinaryTable,
+        *,
+        order: NDArray[np.int64] | None = None,
+        observer: Observer | None = None,
+        resume: State | None = None,
+    ) -> MaskedTable:
+        """Hide features until the rows of every class are equal; see `Anonymizer.anonymize`."""
+        self.admit(data)
+        observer = observer or Observer()
+        observer.expects(1)
+        loss = loss_table(data.codebook, self.loss)
+        if resume is None:
+            order = np.arange(data.records) if order is None else order
+            place = order[ordered.by_variance(data.at(order), self.loss)]
+            group = np.empty(data.records, dtype=np.int64)
+            for number, members in enumerate(self._groups(data.at(place), loss)):
+                group[place[members]] = number
+        else:
+            group = _checked(resume, data.k)
+        hidden = hidden_by_group(data, group)
+        step = self._reached(data, group, hidden)
+        if resume is None:
+            observer.advanced(data.records)
+            observer.stepped(State({GROUP: group}, (step,)))
+        return MaskedTable(data, hidden, (step,), 1, _holders(group, data.k))
+
+    def _chosen(self, data: BinaryTable) -> Method:
+        if self.method != "auto":
+            return self.method
+        few = int(data.k.max(initial=1)) < FEW_K and data.records <= FEW_RECORDS
+        return "split-and-carry" if few and len(data.codes) < FEW_ATTRIBUTES else "greedy"
+
+    def _groups(self, table: BinaryTable, loss: LossTable) -> Groups:
+        method = self._chosen(table)
+        if method == "initial":
+            return ordered.consecutive(table)
+        if method == "exact":
+            groups, proved = least_loss(table, loss, ordered.consecutive(table), PROOF)
+            if not proved:
+                raise LimitError(
+                    f"the least loss of {table.records} records is not proved within "
+                    f"{PROOF} groups that are looked at; let anonymizer.method be "
+                    "'split-and-carry' or 'greedy'"
+                )
+            return groups
+        if method == "split-and-carry":
+            return ordered.split_and_carry(table, loss, self.sets)
+        return ordered.greedy(table, loss, sequential=self.leftovers == "sequential")
+
+    def _reached(
+        self, data: BinaryTable, group: NDArray[np.int64], hidden: NDArray[np.uint64]
+    ) -> Step:
+        totals = hidden_totals(data.codebook, hidden)
+        weights = feature_weights(data.codebook, "columns", self.loss)
+        figures = utilities(*totals, weights, data.records)
+        return Step(1, {**figures, "classes": int(group.max()) + 1})
+
+
+def _holders(group: NDArray[np.int64], k: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Who may sit in each row, int32 (n, D): k members of its class in turn, each for D / k shares.
+
+    k is here the greatest demand of the class.
+    """
+    shares, order = shares_of(k), np.argsort(group, kind="stable")
+    size = np.bincount(group)
+    start = np.cumsum(size) - size
+    greatest = np.zeros(len(size), dtype=np.int64)
+    np.maximum.at(greatest, group, k)
+    of = group[order]
+    turn = np.arange(shares) // (shares // greatest[of])[:, None]
+    place = np.arange(len(group)) - start[of]
+    holders = np.empty((len(group), shares), dtype=np.int32)
+    holders[order] = order[start[of][:, None] + (place[:, None] + turn) % size[of][:, None]]
+    return holders
+
+
+def _checked(state: State, k: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the classes of a checkpoint; refuse one that is none of this table."""
+    group = state.arrays.get(GROUP)
+    if (
+        len(state.steps) != 1
+        or group is None
+        or group.dtype != np.int64
+        or group.shape != k.shape
+        or group.min() < 0
+        or (np.bincount(group)[group] < k).any()
+    ):
+        raise InputError("the checkpoint holds no classes of this table; start anew without it")
+    return group

@@ -1,0 +1,89 @@
+"""Records in the order of their columns' variance, and groups that follow this order."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.anonymizers.loss_kernels import Cells
+from anon_core.anonymizers.optimal.greedy_kernels import grow, place_rest
+from anon_core.anonymizers.optimal.partition import PART, Groups, least_loss
+from anon_core.tables.loss import LossTable, level_values
+from anon_core.tables.records import BinaryTable
+
+
+def by_variance(table: BinaryTable, loss: str) -> NDArray[np.int64]:
+    """The records by their values, columns of small variance first (Liang and Samavi, eq. 36).
+
+    The variance of a column is divided by the square of its weight. Equals stay in order, a missing
+    value stands first.
+    """
+    columns = []
+    for attribute, codes in zip(table.codebook.attributes, table.codes, strict=True):
+        values = level_values(attribute, loss)[codes]
+        values = np.where(np.isnan(values), np.nanmin(values, initial=0.0) - 1, values)
+        columns.append((values.var() / attribute.weight**2, values))
+    order = sorted(range(len(columns)), key=lambda a: columns[a][0])
+    return np.lexsort([columns[a][1] for a in reversed(order)])
+
+
+def consecutive(table: BinaryTable) -> Groups:
+    """The initial feasible solution: records in order, cut as soon as their demands are met."""
+    groups: Groups = []
+    for v in range(table.records):
+        if not groups or len(groups[-1]) >= table.k[groups[-1]].max():
+            groups.append([])
+        groups[-1].append(v)
+    while len(groups) > 1 and len(groups[-1]) < table.k[groups[-1]].max():
+        rest = groups.pop()
+        groups[-1] += rest
+    return groups
+
+
+def greedy(table: BinaryTable, loss: LossTable, *, sequential: bool) -> Groups:
+    """Algorithm 2 of Liang and Samavi: O(n^2 attributes) time, O(n levels) memory."""
+    cells, k = Cells.of(table, loss), table.k.astype(np.int64)
+    group = np.full(table.records, -1, dtype=np.int64)
+    rows = grow(k, cells, group)
+    if len(rows) == 0:
+        return [list(range(table.records))]
+    place_rest(k, cells, rows, sequential, group)
+    order, ends = np.argsort(group, kind="stable"), np.cumsum(np.bincount(group))
+    return _merged([part.tolist() for part in np.split(order, ends[:-1])], table.k)
+
+
+def _merged(groups: Groups, k: NDArray[np.int32]) -> Groups:
+    """Join groups that are too small for a member that came last with the group before them."""
+    done: Groups = []
+    for group in groups:
+        if done and len(done[-1]) < k[done[-1]].max():
+            done[-1] = sorted(done[-1] + group)
+        else:
+            done.append(group)
+    while len(done) > 1 and len(done[-1]) < k[done[-1]].max():
+        rest = done.pop()
+        done[-1] = sorted(done[-1] + rest)
+    return done
+
+
+def split_and_carry(table: BinaryTable, loss: LossTable, sets: int) -> Groups:
+    """Algorithm 1 of Liang and Samavi: the best partition of `sets` k records at a time.
+
+    The groups of the last k records of a part are solved again with the next part. k is here the
+    greatest demand. A part whose best partition is not proved within `PART` keeps the best found.
+    """
+    k, n = int(table.k.max()), table.records
+    done: Groups = []
+    carried: list[int] = []
+    for begin in range(0, n, k * sets):
+        end = min(n, begin + k * sets)
+        if n - end < k:
+            end = n
+        part = np.array(carried + list(range(begin, end)))
+        piece = table.at(part)
+        best, _ = least_loss(piece, loss, consecutive(piece), PART)
+        if end == n:
+            return done + [part[group].tolist() for group in best]
+        boundary = set(range(len(part) - k, len(part)))
+        stays = [group for group in best if not boundary & set(group)]
+        done += [part[group].tolist() for group in stays]
+        carried = sorted(v for group in best if boundary & set(group) for v in part[group].tolist())
+    return done

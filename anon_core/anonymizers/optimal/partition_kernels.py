@@ -1,0 +1,94 @@
+"""Search for groups of small reduced cost: the columns of a set partition."""
+
+import numpy as np
+
+from anon_core.anonymizers.loss_kernels import increase, widen
+from anon_core.jit.kernel import kernel
+
+
+@kernel
+def better_groups(
+    k, dual, limit, budget, cells, found, length, cost
+):  # k, dual (n,); budget (1,); found (most, longest), length, cost (most,)
+    """List groups whose loss less the duals of their members is below `limit`.
+
+    A group holds at least the greatest k of its members, and less than twice as many: a larger one
+    can be cut in two that lose no more. Row d of cells is the group of d + 1 records on the path of
+    the search. A branch is left if even the best duals of later records cannot bring it below.
+    Returns how many there are, at most `most`, or -1 if `budget` groups were looked at; the budget
+    becomes what is left of it.
+    """
+    n, most, longest = len(k), found.shape[0], found.shape[1]
+    # best[i, m]: the sum of the m greatest positive duals among records i, i + 1, ...
+    best = np.zeros((n + 1, longest + 1))
+    for i in range(n):
+        for m in range(1, longest + 1):
+            best[i, m] = -1.0
+    for i in range(n - 1, -1, -1):
+        tail = np.sort(-dual[i:])
+        for m in range(1, longest + 1):
+            more = -tail[m - 1] if m - 1 < len(tail) else 0.0
+            best[i, m] = (best[i, m - 1] if m > 1 else 0.0) + max(0.0, more)
+    path, loss = np.empty(longest, dtype=np.int64), np.zeros(longest, dtype=np.int64)
+    gain, need = np.zeros(longest), np.zeros(longest, dtype=np.int64)
+    number = 0
+    for root in range(n):
+        path[0], loss[0], gain[0], need[0] = root, 0, dual[root], k[root]
+        _single(root, 0, cells)
+        if k[root] == 1 and -dual[root] < limit:
+            if number == most:
+                return number
+            found[number, 0], length[number], cost[number] = root, 1, 0
+            number += 1
+        depth, v = 0, root + 1
+        while depth >= 0:
+            if v >= n or depth + 1 >= longest:
+                v = path[depth] + 1
+                depth -= 1
+                continue
+            if budget[0] == 0:
+                return -1
+            budget[0] -= 1
+            more = increase(v, depth, np.int64(2**62), cells)
+            total, size = loss[depth] + more, depth + 2
+            duals, least = gain[depth] + dual[v], max(need[depth], k[v])
+            # Each further member loses as much as the others do now, at least.
+            fewest = max(size, least)
+            promising = False
+            for final in range(fewest, longest + 1):
+                bound = total * final - duals - best[v + 1, final - size]
+                if bound < limit:
+                    promising = True
+                    break
+            if not promising:
+                v += 1
+                continue
+            if size >= least and size < 2 * least and total * size - duals < limit:
+                if number == most:
+                    return number
+                length[number] = size
+                for d in range(depth + 1):
+                    found[number, d] = path[d]
+                found[number, depth + 1], cost[number] = v, total * size
+                number += 1
+            depth += 1
+            path[depth], loss[depth], gain[depth], need[depth] = v, total, duals, least
+            _copy(depth, cells)
+            widen(v, depth, cells)
+            v += 1
+    return number
+
+
+@kernel
+def _single(v, r, cells):
+    """Let row r allow the levels of record v only."""
+    cells.low[r], cells.high[r], cells.member[r] = cells.codes[v], cells.codes[v], False
+    for a in range(len(cells.ordinal)):
+        cells.member[r, cells.offsets[a] + cells.codes[v, a]] = True
+
+
+@kernel
+def _copy(r, cells):
+    """Let row r be as the row before it."""
+    cells.low[r], cells.high[r] = cells.low[r - 1], cells.high[r - 1]
+    cells.member[r] = cells.member[r - 1]
