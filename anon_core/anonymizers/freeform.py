@@ -15,12 +15,12 @@ from anon_core.anonymizers.freeform_kernels import (
     hold,
     lightest_first,
 )
-from anon_core.anonymizers.hiding import cell_mask, hidden_totals
+from anon_core.anonymizers.groups import cell_mask, hidden_totals
 from anon_core.anonymizers.loss_kernels import NEVER, Cells
 from anon_core.anonymizers.weights import feature_weights, utilities
-from anon_core.errors import InputError
+from anon_core.errors import InputError, LimitError
 from anon_core.promise import Promise
-from anon_core.seating.even import EvenRows, even_memory, exchanged
+from anon_core.seating.even import MOST_SHARES, EvenRows, even_memory, exchanged
 from anon_core.steps import Observer, State, Step
 from anon_core.tables.loss import Loss, check_loss, loss_table
 from anon_core.tables.records import BinaryTable, MaskedTable
@@ -95,11 +95,9 @@ class Freeform:
     def admit(self, data: BinaryTable) -> None:
         """Refuse demands that no table meets, and people who own several records."""
         data.refuse_impossible_demands()
-        if data.person is not None:
-            raise InputError(
-                "this method counts rows; where privacy.person is stated, choose "
-                "anonymizer.name = 'adaptive'"
-            )
+        data.refuse_people_of_several_records()
+        if (rounds := int(data.k.max(initial=1))) > MOST_SHARES:
+            raise LimitError(f"k = {rounds} needs as many rounds; at most {MOST_SHARES} are made")
 
     def memory(self, data: BinaryTable) -> int:
         """Return the bytes held at most beyond the input."""
@@ -127,10 +125,8 @@ class Freeform:
         observer.expects(rounds + self.exchanges)
         order = np.arange(n) if order is None else order
         place = order[_lexicographic(data.at(order))]
-        table, weights = (
-            data.at(place),
-            feature_weights(data.codebook, "columns", self.loss, self.exact),
-        )
+        table = data.at(place)
+        weights = feature_weights(data.codebook, "columns", self.loss, self.exact)
         space = self._space(table, rounds)
         steps: list[Step] = []
         if resume is not None:

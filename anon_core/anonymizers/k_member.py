@@ -8,15 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
-from anon_core.anonymizers.hiding import hidden_by_group, hidden_totals
+from anon_core.anonymizers.groups import GROUP, groups_of, hidden_by_group, hidden_totals
 from anon_core.anonymizers.k_member_kernels import grow_groups, place_rest
 from anon_core.anonymizers.weights import Weights, check_weights, feature_weights, utilities
-from anon_core.errors import InputError
 from anon_core.promise import Promise
 from anon_core.steps import Observer, State, Step
 from anon_core.tables.records import BinaryTable, MaskedTable
-
-GROUP = "group"  # int64 (n,): number of each record's group, the checkpoint's one array
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,11 +53,7 @@ class KMember:
     def admit(self, data: BinaryTable) -> None:
         """Refuse demands that no table meets, and people who own several records."""
         data.refuse_impossible_demands()
-        if data.person is not None:
-            raise InputError(
-                "this method counts rows; where privacy.person is stated, choose "
-                "anonymizer.name = 'adaptive'"
-            )
+        data.refuse_people_of_several_records()
 
     def memory(self, data: BinaryTable) -> int:
         """Return the bytes held at most beyond the input."""
@@ -89,7 +82,7 @@ class KMember:
             group = np.empty(data.records, dtype=np.int64)
             group[order] = grouped(data.at(order), self._weights(data)[0], least)
         else:
-            group = _checked(resume, data.records, least)
+            group = groups_of(resume, np.full(data.records, least, dtype=np.int32))
         hidden = hidden_by_group(data, group)
         step = self._reached(data, group, hidden)
         if resume is None:
@@ -120,19 +113,4 @@ def grouped(table: BinaryTable, weight: NDArray[np.int32], least: int) -> NDArra
     grow_groups(rows, *layout, least, group)
     order = np.argsort(group, kind="stable")
     place_rest(rows, *layout, order[(group < 0).sum() :], least, group)
-    return group
-
-
-def _checked(state: State, records: int, least: int) -> NDArray[np.int64]:
-    """Return the groups of a checkpoint; refuse one that is none of this table and settings."""
-    group = state.arrays.get(GROUP)
-    if (
-        len(state.steps) != 1
-        or group is None
-        or group.dtype != np.int64
-        or group.shape != (records,)
-        or group.min() < 0
-        or np.bincount(group).min() < least
-    ):
-        raise InputError("the checkpoint holds no groups of this table; start anew without it")
     return group

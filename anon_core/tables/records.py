@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.errors import InfeasibleError
+from anon_core.errors import InfeasibleError, InputError
 from anon_core.specs.columns import Carry, Encoding, Kind
 from anon_core.steps import Step
 
@@ -162,6 +162,14 @@ class BinaryTable:
                     "of all records; in a crowd of k people nobody can own so many: lower k, or "
                     "take fewer records of each person"
                 )
+
+    def refuse_people_of_several_records(self) -> None:
+        """Raise InputError where people own several records; for methods that count rows."""
+        if self.person is not None:
+            raise InputError(
+                "this method counts rows; where privacy.person is stated, choose "
+                "anonymizer.name = 'adaptive'"
+            )
 
     def packed(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the shapes of the attributes as JSON, without names and labels, and the arrays."""

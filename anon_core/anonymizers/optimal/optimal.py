@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
-from anon_core.anonymizers.hiding import hidden_by_group, hidden_totals
+from anon_core.anonymizers.groups import GROUP, groups_of, hidden_by_group, hidden_totals
 from anon_core.anonymizers.optimal import ordered
 from anon_core.anonymizers.optimal.partition import MOST_GROUPS, PROOF, Groups, least_loss
 from anon_core.anonymizers.weights import feature_weights, utilities
@@ -20,7 +20,6 @@ from anon_core.tables.loss import Loss, LossTable, check_loss, loss_table
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 Method = Literal["auto", "greedy", "split-and-carry", "exact", "initial"]
-GROUP = "group"  # int64 (n,): number of each record's group, the checkpoint's one array
 MOST_EXACT = 200  # records of one program
 FEW_K, FEW_ATTRIBUTES, FEW_RECORDS = 8, 6, 100  # below them "auto" solves parts exactly
 
@@ -84,11 +83,7 @@ class Optimal:
         """Refuse demands that no table meets, people who own several records, large programs."""
         data.refuse_impossible_demands()
         shares_of(data.k)
-        if data.person is not None:
-            raise InputError(
-                "this method counts rows; where privacy.person is stated, choose "
-                "anonymizer.name = 'adaptive'"
-            )
+        data.refuse_people_of_several_records()
         if self.method == "exact" and data.records > MOST_EXACT:
             raise LimitError(
                 f"method = 'exact' proves the least loss of at most {MOST_EXACT} records, not of "
@@ -125,7 +120,7 @@ class Optimal:
             for number, members in enumerate(self._groups(data.at(place), loss)):
                 group[place[members]] = number
         else:
-            group = _checked(resume, data.k)
+            group = groups_of(resume, data.k)
         hidden = hidden_by_group(data, group)
         step = self._reached(data, group, hidden)
         if resume is None:
@@ -181,18 +176,3 @@ def _holders(group: NDArray[np.int64], k: NDArray[np.int32]) -> NDArray[np.int32
     holders = np.empty((len(group), shares), dtype=np.int32)
     holders[order] = order[start[of][:, None] + (place[:, None] + turn) % size[of][:, None]]
     return holders
-
-
-def _checked(state: State, k: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the classes of a checkpoint; refuse one that is none of this table."""
-    group = state.arrays.get(GROUP)
-    if (
-        len(state.steps) != 1
-        or group is None
-        or group.dtype != np.int64
-        or group.shape != k.shape
-        or group.min() < 0
-        or (np.bincount(group)[group] < k).any()
-    ):
-        raise InputError("the checkpoint holds no classes of this table; start anew without it")
-    return group

@@ -1,10 +1,30 @@
-"""What rows hide: by groups whose rows are equal, and how much of it there is."""
+"""Groups whose rows are equal: their checkpoint, what they hide, and how much of it there is."""
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_core.errors import InputError
+from anon_core.steps import State
 from anon_core.tables.packing_kernels import unpack_range
 from anon_core.tables.records import BinaryTable, Codebook
+
+GROUP = "group"  # int64 (n,): number of each record's group, the one array of a checkpoint
+
+
+def groups_of(state: State, k: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the groups of a checkpoint; refuse one that is none of a table with these demands."""
+    group = state.arrays.get(GROUP)
+    if (
+        len(state.steps) != 1
+        or group is None
+        or group.dtype != np.int64
+        or group.shape != k.shape
+        or group.min() < 0
+        or np.bincount(group).min() == 0
+        or (np.bincount(group)[group] < k).any()
+    ):
+        raise InputError("the checkpoint holds no groups of this table; start anew without it")
+    return group
 
 
 def hidden_by_group(table: BinaryTable, group: NDArray[np.int64]) -> NDArray[np.uint64]:
