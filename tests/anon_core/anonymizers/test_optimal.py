@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from anon_core.anonymizers import Optimal
-from anon_core.anonymizers.optimal import ordered
+from anon_core.anonymizers.optimal import optimal, ordered
 from anon_core.anonymizers.optimal.partition import PROOF, group_losses, least_loss
+from anon_core.errors import InputError, LimitError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
 from anon_core.tables.loss import WHOLE, loss_table
@@ -131,3 +132,66 @@ def test_exact_is_the_least_of_all_partitions(seed):
             if all(len(group) >= k[group].max() for group in groups)
         )
         assert group_losses(table, loss, found).sum() == least
+
+
+def random_table(n, k, seed=0):
+    rng = np.random.default_rng(seed)
+    columns = {
+        "age": rng.integers(16, 90, n).astype(float),
+        "city": np.array([str(v) for v in rng.integers(0, 6, n)], dtype=object),
+        "sex": np.array([str(v) for v in rng.integers(0, 2, n)], dtype=object),
+    }
+    specs = [
+        ColumnSpec(name="age", kind="numeric", encoding="ordinal", bins=None),
+        ColumnSpec(name="city", kind="categorical"),
+        ColumnSpec(name="sex", kind="binary"),
+    ]
+    k = np.broadcast_to(np.array(k, dtype=np.int32), n).copy()
+    return encoding.encode(encoding.fit(specs, columns, 1, None), columns, k)
+
+
+@pytest.mark.parametrize("method", ["initial", "greedy", "split-and-carry"])
+@pytest.mark.parametrize("k", [3, np.resize([2, 2, 3, 5], 25)])
+def test_classes_hold_the_greatest_k_of_their_members(method, k):
+    """And within a class each record holds at most 1/k of a row, whoever stands where."""
+    table = random_table(25, k)
+    masked = Optimal(method=method).anonymize(table)
+    rows = [(tuple(h), tuple(b & ~h)) for h, b in zip(masked.hidden, table.bits, strict=True)]
+    for row, record in zip(rows, range(25), strict=True):
+        assert rows.count(row) >= table.k[record]
+    shares = masked.holders.shape[1]
+    for row, holders in enumerate(masked.holders.tolist()):
+        assert all(rows[holder] == rows[row] for holder in holders)
+        assert all(holders.count(v) * table.k[v] <= shares for v in holders)
+    assert (np.bincount(masked.holders.ravel()) == shares).all()
+
+
+def test_the_methods_lose_less_in_their_order():
+    """As in the paper's Fig. 2: the optimum, then Split & Carry, then the other two."""
+    lost = dict.fromkeys(("exact", "split-and-carry", "greedy", "initial"), 0.0)
+    for seed in range(3):
+        table = random_table(18, 3, seed)
+        for method in lost:
+            lost[method] += made(table, method=method)[1]
+    assert lost["exact"] <= lost["split-and-carry"] < min(lost["greedy"], lost["initial"])
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"method": "best"}, {"loss": "ranks"}, {"sets": 1}, {"leftovers": "after"}]
+)
+def test_wrong_settings_are_refused(wrong):
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        Optimal(**wrong)
+
+
+def test_a_proof_beyond_its_limits_is_refused(monkeypatch):
+    with pytest.raises(LimitError, match="at most 200 records, not of 201"):
+        Optimal(method="exact").admit(random_table(201, 3))
+    monkeypatch.setattr(optimal, "PROOF", 100)
+    with pytest.raises(LimitError, match="is not proved within 100 groups"):
+        Optimal(method="exact").anonymize(random_table(30, 3))
+
+
+def test_levels_of_k_without_a_common_multiple_are_refused():
+    with pytest.raises(LimitError, match="least common multiple"):
+        Optimal().admit(random_table(41, np.resize([29, 31, 37], 41)))
