@@ -15,9 +15,9 @@ from anon_core.anonymizers.freeform_kernels import (
     hold,
     lightest_first,
 )
-from anon_core.anonymizers.groups import cell_mask, hidden_totals
+from anon_core.anonymizers.groups import cell_mask, hidden_figures
 from anon_core.anonymizers.loss_kernels import NEVER, Cells
-from anon_core.anonymizers.weights import feature_weights, utilities
+from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InputError, LimitError
 from anon_core.promise import Promise
 from anon_core.seating.even import MOST_SHARES, EvenRows, even_memory, exchanged
@@ -52,7 +52,7 @@ class Freeform:
         is left that it may take, others make room. Time O(k n^2 attributes), memory
         O(n (k + levels)). "sort-greedy": pairs in the order of their cost. "hungarian": an
         assignment of least cost in each round. Both hold n^2 costs for each segment.
-    loss : {"rank", "range"}
+    loss : {"rank", "range", "binary"}
         What a cell loses, see `loss_table`.
     exact : float
         What a cell of more than one level loses in addition, in parts of what it can lose at most:
@@ -139,14 +139,14 @@ class Freeform:
             self._assign(done, self._segments(table), space)
             hold(0, n, done, space)
             _hide(table, space.holder[done], hidden)
-            steps.append(_step(done + 1, table, hidden, weights))
+            steps.append(Step(done + 1, hidden_figures(table, hidden, weights)))
             observer.advanced(n)
             observer.stepped(State({HOLDER: space.holder[: done + 1].copy()}, tuple(steps)))
         holders = np.ascontiguousarray(space.holder.T)
         if self.exchanges:
             made = exchanged(table, EvenRows(hidden, holders), weights)
             hidden, holders = made.hidden, made.holders
-            steps.append(_step(rounds + 1, table, hidden, weights))
+            steps.append(Step(rounds + 1, hidden_figures(table, hidden, weights)))
             observer.advanced(n)
             observer.stepped(State({HOLDER: space.holder}, tuple(steps)))
         found, held = np.empty_like(hidden), np.empty_like(holders)
@@ -214,16 +214,6 @@ def _hide(table: BinaryTable, holder: NDArray[np.int32], hidden: NDArray[np.uint
     for attribute, blank in enumerate(table.blank):
         if blank.any():
             hidden[blank[holder]] |= cell_mask(table.codebook, attribute)
-
-
-def _step(
-    number: int,
-    table: BinaryTable,
-    hidden: NDArray[np.uint64],
-    weights: tuple[NDArray[np.int32], NDArray[np.int32]],
-) -> Step:
-    totals = hidden_totals(table.codebook, hidden)
-    return Step(number, utilities(*totals, weights, table.records))
 
 
 def _enter(state: State, rounds: int, space: Space) -> None:

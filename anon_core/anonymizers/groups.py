@@ -1,17 +1,61 @@
-"""Groups whose rows are equal: their checkpoint, what they hide, and how much of it there is."""
+"""Groups whose rows are equal: the course of a method that makes them, and what they hide."""
+
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_core.anonymizers.weights import utilities
 from anon_core.errors import InputError
-from anon_core.steps import State
+from anon_core.steps import Observer, State, Step
 from anon_core.tables.packing_kernels import unpack_range
-from anon_core.tables.records import BinaryTable, Codebook
+from anon_core.tables.records import BinaryTable, Codebook, MaskedTable
 
 GROUP = "group"  # int64 (n,): number of each record's group, the one array of a checkpoint
 
 
-def groups_of(state: State, k: NDArray[np.int32]) -> NDArray[np.int64]:
+def made_of_groups(
+    data: BinaryTable,
+    k: NDArray[np.int32],
+    find: Callable[[], NDArray[np.int64]],
+    weights: tuple[NDArray[np.int32], NDArray[np.int32]],
+    observer: Observer | None,
+    resume: State | None,
+) -> tuple[MaskedTable, NDArray[np.int64]]:
+    """Hide features until the rows of every group are equal: one step.
+
+    Parameters
+    ----------
+    data : BinaryTable
+    k : int32 (n,)
+        How many rows the group of each record has at least.
+    find : callable
+        Returns the number of each record's group, int64 (n,). Not called with a checkpoint.
+    weights : int32 (f,) and int32 (attributes,)
+        See `feature_weights`.
+    observer, resume
+        See `Anonymizer.anonymize`.
+
+    Returns
+    -------
+    MaskedTable
+        Its step's figures are `utility`, `weighted_utility` and `classes`.
+    int64 (n,)
+        Number of each record's group.
+    """
+    observer = observer or Observer()
+    observer.expects(1)
+    group = find() if resume is None else _checked(resume, k)
+    hidden = hidden_by_group(data, group)
+    figures = hidden_figures(data, hidden, weights)
+    step = Step(1, {**figures, "classes": int(group.max()) + 1})
+    if resume is None:
+        observer.advanced(data.records)
+        observer.stepped(State({GROUP: group}, (step,)))
+    return MaskedTable(data, hidden, (step,), 1), group
+
+
+def _checked(state: State, k: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return the groups of a checkpoint; refuse one that is none of a table with these demands."""
     group = state.arrays.get(GROUP)
     if (
@@ -52,10 +96,13 @@ def cell_mask(book: Codebook, attribute: int) -> NDArray[np.uint64]:
     ).astype(np.uint64)
 
 
-def hidden_totals(
-    book: Codebook, hidden: NDArray[np.uint64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return how many rows hide each feature, and anything of each attribute."""
+def hidden_figures(
+    data: BinaryTable,
+    hidden: NDArray[np.uint64],
+    weights: tuple[NDArray[np.int32], NDArray[np.int32]],
+) -> dict[str, float]:
+    """Return the `utilities` of what is hidden, uint64 (n, words)."""
+    book = data.codebook
     per_bit = np.empty(book.features, dtype=np.int64)
     per_cell = np.empty(len(book.attributes), dtype=np.int64)
     for attribute, (first, end) in enumerate(
@@ -65,4 +112,4 @@ def hidden_totals(
         unpack_range(hidden, first, end, flags)
         per_bit[first:end] = flags.sum(axis=0)
         per_cell[attribute] = flags.any(axis=1).sum()
-    return per_bit, per_cell
+    return utilities(per_bit, per_cell, weights, data.records)

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
-from anon_core.anonymizers.groups import GROUP, groups_of, hidden_by_group, hidden_totals
+from anon_core.anonymizers.groups import made_of_groups
 from anon_core.anonymizers.k_member_kernels import grow_groups, place_rest
-from anon_core.anonymizers.weights import Weights, check_weights, feature_weights, utilities
+from anon_core.anonymizers.weights import Weights, check_weights, feature_weights
 from anon_core.promise import Promise
-from anon_core.steps import Observer, State, Step
+from anon_core.steps import Observer, State
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 
@@ -74,31 +74,16 @@ class KMember:
     ) -> MaskedTable:
         """Hide features until the rows of every group are equal; see `Anonymizer.anonymize`."""
         self.admit(data)
-        observer = observer or Observer()
-        observer.expects(1)
-        least = int(data.k.max(initial=1))
-        if resume is None:
-            order = np.arange(data.records) if order is None else order
+        weights, least = feature_weights(data.codebook, self.weights), int(data.k.max(initial=1))
+
+        def find() -> NDArray[np.int64]:
+            places = np.arange(data.records) if order is None else order
             group = np.empty(data.records, dtype=np.int64)
-            group[order] = grouped(data.at(order), self._weights(data)[0], least)
-        else:
-            group = groups_of(resume, np.full(data.records, least, dtype=np.int32))
-        hidden = hidden_by_group(data, group)
-        step = self._reached(data, group, hidden)
-        if resume is None:
-            observer.advanced(data.records)
-            observer.stepped(State({GROUP: group}, (step,)))
-        return MaskedTable(data, hidden, (step,), 1)
+            group[places] = grouped(data.at(places), weights[0], least)
+            return group
 
-    def _weights(self, data: BinaryTable) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        return feature_weights(data.codebook, self.weights)
-
-    def _reached(
-        self, data: BinaryTable, group: NDArray[np.int64], hidden: NDArray[np.uint64]
-    ) -> Step:
-        totals = hidden_totals(data.codebook, hidden)
-        figures = utilities(*totals, self._weights(data), data.records)
-        return Step(1, {**figures, "classes": int(group.max()) + 1})
+        for_all = np.full(data.records, least, dtype=np.int32)
+        return made_of_groups(data, for_all, find, weights, observer, resume)[0]
 
 
 def grouped(table: BinaryTable, weight: NDArray[np.int32], least: int) -> NDArray[np.int64]:

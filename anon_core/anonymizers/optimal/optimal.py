@@ -1,26 +1,26 @@
 """Equivalence classes of little or least loss (Liang and Samavi)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
-from anon_core.anonymizers.groups import GROUP, groups_of, hidden_by_group, hidden_totals
+from anon_core.anonymizers.groups import made_of_groups
 from anon_core.anonymizers.optimal import ordered
 from anon_core.anonymizers.optimal.partition import MOST_GROUPS, PROOF, Groups, least_loss
-from anon_core.anonymizers.weights import feature_weights, utilities
+from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InputError, LimitError
 from anon_core.promise import Promise
 from anon_core.seating.even import shares_of
-from anon_core.steps import Observer, State, Step
+from anon_core.steps import Observer, State
 from anon_core.tables.loss import Loss, LossTable, check_loss, loss_table
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 Method = Literal["auto", "greedy", "split-and-carry", "exact", "initial"]
-MOST_EXACT = 200  # records of one program
+MOST_RECORDS = 200  # of method = "exact"
 FEW_K, FEW_ATTRIBUTES, FEW_RECORDS = 8, 6, 100  # below them "auto" solves parts exactly
 
 
@@ -84,9 +84,9 @@ class Optimal:
         data.refuse_impossible_demands()
         shares_of(data.k)
         data.refuse_people_of_several_records()
-        if self.method == "exact" and data.records > MOST_EXACT:
+        if self.method == "exact" and data.records > MOST_RECORDS:
             raise LimitError(
-                f"method = 'exact' proves the least loss of at most {MOST_EXACT} records, not of "
+                f"method = 'exact' proves the least loss of at most {MOST_RECORDS} records, not of "
                 f"{data.records}; choose 'split-and-carry' or 'greedy'"
             )
 
@@ -96,9 +96,9 @@ class Optimal:
         widest = max(a.bits for a in book.attributes)
         levels = int(book.level_offsets[-1])
         per_record = 40 * len(book.attributes) + 2 * levels + 48 * book.words + 2 * widest + 400
-        program = 24 * data.records * shares_of(data.k)
-        program += 0 if self._chosen(data) in ("greedy", "initial") else 600 * MOST_GROUPS
-        return data.records * per_record + 64 * levels + program + 2**20
+        holders = 24 * data.records * shares_of(data.k)
+        program = 0 if self._chosen(data) in ("greedy", "initial") else 600 * MOST_GROUPS
+        return data.records * per_record + holders + 64 * levels + program + 2**20
 
     def anonymize(
         self,
@@ -110,23 +110,19 @@ class Optimal:
     ) -> MaskedTable:
         """Hide features until the rows of every class are equal; see `Anonymizer.anonymize`."""
         self.admit(data)
-        observer = observer or Observer()
-        observer.expects(1)
-        loss = loss_table(data.codebook, self.loss)
-        if resume is None:
-            order = np.arange(data.records) if order is None else order
-            place = order[ordered.by_variance(data.at(order), self.loss)]
+        weights = feature_weights(data.codebook, "columns", self.loss)
+
+        def find() -> NDArray[np.int64]:
+            places = np.arange(data.records) if order is None else order
+            places = places[ordered.by_variance(data.at(places), self.loss)]
             group = np.empty(data.records, dtype=np.int64)
-            for number, members in enumerate(self._groups(data.at(place), loss)):
-                group[place[members]] = number
-        else:
-            group = groups_of(resume, data.k)
-        hidden = hidden_by_group(data, group)
-        step = self._reached(data, group, hidden)
-        if resume is None:
-            observer.advanced(data.records)
-            observer.stepped(State({GROUP: group}, (step,)))
-        return MaskedTable(data, hidden, (step,), 1, _holders(group, data.k))
+            groups = self._groups(data.at(places), loss_table(data.codebook, self.loss))
+            for number, members in enumerate(groups):
+                group[places[members]] = number
+            return group
+
+        made, group = made_of_groups(data, data.k, find, weights, observer, resume)
+        return replace(made, holders=_holders(group, data.k))
 
     def _chosen(self, data: BinaryTable) -> Method:
         if self.method != "auto":
@@ -150,14 +146,6 @@ class Optimal:
         if method == "split-and-carry":
             return ordered.split_and_carry(table, loss, self.sets)
         return ordered.greedy(table, loss, sequential=self.leftovers == "sequential")
-
-    def _reached(
-        self, data: BinaryTable, group: NDArray[np.int64], hidden: NDArray[np.uint64]
-    ) -> Step:
-        totals = hidden_totals(data.codebook, hidden)
-        weights = feature_weights(data.codebook, "columns", self.loss)
-        figures = utilities(*totals, weights, data.records)
-        return Step(1, {**figures, "classes": int(group.max()) + 1})
 
 
 def _holders(group: NDArray[np.int64], k: NDArray[np.int32]) -> NDArray[np.int32]:
