@@ -54,9 +54,9 @@ def reseated(
     classes = RecordClasses.of_table(table)
     held = classes.of[holders].astype(np.int32)
     crowd = _crowds(table, hidden, classes, held, classes.k, within=True)
-    seats = _seating(classes, held, seat, classes.party[classes.of])
-    mend_all(_order(classes, draw), LONGEST, crowd, seats, *_scratch(classes, seats))
-    return seats.seat
+    return _exchanged(
+        mend_all, LONGEST, classes, crowd, held, seat, classes.party[classes.of], draw
+    )
 
 
 def mixed(
@@ -88,30 +88,28 @@ def mixed(
     """
     classes = RecordClasses.of_table(table)
     held = classes.of[holders].astype(np.int32)
-    wanted = np.minimum(VALUES, classes.k)
-    crowd = _crowds(table, hidden, classes, held, wanted, within=False)
-    seats = _seating(classes, held, seat, value)
-    mix_all(_order(classes, draw), SHORT, crowd, seats, *_scratch(classes, seats))
-    return seats.seat
+    crowd = _crowds(table, hidden, classes, held, np.minimum(VALUES, classes.k), within=False)
+    return _exchanged(mix_all, SHORT, classes, crowd, held, seat, value, draw)
 
 
-def _seating(
+def _exchanged(
+    exchange: Callable[..., None],
+    longest: int,
     classes: RecordClasses,
+    crowd: Crowd,
     held: NDArray[np.int32],
     seat: NDArray[np.int64],
     owner: NDArray[np.int64],
-) -> Seating:
+    draw: Callable[[int], NDArray[np.uint32]],
+) -> NDArray[np.int64]:
+    """The seats after `mend_all` or `mix_all`, which look at the classes in random order."""
     who = seat.copy(), np.argsort(seat), classes.of, owner
-    return Seating(*who, held, *classes.rows_held(held))
-
-
-def _order(classes: RecordClasses, draw: Callable[[int], NDArray[np.uint32]]) -> NDArray[np.int64]:
-    return np.argsort(draw(len(classes)), kind="stable")
-
-
-def _scratch(classes: RecordClasses, seats: Seating) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    stamp = np.zeros(int(seats.owner.max()) + 1, dtype=np.int64)
-    return stamp, np.empty(len(classes), dtype=np.int64)
+    seats = Seating(*who, held, *classes.rows_held(held))
+    order = np.argsort(draw(len(classes)), kind="stable")
+    stamp = np.zeros(int(owner.max()) + 1, dtype=np.int64)
+    lacks = np.empty(len(classes), dtype=np.int64)
+    exchange(order, longest, crowd, seats, stamp, lacks)
+    return seats.seat
 
 
 def _crowds(
