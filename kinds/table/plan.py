@@ -133,16 +133,12 @@ class TablePlan:
             raise PlanError(
                 'columns."": a released column needs a name; give it one in the source or drop it'
             )
-        names = [column.name for column in self.columns]
-        k_column = self.demand.source_column
-        if k_column is not None and k_column not in names:
-            raise PlanError(
-                "privacy.k names a column that [columns] does not; allowed: " + ", ".join(names)
-            )
+        if self.demand.source_column is not None:
+            self._column("k", self.demand.source_column)
         if 1 in self.demand.stated and not self.allow_unprotected:
             raise PlanError(f"privacy.k = 1 protects nobody; demand at least 2, or {ALLOWED}")
-        self._check_person(names)
-        self._check_mix(names)
+        self._check_person()
+        self._check_mix()
         for column in self.columns:
             if column.name == self.demand.by and not column.known:
                 raise PlanError(
@@ -151,33 +147,34 @@ class TablePlan:
                     f"columns.{column.name}.public = true if everyone may know it"
                 )
 
-    def _check_person(self, names: Sequence[str]) -> None:
+    def _column(self, key: str, name: str) -> Column:
+        """The column that a key of [privacy] names."""
+        for column in self.columns:
+            if column.name == name:
+                return column
+        raise PlanError(
+            f"privacy.{key} names a column that [columns] does not; allowed: "
+            + ", ".join(column.name for column in self.columns)
+        )
+
+    def _check_person(self) -> None:
         if self.person is None:
             return
         if self.rows_are_people:
             raise PlanError(
                 "privacy.person counts people, privacy.rows_are_people counts rows; state one"
             )
-        if self.person not in names:
-            raise PlanError(
-                "privacy.person names a column that [columns] does not; allowed: "
-                + ", ".join(names)
-            )
-        role = next(column.role for column in self.columns if column.name == self.person)
+        role = self._column("person", self.person).role
         if role != "identifier":
             raise PlanError(
                 f"privacy.person: column {self.person!r} has role = {role!r}; "
                 "what says which rows are of one person must have role = 'identifier'"
             )
 
-    def _check_mix(self, names: Sequence[str]) -> None:
+    def _check_mix(self) -> None:
         if self.mix is None:
             return
-        if self.mix not in names:
-            raise PlanError(
-                "privacy.mix names a column that [columns] does not; allowed: " + ", ".join(names)
-            )
-        role = next(column.role for column in self.columns if column.name == self.mix)
+        role = self._column("mix", self.mix).role
         if role not in ("sensitive", "keep"):
             raise PlanError(
                 f"privacy.mix: column {self.mix!r} has role = {role!r}; rows carry the values of "

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.seating.matching import random_matching
+from anon_core.seating.matching import Draw, random_matching
 from anon_core.seating.reseating import mixed
 from anon_core.tables.cells import write_cells
 from anon_core.tables.records import MaskedTable
@@ -34,19 +34,11 @@ def write_release(
 
     `source_row` is the source row of each record, int64 (n,). Refused: `mix` without even seats.
     """
-    if plan.mix is not None and masked.holders is None:
-        raise InputError(
-            "privacy.mix exchanges seats that keep the chances even; set anonymizer.seats = 'even' "
-            "or leave privacy.mix out"
-        )
     frame = pl.read_parquet(ingested.file(TABLE), glob=False)[source_row]
     draw = secrecy.stream(seed, "matching")
     seat = random_matching(masked, draw)
-    if plan.mix is not None and masked.holders is not None:
-        value = (
-            frame[plan.mix].alias("").cast(pl.String).rank("dense").fill_null(0).cast(pl.Int64)
-        ).to_numpy()
-        seat = mixed(masked.table, masked.hidden, masked.holders, seat, value, draw)
+    if plan.mix is not None:
+        seat = _mixed(frame[plan.mix], masked, seat, draw)
     keys = secrecy.distinct_keys(seed, "keys", masked.table.records)
     rows, matching = _rows(plan.columns, keys, masked, seat, frame)
     rows.write_parquet(folder / PARQUET)
@@ -57,6 +49,19 @@ def write_release(
     if masked.holders is not None:
         _law(keys, masked.holders, source_row).write_parquet(folder / LAW)
     return {"shape": [rows.height, rows.width]}
+
+
+def _mixed(
+    values: pl.Series, masked: MaskedTable, seat: NDArray[np.int64], draw: Draw
+) -> NDArray[np.int64]:
+    """Exchange seats so that fewer crowds show one of these values only; a missing one is one."""
+    if masked.holders is None:
+        raise InputError(
+            "privacy.mix exchanges seats that keep the chances even; set anonymizer.seats = 'even' "
+            "or leave privacy.mix out"
+        )
+    number = values.alias("").cast(pl.String).rank("dense").fill_null(0).cast(pl.Int64)
+    return mixed(masked.table, masked.hidden, masked.holders, seat, number.to_numpy(), draw)
 
 
 def _rows(
