@@ -46,10 +46,11 @@ def feature_weights(
     own = np.array([a.weight for a in book.attributes])
     # Scale by a power of two: it changes no digit, and no later sum or quotient overflows.
     own = np.maximum(np.ldexp(own, -np.frexp(own.max())[1]), LEAST_SHARE)
-    levels = [max(1, a.levels - 1) for a in book.attributes]
-    share = own / ([1] * len(own) if weights == "bits" else levels)
-    bits = np.repeat(share, [a.bits for a in book.attributes])
-    if loss != "rank":
+    if loss == "rank":
+        levels = [max(1, a.levels - 1) for a in book.attributes]
+        share = own / ([1] * len(own) if weights == "bits" else levels)
+        bits = np.repeat(share, [a.bits for a in book.attributes])
+    else:
         table = loss_table(book, loss)
         widths = [
             np.diff(table.position[first:end]) if a.ordinal else np.full(a.levels, step)

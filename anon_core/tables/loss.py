@@ -30,6 +30,7 @@ class LossTable:
     position : int64 (levels,)
         Ordinal attributes: level q of attribute a stands at position[level_offsets[a] + q].
     first : int64 (attributes,)
+        What a cell of more than one level loses in addition.
     """
 
     whole: NDArray[np.int64]

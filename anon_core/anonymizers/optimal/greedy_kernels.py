@@ -10,12 +10,12 @@ from anon_core.jit.kernel import kernel
 def grow(k, cells, group):  # k (n,), group (n,) filled with -1
     """Number the group of each record; -1: too few were left to make a group.
 
-    Row g of cells is group g from the time on when its first record is taken.
+    Returns the row of cells that stands for each group: that of its first record.
     """
     n = len(k)
     after, head = np.arange(1, n + 1), 0  # the records that are left, in order
     groups = 0
-    rows = np.empty(n, dtype=np.int64)  # the row of cells that stands for each group
+    rows = np.empty(n, dtype=np.int64)
     while head < n:
         first, size, most = head, 1, k[head]
         head = after[head]
@@ -65,8 +65,7 @@ def place_rest(k, cells, rows, sequential, group):  # rows (groups,), group (n,)
     for v in rest:
         best, place, enough = NEVER, 0, False
         for g in range(len(rows)):
-            cost = grown[g] * increase(v, rows[g], NEVER, cells)
-            cost += losses[g] + increase(v, rows[g], NEVER, cells)
+            cost = losses[g] + (grown[g] + 1) * increase(v, rows[g], NEVER, cells)
             fits = size[g] + 1 >= k[v]
             if (fits and not enough) or (fits == enough and cost < best):
                 best, place, enough = cost, g, fits

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from anon_core.anonymizers.loss_kernels import increase, widen
+from anon_core.anonymizers.loss_kernels import NEVER, increase, widen
 from anon_core.jit.kernel import kernel
 
 
@@ -22,13 +22,10 @@ def better_groups(
     # best[i, m]: the sum of the m greatest positive duals among records i, i + 1, ...
     best = np.zeros((n + 1, longest + 1))
     for i in range(n):
-        for m in range(1, longest + 1):
-            best[i, m] = -1.0
-    for i in range(n - 1, -1, -1):
         tail = np.sort(-dual[i:])
         for m in range(1, longest + 1):
             more = -tail[m - 1] if m - 1 < len(tail) else 0.0
-            best[i, m] = (best[i, m - 1] if m > 1 else 0.0) + max(0.0, more)
+            best[i, m] = best[i, m - 1] + max(0.0, more)
     path, loss = np.empty(longest, dtype=np.int64), np.zeros(longest, dtype=np.int64)
     gain, need = np.zeros(longest), np.zeros(longest, dtype=np.int64)
     number = 0
@@ -49,13 +46,12 @@ def better_groups(
             if budget[0] == 0:
                 return -1
             budget[0] -= 1
-            more = increase(v, depth, np.int64(2**62), cells)
+            more = increase(v, depth, NEVER, cells)
             total, size = loss[depth] + more, depth + 2
             duals, least = gain[depth] + dual[v], max(need[depth], k[v])
             # Each further member loses as much as the others do now, at least.
-            fewest = max(size, least)
             promising = False
-            for final in range(fewest, longest + 1):
+            for final in range(max(size, least), longest + 1):
                 bound = total * final - duals - best[v + 1, final - size]
                 if bound < limit:
                     promising = True
