@@ -169,7 +169,9 @@ def _hides(manifest: Manifest, demanded: str) -> str:
     if manifest.get("rows_are_people"):
         one, its = "a source row", "its published row"
     if owners(manifest) is not None:
-        one, its = "a source row", "one of a person's rows, by the lot that was drawn,"
+        one, its = "a source row", "one of a person's rows"
+    if owners(manifest) is not None or "mixed" in manifest:
+        its += ", by the lot that was drawn,"
     odds = (
         f", and names {its} with a chance of at most 1 in k."
         if EVEN in promised
