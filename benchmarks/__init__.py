@@ -11,7 +11,10 @@ from pathlib import Path
 
 import numpy as np
 
-from anon_core.tables.records import BinaryTable
+from anon_core.measures.table.cells import read_cells
+from anon_core.measures.table.classes import ReleasedCells
+from anon_core.tables.cells import write_cells
+from anon_core.tables.records import BinaryTable, MaskedTable
 from flows.plan.plan import ReleasePlan
 from kinds.table.encode import encoded
 from kinds.table.read import read_order
@@ -40,6 +43,14 @@ def prepare(example: str, data: str) -> tuple[ReleasePlan, BinaryTable]:
     frame, k_values = read_order(Reading(plan.data.source), plan.data.columns, plan.data.demand)
     table = encoded(frame, k_values, plan.data.columns, plan.data.demand).table
     return plan, table
+
+
+def released_cells(masked: MaskedTable) -> ReleasedCells:
+    """Return the cells of the rows that were made, as the auditor reads them."""
+    cells = write_cells(masked.table, masked.hidden)
+    return ReleasedCells.of(
+        [read_cells(a, cells[a.name].tolist()) for a in masked.table.codebook.attributes]
+    )
 
 
 def timed(work):

@@ -15,8 +15,7 @@ import numpy as np
 from anon_core.anonymizers import Adaptive
 from anon_core.engines import local
 from anon_core.measures.table.attacks import tightest_rows
-from anon_core.measures.table.cells import read_cells
-from anon_core.measures.table.classes import Classes, ReleasedCells
+from anon_core.measures.table.classes import Classes
 from anon_core.measures.table.crowds import crowds
 from anon_core.measures.table.law import law
 from anon_core.measures.table.utility import utility
@@ -25,9 +24,8 @@ from anon_core.seating.matching import random_matching
 from anon_core.seating.record_classes import RecordClasses
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
-from anon_core.tables.cells import write_cells
 from anon_core.tables.demands import of_people
-from benchmarks import prepare, tables, timed
+from benchmarks import prepare, released_cells, tables, timed
 from benchmarks.insider import adult_sample, payments
 from kinds.table.ingest import person_numbers
 from kinds.table.read import read_table
@@ -108,12 +106,8 @@ def measure(name, table, draws):
         run = Adaptive(seats=seats)
         made, wall, _ = timed(lambda run=run: local.run(run, table, order=order))
         both[seats] = made
-        book = table.codebook
-        cells = write_cells(table, made.hidden)
-        released = ReleasedCells.of(
-            [read_cells(a, cells[a.name].tolist()) for a in book.attributes]
-        )
-        kept = utility(book.ordinal, released)
+        released = released_cells(made)
+        kept = utility(table.codebook.ordinal, released)
         print(f"{name}.{seats}.ncp: {kept.gcp:.5f}")
         print(f"{name}.{seats}.exact: {kept.cells_exact:.4f}")
         print(f"{name}.{seats}.seconds: {wall:.1f}", flush=True)

@@ -10,11 +10,8 @@ import time
 import numpy as np
 
 from anon_core.engines import local
-from anon_core.measures.table.cells import read_cells
-from anon_core.measures.table.classes import ReleasedCells
 from anon_core.measures.table.utility import utility
-from anon_core.tables.cells import write_cells
-from benchmarks import prepare
+from benchmarks import prepare, released_cells
 
 
 def mondrian(codes, k):
@@ -66,11 +63,7 @@ def main():
     start = time.perf_counter()
     masked = local.run(plan.maker, table, order=np.random.default_rng(1).permutation(table.records))
     ours_seconds = time.perf_counter() - start
-    cells = write_cells(table, masked.hidden)
-    released = ReleasedCells.of(
-        [read_cells(a, cells[a.name].tolist()) for a in table.codebook.attributes]
-    )
-    ours = utility(table.codebook.ordinal, released)
+    ours = utility(table.codebook.ordinal, released_cells(masked))
     start = time.perf_counter()
     classes = mondrian(by_appearance(table.codebook, table.codes), int(table.k[0]))
     mondrian_seconds = time.perf_counter() - start
