@@ -115,6 +115,13 @@ class ExpectUniformCrowdsToBeAtMost(_MeasureReached):
     )
 
 
+class ExpectIdenticalRowsToBeAtLeast(_MeasureReached):
+    """Expect every row to be identical to enough rows."""
+
+    measure: ClassVar[Measure] = "identical rows"
+    wording: ClassVar[str] = "The smallest group of identical rows holds at least $required."
+
+
 class ExpectRowLossToBeAtMost(_MeasureReached):
     """Expect few source rows to be left out."""
 

@@ -23,6 +23,7 @@ EXPECTED: dict[Measure, Any] = {
         measured.ExpectCrowdOddsToBeBelow,
         measured.ExpectCrowdDistanceToBeAtMost,
         measured.ExpectUniformCrowdsToBeAtMost,
+        measured.ExpectIdenticalRowsToBeAtLeast,
         measured.ExpectRowLossToBeAtMost,
         measured.ExpectAttackSuccessToBeAtMost,
     )

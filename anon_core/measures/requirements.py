@@ -12,6 +12,7 @@ Measure = Literal[
     "odds",
     "distance",
     "uniform crowds",
+    "identical rows",
     "row loss",
     "attack success",
 ]
@@ -25,6 +26,7 @@ SENSES: dict[Measure, Sense] = {
     "odds": "below",
     "distance": "at most",
     "uniform crowds": "at most",
+    "identical rows": "at least",
     "row loss": "at most",
     "attack success": "at most",
 }

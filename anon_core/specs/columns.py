@@ -1,6 +1,7 @@
 """How a plan wants one quasi-identifier encoded."""
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import Literal
 
 from anon_core.errors import InputError
@@ -37,6 +38,9 @@ class ColumnSpec:
         a value are left out.
     weight : float
         A greater weight means less masking of this column.
+    range : (float, float), optional
+        Least and greatest permissible number; none of the data may lie outside. Loss by range
+        counts widths as parts of it.
     carry : {"bounds", "median"}
         How a group of numbers is written: as its interval, or as its median.
     rare : {"publish", "pool"}
@@ -54,6 +58,7 @@ class ColumnSpec:
     order: tuple[str, ...] = field(default=(), repr=False)
     missing: MissingRule = "category"
     weight: float = 1.0
+    range: tuple[float, float] | None = field(default=None, repr=False)
     carry: Carry = "bounds"
     rare: Rare = "publish"
     shared: bool = True
@@ -70,6 +75,13 @@ class ColumnSpec:
             raise InputError(
                 f"column {self.name!r} is categorical and ordinal: "
                 "give its levels in 'order', lowest first"
+            )
+        if self.range is not None and not (
+            self.counted and -inf < self.range[0] < self.range[1] < inf
+        ):
+            raise InputError(
+                f"column {self.name!r}: range must be two finite numbers, the smaller one first, "
+                "for a column of numbers or dates"
             )
         if len(set(self.order)) != len(self.order):
             raise InputError(f"column {self.name!r}: 'order' names a level more than once")

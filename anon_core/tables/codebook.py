@@ -73,6 +73,8 @@ def _entry(a: Attribute) -> dict[str, Any]:
     entry["weight"] = a.weight
     if a.has_other:
         entry["has_other"] = True
+    if a.range is not None:
+        entry["range"] = list(a.range)
     return entry
 
 
@@ -107,6 +109,7 @@ def codebook_from_json(document: Mapping[str, Any]) -> Codebook:
                     edges=tuple(a["inner_edges"]),
                     values=tuple(map(_value, a.get("medians", a.get("values", ())))),
                     weight=a["weight"],
+                    range=tuple(a["range"]) if "range" in a else None,
                 )
                 for a in document["attributes"]
             )

@@ -87,6 +87,7 @@ def _fit_attribute(
     least = least if spec.shared else 1
     edges: tuple[float, ...] = ()
     numbers: tuple[float | tuple[float, float], ...] = ()
+    _require_permissible(spec, present)
     has_other, joined = False, 0
     if spec.counted:
         edges, numbers, joined = numbers_of(spec, present.astype(np.float64), least, who)
@@ -111,7 +112,18 @@ def _fit_attribute(
         edges=edges,
         values=numbers,
         weight=spec.weight,
+        range=spec.range,
     ), joined
+
+
+def _require_permissible(spec: ColumnSpec, present: NDArray[Any]) -> None:
+    if spec.range is not None:
+        low, high = spec.range
+        if outside := int(np.count_nonzero((present < low) | (present > high))):
+            raise InputError(
+                f"column {spec.name!r}: {outside} values lie outside range; widen it, or clean the "
+                "source"
+            )
 
 
 def complete(specs: Sequence[ColumnSpec], columns: Columns) -> NDArray[np.bool_]:

@@ -48,16 +48,19 @@ def check_loss(loss: str) -> None:
 def level_values(attribute: Attribute, loss: str) -> NDArray[np.float64]:
     """The number that stands for each level, float64 (levels,); nan for a missing one.
 
-    "range": a number; the middle of a group or of a shared level, at outer ones the inner bound.
+    "range": a number; the middle of a group or of a shared level. Outer ones end at the column's
+    range; where none is stated, their inner bound stands for them.
     "rank", and categories: the number of the level, the missing one included.
     """
     ranks = np.arange(attribute.levels, dtype=np.float64)
     if loss == "rank" or attribute.kind not in ("numeric", "date"):
         return ranks
-    values = attribute.values
-    if not values:
-        values = tuple(pairwise([-np.inf, *attribute.edges, np.inf]))
-    numbers = [_middle(*value) if isinstance(value, tuple) else value for value in values]
+    least, most = attribute.range or (-np.inf, np.inf)
+    values = attribute.values or tuple(pairwise([-np.inf, *attribute.edges, np.inf]))
+    numbers = [
+        _middle(max(value[0], least), min(value[1], most)) if isinstance(value, tuple) else value
+        for value in values
+    ]
     if len(numbers) != attribute.levels - attribute.has_missing:
         return ranks
     return np.array([np.nan] * attribute.has_missing + numbers)
@@ -76,9 +79,10 @@ def loss_table(book: Codebook, loss: str, exact: float = 0.0) -> LossTable:
     book : Codebook
     loss : {"rank", "range", "binary"}
         "rank": (s - 1) / (levels - 1) for s levels. "range": the width of an interval as part of
-        the width of the column, and (s - 1) / levels for a set (Liang and Samavi, equation 2 and
-        definition 8). There, an interval that allows missing and given values loses all. "binary":
-        the same with a set of s > 1 levels for s binary columns of weight 1 / levels (section 2.5).
+        the column's range, or of its width where none is stated, and (s - 1) / levels for a set
+        (Liang and Samavi, equation 2 and definition 8). There, an interval that allows missing and
+        given values loses all. "binary": the same with a set of s > 1 levels for s binary columns
+        of weight 1 / levels (section 2.5).
     exact : float
         What a cell of more than one level loses in addition, in parts of what it can lose at most.
     """
@@ -89,7 +93,9 @@ def loss_table(book: Codebook, loss: str, exact: float = 0.0) -> LossTable:
         steps.append(most // max(1, a.levels - (loss == "rank")))
         values = level_values(a, loss)
         low, high = np.nanmin(values, initial=np.inf), np.nanmax(values, initial=-np.inf)
-        placed = (values - low) * (most / (high - low) if high > low else 0.0)
+        if a.range is not None and loss != "rank":
+            low, high = np.float64(a.range[0]), np.float64(a.range[1])
+        placed = ((values - low) * (most / (high - low) if high > low else 0.0)).clip(0, most)
         positions.append(np.where(np.isnan(placed), -most, np.round(placed)).astype(np.int64))
     step = np.array(steps, dtype=np.int64)
     first = np.round(whole * exact).astype(np.int64)

@@ -35,6 +35,8 @@ class Attribute:
         What each numeric level but the missing one stands for. Binned: the median of its group;
         empty with "bounds". Else the number, or the bounds of the numbers that share the level;
         outer bounds are infinite.
+    range : (float, float), optional
+        Least and greatest permissible number.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Attribute:
     edges: tuple[float, ...] = field(default=(), repr=False)
     values: tuple[float | tuple[float, float], ...] = field(default=(), repr=False)
     weight: float = 1.0
+    range: tuple[float, float] | None = field(default=None, repr=False)
 
     @property
     def levels(self) -> int:

@@ -18,6 +18,8 @@ def stated_by(manifest: Mapping[str, Any], sections: Sections) -> Sections:
             for name, column in utility.get("per_column", {}).items()
         }
         protection.pop("rare_levels", None)
+    if "gcp_by_width" not in manifest.get("utility", {}):
+        utility.pop("gcp_by_width", None)
     claimed, attacks = manifest.get("attacks", {}), dict(sections.get("attacks", {}))
     if "demand" not in claimed:  # what crowds tell of a private k
         attacks.pop("demand", None)

@@ -60,6 +60,7 @@ class ChecksSection(Section):
     l_diversity: Annotated[list[DiversitySection], BeforeValidator(_listed)] = []
     t_closeness: Annotated[list[ClosenessSection], BeforeValidator(_listed)] = []
     max_uniform: Share | None = None
+    equivalence_k: Annotated[int, Field(ge=2)] | None = None
     max_row_loss: Share | None = None
     drift: Annotated[DriftSection | None, BeforeValidator(_drift)] = DriftSection()
     max_attack_success: Share | None = None
@@ -94,6 +95,7 @@ class ChecksSection(Section):
             l_diversity=tuple(Diverse(**asked.model_dump()) for asked in self.l_diversity),
             t_closeness=tuple(Close(**asked.model_dump()) for asked in self.t_closeness),
             max_uniform=self.max_uniform,
+            equivalence_k=self.equivalence_k,
             max_row_loss=self.max_row_loss,
             max_attack_success=self.max_attack_success,
         )

@@ -1,6 +1,7 @@
 """[columns] of the plan: role of each column, coding of quasi-identifiers."""
 
 import math
+from datetime import date
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -9,7 +10,9 @@ from anon_core.specs.columns import Carry, ColumnSpec, Rare
 from kinds.section import MarkedSection, PlanError, Unshown
 from kinds.table.columns import ISO_DATE, Column, Role
 
-QUASI_ONLY = ("bins", "encoding", "order", "missing", "weight", "carry", "rare")
+QUASI_ONLY = ("bins", "encoding", "order", "missing", "weight", "range", "carry", "rare")
+RANGE = "must be [least, greatest], two numbers, or two dates for kind = 'date'"
+EPOCH = date(1970, 1, 1).toordinal()
 BINS = "must be 'deciles', 'none', {quantiles = number} or {edges = [numbers]}"
 
 
@@ -34,6 +37,7 @@ class ColumnSection(MarkedSection):
     order: Unshown[list[str] | None] = None
     missing: Literal["category", "refuse", "all-hidden", "drop"] | None = None
     weight: Annotated[float, Field(gt=0)] | None = None
+    range: Unshown[list[float] | list[date] | None] = None
     format: str | None = None
     public: bool = False
     carry: Carry | None = None
@@ -44,13 +48,14 @@ class ColumnSection(MarkedSection):
         """Whether it is a quasi-identifier of numbers or dates."""
         return self.role == "quasi" and self.kind in ("numeric", "date")
 
-    def levels(self) -> dict[str, str]:
+    def levels(self) -> dict[str, Any]:
         """What 0.1.0 did not know of its levels, for the plan's hash: older vaults stay valid."""
+        stated = {} if self.range is None else {"range": [str(bound) for bound in self.range]}
         if self.counted and self.bins != "none":
-            return {"carry": self.carry or "bounds"}
+            return {"carry": self.carry or "bounds", **stated}
         if self.counted or self.rare == "pool":
-            return {"rare": self.rare or "publish"}
-        return {}
+            return {"rare": self.rare or "publish", **stated}
+        return stated
 
     def column(self, name: str) -> Column:
         """The checked section as the reader uses it."""
@@ -86,6 +91,8 @@ class ColumnSection(MarkedSection):
             raise PlanError(f"{where}.encoding: a binary column is one bit; leave it out")
         if self.order is not None and self.kind != "categorical":
             raise PlanError(f"{where}.order belongs to kind = 'categorical'")
+        if self.range is not None and not counted:
+            raise PlanError(f"{where}.range belongs to kind = 'numeric' or 'date'")
         if self.carry is not None and not grouped:
             raise PlanError(f"{where}.carry belongs to numbers and dates in groups")
         if self.rare is not None and (grouped or self.kind == "binary"):
@@ -101,6 +108,7 @@ class ColumnSection(MarkedSection):
             order=tuple(self.order or ()),
             missing=self.missing or "category",
             weight=self.weight or 1.0,
+            range=_range(where, self.range, self.kind),
             carry=self.carry or "bounds",
             rare=self.rare or "publish",
             shared=self.shared,
@@ -118,14 +126,28 @@ class EarlierColumnSection(ColumnSection):
     @classmethod
     def of(cls, section: ColumnSection) -> ColumnSection:
         """A section as it was understood, where it states nothing that 0.1.0 did not know."""
-        if section.carry is not None or section.rare is not None or not section.counted:
+        if not section.counted or any((section.carry, section.rare, section.range)):
             return section
         grouped = {} if section.bins == "none" else {"carry": "median"}
         return cls.model_construct(section.model_fields_set, **{**dict(section), **grouped})
 
-    def levels(self) -> dict[str, str]:
+    def levels(self) -> dict[str, Any]:
         """Nothing: the plan's hash is that of 0.1.0."""
         return {}
+
+
+def _range(
+    where: str, bounds: list[float] | list[date] | None, kind: str
+) -> tuple[float, float] | None:
+    """The bounds as numbers, those of dates in days since 1970-01-01."""
+    if bounds is None:
+        return None
+    if len(bounds) != 2 or any(isinstance(bound, date) != (kind == "date") for bound in bounds):
+        raise PlanError(f"{where}.range {RANGE}")
+    low, high = (
+        float(bound.toordinal() - EPOCH if isinstance(bound, date) else bound) for bound in bounds
+    )
+    return low, high
 
 
 def _bins(where: str, bins: Any) -> int | tuple[float, ...] | None:

@@ -158,6 +158,18 @@ def utility_facts(manifest: Manifest) -> list[Fact]:
             percent(measured.get("gcp")),
             "information lost, as the literature counts it",
         ),
+        *(
+            [
+                Fact(
+                    "Loss by width (GCP)",
+                    digits(width),
+                    "the same as a sum over all cells, which "
+                    "counts widths of intervals instead of levels",
+                )
+            ]
+            if known(width := measured.get("gcp_by_width"))
+            else []
+        ),
         Fact(
             "Utility",
             utility(measured.get("suppression")),

@@ -36,6 +36,7 @@ class TableFloors(Floors):
     l_diversity: tuple[Diverse, ...] = ()
     t_closeness: tuple[Close, ...] = ()
     max_uniform: float | None = None
+    equivalence_k: int | None = None
     max_row_loss: float | None = None
     max_attack_success: float | None = None
 
@@ -57,6 +58,8 @@ class TableFloors(Floors):
             yield _closeness(close, sensitive.get(close.column, {}))
         if self.max_uniform is not None:
             yield from _uniform(self.max_uniform, sensitive, measured["privacy"]["records"])
+        if self.equivalence_k is not None:
+            yield _identical(self.equivalence_k, measured)
         if self.max_row_loss is not None:
             yield _row_loss(self.max_row_loss, measured)
         if self.max_attack_success is not None:
@@ -176,6 +179,22 @@ def _uniform(limit: float, sensitive: Sections, records: int) -> Iterator[Asked]
             shortfall=f"column {name!r}: {found}",
             remedy="raise k, coarsen groups or raise the limit",
         )
+
+
+def _identical(floor: int, measured: Sections) -> Asked:
+    least = measured.get("protection", {}).get("equivalence_classes", {}).get("k")
+    if least is None:
+        return _unmeasured("identical rows", floor, "equivalence_k")
+    return Asked(
+        measure="identical rows",
+        found=least,
+        required=floor,
+        shown=f"{least}",
+        shortfall=f"the smallest group of identical rows holds {least}, "
+        f"fewer than checks.equivalence_k = {floor}",
+        remedy="let anonymizer.name be 'optimal' or 'k-member' with k at least as great, "
+        "or lower the limit",
+    )
 
 
 def _row_loss(limit: float, measured: Sections) -> Asked:

@@ -13,7 +13,7 @@ from anon_core.promise import Promise
 from anon_core.tables.records import BinaryTable
 from kinds.base import Columns, Facts, Kind
 from kinds.table.before import stated_by
-from kinds.table.column_section import BINS, EarlierColumnSection
+from kinds.table.column_section import BINS, RANGE, EarlierColumnSection
 from kinds.table.encode import load, write_encoded
 from kinds.table.ingest import ingested
 from kinds.table.judge import audit_rows
@@ -30,6 +30,8 @@ from tasks.people.ledger import Ledger, Overlap
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
 from tasks.vault.storage import Run, Stored
+
+LATER = {"public", "range", "carry", "rare"}  # keys of columns that 0.1.0 did not know
 
 
 class Table(Kind):
@@ -48,11 +50,12 @@ class Table(Kind):
         return TablePlan.of(sections)
 
     def explain(self, location: Sequence[str]) -> str | None:
-        """The forms of k and of bins, which pydantic would list one by one."""
+        """The forms of k, bins and range, which pydantic would list one by one."""
         if list(location[:2]) == ["privacy", "k"]:
             return f"privacy.k {K}"
-        if location[0] == "columns" and list(location[2:3]) == ["bins"]:
-            return f"{'.'.join(location[:3])} {BINS}"
+        forms = {"bins": BINS, "range": RANGE}
+        if location[0] == "columns" and (form := forms.get("".join(location[2:3]))):
+            return f"{'.'.join(location[:3])} {form}"
         return None
 
     def replaces(self, place: tuple[str, ...]) -> bool:
@@ -65,7 +68,10 @@ class Table(Kind):
         So the hashes of older plans stay as they were.
         """
         columns = {
-            name: {**section.model_dump(exclude={"public", "carry", "rare"}), **section.levels()}
+            name: {
+                **section.model_dump(exclude=LATER),
+                **section.levels(),
+            }
             for name, section in sections.columns.items()
         }
         privacy = sections.privacy.model_dump(exclude={"rows_are_people", "allow_unprotected"})

@@ -37,6 +37,8 @@ def test_every_measure_has_its_expectation() -> None:
         ("values by entropy", (False, True, True)),
         ("odds", (True, False, False)),
         ("distance", (True, True, False)),
+        ("uniform crowds", (True, True, False)),
+        ("identical rows", (False, True, True)),
         ("row loss", (True, True, False)),
         ("attack success", (True, True, False)),
     ],

@@ -74,6 +74,8 @@ def _attribute(levels: Levels) -> dict[str, Any]:
     }
     if levels.has_other:
         entry["has_other"] = True
+    if levels.range is not None:
+        entry["range"] = [*levels.range]
     if levels.carry == "median":
         entry["medians"] = list(levels.numbers)
     elif not levels.grouped:

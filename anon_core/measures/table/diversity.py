@@ -6,10 +6,11 @@ import numpy as np
 from numba import get_num_threads
 from numpy.typing import NDArray
 
-from anon_core.measures.table.classes import Classes
+from anon_core.measures.table.classes import Classes, bitmap
 from anon_core.measures.table.diversity_kernels import weigh_crowds
 
 MOST_L = 10  # up to which recursive diversity is measured
+BLOCK = 4096  # classes that are measured at once: a bit for each pair of them
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,12 @@ class Diversity:
     effective: NDArray[np.float64]
     distance: NDArray[np.float64]
     odds: NDArray[np.float64]
+
+    def at(self, places: NDArray[np.int64]) -> "Diversity":
+        """The same for the records at these places, int64 (m,)."""
+        return Diversity(
+            self.distinct[places], self.effective[places], self.distance[places], self.odds
+        )
 
 
 def diversity(classes: Classes, values: NDArray[np.int64], *, ordered: bool) -> Diversity:
@@ -65,25 +72,53 @@ def diversity(classes: Classes, values: NDArray[np.int64], *, ordered: bool) -> 
     Machanavajjhala et al., l-Diversity (distinct, entropy, recursive (c, l)); Li et al.,
     t-Closeness (equal and ordered distance).
     """
+    held = _held(classes, values)
+    return _weighed(classes.level_index, classes.bitmap, held, ordered).at(classes.record_class)
+
+
+def diversity_in_classes(
+    classes: Classes, values: NDArray[np.int64], *, ordered: bool
+) -> Diversity:
+    """Measure one sensitive attribute in every equivalence class; see `diversity`.
+
+    Returns
+    -------
+    Diversity
+        In the order of the rows: that of each row's class.
+    """
+    start, value, number, below = _held(classes, values)
+    parts = []
+    for first in range(0, len(start) - 1, BLOCK):
+        block = np.eye(min(BLOCK, len(start) - 1 - first), dtype=np.bool_)
+        held = start[first : first + len(block) + 1], value, number, below
+        parts.append(_weighed(np.arange(len(block))[None], bitmap([block]), held, ordered))
+    whole = Diversity(
+        np.concatenate([part.distinct for part in parts]),
+        np.concatenate([part.effective for part in parts]),
+        np.concatenate([part.distance for part in parts]),
+        np.max([part.odds for part in parts], axis=0),
+    )
+    return whole.at(classes.row_class)
+
+
+Held = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+
+
+def _held(classes: Classes, values: NDArray[np.int64]) -> Held:
+    """What the classes of rows hold: `start`, `value`, `number`, `below` of `weigh_crowds`."""
     pairs, number = np.unique(np.stack([classes.row_class, values]), axis=1, return_counts=True)
     start = np.searchsorted(pairs[0], np.arange(classes.cell.shape[1] + 1))
     below = np.concatenate([[0], np.cumsum(np.bincount(values))])
-    records = classes.level.shape[1]
+    return start, np.ascontiguousarray(pairs[1]), number, below
+
+
+def _weighed(
+    level: NDArray[np.int64], rows: NDArray[np.uint64], held: Held, ordered: bool
+) -> Diversity:
+    """Measure what crowds hold; `level` and `rows` are `level_index` and `bitmap` of `Classes`."""
+    records = level.shape[1]
     distinct = np.empty(records, dtype=np.int64)
     effective, distance = np.empty((2, records))
     odds = np.zeros((get_num_threads(), MOST_L - 1))
-    weigh_crowds(
-        classes.level_index,
-        classes.bitmap,
-        start,
-        np.ascontiguousarray(pairs[1]),
-        number,
-        below,
-        ordered,
-        distinct,
-        effective,
-        distance,
-        odds,
-    )
-    of = classes.record_class
-    return Diversity(distinct[of], effective[of], distance[of], odds.max(axis=0))
+    weigh_crowds(level, rows, *held, ordered, distinct, effective, distance, odds)
+    return Diversity(distinct, effective, distance, odds.max(axis=0))

@@ -48,6 +48,8 @@ class Levels:
         What each level but the missing one stands for: a group's median, the number itself, or the
         bounds of several numbers. Empty for groups with bounds.
     weight : float
+    range : (float, float), optional
+        Least and greatest permissible number.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Levels:
     edges: tuple[float, ...] = field(default=(), repr=False)
     numbers: tuple[float | Span, ...] = field(default=(), repr=False)
     weight: float = 1.0
+    range: Span | None = field(default=None, repr=False)
 
     @property
     def features(self) -> int:
@@ -167,6 +170,7 @@ def column_levels(
         edges=tuple(edges),
         numbers=tuple(numbers),
         weight=spec.weight,
+        range=spec.range,
     ), level
 
 
@@ -189,6 +193,12 @@ def _of_numbers(
     )
     if not np.isfinite(found).all():
         raise InputError(f"column {spec.name!r} has infinite values")
+    if (
+        spec.range is not None
+        and len(found)
+        and not (spec.range[0] <= found[0] and found[-1] <= spec.range[1])
+    ):
+        raise InputError(f"column {spec.name!r} has values outside range")
     people: list[set[int]] | None = None
     if persons is not None:
         people = [set() for _ in found]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from anon_core.measures.table.classes import Classes
 from anon_core.measures.table.crowds import Crowds, records_per_row
-from anon_core.measures.table.diversity import Diversity, diversity
+from anon_core.measures.table.diversity import Diversity, diversity, diversity_in_classes
 from anon_core.measures.table.law import Law
 from anon_core.measures.table.levels import Levels
 from anon_core.measures.table.utility import Utility
@@ -46,6 +46,8 @@ class Measured:
         By quasi-identifier: levels that fewer people hold than any record demands.
     one_value : float64 (attributes,)
         Share of cells that show one value.
+    widths : float64 (attributes,)
+        What all cells of a column lose by width: `widths_lost`.
     unique_values : dict of int
         By sensitive or kept column: rows whose value no other row has.
     people : int or None
@@ -71,6 +73,7 @@ class Measured:
     attacks: dict[str, Any]
     rare_levels: dict[str, int]
     one_value: NDArray[np.float64]
+    widths: NDArray[np.float64]
     unique_values: dict[str, int]
     people: int | None = None
     constant_values: dict[str, dict[str, int]] | None = None
@@ -114,6 +117,7 @@ class Measured:
             "cells_exact": self.utility.cells_exact,
             "cells_of_one_value": float(self.one_value.mean()),
             "gcp": self.utility.gcp,
+            "gcp_by_width": math.fsum(self.widths.tolist()),
             "per_column": {
                 levels.name: {
                     "exact": float(exact),
@@ -149,11 +153,15 @@ class Measured:
 
 
 def sensitive_values(
-    rows: pl.DataFrame, columns: tuple[Column, ...], classes: Classes
+    rows: pl.DataFrame, columns: tuple[Column, ...], classes: Classes, *, in_classes: bool
 ) -> dict[str, Diversity]:
-    """Measure every sensitive column; distances are those of ranks if the plan gives it ranks."""
+    """Measure every sensitive column; distances are those of ranks if the plan gives it ranks.
+
+    `in_classes`: in equivalence classes, which are parts of crowds and tell no less than these.
+    """
+    measure = diversity_in_classes if in_classes else diversity
     return {
-        column.name: diversity(
+        column.name: measure(
             classes, _ranks(rows[column.name], column.kind), ordered=column.kind in ORDERED
         )
         for column in columns

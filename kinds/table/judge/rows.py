@@ -19,7 +19,7 @@ from anon_core.measures.table.crowds import (
     identical_rows,
 )
 from anon_core.measures.table.shared import rare_levels
-from anon_core.measures.table.utility import of_one_value, utility
+from anon_core.measures.table.utility import of_one_value, utility, widths_lost
 from anon_core.promise import Promise
 from anon_core.specs.demands import Demand
 from kinds.table.columns import Column
@@ -90,10 +90,12 @@ def audit_rows(
     )
     path = matching.with_name(LAW) if law.EVEN in promise.findings else None
     private = any(column.name == demand.column and not column.known for column in columns)
+    identical = IDENTICAL in promise.findings
     measured = _measured(
-        records, rows, released, seat, columns, path, paired=paired, private_demand=private
-    )
-    if IDENTICAL in promise.findings:
+        *(records, rows, released, seat, columns, path),
+        paired=paired, private_demand=private, in_classes=identical,
+    )  # fmt: skip
+    if identical:
         below = int((identical_rows(measured.classes, seat) < measured.crowds.demanded).sum())
         measured = replace(measured, classes_below_k=below)
     findings += [
@@ -115,6 +117,7 @@ def _measured(
     *,
     paired: bool,
     private_demand: bool,
+    in_classes: bool,
 ) -> Measured:
     """Measure the release; a record without a row has seat -1."""
     seated = np.flatnonzero(seat >= 0)
@@ -149,12 +152,13 @@ def _measured(
         matched=matched,
         source_rows=records.source_height,
         classes=classes,
-        sensitive=sensitive_values(rows, columns, classes),
+        sensitive=sensitive_values(rows, columns, classes, in_classes=in_classes),
         attacks=tried,
         rare_levels=rare_levels(
             records.levels, records.codes, int(records.k.max()), records.person
         ),
         one_value=of_one_value(records.levels, released),
+        widths=widths_lost(records.levels, released),
         unique_values=unique_values(rows, columns),
         people=None if records.person is None else int(records.person.max()) + 1,
         constant_values=(

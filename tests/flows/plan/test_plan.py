@@ -363,6 +363,29 @@ WRONG = [
         '[columns.x]\nrole = "quasi"\nkind = "binary"\nencoding = "one-hot"',
         "columns.x.encoding: a binary column is one bit",
     ),
+    ('[columns.x]\nrole = "keep"\nrange = [0, 1]', "columns.x.range belongs to role = 'quasi'"),
+    (
+        '[columns.x]\nrole = "quasi"\nkind = "categorical"\nrange = [0, 1]',
+        "columns.x.range belongs to kind = 'numeric' or 'date'",
+    ),
+    *(
+        (
+            f'[columns.x]\nrole = "quasi"\nkind = "{kind}"\nrange = {stated}',
+            r"columns\.x\.range must be \[least, greatest\], two numbers, or two dates for kind =",
+        )
+        for kind, stated in (
+            ("numeric", "[1]"),
+            ("numeric", "5"),
+            ("numeric", '["zq7", 3]'),
+            ("numeric", "[2001-01-01, 2002-01-01]"),
+            ("date", "[1, 2]"),
+            ("date", "[2001-01-01, 5]"),
+        )
+    ),
+    (
+        '[columns.x]\nrole = "quasi"\nkind = "numeric"\nrange = [2, 1]',
+        "column 'x': range must be two finite numbers, the smaller one first",
+    ),
     ('[columns.x]\nrole = "keep"\ncarry = "median"', "columns.x.carry belongs to role = 'quasi'"),
     ('[columns.x]\nrole = "drop"\nrare = "pool"', "columns.x.rare belongs to role = 'quasi'"),
     (
@@ -558,7 +581,7 @@ WRONG = [
     (
         "[checks]\nmin_k = 3",
         "unknown key checks.min_k; allowed: min_utility, columns, l_diversity, t_closeness, "
-        "max_uniform, max_row_loss, drift, "
+        "max_uniform, equivalence_k, max_row_loss, drift, "
         "max_attack_success",
     ),
     (

@@ -13,6 +13,7 @@ MEASURED = {
     "attacks": {"linkage": {"success": 0.1}, "insider": {"success": 0.125}},
     "protection": {
         "rows_left_out": 5,
+        "equivalence_classes": {"number": 12, "k": 4},
         "sensitive": {
             "illness": {
                 "distinct": 3,
@@ -84,6 +85,12 @@ def diverse(**asked):
             r"checks\.max_attack_success = 0\.12; raise k",
         ),
         (
+            TableFloors(equivalence_k=4),
+            TableFloors(equivalence_k=5),
+            r"the smallest group of identical rows holds 4, fewer than checks\.equivalence_k = 5; "
+            "let anonymizer.name be 'optimal'",
+        ),
+        (
             TableFloors(max_row_loss=0.05),
             TableFloors(max_row_loss=0.0),
             r"5 of 100 source rows are left out, more than checks\.max_row",
@@ -133,7 +140,7 @@ def test_what_was_not_measured_has_not_been_reached():
     ):
         with pytest.raises(GuaranteeError, match="was not measured when it was published"):
             asked.require(old, "refused")
-    for name in ("max_uniform", "max_row_loss", "max_attack_success"):
+    for name in ("max_uniform", "equivalence_k", "max_row_loss", "max_attack_success"):
         words = (
             rf"^refused; the number that checks\.{name} limits was not measured "
             rf"when it was published; leave checks\.{name} out$"
