@@ -1,0 +1,1 @@
+"""Sparse matrices as arrays: who holds which item."""
