@@ -31,6 +31,8 @@ def test_pycanon_agrees_on_k_l_and_t(tmp_path, anonymizer):
     diagnosis = protection["sensitive"]["diagnosis"]
     assert pycanon.l_diversity(rows, QUASI, ["diagnosis"]) == diagnosis["distinct"]
     assert pycanon.t_closeness(rows, QUASI, ["diagnosis"]) == pytest.approx(diagnosis["distance"])
+    alone = rows.groupby(QUASI)["diagnosis"].transform("nunique") == 1
+    assert diagnosis["uniform"] <= alone.sum()  # known is who fits no row with another value
 
 
 def test_a_plan_may_require_identical_rows(tmp_path):

@@ -39,7 +39,9 @@ class Measured:
         Rows of the source, with those that the plan's rules leave out.
     classes : Classes
     sensitive : dict of Diversity
-        By sensitive column.
+        By sensitive column, in crowds.
+    in_classes : dict of Diversity
+        By sensitive column, in equivalence classes; empty where nothing promises these.
     attacks : dict
         The manifest's section; empty unless `matched`.
     rare_levels : dict of int
@@ -70,6 +72,7 @@ class Measured:
     source_rows: int
     classes: Classes
     sensitive: dict[str, Diversity]
+    in_classes: dict[str, Diversity]
     attacks: dict[str, Any]
     rare_levels: dict[str, int]
     one_value: NDArray[np.float64]
@@ -146,7 +149,10 @@ class Measured:
             "compatible_pairs": int(self.crowds.compatible.sum()),
             "matchable_pairs": int(self.crowds.matchable.sum()),
             "equivalence_classes": {"number": len(rows_in), "k": int(rows_in.min())},
-            "sensitive": {name: _worst(each) for name, each in self.sensitive.items()},
+            "sensitive": {
+                name: {**_worst(self.in_classes.get(name, crowds)), "uniform": _uniform(crowds)}
+                for name, crowds in self.sensitive.items()
+            },
             "rare_levels": self.rare_levels,
             "unique_values": self.unique_values,
         }
@@ -157,7 +163,7 @@ def sensitive_values(
 ) -> dict[str, Diversity]:
     """Measure every sensitive column; distances are those of ranks if the plan gives it ranks.
 
-    `in_classes`: in equivalence classes, which are parts of crowds and tell no less than these.
+    `in_classes`: in equivalence classes instead of crowds.
     """
     measure = diversity_in_classes if in_classes else diversity
     return {
@@ -219,11 +225,15 @@ def _spread(numbers: NDArray[np.int64]) -> dict[str, int]:
     )
 
 
+def _uniform(column: Diversity) -> int:
+    """People whose crowd has one value."""
+    return int((column.distinct == 1).sum())
+
+
 def _worst(column: Diversity) -> dict[str, Any]:
     """The worst crowd by each measure; odds are null if a crowd has too few values."""
     return {
         "distinct": int(column.distinct.min()),
-        "uniform": int((column.distinct == 1).sum()),
         "effective": float(column.effective.min()),
         "odds": [odds if math.isfinite(odds) else None for odds in column.odds.tolist()],
         "distance": float(column.distance.max()),

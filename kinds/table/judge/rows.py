@@ -152,7 +152,8 @@ def _measured(
         matched=matched,
         source_rows=records.source_height,
         classes=classes,
-        sensitive=sensitive_values(rows, columns, classes, in_classes=in_classes),
+        sensitive=sensitive_values(rows, columns, classes, in_classes=False),
+        in_classes=sensitive_values(rows, columns if in_classes else (), classes, in_classes=True),
         attacks=tried,
         rare_levels=rare_levels(
             records.levels, records.codes, int(records.k.max()), records.person
