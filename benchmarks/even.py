@@ -2,8 +2,9 @@
 
 The same table with `seats = "matchable"` and `"even"`: NCP, exact cells, seconds, the greatest
 chance of any row in units of 1/k(v), and how often people sit in the row made from their record,
-in standard errors from the law. Where people own several records: the chance of a row to be one of
-theirs, and records whose crowds lack people after each draw.
+in standard errors from the law, by the spread of the draws. Where people own several records: the
+chance of a row to be one of theirs, how often they sit in rows made from their records, and records
+whose crowds lack people after each draw.
 """
 
 import argparse
@@ -128,17 +129,22 @@ def measure(name, table, draws):
     print(f"{name}.even.greatest_chance: {(stated.of_person * table.k).max():.5f} / k")
     print(f"{name}.even.above: {stated.above}")
     print(f"{name}.even.broken: {stated.unfit + stated.uneven}")
-    hits = []
+    hits, home = [], []
     for _ in range(draws):
         seat = random_matching(made, draw)
         hits.append((seat == np.arange(n)).sum())
         if person is not None:
+            home.append((person[seat] == person).mean())
             found = crowds(table.codes, table.k, released, seat, classes, person=person)
             print(f"{name}.even.short_of_people: {found.below_k + found.matchable_below_k}")
+    # Seats of one draw depend on each other: only draws are independent.
     own = own_chance(table, made.holders)
-    error = (np.mean(hits) - own.sum()) / math.sqrt((own * (1 - own)).sum() / draws)
+    error = (np.mean(hits) - own.sum()) / (np.std(hits, ddof=1) / math.sqrt(draws))
     print(f"{name}.even.own_row: {np.mean(hits) / n:.5f}, by the law {own.mean():.5f}")
     print(f"{name}.even.standard_errors: {error:.2f}", flush=True)
+    if person is not None:
+        theirs = (person[made.holders] == person[:, None]).mean()
+        print(f"{name}.even.row_of_own_person: {np.mean(home):.5f}, by the law {theirs:.5f}")
 
 
 def own_chance(table, holders):

@@ -54,9 +54,8 @@ def reseated(
     classes = RecordClasses.of_table(table)
     held = classes.of[holders].astype(np.int32)
     crowd = _crowds(table, hidden, classes, held, classes.k, within=True)
-    return _exchanged(
-        mend_all, LONGEST, classes, crowd, held, seat, classes.party[classes.of], draw
-    )
+    person = classes.party[classes.of]
+    return _exchanged(mend_all, LONGEST, classes, crowd, held, seat, (person, person), draw)
 
 
 def mixed(
@@ -89,7 +88,7 @@ def mixed(
     classes = RecordClasses.of_table(table)
     held = classes.of[holders].astype(np.int32)
     crowd = _crowds(table, hidden, classes, held, np.minimum(VALUES, classes.k), within=False)
-    return _exchanged(mix_all, SHORT, classes, crowd, held, seat, value, draw)
+    return _exchanged(mix_all, SHORT, classes, crowd, held, seat, (value, classes.of), draw)
 
 
 def _exchanged(
@@ -99,12 +98,16 @@ def _exchanged(
     crowd: Crowd,
     held: NDArray[np.int32],
     seat: NDArray[np.int64],
-    owner: NDArray[np.int64],
+    numbers: tuple[NDArray[np.int64], NDArray[np.int64]],
     draw: Callable[[int], NDArray[np.uint32]],
 ) -> NDArray[np.int64]:
-    """The seats after `mend_all` or `mix_all`, which look at the classes in random order."""
-    who = seat.copy(), np.argsort(seat), classes.of, owner
-    seats = Seating(*who, held, *classes.rows_held(held))
+    """The seats after `mend_all` or `mix_all`, which look at the classes in random order.
+
+    `numbers`: what a crowd counts, and where a record is at home, see `Seating`.
+    """
+    owner, home = numbers
+    who = seat.copy(), np.argsort(seat), classes.of, owner, home
+    seats = Seating(*who, np.zeros(1, dtype=np.int64), held, *classes.rows_held(held))
     order = np.argsort(draw(len(classes)), kind="stable")
     stamp = np.zeros(int(owner.max()) + 1, dtype=np.int64)
     lacks = np.empty(len(classes), dtype=np.int64)

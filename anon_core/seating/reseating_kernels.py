@@ -45,6 +45,11 @@ class Seating(NamedTuple):
         Class of each record.
     owner : int64 (n,)
         What a crowd counts: the person of each record, or its value.
+    home : int64 (n,)
+        A record is at home in the rows made from records of its number: those of its person, or of
+        its class.
+    came_home : int64 (1,)
+        How many more records the exchanges have brought home than away.
     holders : int32 (n, D)
         Classes that may sit in each row.
     start : int64 (C + 1,)
@@ -56,6 +61,8 @@ class Seating(NamedTuple):
     taken: NDArray[np.int64]
     of: NDArray[np.int64]
     owner: NDArray[np.int64]
+    home: NDArray[np.int64]
+    came_home: NDArray[np.int64]
     holders: NDArray[np.int32]
     start: NDArray[np.int64]
     held: NDArray[np.int32]
@@ -101,12 +108,28 @@ def place_all(cycle, length, seats, forward):
 
 
 @kernel
+def at_home(cycle, length, seats):
+    """How many rows of a cycle have an occupant at home."""
+    found = np.int64(0)
+    for step in range(length):
+        found += seats.home[seats.taken[cycle[step]]] == seats.home[cycle[step]]
+    return found
+
+
+@kernel
 def improves(cycle, length, crowd, seats, stamp, token, lacks, seen, mark):
     """Move a cycle if crowds then lack fewer owners in all; else leave all as it was.
 
+    It is left, too, if more records had then come home than left home: full crowds are likelier
+    with everyone at home, so that exchanges would raise the chance of the own rows above the law's.
     Returns whether it moved, and the next token and mark.
     """
+    came = -at_home(cycle, length, seats)
     place_all(cycle, length, seats, True)
+    came += at_home(cycle, length, seats)
+    if seats.came_home[0] + came > 0:
+        place_all(cycle, length, seats, False)
+        return False, token, mark
     gain, mark = np.int64(0), mark + 1
     for step in range(length):
         for place in range(crowd.row_start[cycle[step]], crowd.row_start[cycle[step] + 1]):
@@ -118,6 +141,7 @@ def improves(cycle, length, crowd, seats, stamp, token, lacks, seen, mark):
     if gain <= 0:
         place_all(cycle, length, seats, False)
         return False, token, mark
+    seats.came_home[0] += came
     for step in range(length):
         for place in range(crowd.row_start[cycle[step]], crowd.row_start[cycle[step] + 1]):
             c = crowd.of_row[place]

@@ -112,8 +112,8 @@ OF_PEOPLE: Text = (
     "Crowds of people.",
     "Wherever this page counts a crowd of k rows, these are rows of at least k different people. "
     "When the lot was drawn, no person had a chance above 1/k of any row, with all records "
-    "together. Some records then exchanged rows, so that every crowd has k people; the chances are "
-    "those of the lot.",
+    "together. Some records then exchanged rows, so that every crowd has k people. The chances are "
+    "those of the lot; after the exchanges a single one may be greater.",
 )
 # Where the plan names a column of which crowds shall show different values.
 MIXED: Text = (

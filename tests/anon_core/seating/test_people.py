@@ -143,15 +143,22 @@ def from_people(person, k):
     return of_people(table, np.array(person, dtype=np.int32))
 
 
-def test_exchanges_mend_the_crowds_of_a_larger_table():
-    """Without them some crowds lack people; with them none does, and few records move."""
+@pytest.fixture(scope="module")
+def larger():
+    """800 records of 200 people, four each."""
     rng = np.random.default_rng(2)
     centers = rng.integers(0, 2, (30, 24))
     person = rng.permutation(np.repeat(np.arange(200), 4)).astype(np.int32)
     x = centers[person % 30] ^ (rng.random((800, 24)) < 0.05)
-    table = of_people(encoding.from_bits(x, np.full(800, 4)), person)
-    made = Adaptive(seats="even").anonymize(table)
-    stars = unpack(made.hidden, 24)
+    return Adaptive(seats="even").anonymize(
+        of_people(encoding.from_bits(x, np.full(800, 4)), person)
+    )
+
+
+def test_exchanges_mend_the_crowds_of_a_larger_table(larger):
+    """Without them some crowds lack people; with them none does, and few records move."""
+    made, table, person = larger, larger.table, larger.table.person
+    x, stars = unpack(table.bits, 24), unpack(made.hidden, 24)
     fit = np.array([((x == row) | stars).all(axis=1) for row in x])
 
     def short(seat):
@@ -167,3 +174,37 @@ def test_exchanges_mend_the_crowds_of_a_larger_table():
     assert (seat != drawn).mean() < 0.2
     again = reseated(table, made.hidden, made.holders, drawn, words(6))
     assert (seat == again).all()
+
+
+def test_exchanges_bring_nobody_home_more_often_than_the_lot_does(larger):
+    """Full crowds are likelier with everyone at home; exchanges that follow this give rows away."""
+    person, stream = larger.table.person, words(8)
+    theirs = (person[larger.holders] == person[:, None]).mean()
+    home = []
+    for _ in range(40):
+        drawn = drawn_by_holders(larger.table, larger.holders, stream)
+        seat = reseated(larger.table, larger.hidden, larger.holders, drawn, stream)
+        home.append([(person[rows] == person).mean() for rows in (drawn, seat)])
+    lot, after = np.mean(home, axis=0)
+    error = np.std(home, axis=0, ddof=1) / np.sqrt(len(home))
+    assert abs(lot - theirs) < 3 * error[0]
+    assert abs(after - theirs) < 3 * error[1]
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_people_of_two_records_sit_in_each_row_with_exactly_its_chance(k):
+    """The lot keeps the law exactly. Exchanges may double a chance in tables of eight records."""
+    table = from_people([0, 0, 1, 1, 2, 2, 3, 3], k)
+    x = np.random.default_rng(20).integers(0, 2, (8, 4))
+    table = of_people(encoding.from_bits(x, table.k), table.person)
+    made = Adaptive(seats="even").anonymize(table)
+    expected = naive.shares(table, made.holders) / made.holders.shape[1]
+    draws, stream = 1000, words(6)
+    seen, after = np.zeros((2, 8, 8))
+    for _ in range(draws):
+        drawn = drawn_by_holders(table, made.holders, stream)
+        seen[np.arange(8), drawn] += 1
+        after[np.arange(8), reseated(table, made.hidden, made.holders, drawn, stream)] += 1
+    assert abs(seen / draws - expected).max() < 0.08  # five standard deviations and more
+    of_person = np.add.reduceat(after / draws, np.arange(0, 8, 2))
+    assert of_person.max() <= 2 / k
