@@ -34,6 +34,10 @@ CORRUPTIONS = "tests/flows/test_mutations.py"
 NUMBERS = "tests/anon_core/tables/test_number_levels.py"
 SECRECY = "tests/tasks/vault/test_secrecy.py"
 STORAGE = "tests/tasks/vault/test_storage.py"
+CROWDS = "tests/anon_core/measures/table/test_crowds.py"
+LAW = "tests/anon_core/measures/table/test_law.py"
+OF_PEOPLE = "tests/anon_core/seating/test_people.py"
+CORRUPTED = "tests/flows/test_corrupted_people.py"
 
 MUTANTS = (
     Mutant(
@@ -209,6 +213,97 @@ MUTANTS = (
         "anon_core/measures/table/shared.py",
         "few=sum(number < least for number in people)",
         "few=0",
+        NUMBERS,
+    ),
+    Mutant(
+        "people: who sits in two rows counts twice",
+        "anon_core/measures/table/people_kernels.py",
+        "fresh = seen[side, person[place]] != record",
+        "fresh = True",
+        CROWDS,
+    ),
+    Mutant(
+        "people: matchable rows are those of any component",
+        "anon_core/measures/table/people_kernels.py",
+        "if side == 1 and component[row] != record_component[record]:",
+        "if side == 2 and component[row] != record_component[record]:",
+        CROWDS,
+    ),
+    Mutant(
+        "people: the auditor's law counts record by record",
+        "anon_core/measures/table/law.py",
+        "of_person, above = together[person] / shares, above | (together[person] * k > shares)",
+        "of_person = together[person] / shares",
+        CORRUPTED,
+    ),
+    Mutant(
+        "people: k differs among the records of a person",
+        "anon_core/tables/demands.py",
+        "return replace(table, k=greatest[person], person=person)",
+        "return replace(table, person=person)",
+        OF_PEOPLE,
+    ),
+    Mutant(
+        "people: shares of one person's records are not counted together",
+        "anon_core/seating/record_classes.py",
+        "party = np.arange(len(first)) if person is None else person[first].astype(np.int64)",
+        "party = np.arange(len(first))",
+        OF_PEOPLE,
+    ),
+    Mutant(
+        "people: exchanges bring them home",
+        "anon_core/seating/reseating_kernels.py",
+        "if came > seats.homeward[0]:",
+        "if came > len(seats.seat):",
+        OF_PEOPLE,
+    ),
+    Mutant(
+        "even seats: the auditor passes rows that a holder does not fit",
+        "anon_core/measures/table/law.py",
+        "unfit=int((~fits_own_row(codes[:, first[of]], released, row)).sum()),",
+        "unfit=0,",
+        LAW,
+    ),
+    Mutant(
+        "even seats: the auditor passes chances that do not sum to 1",
+        "anon_core/measures/table/law.py",
+        "uneven=int(size[total != size * shares].sum()),",
+        "uneven=0,",
+        LAW,
+    ),
+    Mutant(
+        "even seats: a record may hold more than its part of a row",
+        "anon_core/seating/record_classes.py",
+        "return shares // self.k * (1 if self.people else self.size)",
+        "return shares // self.k * (1 if self.people else self.size) + 1",
+        "tests/anon_core/seating/test_even.py",
+    ),
+    Mutant(
+        "even seats: the halving favours one matching",
+        "anon_core/seating/halving_kernels.py",
+        "coin = (coins[first >> 5] >> np.uint32(first & 31)) & np.uint32(1)",
+        "coin = np.uint32(1)",
+        "tests/anon_core/seating/test_even.py",
+    ),
+    Mutant(
+        "even seats: the draw never leaves its first matching",
+        "anon_core/seating/matching.py",
+        "if _below(shares * (whole + rest), draw) < SHARE:",
+        "if _below(shares * (whole + rest), draw) >= 0:",
+        "tests/anon_core/seating/test_even.py",
+    ),
+    Mutant(
+        "levels of groups: records are counted, not people",
+        "anon_core/tables/number_levels.py",
+        "        pairs = np.unique(np.stack([level, persons]), axis=1)\n",
+        "        pairs = np.stack([level, persons])\n",
+        NUMBERS,
+    ),
+    Mutant(
+        "levels of groups: the auditor counts records, not people",
+        "anon_core/measures/table/shared.py",
+        "who = None if persons is None else persons[given][rising]",
+        "who = None",
         NUMBERS,
     ),
     Mutant(

@@ -47,15 +47,16 @@ def reseated(
     The crowd of a record: the rows that it holds, and others that it fits in the same component of
     the graph of holders, up to `ROOM` k. In a component each pair that fits lies in some perfect
     matching, so these rows are matchable, too. Along cycles of 2 to `LONGEST` rows, shorter ones
-    first, each occupant moves to a row that it holds, if crowds then lack fewer people in all.
-    Where none helps a crowd, rows of k people that its record holds get their own records back, for
-    good, by shortest cycles. At home every crowd has k people, so this ends.
+    first, each occupant moves to a row that it holds, if crowds then lack fewer people in all, and
+    no more records have come into rows of their person than left them. Where none helps a crowd,
+    rows of k people that its record holds get their own records back, for good, by shortest cycles.
+    At home every crowd has k people, so this ends.
     """
     classes = RecordClasses.of_table(table)
     held = classes.of[holders].astype(np.int32)
     crowd = _crowds(table, hidden, classes, held, classes.k, within=True)
     person = classes.party[classes.of]
-    return _exchanged(mend_all, LONGEST, classes, crowd, held, seat, (person, person), draw)
+    return _exchanged(mend_all, LONGEST, classes, crowd, held, seat, (person, 0), draw)
 
 
 def mixed(
@@ -88,7 +89,7 @@ def mixed(
     classes = RecordClasses.of_table(table)
     held = classes.of[holders].astype(np.int32)
     crowd = _crowds(table, hidden, classes, held, np.minimum(VALUES, classes.k), within=False)
-    return _exchanged(mix_all, SHORT, classes, crowd, held, seat, (value, classes.of), draw)
+    return _exchanged(mix_all, SHORT, classes, crowd, held, seat, (value, table.records), draw)
 
 
 def _exchanged(
@@ -98,16 +99,16 @@ def _exchanged(
     crowd: Crowd,
     held: NDArray[np.int32],
     seat: NDArray[np.int64],
-    numbers: tuple[NDArray[np.int64], NDArray[np.int64]],
+    counted: tuple[NDArray[np.int64], int],
     draw: Callable[[int], NDArray[np.uint32]],
 ) -> NDArray[np.int64]:
     """The seats after `mend_all` or `mix_all`, which look at the classes in random order.
 
-    `numbers`: what a crowd counts, and where a record is at home, see `Seating`.
+    `counted`: what a crowd counts, and how many more records may come home than leave.
     """
-    owner, home = numbers
-    who = seat.copy(), np.argsort(seat), classes.of, owner, home
-    seats = Seating(*who, np.zeros(1, dtype=np.int64), held, *classes.rows_held(held))
+    owner, homeward = counted
+    who = seat.copy(), np.argsort(seat), classes.of, owner, classes.party[classes.of]
+    seats = Seating(*who, np.array([homeward]), held, *classes.rows_held(held))
     order = np.argsort(draw(len(classes)), kind="stable")
     stamp = np.zeros(int(owner.max()) + 1, dtype=np.int64)
     lacks = np.empty(len(classes), dtype=np.int64)

@@ -46,10 +46,9 @@ class Seating(NamedTuple):
     owner : int64 (n,)
         What a crowd counts: the person of each record, or its value.
     home : int64 (n,)
-        A record is at home in the rows made from records of its number: those of its person, or of
-        its class.
-    came_home : int64 (1,)
-        How many more records the exchanges have brought home than away.
+        A record is at home in the rows made from records of its number.
+    homeward : int64 (1,)
+        How many more records the exchanges may bring home than away.
     holders : int32 (n, D)
         Classes that may sit in each row.
     start : int64 (C + 1,)
@@ -62,7 +61,7 @@ class Seating(NamedTuple):
     of: NDArray[np.int64]
     owner: NDArray[np.int64]
     home: NDArray[np.int64]
-    came_home: NDArray[np.int64]
+    homeward: NDArray[np.int64]
     holders: NDArray[np.int32]
     start: NDArray[np.int64]
     held: NDArray[np.int32]
@@ -120,14 +119,14 @@ def at_home(cycle, length, seats):
 def improves(cycle, length, crowd, seats, stamp, token, lacks, seen, mark):
     """Move a cycle if crowds then lack fewer owners in all; else leave all as it was.
 
-    It is left, too, if more records had then come home than left home: full crowds are likelier
-    with everyone at home, so that exchanges would raise the chance of the own rows above the law's.
+    It is left, too, if it brings more records home than may come: full crowds are likelier with
+    everyone at home, so that exchanges would raise the chance of the own rows above the law's.
     Returns whether it moved, and the next token and mark.
     """
     came = -at_home(cycle, length, seats)
     place_all(cycle, length, seats, True)
     came += at_home(cycle, length, seats)
-    if seats.came_home[0] + came > 0:
+    if came > seats.homeward[0]:
         place_all(cycle, length, seats, False)
         return False, token, mark
     gain, mark = np.int64(0), mark + 1
@@ -141,7 +140,7 @@ def improves(cycle, length, crowd, seats, stamp, token, lacks, seen, mark):
     if gain <= 0:
         place_all(cycle, length, seats, False)
         return False, token, mark
-    seats.came_home[0] += came
+    seats.homeward[0] -= came
     for step in range(length):
         for place in range(crowd.row_start[cycle[step]], crowd.row_start[cycle[step] + 1]):
             c = crowd.of_row[place]

@@ -18,6 +18,7 @@ from tasks.vault.checkpoint import CheckpointFile
 from tasks.vault.storage import SecondReleaseError
 from tests.flows.orders import Order, data_bytes
 from tests.flows.processes import run
+from tests.flows.test_people import several
 
 # What a run renames into place, in order; without the seed and the checkpoint of each iteration.
 STAGES = (
@@ -148,7 +149,7 @@ def entries(order):
         return ledger.execute("select name, version, records, published from releases").fetchall()
 
 
-def go_on(order, whole):
+def go_on(order, whole, records=90):
     """After a crash nothing half is visible; finished stages are used, and one release is made."""
     for folder in order.releases.glob("[!.]*"):
         assert folder.name == "v1"
@@ -159,7 +160,7 @@ def go_on(order, whole):
     assert [path.name for path in order.releases.iterdir()] == ["v1"]
     assert data_bytes(order.folder_of_v1) == whole
     assert order.stage_times().items() >= finished.items()
-    assert entries(order) == [("people", "v1", 90, 1)]
+    assert entries(order) == [("people", "v1", records, 1)]
     assert not list(order.run.path.glob(".*"))
     assert not (order.run.path / CHECKPOINT).exists()
 
@@ -252,6 +253,50 @@ def test_a_run_that_was_killed_just_after_it_published_blocks_another_plan(tmp_p
     order.write(privacy={"k": 5})
     with pytest.raises(SecondReleaseError):
         order.release()
+
+
+# ---------------- killed while seats are made even, and while people exchange rows
+
+OF_PEOPLE = {"privacy": {"person": "ssn", "k": 3}}
+SEATING = {
+    "a flow has shared the rows": ("anon_core.seating.even", "filled", 0, True),
+    "shares are exchanged": ("anon_core.seating.even", "swapped", 0, False),
+    "the lot is drawn": ("anon_core.seating.matching", "drawn_by_holders", 0, True),
+    "people have exchanged rows": ("anon_core.seating.matching", "reseated", 0, True),
+    "the law is written": ("kinds.table.write", "_law", 0, True),
+    "the auditor counts people": ("anon_core.measures.table.crowds", "count_people", 0, True),
+}
+
+
+@pytest.fixture(scope="module")
+def whole_of_people(tmp_path_factory):
+    """What a run whose crowds are of people publishes and promises, and the law of its seats."""
+    order = Order(tmp_path_factory.mktemp("whole"), several(), **OF_PEOPLE).fix_seed()
+    return data_bytes(order.release()), *promised(order)
+
+
+def promised(order):
+    """What the manifest says of privacy, and the bytes of the law."""
+    manifest = json.loads((order.folder_of_v1 / "manifest.json").read_text())
+    law = order.run.path / "anonymize" / "law.parquet"
+    return manifest["privacy"], manifest["attacks"], law.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        pytest.param(
+            point, id=name, marks=() if name == "people have exchanged rows" else pytest.mark.slow
+        )
+        for name, point in SEATING.items()
+    ],
+)
+def test_killed_while_people_are_seated(whole_of_people, tmp_path, point):
+    order = Order(tmp_path, several(), **OF_PEOPLE).fix_seed()
+    assert run(release_until, str(order.plan), *point).code == -signal.SIGKILL
+    assert order.versions == []
+    go_on(order, whole_of_people[0], 120)
+    assert promised(order) == whole_of_people[1:]
 
 
 # ---------------- killed within a long run of the anonymizer

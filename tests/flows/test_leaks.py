@@ -111,6 +111,7 @@ class Scenario:
     level: str | None = None
     after: bool = False  # another table was released under this plan before
     older: bool = False  # the table was released before, when everybody was younger
+    owners: int = RECORDS  # people who own the records
 
 
 NO_DRIFT = {"checks": {"drift": "off"}}
@@ -268,6 +269,39 @@ SCENARIOS = {
 }
 
 
+OF_PEOPLE = {"privacy": {"person": "ssn"}}
+SCENARIOS |= {
+    "people, published": Scenario(0, OF_PEOPLE, says="guarantees hold", owners=30),
+    "people whom the plan does not name": Scenario(3, owners=30, says="rows_are_people"),
+    "a person with most of the rows": Scenario(2, OF_PEOPLE, says="belong to people", owners=2),
+    "breaks while seats are made even": Scenario(
+        1,
+        breaks=("anon_core.seating.even", "filled"),
+        says="stage anonymize failed with ValueError",
+    ),
+    "breaks while people exchange rows": Scenario(
+        1,
+        OF_PEOPLE,
+        breaks=("anon_core.seating.matching", "reseated"),
+        says="stage anonymize failed with ValueError",
+        owners=30,
+    ),
+    "breaks while people are counted": Scenario(
+        1,
+        OF_PEOPLE,
+        breaks=("anon_core.measures.table.crowds", "count_people"),
+        says="stage check failed with ValueError",
+        owners=30,
+    ),
+    "breaks at the bounds of groups": Scenario(
+        1,
+        {"columns": {"age": {"role": "quasi", "kind": "numeric", "bins": {"quantiles": 4}}}},
+        breaks=("anon_core.tables.number_levels", "_readable"),
+        says="stage encode failed with ValueError",
+    ),
+}
+
+
 @pytest.fixture(scope="module")
 def ended(server, tmp_path_factory):
     """All scenarios, run: name -> order and what its process left."""
@@ -289,6 +323,13 @@ def ended(server, tmp_path_factory):
                 key: value for key, value in merged.items() if value is not None
             }
         order.write()
+        if scenario.owners < RECORDS:
+            order.write_source(
+                [
+                    (IDENTIFIERS[number % scenario.owners], *row[1:])
+                    for number, row in enumerate(rows())
+                ]
+            )
         (order.folder / "here").mkdir()
 
     def end(name):
