@@ -4,7 +4,7 @@ from typing import Any
 
 from anon_core.anonymizers.adaptive.adaptive import Adaptive
 from anon_core.anonymizers.base import Anonymizer
-from anon_core.anonymizers.freeform import Freeform
+from anon_core.anonymizers.freeform.freeform import Freeform
 from anon_core.anonymizers.k_member import KMember
 from anon_core.anonymizers.optimal.optimal import Optimal
 

@@ -44,7 +44,7 @@ def parallel_kernel(
 
         @wraps(function)
         def call(*arguments: Any) -> None:
-            _spread(work, count(*(arguments[place] for place in places)), arguments)
+            spread(work, count(*(arguments[place] for place in places)), *arguments)
 
         call.work = work  # type: ignore[attr-defined]  # its signatures say what was compiled
         return call
@@ -52,7 +52,11 @@ def parallel_kernel(
     return decorate
 
 
-def _spread(work: Callable[..., Any], count: int, arguments: tuple[Any, ...]) -> None:
+def spread(work: Callable[..., Any], count: int, *arguments: Any) -> None:
+    """Call work(begin, end, *arguments) on ranges that cover 0 .. count - 1, on numba's threads.
+
+    What `work` spreads in its turn takes no further threads, unless it is on the calling thread.
+    """
     threads = min(numba.get_num_threads(), count)
     if threads <= 1:
         work(0, count, *arguments)
@@ -81,7 +85,7 @@ def _take(
 @cache
 def _pool() -> ThreadPoolExecutor:
     most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
-    return ThreadPoolExecutor(most, "kernel")
+    return ThreadPoolExecutor(most, "kernel", numba.set_num_threads, (1,))
 
 
 os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.anonymizers import Freeform
-from anon_core.anonymizers.freeform import HOLDER, _least_costs
-from anon_core.anonymizers.freeform_kernels import greedy_round, lightest_first
+from anon_core.anonymizers.freeform.freeform import HOLDER
+from anon_core.anonymizers.freeform.freeform_kernels import greedy_round, lightest_first
+from anon_core.anonymizers.freeform.segments import least_costs
 from anon_core.anonymizers.loss_kernels import NEVER
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
@@ -116,7 +117,7 @@ def test_golden_figure_5():
     costs = np.where(weight == 0, NEVER, 8 - weight)
     space = Freeform()._space(made([1, 2, 3], 1)[0], 2)
     row_of = np.full(3, -1, dtype=np.int64)
-    _least_costs(costs, 0, 1, row_of, space)
+    least_costs(costs, 1, row_of, space)
     assert row_of.tolist() == [1, 2, 0]
     assert weight[np.arange(3), row_of].sum() == 16
     assert space.holder[1].tolist() == [2, 0, 1]
@@ -131,11 +132,11 @@ def test_a_record_without_a_row_makes_others_move(method):
     space.holder[0] = np.arange(6)
     row_of = np.full(6, -1, dtype=np.int64)
     if method == "greedy":
-        greedy_round(np.array([0, 6]), 1, row_of, space)
+        greedy_round(1, row_of, space)
     else:
         costs = np.where(np.eye(6, dtype=bool), NEVER, 0)
         pairs = np.argsort(costs, axis=None, kind="stable")
-        lightest_first(pairs, costs, 0, 1, row_of, space)
+        lightest_first(pairs, costs, 1, row_of, space)
     assert sorted(row_of) == list(range(6))
     assert (row_of != np.arange(6)).all()
     assert (space.holder[1][row_of] == np.arange(6)).all()

@@ -43,7 +43,7 @@ def test_pieces_cover_the_items_in_order(count, threads):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(numba, "get_num_threads", lambda: threads)
-        kernel._spread(work, count, ())
+        kernel.spread(work, count)
     pieces.sort()
     assert [begin for begin, _ in pieces[1:]] == [end for _, end in pieces[:-1]]
     assert (pieces[0][0], pieces[-1][1]) == (0, count)
@@ -57,7 +57,7 @@ def test_an_error_ends_the_work_and_reaches_the_caller():
             raise MemoryError
 
     with pytest.raises(MemoryError):
-        kernel._spread(work, 100, ())
+        kernel.spread(work, 100)
 
 
 def test_the_count_names_arguments_of_the_kernel():

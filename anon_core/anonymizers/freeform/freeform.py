@@ -2,21 +2,23 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, get_args
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
-from anon_core.anonymizers.freeform_kernels import (
-    Space,
-    all_increases,
-    greedy_round,
-    hold,
-    lightest_first,
+from anon_core.anonymizers.freeform.freeform_kernels import Space, hold
+from anon_core.anonymizers.freeform.segments import (
+    Assign,
+    Method,
+    Starts,
+    on_threads,
+    segments,
 )
 from anon_core.anonymizers.groups import cell_mask, hidden_figures
-from anon_core.anonymizers.loss_kernels import NEVER, Cells
+from anon_core.anonymizers.loss_kernels import Cells
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InputError, LimitError
 from anon_core.promise import Promise
@@ -25,7 +27,6 @@ from anon_core.steps import Observer, State, Step
 from anon_core.tables.loss import Loss, check_loss, loss_table
 from anon_core.tables.records import BinaryTable, MaskedTable
 
-Method = Literal["greedy", "sort-greedy", "hungarian"]
 MOST_EXACT = 16
 HOLDER = "holder"  # int32 (rounds, n): the checkpoint's one array
 
@@ -51,7 +52,7 @@ class Freeform:
         "greedy": each record in lexicographic order takes the free row of least cost; where none
         is left that it may take, others make room. Time O(k n^2 attributes), memory
         O(n (k + levels)). "sort-greedy": pairs in the order of their cost. "hungarian": an
-        assignment of least cost in each round. Both hold n^2 costs for each segment.
+        assignment of least cost in each round. Both hold n^2 costs for each segment at work.
     loss : {"rank", "range", "binary"}
         What a cell loses, see `loss_table`.
     exact : float
@@ -59,7 +60,8 @@ class Freeform:
         more of it keeps more cells exact, and masks the others more.
     segment : int
         0: all records at once. Else the table in lexicographic order is cut into segments of this
-        many records, or of twice the greatest k, which are worked on one by one.
+        many records, or of twice the greatest k. Each is worked on by itself, as many at a time as
+        there are threads.
     exchanges : bool
         Whether records exchange rows at the end as long as the rows then hide less (`swapped`),
         across segments, too. False: the paper's method.
@@ -81,7 +83,10 @@ class Freeform:
     promise: ClassVar[Promise] = Promise(
         ("compatible crowds", "matchable crowds", "truthful rows", "even seats")
     )
-    engines: ClassVar[Mapping[str, str]] = {"local": ""}
+    engines: ClassVar[Mapping[str, str]] = {
+        "local": "",
+        "dask": "anon_core.anonymizers.freeform.farmed",
+    }
 
     def __post_init__(self) -> None:
         if self.method not in get_args(Method):
@@ -102,13 +107,18 @@ class Freeform:
     def memory(self, data: BinaryTable) -> int:
         """Return the bytes held at most beyond the input."""
         book, n = data.codebook, data.records
-        largest = int(np.diff(self._segments(data)).max(initial=0))
         dense = even_memory(data, int(data.k.max(initial=1))) if self.exchanges else 0
-        dense += 0 if self.method == "greedy" else 40 * largest**2
+        dense += self.memory_at_work(data)
         widest = max(a.bits for a in book.attributes)
         per_record = 16 * len(book.attributes) + int(book.level_offsets[-1]) + 40 * book.words
-        per_record += 8 * int(data.k.max(initial=1)) + 2 * widest + 200
+        per_record += 12 * int(data.k.max(initial=1)) + 2 * widest + 200
         return n * per_record + dense + 2**16
+
+    def memory_at_work(self, data: BinaryTable) -> int:
+        """Return the bytes of the costs that all threads hold at a time."""
+        sizes = np.sort(np.diff(self.segments(data)))[::-1]
+        dense = 0 if self.method == "greedy" else 40
+        return dense * int((sizes[: numba.get_num_threads()] ** 2).sum())
 
     def anonymize(
         self,
@@ -119,6 +129,18 @@ class Freeform:
         resume: State | None = None,
     ) -> MaskedTable:
         """Assign records to rows and hide what the holders differ in; see `Anonymizer`."""
+        return self.assigned(data, on_threads, order=order, observer=observer, resume=resume)
+
+    def assigned(
+        self,
+        data: BinaryTable,
+        assign: Assign,
+        *,
+        order: NDArray[np.int64] | None,
+        observer: Observer | None,
+        resume: State | None,
+    ) -> MaskedTable:
+        """Do as `anonymize`, each round's segments by `assign`."""
         self.admit(data)
         observer = observer or Observer()
         rounds, n = int(data.k.max(initial=1)), data.records
@@ -127,7 +149,7 @@ class Freeform:
         place = order[_lexicographic(data.at(order))]
         table = data.at(place)
         weights = feature_weights(data.codebook, "columns", self.loss, self.exact)
-        space = self._space(table, rounds)
+        starts, space = self.segments(table), self._space(table, rounds)
         steps: list[Step] = []
         if resume is not None:
             steps = list(resume.steps[:rounds])
@@ -136,11 +158,13 @@ class Freeform:
         for done in range(len(steps)):
             _hide(table, space.holder[done], hidden)
         for done in range(len(steps), rounds):
-            self._assign(done, self._segments(table), space)
-            hold(0, n, done, space)
+            if done:
+                assign(self.method, starts, done, space, observer.advanced)
+            else:
+                space.holder[0] = np.arange(n)
+            hold(done, space)
             _hide(table, space.holder[done], hidden)
             steps.append(Step(done + 1, hidden_figures(table, hidden, weights)))
-            observer.advanced(n)
             observer.stepped(State({HOLDER: space.holder[: done + 1].copy()}, tuple(steps)))
         holders = np.ascontiguousarray(space.holder.T)
         if self.exchanges:
@@ -153,59 +177,25 @@ class Freeform:
         found[place], held[place] = hidden, place[holders]
         return MaskedTable(data, found, tuple(steps), len(steps), held)
 
-    def _segments(self, table: BinaryTable) -> NDArray[np.int64]:
-        """Where each segment begins, and the end; the last one takes the rest."""
-        length = max(self.segment, 2 * int(table.k.max(initial=1))) if self.segment else 0
-        number = table.records // length if length else 1
-        starts = np.arange(max(1, number) + 1, dtype=np.int64) * length
-        starts[-1] = table.records
-        return starts
+    def segments(self, data: BinaryTable) -> Starts:
+        """Return where each segment of the ordered table begins, and the end."""
+        length = max(self.segment, 2 * int(data.k.max(initial=1))) if self.segment else 0
+        return segments(data.records, length)
 
     def _space(self, table: BinaryTable, rounds: int) -> Space:
         times = rounds // table.k.astype(np.int64)
-        shortest = int(np.diff(self._segments(table)).min())
+        shortest = int(np.diff(self.segments(table)).min())
         return Space(
             cells=Cells.of(table, loss_table(table.codebook, self.loss, self.exact)),
             holder=np.full((rounds, table.records), -1, dtype=np.int32),
             most=times if 2 * rounds <= shortest else np.ones_like(times),
         )
 
-    def _assign(self, done: int, starts: NDArray[np.int64], space: Space) -> None:
-        """Give each record a row in round `done`: holder[done]."""
-        n = len(space.most)
-        if done == 0:
-            space.holder[0] = np.arange(n)
-            return
-        row_of = np.full(n, -1, dtype=np.int64)
-        if self.method == "greedy":
-            greedy_round(starts, done, row_of, space)
-        else:
-            for first, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-                costs = np.empty((end - first, end - first), dtype=np.int64)
-                all_increases(costs, first, done, space)
-                if self.method == "hungarian":
-                    _least_costs(costs, first, done, row_of, space)
-                else:
-                    pairs = np.argsort(costs, axis=None, kind="stable")
-                    lightest_first(pairs, costs, first, done, row_of, space)
-        assert (row_of >= 0).all()  # there is an assignment, see the class
-
 
 def _lexicographic(table: BinaryTable) -> NDArray[np.int64]:
     """The records by their levels, attributes of few levels first; equals stay in order."""
     few_first = np.argsort([a.levels for a in table.codebook.attributes], kind="stable")
     return np.lexsort(table.codes[few_first][::-1])
-
-
-def _least_costs(
-    costs: NDArray[np.int64], first: int, done: int, row_of: NDArray[np.int64], space: Space
-) -> None:
-    """An assignment of least cost; the costs, whole and below 2^53, are exact in float64."""
-    from scipy.optimize import linear_sum_assignment  # takes a third of a second to import
-
-    record, row = linear_sum_assignment(np.where(costs < NEVER, costs, np.inf))
-    row_of[first + record] = first + row
-    space.holder[done, first + row] = first + record
 
 
 def _hide(table: BinaryTable, holder: NDArray[np.int32], hidden: NDArray[np.uint64]) -> None:
@@ -230,4 +220,4 @@ def _enter(state: State, rounds: int, space: Space) -> None:
         raise InputError("the checkpoint holds no rounds of this table; start anew without it")
     space.holder[:rounds] = holder
     for done in range(rounds):
-        hold(0, n, done, space)
+        hold(done, space)

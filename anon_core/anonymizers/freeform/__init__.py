@@ -1,0 +1,1 @@
+"""Freeform generalization: k assignments of records to rows, segment by segment."""

@@ -1,0 +1,132 @@
+"""Assignments of records to rows by the increase of what the rows lose."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.anonymizers.loss_kernels import NEVER, Cells, increase, widen
+from anon_core.jit.kernel import kernel, parallel_kernel
+
+
+class Space(NamedTuple):
+    """Who holds which row, of all records or of a segment; records are numbered from 0.
+
+    Attributes
+    ----------
+    cells : Cells
+        The records, and the rows as they are so far.
+    holder : int32 (rounds, n)
+        Record that took each row in each round.
+    most : int64 (n,)
+        How often each record may take the same row.
+    """
+
+    cells: Cells
+    holder: NDArray[np.int32]
+    most: NDArray[np.int64]
+
+
+@kernel
+def may_take(v, r, done, space):
+    """Whether record v may take row r in the round after `done` rounds."""
+    times = np.int64(0)
+    for t in range(done):
+        times += np.int64(space.holder[t, r] == v)
+    return times < space.most[v]
+
+
+@kernel
+def hold(done, space):
+    """Enter who took each row in round `done`."""
+    for r in range(len(space.most)):
+        widen(space.holder[done, r], r, space.cells)
+
+
+@kernel
+def substitute(v, done, row_of, space):
+    """Seat record v by moving others along a shortest path; whether there is one.
+
+    row_of int64 (n,): the row of each seated record; -1: none. holder[done]: the reverse. One move
+    is the backtracking of Doka et al., section 5.
+    """
+    n = len(row_of)
+    came = np.full(n, -1, dtype=np.int64)  # by row: the record that asks for it
+    queue, head, tail = np.empty(n + 1, dtype=np.int64), 0, 1
+    queue[0] = v
+    while head < tail:
+        asks = queue[head]
+        head += 1
+        for r in range(n):
+            if came[r] >= 0 or row_of[asks] == r or not may_take(asks, r, done, space):
+                continue
+            came[r] = asks
+            if space.holder[done, r] >= 0:
+                queue[tail] = space.holder[done, r]
+                tail += 1
+                continue
+            to = r
+            while True:
+                asks = came[to]
+                left = row_of[asks]
+                row_of[asks], space.holder[done, to] = to, asks
+                if asks == v:
+                    return True
+                to = left
+    return False
+
+
+@kernel
+def greedy_round(done, row_of, space):
+    """Give each record in turn the free row that loses least more.
+
+    A record that finds none is seated by `substitute`; who cannot be seated keeps row -1.
+    """
+    n = len(row_of)
+    after = np.arange(1, n + 2)  # the next free row; the head stands at the end
+    after[n] = 0
+    for v in range(n):
+        best, before, place = NEVER, np.int64(-1), n
+        step, r = n, after[n]
+        while r < n and best > 0:
+            cost = increase(v, r, best, space.cells)
+            if cost < best and may_take(v, r, done, space):
+                best, before, place = cost, step, r
+            step, r = r, after[r]
+        if best < NEVER:
+            after[before] = after[place]
+            row_of[v], space.holder[done, place] = place, v
+        elif substitute(v, done, row_of, space):
+            step = n  # the row that was free is so no more
+            while after[step] < n:
+                r = after[step]
+                if space.holder[done, r] >= 0:
+                    after[step] = after[r]
+                else:
+                    step = r
+
+
+@parallel_kernel(lambda costs: len(costs))
+def all_increases(begin, end, costs, done, space):  # costs (n, n)
+    """costs[v, r] = what row r loses more if record v holds it; NEVER if it may not."""
+    for v in range(begin, end):
+        for r in range(len(costs)):
+            if may_take(v, r, done, space):
+                costs[v, r] = increase(v, r, NEVER, space.cells)
+            else:
+                costs[v, r] = NEVER
+
+
+@kernel
+def lightest_first(pairs, costs, done, row_of, space):  # pairs (n * n,) by rising cost
+    """Take each pair whose record and row are free; seat who is left by `substitute`."""
+    n = len(costs)
+    for pair in pairs:
+        v, r = pair // n, pair % n
+        if costs[v, r] == NEVER:
+            break
+        if row_of[v] < 0 and space.holder[done, r] < 0:
+            row_of[v], space.holder[done, r] = r, v
+    for v in range(n):
+        if row_of[v] < 0:
+            substitute(v, done, row_of, space)

@@ -1,0 +1,82 @@
+"""One round of assignments: each segment by itself, on threads or wherever a farm has workers."""
+
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.anonymizers.freeform.freeform_kernels import (
+    Space,
+    all_increases,
+    greedy_round,
+    lightest_first,
+)
+from anon_core.anonymizers.loss_kernels import NEVER
+from anon_core.jit.kernel import spread
+
+Method = Literal["greedy", "sort-greedy", "hungarian"]
+Starts = NDArray[np.int64]
+# assign(method, starts, done, space, report) fills in holder[done]; report(records) as it goes on.
+Assign = Callable[[Method, Starts, int, Space, Callable[[int], None]], None]
+
+
+def segments(records: int, length: int) -> Starts:
+    """Where each segment begins, and the end; the last one takes the rest. Length 0: one."""
+    number = max(1, records // length if length else 1)
+    starts = np.arange(number + 1, dtype=np.int64) * length
+    starts[-1] = records
+    return starts
+
+
+def on_threads(
+    method: Method, starts: Starts, done: int, space: Space, report: Callable[[int], None]
+) -> None:
+    """Do a round on the threads of this process; see `Assign`."""
+
+    def work(begin: int, end: int) -> None:
+        for first, last in zip(starts[begin:end], starts[begin + 1 : end + 1], strict=True):
+            space.holder[done, first:last] = first + taken(method, done, part(space, first, last))
+
+    spread(work, len(starts) - 1)
+    report(len(space.most))
+
+
+def part(space: Space, first: int, end: int) -> Space:
+    """Return the records first .. end - 1, who hold rows of each other only, numbered from 0."""
+    rows = {
+        name: getattr(space.cells, name)[first:end] for name in ("codes", "low", "high", "member")
+    }
+    holder = np.ascontiguousarray(space.holder[:, first:end])
+    holder[holder >= 0] -= first
+    return Space(space.cells._replace(**rows), holder, space.most[first:end])
+
+
+def taken(method: Method, done: int, space: Space) -> NDArray[np.int32]:
+    """Return the record that takes each row in round `done`, int32 (n,)."""
+    n = len(space.most)
+    row_of = np.full(n, -1, dtype=np.int64)
+    if method == "greedy":
+        greedy_round(done, row_of, space)
+    else:
+        costs = np.empty((n, n), dtype=np.int64)
+        all_increases(costs, done, space)
+        if method == "hungarian":
+            least_costs(costs, done, row_of, space)
+        else:
+            pairs = np.argsort(costs, axis=None, kind="stable")
+            lightest_first(pairs, costs, done, row_of, space)
+    assert (row_of >= 0).all()  # there is an assignment, see `Freeform`
+    holder: NDArray[np.int32] = space.holder[done]
+    return holder
+
+
+def least_costs(
+    costs: NDArray[np.int64], done: int, row_of: NDArray[np.int64], space: Space
+) -> None:
+    """An assignment of least cost; the costs, whole and below 2^53, are exact in float64."""
+    from scipy.optimize import linear_sum_assignment  # takes a third of a second to import
+
+    record, row = linear_sum_assignment(np.where(costs < NEVER, costs, np.inf))
+    row_of[record] = row
+    space.holder[done, row] = record

@@ -1,0 +1,79 @@
+"""Freeform's segments on a Dask cluster: the bytes of one process, whoever dies."""
+
+import tracemalloc
+
+import pytest
+
+from anon_core.anonymizers import Freeform
+from anon_core.anonymizers.freeform import farmed
+from anon_core.engines import farm as dask
+from anon_core.engines import local
+from tests.anon_core.anonymizers.test_adaptive import kept
+from tests.anon_core.engines.test_farm import Cluster, Then, kill, spawned
+from tests.anon_core.engines.test_local import big_table
+from tests.observers import Seen
+
+pytestmark = pytest.mark.slow  # each cluster takes seconds to start
+
+MAKER = Freeform(segment=50, exchanges=False)
+RECORDS = 1000
+
+
+def content(made):
+    return kept(made), made.holders.tobytes()
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory):
+    """Two workers that no test may harm."""
+    yield (made := Cluster(tmp_path_factory.mktemp("dask"), 2))
+    kill(*made.processes)
+
+
+@pytest.fixture(scope="module")
+def table():
+    """It takes 20 tasks a round, and four rounds."""
+    return big_table(RECORDS, 9, 5)
+
+
+@pytest.fixture(scope="module")
+def expected(table):
+    return content(local.run(MAKER, table))
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_a_cluster_of_this_machine(table, expected, workers):
+    assert content(dask.run(MAKER, table, workers=workers)) == expected
+    assert spawned() == []
+
+
+def test_a_run_goes_on_and_is_seen(cluster, table, expected):
+    seen = Seen()
+    assert content(cluster.run(table, MAKER, observer=seen)) == expected
+    assert len(seen.states) == 5
+    for state in seen.states:
+        assert content(cluster.run(table, MAKER, resume=state)) == expected
+        assert content(local.run(MAKER, table, resume=state)) == expected
+
+
+def test_one_of_two_is_killed_and_nobody_takes_its_place(tmp_path, table, expected):
+    mortal = Cluster(tmp_path, 2)
+    try:
+        murder = Then(30, lambda: kill(mortal.workers[0]))
+        assert content(mortal.run(table, MAKER, observer=murder)) == expected
+        assert murder.left <= 0
+    finally:
+        kill(*mortal.processes)
+
+
+def test_stated_memory_is_an_upper_bound(cluster):
+    table = big_table(6000, 60, 7)
+    for maker in (Freeform(segment=300), MAKER):
+        cluster.run(big_table(200, 3, 2), maker)  # compiles
+        tracemalloc.start()
+        try:
+            cluster.run(table, maker)
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+        assert peak <= farmed.memory(maker, table)
