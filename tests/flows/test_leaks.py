@@ -13,11 +13,12 @@ import polars as pl
 import pytest
 from prefect.client.orchestration import get_client
 
+from anon_core.anonymizers import ANONYMIZERS
 from tests.conftest import HOME
 from tests.flows.orders import Order, database_texts
 from tests.flows.processes import Finished, crowdcover
 
-pytestmark = pytest.mark.slow  # runs that log everything take two minutes
+pytestmark = pytest.mark.slow  # runs that log everything take minutes
 
 RECORDS = 80
 SENSITIVE = [f"Psickness{number}Q" for number in range(4)]
@@ -121,6 +122,23 @@ SCENARIOS = {
         0,
         {"compute": {"engine": "mpi", "cluster": {"launcher": "mpirun", "tasks_per_node": 2}}},
         level="DEBUG",
+    ),
+    **{
+        f"published by {name}, everything logged": Scenario(
+            0, {"anonymizer": {"name": name}}, level="DEBUG"
+        )
+        for name in ANONYMIZERS
+    },
+    "published by freeform on Dask, everything logged": Scenario(
+        0,
+        {
+            "anonymizer": {"name": "freeform", "segment": 20},
+            "compute": {"engine": "dask", "workers": 2, "threads": 2},
+        },
+        level="DEBUG",
+    ),
+    "published with mixed crowds, everything logged": Scenario(
+        0, {"privacy": {"mix": "diagnosis"}}, level="DEBUG"
     ),
     "plan refused": Scenario(
         2, {"source": {"nonsense": PASSWORD}}, says="unknown key source.nonsense"
@@ -250,6 +268,33 @@ SCENARIOS = {
     "breaks at anonymize": Scenario(
         1,
         breaks=("kinds.table.write", "write_cells"),
+        says="stage anonymize failed with ValueError",
+    ),
+    "breaks in freeform": Scenario(
+        1,
+        {"anonymizer": {"name": "freeform"}},
+        breaks=("anon_core.anonymizers.freeform.freeform", "exchanged"),
+        says="stage anonymize failed with ValueError",
+    ),
+    "breaks while tasks of freeform are made": Scenario(
+        1,
+        {
+            "anonymizer": {"name": "freeform", "segment": 20},
+            "compute": {"engine": "dask", "workers": 1, "threads": 1},
+        },
+        breaks=("anon_core.anonymizers.freeform.farmed", "part"),
+        says="stage anonymize failed with ValueError",
+    ),
+    "breaks in optimal": Scenario(
+        1,
+        {"anonymizer": {"name": "optimal"}},
+        breaks=("anon_core.anonymizers.optimal.optimal", "made_of_groups"),
+        says="stage anonymize failed with ValueError",
+    ),
+    "breaks while crowds are mixed": Scenario(
+        1,
+        {"privacy": {"mix": "diagnosis"}},
+        breaks=("kinds.table.write", "mixed"),
         says="stage anonymize failed with ValueError",
     ),
     "breaks at check": Scenario(
