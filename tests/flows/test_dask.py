@@ -1,6 +1,7 @@
 """Releases on a Dask cluster, and many plans side by side."""
 
 import os
+from operator import itemgetter
 
 import dask
 import pytest
@@ -22,11 +23,18 @@ def read(path, body):
         return client._client.post(path, json=body).raise_for_status().json()
 
 
-def test_a_release_made_on_a_cluster_is_that_of_this_process(tmp_path):
-    here = Order(tmp_path / "here", ROWS).fix_seed()
-    there = Order(
-        tmp_path / "there", ROWS, compute={"engine": "dask", "workers": 2, "threads": 1}
-    ).fix_seed()
+@pytest.mark.parametrize(
+    "anonymizer",
+    [
+        {"name": "adaptive"},
+        pytest.param({"name": "freeform", "segment": 60}, marks=pytest.mark.slow),
+    ],
+    ids=itemgetter("name"),
+)
+def test_a_release_made_on_a_cluster_is_that_of_this_process(tmp_path, anonymizer):
+    compute = {"engine": "dask", "workers": 2, "threads": 1}
+    here = Order(tmp_path / "here", ROWS, anonymizer=anonymizer).fix_seed()
+    there = Order(tmp_path / "there", ROWS, anonymizer=anonymizer, compute=compute).fix_seed()
     assert data_bytes(there.release()) == data_bytes(here.release())
     assert audit_release(there.folder_of_v1, there.plan).passed
 
