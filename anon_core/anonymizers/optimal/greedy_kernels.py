@@ -1,50 +1,150 @@
 """Greedy search: groups that take, one by one, the record of which they lose least."""
 
-import numpy as np
+from typing import NamedTuple
 
-from anon_core.anonymizers.loss_kernels import NEVER, increase, loss_of, widen
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.anonymizers.loss_kernels import NEVER, Cells, increase, loss_of, widen
 from anon_core.jit.kernel import kernel
 
 
+class Runs(NamedTuple):
+    """Records in order as runs of equals, and where their first columns change.
+
+    Attributes
+    ----------
+    start : int32 (runs + 1,)
+        First record of each run.
+    level : int32 (runs, attributes)
+        Levels among those of all attributes, columns of few changes first.
+    jump : int32 (runs, attributes)
+        The next run that differs in one of the columns 0 .. a.
+    """
+
+    start: NDArray[np.int32]
+    level: NDArray[np.int32]
+    jump: NDArray[np.int32]
+
+    @classmethod
+    def of(cls, cells: Cells) -> "Runs":
+        """The records of `cells` in their order."""
+        differs = cells.codes[1:] != cells.codes[:-1]
+        columns = np.argsort(differs.sum(axis=0), kind="stable")
+        differs = np.logical_or.accumulate(differs[:, columns], axis=1)
+        first = np.flatnonzero(np.concatenate([[True], differs[:, -1]]))
+        differs = differs[first[1:] - 1]
+        jump = np.full((len(first), len(columns)), len(first), dtype=np.int32)
+        numbers = np.arange(1, len(first), dtype=np.int32)
+        later = np.where(differs, numbers[:, None], np.int32(len(first)))
+        jump[:-1] = np.minimum.accumulate(later[::-1])[::-1]
+        level = cells.codes[first][:, columns] + cells.offsets[columns].astype(np.int32)
+        start = np.append(first, len(cells.codes)).astype(np.int32)
+        return cls(start, np.ascontiguousarray(level), jump)
+
+
 @kernel
-def grow(k, cells, group):  # k (n,), group (n,) filled with -1
+def grow(k, cells, runs, group):  # k (n,), group (n,) filled with -1
     """Number the group of each record; -1: too few were left to make a group.
 
     Returns the row of cells that stands for each group: that of its first record.
     """
-    n = len(k)
-    after, head = np.arange(1, n + 1), 0  # the records that are left, in order
+    after = np.arange(len(runs.start))  # of each run: itself, or a later one if it has none left
+    left = runs.start[:-1].copy()  # the first record of each run that is left
+    price = np.zeros(cells.offsets[-1], dtype=np.int64)  # of a level that joins the group
+    sums = np.zeros(runs.level.shape[1] + 1, dtype=np.int64)
+    rows = np.empty(len(k), dtype=np.int64)
     groups = 0
-    rows = np.empty(n, dtype=np.int64)
-    while head < n:
-        first, size, most = head, 1, k[head]
-        head = after[head]
-        while size < most and head < n:
-            best, before, place = NEVER, -1, -1
-            last, v = -1, head
-            while v < n:
-                cost = increase(v, first, best, cells)
-                if cost < best:
-                    best, before, place = cost, last, v
-                    if best == 0:
-                        break
-                last, v = v, after[v]
-            if before < 0:
-                head = after[place]
-            else:
-                after[before] = after[place]
-            widen(place, first, cells)
-            group[place] = groups
-            size, most = size + 1, max(most, k[place])
-        group[first] = groups
+    while True:
+        run = _left(0, after)
+        if run == len(left):
+            break
+        first, size, most = left[run], 0, 0
+        for a in range(len(cells.ordinal)):
+            _reprice(first, a, cells, price)
+        while run < len(left):
+            v = left[run]
+            group[v] = groups
+            size, most = size + 1, max(most, k[v])
+            _join(v, first, cells, price)
+            left[run] += 1
+            if left[run] == runs.start[run + 1]:
+                after[run] = run + 1
+            if size >= most:
+                break
+            run = _cheapest(runs, after, price, sums)
         if size < most:
-            for v in range(n):
+            for v in range(len(k)):
                 if group[v] == groups:
                     group[v] = -1
             break
         rows[groups] = first
         groups += 1
     return rows[:groups].copy()
+
+
+@kernel
+def _left(run, after):
+    """The first run from this one on that has records left; the number of runs if none has."""
+    while after[run] != run:
+        after[run] = after[after[run]]
+        run = after[run]
+    return run
+
+
+@kernel
+def _cheapest(runs, after, price, sums):  # sums (attributes + 1,) of the first columns' prices
+    """The first run with records left whose levels cost least; the number of runs if none is left.
+
+    Runs that share the columns which already cost as much as the best are passed over at once.
+    """
+    number, columns = runs.level.shape
+    best, found, depth = NEVER, number, 0
+    run = _left(0, after)
+    while run < number:
+        a, total = depth, sums[depth]
+        while a < columns:
+            total += price[runs.level[run, a]]
+            if total >= best:
+                break
+            a += 1
+            sums[a] = total
+        if a == columns:
+            best, found, a = total, run, columns - 1
+            if best == 0:
+                break
+        later = _left(np.int64(runs.jump[run, a]), after)
+        depth = 0
+        while runs.jump[run, depth] > later:
+            depth += 1
+        run = later
+    return found
+
+
+@kernel
+def _join(v, r, cells, price):
+    """Let row r hold record v, and price what else may join."""
+    widen(v, r, cells)
+    for a in range(len(cells.ordinal)):
+        if price[cells.offsets[a] + cells.codes[v, a]] > 0:
+            _reprice(r, a, cells, price)
+
+
+@kernel
+def _reprice(r, a, cells, price):
+    """Price the levels of attribute a: what row r loses more if it holds them, too."""
+    at, end = cells.offsets[a], cells.offsets[a + 1]
+    low, high = cells.low[r, a] + at, cells.high[r, a] + at
+    first = cells.first[a] if low == high else 0
+    if not cells.ordinal[a]:
+        for q in range(at, end):
+            price[q] = 0 if cells.member[r, q] else cells.step[a] + first
+        return
+    now = min(cells.whole[a], cells.position[high] - cells.position[low])
+    for q in range(at, end):
+        width = cells.position[max(high, q)] - cells.position[min(low, q)]
+        price[q] = min(cells.whole[a], width) - now + first
+    price[low : high + 1] = 0
 
 
 @kernel

@@ -95,7 +95,7 @@ class Optimal:
         book = data.codebook
         widest = max(a.bits for a in book.attributes)
         levels = int(book.level_offsets[-1])
-        per_record = 40 * len(book.attributes) + 2 * levels + 48 * book.words + 2 * widest + 400
+        per_record = 56 * len(book.attributes) + 2 * levels + 48 * book.words + 2 * widest + 440
         holders = 24 * data.records * shares_of(data.k)
         program = 0 if self._chosen(data) in ("greedy", "initial") else 600 * MOST_GROUPS
         return data.records * per_record + holders + 64 * levels + program + 2**20

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.loss_kernels import Cells
-from anon_core.anonymizers.optimal.greedy_kernels import grow, place_rest
+from anon_core.anonymizers.optimal.greedy_kernels import Runs, grow, place_rest
 from anon_core.anonymizers.optimal.partition import PART, Groups, least_loss
 from anon_core.tables.loss import LossTable, level_values
 from anon_core.tables.records import BinaryTable
@@ -39,10 +39,10 @@ def consecutive(table: BinaryTable) -> Groups:
 
 
 def greedy(table: BinaryTable, loss: LossTable, *, sequential: bool) -> Groups:
-    """Algorithm 2 of Liang and Samavi: O(n^2 attributes) time, O(n levels) memory."""
+    """Algorithm 2 of Liang and Samavi: O(n^2 attributes) time at most, O(n levels) memory."""
     cells, k = Cells.of(table, loss), table.k.astype(np.int64)
     group = np.full(table.records, -1, dtype=np.int64)
-    rows = grow(k, cells, group)
+    rows = grow(k, cells, Runs.of(cells), group)
     if len(rows) == 0:
         return [list(range(table.records))]
     place_rest(k, cells, rows, sequential, group)
