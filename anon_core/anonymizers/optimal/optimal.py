@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.groups import made_of_groups
 from anon_core.anonymizers.optimal import ordered
-from anon_core.anonymizers.optimal.partition import MOST_GROUPS, PROOF, Groups, least_loss
+from anon_core.anonymizers.optimal.partition import PART, PROOF, Groups, least_loss
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InputError, LimitError
 from anon_core.promise import Promise
@@ -97,7 +97,8 @@ class Optimal:
         levels = int(book.level_offsets[-1])
         per_record = 56 * len(book.attributes) + 2 * levels + 48 * book.words + 2 * widest + 440
         holders = 24 * data.records * shares_of(data.k)
-        program = 0 if self._chosen(data) in ("greedy", "initial") else 600 * MOST_GROUPS
+        columns = {"exact": PROOF.columns, "split-and-carry": PART.columns}
+        program = 600 * columns.get(self._chosen(data), 0)
         return data.records * per_record + holders + 64 * levels + program + 2**20
 
     def anonymize(
@@ -139,7 +140,7 @@ class Optimal:
             if not proved:
                 raise LimitError(
                     f"the least loss of {table.records} records is not proved within "
-                    f"{PROOF} groups that are looked at; let anonymizer.method be "
+                    f"{PROOF.groups} groups that are looked at; let anonymizer.method be "
                     "'split-and-carry' or 'greedy'"
                 )
             return groups

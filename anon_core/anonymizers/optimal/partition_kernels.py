@@ -8,9 +8,13 @@ from anon_core.jit.kernel import kernel
 
 @kernel
 def better_groups(
-    k, dual, limit, budget, cells, found, length, cost
-):  # k, dual (n,); budget (1,); found (most, longest), length, cost (most,)
+    k, alike, dual, limit, falling, budget, cells, found, length, cost
+):  # k, alike, dual (n,); budget (1,); found (most, longest), length, cost (most,)
     """List groups whose loss less the duals of their members is below `limit`.
+
+    alike[v]: record v equals the one before. Of groups that differ in equals only, the one with the
+    first of them is listed. `falling`: a group must be below half of what the last one with the
+    same first record was, too.
 
     A group holds at least the greatest k of its members, and less than twice as many: a larger one
     can be cut in two that lose no more. Row d of cells is the group of d + 1 records on the path of
@@ -30,6 +34,9 @@ def better_groups(
     gain, need = np.zeros(longest), np.zeros(longest, dtype=np.int64)
     number = 0
     for root in range(n):
+        if alike[root]:
+            continue
+        below = limit
         path[0], loss[0], gain[0], need[0] = root, 0, dual[root], k[root]
         _single(root, 0, cells)
         if k[root] == 1 and -dual[root] < limit:
@@ -43,6 +50,9 @@ def better_groups(
                 v = path[depth] + 1
                 depth -= 1
                 continue
+            if alike[v] and path[depth] != v - 1:
+                v += 1
+                continue
             if budget[0] == 0:
                 return -1
             budget[0] -= 1
@@ -53,15 +63,17 @@ def better_groups(
             promising = False
             for final in range(max(size, least), longest + 1):
                 bound = total * final - duals - best[v + 1, final - size]
-                if bound < limit:
+                if bound < below:
                     promising = True
                     break
             if not promising:
                 v += 1
                 continue
-            if size >= least and size < 2 * least and total * size - duals < limit:
+            if size >= least and size < 2 * least and total * size - duals < below:
                 if number == most:
                     return number
+                if falling:
+                    below = min(below, (total * size - duals) / 2)
                 length[number] = size
                 for d in range(depth + 1):
                     found[number, d] = path[d]
@@ -88,3 +100,67 @@ def _copy(r, cells):
     """Let row r be as the row before it."""
     cells.low[r], cells.high[r] = cells.low[r - 1], cells.high[r - 1]
     cells.member[r] = cells.member[r - 1]
+
+
+@kernel
+def least_partition(
+    count, begin, member, length, cost, reduced, limit, budget, path
+):  # count (kinds,), begin (kinds + 1,) of the columns; member (columns, longest); path (records,)
+    """Find the partition of least cost whose reduced costs sum to less than `limit`.
+
+    count[d]: records of kind d. Columns stand by their least kind, and by their reduced costs, none
+    of which is negative. The first kind that is not used up is in a column that begins with it.
+    Returns how many columns `path` then holds, 0 if there is no such partition, or -1 if `budget`
+    columns were tried; the budget becomes what is left of it.
+    """
+    free, kind = count.copy(), np.zeros(len(path) + 1, dtype=np.int64)
+    place, column = np.zeros(len(path) + 1, dtype=np.int64), np.zeros_like(path)
+    total, spent = np.zeros(len(path) + 1), np.zeros(len(path) + 1, dtype=np.int64)
+    size, least, depth = 0, NEVER, 0
+    while depth >= 0:
+        c = place[depth]
+        place[depth] += 1
+        if c >= begin[kind[depth] + 1] or total[depth] + reduced[c] >= limit:
+            depth -= 1
+            if depth >= 0:
+                _release(column[depth], member, length, free)
+            continue
+        if budget[0] == 0:
+            return -1
+        budget[0] -= 1
+        if not _take(c, member, length, free):
+            continue
+        column[depth] = c
+        total[depth + 1], spent[depth + 1] = total[depth] + reduced[c], spent[depth] + cost[c]
+        later = kind[depth]
+        while later < len(free) and free[later] == 0:
+            later += 1
+        if later < len(free):
+            # Columns of one kind are taken in one order.
+            kind[depth + 1], place[depth + 1] = later, c if later == kind[depth] else begin[later]
+            depth += 1
+            continue
+        if spent[depth + 1] < least:
+            least, limit, size = spent[depth + 1], min(limit, total[depth + 1]), depth + 1
+            path[:size] = column[:size]
+        _release(c, member, length, free)
+    return size
+
+
+@kernel
+def _take(c, member, length, free):
+    """Take the records of a column, unless some are taken already."""
+    for m in range(length[c]):
+        free[member[c, m]] -= 1
+        if free[member[c, m]] < 0:
+            for taken in range(m + 1):
+                free[member[c, taken]] += 1
+            return False
+    return True
+
+
+@kernel
+def _release(c, member, length, free):
+    """Undo `_take`."""
+    for m in range(length[c]):
+        free[member[c, m]] += 1

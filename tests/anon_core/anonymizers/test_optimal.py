@@ -187,7 +187,7 @@ def test_wrong_settings_are_refused(wrong):
 def test_a_proof_beyond_its_limits_is_refused(monkeypatch):
     with pytest.raises(LimitError, match="at most 200 records, not of 201"):
         Optimal(method="exact").admit(random_table(201, 3))
-    monkeypatch.setattr(optimal, "PROOF", 100)
+    monkeypatch.setattr(optimal, "PROOF", PROOF._replace(groups=100))
     with pytest.raises(LimitError, match="is not proved within 100 groups"):
         Optimal(method="exact").anonymize(random_table(30, 3))
 
