@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.groups import made_of_groups
 from anon_core.anonymizers.optimal import ordered
-from anon_core.anonymizers.optimal.partition import PART, PROOF, Groups, least_loss
+from anon_core.anonymizers.optimal.carry import Split, split_and_carry
+from anon_core.anonymizers.optimal.columns import Groups
+from anon_core.anonymizers.optimal.partition import PART, PROOF, least_loss
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InputError, LimitError
 from anon_core.promise import Promise
@@ -21,7 +23,7 @@ from anon_core.tables.records import BinaryTable, MaskedTable
 
 Method = Literal["auto", "greedy", "split-and-carry", "exact", "initial"]
 MOST_RECORDS = 200  # of method = "exact"
-FEW_K, FEW_ATTRIBUTES, FEW_RECORDS = 8, 6, 100  # below them "auto" solves parts exactly
+FEW_K, FEW_ATTRIBUTES, FEW_RECORDS = 8, 6, 10_000  # below them "auto" solves parts exactly
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +45,12 @@ class Optimal:
     loss : {"range", "binary", "rank"}
         What a cell loses, see `loss_table`.
     sets : int
-        S of Split & Carry, at least 2.
+        S of Split & Carry, at least 2: a part reads S k records.
+    boundary : int
+        l of Split & Carry: the classes of the last l records of a part are carried. 0: l = k.
+    part, accept : int
+        P and A of the bubble carry, a form of Split & Carry: a part holds P records, the A classes
+        that lose least stay, the others are carried. 0 and 0: `sets` and `boundary` count.
     leftovers : {"sequential", "before"}
         How greedy search places records at the end: with those placed before, or without.
 
@@ -58,6 +65,9 @@ class Optimal:
     method: Method = "auto"
     loss: Loss = "range"
     sets: int = 3
+    boundary: int = 0
+    part: int = 0
+    accept: int = 0
     leftovers: Literal["sequential", "before"] = "sequential"
 
     kind: ClassVar[str] = "table"
@@ -76,6 +86,12 @@ class Optimal:
         check_loss(self.loss)
         if self.sets < 2:
             raise InputError("sets must be at least 2")
+        if self.boundary < 0:
+            raise InputError("boundary must be at least 1, or 0 for k")
+        if min(self.part, self.accept) < 0 or (self.part > 0) != (self.accept > 0):
+            raise InputError("part and accept must be given together, each at least 1")
+        if self.part and self.boundary:
+            raise InputError("boundary does not belong to part and accept; state one or the other")
         if self.leftovers not in ("sequential", "before"):
             raise InputError("leftovers must be 'sequential' or 'before'")
 
@@ -84,6 +100,17 @@ class Optimal:
         data.refuse_impossible_demands()
         shares_of(data.k)
         data.refuse_people_of_several_records()
+        k = int(data.k.max(initial=1))
+        if self.boundary > self.sets * k:
+            raise InputError(
+                f"boundary = {self.boundary} carries more than the {self.sets * k} records that a "
+                "part reads; let it be at most sets times the greatest k"
+            )
+        if 0 < self.part < (self.accept + 1) * k:
+            raise InputError(
+                f"part = {self.part} has no room for {self.accept} classes of {k} and one to "
+                f"carry; let it be at least {(self.accept + 1) * k}"
+            )
         if self.method == "exact" and data.records > MOST_RECORDS:
             raise LimitError(
                 f"method = 'exact' proves the least loss of at most {MOST_RECORDS} records, not of "
@@ -125,6 +152,10 @@ class Optimal:
         made, group = made_of_groups(data, data.k, find, weights, observer, resume)
         return replace(made, holders=_holders(group, data.k))
 
+    @property
+    def _split(self) -> Split:
+        return Split(self.sets, self.boundary, self.part, self.accept)
+
     def _chosen(self, data: BinaryTable) -> Method:
         if self.method != "auto":
             return self.method
@@ -136,7 +167,7 @@ class Optimal:
         if method == "initial":
             return ordered.consecutive(table)
         if method == "exact":
-            groups, proved = least_loss(table, loss, ordered.consecutive(table), PROOF)
+            groups, proved = least_loss(table, loss, ordered.first_known(table, loss), PROOF)
             if not proved:
                 raise LimitError(
                     f"the least loss of {table.records} records is not proved within "
@@ -145,7 +176,7 @@ class Optimal:
                 )
             return groups
         if method == "split-and-carry":
-            return ordered.split_and_carry(table, loss, self.sets)
+            return split_and_carry(table, loss, self._split)
         return ordered.greedy(table, loss, sequential=self.leftovers == "sequential")
 
 

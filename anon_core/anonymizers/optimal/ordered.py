@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.loss_kernels import Cells
+from anon_core.anonymizers.optimal.columns import Groups, group_losses
 from anon_core.anonymizers.optimal.greedy_kernels import Runs, grow, place_rest
-from anon_core.anonymizers.optimal.partition import PART, Groups, least_loss
 from anon_core.tables.loss import LossTable, level_values
 from anon_core.tables.records import BinaryTable
 
@@ -50,6 +50,12 @@ def greedy(table: BinaryTable, loss: LossTable, *, sequential: bool) -> Groups:
     return _merged([part.tolist() for part in np.split(order, ends[:-1])], table.k)
 
 
+def first_known(table: BinaryTable, loss: LossTable) -> Groups:
+    """The better of the initial feasible solution and greedy search."""
+    both = consecutive(table), greedy(table, loss, sequential=True)
+    return min(both, key=lambda groups: group_losses(table, loss, groups).sum())
+
+
 def _merged(groups: Groups, k: NDArray[np.int32]) -> Groups:
     """Join groups that are too small for a member that came last with the group before them."""
     done: Groups = []
@@ -61,29 +67,4 @@ def _merged(groups: Groups, k: NDArray[np.int32]) -> Groups:
     while len(done) > 1 and len(done[-1]) < k[done[-1]].max():
         rest = done.pop()
         done[-1] = sorted(done[-1] + rest)
-    return done
-
-
-def split_and_carry(table: BinaryTable, loss: LossTable, sets: int) -> Groups:
-    """Algorithm 1 of Liang and Samavi: the best partition of `sets` k records at a time.
-
-    The groups of the last k records of a part are solved again with the next part. k is here the
-    greatest demand. A part whose best partition is not proved within `PART` keeps the best found.
-    """
-    k, n = int(table.k.max()), table.records
-    done: Groups = []
-    carried: list[int] = []
-    for begin in range(0, n, k * sets):
-        end = min(n, begin + k * sets)
-        if n - end < k:
-            end = n
-        part = np.array(carried + list(range(begin, end)))
-        piece = table.at(part)
-        best, _ = least_loss(piece, loss, consecutive(piece), PART)
-        if end == n:
-            return done + [part[group].tolist() for group in best]
-        boundary = set(range(len(part) - k, len(part)))
-        stays = [group for group in best if not boundary & set(group)]
-        done += [part[group].tolist() for group in stays]
-        carried = sorted(v for group in best if boundary & set(group) for v in part[group].tolist())
     return done

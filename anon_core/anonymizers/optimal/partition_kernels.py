@@ -23,13 +23,7 @@ def better_groups(
     becomes what is left of it.
     """
     n, most, longest = len(k), found.shape[0], found.shape[1]
-    # best[i, m]: the sum of the m greatest positive duals among records i, i + 1, ...
-    best = np.zeros((n + 1, longest + 1))
-    for i in range(n):
-        tail = np.sort(-dual[i:])
-        for m in range(1, longest + 1):
-            more = -tail[m - 1] if m - 1 < len(tail) else 0.0
-            best[i, m] = best[i, m - 1] + max(0.0, more)
+    best = _greatest_sums(dual, longest)
     path, loss = np.empty(longest, dtype=np.int64), np.zeros(longest, dtype=np.int64)
     gain, need = np.zeros(longest), np.zeros(longest, dtype=np.int64)
     number = 0
@@ -84,6 +78,53 @@ def better_groups(
             _copy(depth, cells)
             widen(v, depth, cells)
             v += 1
+    return number
+
+
+@kernel
+def _greatest_sums(dual, longest):
+    """The sum of the m greatest positive duals of records i, i + 1, ..: (n + 1, longest + 1)."""
+    n = len(dual)
+    sums = np.zeros((n + 1, longest + 1))
+    for i in range(n):
+        tail = np.sort(-dual[i:])
+        for m in range(1, longest + 1):
+            more = -tail[m - 1] if m - 1 < len(tail) else 0.0
+            sums[i, m] = sums[i, m - 1] + max(0.0, more)
+    return sums
+
+
+@kernel
+def likely_groups(k, dual, limit, cells, found, length, cost):
+    # k, dual (n,); found (n, longest), length, cost (n,)
+    """List groups as `better_groups` does: one at most that grows greedily from each record.
+
+    Row 0 of cells is the group. Returns how many there are.
+    """
+    n, longest, number = len(k), found.shape[1], 0
+    for root in range(n):
+        _single(root, 0, cells)
+        found[number, 0] = root
+        total, duals, need, below = np.int64(0), dual[root], k[root], limit
+        joined = np.zeros(n, dtype=np.bool_)
+        joined[root] = True
+        length[number] = 0
+        for size in range(2, longest + 1):
+            best, place, more = np.inf, 0, np.int64(0)
+            for v in range(n):
+                if not joined[v]:
+                    added = increase(v, 0, NEVER, cells)
+                    reduced = (total + added) * size - duals - dual[v]
+                    if reduced < best:
+                        best, place, more = reduced, v, added
+            widen(place, 0, cells)
+            joined[place] = True
+            found[number, size - 1] = place
+            total, duals, need = total + more, duals + dual[place], max(need, k[place])
+            if need <= size < 2 * need and best < below:
+                below, length[number], cost[number] = best, size, total * size
+        if length[number] > 0:
+            number += 1
     return number
 
 

@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from anon_core.anonymizers import Optimal
+from anon_core.anonymizers.loss_kernels import Cells
 from anon_core.anonymizers.optimal import optimal, ordered
-from anon_core.anonymizers.optimal.partition import PROOF, group_losses, least_loss
+from anon_core.anonymizers.optimal.carry import Split, solved_parts
+from anon_core.anonymizers.optimal.columns import group_losses
+from anon_core.anonymizers.optimal.greedy_kernels import Runs, grow
+from anon_core.anonymizers.optimal.partition import PROOF, least_loss
 from anon_core.errors import InputError, LimitError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
@@ -79,8 +83,87 @@ def test_golden_greedy_search():
     assert made(fars(), method="greedy")[1] == pytest.approx(27.008, abs=5e-4)
 
 
+def test_golden_three_of_seven_and_the_other_four():
+    """Table 1b: Age, Sex and Zipcode of seven people."""
+    columns = {
+        "age": np.array([37, 35, 36, 61, 63, 66, 63], dtype=np.float64),
+        "sex": np.array([0, 0, 0, 1, 1, 1, 1], dtype=np.float64),
+        "zipcode": np.array([22071, 22098, 23061, 55107, 55099, 55324, 55229], dtype=np.float64),
+    }
+    specs = [
+        ColumnSpec(name=name, kind="numeric", encoding="ordinal", bins=None) for name in columns
+    ]
+    table = encoding.encode(encoding.fit(specs, columns, 1, None), columns, np.full(7, 3, np.int32))
+    found, _ = made(table, method="exact")
+    assert found == classes("0,1,2 3,4,5,6")
+    spans = {tuple((values[list(g)].min(), values[list(g)].max()) for values in columns.values())
+             for g in found}  # fmt: skip
+    assert spans == {
+        ((35, 37), (0, 0), (22071, 23061)),
+        ((61, 66), (1, 1), (55099, 55324)),
+    }
+
+
+def test_golden_the_chain_of_split_and_carry():
+    """Example 1: the first part carries {14, 7, 10, 16, 19, 13}, the second is the last."""
+    table = fars(rows=IN_ORDER)
+    first, second = solved_parts(table, loss_table(table.codebook, "range"), Split(sets=3))
+    assert [IN_ORDER[v] for v in first.records] == IN_ORDER[:9]
+    assert {IN_ORDER[v] for v in first.carried} == {14, 7, 10, 16, 19, 13}
+    assert [{IN_ORDER[v] for v in group} for group in first.groups] == [{12, 1, 11}]
+    assert [IN_ORDER[v] for v in second.records] == IN_ORDER[3:]
+    assert not second.carried
+
+
+def chain(n, k, split, seed=0):
+    table = random_table(n, k, seed)
+    table = table.at(ordered.by_variance(table, "range"))
+    return list(solved_parts(table, loss_table(table.codebook, "range"), split))
+
+
+@pytest.mark.parametrize(("sets", "most", "parts"), [(3, 24, 11), (4, 27, 9), (5, 30, 7)])
+def test_golden_the_sizes_of_parts(sets, most, parts):
+    """Table 8: the bounds of Lemma 2, and how many parts there are: ceil(floor(n / k) / S)."""
+    assert most == 3 * (2 * 3 - 1 + sets)
+    sizes = [len(part.records) for part in chain(101, 3, Split(sets=sets))]
+    assert len(sizes) == parts
+    assert sizes[0] == 3 * sets
+    assert max(sizes[:-1]) <= most
+
+
+@pytest.mark.parametrize("boundary", [1, 2, 5, 9])
+@pytest.mark.parametrize("k", [3, np.resize([2, 2, 3], 50)])
+def test_a_part_carries_the_classes_of_its_last_records(boundary, k):
+    parts = chain(50, k, Split(sets=3, boundary=boundary))
+    for part in parts[:-1]:
+        assert set(part.records[-boundary:]) <= set(part.carried)
+        assert not set(part.records[-boundary:]) & {v for group in part.groups for v in group}
+        assert len(part.records) <= boundary * (2 * 3 - 1) + 9
+    assert not parts[-1].carried
+    assert sorted(v for part in parts for group in part.groups for v in group) == list(range(50))
+
+
+@pytest.mark.parametrize(("size", "accept"), [(12, 2), (12, 1), (18, 2)])
+def test_bubble_carry_keeps_the_classes_that_lose_least(size, accept):
+    """Section 6: each part has P records, and A classes of least loss stay."""
+    table = random_table(60, 3)
+    table = table.at(ordered.by_variance(table, "range"))
+    loss = loss_table(table.codebook, "range")
+    parts = chain(60, 3, Split(part=size, accept=accept))
+    for part in parts[:-1]:
+        assert len(part.records) == size
+        assert len(part.groups) == accept
+        piece = table.at(np.array(part.records))
+        best, _ = least_loss(piece, loss, ordered.consecutive(piece), PROOF)
+        assert group_losses(table, loss, part.groups).sum() <= sum(
+            sorted(group_losses(piece, loss, best))[:accept]
+        )
+    assert size <= len(parts[-1].records) + accept * 5
+    assert sorted(v for part in parts for group in part.groups for v in group) == list(range(60))
+
+
 def test_golden_the_parts_of_split_and_carry():
-    """Tables 5 and 6: what the first part solves and carries, and the loss of the second."""
+    """Tables 5 and 6: what the first part solves, and the loss of the second."""
     first = fars(rows=IN_ORDER[:9])
     loss = loss_table(first.codebook, "range")
     best, _ = least_loss(first, loss, ordered.consecutive(first), PROOF)
@@ -134,6 +217,31 @@ def test_exact_is_the_least_of_all_partitions(seed):
         assert group_losses(table, loss, found).sum() == least
 
 
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("name", ["range", "binary", "rank"])
+def test_greedy_search_is_its_definition(seed, name):
+    """Equal records, demands of their own and columns of any order."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 30))
+    table = random_table(n, rng.integers(1, min(n, 5) + 1, n), seed)
+    table = table.at(rng.integers(0, max(1, n // 2), n))  # some records several times
+    if rng.integers(2):
+        table = table.at(ordered.by_variance(table, "range"))
+    loss = loss_table(table.codebook, name)
+    group = np.full(n, -1)
+    cells = Cells.of(table, loss)
+    grow(table.k.astype(np.int64), cells, Runs.of(cells), group)
+    left, number = list(range(n)), 0
+    while left:
+        members = [left.pop(0)]
+        while left and len(members) < table.k[members].max():
+            lost = [group_losses(table, loss, [[*members, v]])[0] for v in left]
+            members.append(left.pop(lost.index(min(lost))))
+        enough = len(members) >= table.k[members].max()
+        assert (group[members] == (number if enough else -1)).all()
+        number += 1
+
+
 def random_table(n, k, seed=0):
     rng = np.random.default_rng(seed)
     columns = {
@@ -150,12 +258,21 @@ def random_table(n, k, seed=0):
     return encoding.encode(encoding.fit(specs, columns, 1, None), columns, k)
 
 
-@pytest.mark.parametrize("method", ["initial", "greedy", "split-and-carry"])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"method": "initial"},
+        {"method": "greedy"},
+        {"method": "split-and-carry"},
+        {"method": "split-and-carry", "boundary": 1},
+        {"method": "split-and-carry", "part": 10, "accept": 1},
+    ],
+)
 @pytest.mark.parametrize("k", [3, np.resize([2, 2, 3, 5], 25)])
-def test_classes_hold_the_greatest_k_of_their_members(method, k):
+def test_classes_hold_the_greatest_k_of_their_members(how, k):
     """And within a class each record holds at most 1/k of a row, whoever stands where."""
     table = random_table(25, k)
-    masked = Optimal(method=method).anonymize(table)
+    masked = Optimal(**how).anonymize(table)
     rows = [(tuple(h), tuple(b & ~h)) for h, b in zip(masked.hidden, table.bits, strict=True)]
     for row, record in zip(rows, range(25), strict=True):
         assert rows.count(row) >= table.k[record]
@@ -177,11 +294,31 @@ def test_the_methods_lose_less_in_their_order():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"method": "best"}, {"loss": "ranks"}, {"sets": 1}, {"leftovers": "after"}]
+    "wrong",
+    [
+        {"method": "best"},
+        {"loss": "ranks"},
+        {"sets": 1},
+        {"leftovers": "after"},
+        {"boundary": -1},
+        {"part": 12},
+        {"part": -1},
+        {"accept": 2},
+        {"boundary": 2, "part": 12, "accept": 2},
+    ],
 )
 def test_wrong_settings_are_refused(wrong):
     with pytest.raises(InputError, match=next(iter(wrong))):
         Optimal(**wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "need"),
+    [({"boundary": 10}, "at most sets times"), ({"part": 8, "accept": 2}, "at least 9")],
+)
+def test_parts_without_room_are_refused(wrong, need):
+    with pytest.raises(InputError, match=need):
+        Optimal(**wrong).admit(random_table(20, 3))
 
 
 def test_a_proof_beyond_its_limits_is_refused(monkeypatch):
