@@ -1,7 +1,10 @@
-"""The anonymizers side by side: python -m benchmarks.methods [--records N] [--k K] [METHOD...].
+"""Methods side by side: python -m benchmarks.methods [--records N...] [--k K] [METHOD...].
 
-Records of Adult, 8 quasi-identifiers as in examples/adult-ncp.toml: NCP, exact cells and
-seconds. N = 0: all 30,162.
+Records of Adult, 8 quasi-identifiers as in examples/adult-ncp.toml, ours and those of others: NCP,
+exact cells, seconds, and how likely an insider is right who knows all quasi-identifiers, the plan
+and the code: the likeliest row of each record, as a mean and at worst in units of 1/k. `law`: from
+the shares of the rows; `size`: 1 / size of the equivalence class; `belief`: of a method with
+neither, the matrix of greatest entropy. N = 0: all 30,162.
 """
 
 import argparse
@@ -11,10 +14,39 @@ import numpy as np
 
 from anon_core.anonymizers import Adaptive, Freeform, KMember, Optimal
 from anon_core.engines import local
+from anon_core.measures.table.attacks import insider, tightest_rows
+from anon_core.measures.table.classes import Classes
+from anon_core.measures.table.crowds import components_of, identical_rows
+from anon_core.measures.table.law import law
 from anon_core.measures.table.utility import utility
+from anon_core.tables.loss import loss_table
 from benchmarks import prepare, released_cells, timed
+from benchmarks.baselines.flow import first_costs, flow
+from benchmarks.baselines.k_concealment import k_concealment
+from benchmarks.baselines.mondrian import by_appearance, mondrian
+from benchmarks.baselines.released import of_classes, of_holders, of_pairs
+from benchmarks.baselines.rings import rings
 
-METHODS = {
+
+def whole(**settings):
+    """The paper's method, on all records at once."""
+    return Freeform(exact=0.0, segment=0, **settings)
+
+
+def classes_of_mondrian(table, k, *, relaxed):
+    codes = by_appearance(table.codebook, table.codes)
+    return of_classes(table, mondrian(codes, k, relaxed=relaxed))
+
+
+def concealed(table, k, choices):
+    return of_pairs(table, *k_concealment(table, ranks(table), k, choices=choices))
+
+
+def ranks(table):
+    return loss_table(table.codebook, "rank")
+
+
+OURS = {
     "adaptive": Adaptive(seats="even"),
     "greedy": Freeform(method="greedy", exact=0.0, exchanges=False),
     "sort-greedy": Freeform(method="sort-greedy", exact=0.0, exchanges=False),
@@ -27,27 +59,76 @@ METHODS = {
     "optimal": Optimal(method="greedy", loss="rank"),
     "initial": Optimal(method="initial", loss="rank"),
     "k-member": KMember(),
+    "greedy-whole": whole(method="greedy", exchanges=False),
+    "sort-greedy-whole": whole(method="sort-greedy", exchanges=False),
+    "hungarian-whole": whole(exchanges=False),
+    "greedy-whole-exchanges": whole(method="greedy"),
+    "hungarian-whole-exchanges": whole(),
 }
+OTHERS = {
+    "mondrian": lambda table, k: classes_of_mondrian(table, k, relaxed=False),
+    "mondrian-relaxed": lambda table, k: classes_of_mondrian(table, k, relaxed=True),
+    "nh": lambda table, k: of_holders(table, rings(table, ranks(table), k)),
+    "k-concealment": lambda table, k: concealed(table, k, 1),
+    "k-concealment-random": lambda table, k: concealed(table, k, 3),
+    "flow": lambda table, k: of_holders(table, flow(first_costs(table, ranks(table)), k)),
+}
+# Beyond so many records the time, or the memory of n^2 costs, is too much.
+LARGEST = dict.fromkeys(("flow", *(name for name in OURS if "whole" in name)), 5000)
 
 
-def main(names, records, k):
-    table = prepare("adult-ncp.toml", "adult/adult.data.gz")[1]
-    if records:
-        chosen = np.random.default_rng(5).permutation(table.records)[:records]
-        table = table.at(np.sort(chosen))
-    table = dataclasses.replace(table, k=np.full(table.records, k, dtype=np.int32))
-    order = np.random.default_rng(1).permutation(table.records)
-    for name in names or METHODS:
-        maker = METHODS[name]
-        made, wall, _ = timed(lambda maker=maker: local.run(maker, table, order=order))
-        kept = utility(table.codebook.ordinal, released_cells(made))
-        print(f"{name}: NCP {kept.gcp:.5f}, exact {kept.cells_exact:.4f}, {wall:.1f} s", flush=True)
+def run(name, table, k, order):
+    """Return the rows of a method."""
+    if name in OURS:
+        return local.run(OURS[name], table, order=order)
+    return OTHERS[name](table, k)
+
+
+def found(table, k, made, released):
+    """The chance of each record's likeliest row, float64 (n,), and what it follows from."""
+    classes, own = Classes.of(table.codes, released), np.arange(table.records)
+    tightest = tightest_rows(released, classes)
+    if made.holders is not None:
+        stated = law(table.codes, table.k, released, classes, tightest, made.holders, own)
+        return stated.likeliest, "law"
+    size = identical_rows(classes, own)
+    if size.min() >= k:
+        return 1 / size, "size"
+    components = components_of(released, classes, own)
+    return insider(classes, components, tightest).likeliest, "belief"
+
+
+def main(names, sizes, k):
+    everyone = prepare("adult-ncp.toml", "adult/adult.data.gz")[1]
+    everyone = dataclasses.replace(everyone, k=np.full(everyone.records, k, dtype=np.int32))
+    names = names or [*OURS, *OTHERS]
+    for name in names:
+        run(name, everyone.at(np.arange(20 * k)), k, None)  # compiles
+    for records in sizes:
+        chosen = np.random.default_rng(5).permutation(everyone.records)
+        table = everyone.at(np.sort(chosen[: records or everyone.records]))
+        order = np.random.default_rng(1).permutation(table.records)
+        for name in names:
+            if table.records <= LARGEST.get(name, table.records):
+                show(name, table, k, order)
+
+
+def show(name, table, k, order):
+    made, wall, _ = timed(lambda: run(name, table, k, order))
+    released = released_cells(made)
+    kept = utility(table.codebook.ordinal, released)
+    chance, judge = found(table, k, made, released)
+    print(
+        f"{name}, n = {table.records}: NCP {kept.gcp:.5f}, exact {kept.cells_exact:.4f}, insider "
+        f"{chance.mean():.4f} (at worst {k * chance.max():.2f} / k, by {judge}), {wall:.1f} s",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("methods", nargs="*", choices=[*METHODS, []])
-    parser.add_argument("--records", type=int, default=0)
+    parser.add_argument("methods", nargs="*", metavar="METHOD", help=", ".join([*OURS, *OTHERS]))
+    parser.add_argument("--records", type=int, nargs="+", default=[0])
     parser.add_argument("--k", type=int, default=10)
     given = parser.parse_args()
     main(given.methods, given.records, given.k)

@@ -1,0 +1,1 @@
+"""Methods of others, to compare with: plain functions that return classes or holders of rows."""

@@ -1,0 +1,42 @@
+"""A drawn table of an ordered column, a set and a flag, and what a row loses by definition."""
+
+import numpy as np
+
+from anon_core.specs.columns import ColumnSpec
+from anon_core.tables import encoding
+
+
+def drawn(records, k, seed=0, levels=9):
+    rng = np.random.default_rng(seed)
+    columns = {
+        "age": rng.integers(0, levels, records).astype(np.float64),
+        "city": np.array([str(v) for v in rng.integers(0, 4, records)], dtype=object),
+        "sex": np.array([str(v) for v in rng.integers(0, 2, records)], dtype=object),
+    }
+    specs = [
+        ColumnSpec(name="age", kind="numeric", encoding="ordinal", bins=None),
+        ColumnSpec(name="city", kind="categorical"),
+        ColumnSpec(name="sex", kind="binary", weight=0.5),
+    ]
+    k = np.full(records, k, dtype=np.int32)
+    return encoding.encode(encoding.fit(specs, columns, 1, None), columns, k)
+
+
+def lost(table, loss, records):
+    total, starts = 0, table.codebook.level_offsets
+    for a, ordinal in enumerate(table.codebook.ordinal):
+        levels = table.codes[a, list(records)]
+        if ordinal:
+            total += np.ptp(loss.position[starts[a] + levels])
+        else:
+            total += loss.step[a] * (len(set(levels.tolist())) - 1)
+        total += loss.first[a] * (len(set(levels.tolist())) > 1)
+    return int(total)
+
+
+def is_even(holders, k):
+    """Each row is held by k records, first its own, and each record holds k rows."""
+    n = len(holders)
+    assert all(len(set(row)) == k for row in holders.tolist())
+    assert holders[:, 0].tolist() == list(range(n))
+    assert np.bincount(holders.ravel(), minlength=n).tolist() == [k] * n
