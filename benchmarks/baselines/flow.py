@@ -10,7 +10,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import coo_array
 
-from anon_core.anonymizers.freeform_kernels import Space, all_increases
+from anon_core.anonymizers.freeform.freeform_kernels import Space, all_increases
 from anon_core.anonymizers.loss_kernels import NEVER, Cells
 
 NEAR = 3  # times k pairs of each record to begin with
@@ -24,7 +24,7 @@ def first_costs(table, loss):
     holder = np.arange(n, dtype=np.int32)[None]
     costs = np.empty((n, n), dtype=np.int64)
     space = Space(Cells.of(table, loss), holder, np.ones(n, dtype=np.int64))
-    all_increases(costs, 0, 1, space)
+    all_increases(costs, 1, space)
     return np.where(costs < NEVER, costs / loss.whole.max(), np.inf)
 
 
