@@ -29,9 +29,13 @@ STATED = ("crowdcover", "name", "version", "source", "anonymizer", "privacy", "u
 
 
 def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) -> Audit:
-    """Recompute every guarantee of a release from the plan's source and the released bytes."""
+    """Load a plan, and audit a release of it; refused is first what is no release."""
     read_manifest(folder)
-    plan = ReleasePlan.load(plan_path, overrides)
+    return audited(folder, ReleasePlan.load(plan_path, overrides))
+
+
+def audited(folder: Path, plan: ReleasePlan) -> Audit:
+    """Recompute every guarantee of a release from the plan's source and the released bytes."""
     kind, reading = plan.kind, Reading(plan.data.source)
     plan.data.check_header(reading.header)
     vault = Vault(Path(plan.publish.vault))
@@ -62,12 +66,7 @@ def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) 
 
 def _newer(today: Promise, promise: Promise) -> list[Finding]:
     """What the same plan promises today and did not when the release was made."""
-    detail = "not promised: the release is older than this promise"
-    return [
-        Finding(name, passed=False, detail=detail, required=False)
-        for name in today.findings
-        if name not in promise.findings
-    ]
+    return [Finding.of_later(name) for name in today.findings if name not in promise.findings]
 
 
 def _beside_others(kind: Kind, run: Run, ledger: Ledger, audit: Audit) -> list[Finding]:

@@ -163,13 +163,14 @@ def audit(options: argparse.Namespace) -> int:
     from rich.table import Table
     from rich.text import Text
 
-    from flows.audit import audit_release
+    from flows.audit import audited, read_manifest
     from flows.plan.plan import ReleasePlan
     from kinds import words_called
     from reports.findings import sentence
 
-    report = audit_release(options.release, options.plan, options.overrides)
-    words = words_called(ReleasePlan.load(options.plan, options.overrides).kind.name)
+    read_manifest(options.release)
+    plan = ReleasePlan.load(options.plan, options.overrides)
+    report, words = audited(options.release, plan), words_called(plan.kind.name)
     title = f"Audit of {options.release.name}"
     table = Table("Guarantee", "Holds", "Counted", title=title, show_lines=True)
     for finding in report.findings:

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from anon_core.promise import Promise
 from tasks.judging.floors import Floors
@@ -42,6 +42,12 @@ class Finding:
     passed: bool
     detail: str
     required: bool = True
+
+    @classmethod
+    def of_later(cls, guarantee: str) -> Self:
+        """Of a guarantee that the version which made the release did not know."""
+        detail = "not promised: the release is older than this promise"
+        return cls(guarantee, passed=False, detail=detail, required=False)
 
     @property
     def broken(self) -> bool:

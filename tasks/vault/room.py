@@ -7,12 +7,13 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from reports.quantities import size
+
 FULL = (errno.ENOSPC, errno.EDQUOT)
 # polars, SQLite and zip files pass no number on, only these words.
 WORDS = re.compile(
     r"no space left on device|quota exceeded|disk is full|os error (28|122)\b", re.IGNORECASE
 )
-UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def is_full(error: BaseException) -> bool:
@@ -31,9 +32,9 @@ def full(what: str, folders: Sequence[Path], needed: int | None = None) -> str:
     """
     rooms = [(shutil.disk_usage(_present(folder)).free, folder) for folder in folders]
     free, folder = min(rooms, key=lambda room: room[0])
-    wanted = "" if needed is None else f", {_size(needed)} needed"
+    wanted = "" if needed is None else f", {size(needed)} needed"
     return (
-        f"{what} stopped: the disk or quota of {folder} is full ({_size(free)} free{wanted}); "
+        f"{what} stopped: the disk or quota of {folder} is full ({size(free)} free{wanted}); "
         "nothing half-written is published. Make room there or name another folder, then run "
         "again: finished stages are not repeated"
     )
@@ -58,11 +59,3 @@ def _behind(error: BaseException) -> Iterator[BaseException]:
 def _present(folder: Path) -> Path:
     """A folder, or the next one above it that exists."""
     return next(path for path in (folder, *folder.absolute().parents) if path.exists())
-
-
-def _size(number: int) -> str:
-    """Bytes in binary units, rounded to three digits."""
-    amount, unit = float(number), 0
-    while amount >= 1000 and unit < len(UNITS) - 1:
-        amount, unit = amount / 1024, unit + 1
-    return f"{amount:.3g} {UNITS[unit]}"

@@ -88,8 +88,7 @@ def _shared(document: Any, records: Records) -> list[Finding]:
     least = int(records.k.max())
     judged = [spec for spec in records.specs if spec.counted or spec.rare == "pool"]
     if any(not spec.shared for spec in judged):
-        detail = "not promised: the release is older than this promise"
-        return [Finding(SHARED, passed=False, detail=detail, required=False)]
+        return [Finding.of_later(SHARED)]
     if not judged:
         return []
     try:

@@ -29,7 +29,7 @@ def released_of(table, hidden):
 
 @given(tables(most_records=10), st.data())
 def test_crowds_match_the_definitions(table, data):
-    """Random stars (whole attributes or nothing) and a random truthful seating."""
+    """Random stars (whole attributes or nothing), people, and a random truthful seating."""
     n, book = table.records, table.codebook
     attribute_stars = data.draw(hnp.arrays(np.bool_, (n, len(book.attributes))))
     attribute_stars &= np.array([a.levels > 1 for a in book.attributes])
@@ -54,6 +54,13 @@ def test_crowds_match_the_definitions(table, data):
     assert utility(book.ordinal, released).suppression == pytest.approx(
         1 - stars.sum() / stars.size
     )
+    person = np.array(data.draw(st.lists(st.integers(0, 3), min_size=n, max_size=n)))
+    sits = np.empty_like(person)
+    sits[seat] = person
+    counted = crowds(table.codes, table.k, released, seat, person=person).people
+    people = np.stack([naive.people(each, sits) for each in (fit, expected)], axis=1)
+    k = table.k[:, None]
+    assert (np.minimum(counted, k) == np.minimum(people, k)).all()  # counting may stop at k
 
 
 @given(tables(most_records=10), st.data())
