@@ -117,11 +117,11 @@ def _fitting(name: str) -> str:
 
 def _share_bars(axes: "Axes", shares: Sequence[float], colour: str, label: str) -> None:
     _empty_bars(axes, len(shares), 1.0, label)
-    axes.barh(range(len(shares)), np.nan_to_num(shares), color=colour, height=0.5)
+    drawing.bars(axes, np.nan_to_num(shares).tolist(), color=colour)
 
 
 def _empty_bars(axes: "Axes", number: int, limit: float, label: str) -> None:
-    axes.barh(range(number), [limit] * number, color=GRID, alpha=0.45, height=0.5)
+    drawing.bars(axes, [limit] * number, color=GRID, alpha=0.45)
     axes.set(xlim=(0, limit), ylim=(number - 0.5, -0.5), xticks=[0, limit], yticks=[])
     texts = axes.set_xticklabels([f"{100 * tick:g} %" for tick in (0, limit)])
     # The outer labels stay within the bars, clear of the neighbouring plot.

@@ -153,6 +153,15 @@ def test_people_are_counted_not_records():
     assert labels(ages, least=2, bins=(25.0,), persons=persons) == ("..",)
 
 
+def test_a_bound_that_records_of_one_person_hold_is_one_persons_value():
+    """22 stands in six records: of six people, or of one."""
+    ages = numbers(*[20] * 6, *[22] * 6, *[24] * 6)
+    several = np.arange(18)
+    alone = np.array([*range(6), *[6] * 6, *range(12, 18)])
+    assert labels(ages, least=3, bins=3, persons=several) == ("..20", "20..22", "22..")
+    assert labels(ages, least=3, bins=3, persons=alone) == ("..20", "20..")
+
+
 # ---------------------------------------------------------------- numbers without groups
 
 
@@ -342,6 +351,11 @@ def test_what_too_few_people_share_is_counted():
     plain = ColumnSpec(name="a", kind="numeric")
     assert counted("20", "25", "30", spec=plain) == Shared(levels=2, few=1)
     assert counted("20", "22..", spec=plain) == Shared(levels=2, bounds=1)
+    owners = np.array([1, 2, 3, 4, 5, 6, 7, 8, 9, 9, 9])
+    entry = {"labels": ["..20", "20.."], "has_missing": False}
+    for persons, few in ((None, 0), (owners, 0), (np.minimum(owners, 8), 1)):
+        assert shared(quantiles, entry, ages, 3, persons).few == few
+    assert shared(quantiles, entry, ages, 3, np.ones(11, dtype=int)).own == 1
     pool = ColumnSpec(name="a", kind="numeric", rare="pool")
     assert counted("20", "25", "27..", spec=pool) == Shared(levels=3, few=2, bounds=1)
     for broken in (["x..", "5"], [None], 5):
