@@ -16,6 +16,18 @@ LONGEST, SHORT = 6, 3  # rows of a cycle: where crowds must gain, and where they
 VALUES = 2  # that a crowd shows if it can
 
 
+def reseating_memory(table: BinaryTable, shares: int) -> int:
+    """Return the bytes that `reseated` or `mixed`, of rows with so many shares, holds.
+
+    Who may sit in each row and where each class may sit take 64 bytes a share. The crowds take 56
+    bytes for each of up to `ROOM` k rows. A bitmap over the rows for each level finds them.
+    """
+    n, held = table.records, table.records * shares
+    crowds = held + ROOM * int(table.k.sum(dtype=np.int64))
+    levels = int(table.codebook.level_offsets[-1]) * (n // 8 + 8)
+    return 64 * held + 56 * crowds + levels + n * (16 * len(table.codebook.attributes) + 240)
+
+
 def reseated(
     table: BinaryTable,
     hidden: NDArray[np.uint64],

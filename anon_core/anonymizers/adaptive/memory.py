@@ -11,6 +11,7 @@ from anon_core.covers.suitor import AT_ONCE
 from anon_core.search.dissimilarity import costs_memory
 from anon_core.search.nearest import search_memory
 from anon_core.seating.even import even_memory, shares_of
+from anon_core.seating.reseating import reseating_memory
 from anon_core.tables.records import BinaryTable, Codebook
 
 COUNTED = 4096  # vertices whose counts travel together
@@ -49,8 +50,11 @@ def rank_memory(settings: Settings, table: BinaryTable, *, ranks: int, threads: 
 
 
 def _afterwards(settings: Settings, table: BinaryTable) -> int:
-    """Return the bytes that even seats take when the iterations are done."""
-    return even_memory(table, shares_of(table.k)) if settings.seats == "even" else 0
+    """Return the bytes that even seats, and then exchanges, take when the iterations are done."""
+    if settings.seats != "even":
+        return 0
+    shares = shares_of(table.k)
+    return max(even_memory(table, shares), reseating_memory(table, shares))
 
 
 def travelling_memory(table: BinaryTable) -> int:

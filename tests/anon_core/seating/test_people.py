@@ -1,5 +1,6 @@
 """Crowds of people: who owns several records fills no crowd with them."""
 
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,7 @@ from anon_core.errors import InfeasibleError, InputError, LimitError
 from anon_core.seating import widening
 from anon_core.seating.even import evened
 from anon_core.seating.matching import drawn_by_holders, random_matching
-from anon_core.seating.reseating import reseated
+from anon_core.seating.reseating import mixed, reseated, reseating_memory
 from anon_core.tables import encoding
 from anon_core.tables.demands import of_people
 from anon_core.tables.records import MaskedTable
@@ -208,3 +209,20 @@ def test_people_of_two_records_sit_in_each_row_with_exactly_its_chance(k):
     assert abs(seen / draws - expected).max() < 0.08  # five standard deviations and more
     of_person = np.add.reduceat(after / draws, np.arange(0, 8, 2))
     assert of_person.max() <= 2 / k
+
+
+def test_exchanges_take_no_more_memory_than_stated(larger):
+    """Everything is hidden, so that crowds fill the room that they have."""
+    table, home = larger.table, np.arange(800)
+    given = table, np.full_like(larger.hidden, 2**24 - 1), larger.holders
+    for exchange in (
+        lambda: reseated(*given, home, words(1)),
+        lambda: mixed(*given, home, home % 3, words(1)),
+    ):
+        exchange()  # compiles
+        tracemalloc.start()
+        exchange()
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        stated = reseating_memory(table, larger.holders.shape[1])
+        assert peak <= stated <= 3 * peak
