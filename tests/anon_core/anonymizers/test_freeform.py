@@ -2,13 +2,16 @@
 
 import dataclasses
 import itertools
+import threading
 
+import numba
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.anonymizers import Freeform
+from anon_core.anonymizers.freeform import segments
 from anon_core.anonymizers.freeform.freeform import HOLDER
 from anon_core.anonymizers.freeform.freeform_kernels import greedy_round, lightest_first
 from anon_core.anonymizers.freeform.segments import least_costs
@@ -207,6 +210,29 @@ def test_a_segment_is_worked_on_by_itself():
         part = order[begin : begin + 30]
         alone = Freeform(segment=0, **settings).anonymize(table.at(part))
         assert (alone.hidden == whole.hidden[part]).all()
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_two_threads_work_on_segments_and_make_the_same_bytes(method, monkeypatch):
+    table, _ = made(np.random.default_rng(5).integers(0, 30, 300), [2, 3, 5] * 100)
+    maker, alone = Freeform(method=method, segment=25), segments.taken
+    monkeypatch.setattr(numba, "get_num_threads", lambda: 1)
+    expected = maker.anonymize(table)
+    both, met = threading.Barrier(2), []
+
+    def meeting(*arguments):
+        if not met:
+            both.wait(60)
+            met.append(threading.get_ident())
+        return alone(*arguments)
+
+    monkeypatch.setattr(segments, "taken", meeting)
+    monkeypatch.setattr(numba, "get_num_threads", lambda: 2)
+    masked = maker.anonymize(table)
+    assert len(set(met)) == 2
+    assert (masked.hidden == expected.hidden).all()
+    assert (masked.holders == expected.holders).all()
+    assert masked.steps == expected.steps
 
 
 def test_ranges_count_by_width_and_missing_values_as_a_whole_cell():
