@@ -6,8 +6,10 @@ The tables come from CROWDCOVER_DATA (or ../shared/data).
 import os
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+from anon_core.anonymizers import ANONYMIZERS
 from flows.audit import audit_release, read_manifest
 from flows.plan.plan import ReleasePlan
 from flows.release import release
@@ -69,6 +71,20 @@ def test_open_payments(tmp_path):
     assert (manifest["privacy"]["records"], manifest["privacy"]["people"]) == (126084, 2037)
     assert manifest["utility"]["gcp"] <= 0.0045
     assert manifest["utility"]["cells_exact"] >= 0.77
+
+
+@pytest.mark.usefixtures("server")
+@pytest.mark.parametrize("method", ANONYMIZERS)
+def test_people_of_a_survey_by_each_method(tmp_path, method):
+    """A fifteenth of the nation's excerpt; `benchmarks.releases` takes all 43,130 people."""
+    source = DATA / "census-like/nist_acs_national2018.csv.gz"
+    if not source.exists():
+        pytest.skip(f"left out: {source.name} is not in CROWDCOVER_DATA")
+    pl.read_csv(source, infer_schema=False).gather_every(15).write_csv(tmp_path / "acs.csv")
+    manifest = published("acs.toml", tmp_path / "acs.csv", tmp_path, f"anonymizer.name={method}")
+    assert manifest["anonymizer"]["name"] == method
+    assert manifest["privacy"]["records"] == 1808
+    assert manifest["utility"]["gcp"] <= 0.15
 
 
 @pytest.mark.usefixtures("server")
