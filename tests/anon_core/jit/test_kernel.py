@@ -60,6 +60,21 @@ def test_an_error_ends_the_work_and_reaches_the_caller():
         kernel.spread(work, 100)
 
 
+@pytest.mark.usefixtures("two_threads")
+def test_helpers_spread_no_further():
+    threads = numba.get_num_threads()
+    all_here, seen = threading.Barrier(threads), {}
+
+    def work(_begin, _end):
+        if threading.get_ident() not in seen:
+            seen[threading.get_ident()] = numba.get_num_threads()
+            all_here.wait(60)
+
+    kernel.spread(work, 100)
+    assert seen.pop(threading.get_ident()) == threads
+    assert list(seen.values()) == [1] * (threads - 1)
+
+
 def test_the_count_names_arguments_of_the_kernel():
     with pytest.raises(ValueError, match="rows"):
         parallel_kernel(lambda rows: len(rows))(lambda begin, end, counts: None)
