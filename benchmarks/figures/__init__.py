@@ -1,0 +1,1 @@
+"""The figures of Liang and Samavi (2020), measured anew."""

@@ -1,0 +1,85 @@
+"""Methods side by side: what their rows lose by the paper's GCP, and their seconds."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+
+from anon_core.anonymizers import Freeform
+from anon_core.anonymizers.k_member import grouped
+from anon_core.anonymizers.optimal import ordered
+from anon_core.anonymizers.optimal.carry import Split, split_and_carry
+from anon_core.anonymizers.optimal.columns import group_losses
+from anon_core.anonymizers.optimal.partition import PROOF, least_loss
+from anon_core.anonymizers.weights import feature_weights
+from anon_core.tables.loss import WHOLE, loss_table
+from anon_core.tables.packing_kernels import unpack_range
+from benchmarks import timed
+from benchmarks.figures.sources import LOSS
+from benchmarks.versus_mondrian import mondrian
+
+
+def exact(table, loss):
+    return least_loss(table, loss, ordered.first_known(table, loss), PROOF)[0]
+
+
+def k_member(table, _):
+    weight = feature_weights(table.codebook, "columns", LOSS)[0]
+    number = grouped(table, weight, int(table.k[0]))
+    ends = np.cumsum(np.bincount(number))[:-1]
+    return [part.tolist() for part in np.split(np.argsort(number, kind="stable"), ends)]
+
+
+METHODS = {
+    "initial": lambda table, _: ordered.consecutive(table),
+    "greedy": lambda table, loss: ordered.greedy(table, loss, sequential=True),
+    "split3": lambda table, loss: split_and_carry(table, loss, Split(sets=3)),
+    "split4": lambda table, loss: split_and_carry(table, loss, Split(sets=4)),
+    "split5": lambda table, loss: split_and_carry(table, loss, Split(sets=5)),
+    "exact": exact,
+    "k-member": k_member,
+    "mondrian": lambda table, _: [part.tolist() for part in mondrian(table.codes, table.k[0])],
+}
+
+
+# Doka et al.: all records in one segment, and without the exchanges of ours.
+FREEFORM = {
+    f"freeform-{method}": Freeform(method=method, segment=0, exact=0.0, exchanges=False, loss=LOSS)
+    for method in ("greedy", "sort-greedy", "hungarian")
+}
+
+
+def lost_by_hiding(made, loss):
+    """What the rows lose in whole cells, by the features that they hide."""
+    book, total = made.table.codebook, 0
+    for a, (first, end) in enumerate(itertools.pairwise(book.bit_offsets)):
+        flags = np.empty((made.table.records, end - first), dtype=np.bool_)
+        unpack_range(made.hidden, first, end, flags)
+        if book.ordinal[a]:
+            places = loss.position[book.level_offsets[a] : book.level_offsets[a + 1]]
+            total += (flags @ np.diff(places)).sum()
+        else:
+            total += (flags.sum() - flags.any(axis=1).sum()) * loss.step[a]
+    return total / WHOLE
+
+
+def measured(table, k, method):
+    """What the rows that a method makes lose in whole cells, and its seconds."""
+    table = dataclasses.replace(table, k=np.full(table.records, k, dtype=np.int32))
+    loss = loss_table(table.codebook, LOSS)
+    if method in FREEFORM:
+        made, seconds, _ = timed(lambda: FREEFORM[method].anonymize(table))
+        return lost_by_hiding(made, loss), seconds
+    groups, seconds, _ = timed(lambda: METHODS[method](table, loss))
+    assert min(map(len, groups)) >= k
+    return group_losses(table, loss, groups).sum() / WHOLE, seconds
+
+
+def compare(prefix, table, k, methods):
+    """Print GCP and seconds of each method; return them."""
+    found = {}
+    for method in methods:
+        found[method] = measured(table, k, method)
+        print(f"{prefix}.{method}_gcp: {found[method][0]:.2f}")
+        print(f"{prefix}.{method}_seconds: {found[method][1]:.2f}", flush=True)
+    return found
