@@ -89,9 +89,9 @@ def fig10(_):
     compare("fars40000.k3", fars(40_000), 3, (*GREEDY, "split3"))
 
 
-def growth(_):
+def growth(given):
     """Split & Carry by the number of people: 4 columns as numbers, k = 3, S = 3."""
-    sizes = (1000, 2000, 5000, 10_000)
+    sizes = [n for n in (1000, 2000, 5000, 10_000, 30_000, 100_000) if n <= given.most]
     seconds = [compare(f"n{n}.k3", census(n, FOUR), 3, ("split3",))["split3"][1] for n in sizes]
     print(f"split3_exponent: {exponent(sizes, seconds):.2f}")
 

@@ -23,7 +23,9 @@ from anon_core.tables.records import BinaryTable, MaskedTable
 
 Method = Literal["auto", "greedy", "split-and-carry", "exact", "initial"]
 MOST_RECORDS = 200  # of method = "exact"
-FEW_K, FEW_ATTRIBUTES, FEW_RECORDS = 8, 6, 10_000  # below them "auto" solves parts exactly
+FEW_ATTRIBUTES = 6  # "auto" solves parts of tables with fewer columns
+# By the greatest k, up to how many records "auto" does so: minutes on two cores.
+FEW_RECORDS = {1: 100_000, 2: 100_000, 3: 100_000, 4: 20_000, 5: 10_000, 6: 2_000, 7: 500}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +42,8 @@ class Optimal:
         first record left takes the records of which its class loses least. "exact": the least loss
         of all partitions, proved, for up to 200 records. "split-and-carry": the least loss of
         `sets` k records at a time; classes at the border are solved again with the next part.
-        "auto": "split-and-carry" where k < 8, there are fewer than 6 attributes, and at most 100
-        records, else "greedy".
+        "auto": "split-and-carry" where k < 8, there are fewer than 6 attributes, and no more
+        records than `FEW_RECORDS` says, else "greedy".
     loss : {"range", "binary", "rank"}
         What a cell loses, see `loss_table`.
     sets : int
@@ -159,7 +161,7 @@ class Optimal:
     def _chosen(self, data: BinaryTable) -> Method:
         if self.method != "auto":
             return self.method
-        few = int(data.k.max(initial=1)) < FEW_K and data.records <= FEW_RECORDS
+        few = data.records <= FEW_RECORDS.get(int(data.k.max(initial=1)), 0)
         return "split-and-carry" if few and len(data.codes) < FEW_ATTRIBUTES else "greedy"
 
     def _groups(self, table: BinaryTable, loss: LossTable) -> Groups:
