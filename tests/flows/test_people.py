@@ -115,6 +115,25 @@ def test_rows_of_one_person_hide_each_other_without_it(tmp_path):
     assert not found["compatible crowds"].passed
 
 
+def test_what_was_released_before_people_counted_keeps_its_promise(tmp_path, monkeypatch):
+    """Crowds of rows, though one person owns several; a plan that counts people is another plan."""
+    order = Order(tmp_path, several(), privacy={"k": 3})
+    with monkeypatch.context() as patch:
+        patch.setattr("kinds.table.ingest.refuse_repeated", lambda _: None)  # as 0.1.0 did
+        folder = order.release_as_before()
+    found = findings(order)
+    older = {name for name, finding in found.items() if not finding.passed}
+    assert older == {"levels of enough people", "even seats"}
+    assert not any(finding.broken for finding in found.values())
+    assert "older than this promise" in found["even seats"].detail
+    order.write(privacy={"rows_are_people": True})
+    assert order.release() == folder
+    order.document["privacy"].pop("rows_are_people")
+    order.write(**PERSON)
+    with pytest.raises(InputError, match="the vault knows no release of this plan"):
+        findings(order)
+
+
 @pytest.mark.parametrize(
     ("privacy", "message"),
     [
