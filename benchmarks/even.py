@@ -4,7 +4,7 @@ The same table with `seats = "matchable"` and `"even"`: NCP, exact cells, second
 chance of any row in units of 1/k(v), and how often people sit in the row made from their record,
 in standard errors from the law, by the spread of the draws. Where people own several records: the
 chance of a row to be one of theirs, how often they sit in rows made from their records, and records
-whose crowds lack people after each draw.
+whose compatible and matchable crowds lack people after each draw.
 """
 
 import argparse
@@ -78,11 +78,20 @@ def physicians():
     return of_people(table, person_numbers(identifiers[data.person]))
 
 
+def some_physicians():
+    """10,000 random payments of physicians."""
+    table = physicians()
+    some = table.at(np.sort(np.random.default_rng(7).permutation(table.records)[:10_000]))
+    person = np.unique(some.person, return_inverse=True)[1].astype(np.int32)
+    return dataclasses.replace(some, person=person)
+
+
 CASES = {  # name: table, k
     "adult-2000-10": (adult_sample, 10),
     "adult-ncp-10": (adult, 10),
     "payments-5": (payments, 5),
     "physicians-5": (physicians, 5),
+    "physicians-10000-5": (some_physicians, 5),
     "acs-6": (acs, 6),
     "acs-12": (acs, 12),
     "fars-10": (fars, 10),
@@ -103,9 +112,10 @@ def measure(name, table, draws):
     n, order = table.records, np.random.default_rng(1).permutation(table.records)
     print(f"{name}.records: {n}")
     both = {}
-    for seats in ("matchable", "even") if table.person is None else ("even",):
+    of_rows = dataclasses.replace(table, person=None)  # covers count rows
+    for seats, given in (("matchable", of_rows), ("even", table)):
         run = Adaptive(seats=seats)
-        made, wall, _ = timed(lambda run=run: local.run(run, table, order=order))
+        made, wall, _ = timed(lambda run=run, given=given: local.run(run, given, order=order))
         both[seats] = made
         released = released_cells(made)
         kept = utility(table.codebook.ordinal, released)
@@ -117,14 +127,17 @@ def measure(name, table, draws):
     def draw(count):
         return generator.integers(0, 2**32, count, dtype=np.uint32)
 
-    if "matchable" in both:
-        seats = list_seats(both["matchable"], draw(n))
-        likeliest = seat_chances(seats).of_likeliest_row() * table.k
-        print(f"{name}.matchable.greatest_chance: {likeliest.max():.3f} / k")
-        print(f"{name}.matchable.above: {(likeliest > 1 + 1e-9).mean():.4f}")
+    seats = list_seats(both["matchable"], draw(n))
+    likeliest = seat_chances(seats).of_likeliest_row() * table.k
+    print(f"{name}.matchable.greatest_chance: {likeliest.max():.3f} / k")
+    print(f"{name}.matchable.above: {(likeliest > 1 + 1e-9).mean():.4f}")
     classes = Classes.of(table.codes, released)
     merged = released, classes, tightest_rows(released, classes)
     person = None if table.person is None else table.person.astype(np.int64)
+    if person is not None:
+        shown, seat = released_cells(both["matchable"]), random_matching(both["matchable"], draw)
+        found = crowds(table.codes, table.k, shown, seat, person=person)
+        print(f"{name}.matchable.short_of_people: {found.below_k}, {found.matchable_below_k}")
     stated = law(table.codes, table.k, *merged, made.holders, np.arange(n), person)
     print(f"{name}.even.greatest_chance: {(stated.of_person * table.k).max():.5f} / k")
     print(f"{name}.even.above: {stated.above}")
