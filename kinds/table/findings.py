@@ -36,6 +36,7 @@ FINDINGS = {
     COMPATIBLE: "Every person has at least as many rows that fit as demanded.",
     MATCHABLE: "Every person has at least as many matchable rows as demanded: with each of them, "
     "everyone else can still get a row that fits.",
+    "crowds of people": "The rows of a crowd are of as many people as demanded.",
     EVEN: "When it was drawn by lot who sits where, no person had a chance above 1/k of any row.",
     CLASSES: "Every row has the same text as at least as many rows as its person demands.",
 }

@@ -170,7 +170,7 @@ class Table(Kind):
         """Recompute crowds, truth and integrity."""
         return audit_rows(
             folder, formats, reading, plan.columns, plan.demand, secrets / MATCHING, promise,
-            person=plan.person,
+            person=plan.person, rows_are_people=plan.rows_are_people,
         )  # fmt: skip
 
     def released(self, audit: Audit, anonymized: Stored) -> tuple[Any, Columns]:

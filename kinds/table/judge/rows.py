@@ -41,6 +41,7 @@ from tasks.judging.audit import Audit, Finding
 from tasks.source.reading import Reading
 
 COMPATIBLE, MATCHABLE, IDENTICAL = "compatible crowds", "matchable crowds", "equivalence classes"
+PEOPLE = "crowds of people"
 
 
 def audit_rows(
@@ -53,14 +54,19 @@ def audit_rows(
     promise: Promise,
     *,
     person: str | None = None,
+    rows_are_people: bool = True,
 ) -> Audit:
     """Audit the data files and the codebook in a folder.
 
     Files, codebook, keys, row order and the truth of rows are always required. Of the crowds those
     are required that the promise names. Where a column says which rows are of one `person`, crowds
-    are of people, and always required.
+    are of people, and always required. Where no column does, and the plan does not say that
+    `rows_are_people`, an identifier that repeats shows that the release is older than this promise.
     """
-    frame, k_values, owners = read_table(reading, columns, demand, [person] if person else ())
+    even = law.EVEN in promise.findings
+    needed = [person] if person else () if rows_are_people or even else None  # None: all of them
+    frame, k_values, owners = read_table(reading, columns, demand, needed)
+    repeated = person is None and any(each.drop_nulls().is_duplicated().any() for each in owners)
     records = Records.of(frame, k_values, columns, demand, owners[person] if person else None)
     del frame, owners
     rows, findings = read_rows(folder, formats)
@@ -88,7 +94,7 @@ def audit_rows(
     released = ReleasedCells.of(
         [read_cells(levels, _texts(rows[levels.name])) for levels in records.levels]
     )
-    path = matching.with_name(LAW) if law.EVEN in promise.findings else None
+    path = matching.with_name(LAW) if even else None
     private = any(column.name == demand.column and not column.known for column in columns)
     identical = IDENTICAL in promise.findings
     measured = _measured(
@@ -102,8 +108,10 @@ def audit_rows(
         *_of_cells(records, released, measured),
         *_of_crowds(measured, promise),
     ]
-    if law.EVEN in promise.findings:
+    if even:
         findings.append(law.finding(measured.law, records.number))
+    if repeated:
+        findings.append(Finding.of_later(PEOPLE))
     return Audit((*findings, *_not_judged(promise, findings)), measured, rows)
 
 
