@@ -169,12 +169,14 @@ class Optimal:
         if method == "initial":
             return ordered.consecutive(table)
         if method == "exact":
-            groups, proved = least_loss(table, loss, ordered.first_known(table, loss), PROOF)
+            groups, proved = least_loss(
+                table, loss, split_and_carry(table, loss, self._split), PROOF
+            )
             if not proved:
                 raise LimitError(
                     f"the least loss of {table.records} records is not proved within "
-                    f"{PROOF.groups} groups that are looked at; let anonymizer.method be "
-                    "'split-and-carry' or 'greedy'"
+                    f"{PROOF.groups} groups and {PROOF.tries} tries to join them; let "
+                    "anonymizer.method be 'split-and-carry' or 'greedy'"
                 )
             return groups
         if method == "split-and-carry":

@@ -20,6 +20,7 @@ from anon_core.tables.records import BinaryTable
 
 KEPT = 400  # groups of small reduced cost that stay from one search to the next
 MOST_NODES = 20_000  # of branch and bound by HiGHS, where no proof is had
+INFEASIBLE = 2  # status of HiGHS
 FIRST_GAP = 0.005  # of the bound: how much more than the bound partitions may lose at first
 
 
@@ -34,15 +35,18 @@ class Budget(NamedTuple):
         Groups that a partition is chosen from.
     tries : int
         Groups that are tried as part of a partition.
+    nodes : int
+        Nodes of HiGHS, which decides where the tries do not suffice; 0: nobody decides.
     """
 
     groups: int
     columns: int
     tries: int
+    nodes: int
 
 
-PROOF = Budget(100_000_000, 200_000, 200_000_000)
-PART = Budget(2_000_000, 20_000, 5_000_000)
+PROOF = Budget(100_000_000, 50_000, 20_000_000, 20_000)
+PART = Budget(2_000_000, 20_000, 5_000_000, 0)
 
 
 def least_loss(
@@ -86,7 +90,7 @@ def least_loss(
     best = _within(search, priced, known, budget) if priced.complete else None
     proved = best is not None
     if best is None:
-        best = _chosen(part, priced) or known
+        best = _chosen(part, priced.groups, priced.costs, MOST_NODES)[0] or known
     return [sorted(order[group].tolist()) for group in best], proved
 
 
@@ -149,6 +153,12 @@ def _within(search: Search, priced: Priced, known: Groups, budget: Budget) -> Gr
         if more is None:
             return None
         chosen = _least_of(search.part, more, priced.dual, limit, tries)
+        if chosen is None and budget.nodes:
+            chosen, lost = _chosen(search.part, more[0], more[1] / WHOLE, budget.nodes)
+            if chosen and lost > priced.bound + limit:  # groups beyond the limit may lose less
+                if lost - priced.bound < gap:
+                    known, gap = chosen, lost - priced.bound
+                chosen = []
         if chosen is None or chosen:
             return chosen
         if step >= gap:
@@ -185,18 +195,26 @@ def _least_of(
     return None if size < 0 else part.groups([groups[c] for c in order[path[:size]]])
 
 
-def _chosen(part: Part, priced: Priced) -> Groups | None:
-    """The partition of least cost by the groups at hand, by HiGHS; None beyond the nodes."""
+def _chosen(
+    part: Part, groups: Groups, costs: NDArray[np.float64], nodes: int
+) -> tuple[Groups | None, float]:
+    """The partition of least cost by these groups, and its cost, by HiGHS; [] if there is none.
+
+    None beyond the nodes.
+    """
     from scipy.optimize import LinearConstraint, milp
 
+    if not groups:
+        return [], np.inf
     counts = part.counts.astype(np.float64)
     program = milp(
-        priced.costs,
-        constraints=LinearConstraint(part.columns(priced.groups), counts, counts),
-        integrality=np.ones(len(priced.groups), dtype=np.int64),
-        options={"node_limit": MOST_NODES, "mip_rel_gap": 0.0},
+        costs,
+        constraints=LinearConstraint(part.columns(groups), counts, counts),
+        integrality=np.ones(len(groups), dtype=np.int64),
+        options={"node_limit": nodes, "mip_rel_gap": 0.0},
     )
     if program.status != 0:
-        return None
+        return ([] if program.status == INFEASIBLE else None), np.inf
     times = np.round(program.x).astype(np.int64)
-    return part.groups([priced.groups[i] for i in np.repeat(np.arange(len(times)), times)])
+    chosen = [groups[i] for i in np.repeat(np.arange(len(times)), times)]
+    return part.groups(chosen), float(program.fun)

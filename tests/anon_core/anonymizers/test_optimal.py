@@ -190,12 +190,14 @@ def partitions(records):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_exact_is_the_least_of_all_partitions(seed):
+@pytest.mark.parametrize(("ages", "cities"), [(20, 3), (3, 2)])
+def test_exact_is_the_least_of_all_partitions(seed, ages, cities):
+    """Also of records of which many are equal."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(4, 9))
     columns = {
-        "age": rng.integers(0, 20, n).astype(float),
-        "city": np.array([str(v) for v in rng.integers(0, 3, n)], dtype=object),
+        "age": rng.integers(0, ages, n).astype(float),
+        "city": np.array([str(v) for v in rng.integers(0, cities, n)], dtype=object),
     }
     specs = [
         ColumnSpec(name="age", kind="numeric", encoding="ordinal", bins=None),
@@ -291,6 +293,30 @@ def test_the_methods_lose_less_in_their_order():
         for method in lost:
             lost[method] += made(table, method=method)[1]
     assert lost["exact"] <= lost["split-and-carry"] < min(lost["greedy"], lost["initial"])
+
+
+def test_auto_follows_the_size_by_k(monkeypatch):
+    """Fewer than 6 columns, small k, and not too many records: Split & Carry."""
+    chosen = Optimal()._chosen
+    assert chosen(random_table(500, 7)) == "split-and-carry"
+    assert chosen(random_table(501, 7)) == "greedy"
+    assert chosen(random_table(50, 8)) == "greedy"
+    monkeypatch.setattr(optimal, "FEW_ATTRIBUTES", 3)
+    assert chosen(random_table(50, 3)) == "greedy"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", [3, 5])
+def test_split_and_carry_loses_less_than_greedy_search(k):
+    """As in the paper's Figs. 5 and 6, and within the bound of Lemma 2."""
+    table = random_table(600, k)
+    table = table.at(ordered.by_variance(table, "range"))
+    loss = loss_table(table.codebook, "range")
+    parts = chain(600, k, Split())
+    assert max(len(part.records) for part in parts[:-1]) <= k * (2 * k - 1 + 3)
+    groups = [group for part in parts for group in part.groups]
+    greedy = ordered.greedy(table, loss, sequential=True)
+    assert group_losses(table, loss, groups).sum() < group_losses(table, loss, greedy).sum()
 
 
 @pytest.mark.parametrize(
