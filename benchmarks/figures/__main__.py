@@ -1,18 +1,20 @@
 """Figures of Liang and Samavi (2020): python -m benchmarks.figures FIGURE [--tables N] [...].
 
-FIGURE is one of fig2 .. fig10, or growth (of Split & Carry's time). Loss is the paper's GCP: a sum
-over all cells. Their census rows are not public: people of the census-like set stand in, beyond its
-43,130 rows drawn with replacement. The exact optimum comes from set partition here, from a MILP
-there. `--most N` leaves out tables of more rows, `--split N` Split & Carry beyond so many.
+FIGURE is one of fig2 .. fig10, growth, carry and by-k (Split & Carry) or poker (greedy search).
+Loss is the paper's GCP: a sum over all cells. Their census rows are not public: people of the
+census-like set stand in, beyond its 43,130 rows drawn with replacement. The exact optimum comes
+from set partition here, from a MILP there. `--most N` leaves out tables of more rows, `--split N`
+Split & Carry beyond so many.
 """
 
 import argparse
 
 import numpy as np
 
-from benchmarks import exponent
-from benchmarks.figures.methods import FREEFORM, METHODS, compare, measured
-from benchmarks.figures.sources import CATEGORIES, EIGHT, FOUR, census, fars
+from anon_core.anonymizers.optimal import ordered
+from benchmarks import exponent, tables
+from benchmarks.figures.methods import CARRY, FREEFORM, METHODS, compare, measured
+from benchmarks.figures.sources import CATEGORIES, EIGHT, FOUR, LOSS, census, fars
 
 GREEDY = ("initial", "greedy", "k-member", "mondrian")
 
@@ -96,6 +98,27 @@ def growth(given):
     print(f"split3_exponent: {exponent(sizes, seconds):.2f}")
 
 
+def carry(_):
+    """Ways to carry: 1,000 people, 4 columns as numbers, k = 3."""
+    compare("n1000.k3", census(1000, FOUR), 3, CARRY)
+
+
+def by_k(_):
+    """Split & Carry beside greedy search by k: 1,000 people, 4 columns as numbers."""
+    for k in (2, 3, 4, 5, 6, 7):
+        compare(f"n1000.k{k}", census(1000, FOUR), k, ("greedy", "split3"))
+
+
+def poker(given):
+    """Greedy search of poker hands, 11 columns, nearly all rows differ: k = 5 and 10."""
+    for n in (20_000, 100_000):
+        if n <= given.most:
+            hands = tables.poker(n)
+            hands = hands.at(ordered.by_variance(hands, LOSS))
+            for k in (5, 10):
+                compare(f"poker{n}.k{k}", hands, k, ("greedy",))
+
+
 FIGURES = {
     "fig2": fig2,
     "fig3": fig3,
@@ -107,6 +130,9 @@ FIGURES = {
     "fig9": fig9,
     "fig10": fig10,
     "growth": growth,
+    "carry": carry,
+    "by-k": by_k,
+    "poker": poker,
 }
 
 

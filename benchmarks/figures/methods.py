@@ -32,12 +32,23 @@ def k_member(table, _):
     return [part.tolist() for part in np.split(np.argsort(number, kind="stable"), ends)]
 
 
+CARRY = {
+    "split3": Split(),
+    "split4": Split(sets=4),
+    "split5": Split(sets=5),
+    "boundary1": Split(boundary=1),
+    "boundary6": Split(boundary=6),
+    "bubble12-1": Split(part=12, accept=1),
+    "bubble12-2": Split(part=12, accept=2),
+    "bubble18-2": Split(part=18, accept=2),
+}
 METHODS = {
+    **{
+        name: lambda table, loss, split=split: split_and_carry(table, loss, split)
+        for name, split in CARRY.items()
+    },
     "initial": lambda table, _: ordered.consecutive(table),
     "greedy": lambda table, loss: ordered.greedy(table, loss, sequential=True),
-    "split3": lambda table, loss: split_and_carry(table, loss, Split(sets=3)),
-    "split4": lambda table, loss: split_and_carry(table, loss, Split(sets=4)),
-    "split5": lambda table, loss: split_and_carry(table, loss, Split(sets=5)),
     "exact": exact,
     "k-member": k_member,
     "mondrian": lambda table, _: [part.tolist() for part in mondrian(table.codes, table.k[0])],

@@ -25,7 +25,7 @@ Method = Literal["auto", "greedy", "split-and-carry", "exact", "initial"]
 MOST_RECORDS = 200  # of method = "exact"
 FEW_ATTRIBUTES = 6  # "auto" solves parts of tables with fewer columns
 # By the greatest k, up to how many records "auto" does so: minutes on two cores.
-FEW_RECORDS = {1: 100_000, 2: 100_000, 3: 100_000, 4: 20_000, 5: 10_000, 6: 2_000, 7: 500}
+FEW_RECORDS = {1: 100_000, 2: 100_000, 3: 100_000, 4: 20_000, 5: 10_000, 6: 500, 7: 200}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +127,8 @@ class Optimal:
         per_record = 56 * len(book.attributes) + 2 * levels + 48 * book.words + 2 * widest + 440
         holders = 24 * data.records * shares_of(data.k)
         columns = {"exact": PROOF.columns, "split-and-carry": PART.columns}
-        program = 600 * columns.get(self._chosen(data), 0)
+        longest = min(data.records, 2 * int(data.k.max(initial=1)) - 1)
+        program = (100 * longest + 600) * columns.get(self._chosen(data), 0)
         return data.records * per_record + holders + 64 * levels + program + 2**20
 
     def anonymize(
