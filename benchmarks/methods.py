@@ -48,6 +48,8 @@ def ranks(table):
 
 OURS = {
     "adaptive": Adaptive(seats="even"),
+    "adaptive-2-passes": Adaptive(seats="even", passes=2),
+    "adaptive-8-passes": Adaptive(seats="even", passes=8),
     "greedy": Freeform(method="greedy", exact=0.0, exchanges=False),
     "sort-greedy": Freeform(method="sort-greedy", exact=0.0, exchanges=False),
     "hungarian": Freeform(exact=0.0, exchanges=False),

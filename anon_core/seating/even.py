@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from anon_core.covers.cover_kernels import hide_differences
 from anon_core.errors import LimitError
 from anon_core.search.nearest import search_memory
+from anon_core.seating.reassigning import reassigned
 from anon_core.seating.record_classes import FURTHER, RecordClasses
 from anon_core.seating.swapping import NEAR_ROWS, NEAR_ROWS_OF_PEOPLE, swapped
 from anon_core.seating.widening import ROOM, filled
@@ -79,6 +80,7 @@ def evened(
     table: BinaryTable,
     hidden: NDArray[np.uint64],
     weights: tuple[NDArray[np.int32], NDArray[np.int32]],
+    passes: int = 0,
 ) -> EvenRows:
     """Change masks until even seats exist, then hide as little as the seats allow.
 
@@ -90,6 +92,8 @@ def evened(
         Masks to begin with. Any will do; better ones make the result better.
     weights : int32 (f,) and int32 (attributes,)
         What a hidden feature costs, and the first hidden feature of an attribute in addition.
+    passes : int
+        How often all shares are assigned anew (`reassigned`). Then each record must be a person.
 
     Notes
     -----
@@ -101,6 +105,11 @@ def evened(
     shares, classes = shares_of(table.k), RecordClasses.of_table(table)
     near = _nearest(table, classes, weights)
     holders = filled(table, classes, near, hidden, shares, weights[0])
+    made = _exchanged(table, classes, near, holders, weights)
+    if not passes:
+        return made
+    holders = classes.of[made.holders].astype(np.int32)
+    reassigned(table, classes, holders, _blank(table), weights, passes)
     return _exchanged(table, classes, near, holders, weights)
 
 
@@ -133,8 +142,13 @@ def _exchanged(
     holders: NDArray[np.int32],
     weights: tuple[NDArray[np.int32], NDArray[np.int32]],
 ) -> EvenRows:
+    hides = swapped(table, classes, near, holders, _blank(table), weights)
+    return EvenRows(hides, classes.first.astype(np.int32)[holders])
+
+
+def _blank(table: BinaryTable) -> NDArray[np.uint64]:
+    """What rows hide in any case, uint64 (n, words)."""
     blank = np.zeros((table.records, table.codebook.words), dtype=np.uint64)
     none = np.zeros((table.codebook.features, table.records), dtype=np.uint16)
     hide_differences(none, table.blank, table.codebook.bit_offsets, blank)
-    hides = swapped(table, classes, near, holders, blank, weights)
-    return EvenRows(hides, classes.first.astype(np.int32)[holders])
+    return blank

@@ -56,8 +56,8 @@ def swapped(
     relief = np.empty(holders.shape, dtype=np.int32)
     shared = Shared(holders, hides, once, relief, np.empty(n, dtype=np.int32))
     tries = _rows_of(classes, near)
-    prices = _prices(table, weights)
-    parties = _parties(classes, holders)
+    prices = prices_of(table, weights)
+    parties = parties_of(classes, holders)
     unite(shared, classes.bits, table.bits, blank, prices)
     dirty = np.ones(n, dtype=np.bool_)
     for _ in range(SWEEPS):
@@ -66,7 +66,7 @@ def swapped(
     return shared.hides
 
 
-def _parties(classes: RecordClasses, holders: NDArray[np.int32]) -> Parties:
+def parties_of(classes: RecordClasses, holders: NDArray[np.int32]) -> Parties:
     """Limits of parties, and the rows that each class holds where people own several records."""
     limit = classes.of_a_row(holders.shape[1])
     if not classes.people:
@@ -91,7 +91,7 @@ def _rows_of(classes: RecordClasses, near: NDArray[np.int32]) -> Near:
     return Near(start, rows.astype(np.int32))
 
 
-def _prices(table: BinaryTable, weights: tuple[NDArray[np.int32], NDArray[np.int32]]) -> Prices:
+def prices_of(table: BinaryTable, weights: tuple[NDArray[np.int32], NDArray[np.int32]]) -> Prices:
     """Weights of features, and which features belong to a cell whose first one costs more."""
     book = table.codebook
     counted = np.flatnonzero(weights[1])

@@ -56,6 +56,8 @@ class Adaptive(Settings):
         """Refuse demands that no table meets, and more records than the cover takes."""
         data.refuse_impossible_demands()
         COVERS[self.cover].check(data.records)
+        if self.passes and data.person is not None:
+            raise InputError("passes count rows; where privacy.person is stated, leave passes at 0")
         if self.seats == "even":
             shares_of(data.k)
         elif data.person is not None:

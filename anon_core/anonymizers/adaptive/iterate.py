@@ -78,7 +78,7 @@ def iterated(
         return MaskedTable(table, hidden[rank], *done)
     ordered, weights = grouping.table, (grouping.weights, grouping.cell_weights)
     del grouping, best
-    rows = evened(ordered, hidden, weights)
+    rows = evened(ordered, hidden, weights, settings.passes)
     holders = order.astype(np.int32)[rows.holders[rank]]
     return MaskedTable(table, rows.hidden[rank], *done, holders)
 

@@ -11,6 +11,7 @@ from anon_core.covers.suitor import AT_ONCE
 from anon_core.search.dissimilarity import costs_memory
 from anon_core.search.nearest import search_memory
 from anon_core.seating.even import even_memory, shares_of
+from anon_core.seating.reassigning import SEGMENT
 from anon_core.seating.reseating import reseating_memory
 from anon_core.tables.records import BinaryTable, Codebook
 
@@ -54,7 +55,8 @@ def _afterwards(settings: Settings, table: BinaryTable) -> int:
     if settings.seats != "even":
         return 0
     shares = shares_of(table.k)
-    return max(even_memory(table, shares), reseating_memory(table, shares))
+    costs = 20 * SEGMENT**2 if settings.passes else 0
+    return max(even_memory(table, shares) + costs, reseating_memory(table, shares))
 
 
 def travelling_memory(table: BinaryTable) -> int:
