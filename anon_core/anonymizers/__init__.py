@@ -7,12 +7,14 @@ from anon_core.anonymizers.base import Anonymizer
 from anon_core.anonymizers.freeform.freeform import Freeform
 from anon_core.anonymizers.k_member import KMember
 from anon_core.anonymizers.optimal.optimal import Optimal
+from anon_core.anonymizers.smooth.smooth import Smooth
 
 ANONYMIZERS: dict[str, type[Anonymizer[Any]]] = {
     "adaptive": Adaptive,
     "freeform": Freeform,
     "k-member": KMember,
     "optimal": Optimal,
+    "smooth": Smooth,
 }
 
-__all__ = ["ANONYMIZERS", "Adaptive", "Anonymizer", "Freeform", "KMember", "Optimal"]
+__all__ = ["ANONYMIZERS", "Adaptive", "Anonymizer", "Freeform", "KMember", "Optimal", "Smooth"]

@@ -1,0 +1,1 @@
+"""Smooth k-anonymity of sparse rows: groups of at least k, and the items of their majority."""

@@ -1,0 +1,48 @@
+"""Which items the rows of each group get, and what that keeps of the source."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.anonymizers.smooth.counts_kernels import (
+    Counts,
+    Members,
+    Rows,
+    count_pairs,
+    fill_counts,
+    majority,
+    members_of,
+    similar,
+)
+
+
+def counts_of(rows: Rows, items: int, members: Members) -> Counts:
+    """Count the holders of each item in each group."""
+    start = np.zeros(len(members.start), dtype=np.int64)
+    count_pairs(start[1:], items, rows, members)
+    np.cumsum(start, out=start)
+    pairs = int(start[-1])
+    counts = Counts(start, np.empty(pairs, dtype=np.int32), np.empty(pairs, dtype=np.int32))
+    fill_counts(counts, items, rows, members)
+    return counts
+
+
+def released_items(
+    rows: Rows, items: int, group: NDArray[np.int32]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Return the items of each group's rows, int64 (groups + 1,) and int32 (entries,)."""
+    members = members_of(group, int(group.max(initial=-1)) + 1)
+    start, item = majority(counts_of(rows, items, members), members)
+    return start, item
+
+
+def figures(rows: Rows, items: int, group: NDArray[np.int32]) -> dict[str, float]:
+    """Return the Jaccard similarity, and what is suppressed and created in parts of the entries."""
+    groups, entries = int(group.max(initial=-1)) + 1, len(rows.indices)
+    members = members_of(group, groups)
+    true, created = similar(counts_of(rows, items, members), members)
+    return {
+        "jaccard": true / (entries + created) if entries else 1.0,
+        "suppressed": (entries - true) / max(1, entries),
+        "created": created / max(1, entries),
+        "groups": groups,
+    }

@@ -1,0 +1,43 @@
+"""Open groups whose records may move."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.anonymizers.smooth.counts import counts_of
+from anon_core.anonymizers.smooth.counts_kernels import Rows, members_of
+from anon_core.anonymizers.smooth.state_kernels import Groups, chain
+
+
+def opened(rows: Rows, items: int, group: NDArray[np.int32]) -> Groups:
+    """Count the groups of `group`, int32 (n,); -1: a record in none.
+
+    The result depends on `group` alone, so a run that goes on from a checkpoint meets the same.
+    """
+    number, n, entries = int(group.max(initial=-1)) + 1, len(group), len(rows.indices)
+    counts = counts_of(rows, items, members_of(group, number))
+    length = np.diff(counts.start)
+    # However records are grouped, groups hold at most `entries` different items in all.
+    pool = entries + entries // 2 + 4 * number + 16
+    item, count = np.empty(pool, dtype=np.int32), np.empty(pool, dtype=np.int32)
+    item[: len(counts.item)], count[: len(counts.item)] = counts.item, counts.held
+    figures = [np.zeros(number, dtype=np.int64) for _ in range(5)]
+    groups = Groups(
+        group.copy(),
+        figures[0],
+        np.full(number, -1, dtype=np.int32),
+        np.empty(n, dtype=np.int32),
+        np.empty(n, dtype=np.int32),
+        counts.start[:-1].copy(),
+        length,
+        length.copy(),
+        item,
+        count,
+        counts.start[-1:].copy(),
+        figures[1],
+        figures[2],
+        figures[3],
+        figures[4],
+        np.array([0, entries], dtype=np.int64),
+    )
+    chain(group, groups)
+    return groups

@@ -1,0 +1,78 @@
+"""Local search: what is too small dissolves, and records move or swap where that raises J."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.anonymizers.smooth.counts_kernels import Rows
+from anon_core.anonymizers.smooth.state import opened
+from anon_core.anonymizers.smooth.sweeps_kernels import follow, look, place
+
+PARTS = 32  # of a sweep: moves are found for a part at once, and made one by one
+LEAST = 256  # records of a part
+
+
+def dissolved(
+    rows: Rows, items: int, near: NDArray[np.int32], group: NDArray[np.int32]
+) -> NDArray[np.int32]:
+    """Give the records of groups below their need to groups of their neighbours."""
+    size, need = np.bincount(group), needs(rows, group)
+    small = size < need
+    if small.all():
+        return _batches(rows, np.full_like(group, -1))
+    number = np.where(small, -1, np.cumsum(~small) - 1).astype(np.int32)
+    group, need = number[group], need[~small]
+    groups = opened(rows, items, group)
+    waiting = np.flatnonzero(groups.group < 0)
+    while len(waiting) and place(waiting, need, False, rows, near, groups, items):  # noqa: FBT003
+        waiting = np.flatnonzero(groups.group < 0)
+    return _batches(rows, groups.group)
+
+
+def _batches(rows: Rows, group: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Group records that are in no group one after the other; the last of them join the largest."""
+    group, begun = group.copy(), []
+    groups = int(group.max(initial=-1)) + 1
+    for v in np.flatnonzero(group < 0).tolist():
+        begun.append(v)
+        if len(begun) >= rows.k[begun].max():
+            group[begun] = groups
+            groups, begun = groups + 1, []
+    while begun:
+        grouped = np.flatnonzero(group >= 0)
+        largest = int(np.bincount(group[grouped]).argmax())
+        inside = np.flatnonzero(group == largest)
+        if len(inside) + len(begun) >= rows.k[begun].max():
+            group[begun] = largest
+            break
+        group[inside] = -1
+        begun += inside.tolist()
+    return np.unique(group, return_inverse=True)[1].astype(np.int32)
+
+
+def needs(rows: Rows, group: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the greatest k of each group's members, int64 (groups,)."""
+    need = np.zeros(int(group.max(initial=-1)) + 1, dtype=np.int64)
+    np.maximum.at(need, group, rows.k)
+    return need
+
+
+def swept(
+    rows: Rows, items: int, near: NDArray[np.int32], group: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], int]:
+    """Let each record once move, or swap with another, where that raises J most.
+
+    Returns
+    -------
+    int32 (n,)
+        Each record's group.
+    int
+        Moves and swaps made.
+    """
+    groups, n, made = opened(rows, items, group), len(group), 0
+    length = max(LEAST, -(-n // PARTS))
+    for first in range(0, n, length):
+        last = min(n, first + length)
+        to, with_whom = np.empty((2, last - first), dtype=np.int32)
+        look(first, to, with_whom, rows, near, groups, items)
+        made += follow(first, to, with_whom, rows, groups, items)
+    return groups.group, made
