@@ -321,3 +321,23 @@ def uniform(fit, seat, value):
     shown = np.empty_like(value)
     shown[seat] = value
     return sum(len(set(shown[rows].tolist())) == 1 for rows in fit)
+
+
+def smooth_rows(held, group):
+    """Smooth k-anonymity: the items of each record's row, those that half of its group holds.
+
+    held: the set of items of each record; group: its group's number.
+    """
+    rows = []
+    for g in group:
+        members = [items for items, other in zip(held, group, strict=True) if other == g]
+        union = set().union(*members)
+        rows.append({i for i in union if 2 * sum(i in items for items in members) >= len(members)})
+    return rows
+
+
+def jaccard(before, after):
+    """Pairs of record and item in both, in parts of those in one or the other; 1 if none is."""
+    pairs = [(len(b & a), len(b | a)) for b, a in zip(before, after, strict=True)]
+    both, either = (sum(counts) for counts in zip(*pairs, strict=True))
+    return both / either if either else 1.0

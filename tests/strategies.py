@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from anon_core.matrices.records import SparseMatrix
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables import encoding
 
@@ -65,3 +66,20 @@ def tables(draw, most_records=14):
     columns["sure"] = np.array([str(i % 2) for i in range(n)], dtype=object)
     specs.append(ColumnSpec(name="sure", kind="binary"))
     return encoding.encode(encoding.fit(specs, columns), columns, draw(demands(n)))
+
+
+@st.composite
+def sparse_matrices(draw, most_records=14, most_items=8):
+    """SparseMatrix with empty rows, equal rows, items that nobody holds, and any demand."""
+    n, items = draw(st.integers(1, most_records)), draw(st.integers(0, most_items))
+    few = draw(
+        st.lists(st.sets(st.integers(0, items - 1)) if items else st.just(set()), min_size=1)
+    )
+    held = draw(st.lists(st.sampled_from(few), min_size=n, max_size=n))
+    indices = [item for row in held for item in sorted(row)]
+    return SparseMatrix(
+        np.cumsum([0, *map(len, held)]).astype(np.int64),
+        np.array(indices, dtype=np.int32),
+        items,
+        draw(demands(n)).astype(np.int32),
+    )

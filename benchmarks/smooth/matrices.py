@@ -113,3 +113,25 @@ SETS = {
     "simmons81": lambda k: facebook("Simmons81", k),
     "ca-grqc": ca_grqc,
 }
+
+
+def planted(records, items, k, seed=5):
+    """Crowds of 12 records that share about ten items, and noise; Zipf's law for the items.
+
+    A record holds each item of its crowd's profile of ten with a chance of 3/4, and 2.5 others.
+    """
+    generator = np.random.default_rng(seed)
+    chance = np.cumsum(1 / (np.arange(items) + 10.0))
+    chance /= chance[-1]
+
+    def drawn(size):
+        return np.searchsorted(chance, generator.random(size)).astype(np.int64)
+
+    crowd = generator.permutation(records) // 12
+    profile = drawn((records // 12 + 1, 10))
+    keeps = generator.random((records, 10)) < 0.75
+    others = generator.poisson(2.5, records)
+    record, at = np.nonzero(keeps)
+    noise = np.repeat(np.arange(records), others)
+    item = np.concatenate([profile[crowd[record], at], drawn(len(noise))])
+    return of_pairs(np.concatenate([record, noise]), item, records, items, k), crowd

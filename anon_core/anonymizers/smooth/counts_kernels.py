@@ -6,6 +6,8 @@ import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
 
+LOG_BITS = 16  # of a logarithm below one
+
 
 class Rows(NamedTuple):
     """The records, in the order that decides ties."""
@@ -141,3 +143,20 @@ def similar(counts, members):
                 true += counts.held[at]
                 created += size - counts.held[at]
     return true, created
+
+
+@kernel
+def logarithm(number):
+    """Return log2 of a whole number from 1 to 2^62, in 2^-16, rounded down."""
+    whole = 0
+    while number >> (whole + 1):
+        whole += 1
+    part = np.uint64(number << (30 - whole) if whole <= 30 else number >> (whole - 30))
+    bits = 0
+    for _ in range(LOG_BITS):  # squaring doubles the logarithm of the part, 1 to 2 in 2^-30
+        part = (part * part) >> np.uint64(30)
+        bits <<= 1
+        if part >> np.uint64(31):
+            part >>= np.uint64(1)
+            bits |= 1
+    return (whole << LOG_BITS) | bits

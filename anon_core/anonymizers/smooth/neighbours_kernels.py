@@ -4,12 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anon_core.anonymizers.smooth.counts_kernels import mixed
+from anon_core.anonymizers.smooth.counts_kernels import LOG_BITS, logarithm, mixed
 from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.jit.lanes import lanes_in
 
 FAR, LEVEL = np.int64(2**62), np.int64(1)  # keys of no record: beyond any distance, any angle
-LOG_BITS = 16  # of a logarithm below one
 SORT_BITS = 21  # of a sort key for each of its three hashes
 
 
@@ -112,23 +111,6 @@ def consider_range(v, first, last, length, common, lists):
 
 
 # ---------------------------------------------------------------- records that hash alike
-
-
-@kernel
-def logarithm(number):
-    """Return log2 of a whole number from 1 to 2^62, in 2^-16, rounded down."""
-    whole = 0
-    while number >> (whole + 1):
-        whole += 1
-    part = np.uint64(number << (30 - whole) if whole <= 30 else number >> (whole - 30))
-    bits = 0
-    for _ in range(LOG_BITS):  # squaring doubles the logarithm of the part, 1 to 2 in 2^-30
-        part = (part * part) >> np.uint64(30)
-        bits <<= 1
-        if part >> np.uint64(31):
-            part >>= np.uint64(1)
-            bits |= 1
-    return (whole << LOG_BITS) | bits
 
 
 @kernel

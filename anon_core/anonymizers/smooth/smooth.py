@@ -12,7 +12,7 @@ from anon_core.anonymizers.smooth.counts import figures, released_items
 from anon_core.anonymizers.smooth.counts_kernels import Rows, fingerprints, taken
 from anon_core.anonymizers.smooth.matching import matched
 from anon_core.anonymizers.smooth.neighbours import neighbours
-from anon_core.anonymizers.smooth.sweeps import dissolved, swept
+from anon_core.anonymizers.smooth.sweeps import annealed, dissolved, swept
 from anon_core.errors import InputError
 from anon_core.matrices.records import GroupedMatrix, SparseMatrix
 from anon_core.promise import Promise
@@ -37,6 +37,9 @@ class Smooth:
         have k records; then records move or swap as long as the similarity rises.
     sweeps : int
         How often each record may move or swap at most; 0: never.
+    annealing : int
+        Sweeps before those in which records move at random, also where that lowers the similarity,
+        ever less; 0: none. 200 of them raise it further where rows are long.
 
     The figures of a step are `jaccard`, `suppressed`, `created`, `groups` and `moves`.
 
@@ -48,6 +51,7 @@ class Smooth:
 
     method: Method = "matching"
     sweeps: int = 8
+    annealing: int = 0
 
     kind: ClassVar[str] = "matrix"
     data: ClassVar[type[Data]] = SparseMatrix
@@ -59,6 +63,8 @@ class Smooth:
             raise InputError("method must be one of " + ", ".join(map(repr, get_args(Method))))
         if self.sweeps < 0:
             raise InputError("sweeps must be 0 or a number of sweeps")
+        if self.annealing < 0:
+            raise InputError("annealing must be 0 or a number of sweeps")
 
     def admit(self, data: SparseMatrix) -> None:
         """Refuse arrays that are no matrix, and demands that none meets."""
@@ -80,7 +86,8 @@ class Smooth:
         """Group the records and give each group its majority; see `Anonymizer.anonymize`."""
         self.admit(data)
         observer = observer or Observer()
-        observer.expects(1 + self.sweeps)
+        most = 1 + self.annealing + self.sweeps
+        observer.expects(most)
         given = Rows(data.indptr, data.indices, data.k)
         order = np.arange(data.records) if order is None else order
         place = order[np.argsort(fingerprints(given)[order], kind="stable")]
@@ -99,9 +106,15 @@ class Smooth:
             group = dissolved(rows, data.items, near, matched(rows, data.items, near))
             stepped(group, data.records)
         else:
-            group = _checked(resume, data, 1 + self.sweeps)[place]
+            group = _checked(resume, data, most)[place]
             steps += resume.steps
-        while len(steps) <= self.sweeps and steps[-1].figures["moves"]:
+        while len(steps) <= self.annealing:
+            group, moves = annealed(rows, data.items, near, group, len(steps), self.annealing)
+            stepped(group, moves)
+        # A sweep that changed nothing is the last.
+        while len(steps) < most and (
+            len(steps) == 1 + self.annealing or steps[-1].figures["moves"]
+        ):
             group, moves = swept(rows, data.items, near, group)
             stepped(group, moves)
         found = np.empty_like(group)

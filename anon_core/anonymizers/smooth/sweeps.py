@@ -3,12 +3,14 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.smooth.counts_kernels import Rows
+from anon_core.anonymizers.smooth.annealing_kernels import anneal
+from anon_core.anonymizers.smooth.counts_kernels import LOG_BITS, Rows
 from anon_core.anonymizers.smooth.state import opened
 from anon_core.anonymizers.smooth.sweeps_kernels import follow, look, place
 
 PARTS = 32  # of a sweep: moves are found for a part at once, and made one by one
 LEAST = 256  # records of a part
+HOTTEST = 0.3  # entries: what annealing gives up at first with a chance of a half
 
 
 def dissolved(
@@ -75,4 +77,27 @@ def swept(
         to, with_whom = np.empty((2, last - first), dtype=np.int32)
         look(first, to, with_whom, rows, near, groups, items)
         made += follow(first, to, with_whom, rows, groups, items)
+    return groups.group, made
+
+
+def annealed(
+    rows: Rows,
+    items: int,
+    near: NDArray[np.int32],
+    group: NDArray[np.int32],
+    sweep: int,
+    sweeps: int,
+) -> tuple[NDArray[np.int32], int]:
+    """One of so many sweeps of annealing, 1 .. sweeps, whose temperature falls evenly to 0.
+
+    Returns
+    -------
+    int32 (n,)
+        Each record's group.
+    int
+        Moves and swaps made.
+    """
+    groups = opened(rows, items, group)
+    heat = int(HOTTEST * 2**LOG_BITS) * (sweeps - sweep) // sweeps
+    made = anneal(sweep, heat, rows, near, groups, items)
     return groups.group, made

@@ -1,0 +1,64 @@
+"""Annealing: random moves and swaps, also such that lower J a little, ever less."""
+
+import numpy as np
+
+from anon_core.anonymizers.smooth.counts_kernels import LOG_BITS, logarithm, mixed
+from anon_core.anonymizers.smooth.state_kernels import load, unload
+from anon_core.anonymizers.smooth.sweeps_kernels import (
+    change,
+    gain_of_move,
+    gain_of_swap,
+    may_leave,
+)
+from anon_core.jit.kernel import kernel
+
+
+@kernel
+def member_at(groups, g, place):
+    """Return the member of a group at this place of its chain."""
+    member = groups.first[g]
+    for _ in range(place):
+        member = groups.after[member]
+    return member
+
+
+@kernel
+def anneal(sweep, heat, rows, near, groups, items):
+    """Offer each record once a random neighbour's group; return how many moved or swapped.
+
+    A change that lowers the sum of `true` - J `created` by d is made with a chance of
+    2^-(d / heat), heat in 2^-16. What is drawn depends on the sweep and the record alone.
+    """
+    held_a, held_b = np.zeros((2, items), dtype=np.int32)
+    made = 0
+    for v in range(len(near)):
+        drawn = mixed(mixed(np.uint64(sweep)) ^ np.uint64(v))
+        u = near[v, drawn % np.uint64(near.shape[1])]
+        a = groups.group[v]
+        b = groups.group[u] if u >= 0 else a
+        if a == b:
+            continue
+        drawn = mixed(drawn)
+        # One more than there are members: the last place means that v moves and none comes back.
+        at = np.int64(drawn % np.uint64(groups.size[b] + 1))
+        w = member_at(groups, b, at) if at < groups.size[b] else np.int32(-1)
+        if w < 0:
+            fits = groups.size[b] + 1 >= rows.k[v] and may_leave(rows, groups, v)
+        else:
+            fits = rows.k[w] <= groups.size[a] and rows.k[v] <= groups.size[b]
+        if not fits:
+            continue
+        load(groups, a, held_a)
+        load(groups, b, held_b)
+        if w < 0:
+            gain = gain_of_move(rows, groups, v, b, held_a, held_b)
+        else:
+            gain = gain_of_swap(rows, groups, v, w, held_a, held_b)
+        unload(groups, a, held_a)
+        unload(groups, b, held_b)
+        drawn = (mixed(drawn) >> np.uint64(2)) | np.uint64(1)
+        late = (62 << LOG_BITS) - logarithm(np.int64(drawn))
+        if gain > -(((groups.whole[1] * heat) >> LOG_BITS) * late >> LOG_BITS):
+            change(rows, groups, v, b, w)
+            made += 1
+    return made

@@ -1,0 +1,209 @@
+"""Smooth anonymity against its definition, on drawn matrices and on real ones."""
+
+import dataclasses
+import itertools
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anon_core.anonymizers import Smooth
+from anon_core.engines import local
+from anon_core.errors import InfeasibleError, InputError, LimitError
+from anon_core.matrices.records import SparseMatrix
+from anon_core.steps import State
+from tests import naive
+from tests.anon_core.engines.test_local import traced
+from tests.observers import Seen
+from tests.strategies import sparse_matrices
+
+MAKERS = [
+    Smooth(),
+    Smooth(annealing=5),
+    Smooth(sweeps=0),
+]
+MAKER = st.sampled_from(MAKERS)
+
+
+def sets(indptr, indices):
+    """The items of each row."""
+    return [set(indices[a:b].tolist()) for a, b in itertools.pairwise(indptr)]
+
+
+def crowded(n, items, seed=3, k=4):
+    """Crowds of about five records that share most of their items."""
+    draws = np.random.default_rng(seed)
+    profile = draws.random((n // 5 + 1, items)) < 0.2
+    held = profile[draws.integers(0, n // 5 + 1, n)] ^ (draws.random((n, items)) < 0.05)
+    row, item = np.nonzero(held)
+    indptr = np.searchsorted(row, np.arange(n + 1)).astype(np.int64)
+    return SparseMatrix(indptr, item.astype(np.int32), items, np.full(n, k, dtype=np.int32))
+
+
+def shuffled(n):
+    return np.random.default_rng(9).permutation(n)
+
+
+@given(sparse_matrices(), MAKER, st.randoms(use_true_random=False))
+def test_groups_are_large_enough_and_rows_follow_the_rule(matrix, maker, random):
+    order = np.array(random.sample(range(matrix.records), matrix.records))
+    made = maker.anonymize(matrix, order=order)
+    size = np.bincount(made.group, minlength=len(made.indptr) - 1)
+    assert (size > 0).all()
+    assert (size[made.group] >= matrix.k).all()
+    held = sets(matrix.indptr, matrix.indices)
+    released = sets(made.indptr, made.indices)
+    expected = naive.smooth_rows(held, made.group.tolist())
+    assert [released[g] for g in made.group] == expected
+    assert all((np.diff(made.indices[a:b]) > 0).all() for a, b in itertools.pairwise(made.indptr))
+    figures = made.steps[-1].figures
+    assert figures["jaccard"] == pytest.approx(naive.jaccard(held, expected))
+    kept = sum(len(a & b) for a, b in zip(held, expected, strict=True))
+    made_up = sum(len(b - a) for a, b in zip(held, expected, strict=True))
+    entries = max(1, matrix.entries)
+    assert figures["suppressed"] == pytest.approx((matrix.entries - kept) / entries)
+    assert figures["created"] == pytest.approx(made_up / entries)
+
+
+@given(sparse_matrices())
+def test_sweeps_never_lower_the_similarity(matrix):
+    made = Smooth(sweeps=20).anonymize(matrix)
+    similarity = [step.figures["jaccard"] for step in made.steps]
+    assert similarity == sorted(similarity)
+    for earlier, later in itertools.pairwise(made.steps[1:]):
+        assert earlier.figures["moves"] > 0
+        if later.figures["moves"]:
+            assert later.figures["jaccard"] > earlier.figures["jaccard"]
+
+
+@given(sparse_matrices(most_records=8, most_items=5))
+def test_no_move_or_swap_is_left_where_sweeps_end(matrix):
+    """Every record's neighbours are all others here, so that every move and swap was looked at."""
+    made = Smooth(sweeps=100).anonymize(matrix)
+    held, group = sets(matrix.indptr, matrix.indices), made.group.tolist()
+    best = naive.jaccard(held, naive.smooth_rows(held, group))
+
+    def better(other):
+        sizes = [other.count(g) for g in other]
+        if all(size >= k for size, k in zip(sizes, matrix.k, strict=True)):
+            assert naive.jaccard(held, naive.smooth_rows(held, other)) <= best + 1e-12
+
+    for v, w in itertools.combinations(range(matrix.records), 2):
+        swapped = group.copy()
+        swapped[v], swapped[w] = group[w], group[v]
+        better(swapped)
+    for v, g in itertools.product(range(matrix.records), set(group)):
+        better([g if u == v else other for u, other in enumerate(group)])
+
+
+def partitions(n, least):
+    """All groups of at least `least` of n records, as one number each."""
+
+    def grow(group, groups):
+        if len(group) == n:
+            if all(group.count(g) >= least for g in range(groups)):
+                yield group
+            return
+        for g in range(groups + 1):
+            yield from grow([*group, g], max(groups, g + 1))
+
+    yield from grow([], 0)
+
+
+def test_it_comes_near_the_best_partition():
+    """Brute force over all partitions of eight records into groups of at least three."""
+    reached, best = 0.0, 0.0
+    for seed in range(12):
+        matrix = crowded(8, 10, seed, k=3)
+        held = sets(matrix.indptr, matrix.indices)
+        all_groups = partitions(8, 3)
+        most = max(naive.jaccard(held, naive.smooth_rows(held, g)) for g in all_groups)
+        found = Smooth().anonymize(matrix).steps[-1].figures["jaccard"]
+        assert found <= most + 1e-12
+        reached, best = reached + found, best + most
+    assert reached >= 0.93 * best
+
+
+@given(sparse_matrices(), MAKER)
+def test_it_goes_on_from_every_checkpoint(matrix, maker):
+    seen, order = Seen(), shuffled(matrix.records)
+    whole = maker.anonymize(matrix, order=order, observer=seen)
+    assert len(seen.states) == len(whole.steps) <= seen.expected[0]
+    for state in seen.states:
+        again = maker.anonymize(matrix, order=order, resume=state)
+        assert again.steps == whole.steps
+        assert (again.group == whole.group).all()
+
+
+def test_records_that_hash_alike_are_found(monkeypatch):
+    """The path of many records, on few: nearly as good as comparing all."""
+    matrix = crowded(600, 60)
+    exact = Smooth().anonymize(matrix).steps[-1].figures["jaccard"]
+    monkeypatch.setattr("anon_core.anonymizers.smooth.neighbours.MOST_COMPARED", 100)
+    hashed = Smooth().anonymize(matrix)
+    assert (np.bincount(hashed.group) >= 4).all()
+    assert hashed.steps[-1].figures["jaccard"] > 0.95 * exact
+
+
+def test_a_group_has_as_many_records_as_its_most_demanding_member():
+    matrix = crowded(300, 40)
+    k = np.random.default_rng(1).choice([1, 3, 5, 40], 300).astype(np.int32)
+    made = Smooth().anonymize(dataclasses.replace(matrix, k=k))
+    assert (np.bincount(made.group)[made.group] >= k).all()
+    alone = np.ones(300, dtype=np.int32)
+    assert Smooth().anonymize(dataclasses.replace(matrix, k=alone)).steps[-1].figures[
+        "jaccard"
+    ] == pytest.approx(1)
+
+
+THREADS = """
+from anon_core.engines import local
+from tests.anon_core.anonymizers.test_smooth import MAKERS, content, crowded, shuffled
+for maker in MAKERS:
+    made = [local.run(maker, crowded(700, 50), order=shuffled(700), threads=t) for t in (1, 2, 4)]
+    print(len({content(one) for one in made}))
+"""
+
+
+def content(made):
+    return repr([made.steps, *(array.tobytes() for array in made.arrays().values())])
+
+
+@pytest.mark.slow
+def test_one_two_and_four_threads_make_the_same_bytes():
+    """In a process of its own: numba reads the number of threads when it starts."""
+    environment = {**os.environ, "NUMBA_NUM_THREADS": "4"}
+    command = [sys.executable, "-c", THREADS]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["1"] * len(MAKERS)
+
+
+@pytest.mark.parametrize("maker", MAKERS)
+def test_stated_memory_is_an_upper_bound(maker):
+    maker.anonymize(crowded(100, 20))  # compiles
+    for items, k in ((20, 3), (400, 12)):
+        matrix = crowded(2000, items, k=k)
+        _, peak = traced(lambda matrix=matrix: maker.anonymize(matrix))
+        assert peak <= maker.memory(matrix) <= 12 * peak
+        with pytest.raises(LimitError, match=r"2000 records need .* [KM]iB"):
+            local.run(maker, matrix, memory=peak // 2)
+
+
+def test_what_cannot_be_is_refused():
+    matrix = crowded(20, 5)
+    with pytest.raises(InfeasibleError, match="20 records demand more than 20 rows"):
+        Smooth().anonymize(dataclasses.replace(matrix, k=np.full(20, 21, dtype=np.int32)))
+    for wrong in ({"method": "none"}, {"sweeps": -1}, {"annealing": -1}):
+        with pytest.raises(InputError, match=next(iter(wrong))):
+            Smooth(**wrong)
+    seen = Seen()
+    Smooth().anonymize(matrix, observer=seen)
+    steps, group = seen.states[0].steps, seen.states[0].arrays["group"]
+    for arrays in ({}, {"group": group[1:]}, {"group": np.arange(20, dtype=np.int32)}):
+        with pytest.raises(InputError, match="checkpoint"):
+            Smooth().anonymize(matrix, resume=State(arrays, steps))
