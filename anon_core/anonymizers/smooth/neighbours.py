@@ -37,21 +37,34 @@ def neighbours(rows: Rows, items: int) -> NDArray[np.int32]:
     n = len(rows.k)
     many = n > MOST_COMPARED
     most = max(1, min(NEAREST_OF_MANY if many else NEAREST, n - 1))
-    lists = _empty(n, -(-most // 2) if many else most)
-    near = np.empty((n, most), dtype=np.int32)
-    if not many:
+    return _interleaved(_lists(rows, items, -(-most // 2) if many else most), most)
+
+
+def nearest_by_distance(rows: Rows, items: int, most: int) -> NDArray[np.int32]:
+    """List the nearest records of each record by Hamming distance, int32 (n, most)."""
+    return _lists(rows, items, max(1, min(most, len(rows.k) - 1))).by_distance
+
+
+def _lists(rows: Rows, items: int, most: int) -> Nearest:
+    """Compare all records, or those that hash alike."""
+    n = len(rows.k)
+    lists = _empty(n, most)
+    if n <= MOST_COMPARED:
         bits, rest = _frequent(rows, items)
         compare_all(lists, rows, rest, bits)
-        interleave(near, lists)
-        return near
+        return lists
     frequency = np.bincount(rows.indices, minlength=items)
     keys = np.empty(n, dtype=np.uint64)
     for turn in range(PASSES):
         arrivals = np.stack([race(frequency, n, 3 * turn + each) for each in range(3)])
         first_arrivals(keys, rows, arrivals)
         compare_window(np.argsort(keys, kind="stable"), WINDOW, items, rows, lists)
-    interleave(near, lists)
-    compare_further(near.copy(), items, rows, lists)
+    compare_further(_interleaved(lists, 2 * most), items, rows, lists)
+    return lists
+
+
+def _interleaved(lists: Nearest, most: int) -> NDArray[np.int32]:
+    near = np.empty((len(lists.apart), most), dtype=np.int32)
     interleave(near, lists)
     return near
 

@@ -4,21 +4,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal, get_args
 
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.smooth.counts import figures, released_items
 from anon_core.anonymizers.smooth.counts_kernels import Rows, fingerprints, taken
+from anon_core.anonymizers.smooth.facility import BESIDE_K, Merge, alg2
 from anon_core.anonymizers.smooth.matching import matched
-from anon_core.anonymizers.smooth.neighbours import neighbours
+from anon_core.anonymizers.smooth.median import alg1
+from anon_core.anonymizers.smooth.neighbours import MOST_COMPARED, neighbours
 from anon_core.anonymizers.smooth.sweeps import annealed, dissolved, swept
-from anon_core.errors import InputError
+from anon_core.errors import InputError, LimitError
 from anon_core.matrices.records import GroupedMatrix, SparseMatrix
 from anon_core.promise import Promise
 from anon_core.steps import Observer, State, Step
 
-Method = Literal["matching"]
+Method = Literal["matching", "alg2", "alg1"]
+MOST_RECORDS = {"alg2": 200_000, "alg1": 2000}  # they compare each with each facility, or all
 GROUP = "group"  # int32 (n,): each record's group, the one array of a checkpoint
 
 
@@ -32,14 +36,20 @@ class Smooth:
 
     Attributes
     ----------
-    method : {"matching"}
+    method : {"matching", "alg2", "alg1"}
         "matching": pairs of records, then of groups, join by least loss of sum c^2 / s until they
-        have k records; then records move or swap as long as the similarity rises.
+        have k records; then records move or swap as long as the similarity rises. "alg2": Algorithm
+        2 of the paper, for comparison; no record moves or swaps afterwards. "alg1": its Algorithm
+        1, lower-bounded r-median, for up to 2000 records.
     sweeps : int
         How often each record may move or swap at most; 0: never.
     annealing : int
         Sweeps before those in which records move at random, also where that lowers the similarity,
-        ever less; 0: none. 200 of them raise it further where rows are long.
+        ever less; 0: none. A few hundred raise it further.
+    a : float
+        Of "alg2" and "alg1": a facility of fewer than a k records is closed; from 1/8 to 1/2.
+    merge : {"nearest", "arbitrary"}
+        Of "alg2" and "alg1": which of the clusters below k merge.
 
     The figures of a step are `jaccard`, `suppressed`, `created`, `groups` and `moves`.
 
@@ -52,6 +62,8 @@ class Smooth:
     method: Method = "matching"
     sweeps: int = 8
     annealing: int = 0
+    a: float = 0.5
+    merge: Merge = "nearest"
 
     kind: ClassVar[str] = "matrix"
     data: ClassVar[type[Data]] = SparseMatrix
@@ -63,6 +75,10 @@ class Smooth:
             raise InputError("method must be one of " + ", ".join(map(repr, get_args(Method))))
         if self.sweeps < 0:
             raise InputError("sweeps must be 0 or a number of sweeps")
+        if not 1 / 8 <= self.a <= 1 / 2:
+            raise InputError("a must be a number from 1/8 to 1/2")
+        if self.merge not in get_args(Merge):
+            raise InputError("merge must be 'nearest' or 'arbitrary'")
         if self.annealing < 0:
             raise InputError("annealing must be 0 or a number of sweeps")
 
@@ -70,10 +86,21 @@ class Smooth:
         """Refuse arrays that are no matrix, and demands that none meets."""
         data.check()
         data.refuse_impossible_demands()
+        most = MOST_RECORDS.get(self.method, data.records)
+        if data.records > most:
+            raise LimitError(
+                f"method = '{self.method}' takes at most {most} records, not {data.records}; "
+                "choose 'matching'"
+            )
 
     def memory(self, data: SparseMatrix) -> int:
         """Return the bytes held at most beyond the input."""
-        return 600 * data.records + 60 * data.entries + 200 * data.items + 2**20
+        n, threads = data.records, numba.get_num_threads()
+        need = 60 * data.entries + (12 * n + 24 * data.items) * threads + 200 * data.items + 2**20
+        if self.method == "matching":
+            return need + n * (500 if n > MOST_COMPARED else 1000)
+        need += n * (200 + 40 * (int(data.k.max(initial=1)) + BESIDE_K))
+        return need + n * (40 * n + 16 * data.items) * (self.method == "alg1")
 
     def anonymize(
         self,
@@ -86,41 +113,56 @@ class Smooth:
         """Group the records and give each group its majority; see `Anonymizer.anonymize`."""
         self.admit(data)
         observer = observer or Observer()
-        most = 1 + self.annealing + self.sweeps
+        most = 1 + self._annealing + self._sweeps
         observer.expects(most)
         given = Rows(data.indptr, data.indices, data.k)
         order = np.arange(data.records) if order is None else order
         place = order[np.argsort(fingerprints(given)[order], kind="stable")]
         rows = taken(given, place)
-        near = neighbours(rows, data.items)
-        steps: list[Step] = []
+        steps = [] if resume is None else list(resume.steps)
+        found = np.empty(data.records, dtype=np.int32)
+        near = np.empty((0, 0), dtype=np.int32) if most == 1 else neighbours(rows, data.items)
 
         def stepped(group: NDArray[np.int32], moves: int) -> None:
             steps.append(Step(len(steps) + 1, {**figures(rows, data.items, group), "moves": moves}))
-            found = np.empty_like(group)
             found[place] = group
             observer.advanced(data.records)
-            observer.stepped(State({GROUP: found}, tuple(steps)))
+            observer.stepped(State({GROUP: found.copy()}, tuple(steps)))
 
         if resume is None:
-            group = dissolved(rows, data.items, near, matched(rows, data.items, near))
+            group = self._first(rows, data.items, near)
             stepped(group, data.records)
         else:
-            group = _checked(resume, data, most)[place]
-            steps += resume.steps
-        while len(steps) <= self.annealing:
-            group, moves = annealed(rows, data.items, near, group, len(steps), self.annealing)
+            found[:] = _checked(resume, data, most)
+            group = found[place]
+        while len(steps) <= self._annealing:
+            group, moves = annealed(rows, data.items, near, group, len(steps), self._annealing)
             stepped(group, moves)
         # A sweep that changed nothing is the last.
         while len(steps) < most and (
-            len(steps) == 1 + self.annealing or steps[-1].figures["moves"]
+            len(steps) == 1 + self._annealing or steps[-1].figures["moves"]
         ):
             group, moves = swept(rows, data.items, near, group)
             stepped(group, moves)
-        found = np.empty_like(group)
-        found[place] = group
         indptr, indices = released_items(given, data.items, found)
         return GroupedMatrix(data, found, indptr, indices, tuple(steps), len(steps))
+
+    @property
+    def _sweeps(self) -> int:
+        return self.sweeps if self.method == "matching" else 0
+
+    @property
+    def _annealing(self) -> int:
+        return self.annealing if self.method == "matching" else 0
+
+    def _first(self, rows: Rows, items: int, near: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The groups before any sweep."""
+        if self.method == "alg1":
+            return alg1(rows, items, self.a, self.merge)
+        if self.method == "alg2":
+            return alg2(rows, items, self.a, self.merge)
+        near = near if len(near) else neighbours(rows, items)
+        return dissolved(rows, items, near, matched(rows, items, near))
 
 
 def _checked(state: State, data: SparseMatrix, most: int) -> NDArray[np.int32]:

@@ -25,6 +25,9 @@ MAKERS = [
     Smooth(),
     Smooth(annealing=5),
     Smooth(sweeps=0),
+    Smooth(method="alg2"),
+    Smooth(method="alg2", merge="arbitrary", a=0.125),
+    Smooth(method="alg1"),
 ]
 MAKER = st.sampled_from(MAKERS)
 
@@ -194,13 +197,35 @@ def test_stated_memory_is_an_upper_bound(maker):
             local.run(maker, matrix, memory=peak // 2)
 
 
+def test_methods_that_compare_all_pairs_refuse_large_matrices():
+    matrix = crowded(2001, 5)
+    with pytest.raises(LimitError, match="at most 2000 records, not 2001; choose 'matching'"):
+        Smooth(method="alg1").admit(matrix)
+    Smooth(method="alg2").admit(matrix)
+
+
+@given(sparse_matrices(most_records=10))
+def test_r_median_takes_no_longer_way_than_facility_location(matrix):
+    """Distances to the best centre of each group, found by trying all of them."""
+    matrix = dataclasses.replace(matrix, k=np.full_like(matrix.k, matrix.k.max()))
+    held = sets(matrix.indptr, matrix.indices)
+
+    def way(made):
+        groups = [np.flatnonzero(made.group == g) for g in range(made.group.max() + 1)]
+        return sum(min(sum(len(held[v] ^ held[c]) for v in g) for c in g) for g in groups)
+
+    longer = Smooth(method="alg2").anonymize(matrix)
+    assert way(Smooth(method="alg1").anonymize(matrix)) <= way(longer)
+
+
 def test_what_cannot_be_is_refused():
     matrix = crowded(20, 5)
     with pytest.raises(InfeasibleError, match="20 records demand more than 20 rows"):
         Smooth().anonymize(dataclasses.replace(matrix, k=np.full(20, 21, dtype=np.int32)))
-    for wrong in ({"method": "none"}, {"sweeps": -1}, {"annealing": -1}):
-        with pytest.raises(InputError, match=next(iter(wrong))):
-            Smooth(**wrong)
+    words = {"method": "none", "merge": "none"}
+    for name, value in {**words, "sweeps": -1, "annealing": -1, "a": 0.6}.items():
+        with pytest.raises(InputError, match=name):
+            Smooth(**{name: value})
     seen = Seen()
     Smooth().anonymize(matrix, observer=seen)
     steps, group = seen.states[0].steps, seen.states[0].arrays["group"]
