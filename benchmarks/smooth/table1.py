@@ -53,7 +53,7 @@ def compare(name, annealing):
 
 def main():
     parser = argparse.ArgumentParser(prog="python -m benchmarks.smooth.table1")
-    parser.add_argument("sets", nargs="*", choices=SETS, metavar="SET", help=", ".join(SETS))
+    parser.add_argument("sets", nargs="*", metavar="SET", help=", ".join(SETS))
     parser.add_argument("--annealing", type=int, default=500)
     given = parser.parse_args()
     Smooth().anonymize(SETS["caltech36"](K))  # compiles
