@@ -1,6 +1,7 @@
 """Other ways to release sparse rows: suppression only, Mondrian, randomized response."""
 
 import numpy as np
+from scipy.special import expit
 
 from anon_core.errors import LimitError
 
@@ -44,12 +45,12 @@ def mondrian(matrix, k):
 
 def edge_chance(epsilon):
     """Chance p that randomized response draws a pair anew under edge differential privacy."""
-    return 2 / (1 + np.exp(epsilon))
+    return 2 * expit(-epsilon)
 
 
 def node_chance(epsilon, items):
     """The same under node differential privacy: epsilon is shared by all items."""
-    return 2 / (1 + np.exp(epsilon / items))
+    return 2 * expit(-epsilon / items)
 
 
 def expected_jaccard(density, p):
@@ -75,11 +76,8 @@ def randomized_response(matrix, p, generator):
             f"{MOST_CREATED} can be drawn; raise epsilon"
         )
     owner = np.repeat(np.arange(matrix.records, dtype=np.int64), np.diff(matrix.indptr))
-    real = owner * matrix.items + matrix.indices
-    stays = generator.random(len(real)) >= p / 2
-    appears = np.unique(generator.integers(0, pairs, generator.binomial(pairs, p / 2)))
-    appears = appears[~np.isin(appears, real)]
-    return np.sort(np.concatenate([real[stays], appears]))
+    flips = generator.choice(pairs, generator.binomial(pairs, p / 2), replace=False, shuffle=False)
+    return np.setxor1d(owner * matrix.items + matrix.indices, flips)
 
 
 def jaccard_of_response(matrix, response):
