@@ -1,12 +1,13 @@
 """Names of the files and columns of a table's release, and which columns it shows."""
 
 from kinds.table.columns import Column
+from tasks.vault import layout
 
 PARQUET = "data.parquet"
 CSV = "data.csv.gz"
 FILES = {"parquet": PARQUET, "csv": CSV}
 CODEBOOK = "codebook.json"
-KEY = "key"
+KEY = layout.KEY
 CARRIED = ("sensitive", "keep")  # roles of columns that are published as they are
 # These are in the vault only.
 TABLE = "table.parquet"  # ingest: the columns that may be released

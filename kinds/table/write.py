@@ -1,9 +1,8 @@
 """The released rows of a table: masked cells, carried columns, random keys, and who sits where."""
 
-import gzip
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,6 +13,7 @@ from anon_core.seating.matching import Draw, random_matching
 from anon_core.seating.reseating import mixed
 from anon_core.tables.cells import write_cells
 from anon_core.tables.records import MaskedTable
+from kinds.rows import write_csv
 from kinds.table.columns import Column
 from kinds.table.layout import CODEBOOK, CSV, KEY, LAW, MATCHING, PARQUET, TABLE, released_columns
 from kinds.table.plan import TablePlan
@@ -93,12 +93,3 @@ def _law(
     order = np.argsort(keys)
     held = pl.Series(source_row[holders[order]], dtype=pl.Array(pl.Int64, holders.shape[1]))
     return pl.DataFrame({KEY: keys[order].tolist(), "records": held.cast(pl.List(pl.Int64))})
-
-
-def write_csv(rows: pl.DataFrame, path: Path) -> None:
-    """Gzip without time or name inside: the same rows give the same bytes."""
-    with (
-        path.open("wb") as raw,
-        gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0, compresslevel=6) as packed,
-    ):
-        rows.write_csv(cast("IO[bytes]", packed))

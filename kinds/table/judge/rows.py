@@ -26,7 +26,7 @@ from kinds.table.columns import Column
 from kinds.table.judge import law
 from kinds.table.judge.attacks import attacks
 from kinds.table.judge.carried import equal
-from kinds.table.judge.files import codebook_findings, read_matching, read_rows
+from kinds.table.judge.codebook import codebook_findings
 from kinds.table.judge.measured import (
     Measured,
     constant_values,
@@ -34,10 +34,11 @@ from kinds.table.judge.measured import (
     unique_values,
 )
 from kinds.table.judge.records import Records
-from kinds.table.judge.seats import seats
-from kinds.table.layout import KEY, LAW, released_columns
+from kinds.table.layout import FILES, KEY, LAW, released_columns
 from kinds.table.read import read_table
 from tasks.judging.audit import Audit, Finding
+from tasks.judging.files import read_matching, read_rows
+from tasks.judging.seats import seats
 from tasks.source.reading import Reading
 
 COMPATIBLE, MATCHABLE, IDENTICAL = "compatible crowds", "matchable crowds", "equivalence classes"
@@ -69,7 +70,7 @@ def audit_rows(
     repeated = person is None and any(each.drop_nulls().is_duplicated().any() for each in owners)
     records = Records.of(frame, k_values, columns, demand, owners[person] if person else None)
     del frame, owners
-    rows, findings = read_rows(folder, formats)
+    rows, findings = read_rows(folder, FILES, formats)
     if rows is None:
         return Audit(tuple(findings))
     expected = [KEY, *(column.name for column in released_columns(columns))]

@@ -20,6 +20,7 @@ from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from anon_core.tables import cells, encoding, number_levels
 from flows import cli
+from kinds.rows import write_csv
 from kinds.table import encode as coding
 from kinds.table import write
 from kinds.table.columns import Column
@@ -110,7 +111,7 @@ class Release:
         keys = secrecy.distinct_keys(SEED, "keys", masked.table.records)
         rows, matching = write._rows(COLUMNS, keys, masked, seat, people)
         rows.write_parquet(self.folder / "data.parquet")
-        write.write_csv(rows, self.folder / "data.csv.gz")
+        write_csv(rows, self.folder / "data.csv.gz")
         codebook = json.dumps(coding.codebook_to_json(table.codebook))
         (self.folder / "codebook.json").write_text(codebook)
         record = pl.Series(np.flatnonzero(kept))[matching["record"]]

@@ -7,7 +7,7 @@ from datetime import date, datetime
 import polars as pl
 import pytest
 
-from kinds.table.write import write_csv
+from kinds.rows import write_csv
 from tasks.judging.traces import traces
 
 FRAME = pl.DataFrame(
@@ -103,3 +103,13 @@ def test_a_gzip_header_that_says_more_is_found(path, options, words):
         file.write(b"key\n00ff\n")
     path.write_bytes(packed.getvalue())
     assert traces(path, "csv", FRAME) == words
+
+
+def test_lists_carry_nothing_but_the_values_in_them(path):
+    frame = pl.DataFrame({"key": ["a", "b", "c"], "items": [[3, 5], [], [-4]]})
+    assert parquet(path, frame) == []
+    frame.write_parquet(path)
+    other = pl.DataFrame({"key": ["a", "b", "c"], "items": [[3, 6], [], [-4]]})
+    assert traces(path, "parquet", other) == [
+        "the Parquet file's statistics are not those of its rows"
+    ]

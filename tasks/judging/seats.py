@@ -5,8 +5,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.measures.table.attacks import BEYOND_CHANCE, order_hits
-from kinds.table.layout import KEY
 from tasks.judging.audit import Finding
+from tasks.vault.layout import KEY
 
 KEY_FORM = r"^[0-9a-f]{16}\z"
 
