@@ -136,3 +136,12 @@ class ExpectAttackSuccessToBeAtMost(_MeasureReached):
     wording: ClassVar[str] = (
         "The attacker names the right row with a mean chance of at most $required."
     )
+
+
+class ExpectJaccardToBeAtLeast(_MeasureReached):
+    """Expect released and source entries to be similar."""
+
+    measure: ClassVar[Measure] = "jaccard"
+    wording: ClassVar[str] = (
+        "The Jaccard similarity of released and source entries is at least $required."
+    )

@@ -26,6 +26,7 @@ EXPECTED: dict[Measure, Any] = {
         measured.ExpectIdenticalRowsToBeAtLeast,
         measured.ExpectRowLossToBeAtMost,
         measured.ExpectAttackSuccessToBeAtMost,
+        measured.ExpectJaccardToBeAtLeast,
     )
 }
 

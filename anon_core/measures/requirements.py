@@ -15,6 +15,7 @@ Measure = Literal[
     "identical rows",
     "row loss",
     "attack success",
+    "jaccard",
 ]
 Sense = Literal["at least", "at most", "below"]
 
@@ -29,6 +30,7 @@ SENSES: dict[Measure, Sense] = {
     "identical rows": "at least",
     "row loss": "at most",
     "attack success": "at most",
+    "jaccard": "at least",
 }
 ROUNDING = 1e-9  # allowed for the rounding of sums
 

@@ -77,7 +77,7 @@ class Changes:
         change = abs(self.rows - self.rows_before) / max(self.rows, self.rows_before)
         if not at_most(change, limits.rows):
             rows = f"there are {self.rows} rows instead of {self.rows_before}"
-            yield _above(f"{rows}, a difference of {change:.4f}", "rows", limits.rows)
+            yield above(f"{rows}, a difference of {change:.4f}", "rows", limits.rows)
         for name, (was, now) in self.types.items():
             if was != now and limits.types == "refuse":
                 yield f"column {name!r} has type {now} instead of {was}", "types=allow"
@@ -88,7 +88,7 @@ class Changes:
             self.utility[0] - self.utility[1], limits.utility
         ):
             fall = "utility fell from {:.4f} to {:.4f}".format(*self.utility)
-            yield _above(fall, "utility", limits.utility)
+            yield above(fall, "utility", limits.utility)
 
     def _excesses_of(
         self, name: str, drift: Drift, limits: DriftLimits
@@ -97,19 +97,20 @@ class Changes:
         if not at_most(drift.new_records / self.rows, limits.new_categories):
             rows = f"{drift.new_records} of {self.rows} rows"
             new = f"{column} has {_counted(drift.new, 'new ')} in {rows}"
-            yield _above(new, "new_categories", limits.new_categories)
+            yield above(new, "new_categories", limits.new_categories)
         if not at_most(drift.gone_records / self.rows_before, limits.gone_categories):
             rows = f"{drift.gone_records} of {self.rows_before} rows"
             gone = f"{column} lacks {_counted(drift.gone)} that {rows} had"
-            yield _above(gone, "gone_categories", limits.gone_categories)
+            yield above(gone, "gone_categories", limits.gone_categories)
         chance = by_chance(self.rows_before, self.rows)
         if not at_most(drift.shift, limits.shift + chance):
             shift = f"{column} has shifted by {drift.shift:.4f}"
-            excess, key = _above(shift, "shift", limits.shift)
+            excess, key = above(shift, "shift", limits.shift)
             yield f"{excess} plus the {chance:.4f} that chance explains", key
 
 
-def _above(change: str, key: str, limit: float) -> tuple[str, str]:
+def above(change: str, key: str, limit: float) -> tuple[str, str]:
+    """A change that exceeds its limit in words, and the setting that accepts it."""
     return f"{change}, above checks.drift.{key} = {limit:g}", f"{key}=1"
 
 

@@ -41,6 +41,7 @@ def test_every_measure_has_its_expectation() -> None:
         ("identical rows", (False, True, True)),
         ("row loss", (True, True, False)),
         ("attack success", (True, True, False)),
+        ("jaccard", (False, True, True)),
     ],
 )
 def test_below_at_and_above_the_limit_and_without_a_number(
