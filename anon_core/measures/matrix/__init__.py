@@ -1,0 +1,1 @@
+"""What is measured of a released sparse matrix: classes, majorities, attackers."""
