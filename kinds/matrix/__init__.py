@@ -1,0 +1,1 @@
+"""The kind "matrix": users x items, who holds which item."""

@@ -1,0 +1,65 @@
+"""The checks of a matrix in Great Expectations: each suite with the columns that it is about."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kinds.matrix.encode import load
+from kinds.matrix.judge.measured import Measured
+from kinds.matrix.layout import ENTRIES, ITEM, KEY, PARQUET, RECORD
+from kinds.matrix.suites import encoded as of_encoded
+from kinds.matrix.suites import ingested as of_ingested
+from kinds.matrix.suites import released as of_released
+from tasks.vault.storage import Stored
+
+Suite = tuple[Any, Mapping[str, NDArray[Any]]]
+
+
+def ingested(stored: Stored) -> Suite:
+    """The entries as they were read."""
+    pairs = pl.read_parquet(stored.file(ENTRIES), glob=False)
+    columns = {
+        RECORD: pairs[RECORD].to_numpy().astype(np.int64),
+        ITEM: np.array(pairs[ITEM].to_list(), dtype=object),
+    }
+    return of_ingested.suite(stored.shape[0]), columns
+
+
+def encoded(stored: Stored) -> Suite:
+    """The sparse matrix, a row for each user; a user without items has no least and greatest."""
+    matrix = load(stored)
+    held = np.diff(matrix.indptr)
+    some = held > 0
+    least, greatest = (np.full(matrix.records, np.nan) for _ in range(2))
+    least[some] = np.minimum.reduceat(matrix.indices, matrix.indptr[:-1][some])
+    greatest[some] = np.maximum.reduceat(matrix.indices, matrix.indptr[:-1][some])
+    row = np.repeat(np.arange(matrix.records), held)
+    falls = (np.diff(matrix.indices) <= 0) & (np.diff(row) == 0)
+    ascending = np.ones(matrix.records, dtype=np.bool_)
+    ascending[row[1:][falls]] = False
+    columns = {
+        of_encoded.K: matrix.k.astype(np.int64),
+        of_encoded.HELD: held,
+        of_encoded.LEAST: least,
+        of_encoded.GREATEST: greatest,
+        of_encoded.ASCENDING: ascending,
+    }
+    return of_encoded.suite(matrix.records, matrix.items), columns
+
+
+def released(measured: Measured, anonymized: Stored) -> Suite:
+    """The rows to be published, as counts instead of items."""
+    keys = pl.read_parquet(anonymized.file(PARQUET), glob=False)[KEY]
+    classes, smooth = measured.classes, measured.smooth
+    minority = 2 * smooth.holders < smooth.members
+    wrong = np.bincount(classes.of_pair[minority], minlength=classes.number)
+    columns = {
+        of_released.KEY: np.array(keys.to_list(), dtype=object),
+        of_released.CLASS: measured.size_of,
+        of_released.DEMANDED: measured.k.astype(np.int64),
+        of_released.MINORITIES: wrong[classes.of_row],
+    }
+    return of_released.suite(len(measured.k)), columns

@@ -1,0 +1,101 @@
+"""[checks] of a plan for a matrix: limits that a release must meet; they never shape it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from kinds.matrix.profile import MatrixDriftLimits
+from kinds.section import Section
+from tasks.judging.floors import UNMEASURED, Asked, Floors, Sections
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class DriftSection(Section):
+    """[checks] drift: allowed changes since the last release."""
+
+    rows: Share = MatrixDriftLimits.rows
+    items: Share = MatrixDriftLimits.items
+    entries: Share = MatrixDriftLimits.entries
+    utility: Share = MatrixDriftLimits.utility
+
+
+def _drift(value: Any) -> Any:
+    """None if the comparison is off."""
+    if isinstance(value, str) and value != "off":
+        raise ValueError("must be 'off' or a table such as {rows = 0.3}")
+    return None if value == "off" else value
+
+
+class ChecksSection(Section):
+    """[checks]."""
+
+    min_utility: Share = 0.0
+    max_attack_success: Share | None = None
+    drift: Annotated[DriftSection | None, BeforeValidator(_drift)] = DriftSection()
+
+    @property
+    def floors(self) -> "MatrixFloors":
+        """The limits as the tasks use them."""
+        return MatrixFloors(
+            min_utility=self.min_utility, max_attack_success=self.max_attack_success
+        )
+
+    @property
+    def drift_limits(self) -> MatrixDriftLimits | None:
+        """Limits on changes between releases; None if the comparison is off."""
+        return None if self.drift is None else MatrixDriftLimits(**self.drift.model_dump())
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixFloors(Floors):
+    """The limits of a plan for a matrix."""
+
+    min_utility: float = 0.0
+    max_attack_success: float | None = None
+
+    @property
+    def stated(self) -> bool:
+        """Whether any limit differs from its default."""
+        return self != MatrixFloors()
+
+    def requirements(self, measured: Sections) -> Iterator[Asked]:
+        """Every limit with its measured number."""
+        if self.min_utility > 0:
+            yield _jaccard(self.min_utility, measured)
+        if self.max_attack_success is not None:
+            yield from _attacks(self.max_attack_success, measured.get("attacks", {}))
+
+
+def _jaccard(floor: float, measured: Sections) -> Asked:
+    found = measured["utility"]["jaccard"]
+    return Asked(
+        measure="jaccard",
+        found=found,
+        required=floor,
+        shown=f"{found:.3f}",
+        shortfall=f"the Jaccard similarity {found:.3f} is below checks.min_utility = {floor}",
+        remedy="lower k or the floor",
+    )
+
+
+def _attacks(limit: float, attacks: Sections) -> Iterator[Asked]:
+    """The limit for each number of known items."""
+    for name, attack in attacks.items():
+        success = attack["success"]
+        yield Asked(
+            measure="attack success",
+            about=name,
+            found=success,
+            required=limit,
+            shown="" if success is None else f"{success:.4f}",
+            shortfall=(
+                f"the attack {name!r} {UNMEASURED}"
+                if success is None
+                else f"the attack {name!r} names the right row with a chance of up to "
+                f"{success:.4f} on average, above checks.max_attack_success = {limit}"
+            ),
+            remedy="raise k or the limit",
+        )

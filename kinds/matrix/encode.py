@@ -1,0 +1,56 @@
+"""From entries by name to the sparse matrix of an anonymizer."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from anon_core.errors import InputError
+from anon_core.matrices.records import SparseMatrix
+from kinds.matrix.layout import DEMAND, ENTRIES, ITEM, MATRIX, NAMES, RECORD
+from kinds.matrix.plan import ALLOWED, MatrixPlan
+from tasks.vault.storage import Stored
+
+
+def write_encoded(plan: MatrixPlan, ingested: Stored, folder: Path) -> Mapping[str, Any]:
+    """Store the matrix, and the names of its items in their order.
+
+    Refuses k = 1 for anybody unless the plan allows it.
+    """
+    pairs = pl.read_parquet(ingested.file(ENTRIES), glob=False)
+    k = np.load(ingested.file(DEMAND))
+    alone = int((k < 2).sum())
+    if alone and not plan.allow_unprotected:
+        raise InputError(
+            f"{alone} of {len(k)} users have k = 1, which protects nobody; "
+            f"let them demand at least 2, or {ALLOWED}"
+        )
+    matrix, names = encoded(pairs, k)
+    document, arrays = matrix.packed()
+    packed: dict[str, Any] = {**document, **arrays}
+    np.savez(folder / MATRIX, **packed)
+    names.to_frame().write_parquet(folder / NAMES)
+    note = f"encoded {matrix.entries} entries of {matrix.records} users and {matrix.items} items"
+    return {"shape": [matrix.records, matrix.items], "notes": [note]}
+
+
+def encoded(pairs: pl.DataFrame, k: Any) -> tuple[SparseMatrix, pl.Series]:
+    """Number the items by name; return the matrix and the names."""
+    names = pairs[ITEM].unique().sort()
+    number = pl.DataFrame(
+        {ITEM: names, "number": pl.int_range(len(names), dtype=pl.Int32, eager=True)}
+    )
+    coded = pairs.join(number, on=ITEM, how="left").sort(RECORD, "number")
+    held = np.bincount(coded[RECORD].to_numpy(), minlength=len(k))
+    indptr = np.concatenate([[0], np.cumsum(held)]).astype(np.int64)
+    matrix = SparseMatrix(indptr, coded["number"].to_numpy(), len(names), k)
+    matrix.check()
+    return matrix, names
+
+
+def load(stored: Stored) -> SparseMatrix:
+    """Return the matrix of a stage."""
+    with np.load(stored.file(MATRIX)) as arrays:
+        return SparseMatrix.unpacked({"items": int(arrays["items"])}, arrays)

@@ -1,0 +1,118 @@
+"""The released rows and their codebook, as the audit reads them."""
+
+import json
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kinds.matrix.layout import CODEBOOK, ITEM, ITEM_KEYS, ITEMS, KEY
+from tasks.judging.audit import Finding
+from tasks.judging.seats import KEY_FORM
+from tasks.source.panics import silenced_panics
+from tasks.source.values import FOREIGN_ERRORS
+
+
+@dataclass(frozen=True)
+class ReleasedRows:
+    """The items of each released row by number.
+
+    Attributes
+    ----------
+    indptr : int64 (rows + 1,)
+    items : int64 (entries,)
+        Row r has items[indptr[r] : indptr[r + 1]].
+    number : int
+        Number of items in the codebook.
+    """
+
+    indptr: NDArray[np.int64] = field(repr=False)
+    items: NDArray[np.int64] = field(repr=False)
+    number: int
+
+
+def read_codebook(folder: Path) -> list[str] | None:
+    """What the published codebook says of each item; None if it cannot be read."""
+    try:
+        document = json.loads((folder / CODEBOOK).read_text(encoding="utf-8"))
+        labels = document["items"]
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    texts = isinstance(labels, list) and all(isinstance(label, str) for label in labels)
+    return labels if texts else None
+
+
+def read_items(rows: pl.DataFrame, items: int) -> tuple[ReleasedRows | None, Finding]:
+    """The rows by number, None if an item cannot be read, and whether the codebook has all."""
+    lists = rows[ITEMS]
+    if lists.dtype == pl.String:
+        # A CSV file: "" is the row without items, which splits into one empty text.
+        texts = (
+            lists.fill_null("").str.split(" ").list.eval(pl.element().filter(pl.element() != ""))
+        )
+        lists = texts.list.eval(pl.element().cast(pl.Int64, strict=False))
+    if not isinstance(lists.dtype, pl.List) or not lists.dtype.inner.is_integer():
+        return None, _readable(rows.height, rows.height)
+    held = lists.list.len().fill_null(0).to_numpy().astype(np.int64)
+    indptr = np.concatenate([[0], np.cumsum(held)]).astype(np.int64)
+    values = lists.filter(lists.list.len() > 0).explode()
+    item = values.cast(pl.Int64).fill_null(-1).to_numpy()
+    row = np.repeat(np.arange(len(held)), held)
+    odd = (item < 0) | (item >= items)
+    odd[1:] |= (item[1:] <= item[:-1]) & (row[1:] == row[:-1])
+    bad = len(np.unique(row[odd])) + lists.null_count()
+    if bad:
+        return None, _readable(bad, rows.height)
+    return ReleasedRows(indptr, item, items), _readable(0, rows.height)
+
+
+def _readable(bad: int, rows: int) -> Finding:
+    detail = f"{bad} of {rows} rows have items that the codebook does not name once, in order"
+    return Finding("readable items", bad == 0, detail)
+
+
+def judge_codebook(
+    labels: list[str] | None, rows: ReleasedRows, names: pl.Series, keyed: bool, secrets: Path
+) -> tuple[pl.DataFrame, Finding]:
+    """Number of each released item by its name in the source, and whether the codebook is true.
+
+    It must name exactly the items that some row has, in the order of names, or of fresh keys where
+    items are people: then the vault says whose key is whose, as a claim.
+    """
+    labels = labels or []
+    unused = rows.number - len(np.unique(rows.items))
+    ordered = all(a < b for a, b in pairwise(labels))
+    own, odd = pl.Series(labels, dtype=pl.String), 0
+    if keyed:
+        claimed = _item_keys(secrets / ITEM_KEYS)
+        odd = int((~own.str.contains(KEY_FORM)).sum())
+        joined = pl.DataFrame({KEY: own}).join(claimed, on=KEY, how="left", maintain_order="left")
+        own = (
+            joined[ITEM]
+            if joined.height == len(own)
+            else own.clear().extend_constant(None, len(own))
+        )
+    known = pl.DataFrame({ITEM: own}).join(pl.DataFrame({ITEM: names}), on=ITEM)
+    strays = len(own) - known.height
+    twice = len(own) - own.n_unique()
+    detail = (
+        f"of {len(labels)} items {strays} are not in the source, {unused} are in no row, "
+        f"{twice} occur twice and {odd} have no key of the stated form"
+    )
+    passed = ordered and strays + unused + twice + odd == 0
+    numbers = pl.DataFrame({ITEM: own, "number": np.arange(len(own), dtype=np.int64)})
+    finding = Finding("codebook of the source", passed, detail)
+    return numbers.drop_nulls().unique(ITEM, keep="first"), finding
+
+
+def _item_keys(path: Path) -> pl.DataFrame:
+    schema: dict[str, Any] = {ITEM: pl.String, KEY: pl.String}
+    try:
+        with silenced_panics():
+            return pl.read_parquet(path, glob=False, schema=schema)
+    except FOREIGN_ERRORS:
+        return pl.DataFrame(schema=schema)

@@ -1,0 +1,114 @@
+"""The audit of released rows against the plan and its source."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.measures.matrix.classes import RowClasses
+from anon_core.measures.matrix.linkage import linkage
+from anon_core.measures.matrix.smoothness import smoothness
+from anon_core.promise import Promise
+from kinds.matrix.judge.measured import Measured
+from kinds.matrix.judge.released import ReleasedRows, judge_codebook, read_codebook, read_items
+from kinds.matrix.layout import FILES, ITEM, ITEMS, KEY, MATCHING, RECORD
+from kinds.matrix.plan import MatrixPlan
+from kinds.matrix.read import Entries, read_entries
+from kinds.matrix.rows import flat
+from tasks.judging.audit import Audit, Finding
+from tasks.judging.files import read_matching, read_rows
+from tasks.judging.seats import seats
+from tasks.source.reading import Reading
+
+CLASSES, MAJORITY = "equivalence classes", "smooth majority"
+KNOWN = (1, 2, 5, 10)  # items that an attacker knows of a person
+NOT_JUDGED = Finding(
+    CLASSES, passed=False, detail="not judged: there are no rows, or keys or items are missing"
+)
+
+
+def audit_matrix(
+    plan: MatrixPlan,
+    promise: Promise,
+    formats: Sequence[str],
+    reading: Reading,
+    folder: Path,
+    secrets: Path,
+) -> Audit:
+    """Audit the data files and the codebook in a folder; all of it is required."""
+    source = read_entries(reading, plan)
+    k = np.full(source.records, plan.k, dtype=np.int32)
+    rows, findings = read_rows(folder, FILES, formats, flat)
+    if rows is None:
+        return Audit(tuple(findings))
+    extra = rows.columns != [KEY, ITEMS]
+    detail = f"{rows.width} columns; a key and a list of items are expected"
+    findings.append(Finding("no other column", not extra, detail))
+    if not {KEY, ITEMS} <= set(rows.columns) or rows.is_empty():
+        return Audit((*findings, NOT_JUDGED), rows=rows)
+    seat, more = seats(rows, np.arange(source.records), read_matching(secrets / MATCHING))
+    labels = read_codebook(folder)
+    released, readable = read_items(rows, len(labels or ()))
+    findings += [*more, readable]
+    if released is None:
+        return Audit((*findings, NOT_JUDGED), rows=rows)
+    names = source.pairs[ITEM].unique()
+    numbers, finding = judge_codebook(labels, released, names, bool(plan.keyed), secrets)
+    findings.append(finding)
+    measured = _measured(source, k, released, seat, numbers, len(names))
+    findings += _findings(measured, promise)
+    return Audit((*findings, *_not_judged(promise, findings)), measured, rows)
+
+
+def _measured(
+    source: Entries,
+    k: NDArray[np.int32],
+    released: ReleasedRows,
+    seat: NDArray[np.int64],
+    numbers: pl.DataFrame,
+    items: int,
+) -> Measured:
+    """Measure the release; `numbers` gives the published number of each item by name."""
+    joined = source.pairs.join(numbers, on=ITEM, how="left")
+    joined = joined.select(pl.col(RECORD).cast(pl.Int64), pl.col("number").fill_null(-1))
+    joined = joined.sort(RECORD, "number")
+    record, item = joined[RECORD].to_numpy(), joined["number"].to_numpy()
+    held = np.bincount(record, minlength=source.records)
+    indptr = np.concatenate([[0], np.cumsum(held)]).astype(np.int64)
+    classes = RowClasses.of(released.indptr, released.items)
+    class_of = np.where(seat >= 0, classes.of_row[seat], -1)
+    return Measured(
+        k=k,
+        class_of=class_of,
+        classes=classes,
+        smooth=smoothness(classes, class_of, record, item, released.number),
+        items=items,
+        released_items=released.number,
+        linkage={t: linkage(classes, indptr, item, released.number, t) for t in KNOWN},
+    )
+
+
+def _findings(measured: Measured, promise: Promise) -> list[Finding]:
+    """Findings on classes and majorities; those are required that the promise names."""
+    records, smooth = len(measured.k), measured.smooth
+    below = f"the class of {measured.below} of {records} records is smaller than they demand"
+    minorities = (
+        f"{smooth.broken} of {len(smooth.holders)} items of classes are held by less than half of "
+        "their class"
+    )
+    return [
+        Finding(CLASSES, measured.below == 0, below, required=CLASSES in promise.findings),
+        Finding(MAJORITY, smooth.broken == 0, minorities, required=MAJORITY in promise.findings),
+    ]
+
+
+def _not_judged(promise: Promise, findings: Sequence[Finding]) -> list[Finding]:
+    """A failed finding for each name in the promise that this audit does not know."""
+    known = {finding.guarantee for finding in findings}
+    return [
+        Finding(name, passed=False, detail="no audit of a matrix judges this")
+        for name in promise.findings
+        if name not in known
+    ]

@@ -1,0 +1,168 @@
+"""The kind "matrix": users x items, released as rows that equal others."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from anon_core.matrices.records import SparseMatrix
+from anon_core.promise import Promise
+from kinds.base import Columns, Facts, Kind
+from kinds.matrix.encode import load, write_encoded
+from kinds.matrix.ingest import ingested
+from kinds.matrix.judge import audit_matrix
+from kinds.matrix.layout import CODEBOOK, COUNTS, FILES
+from kinds.matrix.people import people, remade
+from kinds.matrix.plan import SECTIONS, MatrixPlan
+from kinds.matrix.profile import changes
+from kinds.matrix.write import write_release
+from tasks.judging.audit import Audit
+from tasks.judging.drift import Changes
+from tasks.people.digests import People
+from tasks.people.ledger import Ledger, Overlap
+from tasks.source.reading import Reading
+from tasks.vault.storage import Run, SecondReleaseError, Stored
+
+
+class Matrix(Kind):
+    """See `kinds.base.Kind`."""
+
+    name = "matrix"
+    anonymizer = "smooth"
+    sections = SECTIONS
+    files = FILES
+    codebook = CODEBOOK
+
+    def plan(self, sections: Any) -> MatrixPlan:
+        """[source], [columns], [privacy] and [checks] together."""
+        return MatrixPlan.of(sections)
+
+    def shaping(self, sections: Any) -> Mapping[str, Any]:
+        """What shapes the release, without what only allows one."""
+        privacy = sections.privacy.model_dump(exclude={"allow_unprotected"})
+        return {"kind": self.name, "privacy": privacy}
+
+    def states_levels(self, plan: MatrixPlan) -> bool:
+        """k is one number."""
+        return True
+
+    def described(self, plan: MatrixPlan) -> Facts:
+        """The role of each column, and whether items are people."""
+        roles = {plan.user: {"role": "identifier"}, plan.item: {"role": "quasi"}}
+        return {"columns": roles, "keyed": bool(plan.keyed)}
+
+    # ------------------------------------------------------------ the course
+
+    def identified(self, plan: MatrixPlan) -> bool:
+        """Users have names."""
+        return True
+
+    def ingest(self, plan: MatrixPlan, reading: Reading, ledger: Ledger, folder: Path) -> Facts:
+        """Store the entries, and digests of the users."""
+        return ingested(plan, reading, ledger, folder)
+
+    def encode(self, plan: MatrixPlan, ingested: Stored, folder: Path) -> Facts:
+        """Store the sparse matrix, and the names of its items."""
+        return write_encoded(plan, ingested, folder)
+
+    def load(self, encoded: Stored) -> SparseMatrix:
+        """The sparse matrix."""
+        return load(encoded)
+
+    def suite(self, check: str, plan: MatrixPlan, stored: Stored) -> tuple[Any, Columns]:
+        """What entries must look like as they were read, and as they were encoded."""
+        from kinds.matrix import checked  # Great Expectations takes seconds to import
+
+        return checked.ingested(stored) if check == self.checked[0] else checked.encoded(stored)
+
+    def people(self, key: bytes, ingested: Stored, encoded: Stored) -> People:
+        """Digests of the users."""
+        return people(key, ingested)
+
+    def remade(self, run: Run, key: bytes) -> People:
+        """Digests of what users hold."""
+        return remade(run, key)
+
+    def write(
+        self,
+        plan: MatrixPlan,
+        seed: bytes,
+        made: Any,
+        ingested: Stored,
+        encoded: Stored,
+        folder: Path,
+    ) -> Facts:
+        """Store the rows of the groups."""
+        return write_release(plan, seed, made, encoded, folder)
+
+    # ------------------------------------------------------------ the auditor
+
+    def judge(
+        self,
+        plan: MatrixPlan,
+        promise: Promise,
+        formats: Sequence[str],
+        reading: Reading,
+        folder: Path,
+        secrets: Path,
+    ) -> Audit:
+        """Recompute classes, majorities and integrity."""
+        return audit_matrix(plan, promise, formats, reading, folder, secrets)
+
+    def released(self, audit: Audit, anonymized: Stored) -> tuple[Any, Columns]:
+        """The same expectations in Great Expectations, on counts instead of items."""
+        from kinds.matrix import checked
+
+        return checked.released(audit.measured, anonymized)
+
+    def keep_measured(self, audit: Audit, folder: Path) -> None:
+        """Store the sizes of the classes, and the exact counts for whoever approves."""
+        measured = audit.measured
+        smooth = measured.smooth
+        np.savez(
+            folder / COUNTS,
+            sizes=np.sort(measured.classes.sizes),
+            kept=smooth.kept,
+            suppressed=smooth.suppressed,
+            created=smooth.created,
+        )
+
+    def measured(self, verdict: Stored) -> Any:
+        """Sizes of classes, ascending."""
+        with np.load(verdict.file(COUNTS)) as arrays:
+            return arrays["sizes"]
+
+    # ------------------------------------------------------------ beside other releases
+
+    def changes(
+        self,
+        version: str,
+        before: Mapping[str, Any],
+        ingested: Stored,
+        plan: MatrixPlan,
+        earlier: Sequence[Mapping[str, Any]],
+    ) -> Changes:
+        """Numbers of users, items and entries."""
+        return changes(version, before, ingested.facts["profile"])
+
+    def utility(self, sections: Mapping[str, Any]) -> float:
+        """The Jaccard similarity of released and source entries."""
+        return float(sections["utility"]["jaccard"])
+
+    def intersected(
+        self,
+        run: Run,
+        ledger: Ledger,
+        overlaps: Sequence[Overlap],
+        audit: Audit | None = None,
+    ) -> dict[str, int]:
+        """Refuse: what several releases of a matrix tell together is not measured."""
+        raise SecondReleaseError(
+            f"{len(overlaps)} other releases show the same users; what several releases of a "
+            "matrix tell together is not measured, so no second one is published; leave these "
+            "users out"
+        )
+
+
+KIND = Matrix()

@@ -1,0 +1,20 @@
+"""Names of the files and columns of a matrix's release."""
+
+from tasks.vault import layout
+
+KEY = layout.KEY
+ITEMS = "items"
+PARQUET = "rows.parquet"
+CSV = "rows.csv.gz"
+FILES = {"parquet": PARQUET, "csv": CSV}
+CODEBOOK = "codebook.json"
+# These are in the vault only.
+RECORD, ITEM = "record", "item"  # columns of the entries
+ENTRIES = "entries.parquet"  # ingest: the entries, records by number and items by name
+DEMAND = "demand.npy"  # ingest: k of each record
+IDENTIFIERS = "identifiers.bin"  # ingest: keyed digests of the users' names
+MATRIX = "matrix.npz"  # encode: the sparse matrix
+NAMES = "names.parquet"  # encode: name of each item, in order
+MATCHING = "matching.parquet"  # anonymize: record -> key
+ITEM_KEYS = "item-keys.parquet"  # anonymize: item -> key, where items are people
+COUNTS = "counts.npz"  # check: exact counts and sizes of classes

@@ -1,0 +1,1 @@
+"""What a matrix must look like at each check."""

@@ -1,0 +1,44 @@
+"""What a sparse matrix must look like before an anonymizer gets it; one row a user."""
+
+import great_expectations as gx
+import great_expectations.expectations as gxe
+
+K, HELD, LEAST, GREATEST, ASCENDING = "k", "held", "least", "greatest", "ascending"
+
+
+def suite(records: int, items: int) -> gx.ExpectationSuite:
+    """Expect items in range, ascending in each user, and demands that can be met."""
+    return gx.ExpectationSuite(
+        name="encoded",
+        expectations=[
+            gxe.ExpectTableRowCountToEqual(
+                value=records, description=f"Exactly {records:,} users."
+            ),
+            gxe.ExpectColumnValuesToNotBeNull(column=K, description="Every user demands a class."),
+            gxe.ExpectColumnValuesToBeBetween(
+                column=K,
+                min_value=1,
+                max_value=records,
+                description=f"Every demand is from 1 to {records:,} rows.",
+            ),
+            gxe.ExpectColumnValuesToBeBetween(
+                column=HELD,
+                min_value=0,
+                max_value=items,
+                description=f"Every user holds at most {items:,} items.",
+            ),
+            gxe.ExpectColumnMinToBeBetween(
+                column=LEAST, min_value=0, description="No item has a number below 0."
+            ),
+            gxe.ExpectColumnMaxToBeBetween(
+                column=GREATEST,
+                max_value=items - 1,
+                description=f"Every item is one of {items:,}.",
+            ),
+            gxe.ExpectColumnValuesToBeInSet(
+                column=ASCENDING,
+                value_set=[True],
+                description="The items of each user are ascending, each once.",
+            ),
+        ],
+    )

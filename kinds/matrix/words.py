@@ -1,0 +1,131 @@
+"""The texts of a released matrix, gathered for reports; see `reports.words.Words`."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kinds.matrix import facts, promises
+from kinds.matrix import findings as audited
+from kinds.matrix.glossary import GLOSSARY
+from reports.facts import Fact, Manifest
+from reports.quantities import count, one_in, percent, printable
+from reports.words import Block, Check, ColumnRole, PageSection, Risk, Text
+
+SHOWN = {
+    "identifier": ("user", "nothing: each row has a random key"),
+    "quasi": ("item", "items that enough users have, by name"),
+}
+KEYED = "items that enough users have, under fresh keys"
+LITTLE = 0.5  # of the entries
+
+
+class MatrixWords:
+    """The texts of matrices; see `reports.words.Words`."""
+
+    glossary = GLOSSARY
+    findings = audited.ALL
+    checks_between_stages = audited.CHECKS_BETWEEN_STAGES
+
+    def subjects(self, manifest: Manifest) -> str:  # noqa: ARG002 - of the protocol
+        """Each user has a row."""
+        return "users"
+
+    def demand(self, manifest: Manifest) -> str:
+        """The demanded levels, as `k = 10 for everyone`."""
+        return promises.demand(manifest)
+
+    def promise(self, manifest: Manifest) -> str:
+        """The promise in plain English, with how many entries are false."""
+        return promises.promise(manifest)
+
+    def promised(self, manifest: Manifest) -> Sequence[Text]:
+        """The points of the promise, one or more for each of its findings."""
+        return promises.promised(manifest)
+
+    def not_promised(self, manifest: Manifest) -> Sequence[Text]:
+        """The points that no finding of the promise covers."""
+        return promises.not_promised(manifest)
+
+    def not_promised_short(self, manifest: Manifest) -> str:
+        """The points of `not_promised` in two sentences."""
+        return promises.not_promised_short(manifest)
+
+    def checks(self, manifest: Manifest) -> Sequence[Check]:
+        """The counts on which the promise depends; each must be 0."""
+        return audited.checks(manifest)
+
+    def risks(self, manifest: Manifest) -> Sequence[Risk]:
+        """Singling out, linkability, inference."""
+        return facts.risks(manifest)
+
+    def columns(self, manifest: Manifest) -> Sequence[ColumnRole]:
+        """The columns that were read, with their roles."""
+        listed = []
+        for name, stated in manifest.get("columns", {}).items():
+            role, shown = SHOWN[stated["role"]]
+            shown = KEYED if role == "item" and manifest.get("keyed") else shown
+            listed.append(ColumnRole(printable(name), role, shown))
+        return listed
+
+    def warnings(self, manifest: Manifest) -> Sequence[str]:
+        """Items that a whole class has, and a release that keeps little."""
+        protection, utility = manifest["protection"], manifest["utility"]
+        listed = []
+        if share := protection["unanimous_rows"]:
+            listed.append(
+                f"Up to {percent(share)} of the users have an item that their whole class has: who "
+                "knows that a user is in the class knows the item."
+            )
+        if utility["jaccard"] < LITTLE:
+            listed.append(
+                "Less than half of what is in source or release is in both: the Jaccard similarity "
+                f"is {percent(utility['jaccard'])}."
+            )
+        return listed
+
+    def missing(self, manifest: Manifest) -> Sequence[str]:  # noqa: ARG002 - of the protocol
+        """Nothing: every release of a matrix states all numbers."""
+        return []
+
+    def headline(self, manifest: Manifest) -> Sequence[Fact]:
+        """Users, demand, classes, the strongest attacker, false entries, similarity."""
+        privacy, utility = manifest["privacy"], manifest["utility"]
+        low, high = count(privacy["k_min"]), count(privacy["k_max"])
+        headline = [
+            Fact("users, a released row for each", count(privacy["records"])),
+            Fact("equal rows demanded (k)", low if low == high else f"{low} to {high}"),
+            Fact("users in the smallest class", count(manifest["protection"]["classes"]["least"])),
+        ]
+        if tried := facts.attacks(manifest):
+            best = max(tried, key=lambda attack: attack.success)
+            label = f"average chance to find a user's row by {best.name}"
+            headline.append(Fact(label, one_in(best.success)))
+        return [
+            *headline,
+            Fact("of the released entries are false, at most", percent(utility["false"])),
+            Fact("Jaccard similarity with the source", percent(utility["jaccard"])),
+        ]
+
+    def protection(self, manifest: Manifest) -> Sequence[Block]:
+        """Classes and attackers."""
+        rows = [attack.row for attack in facts.attacks(manifest)]
+        return [
+            Block(facts.CLASSES, (), facts.class_facts(manifest)),
+            Block(facts.ATTACKS, facts.ATTACK_HEADINGS, rows),
+        ]
+
+    def utility(self, manifest: Manifest) -> Sequence[Block]:
+        """Entries kept, missing and false."""
+        return [Block(facts.KEPT, (), facts.entry_facts(manifest))]
+
+    def kept_step(self, steps: Sequence[Mapping[str, Any]]) -> int | None:
+        """The step marked as published."""
+        return next((place for place, step in enumerate(steps) if step.get("published")), None)
+
+    def sections(self, manifest: Manifest, measured: Any) -> Sequence[PageSection]:
+        """Sections on checks, attacks, classes, entries and how to read a row."""
+        from kinds.matrix import pictures  # matplotlib takes a second to import
+
+        return pictures.sections(manifest, measured, self)
+
+
+WORDS = MatrixWords()
