@@ -323,6 +323,9 @@ def uniform(fit, seat, value):
     return sum(len(set(shown[rows].tolist())) == 1 for rows in fit)
 
 
+# ---------------------------------------------------------------- sparse matrices
+
+
 def smooth_rows(held, group):
     """Smooth k-anonymity: the items of each record's row, those that half of its group holds.
 
@@ -336,8 +339,38 @@ def smooth_rows(held, group):
     return rows
 
 
-def jaccard(before, after):
-    """Pairs of record and item in both, in parts of those in one or the other; 1 if none is."""
-    pairs = [(len(b & a), len(b | a)) for b, a in zip(before, after, strict=True)]
-    both, either = (sum(counts) for counts in zip(*pairs, strict=True))
-    return both / either if either else 1.0
+def smooth_failures(source, rows, k):
+    """Records with fewer equal rows than they demand; items that most with this row lack.
+
+    `source` and `rows` hold the set of items of each record, and of its released row.
+    """
+    below = sum(sum(other == row for other in rows) < k[v] for v, row in enumerate(rows))
+    minorities = 0
+    for row in {frozenset(each) for each in rows}:
+        members = [v for v, each in enumerate(rows) if each == row]
+        minorities += sum(
+            2 * sum(item in source[v] for v in members) < len(members) for item in row
+        )
+    return below, minorities
+
+
+def jaccard(source, rows):
+    """Jaccard similarity of the entries; suppressed and created ones, in entries of the source."""
+    given = {(v, item) for v, items in enumerate(source) for item in items}
+    made = {(v, item) for v, items in enumerate(rows) for item in items}
+    n = len(given)
+    return len(given & made) / len(given | made), len(given - made) / n, len(made - given) / n
+
+
+def unanimous(source, rows):
+    """Released entries whose item everybody with this row holds."""
+    return sum(
+        all(item in source[u] for u, other in enumerate(rows) if other == row)
+        for row in rows
+        for item in row
+    )
+
+
+def rows_with(known, rows):
+    """Released rows that have all known items."""
+    return sum(set(known) <= set(row) for row in rows)

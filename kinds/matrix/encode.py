@@ -47,6 +47,7 @@ def encoded(pairs: pl.DataFrame, k: Any) -> tuple[SparseMatrix, pl.Series]:
     indptr = np.concatenate([[0], np.cumsum(held)]).astype(np.int64)
     matrix = SparseMatrix(indptr, coded["number"].to_numpy(), len(names), k)
     matrix.check()
+    matrix.refuse_impossible_demands()
     return matrix, names
 
 

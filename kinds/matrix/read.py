@@ -51,7 +51,7 @@ def read_entries(reading: Reading, plan: MatrixPlan) -> Entries:
         if plan.undirected:
             pairs = _both_ways(pairs)
     del frame
-    users = pairs["user"].unique(maintain_order=True)
+    users = (user if plan.layout == "lists" else pairs["user"]).unique(maintain_order=True)
     _refuse_unclear(users, pairs[ITEM], plan)
     number = pl.DataFrame(
         {"user": users, RECORD: pl.int_range(len(users), dtype=pl.UInt32, eager=True)}
@@ -62,7 +62,7 @@ def read_entries(reading: Reading, plan: MatrixPlan) -> Entries:
 
 
 def _of_lists(user: pl.Series, lists: pl.Series, plan: MatrixPlan) -> pl.DataFrame:
-    """One row an item; a user without items keeps one row without an item."""
+    """One row an item; a user without items has none."""
     doubled = len(user) - user.n_unique()
     if doubled:
         raise InputError(

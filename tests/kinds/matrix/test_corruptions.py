@@ -1,0 +1,159 @@
+"""Changed releases and row maps: the audit names what is broken in each of them."""
+
+import json
+import shutil
+
+import numpy as np
+import polars as pl
+import pytest
+
+from kinds.matrix.kind import KIND
+from kinds.matrix.rows import flat
+from kinds.rows import write_csv
+from tasks.source.reading import Reading
+from tests.contract.runs import Runs
+
+
+class Copy:
+    """The files of a release and its row map, to be changed and judged."""
+
+    def __init__(self, order, folder):
+        self.order, self.folder = order, folder
+        release = order.folder / "releases" / "likes" / "v1"
+        for name in ("rows.parquet", "rows.csv.gz", "codebook.json"):
+            shutil.copy(release / name, folder)
+        shutil.copy(order.secrets / "matching.parquet", folder)
+        self.rows = pl.read_parquet(folder / "rows.parquet")
+        self.seats = pl.read_parquet(folder / "matching.parquet").sort("record")
+
+    def write(self, rows):
+        rows.write_parquet(self.folder / "rows.parquet")
+        write_csv(flat(rows), self.folder / "rows.csv.gz")
+
+    def move(self, keys):
+        self.seats.with_columns(key=pl.Series(keys)).write_parquet(self.folder / "matching.parquet")
+
+    def broken(self):
+        data = self.order.data
+        audit = KIND.judge(
+            data, Runs.promise, ["parquet", "csv"], Reading(data.source), self.folder, self.folder
+        )
+        return {finding.guarantee for finding in audit.broken}
+
+
+@pytest.fixture
+def copy(likes, tmp_path):
+    return Copy(likes, tmp_path)
+
+
+def lists(copy):
+    return copy.rows["items"].to_list()
+
+
+def with_items(copy, items):
+    return copy.rows.with_columns(items=pl.Series(items, dtype=pl.List(pl.Int32)))
+
+
+def test_the_release_as_it_is_keeps_everything(copy):
+    assert copy.broken() == set()
+
+
+def test_an_item_added_to_a_row(copy):
+    items = lists(copy)
+    place = next(at for at, row in enumerate(items) if 0 not in row)
+    items[place] = [0, *items[place]]
+    copy.write(with_items(copy, items))
+    assert "equivalence classes" in copy.broken()
+
+
+def test_an_item_added_to_a_whole_class(copy):
+    items = lists(copy)
+    row = next(row for row in items if row and 0 not in row)
+    copy.write(with_items(copy, [[0, *each] if each == row else each for each in items]))
+    assert copy.broken() == {"smooth majority"}
+
+
+def test_a_class_of_k_minus_1(copy):
+    items = lists(copy)
+    kinds, counts = np.unique([repr(row) for row in items], return_counts=True)
+    small = kinds[np.argmin(counts)]
+    place = next(at for at, row in enumerate(items) if repr(row) == small)
+    other = next(row for row in items if repr(row) != small)
+    items[place] = other
+    copy.write(with_items(copy, items))
+    assert counts.min() == 5
+    assert "equivalence classes" in copy.broken()
+
+
+def test_an_empty_row_dropped(copy):
+    empty = copy.rows.with_row_index("at").filter(pl.col("items").list.len() == 0)["at"][0]
+    copy.write(copy.rows.with_row_index("at").filter(pl.col("at") != empty).drop("at"))
+    assert {"one row a record", "known keys"} <= copy.broken()
+
+
+def test_all_empty_rows_dropped_as_an_edge_list_would(copy):
+    copy.write(copy.rows.filter(pl.col("items").list.len() > 0))
+    assert {"one row a record", "known keys", "equivalence classes"} <= copy.broken()
+
+
+def test_the_row_map_moved(copy):
+    keys = copy.seats["key"].to_list()
+    copy.move(keys[7:] + keys[:7])
+    assert "smooth majority" in copy.broken()
+
+
+def test_a_row_map_with_a_foreign_key(copy):
+    keys = copy.seats["key"].to_list()
+    copy.move(["0" * 16, *keys[1:]])
+    assert "known keys" in copy.broken()
+
+
+def test_rows_in_the_order_of_their_clusters(copy):
+    copy.write(copy.rows.sort(pl.col("items").cast(pl.List(pl.String)).list.join(" ")))
+    assert copy.broken() == {"rows ordered by key"}
+
+
+def test_keys_that_follow_the_source(copy):
+    """Keys drawn anew in the order of the records: rows are ordered by key, and tell who is who."""
+    keys = sorted(copy.seats["key"].to_list())
+    new = dict(zip(copy.seats["key"], keys, strict=True))
+    copy.write(copy.rows.with_columns(key=pl.col("key").replace(new)).sort("key"))
+    copy.move(keys)
+    assert copy.broken() == {"order tells nothing"}
+
+
+def test_formats_that_differ(copy):
+    write_csv(flat(copy.rows.reverse()), copy.folder / "rows.csv.gz")
+    assert copy.broken() == {"same table in every format"}
+
+
+def test_another_column(copy):
+    copy.write(copy.rows.with_columns(group=pl.lit(1)))
+    assert copy.broken() == {"no other column"}
+
+
+@pytest.mark.parametrize("items", [[99], [-1], [3, 3], [4, 3], [None]])
+def test_items_that_no_codebook_names_in_order(copy, items):
+    copy.write(with_items(copy, [items, *lists(copy)[1:]]))
+    assert "readable items" in copy.broken()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda labels: ["invented", *labels[1:]],
+        lambda labels: [*labels, "zzz"],
+        lambda labels: [labels[1], labels[0], *labels[2:]],
+        lambda labels: [labels[1], *labels[1:]],
+    ],
+)
+def test_a_codebook_of_other_items(copy, change):
+    path = copy.folder / "codebook.json"
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps({**document, "items": change(document["items"])}))
+    assert "codebook of the source" in copy.broken()
+
+
+def test_files_that_cannot_be_read(copy):
+    (copy.folder / "rows.parquet").write_bytes(b"PAR1")
+    assert copy.broken() == {"readable files"}

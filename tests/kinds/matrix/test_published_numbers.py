@@ -1,0 +1,35 @@
+"""No published number depends on which row of a class is whose."""
+
+import polars as pl
+
+from kinds.matrix.kind import KIND
+from tasks.source.reading import Reading
+from tests.contract.runs import Runs
+from tests.kinds.matrix.test_corruptions import Copy
+
+
+def sections(copy):
+    data = copy.order.data
+    audit = KIND.judge(
+        data, Runs.promise, ["parquet"], Reading(data.source), copy.folder, copy.folder
+    )
+    assert audit.passed
+    return audit.measured.sections()
+
+
+def test_rows_of_a_class_exchanged_change_no_number(likes, tmp_path):
+    copy = Copy(likes, tmp_path)
+    before = sections(copy)
+    joined = copy.seats.join(copy.rows, on="key", how="left", maintain_order="left")
+    text = pl.col("items").cast(pl.List(pl.String)).list.join(" ")
+    turned = joined.with_columns(key=pl.col("key").reverse().over(text))
+    assert (turned["key"] != joined["key"]).sum() > 40
+    copy.move(turned["key"].to_list())
+    assert sections(copy) == before
+
+
+def test_shares_of_true_entries_are_published_in_steps_of_a_thousandth(likes, tmp_path):
+    found = sections(Copy(likes, tmp_path))
+    shares = [found["utility"][key] for key in ("jaccard", "suppressed", "created", "false")]
+    shares += [found["protection"][f"unanimous_{of}"] for of in ("entries", "rows")]
+    assert all(round(1000 * share) / 1000 == share for share in shares)
