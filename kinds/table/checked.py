@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.tables.encoding import decode
-from kinds.table.columns import arrays
+from kinds.columns import arrays
 from kinds.table.encode import load
 from kinds.table.layout import CARRIED, KEY, PARQUET, TABLE
 from kinds.table.plan import TablePlan

@@ -7,8 +7,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from anon_core.specs.columns import Carry, ColumnSpec, Rare
+from kinds.columns import ISO_DATE, Column, Role
 from kinds.section import MarkedSection, PlanError, Unshown
-from kinds.table.columns import ISO_DATE, Column, Role
 
 QUASI_ONLY = ("bins", "encoding", "order", "missing", "weight", "range", "carry", "rare")
 RANGE = "must be [least, greatest], two numbers, or two dates for kind = 'date'"

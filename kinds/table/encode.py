@@ -15,7 +15,7 @@ from anon_core.tables.codebook import codebook_from_json, codebook_to_json
 from anon_core.tables.demands import of_people, resolve
 from anon_core.tables.encoding import complete, encode, fitted
 from anon_core.tables.records import BinaryTable
-from kinds.table.columns import Column, arrays
+from kinds.columns import Column, arrays
 from kinds.table.layout import BITS, CODEBOOK, DEMAND, PERSON, TABLE
 from kinds.table.plan import ALLOWED, TablePlan
 from tasks.vault.storage import Stored

@@ -9,7 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from kinds.table.columns import arrays
+from kinds.columns import arrays
 from kinds.table.layout import DEMAND, PERSON, TABLE
 from kinds.table.people import write_identifiers
 from kinds.table.plan import TablePlan

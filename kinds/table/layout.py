@@ -1,6 +1,6 @@
 """Names of the files and columns of a table's release, and which columns it shows."""
 
-from kinds.table.columns import Column
+from kinds.columns import Column
 from tasks.vault import layout
 
 PARQUET = "data.parquet"

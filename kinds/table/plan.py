@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from anon_core.specs.demands import Demand
+from kinds.columns import Column
 from kinds.section import K_FORMS, MarkedSection, PlanError, SourceSection, Unshown
 from kinds.table.checks import ChecksSection
 from kinds.table.column_section import ColumnSection
-from kinds.table.columns import Column
 from kinds.table.layout import KEY, released_columns
 from tasks.source.sources import Source
 

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from anon_core.measures.table.drift import Profile, drift, knowing, profile
-from kinds.table.columns import Column, arrays
+from kinds.columns import Column, arrays
 from kinds.table.layout import CARRIED
 from tasks.judging.drift import Changes
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import polars as pl
 
 from anon_core.specs.demands import Demand
-from kinds.table.columns import Column, typed
+from kinds.columns import Column, typed
 from kinds.table.layout import released_columns
 from tasks.source.panics import silenced_panics
 from tasks.source.reading import Reading

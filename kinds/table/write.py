@@ -13,8 +13,8 @@ from anon_core.seating.matching import Draw, random_matching
 from anon_core.seating.reseating import mixed
 from anon_core.tables.cells import write_cells
 from anon_core.tables.records import MaskedTable
+from kinds.columns import Column
 from kinds.rows import write_csv
-from kinds.table.columns import Column
 from kinds.table.layout import CODEBOOK, CSV, KEY, LAW, MATCHING, PARQUET, TABLE, released_columns
 from kinds.table.plan import TablePlan
 from tasks.vault import secrecy

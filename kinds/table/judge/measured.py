@@ -14,7 +14,7 @@ from anon_core.measures.table.diversity import Diversity, diversity, diversity_i
 from anon_core.measures.table.law import Law
 from anon_core.measures.table.levels import Levels
 from anon_core.measures.table.utility import Utility
-from kinds.table.columns import Column
+from kinds.columns import Column
 from kinds.table.layout import CARRIED
 
 ORDERED = ("numeric", "date")  # kinds of sensitive columns whose values have ranks

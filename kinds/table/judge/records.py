@@ -11,7 +11,7 @@ from anon_core.measures.table.demands import demanded
 from anon_core.measures.table.levels import Levels, source_levels, without_missing
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
-from kinds.table.columns import Column
+from kinds.columns import Column
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from anon_core.measures.table.shared import rare_levels
 from anon_core.measures.table.utility import of_one_value, utility, widths_lost
 from anon_core.promise import Promise
 from anon_core.specs.demands import Demand
-from kinds.table.columns import Column
+from kinds.columns import Column
 from kinds.table.judge import law
 from kinds.table.judge.attacks import attacks
 from kinds.table.judge.carried import equal

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from kinds.table.columns import Column, typed
+from kinds.columns import Column, typed
 from kinds.table.starter.values import Values
 
 # Texts that no table uses for a value.

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import polars as pl
 
+from kinds.columns import ISO_DATE
 from kinds.section import toml_text
-from kinds.table.columns import ISO_DATE
 from kinds.table.layout import KEY
 from kinds.table.starter.names import Name
 from kinds.table.starter.values import FEW, SHARED_BY, Values

@@ -8,8 +8,8 @@ from urllib.parse import parse_qsl, urlsplit
 import polars as pl
 
 from anon_core.errors import InputError
+from kinds.columns import Column
 from kinds.section import MOST_NAME, PlanError, toml_key, toml_text
-from kinds.table.columns import Column
 from kinds.table.read import read
 from kinds.table.starter.header import Header, look, separator_of
 from kinds.table.starter.markers import Markers, find, without

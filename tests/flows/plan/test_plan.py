@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from flows.plan.plan import PlanError, ReleasePlan
-from kinds.table.columns import Column
+from kinds.columns import Column
 from kinds.table.floors import Close, Diverse, TableFloors
 from tasks.compute.spec import Cluster
 from tests.flows.orders import Order

@@ -20,10 +20,10 @@ from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from anon_core.tables import cells, encoding, number_levels
 from flows import cli
+from kinds.columns import Column
 from kinds.rows import write_csv
 from kinds.table import encode as coding
 from kinds.table import write
-from kinds.table.columns import Column
 from kinds.table.judge import audit_rows
 from kinds.table.read import read_order
 from tasks.source.reading import Reading

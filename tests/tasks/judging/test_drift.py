@@ -8,7 +8,7 @@ import pytest
 from anon_core.errors import GuaranteeError
 from anon_core.measures.table.drift import Drift, by_chance
 from anon_core.specs.columns import ColumnSpec
-from kinds.table.columns import Column
+from kinds.columns import Column
 from kinds.table.profile import changes, remembered
 from tasks.judging.drift import Changes, DriftLimits
 

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from anon_core.errors import AnonymityError, InputError
-from kinds.table.columns import Column
+from kinds.columns import Column
 from kinds.table.read import read
 from tasks.source.panics import silenced_panics
 from tasks.source.reading import Reading

@@ -15,7 +15,7 @@ import pytest
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
-from kinds.table.columns import Column, arrays
+from kinds.columns import Column, arrays
 from kinds.table.encode import encoded
 from kinds.table.starter.writing import starter
 from tasks.source.sources import Source

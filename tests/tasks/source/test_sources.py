@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
+from kinds.columns import Column, arrays
 from kinds.table import read as typed
-from kinds.table.columns import Column, arrays
 from kinds.table.encode import encoded
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
