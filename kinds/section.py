@@ -16,7 +16,12 @@ Unshown = Annotated[Value, Field(repr=False)]  # may contain cell values or a pa
 DATABASES = (SQLITE, DUCKDB, "postgresql://", "postgres://")
 MOST_NAME = 200  # characters of a release's name; with a hash it must still be a file name
 # The forms of privacy.k, and the keys that belong to each.
-K_FORMS = {"uniform": ("seed",), "column": (), "by": ("levels", "default")}
+K_FORMS = {
+    "uniform": ("seed",),
+    "column": (),
+    "by": ("levels", "default"),
+    "path": ("user", "column"),
+}
 
 
 class PlanError(AnonymityError):

@@ -14,6 +14,7 @@ from kinds.section import K_FORMS, PlanError, toml_text
 from tasks.source.sources import DUCKDB, SQLITE
 
 STATED_TWICE = re.compile("Cannot (overwrite|declare|mutate|redefine)|Duplicate")  # of tomllib
+PATHS = (("source", "path"), ("privacy", "k", "path"), ("publish", "path"), ("publish", "vault"))
 Replaces = Callable[[tuple[str, ...]], bool]
 
 
@@ -61,10 +62,13 @@ def _parse(path: Path) -> dict[str, Any]:
 
 def _anchor(document: dict[str, Any], folder: Path) -> None:
     """Make the paths of a plan absolute, so that it can run from any folder."""
-    for section, key in (("source", "path"), ("publish", "path"), ("publish", "vault")):
-        table = document.get(section)
+    for place in PATHS:
+        table: Any = document
+        for key in place[:-1]:
+            table = table.get(key) if isinstance(table, dict) else None
+        key = place[-1]
         if isinstance(table, dict) and isinstance(table.get(key), str):
-            table[key] = os.path.abspath(folder / _from_home(f"{section}.{key}", Path(table[key])))
+            table[key] = os.path.abspath(folder / _from_home(".".join(place), Path(table[key])))
     source = document.get("source")
     uri = str(source.get("uri", "")) if isinstance(source, dict) else ""
     for file in (SQLITE, DUCKDB):

@@ -1,11 +1,14 @@
 """One reading of a source: its content, read once, and all that follows from it."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
+from numpy.typing import NDArray
 
 from anon_core.errors import InputError
+from tasks.source.arrays import read_arrays
 from tasks.source.csv_rows import Content
 from tasks.source.databases import query
 from tasks.source.sources import Source, file_columns, file_content, file_names, require_names
@@ -20,13 +23,16 @@ class Reading:
     Memory: the bytes of the file, or the rows of the query, until `close`; beside them the columns
     that are asked for, and the unpacked text while a CSV file is parsed.
 
+    A source that lies beside it is read at the same moment; the fingerprint is of both.
+
     No dataclass: Prefect walks through the fields of dataclasses that are arguments of tasks.
     """
 
-    __slots__ = ("_content", "sha256", "source")
+    __slots__ = ("_content", "beside", "sha256", "source")
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        self.beside = None if source.beside is None else Reading(source.beside)
         self._content: Content | pl.DataFrame | None
         self.sha256: str
         if source.path is None:
@@ -36,6 +42,9 @@ class Reading:
         else:
             self._content = file_content(source.path)
             self.sha256 = hashlib.sha256(self._content.data).hexdigest()
+        if self.beside is not None:
+            both = self.sha256 + self.beside.sha256
+            self.sha256 = hashlib.sha256(both.encode()).hexdigest()
 
     def __repr__(self) -> str:
         return "Reading()"
@@ -63,9 +72,17 @@ class Reading:
             raise InputError(f"the source has {rows}; at least 2 are required to hide anyone")
         return frame
 
+    def arrays(self, needed: Sequence[str]) -> Mapping[str, NDArray[Any]]:
+        """Return the needed arrays of a .npz file."""
+        if self.source.file_kind != "npz":
+            raise InputError("the source holds no arrays; give a .npz file of scipy.sparse")
+        return read_arrays(self._open(), needed)
+
     def close(self) -> None:
         """Release the content; the fingerprint stays."""
         self._content = None
+        if self.beside is not None:
+            self.beside.close()
 
     def _open(self) -> Content:
         assert isinstance(self._content, Content), "the reading was closed"

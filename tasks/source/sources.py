@@ -1,4 +1,4 @@
-"""Where private tables lie, and their files: CSV, Parquet, Arrow."""
+"""Where private data lies, and its files: CSV, Parquet, Arrow, .npz."""
 
 import io
 from collections.abc import Sequence
@@ -9,6 +9,7 @@ import polars as pl
 import polars.selectors as cs
 
 from anon_core.errors import InputError
+from tasks.source.arrays import array_names
 from tasks.source.csv_rows import CLOSED, Content, first_rows, is_packed, read_csv
 from tasks.source.values import attempt
 
@@ -20,7 +21,10 @@ DAMAGED = "the source breaks off or is damaged: not every row could be read; wri
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Where a table lies and how it is written."""
+    """Where a table lies and how it is written.
+
+    `beside` is a second source that belongs to it, such as a table of demands.
+    """
 
     path: Path | None = None
     uri: str | None = field(default=None, repr=False)
@@ -28,10 +32,11 @@ class Source:
     header: bool = True
     separator: str = ","
     missing: tuple[str, ...] = field(default=(), repr=False)
+    beside: "Source | None" = field(default=None, repr=False)
 
     @property
     def file_kind(self) -> str:
-        """csv, parquet, arrow or sql."""
+        """csv, parquet, arrow, npz or sql."""
         if self.path is None:
             return "sql"
         return {
@@ -40,6 +45,7 @@ class Source:
             ".arrow": "arrow",
             ".ipc": "arrow",
             ".feather": "arrow",
+            ".npz": "npz",
         }.get(self.path.suffix.lower(), "csv")
 
 
@@ -66,6 +72,8 @@ def file_content(path: Path) -> Content:
 
 def file_names(source: Source, file: Path | Content) -> list[str] | int:
     """Return the column names of a file or its content, or their number where it has none."""
+    if source.file_kind == "npz":
+        return array_names(file_content(file) if isinstance(file, Path) else file)
     if source.file_kind != "csv":
         return _scan(source, file).collect_schema().names()
     first = first_rows(file, source.separator, 1)
@@ -78,6 +86,8 @@ def file_columns(
     source: Source, content: Content, names: Sequence[str], needed: Sequence[str]
 ) -> pl.DataFrame:
     """Return the needed columns as the file types them; `names` serve where it has no header."""
+    if source.file_kind == "npz":
+        raise InputError("the source holds arrays and no columns; give a table")
     if source.file_kind == "csv":
         present = file_names(source, content)
         names = names if isinstance(present, int) else present
