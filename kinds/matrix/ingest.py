@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from kinds.matrix.layout import DEMAND, ENTRIES
+from kinds.matrix.binarise import demanded, pairs_of
+from kinds.matrix.layout import DEMAND, ENTRIES, ITEM
 from kinds.matrix.people import write_identifiers
 from kinds.matrix.plan import MatrixPlan
-from kinds.matrix.read import read_entries
+from kinds.matrix.read import read_source
 from tasks.people.ledger import Ledger
 from tasks.source.reading import Reading
 
@@ -19,19 +20,19 @@ def ingested(plan: MatrixPlan, reading: Reading, ledger: Ledger, folder: Path) -
 
     Users are stored as digests under the ledger's key only.
     """
-    entries = read_entries(reading, plan)
-    entries.pairs.write_parquet(folder / ENTRIES)
-    np.save(folder / DEMAND, np.full(entries.records, plan.k, dtype=np.int32))
-    items = entries.pairs["item"].n_unique()
+    read = read_source(reading, plan)
+    k = demanded(read, plan)
+    pairs = pairs_of(read, plan, int(k.max()))
+    pairs.write_parquet(folder / ENTRIES)
+    np.save(folder / DEMAND, k)
+    items = pairs[ITEM].n_unique()
     digested: Mapping[str, Any] = {}
-    if entries.users is not None:
-        digested = write_identifiers(ledger, plan.user, entries.users, folder)
+    if read.users is not None and plan.user is not None:
+        digested = write_identifiers(ledger, plan.user, read.users, folder)
     return {
-        "shape": [entries.records, items],
+        "shape": [read.records, items],
         "source_columns": len(plan.needed),
-        "profile": {"rows": entries.records, "items": items, "entries": entries.pairs.height},
-        "notes": [
-            f"ingested {entries.records} users, {items} items, {entries.pairs.height} entries"
-        ],
+        "profile": {"rows": read.records, "items": items, "entries": pairs.height},
+        "notes": [f"ingested {read.records} users, {items} items, {pairs.height} entries"],
         **digested,
     }

@@ -14,7 +14,7 @@ from kinds.matrix.ingest import ingested
 from kinds.matrix.judge import audit_matrix
 from kinds.matrix.layout import CODEBOOK, COUNTS, FILES
 from kinds.matrix.people import people, remade
-from kinds.matrix.plan import SECTIONS, MatrixPlan
+from kinds.matrix.plan import SECTIONS, K, MatrixPlan
 from kinds.matrix.profile import changes
 from kinds.matrix.write import write_release
 from tasks.judging.audit import Audit
@@ -38,25 +38,34 @@ class Matrix(Kind):
         """[source], [columns], [privacy] and [checks] together."""
         return MatrixPlan.of(sections)
 
+    def explain(self, location: Sequence[str]) -> str | None:
+        """The forms of k, which pydantic would list one by one."""
+        return f"privacy.k {K}" if list(location[:2]) == ["privacy", "k"] else None
+
     def shaping(self, sections: Any) -> Mapping[str, Any]:
         """What shapes the release, without what only allows one."""
-        privacy = sections.privacy.model_dump(exclude={"allow_unprotected"})
-        return {"kind": self.name, "privacy": privacy}
+        k = sections.privacy.k
+        stated = k if isinstance(k, int) else {**k, "path": True}
+        return {"kind": self.name, "privacy": {"k": stated}}
 
     def states_levels(self, plan: MatrixPlan) -> bool:
         """k is one number."""
-        return True
+        return isinstance(plan.k, int)
 
     def described(self, plan: MatrixPlan) -> Facts:
         """The role of each column, and whether items are people."""
-        roles = {plan.user: {"role": "identifier"}, plan.item: {"role": "quasi"}}
-        return {"columns": roles, "keyed": bool(plan.keyed)}
+        role = {plan.user: "identifier"}
+        columns = (
+            {} if plan.layout == "csr" else {name: role.get(name, "quasi") for name in plan.needed}
+        )
+        stated = {name: {"role": role} for name, role in columns.items()}
+        return {"columns": stated, "keyed": bool(plan.keyed)}
 
     # ------------------------------------------------------------ the course
 
     def identified(self, plan: MatrixPlan) -> bool:
-        """Users have names."""
-        return True
+        """Whether the source names its users."""
+        return plan.user is not None
 
     def ingest(self, plan: MatrixPlan, reading: Reading, ledger: Ledger, folder: Path) -> Facts:
         """Store the entries, and digests of the users."""

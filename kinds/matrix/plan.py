@@ -1,16 +1,28 @@
 """The sections of a plan that only matrices have: [source], [columns], [privacy] and [checks]."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from anon_core.specs.columns import ColumnSpec
+from anon_core.specs.demands import MOST_K
 from kinds.matrix.checks import ChecksSection
-from kinds.section import MarkedSection, PlanError, Section, SourceSection
+from kinds.section import MarkedSection, PlanError, Section, SourceSection, Unshown
 from tasks.source.sources import Source
 
-Layout = Literal["edges", "lists"]
+Layout = Literal["edges", "lists", "table", "csr"]
+NEEDS: Mapping[Layout, tuple[str, ...]] = {  # keys of [columns]
+    "edges": ("user", "item"),
+    "lists": ("user", "item"),
+    "table": (),
+    "csr": (),
+}
+ARRAYS = ("indptr", "indices", "data", "shape", "format")  # of scipy.sparse.save_npz
+K = "must be a whole number or {path = 'a table of users and their k'}"
+K_KEYS = ("path", "user", "column")
 ALLOWED = "state [privacy] allow_unprotected = true if these people need no protection"
 
 
@@ -30,14 +42,25 @@ class ColumnsSection(Section):
     names: list[str] = []
     separator: Annotated[str, Field(min_length=1)] | None = None
     keyed: bool | None = None
+    categorical: list[str] = []
+    numeric: list[str] = []
+    quantiles: Annotated[int, Field(ge=2)] = 10
+
+    @property
+    def specs(self) -> tuple[ColumnSpec, ...]:
+        """The columns of a table that become items, as maker and auditor take them."""
+        return (
+            *(ColumnSpec(name=name, kind="categorical") for name in self.categorical),
+            *(ColumnSpec(name=name, kind="numeric", bins=self.quantiles) for name in self.numeric),
+        )
 
 
 class PrivacySection(MarkedSection):
     """[privacy]."""
 
-    questions = {"k": "among how many rows shall each user hide?"}
+    questions = {"k": "among how many equal rows shall each user hide?"}
 
-    k: int
+    k: Unshown[int | dict[str, str]]
     allow_unprotected: bool = False
 
 
@@ -50,63 +73,74 @@ SECTIONS: dict[str, tuple[Any, Any]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
+class Demands:
+    """Where each user's k stands: columns of the source that lies beside the matrix."""
+
+    user: str
+    column: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class MatrixPlan:
     """What a plan says of its matrix.
 
     Attributes
     ----------
     source : Source
-    layout : {"edges", "lists"}
-        One row an entry, or one row a user with a column of lists.
-    user, item : str
+        With the table of demands beside it, if any.
+    layout : {"edges", "lists", "table", "csr"}
+        One row an entry, one row a user with a list, one row a user with columns that become items,
+        or arrays.
+    user, item : str or None
         Columns of users and of their items.
     names : tuple of str
         All columns in order, for a file without a header.
     separator : str or None
         Where lists are texts, what stands between two items.
+    specs : tuple of ColumnSpec
+        Layout "table": the columns that become items.
     merge : bool
         Count a repeated entry once instead of refusing it.
     undirected : bool
         An entry also makes its item a user who holds its user.
     keyed : bool or None
         Items are people, and released under fresh keys. None: not stated.
-    k : int
+    k : int or Demands
     allow_unprotected : bool
         k = 1 for anybody.
     """
 
     source: Source
     layout: Layout
-    user: str
-    item: str
+    user: str | None
+    item: str | None
     names: tuple[str, ...]
     separator: str | None
+    specs: tuple[ColumnSpec, ...]
     merge: bool
     undirected: bool
     keyed: bool | None
-    k: int
+    k: int | Demands
     allow_unprotected: bool
 
     @classmethod
     def of(cls, sections: Any) -> "MatrixPlan":
         """From the sections of a plan; refuses what their types do not exclude."""
         source, columns, privacy = sections.source, sections.columns, sections.privacy
-        for key in ("user", "item"):
-            if getattr(columns, key) is None:
-                raise PlanError(
-                    f"columns.{key} is missing; source.layout = {source.layout!r} needs it"
-                )
+        k, path = _demanded(privacy.k, columns.user)
+        beside = None if path is None else Source(path=Path(path))
         plan = cls(
-            source=source.source(),
+            source=replace(source.source(), beside=beside),
             layout=source.layout,
             user=columns.user,
             item=columns.item,
             names=tuple(columns.names),
             separator=columns.separator,
+            specs=columns.specs,
             merge=source.repeated == "merge",
             undirected=source.undirected,
             keyed=columns.keyed,
-            k=privacy.k,
+            k=k,
             allow_unprotected=privacy.allow_unprotected,
         )
         plan._check()
@@ -114,16 +148,21 @@ class MatrixPlan:
 
     @property
     def needed(self) -> list[str]:
-        """The columns that are read."""
-        return [self.user, self.item]
+        """The columns or arrays that are read."""
+        if self.layout == "csr":
+            return list(ARRAYS)
+        named = [name for name in (self.user, self.item) if name is not None]
+        return [*named, *(spec.name for spec in self.specs)]
 
     def _check(self) -> None:
-        if self.k < 1:
-            raise PlanError("privacy.k must be at least 1")
-        if self.k == 1 and not self.allow_unprotected:
-            raise PlanError(f"privacy.k = 1 protects nobody; demand at least 2, or {ALLOWED}")
-        if self.user == self.item:
-            raise PlanError("columns.user and columns.item name one column; name two")
+        if isinstance(self.k, int):
+            if not 1 <= self.k <= MOST_K:
+                raise PlanError(f"privacy.k must be at least 1 and at most {MOST_K}")
+            if self.k == 1 and not self.allow_unprotected:
+                raise PlanError(f"privacy.k = 1 protects nobody; demand at least 2, or {ALLOWED}")
+        elif self.user is None:
+            raise PlanError("privacy.k names users by columns.user, which is missing")
+        self._check_columns()
         if self.undirected and not (self.keyed and self.layout == "edges"):
             raise PlanError(
                 "source.undirected makes users of all items; it needs layout = 'edges' and "
@@ -131,6 +170,27 @@ class MatrixPlan:
             )
         if self.separator is not None and self.layout != "lists":
             raise PlanError("columns.separator splits lists; it needs source.layout = 'lists'")
+        if (self.layout == "csr") != (self.source.file_kind == "npz"):
+            raise PlanError("source.layout = 'csr' and a file named .npz go together")
+
+    def _check_columns(self) -> None:
+        """Refuse keys of [columns] that the layout lacks or has no use for."""
+        for key in NEEDS[self.layout]:
+            if getattr(self, key) is None:
+                raise PlanError(
+                    f"columns.{key} is missing; source.layout = {self.layout!r} needs it"
+                )
+        if (self.layout == "table") != bool(self.specs):
+            raise PlanError(
+                "columns.categorical and columns.numeric name the columns that become items; "
+                "source.layout = 'table' needs one, and no other layout has any"
+            )
+        idle = {"table": ("item",), "csr": ("user", "item")}.get(self.layout, ())
+        for key in idle:
+            if getattr(self, key) is not None:
+                raise PlanError(f"columns.{key}: source.layout = {self.layout!r} has no such key")
+        if self.layout != "csr" and len(set(self.needed)) < len(self.needed):
+            raise PlanError("[columns] names one column twice; name each once")
 
     def check_header(self, header: Sequence[str] | int) -> None:
         """Compare the plan's columns with the source's (their number where the file names none)."""
@@ -143,8 +203,20 @@ class MatrixPlan:
             header = self.names
         elif self.names:
             raise PlanError("columns.names belongs to a file with source.header = false")
+        what = "arrays" if self.layout == "csr" else "columns of the plan"
         if lost := [name for name in self.needed if name not in header]:
             raise PlanError(
-                f"columns of the plan that the source does not have: {', '.join(lost)}; "
+                f"{what} that the source does not have: {', '.join(lost)}; "
                 "correct [columns], or set source.header = false if the file has no header"
             )
+
+
+def _demanded(k: int | dict[str, str], user: str | None) -> tuple[int | Demands, str | None]:
+    """The demand, and the path of the table that it stands in."""
+    if isinstance(k, int):
+        return k, None
+    if unknown := [key for key in k if key not in K_KEYS]:
+        raise PlanError(f"unknown key privacy.k.{unknown[0]}; allowed: {', '.join(K_KEYS)}")
+    if "path" not in k:
+        raise PlanError(f"privacy.k {K}")
+    return Demands(user=k.get("user", user or ""), column=k.get("column", "k")), k["path"]

@@ -1,11 +1,16 @@
 """From one reading of a source to users and the items that each holds, as texts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from anon_core.errors import InputError
+from anon_core.specs.demands import MOST_K
+from kinds.columns import Column, typed
 from kinds.matrix.layout import ITEM, RECORD
 from kinds.matrix.plan import MatrixPlan
 from tasks.source.reading import Reading
@@ -15,71 +20,161 @@ UNREADABLE = "the source holds values that cannot be read as text; convert them"
 
 
 @dataclass(frozen=True)
-class Entries:
-    """The entries of a sparse matrix by name.
+class Read:
+    """A source as the plan's layout says.
 
     Attributes
     ----------
-    pairs : DataFrame (record: UInt32, item: String)
-        Each entry once. Records are numbered in the order in which the source names their users.
     records : int
         Number of records; some may hold no item.
+    pairs : DataFrame (record: UInt32, item: String) or None
+        Each entry once. Records are numbered in the order in which the source names their users.
+    table : DataFrame or None
+        In place of the pairs, typed columns that are to become items; one row a record.
     users : Series of String or None
         Name of each record's user, if the source has names.
+    demands : DataFrame (user: String, k: Int64) or None
+        If users have a k of their own; each user once, and others than those of the matrix.
     """
 
-    pairs: pl.DataFrame = field(repr=False)
     records: int
-    users: pl.Series | None = field(repr=False)
+    pairs: pl.DataFrame | None = field(default=None, repr=False)
+    table: pl.DataFrame | None = field(default=None, repr=False)
+    users: pl.Series | None = field(default=None, repr=False)
+    demands: pl.DataFrame | None = field(default=None, repr=False)
 
 
-def read_entries(reading: Reading, plan: MatrixPlan) -> Entries:
+def read_source(reading: Reading, plan: MatrixPlan) -> Read:
     """Read users and items as the plan's layout says; the reading is closed.
 
-    Refused: a row without a user, a user with two lists, a repeated entry unless the plan merges
+    Refused: a row without a user, a user with two rows, a repeated entry unless the plan merges
     them, items that are named like users unless the plan says what they are.
     """
+    demands = _demands(reading.beside, plan)
+    if plan.layout == "csr":
+        arrays = reading.arrays(plan.needed)
+        reading.close()
+        return _of_arrays(arrays, plan)
     frame = reading.columns(plan.names, plan.needed)
     reading.close()
-    user = _texts(frame[plan.user], plan.source.missing)
-    _refuse_absent(user, plan.user)
+    user = None if plan.user is None else _users(frame[plan.user], plan)
+    if plan.layout == "table":
+        if user is not None:
+            _refuse_doubled(user)
+        return Read(frame.height, table=_typed(frame, plan), users=user, demands=demands)
+    assert user is not None
+    assert plan.item is not None
     if plan.layout == "lists":
+        _refuse_doubled(user)
         pairs = _of_lists(user, frame[plan.item], plan)
     else:
         item = _texts(frame[plan.item], plan.source.missing)
         pairs = pl.DataFrame({"user": user, ITEM: item})
-        if plan.undirected:
-            pairs = _both_ways(pairs)
+        pairs = _both_ways(pairs) if plan.undirected else pairs
     del frame
     users = (user if plan.layout == "lists" else pairs["user"]).unique(maintain_order=True)
     _refuse_unclear(users, pairs[ITEM], plan)
-    number = pl.DataFrame(
-        {"user": users, RECORD: pl.int_range(len(users), dtype=pl.UInt32, eager=True)}
-    )
+    row = pl.int_range(len(users), dtype=pl.UInt32, eager=True)
+    number = pl.DataFrame({"user": users, RECORD: row})
     numbered = pairs.join(number, on="user", how="left", maintain_order="left")
     held = numbered.select(RECORD, ITEM).filter(pl.col(ITEM).is_not_null())
-    return Entries(_distinct(held, plan), len(users), users)
+    return Read(len(users), pairs=_distinct(held, plan), users=users, demands=demands)
 
 
-def _of_lists(user: pl.Series, lists: pl.Series, plan: MatrixPlan) -> pl.DataFrame:
-    """One row an item; a user without items has none."""
+def _typed(frame: pl.DataFrame, plan: MatrixPlan) -> pl.DataFrame:
+    """The columns that become items, each as its kind demands."""
+    columns = [
+        Column(name=spec.name, role="quasi", kind=spec.kind, spec=spec) for spec in plan.specs
+    ]
+    return pl.DataFrame({c.name: typed(frame, c, plan.source.missing) for c in columns})
+
+
+def _of_arrays(arrays: Mapping[str, NDArray[Any]], plan: MatrixPlan) -> Read:
+    """The entries of a matrix of scipy.sparse; a column's number is the item's name."""
+    form = arrays["format"].item()
+    if (form.decode() if isinstance(form, bytes) else form) != "csr":
+        raise InputError("the arrays of the source are not in CSR form; write matrix.tocsr()")
+    indptr, indices, shape = arrays["indptr"], arrays["indices"], arrays["shape"]
+    rows = int(shape[0]) if shape.shape == (2,) else -1
+    whole = indptr.dtype.kind in "iu" and indices.dtype.kind in "iu"
+    if not whole or indptr.shape != (rows + 1,) or indptr[0] != 0 or indptr[-1] != len(indices):
+        raise InputError("the arrays of the source are no CSR matrix; write it anew")
+    held = indptr[1:].astype(np.int64) - indptr[:-1].astype(np.int64)
+    if (held < 0).any() or len(arrays["data"]) != len(indices):
+        raise InputError("the arrays of the source are no CSR matrix; write it anew")
+    if ((indices < 0) | (indices >= shape[1])).any():
+        raise InputError("the arrays of the source have items outside their shape; write them anew")
+    if rows == int(shape[1]) and plan.keyed is None:
+        raise InputError(
+            f"the matrix is square, {rows} x {rows}. If items are people, state columns.keyed = "
+            "true: they are then published under fresh keys; if not, columns.keyed = false"
+        )
+    if empty := int(np.count_nonzero(arrays["data"] == 0)):
+        raise InputError(
+            f"{empty} of {len(indices)} stored values are 0; call eliminate_zeros(): each stored "
+            "value counts as an entry"
+        )
+    record = np.repeat(np.arange(rows, dtype=np.uint32), held)
+    pairs = pl.DataFrame({RECORD: record, ITEM: indices}).cast({ITEM: pl.String})
+    repeated = pairs.height - pairs.n_unique()
+    if repeated:
+        raise InputError(
+            f"{repeated} of {pairs.height} entries repeat a user and an item; "
+            "call sum_duplicates() before the matrix is saved"
+        )
+    return Read(rows, pairs=pairs)
+
+
+def _demands(beside: Reading | None, plan: MatrixPlan) -> pl.DataFrame | None:
+    """The k of each user that a second source names."""
+    if beside is None or isinstance(plan.k, int):
+        return None
+    frame = beside.columns((), [plan.k.user, plan.k.column])
+    user = _texts(frame[plan.k.user], plan.source.missing)
+    k = _texts(frame[plan.k.column], ()).cast(pl.Int64, strict=False)
+    wrong = int(((k < 1) | (k > MOST_K) | k.is_null() | user.is_null()).sum())
+    doubled = len(user) - user.n_unique()
+    if wrong or doubled:
+        raise InputError(
+            f"of {frame.height} demands in privacy.k.path {wrong} have no user or no whole number "
+            f"from 1 to {MOST_K}, and {doubled} are of a user who has another; correct them"
+        )
+    return pl.DataFrame({"user": user, "k": k})
+
+
+def _users(series: pl.Series, plan: MatrixPlan) -> pl.Series:
+    user = _texts(series, plan.source.missing)
+    absent = user.null_count()
+    if absent:
+        raise InputError(
+            f"column {series.name!r}: {absent} of {len(user)} rows name no user; "
+            "fill it in, or leave these rows out"
+        )
+    return user
+
+
+def _refuse_doubled(user: pl.Series) -> None:
     doubled = len(user) - user.n_unique()
     if doubled:
         raise InputError(
             f"{doubled} of {len(user)} rows are of a user who has another row; "
             "leave one row for each user, or use source.layout = 'edges'"
         )
-    lists = stored(lists.alias(""))
+
+
+def _of_lists(user: pl.Series, lists: pl.Series, plan: MatrixPlan) -> pl.DataFrame:
+    """One row an item; a user without items has none."""
+    name, lists = lists.name, stored(lists.alias(""))
     if plan.separator is not None:
         by = plan.separator
         lists = attempt(lambda: lists.cast(pl.String).str.split(by), UNREADABLE)
     if not isinstance(lists.dtype, pl.List):
         raise InputError(
-            f"column {plan.item!r} holds no lists; state columns.separator if they are texts"
+            f"column {name!r} holds no lists; state columns.separator if they are texts"
         )
     long = pl.DataFrame({"user": user, "list": lists}).explode("list")
     return pl.DataFrame(
-        {"user": long["user"], ITEM: _texts(long["list"].alias(plan.item), plan.source.missing)}
+        {"user": long["user"], ITEM: _texts(long["list"].alias(name), plan.source.missing)}
     )
 
 
@@ -100,15 +195,6 @@ def _distinct(pairs: pl.DataFrame, plan: MatrixPlan) -> pl.DataFrame:
     if not once.height:
         raise InputError("the source has no entries: no user holds an item")
     return once
-
-
-def _refuse_absent(user: pl.Series, name: str) -> None:
-    absent = user.null_count()
-    if absent:
-        raise InputError(
-            f"column {name!r}: {absent} of {len(user)} rows name no user; "
-            "fill it in, or leave these rows out"
-        )
 
 
 def _refuse_unclear(users: pl.Series, items: pl.Series, plan: MatrixPlan) -> None:

@@ -13,9 +13,10 @@ from anon_core.measures.matrix.smoothness import smoothness
 from anon_core.promise import Promise
 from kinds.matrix.judge.measured import Measured
 from kinds.matrix.judge.released import ReleasedRows, judge_codebook, read_codebook, read_items
+from kinds.matrix.judge.source import SourceMatrix
 from kinds.matrix.layout import FILES, ITEM, ITEMS, KEY, MATCHING, RECORD
 from kinds.matrix.plan import MatrixPlan
-from kinds.matrix.read import Entries, read_entries
+from kinds.matrix.read import read_source
 from kinds.matrix.rows import flat
 from tasks.judging.audit import Audit, Finding
 from tasks.judging.files import read_matching, read_rows
@@ -38,8 +39,7 @@ def audit_matrix(
     secrets: Path,
 ) -> Audit:
     """Audit the data files and the codebook in a folder; all of it is required."""
-    source = read_entries(reading, plan)
-    k = np.full(source.records, plan.k, dtype=np.int32)
+    source = SourceMatrix.of(read_source(reading, plan), plan)
     rows, findings = read_rows(folder, FILES, formats, flat)
     if rows is None:
         return Audit(tuple(findings))
@@ -57,14 +57,13 @@ def audit_matrix(
     names = source.pairs[ITEM].unique()
     numbers, finding = judge_codebook(labels, released, names, bool(plan.keyed), secrets)
     findings.append(finding)
-    measured = _measured(source, k, released, seat, numbers, len(names))
+    measured = _measured(source, released, seat, numbers, len(names))
     findings += _findings(measured, promise)
     return Audit((*findings, *_not_judged(promise, findings)), measured, rows)
 
 
 def _measured(
-    source: Entries,
-    k: NDArray[np.int32],
+    source: SourceMatrix,
     released: ReleasedRows,
     seat: NDArray[np.int64],
     numbers: pl.DataFrame,
@@ -80,7 +79,7 @@ def _measured(
     classes = RowClasses.of(released.indptr, released.items)
     class_of = np.where(seat >= 0, classes.of_row[seat], -1)
     return Measured(
-        k=k,
+        k=source.k,
         class_of=class_of,
         classes=classes,
         smooth=smoothness(classes, class_of, record, item, released.number),

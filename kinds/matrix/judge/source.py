@@ -1,0 +1,69 @@
+"""The entries and demands of the source as the audit computes them."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.errors import InputError
+from anon_core.measures.table.levels import source_levels
+from kinds.matrix.layout import ITEM, RECORD
+from kinds.matrix.plan import MatrixPlan
+from kinds.matrix.read import Read
+
+
+@dataclass(frozen=True)
+class SourceMatrix:
+    """Who holds what by name, and the k of each record."""
+
+    pairs: pl.DataFrame = field(repr=False)
+    k: NDArray[np.int32] = field(repr=False)
+
+    @classmethod
+    def of(cls, read: Read, plan: MatrixPlan) -> "SourceMatrix":
+        """From one reading of the source."""
+        k = _demands(read, plan)
+        pairs = read.pairs if read.pairs is not None else _levels(read, plan, int(k.max()))
+        return cls(pairs, k)
+
+    @property
+    def records(self) -> int:
+        """Number of records."""
+        return len(self.k)
+
+
+def _demands(read: Read, plan: MatrixPlan) -> NDArray[np.int32]:
+    if isinstance(plan.k, int):
+        return np.array([plan.k] * read.records, dtype=np.int32)
+    assert read.users is not None
+    assert read.demands is not None
+    stated = dict(read.demands.rows())
+    found = [stated.get(user, 0) for user in read.users]
+    if 0 in found:
+        raise InputError(
+            f"{found.count(0)} of {read.records} users have no k in privacy.k.path; "
+            "restore the table that the release was made with"
+        )
+    return np.array(found, dtype=np.int32)
+
+
+def _levels(read: Read, plan: MatrixPlan, least: int) -> pl.DataFrame:
+    """An item for each column and level of a table; none where a value is missing."""
+    assert read.table is not None
+    columns = {}
+    for spec in plan.specs:
+        values = read.table[spec.name].alias("")  # polars takes a name such as ^a$ for a pattern
+        columns[spec.name] = (
+            values.cast(pl.Float64).fill_null(float("nan")).to_numpy()
+            if spec.counted
+            else np.array(values.to_list(), dtype=object)
+        )
+    levels, code = source_levels(plan.specs, columns, least)
+    pairs: dict[str, list[object]] = {RECORD: [], ITEM: []}
+    for column, held in zip(levels, code.tolist(), strict=True):
+        for record, level in enumerate(held):
+            if level > 0 or not column.has_missing:
+                pairs[RECORD].append(record)
+                pairs[ITEM].append(f"{column.name}={column.labels[level]}")
+    return pl.DataFrame(pairs, schema={RECORD: pl.UInt32, ITEM: pl.String})

@@ -1,0 +1,200 @@
+"""Each layout of a source: what becomes a record, an item and a demand, and what is refused."""
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import sparse
+
+from anon_core.errors import InputError
+from flows.audit import audit_release
+from flows.plan.plan import PlanError
+from tests.flows.processes import command
+from tests.kinds.matrix.orders import MatrixOrder, manifest
+
+
+def released(order):
+    """The manifest of a release that the audit accepts."""
+    folder = order.release()
+    audit = audit_release(folder, order.plan)
+    assert audit.passed, audit.sentence()
+    return manifest(folder)
+
+
+# ---------------------------------------------------------------- k by user
+
+
+def demands(order, k_of, extra=()):
+    users = pl.read_csv(order.source)["user"].unique().sort().to_list() + list(extra)
+    frame = pl.DataFrame({"user": users, "k": [k_of(each) for each in users]})
+    frame.write_csv(order.folder / "demands.csv")
+    order.write(privacy={"k": {"path": "demands.csv"}})
+
+
+def test_each_user_has_a_k_of_their_own(tmp_path):
+    order = MatrixOrder(tmp_path)
+    demands(
+        order,
+        lambda user: 3 + int(user[-4:-1]) % 7 if user.endswith("Q") else 3,
+        extra=["another999"],
+    )
+    stated = released(order)
+    assert (stated["privacy"]["k_min"], stated["privacy"]["k_max"]) == (3, 9)
+    assert command("show", order.folder / "releases" / "likes" / "v1").code == 0
+
+
+def test_other_demands_make_another_release(tmp_path):
+    order = MatrixOrder(tmp_path)
+    demands(order, lambda user: 3)
+    first = order.run.path
+    demands(order, lambda user: 4)
+    assert order.run.path != first
+
+
+@pytest.mark.parametrize(
+    ("k_of", "words"),
+    [
+        (lambda user: 0, "of 60 demands in privacy.k.path 60 have no user or no whole number"),
+        (lambda user: "many", "60 have no user or no whole number"),
+        (lambda user: 1, "60 of 60 users have k = 1"),
+    ],
+)
+def test_demands_that_are_none_are_refused(tmp_path, k_of, words):
+    order = MatrixOrder(tmp_path)
+    demands(order, k_of)
+    with pytest.raises(InputError, match=words):
+        order.release()
+
+
+def test_users_without_a_demand_are_refused(tmp_path):
+    order = MatrixOrder(tmp_path)
+    demands(order, lambda user: 3)
+    lines = (tmp_path / "demands.csv").read_text().splitlines()
+    (tmp_path / "demands.csv").write_text("\n".join(lines[:-2]) + "\n")
+    with pytest.raises(InputError, match="2 of 60 users have no k"):
+        order.release()
+
+
+@pytest.mark.parametrize(
+    ("k", "words"),
+    [
+        ({"user": "user"}, "privacy.k must be a whole number or"),
+        ({"path": "k.csv", "seed": "3"}, "unknown key privacy.k.seed"),
+        ("five", "privacy.k must be a whole number or"),
+    ],
+)
+def test_forms_of_k(tmp_path, k, words):
+    with pytest.raises(PlanError, match=words):
+        MatrixOrder(tmp_path, privacy={"k": k}).release()
+
+
+# ---------------------------------------------------------------- tables
+
+
+def table_of(folder, rows=120, **columns):
+    draws = np.random.default_rng(8)
+    age = draws.integers(18, 80, rows).astype(float)
+    frame = pl.DataFrame(
+        {
+            "name": [f"Pperson{i}Q" for i in range(rows)],
+            "job": draws.choice(["clerk", "nurse", "?"], rows),
+            "age": age,
+        }
+    )
+    order = MatrixOrder(
+        folder,
+        source={"path": "table.csv", "layout": "table", "missing": ["?"]},
+        columns={
+            "user": None, "item": None, "categorical": ["job"], "numeric": ["age"], **columns
+        },
+    )  # fmt: skip
+    frame.write_csv(folder / "table.csv")
+    return order, frame
+
+
+def test_columns_and_their_values_become_items(tmp_path):
+    order, frame = table_of(tmp_path, quantiles=5)
+    stated = released(order)
+    given = int((frame["job"] != "?").sum())
+    assert stated["utility"]["entries"] == frame.height + given
+    assert stated["utility"]["items"] == 2 + 5
+    assert stated["source"]["rows"] == frame.height
+    text = (order.folder / "releases" / "likes" / "v1" / "codebook.json").read_text()
+    assert "job=nurse" in text
+    assert "age=" in text
+    assert "job=?" not in text
+    assert "missing" not in text
+
+
+def test_a_table_may_name_its_users(tmp_path):
+    order, _ = table_of(tmp_path, user="name")
+    assert released(order)["columns"]["name"] == {"role": "identifier"}
+
+
+def test_groups_of_numbers_show_nobodys_own_number(tmp_path):
+    """The largest number is one person's; it stands in no label."""
+    order, frame = table_of(tmp_path)
+    highest = pl.col("age").arg_max() == pl.int_range(pl.len())
+    changed = frame.with_columns(age=pl.when(highest).then(98765.25).otherwise("age"))
+    changed.write_csv(tmp_path / "table.csv")
+    released(order)
+    assert "98765" not in (tmp_path / "releases" / "likes" / "v1" / "codebook.json").read_text()
+
+
+def test_a_file_without_a_header_names_its_columns_in_the_plan(tmp_path):
+    order = MatrixOrder(tmp_path, source={"header": False}, columns={"names": ["user", "item"]})
+    lines = order.source.read_text().splitlines()
+    order.source.write_text("\n".join(lines[1:]) + "\n")
+    assert released(order)["privacy"]["records"] == 60
+    order.write(columns={"names": ["user"]})
+    with pytest.raises(PlanError, match=r"columns.names has 1 names, the source has 2 columns"):
+        order.release()
+
+
+# ---------------------------------------------------------------- arrays
+
+
+def arrays_of(folder, matrix, **columns):
+    order = MatrixOrder(
+        folder,
+        source={"path": "m.npz", "layout": "csr"},
+        columns={"user": None, "item": None, **columns},
+    )
+    sparse.save_npz(folder / "m.npz", matrix)
+    return order
+
+
+def matrix(rows=50, items=12):
+    return sparse.random_array((rows, items), density=0.3, format="csr", rng=4)
+
+
+def test_rows_of_a_matrix_are_users_and_its_columns_items(tmp_path):
+    made = matrix()
+    stated = released(arrays_of(tmp_path, made))
+    assert stated["utility"]["entries"] == made.nnz
+    assert stated["privacy"]["records"] == 50
+    assert stated["protection"]["empty_rows"] >= 0
+
+
+def test_matrices_that_are_none_are_refused(tmp_path):
+    with pytest.raises(InputError, match="not in CSR form"):
+        arrays_of(tmp_path / "a", matrix().tocsc()).release()
+    zeros = matrix()
+    zeros.data[:3] = 0
+    with pytest.raises(InputError, match="3 of 180 stored values are 0"):
+        arrays_of(tmp_path / "b", zeros).release()
+    square = arrays_of(tmp_path / "c", matrix(12, 12))
+    with pytest.raises(InputError, match="square, 12 x 12"):
+        square.release()
+    twice = sparse.csr_array((np.ones(4), [0, 0, 1, 1], [0, 2, 4]), shape=(2, 3))
+    with pytest.raises(InputError, match="2 of 4 entries repeat"):
+        arrays_of(tmp_path / "d", twice).release()
+
+
+def test_a_layout_takes_its_own_keys_only(tmp_path):
+    for sections, words in (
+        ({"source": {"layout": "csr"}}, "file named .npz go together|has no such key"),
+        ({"columns": {"categorical": ["item"]}}, "no other layout has any"),
+        ({"source": {"layout": "table"}}, "needs one"),
+    ):
+        with pytest.raises(PlanError, match=words):
+            MatrixOrder(tmp_path, **sections).release()
