@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
+from kinds import KINDS
+
 Command = Callable[[argparse.Namespace], int]
 
 EXAMPLES = {
@@ -79,6 +81,12 @@ def parser(runs: Mapping[str, Command]) -> argparse.ArgumentParser:
         metavar="SOURCE",
         help="CSV (.gz), Parquet or Arrow file, or the URI of a database: "
         "postgresql://..., sqlite:///..., duckdb:///...",
+    )
+    command.add_argument(
+        "--kind",
+        choices=list(KINDS),
+        default="table",
+        help="what the source holds (default: %(default)s)",
     )
     command.add_argument(
         "--query", metavar="SQL", help="the SELECT that gives the table, if SOURCE is a database"

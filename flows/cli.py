@@ -219,7 +219,7 @@ def starter_plan(options: argparse.Namespace) -> int:
     from kinds.section import PlanError, source_called
 
     source = source_called(options.source, options.query)
-    text = kind_called("table").starter(source, options.header, options.names)
+    text = kind_called(options.kind).starter(source, options.header, options.names)
     if options.output is None:
         print(text, end="")
         return 0

@@ -22,6 +22,7 @@ from tasks.judging.drift import Changes
 from tasks.people.digests import People
 from tasks.people.ledger import Ledger, Overlap
 from tasks.source.reading import Reading
+from tasks.source.sources import Source
 from tasks.vault.storage import Run, SecondReleaseError, Stored
 
 
@@ -60,6 +61,12 @@ class Matrix(Kind):
         )
         stated = {name: {"role": role} for name, role in columns.items()}
         return {"columns": stated, "keyed": bool(plan.keyed)}
+
+    def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
+        """Users and items of a source with two columns."""
+        from kinds.matrix.starter import starter  # only `crowdcover plan` needs it
+
+        return starter(source, header, names)
 
     # ------------------------------------------------------------ the course
 

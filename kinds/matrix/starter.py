@@ -1,0 +1,65 @@
+"""A commented starter plan for a matrix: who is a user, what is an item."""
+
+from collections.abc import Sequence
+
+from kinds.section import PlanError, toml_text
+from tasks.source.reading import Reading
+from tasks.source.sources import Source
+
+HEAD = """\
+# Starter plan for a sparse matrix, users x items. Take a mark out of `decide` once it is answered.
+name = "release"
+
+[source]
+kind = "matrix"
+"""
+PRIVACY = """
+[privacy]
+k = 5                             # each released row equals at least k - 1 others
+decide = ["k"]
+"""
+
+
+def starter(source: Source, header: bool | None, names: Sequence[str]) -> str:
+    """Propose users and items for arrays, or for a source of two columns; refuse any other.
+
+    A CSV file needs to be said to have a header or none: two columns of names tell nothing of that.
+    """
+    if source.file_kind == "npz":
+        return f'{HEAD}{_where(source)}layout = "csr"\n\n[columns]\n{_keyed()}{PRIVACY}'
+    if source.file_kind == "csv" and header is None and not names:
+        raise PlanError(
+            "whether the first row holds names cannot be told from a list of edges; give --header, "
+            "or --names USER,ITEM for a file without"
+        )
+    where = _where(source)
+    present = list(names) or Reading(source).header
+    if isinstance(present, int) or len(present) != 2:
+        number = present if isinstance(present, int) else len(present)
+        raise PlanError(
+            f"a starter plan of a matrix takes a source of two columns, users and items; this one "
+            f"has {number}. Write [columns] user and item by hand, or use source.layout = 'table'"
+        )
+    user, item = map(toml_text, present)
+    named = f"names = [{user}, {item}]\n" if names else ""
+    bare = "header = false\n" if names else ""
+    return (
+        f'{HEAD}{where}{bare}layout = "edges"                  # one row an entry\n'
+        'repeated = "refuse"               # "merge" counts an entry once\n\n'
+        f"[columns]\nuser = {user}                      # never published\nitem = {item}\n"
+        f"{named}{_keyed()}{PRIVACY}"
+    )
+
+
+def _where(source: Source) -> str:
+    """The path of a file. A database has too many forms of addresses for a first plan."""
+    if source.path is None:
+        raise PlanError(
+            "a starter plan of a matrix is made for files; for a database write source.uri and "
+            "source.query by hand"
+        )
+    return f"path = {toml_text(str(source.path))}\n"
+
+
+def _keyed() -> str:
+    return "# keyed = true                   # if items are people: they then get fresh keys\n"
