@@ -3,6 +3,7 @@
 import argparse
 import re
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 from typing import get_args
 
@@ -17,7 +18,6 @@ from flows.plan.about import AboutSection
 from flows.plan.compute import ComputeSection
 from flows.plan.publishing import PublishSection
 from kinds import KINDS, kind_called
-from kinds.table.words import FINDINGS
 
 ROOT = Path(__file__).parent.parent
 LONGEST = 100
@@ -126,6 +126,11 @@ def test_every_key_of_the_plan_stands_on_its_page(kind):
 @pytest.mark.parametrize("name", sorted(ANONYMIZERS))
 def test_every_anonymizer_stands_on_the_plans_page(name):
     assert f'name = "{name}"' in coded("docs/plan.md")
+
+
+FINDINGS = {
+    name for package in KINDS.values() for name in import_module(f"{package}.findings").FINDINGS
+}
 
 
 @pytest.mark.parametrize("name", sorted(FINDINGS))
