@@ -19,12 +19,17 @@ Suite = tuple[Any, Mapping[str, NDArray[Any]]]
 
 
 def ingested(stored: Stored) -> Suite:
-    """The entries as they were read."""
+    """The entries as they were read, counted by user."""
     pairs = pl.read_parquet(stored.file(ENTRIES), glob=False)
-    columns = {
-        RECORD: pairs[RECORD].to_numpy().astype(np.int64),
-        ITEM: np.array(pairs[ITEM].to_list(), dtype=object),
-    }
+    item = pl.col(ITEM)
+    counted = pairs.group_by(RECORD).agg(
+        pl.len().alias(of_ingested.HELD),
+        item.n_unique().alias(of_ingested.DISTINCT),
+        item.null_count().alias(of_ingested.MISSING),
+    )
+    columns = {each.name: each.to_numpy().astype(np.int64) for each in counted}
+    others = set(pairs.columns) - {RECORD, ITEM}
+    columns |= {name: np.zeros(counted.height, dtype=np.int64) for name in others}
     return of_ingested.suite(stored.shape[0]), columns
 
 

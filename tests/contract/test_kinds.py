@@ -14,6 +14,7 @@ from flows.cli import main
 from flows.release import release
 from kinds import KINDS
 from tests.contract.bag.pool import Pool
+from tests.contract.runs import Runs
 from tests.contract.stripes import Stripes
 from tests.flows.orders import Order
 
@@ -92,3 +93,42 @@ def test_a_setting_of_another_type_is_refused_by_key(tmp_path, monkeypatch, caps
         main(["release", str(order.plan)])
     assert ended.value.code == 2
     assert "anonymizer.width must be a whole number" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------- the second kind
+
+
+@pytest.fixture
+def matrix(tmp_path, monkeypatch):
+    """Users x items, a toy anonymizer in one file, and a plan."""
+    monkeypatch.setitem(ANONYMIZERS, "runs", Runs)
+    pairs = [(f"u{user}", f"i{user % 4 + step}") for user in range(24) for step in range(3)]
+    pl.DataFrame(pairs, schema=["user", "item"], orient="row").write_csv(tmp_path / "likes.csv")
+    plan = tmp_path / "likes.toml"
+    plan.write_text(
+        'name = "likes"\n[source]\nkind = "matrix"\npath = "likes.csv"\n'
+        '[columns]\nuser = "user"\nitem = "item"\n[privacy]\nk = 4\n[anonymizer]\nname = "runs"\n'
+    )
+    return plan
+
+
+def test_a_matrix_goes_from_plan_to_show(matrix, capsys):
+    folder = Path(release.fn(str(matrix)))
+    rows = pl.read_parquet(folder / "rows.parquet")
+    classes = rows["items"].cast(pl.List(pl.String)).list.join(" ").value_counts()
+    assert (rows.height, classes["count"].min() >= 4) == (24, True)
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["anonymizer"] == {"name": "runs", "longer": 0}
+    assert manifest["privacy"]["promise"] == list(Runs.promise.findings)
+    assert Path(release.fn(str(matrix))) == folder
+    code, text = told(capsys, "audit", folder, "--plan", matrix)
+    assert (code, "smooth majority" in text) == (0, True)
+    code, text = told(capsys, "show", folder)
+    shown = " ".join(text.replace("│", " ").split())
+    assert (code, "some entries are false" in shown) == (0, True)
+
+
+def test_a_matrix_refuses_the_anonymizers_of_tables(matrix, capsys):
+    matrix.write_text(matrix.read_text().replace('"runs"', '"k-member"'))
+    code, _ = told(capsys, "release", matrix)
+    assert code == 2

@@ -1,26 +1,30 @@
-"""What the entries of a source must look like before they are encoded."""
+"""What the entries of a source must look like before they are encoded.
+
+The frame has one row for each user who holds an item: the user's number, how many entries there
+are, how many different items, and how many entries without one. A stored column of another name
+stands there, too.
+"""
 
 import great_expectations as gx
 import great_expectations.expectations as gxe
 
-from kinds.matrix.layout import ITEM, RECORD
+from kinds.matrix.layout import RECORD
+
+HELD, DISTINCT, MISSING = "held", "distinct", "missing"
 
 
 def suite(records: int) -> gx.ExpectationSuite:
     """Expect entries of a record and an item, each once, and nothing else."""
     whole = [
         gxe.ExpectTableColumnsToMatchSet(
-            column_set=[RECORD, ITEM],
+            column_set=[RECORD, HELD, DISTINCT, MISSING],
             exact_match=True,
             description="Numbers of users and names of items only: the users' names are gone.",
         ),
-        gxe.ExpectTableRowCountToBeBetween(min_value=1, description="At least one entry."),
-        gxe.ExpectCompoundColumnsToBeUnique(
-            column_list=[RECORD, ITEM], description="No user holds an item twice."
+        gxe.ExpectTableRowCountToBeBetween(
+            min_value=1, max_value=records, description="At least one user holds an item."
         ),
-    ]
-    cells = [
-        gxe.ExpectColumnValuesToNotBeNull(column=ITEM, description="Every entry has an item."),
+        gxe.ExpectColumnValuesToBeUnique(column=RECORD, description="No user occurs twice."),
         gxe.ExpectColumnValuesToBeBetween(
             column=RECORD,
             min_value=0,
@@ -28,4 +32,12 @@ def suite(records: int) -> gx.ExpectationSuite:
             description=f"Every entry is of one of {records:,} users.",
         ),
     ]
-    return gx.ExpectationSuite(name="ingested", expectations=[*whole, *cells])
+    entries = [
+        gxe.ExpectColumnPairValuesToBeEqual(
+            column_A=HELD, column_B=DISTINCT, description="No user holds an item twice."
+        ),
+        gxe.ExpectColumnSumToBeBetween(
+            column=MISSING, min_value=0, max_value=0, description="Every entry has an item."
+        ),
+    ]
+    return gx.ExpectationSuite(name="ingested", expectations=[*whole, *entries])
