@@ -205,6 +205,10 @@ class Kind(Protocol):
     def measured(self, verdict: Stored) -> Any:
         """What `keep_measured` stored, for `Words.sections`."""
 
+    def steps(self, iterations: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+        """What the manifest states of the anonymizer's steps; by default every figure."""
+        return iterations
+
     # ------------------------------------------------------------ beside other releases
 
     @abstractmethod

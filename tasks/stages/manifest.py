@@ -44,7 +44,7 @@ def draft(
         **claims,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         **checked.sections,
-        "iterations": checked.rows.facts["iterations"],
+        "iterations": to.kind.steps(checked.rows.facts["iterations"]),
         "timings": {name: record["seconds"] for name, record in stages.items()},
         "peak_memory_bytes": max(record["peak_memory_bytes"] for record in stages.values()),
     }
