@@ -355,10 +355,15 @@ def smooth_failures(source, rows, k):
 
 
 def jaccard(source, rows):
-    """Jaccard similarity of the entries; suppressed and created ones, in entries of the source."""
+    """Jaccard similarity of the entries; suppressed and created ones, in entries of the source.
+
+    1, 0, 0 where there are none.
+    """
     given = {(v, item) for v, items in enumerate(source) for item in items}
     made = {(v, item) for v, items in enumerate(rows) for item in items}
-    n = len(given)
+    if not given | made:
+        return 1.0, 0.0, 0.0
+    n = max(1, len(given))
     return len(given & made) / len(given | made), len(given - made) / n, len(made - given) / n
 
 
