@@ -8,7 +8,7 @@ from reports.quantities import count, known, one_in, percent
 from reports.words import ABOVE, NO_DEMAND, NO_LIMIT, NOT_MEASURED, WITHIN, Figure, Risk
 
 CLASSES, KEPT, ATTACKS = "Classes in numbers", "Entries in numbers", "Attackers in numbers"
-ATTACK_HEADINGS = ("The attacker knows", "Finds the row", "By guessing", "Users above 1 in k")
+ATTACK_HEADINGS = ("Attacker with", "Finds it", "Guessing", "Above 1/k")
 
 
 class Attack(NamedTuple):

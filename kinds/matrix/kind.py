@@ -12,6 +12,7 @@ from kinds.base import Columns, Facts, Kind
 from kinds.matrix.encode import load, write_encoded
 from kinds.matrix.ingest import ingested
 from kinds.matrix.judge import audit_matrix
+from kinds.matrix.judge.measured import published_step
 from kinds.matrix.layout import CODEBOOK, COUNTS, FILES
 from kinds.matrix.people import people, remade
 from kinds.matrix.plan import SECTIONS, K, MatrixPlan
@@ -148,6 +149,10 @@ class Matrix(Kind):
         """Sizes of classes, ascending."""
         with np.load(verdict.file(COUNTS)) as arrays:
             return arrays["sizes"]
+
+    def steps(self, iterations: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+        """Shares like those that are measured; counts of groups and moves stay in the vault."""
+        return [published_step(step) for step in iterations]
 
     # ------------------------------------------------------------ beside other releases
 

@@ -92,7 +92,7 @@ def _bars(
     colours: list[str],
     marks: list[float] | None = None,
 ) -> str:
-    limit = max([*values, *(marks or []), 1e-9]) * 1.02
+    limit = 1.0 if marks is None else max([*values, *marks, 1e-9]) * 1.02
     rows = 38 * len(names)
     with drawing.style():
         figure = drawing.figure(rows + 24)

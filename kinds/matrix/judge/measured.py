@@ -7,6 +7,7 @@ published as rounded shares all the same; the exact counts stay in the vault.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -118,6 +119,16 @@ class Measured:
             "tried": number,
             "of": tried.of,
         }
+
+
+def published_step(step: Mapping[str, Any]) -> dict[str, Any]:
+    """What is published of a step: its number and time, and shares rounded like those measured."""
+    plain = ("number", "seconds", "published")
+    return {
+        name: value if name in plain else _down(value)
+        for name, value in step.items()
+        if name in plain or isinstance(value, float)
+    }
 
 
 def _known(items: int) -> str:

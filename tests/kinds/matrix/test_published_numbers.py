@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from kinds.matrix.judge.measured import published_step
 from kinds.matrix.kind import KIND
 from tasks.source.reading import Reading
 from tests.contract.runs import Runs
@@ -33,3 +34,10 @@ def test_shares_of_true_entries_are_published_in_steps_of_a_thousandth(likes, tm
     shares = [found["utility"][key] for key in ("jaccard", "suppressed", "created", "false")]
     shares += [found["protection"][f"unanimous_{of}"] for of in ("entries", "rows")]
     assert all(round(1000 * share) / 1000 == share for share in shares)
+
+
+def test_steps_state_rounded_shares_and_no_counts_of_groups():
+    step = {"number": 2, "jaccard": 0.74869, "groups": 91, "moves": 7, "seconds": 0.25}
+    assert published_step({**step, "published": True}) == {
+        "number": 2, "jaccard": 0.748, "seconds": 0.25, "published": True
+    }  # fmt: skip

@@ -1,0 +1,67 @@
+"""The report of a matrix: in a browser, and what it says where promises or numbers differ."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from kinds.matrix.words import WORDS
+from reports import page
+from reports.verdict import verdict
+from tests.kinds.matrix.orders import manifest
+from tests.reports import browser
+from tests.reports.browsed import Page, headings_are_in_order_and_tables_named
+from tests.reports.test_browser import complaints
+
+FOLDER = ("releases", "likes", "v1")
+
+
+@pytest.fixture
+def stated(likes):
+    return copy.deepcopy(manifest(likes.folder.joinpath(*FOLDER)))
+
+
+def test_the_page_is_whole_and_named(likes):
+    text = likes.folder.joinpath(*FOLDER, "report.html").read_text()
+    headings_are_in_order_and_tables_named(Page(text))
+    for title in ("plot-classes", "plot-entries", "plot-attacks"):
+        assert f'id="{title}"' in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1280])
+def test_everybody_can_read_it(likes, tmp_path, width):
+    text = likes.folder.joinpath(*FOLDER, "report.html").read_text()
+    found = browser.judged({"likes": text}, width, tmp_path)["likes"]
+    assert len(found["drawings"]) == 3
+    assert complaints(found) == {}
+
+
+def test_a_missing_count_fails(stated):
+    del stated["privacy"]["minorities"]
+    assert verdict(stated, WORDS).tone == "fails"
+
+
+def test_users_without_protection_are_told(stated):
+    stated["privacy"] |= {"k_min": 1, "unprotected": 3}
+    told = verdict(stated, WORDS)
+    assert told.tone == "warns"
+    assert "3 of these users are not protected" in told.paragraph
+
+
+def test_only_what_is_promised_is_said(stated):
+    stated["privacy"]["promise"] = ["equivalence classes"]
+    assert "at least half of its class" not in WORDS.promise(stated)
+    assert [title for title, _ in WORDS.promised(stated)] == ["Equal rows.", "One in k."]
+    assert len(WORDS.checks(stated)) == 1
+
+
+def test_a_release_that_keeps_little_says_so(stated):
+    stated["utility"]["jaccard"] = 0.4
+    assert any("Less than half" in warning for warning in WORDS.warnings(stated))
+
+
+def test_keys_of_people_are_told_as_such(stated):
+    stated["keyed"] = True
+    assert "fresh keys" in WORDS.columns(stated)[1].shown
+    assert "fresh key" in page.render(stated, np.array([5, 5]), WORDS)
