@@ -59,6 +59,11 @@ NOT_PROMISED: Sequence[tuple[str, Text]] = (
         ),
     ),
 )
+AS_ITEMS: Text = (
+    "Protection of people as items.",
+    "Items are people here, under fresh keys. The promise is about their rows. Someone who knows "
+    "how many or which users have a person as an item may find the person's key among the items.",
+)
 EVERY_RECORD = "k = 1: the plan demands no other row"
 
 
@@ -112,7 +117,8 @@ def promised(manifest: Manifest) -> Sequence[Text]:
 
 def not_promised(manifest: Manifest) -> Sequence[Text]:
     """The points that no finding of the promise covers."""
-    return [text for finding, text in NOT_PROMISED if finding not in promise_of(manifest)]
+    texts = [text for finding, text in NOT_PROMISED if finding not in promise_of(manifest)]
+    return [*texts, AS_ITEMS] if manifest.get("keyed") else texts
 
 
 def not_promised_short(manifest: Manifest) -> str:

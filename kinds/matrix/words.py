@@ -67,9 +67,9 @@ class MatrixWords:
         return listed
 
     def warnings(self, manifest: Manifest) -> Sequence[str]:
-        """Items that a whole class has, and a release that keeps little."""
+        """Items that are people or that a whole class has, and a release that keeps little."""
         protection, utility = manifest["protection"], manifest["utility"]
-        listed = []
+        listed = [promises.AS_ITEMS[1]] if manifest.get("keyed") else []
         if share := protection["unanimous_rows"]:
             listed.append(
                 f"Up to {percent(share)} of the users have an item that their whole class has: who "

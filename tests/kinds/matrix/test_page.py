@@ -64,4 +64,6 @@ def test_a_release_that_keeps_little_says_so(stated):
 def test_keys_of_people_are_told_as_such(stated):
     stated["keyed"] = True
     assert "fresh keys" in WORDS.columns(stated)[1].shown
+    assert any("may find the person's key" in warning for warning in WORDS.warnings(stated))
+    assert "Protection of people as items." in dict(WORDS.not_promised(stated))
     assert "fresh key" in page.render(stated, np.array([5, 5]), WORDS)

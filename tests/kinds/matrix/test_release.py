@@ -142,7 +142,7 @@ def test_an_undirected_graph_has_every_edge_twice(tmp_path):
         ({"privacy": {"k": 1}}, r"privacy.k = 1 protects nobody"),
         ({"privacy": {"k": 0}}, r"privacy.k must be at least 1"),
         ({"columns": {"item": None}}, r"columns.item is missing"),
-        ({"columns": {"item": "user"}}, r"name one column"),
+        ({"columns": {"item": "user"}}, r"names one column twice"),
         ({"columns": {"item": "thing"}}, r"does not have: thing"),
         ({"source": {"undirected": True}}, r"needs layout = 'edges' and columns.keyed = true"),
         ({"columns": {"separator": "|"}}, r"needs source.layout = 'lists'"),
