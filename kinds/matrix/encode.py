@@ -38,11 +38,10 @@ def write_encoded(plan: MatrixPlan, ingested: Stored, folder: Path) -> Mapping[s
 
 def encoded(pairs: pl.DataFrame, k: Any) -> tuple[SparseMatrix, pl.Series]:
     """Number the items by name; return the matrix and the names."""
-    names = pairs[ITEM].unique().sort()
-    number = pl.DataFrame(
-        {ITEM: names, "number": pl.int_range(len(names), dtype=pl.Int32, eager=True)}
-    )
-    coded = pairs.join(number, on=ITEM, how="left").sort(RECORD, "number")
+    names = pairs[ITEM].unique().cast(pl.String).sort()
+    row = pl.int_range(len(names), dtype=pl.Int32, eager=True)
+    number = pl.DataFrame({ITEM: names.cast(pairs[ITEM].dtype), "number": row})
+    coded = pairs.join(number, on=ITEM, how="left").select(RECORD, "number").sort(RECORD, "number")
     held = np.bincount(coded[RECORD].to_numpy(), minlength=len(k))
     indptr = np.concatenate([[0], np.cumsum(held)]).astype(np.int64)
     matrix = SparseMatrix(indptr, coded["number"].to_numpy(), len(names), k)

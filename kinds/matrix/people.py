@@ -44,7 +44,7 @@ def remade(run: Run, key: bytes) -> People:
 def _held(ingested: Stored) -> pl.DataFrame:
     """The items of each record as one text."""
     pairs = pl.read_parquet(ingested.file(ENTRIES), glob=False)
-    lists = pairs.group_by(RECORD).agg(pl.col(ITEM).sort())
+    lists = pairs.group_by(RECORD).agg(pl.col(ITEM).cast(pl.String).sort())
     texts = lists.select(RECORD, pl.col(ITEM).list.join("\0").alias(ITEMS))
     every = pl.DataFrame({RECORD: pl.int_range(ingested.shape[0], dtype=pl.UInt32, eager=True)})
     return every.join(texts, on=RECORD, how="left", maintain_order="left").select(ITEMS)

@@ -27,7 +27,7 @@ class Read:
     ----------
     records : int
         Number of records; some may hold no item.
-    pairs : DataFrame (record: UInt32, item: String) or None
+    pairs : DataFrame (record: UInt32, item: String or Enum) or None
         Each entry once. Records are numbered in the order in which the source names their users.
     table : DataFrame or None
         In place of the pairs, typed columns that are to become items; one row a record.
@@ -74,11 +74,20 @@ def read_source(reading: Reading, plan: MatrixPlan) -> Read:
     del frame
     users = (user if plan.layout == "lists" else pairs["user"]).unique(maintain_order=True)
     _refuse_unclear(users, pairs[ITEM], plan)
-    row = pl.int_range(len(users), dtype=pl.UInt32, eager=True)
-    number = pl.DataFrame({"user": users, RECORD: row})
-    numbered = pairs.join(number, on="user", how="left", maintain_order="left")
-    held = numbered.select(RECORD, ITEM).filter(pl.col(ITEM).is_not_null())
+    held = _numbered(pairs.lazy(), users)
+    del pairs
     return Read(len(users), pairs=_distinct(held, plan), users=users, demands=demands)
+
+
+def _numbered(pairs: pl.LazyFrame, users: pl.Series) -> pl.DataFrame:
+    """Entries with the number of the user, and the item as a number that stands for its name.
+
+    So an entry takes 8 bytes, however long the names are.
+    """
+    names = pairs.select(pl.col(ITEM).drop_nulls().unique().sort()).collect()[ITEM]
+    number = pl.col("user").cast(pl.Enum(users)).to_physical().cast(pl.UInt32)
+    held = pairs.filter(pl.col(ITEM).is_not_null())
+    return held.select(number.alias(RECORD), pl.col(ITEM).cast(pl.Enum(names))).collect()
 
 
 def _typed(frame: pl.DataFrame, plan: MatrixPlan) -> pl.DataFrame:
@@ -185,15 +194,17 @@ def _both_ways(pairs: pl.DataFrame) -> pl.DataFrame:
 
 
 def _distinct(pairs: pl.DataFrame, plan: MatrixPlan) -> pl.DataFrame:
-    once = pairs.unique(maintain_order=True)
+    if not pairs.height:
+        raise InputError("the source has no entries: no user holds an item")
+    once = pairs.sort(RECORD, ITEM)
+    first = (pl.col(RECORD) != pl.col(RECORD).shift()) | (pl.col(ITEM) != pl.col(ITEM).shift())
+    once = once.filter(first.fill_null(value=True))
     repeated = pairs.height - once.height
     if repeated and not plan.merge:
         raise InputError(
             f"{repeated} of {pairs.height} entries repeat a user and an item; "
             "clean the source, or state source.repeated = 'merge' to count them once"
         )
-    if not once.height:
-        raise InputError("the source has no entries: no user holds an item")
     return once
 
 

@@ -54,7 +54,7 @@ def audit_matrix(
     findings += [*more, readable]
     if released is None:
         return Audit((*findings, NOT_JUDGED), rows=rows)
-    names = source.pairs[ITEM].unique()
+    names = source.pairs[ITEM].unique().cast(pl.String)
     numbers, finding = judge_codebook(labels, released, names, bool(plan.keyed), secrets)
     findings.append(finding)
     measured = _measured(source, released, seat, numbers, len(names))
@@ -70,7 +70,9 @@ def _measured(
     items: int,
 ) -> Measured:
     """Measure the release; `numbers` gives the published number of each item by name."""
-    joined = source.pairs.join(numbers, on=ITEM, how="left")
+    dtype = source.pairs[ITEM].dtype
+    known = numbers.with_columns(pl.col(ITEM).cast(dtype, strict=False)).drop_nulls()
+    joined = source.pairs.join(known, on=ITEM, how="left")
     joined = joined.select(pl.col(RECORD).cast(pl.Int64), pl.col("number").fill_null(-1))
     joined = joined.sort(RECORD, "number")
     record, item = joined[RECORD].to_numpy(), joined["number"].to_numpy()
