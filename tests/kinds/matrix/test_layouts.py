@@ -1,5 +1,7 @@
 """Each layout of a source: what becomes a record, an item and a demand, and what is refused."""
 
+import sqlite3
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,7 +11,7 @@ from anon_core.errors import InputError
 from flows.audit import audit_release
 from flows.plan.plan import PlanError
 from tests.flows.processes import command
-from tests.kinds.matrix.orders import MatrixOrder, manifest
+from tests.kinds.matrix.orders import MatrixOrder, entries, manifest
 
 
 def released(order):
@@ -198,3 +200,32 @@ def test_a_layout_takes_its_own_keys_only(tmp_path):
     ):
         with pytest.raises(PlanError, match=words):
             MatrixOrder(tmp_path, **sections).release()
+
+
+# ---------------------------------------------------------------- databases and numbers
+
+
+def test_edges_of_a_database(tmp_path):
+    order = MatrixOrder(
+        tmp_path,
+        source={
+            "path": None, "uri": "sqlite:///likes.db", "query": "select user, item from likes"
+        },
+    )  # fmt: skip
+    with sqlite3.connect(tmp_path / "likes.db") as base:
+        base.execute("create table likes (user text, item text)")
+        base.executemany("insert into likes values (?, ?)", entries())
+    base.close()
+    assert released(order)["privacy"]["records"] == 60
+
+
+def test_numbers_of_two_lists_only_look_alike(tmp_path):
+    order = MatrixOrder(tmp_path, source={"path": "likes.parquet"})
+    pairs = [(user, user % 5 + step) for user in range(40) for step in range(3)]
+    pl.DataFrame(pairs, schema=["user", "item"], orient="row").write_parquet(
+        tmp_path / "likes.parquet"
+    )
+    with pytest.raises(InputError, match="7 of 7 items have the name of a user"):
+        order.release()
+    order.write(columns={"keyed": False})
+    assert released(order)["utility"]["items"] == 7
