@@ -22,7 +22,8 @@ from anon_core.promise import Promise
 from anon_core.steps import Observer, State, Step
 
 Method = Literal["matching", "alg2", "alg1"]
-MOST_RECORDS = {"alg2": 200_000, "alg1": 2000}  # they compare each with each facility, or all
+MOST_RECORDS = {"alg2": 50_000, "alg1": 2000}  # they compare each with each facility, or all
+LARGEST = 2**62  # of a number that compares losses
 GROUP = "group"  # int32 (n,): each record's group, the one array of a checkpoint
 
 
@@ -91,6 +92,12 @@ class Smooth:
             raise LimitError(
                 f"method = '{self.method}' takes at most {most} records, not {data.records}; "
                 "choose 'matching'"
+            )
+        k, longest = int(data.k.max(initial=1)), int(np.diff(data.indptr).max(initial=0))
+        if 2 * k**4 * longest >= LARGEST:
+            raise LimitError(
+                f"k = {k} and a record of {longest} items need numbers of more than 64 bits; "
+                "lower k"
             )
 
     def memory(self, data: SparseMatrix) -> int:

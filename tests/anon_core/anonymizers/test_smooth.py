@@ -197,6 +197,22 @@ def test_stated_memory_is_an_upper_bound(maker):
             local.run(maker, matrix, memory=peak // 2)
 
 
+def test_a_matrix_without_records_has_no_groups():
+    none = np.zeros(0, dtype=np.int32)
+    nothing = SparseMatrix(np.zeros(1, dtype=np.int64), none, 5, none)
+    for maker in MAKERS[:3]:
+        made = maker.anonymize(nothing)
+        assert (len(made.group), len(made.indptr), len(made.indices)) == (0, 1, 0)
+
+
+def test_numbers_beyond_64_bits_are_refused():
+    n = 40_000
+    indptr = np.arange(n + 1, dtype=np.int64)
+    k = np.full(n, n, dtype=np.int32)
+    with pytest.raises(LimitError, match=r"k = 40000 and a record of 1 items .* lower k"):
+        Smooth().admit(SparseMatrix(indptr, np.zeros(n, dtype=np.int32), 1, k))
+
+
 def test_methods_that_compare_all_pairs_refuse_large_matrices():
     matrix = crowded(2001, 5)
     with pytest.raises(LimitError, match="at most 2000 records, not 2001; choose 'matching'"):
