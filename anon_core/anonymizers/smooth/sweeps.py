@@ -25,7 +25,7 @@ def dissolved(
     group, need = number[group], need[~small]
     groups = opened(rows, items, group)
     waiting = np.flatnonzero(groups.group < 0)
-    while len(waiting) and place(waiting, need, False, rows, near, groups, items):  # noqa: FBT003
+    while len(waiting) and place(waiting, need, rows, near, groups, items):
         waiting = np.flatnonzero(groups.group < 0)
     return _batches(rows, groups.group)
 

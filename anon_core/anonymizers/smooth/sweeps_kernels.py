@@ -15,8 +15,6 @@ from anon_core.anonymizers.smooth.state_kernels import (
 )
 from anon_core.jit.kernel import kernel, parallel_kernel
 
-NOBODY = np.int32(-1)
-
 
 @kernel
 def joined(rows, groups, v, g, held):
@@ -209,25 +207,23 @@ def follow(first, to, with_whom, rows, groups, items):
 
 
 @kernel
-def place(waiting, need, everywhere, rows, near, groups, items):
+def place(waiting, need, rows, near, groups, items):
     # waiting int64 (records,), need int64 (groups,): the greatest k of the members
-    """Put each waiting record into the group below 2k that gains most; return how many found one.
+    """Put each waiting record into that group of its neighbours, below 2k, that gains most.
 
-    Asked are the groups of its neighbours, or, with `everywhere`, all and of any size.
+    Returns how many found one.
     """
     held_b = np.zeros(items, dtype=np.int32)
     asked = np.full(len(groups.size), -1, dtype=np.int32)
     placed = 0
     for v in waiting:
         best, to = np.int64(-(2**62)), np.int32(-1)
-        for at in range(len(groups.size) if everywhere else near.shape[1]):
-            b = np.int32(at)
-            if not everywhere:
-                b = groups.group[near[v, at]] if near[v, at] >= 0 else NOBODY
+        for u in near[v]:
+            b = groups.group[u] if u >= 0 else np.int32(-1)
             if b < 0 or asked[b] == v:
                 continue
             asked[b] = v
-            large = not everywhere and groups.size[b] >= 2 * max(need[b], rows.k[v])
+            large = groups.size[b] >= 2 * max(need[b], rows.k[v])
             if large or groups.size[b] + 1 < rows.k[v]:
                 continue
             load(groups, b, held_b)
