@@ -105,14 +105,14 @@ MUTANTS = (
     ),
     Mutant(
         "formats: they may differ",
-        "kinds/table/judge/files.py",
+        "tasks/judging/files.py",
         "same = len({text for _, text, _ in tables}) == 1",
         "same = len({text for _, text, _ in tables}) >= 1",
         "tests/flows/test_audit.py",
     ),
     Mutant(
         "files: traces are no finding",
-        "kinds/table/judge/files.py",
+        "tasks/judging/files.py",
         "            not traced,\n",
         "            True,\n",
         CORRUPTIONS,

@@ -186,6 +186,7 @@ def test_one_two_and_four_threads_make_the_same_bytes():
     assert done.stdout.split() == ["1"] * len(MAKERS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("maker", MAKERS)
 def test_stated_memory_is_an_upper_bound(maker):
     maker.anonymize(crowded(100, 20))  # compiles
