@@ -161,10 +161,9 @@ def utility_facts(manifest: Manifest) -> list[Fact]:
         *(
             [
                 Fact(
-                    "Loss by width (GCP)",
+                    "Cells lost by width",
                     digits(width),
-                    "the same as a sum over all cells, which "
-                    "counts widths of intervals instead of levels",
+                    "sum over all cells: an interval loses its width, in parts of its column",
                 )
             ]
             if known(width := measured.get("gcp_by_width"))

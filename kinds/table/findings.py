@@ -67,10 +67,11 @@ CHECKS_BETWEEN_STAGES = {
 def counted(manifest: Manifest) -> dict[str, tuple[str, str]]:
     """For each promised finding with a count: its key in the manifest, and what is counted."""
     whom = subjects(manifest).capitalize()
+    by_lot = ", by the lot" if "people" in manifest["privacy"] or "mixed" in manifest else ""
     labels = {
         COMPATIBLE: ("below_k", f"{whom} with too few rows that fit"),
         MATCHABLE: ("matchable_below_k", f"{whom} with too few matchable rows"),
-        EVEN: ("likelier_than_k", f"{whom} with a row likelier than 1 in k"),
+        EVEN: ("likelier_than_k", f"{whom} with a row likelier than 1 in k{by_lot}"),
         CLASSES: ("classes_below_k", f"{whom} whose row has too few identical rows"),
         TRUTHFUL: ("untruthful_rows", "Published rows untrue of their person"),
     }

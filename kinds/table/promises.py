@@ -36,7 +36,8 @@ PROMISED: Mapping[str, Sequence[Text]] = {
     TRUTHFUL: (
         (
             "True rows.",
-            "Every published row is true of the person behind it: masked values are less exact.",
+            "Every published row is true of the source row behind it: masked values are less "
+            "exact.",
         ),
     ),
     EVEN: (
@@ -56,6 +57,12 @@ PROMISED: Mapping[str, Sequence[Text]] = {
         ),
     ),
 }
+# Where records exchange rows after the lot, its chances hold for the lot only.
+BY_LOT: Text = (
+    "By the lot, no row is likelier than 1 in k.",
+    "Who sits in which row was drawn by lot, so that for each person no row had a chance above "
+    "1/k. Some records exchanged rows afterwards. A single chance may be greater now.",
+)
 # Each with the finding that would promise it.
 NOT_PROMISED: Sequence[tuple[str, Text]] = (
     (
@@ -112,8 +119,8 @@ OF_PEOPLE: Text = (
     "Crowds of people.",
     "Wherever this page counts a crowd of k rows, these are rows of at least k different people. "
     "When the lot was drawn, no person had a chance above 1/k of any row, with all records "
-    "together. Some records then exchanged rows, so that every crowd has k people. The chances are "
-    "those of the lot; after the exchanges a single one may be greater.",
+    "together. Some records then exchanged rows, so that every crowd has k people. The chances on "
+    "this page are those of the lot.",
 )
 # Where the plan names a column of which crowds shall show different values.
 MIXED: Text = (
@@ -187,6 +194,8 @@ def _hides(manifest: Manifest, demanded: str) -> str:
 def promised(manifest: Manifest) -> Sequence[Text]:
     """The points of the promise, one or more for each of its findings."""
     texts = [text for finding in promise_of(manifest) for text in PROMISED.get(finding, ())]
+    if owners(manifest) is not None or "mixed" in manifest:
+        texts = [BY_LOT if text in PROMISED[EVEN] else text for text in texts]
     if "mixed" in manifest:
         title, text = MIXED
         texts.append((title, text.format(column=printable(manifest["mixed"]))))

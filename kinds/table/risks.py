@@ -112,8 +112,8 @@ def _unique_values(manifest: Manifest) -> Iterator[Figure]:
             what = f"Rows whose value of {printable(name)} no other row has"
             yield Figure(what, _of(number, records), NOTHING, NO_LIMIT)
     if none:
-        others = "each other" if none < len(values) else "every"
-        what = f"Rows whose value no other row has, in {others} kept or sensitive column"
+        others = "each other" if none < len(values) else "each"
+        what = f"Rows with a value that no other row has, in {others} kept or sensitive column"
         yield Figure(what, _of(0, records), NOTHING, NO_LIMIT)
 
 

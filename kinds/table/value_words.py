@@ -36,7 +36,7 @@ def named(manifest: Manifest) -> list[str]:
     return [
         f"The codebook names {count(number)} {'value' if number == 1 else 'values'} of the column "
         f"{printable(name)} that fewer than {least} people have: it tells that somebody has them. "
-        "With rare = 'pool' in the plan they share a level with others."
+        "If the plan states rare = 'pool' for the column, such values are published as one."
         for name, number in rare.items()
         if number
     ]

@@ -93,8 +93,8 @@ class TableWords:
         ]
         if strongest := attackers.strongest(attackers.attacks(manifest)):
             label = (
-                "average chance of the strongest attack that was tried; by guessing "
-                f"{one_in(strongest.guess)}"
+                "average chance of the strongest attack by someone who knows nobody's row; "
+                f"by guessing {one_in(strongest.guess)}"
             )
             headline.append(Fact(label, one_in(strongest.success)))
         kept = percent(facts.kept_information(manifest))
@@ -170,7 +170,8 @@ def _known_values(manifest: Manifest) -> list[str]:
     whose = [
         f"{count(number)} of {count(records)} {whom} ({percent(number / records)}) "
         f"{'hides' if number == 1 else 'hide'} in a crowd whose rows all have one value of the "
-        f"sensitive column {name}: who knows their quasi-identifiers knows this value."
+        f"sensitive column {name}: who knows their quasi-identifiers knows this value, and who "
+        "knows everyone's may know it of more people."
         for name, number in _uniform(manifest)
     ]
     whose += [

@@ -240,7 +240,7 @@ def test_says_how_attacks_fared_who_approved_and_what_came_before() -> None:
     for said in (
         "An insider 3.0 % (1 in 33) 3.0 % no better 0.0 % 0.0 % 0.0 % 0.0 %",
         "Above 1.5/k",
-        "chance of the strongest attack that was tried; by guessing 1 in 33 1 in 33",
+        "strongest attack by someone who knows nobody's row; by guessing 1 in 33 1 in 33",
         "knows all quasi-identifiers of everybody",
         "Approved by R. Okafor When 2026-11-20 20:00 UTC Note numbers read",
         "in an earlier one too 480",

@@ -145,7 +145,7 @@ def test_values_that_find_rows_are_named_and_the_other_columns_counted_together(
         "nothing",
         NO_LIMIT,
     )
-    others = one(release, "Singling out", "Rows whose value no other row has, in each other")
+    others = one(release, "Singling out", "Rows with a value that no other row has, in each other")
     assert others[0] == "0 of 500 (0.0 %)"
 
 

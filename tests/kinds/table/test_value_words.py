@@ -51,7 +51,8 @@ def test_rare_values_are_named_with_their_number():
     city, job = (text for text in WORDS.warnings(document) if "codebook names" in text)
     assert city == (
         "The codebook names 12 values of the column city that fewer than 10 people have: it tells "
-        "that somebody has them. With rare = 'pool' in the plan they share a level with others."
+        "that somebody has them. If the plan states rare = 'pool' for the column, such values are "
+        "published as one."
     )
     assert "names 1 value of the column job" in job
     assert not any("codebook names" in text for text in WORDS.warnings(manifest()))
