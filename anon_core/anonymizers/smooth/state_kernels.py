@@ -59,17 +59,21 @@ def measure(groups, g):
 
 
 @kernel
-def compact(groups):
-    """Move all groups to the front of the pool, each with its share of what is free."""
+def compact(groups, wide, more):
+    """Move all groups to the front of the pool, each with its share of half of what is free.
+
+    One of them, `wide`, gets room for `more` items beside its share.
+    """
     total = groups.length.sum()
-    slack = (len(groups.item) - total) // (2 * len(groups.size))
+    # Not negative: the record that brings these items is in no group, so total + more <= entries.
+    slack = (len(groups.item) - total - more) // (2 * len(groups.size))
     item, count, place = groups.item.copy(), groups.held.copy(), np.int64(0)
     for g in range(len(groups.size)):
         start, length = groups.start[g], groups.length[g]
         groups.item[place : place + length] = item[start : start + length]
         groups.held[place : place + length] = count[start : start + length]
-        groups.start[g], groups.room[g] = place, length + slack
-        place += length + slack
+        groups.start[g], groups.room[g] = place, length + slack + (more if g == wide else 0)
+        place += groups.room[g]
     groups.used[0] = place
 
 
@@ -80,9 +84,8 @@ def widen(groups, g, more):
     if wanted <= groups.room[g]:
         return
     if groups.used[0] + wanted > len(groups.item):
-        compact(groups)
-        if wanted <= groups.room[g]:
-            return
+        compact(groups, g, more)
+        return
     start, place = groups.start[g], groups.used[0]
     for at in range(groups.length[g]):
         groups.item[place + at] = groups.item[start + at]

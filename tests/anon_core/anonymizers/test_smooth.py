@@ -12,6 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.anonymizers import Smooth
+from anon_core.anonymizers.smooth.counts_kernels import Rows
+from anon_core.anonymizers.smooth.state import opened
+from anon_core.anonymizers.smooth.state_kernels import enter_group, leave_group, widen
 from anon_core.engines import local
 from anon_core.errors import InfeasibleError, InputError, LimitError
 from anon_core.matrices.records import SparseMatrix
@@ -204,6 +207,26 @@ def test_a_matrix_without_records_has_no_groups():
     for maker in MAKERS[:3]:
         made = maker.anonymize(nothing)
         assert (len(made.group), len(made.indptr), len(made.indices)) == (0, 1, 0)
+
+
+def test_a_group_that_holds_most_items_has_room_for_every_record():
+    """Records of very different lengths join one group: nothing is written beyond the pool."""
+    held = [
+        range(300),
+        *([300 + v] if v % 3 else range(400 + 20 * v, 420 + 20 * v) for v in range(60)),
+    ]
+    indptr = np.cumsum([0, *map(len, held)]).astype(np.int64)
+    indices = np.concatenate([np.array(items, dtype=np.int32) for items in held])
+    rows = Rows(indptr, indices, np.full(len(held), 2, dtype=np.int32))
+    groups = opened(rows, 2000, (np.arange(len(held)) // 2).astype(np.int32))
+    for v in range(2, len(held)):
+        leave_group(rows, groups, v)
+        widen(groups, 0, indptr[v + 1] - indptr[v])
+        assert (groups.start + groups.room).max() <= groups.used[0] <= len(groups.item)
+        enter_group(rows, groups, v, 0)
+    there = slice(groups.start[0], groups.start[0] + groups.length[0])
+    assert (groups.item[there] == np.unique(indices)).all()
+    assert (groups.held[there] == 1).all()
 
 
 def test_numbers_beyond_64_bits_are_refused():
