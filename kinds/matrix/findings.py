@@ -14,17 +14,18 @@ FINDINGS = {
     "readable files": "Every data file exists and can be read.",
     "same table in every format": "All formats contain the same rows.",
     "no other column": "A key and a list of items are the only columns.",
-    "no traces in the files": "Headers and footers of the files reveal nothing beside the rows.",
+    "no traces in the files": "Headers, footers and the spelling of numbers reveal nothing beside "
+    "the rows.",
     "rows ordered by key": "The rows are in the order of their random keys.",
     "keys of 16 hexadecimal digits": "Every key is 16 hexadecimal digits.",
     "order tells nothing": "A guess by the source's order is right no more often than chance "
     "explains.",
     "one row a record": "There are as many rows as users, empty rows included, and every key "
     "occurs once.",
-    "known keys": "Every user has one row.",
+    "known keys": "Every user has a row, which is no other user's.",
     "readable items": "Every item of a row is in the codebook, and occurs once in its row.",
     "codebook of the source": "The codebook names exactly the items that some row has, in the "
-    "order of their names, or of fresh keys where items are people.",
+    "order of their names, or of fresh keys where items are people, and says nothing else.",
     CLASSES: "Every row, the empty one included, equals at least as many rows as its user demands.",
     MAJORITY: "Every item of a row is true for at least half of the users with this row.",
 }

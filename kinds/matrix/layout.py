@@ -8,6 +8,10 @@ PARQUET = "rows.parquet"
 CSV = "rows.csv.gz"
 FILES = {"parquet": PARQUET, "csv": CSV}
 CODEBOOK = "codebook.json"
+READING = (
+    "a row of the data files is a user: a random key, and the numbers of the user's items; "
+    "number i stands for items[i], counted from 0"
+)
 # These are in the vault only.
 RECORD, ITEM = "record", "item"  # columns of the entries
 ENTRIES = "entries.parquet"  # ingest: the entries, records by number and items by name

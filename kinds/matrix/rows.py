@@ -8,7 +8,12 @@ BETWEEN = " "  # two items of a row
 
 
 def flat(rows: pl.DataFrame) -> pl.DataFrame:
-    """Write each list of items as a text."""
-    if not isinstance(rows.schema.get(ITEMS), pl.List):
+    """Write each list of items as a text; of a text the numbers that are read in it."""
+    held = rows.schema.get(ITEMS)
+    lists = pl.col(ITEMS)
+    if held == pl.String:
+        lists = lists.fill_null("").str.split(BETWEEN)
+        lists = lists.list.eval(pl.element().cast(pl.Int64, strict=False).drop_nulls())
+    elif not isinstance(held, pl.List):
         return rows
-    return rows.with_columns(pl.col(ITEMS).cast(pl.List(pl.String)).list.join(BETWEEN))
+    return rows.with_columns(lists.cast(pl.List(pl.String)).list.join(BETWEEN))

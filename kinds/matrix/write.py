@@ -20,6 +20,7 @@ from kinds.matrix.layout import (
     MATCHING,
     NAMES,
     PARQUET,
+    READING,
     RECORD,
 )
 from kinds.matrix.plan import MatrixPlan
@@ -27,11 +28,6 @@ from kinds.matrix.rows import flat
 from kinds.rows import write_csv
 from tasks.vault import secrecy
 from tasks.vault.storage import Stored
-
-READING = (
-    "a row of the data files is a user: a random key, and the numbers of the user's items; "
-    "number i stands for items[i], counted from 0"
-)
 
 
 class Published(NamedTuple):

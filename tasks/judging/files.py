@@ -22,13 +22,11 @@ def read_rows(
 ) -> tuple[pl.DataFrame | None, list[Finding]]:
     """Read the released rows, None if that fails; all formats must hold the same table.
 
-    `files` names the file of each format. `flat` gives rows as a CSV file holds them, by default as
-    they are.
+    `files` names the file of each format. `flat` gives rows as a CSV file holds them, and then the
+    CSV file must be written so; by default rows stay as they are.
     """
     tables = [
-        table
-        for kind in formats
-        if (table := _read(folder / files[kind], kind, flat or (lambda rows: rows))) is not None
+        table for kind in formats if (table := _read(folder / files[kind], kind, flat)) is not None
     ]
     readable = Finding(
         "readable files",
@@ -50,17 +48,22 @@ def read_rows(
     ]
 
 
-def _read(path: Path, kind: str, flat: Flat) -> tuple[pl.DataFrame, str, list[str]] | None:
+def _read(path: Path, kind: str, flat: Flat | None) -> tuple[pl.DataFrame, str, list[str]] | None:
     """The rows of one file, their text to compare formats by, and what else the file tells."""
     try:
         with silenced_panics():
             if kind == "parquet":
                 rows = pl.read_parquet(path, glob=False)
-                return rows, flat(rows).write_csv(), traces(path, kind, rows)
+                text = (rows if flat is None else flat(rows)).write_csv()
+                return rows, text, traces(path, kind, rows)
             (names,) = first_rows(path, ",", 1)
             rows = read_csv(path, ",", header=True, names=names, needed=names)
             text = gzip.decompress(path.read_bytes()).decode()
-            return rows.with_columns(pl.all().replace("", None)), text, traces(path, kind, rows)
+            found = traces(path, kind, rows)
+            rows = rows.with_columns(pl.all().replace("", None))
+            if flat is not None and flat(rows).write_csv() != text:
+                found.append("the CSV file writes its rows in another way")
+            return rows, text, found
     except FOREIGN_ERRORS:
         return None
 

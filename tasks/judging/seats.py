@@ -28,6 +28,7 @@ def seats(
         else np.full(records, -1, dtype=np.int64)
     )
     homeless = int((seat < 0).sum())
+    doubled = records - homeless - len(np.unique(seat[seat >= 0]))
     odd = int((~keys.cast(pl.String).fill_null("").str.contains(KEY_FORM)).sum())
     hits = max(int(right.sum()) for right in order_hits(seat).values())
     return seat, [
@@ -52,7 +53,8 @@ def seats(
         ),
         Finding(
             "known keys",
-            homeless == 0,
-            f"{homeless} of {records} records have no row under their key",
+            homeless + doubled == 0,
+            f"{homeless} of {records} records have no row under their key, and {doubled} have the "
+            "key of another",
         ),
     ]

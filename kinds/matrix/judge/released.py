@@ -4,13 +4,14 @@ import json
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kinds.matrix.layout import CODEBOOK, ITEM, ITEM_KEYS, ITEMS, KEY
+from anon_core.measures.table.attacks import BEYOND_CHANCE, order_hits
+from kinds.matrix.layout import CODEBOOK, ITEM, ITEM_KEYS, ITEMS, KEY, READING
 from tasks.judging.audit import Finding
 from tasks.judging.seats import KEY_FORM
 from tasks.source.panics import silenced_panics
@@ -35,15 +36,25 @@ class ReleasedRows:
     number: int
 
 
-def read_codebook(folder: Path) -> list[str] | None:
-    """What the published codebook says of each item; None if it cannot be read."""
+class ReadCodebook(NamedTuple):
+    """The published codebook: what it says of each item, and whether that is all it says."""
+
+    labels: list[str]
+    plain: bool
+
+
+def read_codebook(folder: Path, keyed: bool) -> ReadCodebook:
+    """Read the published codebook; without labels if it cannot be read."""
     try:
-        document = json.loads((folder / CODEBOOK).read_text(encoding="utf-8"))
-        labels = document["items"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    texts = isinstance(labels, list) and all(isinstance(label, str) for label in labels)
-    return labels if texts else None
+        text = (folder / CODEBOOK).read_text(encoding="utf-8")
+        labels = json.loads(text)["items"]
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return ReadCodebook([], plain=False)
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        return ReadCodebook([], plain=False)
+    # Compared as text: blanks, doubled keys and escapes could also tell something.
+    expected = {"reading": READING, "keyed": keyed, "items": labels}
+    return ReadCodebook(labels, text == json.dumps(expected, ensure_ascii=False))
 
 
 def read_items(rows: pl.DataFrame, items: int) -> tuple[ReleasedRows | None, Finding]:
@@ -76,17 +87,18 @@ def _readable(bad: int, rows: int) -> Finding:
 
 
 def judge_codebook(
-    labels: list[str] | None, rows: ReleasedRows, names: pl.Series, keyed: bool, secrets: Path
+    book: ReadCodebook, rows: ReleasedRows, names: pl.Series, keyed: bool, secrets: Path
 ) -> tuple[pl.DataFrame, Finding]:
     """Number of each released item by its name in the source, and whether the codebook is true.
 
     It must name exactly the items that some row has, in the order of names, or of fresh keys where
-    items are people: then the vault says whose key is whose, as a claim.
+    items are people: then the vault says whose key is whose, as a claim. That order must tell
+    nothing of the names.
     """
-    labels = labels or []
+    labels = book.labels
     unused = rows.number - len(np.unique(rows.items))
     ordered = all(a < b for a, b in pairwise(labels))
-    own, odd = pl.Series(labels, dtype=pl.String), 0
+    own, odd, hits = pl.Series(labels, dtype=pl.String), 0, 0
     if keyed:
         claimed = _item_keys(secrets / ITEM_KEYS)
         odd = int((~own.str.contains(KEY_FORM)).sum())
@@ -96,14 +108,18 @@ def judge_codebook(
             if joined.height == len(own)
             else own.clear().extend_constant(None, len(own))
         )
+        place = own.rank("ordinal").fill_null(0).to_numpy().astype(np.int64) - 1
+        hits = max(int(right.sum()) for right in order_hits(place).values())
     known = pl.DataFrame({ITEM: own}).join(pl.DataFrame({ITEM: names}), on=ITEM)
     strays = len(own) - known.height
     twice = len(own) - own.n_unique()
+    said = "nothing" if book.plain else "something"
     detail = (
         f"of {len(labels)} items {strays} are not in the source, {unused} are in no row, "
-        f"{twice} occur twice and {odd} have no key of the stated form"
+        f"{twice} occur twice, {odd} have no key of the stated form, and {hits} have the key that "
+        f"the order of names suggests; the file says {said} else"
     )
-    passed = ordered and strays + unused + twice + odd == 0
+    passed = ordered and book.plain and strays + unused + twice + odd == 0 and hits < BEYOND_CHANCE
     numbers = pl.DataFrame({ITEM: own, "number": np.arange(len(own), dtype=np.int64)})
     finding = Finding("codebook of the source", passed, detail)
     return numbers.drop_nulls().unique(ITEM, keep="first"), finding

@@ -1,6 +1,7 @@
 """The audit of released rows against the plan and its source."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -49,13 +50,13 @@ def audit_matrix(
     if not {KEY, ITEMS} <= set(rows.columns) or rows.is_empty():
         return Audit((*findings, NOT_JUDGED), rows=rows)
     seat, more = seats(rows, np.arange(source.records), read_matching(secrets / MATCHING))
-    labels = read_codebook(folder)
-    released, readable = read_items(rows, len(labels or ()))
+    book = read_codebook(folder, bool(plan.keyed))
+    released, readable = read_items(rows, len(book.labels))
     findings += [*more, readable]
     if released is None:
         return Audit((*findings, NOT_JUDGED), rows=rows)
     names = source.pairs[ITEM].unique().cast(pl.String)
-    numbers, finding = judge_codebook(labels, released, names, bool(plan.keyed), secrets)
+    numbers, finding = judge_codebook(book, released, names, bool(plan.keyed), secrets)
     findings.append(finding)
     measured = _measured(source, released, seat, numbers, len(names))
     findings += _findings(measured, promise)
@@ -69,7 +70,12 @@ def _measured(
     numbers: pl.DataFrame,
     items: int,
 ) -> Measured:
-    """Measure the release; `numbers` gives the published number of each item by name."""
+    """Measure the release; `numbers` gives the published number of each item by name.
+
+    Items are numbered anew by name: where they are people, their published order is that of secret
+    keys, and no number may depend on it.
+    """
+    released, numbers = _by_name(released, numbers)
     dtype = source.pairs[ITEM].dtype
     known = numbers.with_columns(pl.col(ITEM).cast(dtype, strict=False)).drop_nulls()
     joined = source.pairs.join(known, on=ITEM, how="left")
@@ -89,6 +95,22 @@ def _measured(
         released_items=released.number,
         linkage={t: linkage(classes, indptr, item, released.number, t) for t in KNOWN},
     )
+
+
+def _by_name(released: ReleasedRows, numbers: pl.DataFrame) -> tuple[ReleasedRows, pl.DataFrame]:
+    """The rows and the numbers of items in the order of names; items without a name come last."""
+    named = numbers.sort(ITEM)
+    published = named["number"].to_numpy()
+    if (np.diff(published) > 0).all():
+        return released, numbers
+    rank = np.full(released.number, -1, dtype=np.int64)
+    rank[published] = np.arange(len(published))
+    rank[rank < 0] = np.arange(len(published), released.number)
+    row = np.repeat(np.arange(len(released.indptr) - 1), np.diff(released.indptr))
+    items = rank[released.items]
+    items = items[np.lexsort((items, row))]
+    place = pl.Series("number", np.arange(len(published), dtype=np.int64))
+    return replace(released, items=items), named.with_columns(place)
 
 
 def _findings(measured: Measured, promise: Promise) -> list[Finding]:

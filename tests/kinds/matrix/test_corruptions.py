@@ -1,5 +1,6 @@
 """Changed releases and row maps: the audit names what is broken in each of them."""
 
+import gzip
 import json
 import shutil
 
@@ -12,6 +13,7 @@ from kinds.matrix.rows import flat
 from kinds.rows import write_csv
 from tasks.source.reading import Reading
 from tests.contract.runs import Runs
+from tests.kinds.matrix.orders import MatrixOrder
 
 
 class Copy:
@@ -33,10 +35,10 @@ class Copy:
     def move(self, keys):
         self.seats.with_columns(key=pl.Series(keys)).write_parquet(self.folder / "matching.parquet")
 
-    def broken(self):
+    def broken(self, formats=("parquet", "csv")):
         data = self.order.data
         audit = KIND.judge(
-            data, Runs.promise, ["parquet", "csv"], Reading(data.source), self.folder, self.folder
+            data, Runs.promise, formats, Reading(data.source), self.folder, self.folder
         )
         return {finding.guarantee for finding in audit.broken}
 
@@ -108,6 +110,35 @@ def test_a_row_map_with_a_foreign_key(copy):
     assert "known keys" in copy.broken()
 
 
+def test_two_records_with_one_row(copy):
+    """Of equal class: every class and every majority stay, but one row is nobody's."""
+    keys = copy.seats["key"].to_list()
+    joined = copy.seats.join(copy.rows, on="key", how="left", maintain_order="left")
+    empty = joined.with_row_index("at").filter(pl.col("items").list.len() == 0)["at"]
+    keys[empty[1]] = keys[empty[0]]
+    copy.move(keys)
+    assert copy.broken() == {"known keys"}
+
+
+@pytest.mark.parametrize("marked", ["0{}", "+{}", " {}", "{} "])
+def test_a_row_of_a_csv_file_that_is_written_in_another_way(copy, marked):
+    """The same items, but the row differs from those that equal it."""
+    rows = flat(copy.rows)
+    items = rows["items"].to_list()
+    place = next(at for at, text in enumerate(items) if text)
+    items[place] = marked.format(items[place])
+    write_csv(rows.with_columns(items=pl.Series(items)), copy.folder / "rows.csv.gz")
+    assert "no traces in the files" in copy.broken(["csv"])
+
+
+def test_an_empty_row_of_a_csv_file_without_quotes(copy):
+    path = copy.folder / "rows.csv.gz"
+    text = gzip.decompress(path.read_bytes()).decode()
+    assert ',""\n' in text
+    path.write_bytes(gzip.compress(text.replace(',""\n', ",\n", 1).encode(), mtime=0))
+    assert copy.broken(["csv"]) == {"no traces in the files"}
+
+
 def test_rows_in_the_order_of_their_clusters(copy):
     copy.write(copy.rows.sort(pl.col("items").cast(pl.List(pl.String)).list.join(" ")))
     assert copy.broken() == {"rows ordered by key"}
@@ -152,6 +183,42 @@ def test_a_codebook_of_other_items(copy, change):
     document = json.loads(path.read_text())
     path.write_text(json.dumps({**document, "items": change(document["items"])}))
     assert "codebook of the source" in copy.broken()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text + " ",
+        lambda text: text.replace('{"reading"', '{"users": ["Pperson001Q"], "reading"'),
+        lambda text: text.replace('"keyed": false', '"keyed": true'),
+        lambda text: text.replace("counted from 0", "counted from 1"),
+    ],
+)
+def test_a_codebook_that_tells_more(copy, change):
+    path = copy.folder / "codebook.json"
+    path.write_text(change(path.read_text()))
+    assert copy.broken() == {"codebook of the source"}
+
+
+def test_keys_of_items_that_follow_their_names(tmp_path):
+    """Where items are people: keys drawn in the order of the names."""
+    order = MatrixOrder(tmp_path, columns={"keyed": True})
+    order.release()
+    changed = tmp_path / "changed"
+    changed.mkdir()
+    copy = Copy(order, changed)
+    claim = pl.read_parquet(order.secrets / "item-keys.parquet").sort("item")
+    claim.write_parquet(changed / "item-keys.parquet")
+    keys = claim["key"].sort()
+    old = dict(zip(claim["key"], range(len(keys)), strict=True))
+    path = changed / "codebook.json"
+    document = json.loads(path.read_text())
+    labels, document["items"] = document["items"], keys.to_list()
+    assert copy.broken() == set()
+    path.write_text(json.dumps(document))
+    claim.with_columns(key=keys).write_parquet(changed / "item-keys.parquet")
+    copy.write(with_items(copy, [sorted(old[labels[i]] for i in row) for row in lists(copy)]))
+    assert copy.broken() == {"codebook of the source"}
 
 
 def test_files_that_cannot_be_read(copy):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinds.matrix.kind import KIND
+from kinds.matrix.layout import READING
 from kinds.matrix.rows import flat
 from kinds.rows import write_csv
 from tasks.source.reading import Reading
@@ -45,7 +46,8 @@ def publish(folder, source, rows, k):
     ).sort("key")
     frame.write_parquet(folder / "rows.parquet")
     write_csv(flat(frame), folder / "rows.csv.gz")
-    (folder / "codebook.json").write_text(json.dumps({"items": labels}))
+    codebook = {"reading": READING, "keyed": False, "items": labels}
+    (folder / "codebook.json").write_text(json.dumps(codebook))
     seats = pl.DataFrame(
         {
             "record": range(len(named)),
