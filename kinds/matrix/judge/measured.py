@@ -123,9 +123,9 @@ class Measured:
 
 def published_step(step: Mapping[str, Any]) -> dict[str, Any]:
     """What is published of a step: its number and time, and shares rounded like those measured."""
-    plain = ("number", "seconds", "published")
+    plain, worse = ("number", "seconds", "published"), ("suppressed", "created")
     return {
-        name: value if name in plain else _down(value)
+        name: value if name in plain else (_raised if name in worse else _down)(value)
         for name, value in step.items()
         if name in plain or isinstance(value, float)
     }
@@ -137,6 +137,10 @@ def _known(items: int) -> str:
 
 def _down(share: float) -> float:
     return math.floor(share * DIGITS + ROUNDING) / DIGITS
+
+
+def _raised(share: float) -> float:
+    return math.ceil(share * DIGITS - ROUNDING) / DIGITS
 
 
 def _up(part: int, whole: int) -> float:

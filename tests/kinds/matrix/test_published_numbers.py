@@ -1,11 +1,14 @@
 """No published number depends on which row of a class is whose."""
 
+import json
+
 import polars as pl
 
 from kinds.matrix.judge.measured import published_step
 from kinds.matrix.kind import KIND
 from tasks.source.reading import Reading
 from tests.contract.runs import Runs
+from tests.kinds.matrix.orders import MatrixOrder, manifest
 from tests.kinds.matrix.test_corruptions import Copy
 
 
@@ -38,6 +41,23 @@ def test_shares_of_true_entries_are_published_in_steps_of_a_thousandth(likes, tm
 
 def test_steps_state_rounded_shares_and_no_counts_of_groups():
     step = {"number": 2, "jaccard": 0.74869, "groups": 91, "moves": 7, "seconds": 0.25}
+    step |= {"suppressed": 0.1241, "created": 0.122}
     assert published_step({**step, "published": True}) == {
-        "number": 2, "jaccard": 0.748, "seconds": 0.25, "published": True
+        "number": 2, "jaccard": 0.748, "suppressed": 0.125, "created": 0.122, "seconds": 0.25,
+        "published": True,
     }  # fmt: skip
+
+
+def test_keys_of_people_as_items_change_no_number(tmp_path):
+    """Two draws of the secrets; the classes are the same."""
+    drawn = []
+    for draw in (1, 2):
+        order = MatrixOrder(tmp_path / str(draw), columns={"keyed": True})
+        folder = order.fix_seed(bytes([draw] * 32)).release()
+        stated = manifest(folder)
+        drawn.append(
+            [stated[each] for each in ("privacy", "utility", "protection", "attacks")]
+            + [json.loads((folder / "codebook.json").read_text())["items"]]
+        )
+    assert drawn[0][:-1] == drawn[1][:-1]
+    assert drawn[0][-1] != drawn[1][-1]
