@@ -9,7 +9,7 @@ from anon_core.tables.encoding import encode, fitted
 from kinds.columns import arrays
 from kinds.matrix.layout import ITEM, RECORD
 from kinds.matrix.plan import MatrixPlan
-from kinds.matrix.read import Read
+from kinds.matrix.read import NO_ENTRIES, Read
 
 IS = "="  # between a column and its value
 
@@ -46,4 +46,7 @@ def pairs_of(read: Read, plan: MatrixPlan, least: int) -> pl.DataFrame:
         labels = pl.Series([f"{attribute.name}{IS}{label}" for label in attribute.labels])
         given = code >= int(attribute.has_missing)
         parts.append(pl.DataFrame({RECORD: record[given], ITEM: labels[code[given]]}))
-    return pl.concat(parts)
+    pairs = pl.concat(parts)
+    if not pairs.height:
+        raise InputError(NO_ENTRIES)
+    return pairs

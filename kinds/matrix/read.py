@@ -16,6 +16,8 @@ from kinds.matrix.plan import MatrixPlan
 from tasks.source.reading import Reading
 from tasks.source.values import attempt, printable, stored
 
+NO_ENTRIES = "the source has no entries: no user holds an item"
+NO_CSR = "the arrays of the source are no CSR matrix; write it anew"
 UNREADABLE = "the source holds values that cannot be read as text; convert them"
 
 
@@ -61,7 +63,11 @@ def read_source(reading: Reading, plan: MatrixPlan) -> Read:
     if plan.layout == "table":
         if user is not None:
             _refuse_doubled(user)
-        return Read(frame.height, table=_typed(frame, plan), users=user, demands=demands)
+        table = _typed(frame, plan)
+        if user is not None:
+            for name in (spec.name for spec in plan.specs if not spec.counted):
+                _refuse_unclear(user, table[name], plan)
+        return Read(frame.height, table=table, users=user, demands=demands)
     assert user is not None
     assert plan.item is not None
     if plan.layout == "lists":
@@ -100,17 +106,12 @@ def _typed(frame: pl.DataFrame, plan: MatrixPlan) -> pl.DataFrame:
 
 def _of_arrays(arrays: Mapping[str, NDArray[Any]], plan: MatrixPlan) -> Read:
     """The entries of a matrix of scipy.sparse; a column's number is the item's name."""
-    form = arrays["format"].item()
-    if (form.decode() if isinstance(form, bytes) else form) != "csr":
-        raise InputError("the arrays of the source are not in CSR form; write matrix.tocsr()")
-    indptr, indices, shape = arrays["indptr"], arrays["indices"], arrays["shape"]
-    rows = int(shape[0]) if shape.shape == (2,) else -1
-    whole = indptr.dtype.kind in "iu" and indices.dtype.kind in "iu"
-    if not whole or indptr.shape != (rows + 1,) or indptr[0] != 0 or indptr[-1] != len(indices):
-        raise InputError("the arrays of the source are no CSR matrix; write it anew")
-    held = indptr[1:].astype(np.int64) - indptr[:-1].astype(np.int64)
-    if (held < 0).any() or len(arrays["data"]) != len(indices):
-        raise InputError("the arrays of the source are no CSR matrix; write it anew")
+    held, indices, shape = _rows_of(arrays), arrays["indices"], arrays["shape"]
+    rows = len(held)
+    if rows < 2:
+        raise InputError(f"the matrix has {rows} rows; at least 2 are required to hide anyone")
+    if not len(indices):
+        raise InputError(NO_ENTRIES)
     if ((indices < 0) | (indices >= shape[1])).any():
         raise InputError("the arrays of the source have items outside their shape; write them anew")
     if rows == int(shape[1]) and plan.keyed is None:
@@ -134,11 +135,36 @@ def _of_arrays(arrays: Mapping[str, NDArray[Any]], plan: MatrixPlan) -> Read:
     return Read(rows, pairs=pairs)
 
 
+def _rows_of(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
+    """How many entries each row has; refused: arrays that are no CSR matrix."""
+    if arrays["format"].tolist() not in ("csr", b"csr"):
+        raise InputError("the arrays of the source are not in CSR form; write matrix.tocsr()")
+    indptr, indices, shape = arrays["indptr"], arrays["indices"], arrays["shape"]
+    numbers = all(each.dtype.kind in "iu" and each.ndim == 1 for each in (indptr, indices, shape))
+    if (
+        not numbers
+        or len(shape) != 2
+        or int(shape.min()) < 0
+        or len(indptr) != int(shape[0]) + 1
+        or (int(indptr[0]), int(indptr[-1])) != (0, len(indices))
+        or arrays["data"].shape != indices.shape
+        or arrays["data"].dtype.kind not in "biufc"
+    ):
+        raise InputError(NO_CSR)
+    held = indptr[1:].astype(np.int64) - indptr[:-1].astype(np.int64)
+    if (held < 0).any():
+        raise InputError(NO_CSR)
+    return held
+
+
 def _demands(beside: Reading | None, plan: MatrixPlan) -> pl.DataFrame | None:
     """The k of each user that a second source names."""
     if beside is None or isinstance(plan.k, int):
         return None
-    frame = beside.columns((), [plan.k.user, plan.k.column])
+    try:
+        frame = beside.columns((), [plan.k.user, plan.k.column])
+    except InputError as error:
+        raise InputError(f"privacy.k.path: {error}") from None
     user = _texts(frame[plan.k.user], plan.source.missing)
     k = _texts(frame[plan.k.column], ()).cast(pl.Int64, strict=False)
     wrong = int(((k < 1) | (k > MOST_K) | k.is_null() | user.is_null()).sum())
@@ -195,7 +221,7 @@ def _both_ways(pairs: pl.DataFrame) -> pl.DataFrame:
 
 def _distinct(pairs: pl.DataFrame, plan: MatrixPlan) -> pl.DataFrame:
     if not pairs.height:
-        raise InputError("the source has no entries: no user holds an item")
+        raise InputError(NO_ENTRIES)
     once = pairs.sort(RECORD, ITEM)
     first = (pl.col(RECORD) != pl.col(RECORD).shift()) | (pl.col(ITEM) != pl.col(ITEM).shift())
     once = once.filter(first.fill_null(value=True))

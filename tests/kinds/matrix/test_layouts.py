@@ -76,6 +76,17 @@ def test_users_without_a_demand_are_refused(tmp_path):
         order.release()
 
 
+def test_a_table_of_demands_with_other_columns_is_named_as_such(tmp_path):
+    order = MatrixOrder(tmp_path)
+    demands(order, lambda user: 3)
+    text = (tmp_path / "demands.csv").read_text()
+    (tmp_path / "demands.csv").write_text(text.replace("user,k", "who,level"))
+    with pytest.raises(InputError, match=r"^privacy.k.path: the source has no column user, k"):
+        order.release()
+    order.write(privacy={"k": {"path": "demands.csv", "user": "who", "column": "level"}})
+    assert released(order)["privacy"]["k_min"] == 3
+
+
 @pytest.mark.parametrize(
     ("k", "words"),
     [
@@ -130,6 +141,26 @@ def test_columns_and_their_values_become_items(tmp_path):
 def test_a_table_may_name_its_users(tmp_path):
     order, _ = table_of(tmp_path, user="name")
     assert released(order)["columns"]["name"] == {"role": "identifier"}
+
+
+def test_values_of_a_table_that_name_its_users_are_refused(tmp_path):
+    """They would be published as items by name."""
+    order, frame = table_of(tmp_path, user="name", categorical=["job", "friend"])
+    friends = frame.with_columns(friend=pl.col("name").first())
+    friends.write_csv(tmp_path / "table.csv")
+    with pytest.raises(InputError, match="1 of 1 items have the name of a user"):
+        order.release()
+    order.write(columns={"keyed": True})
+    released(order)
+    text = (tmp_path / "releases" / "likes" / "v1" / "codebook.json").read_text()
+    assert "Pperson" not in text
+
+
+def test_a_table_without_any_value_is_refused(tmp_path):
+    order, frame = table_of(tmp_path)
+    frame.with_columns(job=pl.lit("?"), age=None).write_csv(tmp_path / "table.csv")
+    with pytest.raises(InputError, match="the source has no entries"):
+        order.release()
 
 
 def test_groups_of_numbers_show_nobodys_own_number(tmp_path):
@@ -190,6 +221,41 @@ def test_matrices_that_are_none_are_refused(tmp_path):
     twice = sparse.csr_array((np.ones(4), [0, 0, 1, 1], [0, 2, 4]), shape=(2, 3))
     with pytest.raises(InputError, match="2 of 4 entries repeat"):
         arrays_of(tmp_path / "d", twice).release()
+
+
+WHOLE = {
+    "indptr": np.array([0, 1, 2]),
+    "indices": np.array([0, 1]),
+    "data": np.ones(2),
+    "shape": np.array([2, 5]),
+    "format": np.array(b"csr"),
+}
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"shape": np.array(["Pperson1Q", "5"])}, "no CSR matrix"),
+        ({"shape": np.array([2.5, 5])}, "no CSR matrix"),
+        ({"shape": np.array([-1, 5]), "indptr": np.zeros(0, dtype=int)}, "no CSR matrix"),
+        ({"shape": np.array([2, 5, 1])}, "no CSR matrix"),
+        ({"indices": np.array([[0, 1], [1, 2]])}, "no CSR matrix"),
+        ({"data": np.array(1.0)}, "no CSR matrix"),
+        ({"data": np.array(["Pperson1Q", "x"])}, "no CSR matrix"),
+        ({"format": np.array([b"csr", b"csr"])}, "not in CSR form"),
+        ({"format": np.array(b"\xff")}, "not in CSR form"),
+        ({"shape": np.array([0, 5]), "indptr": np.zeros(1, dtype=int),
+          "indices": np.zeros(0, dtype=int), "data": np.zeros(0)}, "has 0 rows"),
+        ({"indptr": np.zeros(3, dtype=int), "indices": np.zeros(0, dtype=int),
+          "data": np.zeros(0)}, "no entries"),
+    ],
+)  # fmt: skip
+def test_damaged_arrays_are_refused(tmp_path, changed, words):
+    order = arrays_of(tmp_path, matrix())
+    np.savez(tmp_path / "m.npz", **{**WHOLE, **changed})
+    with pytest.raises(InputError, match=words) as refusal:
+        order.release()
+    assert "Pperson" not in str(refusal.value)
 
 
 def test_a_layout_takes_its_own_keys_only(tmp_path):
