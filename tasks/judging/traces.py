@@ -2,6 +2,7 @@
 
 import re
 import struct
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -25,11 +26,18 @@ def traces(path: Path, kind: str, rows: pl.DataFrame) -> list[str]:
 
 
 def _gzip(content: bytes) -> Iterator[str]:
-    """Check a gzip header (RFC 1952): magic (2 bytes), method, flags, time, level, system."""
+    """Check a gzip header (RFC 1952): magic (2 bytes), method, flags, time, level, system.
+
+    There is one: further members could hold names, times and the places where they begin.
+    """
     if content[3] & ~1:  # anything but "probably text"
         yield "the gzip header contains a name or a comment"
     if content[4:8] != bytes(4):
         yield "the gzip header contains a time"
+    member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    member.decompress(content)
+    if member.unused_data:
+        yield "the gzip file goes on after its rows"
 
 
 def _parquet(content: bytes, rows: pl.DataFrame) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """An attacker who knows some items of a person and picks one of the rows that have all of them.
 
 The chance that it is the person's row is at most one over the number of such rows, and 0 if there
-are none. Whoever knows more may pick better, up to one over the size of the person's class. It
-follows from the source and the released rows, never from who sits in which row.
+are none. Whoever knows more may pick better, up to one over the size of the person's class. The
+chance follows from the source and the released rows, never from who sits in which row.
 """
 
 import hashlib

@@ -139,6 +139,13 @@ def test_an_empty_row_of_a_csv_file_without_quotes(copy):
     assert copy.broken(["csv"]) == {"no traces in the files"}
 
 
+@pytest.mark.parametrize("more", [gzip.compress(b"", mtime=1), b"\0" * 7])
+def test_a_csv_file_that_goes_on_after_its_rows(copy, more):
+    path = copy.folder / "rows.csv.gz"
+    path.write_bytes(path.read_bytes() + more)
+    assert copy.broken() == {"no traces in the files"}
+
+
 def test_rows_in_the_order_of_their_clusters(copy):
     copy.write(copy.rows.sort(pl.col("items").cast(pl.List(pl.String)).list.join(" ")))
     assert copy.broken() == {"rows ordered by key"}
