@@ -13,7 +13,7 @@ from anon_core.seating import reassigning
 from anon_core.seating.even import evened
 from anon_core.tables.demands import of_people
 from tests.anon_core.seating.test_even import check_even, few_levels
-from tests.benchmarks.baselines.drawn import drawn
+from tests.drawn import drawn
 
 
 def cost(table, rows, weights):

@@ -15,7 +15,7 @@ from benchmarks.baselines.freeform_program import freeform_program
 from benchmarks.baselines.released import of_classes, of_holders
 from benchmarks.baselines.rings import parts, rings
 from benchmarks.baselines.uniform_draw import uniform_draw
-from tests.benchmarks.baselines.drawn import drawn, is_even, lost
+from tests.drawn import check_even, drawn, lost
 
 
 def loss_of(table, loss, holders):
@@ -37,7 +37,7 @@ def regular(n, k):
 def test_rings_are_even_and_each_column_is_an_assignment(n):
     table = drawn(n, 4)
     holders = rings(table, loss_table(table.codebook, "rank"), 4)
-    is_even(holders, 4)
+    check_even(holders, 4)
     assert all(sorted(column) == list(range(n)) for column in holders.T.tolist())
     assert sorted(uniform_draw(holders, 2).tolist()) == list(range(n))
 
@@ -57,7 +57,7 @@ def test_the_program_finds_the_least_loss_of_all_regular_graphs(seed, exact):
     loss = loss_table(table.codebook, "rank", exact)
     solved = freeform_program(table, loss, 3)
     assert solved.proved
-    is_even(solved.holders, 3)
+    check_even(solved.holders, 3)
     least = min(loss_of(table, loss, holders) for holders in regular(5, 3))
     assert loss_of(table, loss, solved.holders) == pytest.approx(least, rel=1e-7)
     assert solved.loss == pytest.approx(least / WHOLE)
@@ -78,7 +78,7 @@ def test_the_flow_has_the_least_sum_of_first_costs(seed):
     table = drawn(5, 3, seed)
     costs = first_costs(table, loss_table(table.codebook, "rank"))
     holders = flow(costs, 3)
-    is_even(holders, 3)
+    check_even(holders, 3)
 
     def total(rows):
         return sum(costs[v, row[0]] for row in rows for v in row[1:])
@@ -93,7 +93,7 @@ def test_the_flow_prices_pairs_that_it_left_out_at_first():
     table = drawn(60, 2, seed=3, levels=60)
     costs = first_costs(table, loss_table(table.codebook, "rank"))
     holders = flow(costs, 2)
-    is_even(holders, 2)
+    check_even(holders, 2)
     record, row = linear_sum_assignment(np.where(np.isinf(costs), 1e9, costs))
     found = costs[holders[:, 1], np.arange(60)].sum()
     assert found == pytest.approx(costs[record, row].sum())

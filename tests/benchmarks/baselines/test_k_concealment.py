@@ -1,3 +1,5 @@
+"""k-concealment: every record keeps k matchable rows, by definition and by the auditor."""
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from benchmarks import released_cells
 from benchmarks.baselines.k_concealment import k_concealment
 from benchmarks.baselines.released import of_pairs
 from tests import naive
-from tests.benchmarks.baselines.drawn import drawn, lost
+from tests.drawn import drawn, lost
 
 
 @pytest.mark.parametrize("choices", [1, 3])

@@ -1,8 +1,10 @@
+"""Mondrian: where it cuts, strict and relaxed."""
+
 import numpy as np
 import pytest
 
 from benchmarks.baselines.mondrian import by_appearance, mondrian
-from tests.benchmarks.baselines.drawn import drawn
+from tests.drawn import drawn
 
 
 @pytest.mark.parametrize("relaxed", [False, True])

@@ -1,10 +1,12 @@
+"""One of k assignments, drawn uniformly: what one known seat tells."""
+
 import numpy as np
 
 from anon_core.tables.loss import loss_table
 from benchmarks.baselines.rings import rings
 from benchmarks.baselines.uniform_draw import uniform_draw
 from benchmarks.uniform_draw import guessed
-from tests.benchmarks.baselines.drawn import drawn
+from tests.drawn import drawn
 
 
 def test_each_assignment_seats_all_in_rows_that_they_hold():

@@ -1,4 +1,4 @@
-"""A drawn table of an ordered column, a set and a flag, and what a row loses by definition."""
+"""Tables drawn by seed: an ordered column, a set and a flag; what their rows lose by definition."""
 
 import numpy as np
 
@@ -7,6 +7,7 @@ from anon_core.tables import encoding
 
 
 def drawn(records, k, seed=0, levels=9):
+    """Draw a `BinaryTable` whose records all demand k; levels: of the ordered column."""
     rng = np.random.default_rng(seed)
     columns = {
         "age": rng.integers(0, levels, records).astype(np.float64),
@@ -23,6 +24,7 @@ def drawn(records, k, seed=0, levels=9):
 
 
 def lost(table, loss, records):
+    """What a row that these records hold loses, in units of the `LossTable`."""
     total, starts = 0, table.codebook.level_offsets
     for a, ordinal in enumerate(table.codebook.ordinal):
         levels = table.codes[a, list(records)]
@@ -34,8 +36,8 @@ def lost(table, loss, records):
     return int(total)
 
 
-def is_even(holders, k):
-    """Each row is held by k records, first its own, and each record holds k rows."""
+def check_even(holders, k):
+    """Assert that k records hold each row, its own first, and that each record holds k rows."""
     n = len(holders)
     assert all(len(set(row)) == k for row in holders.tolist())
     assert holders[:, 0].tolist() == list(range(n))
