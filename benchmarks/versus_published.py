@@ -25,7 +25,7 @@ from benchmarks import leave_out, released_cells, tables, timed
 
 NUMBERS, WORDS = ("age", "hours-per-week"), ("workclass", "native-country", "income")
 PLACES = (0, 12, 1, 13, 14)
-THEIRS = Path(__file__).parent / "lighthouse.py"
+THEIRS = Path(__file__).parent / "baselines/lighthouse.py"
 
 
 def adult(records):
