@@ -122,15 +122,19 @@ def open_payments(records):
     return _payments(_payments_frame(), (*PHYSICIAN[:2], STATE, *PAYMENT), deciles, records, FIVE)
 
 
+def survey():
+    """All 43,130 people of the three NIST excerpts of the American Community Survey."""
+    places = ("national", "ma", "tx")
+    return pl.concat([read(f"census-like/nist_acs_{place}2018.csv.gz") for place in places])
+
+
 def census_like(records):
     """People like those of the NIST excerpts of the American Community Survey, 68 features.
 
     A row joins a person, the income of another of that age and schooling, the origin of one of that
     district, and the home of one of that origin and marital status.
     """
-    places = ("national", "ma", "tx")
-    frame = pl.concat([read(f"census-like/nist_acs_{place}2018.csv.gz") for place in places])
-    frame = frame.with_columns(pl.col(AGE).cast(pl.Float64))
+    frame = survey().with_columns(pl.col(AGE).cast(pl.Float64))
     real = coded(
         frame,
         FIVE,

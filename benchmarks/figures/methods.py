@@ -15,8 +15,8 @@ from anon_core.anonymizers.weights import feature_weights
 from anon_core.tables.loss import WHOLE, loss_table
 from anon_core.tables.packing_kernels import unpack_range
 from benchmarks import timed
+from benchmarks.baselines.mondrian import mondrian
 from benchmarks.figures.sources import LOSS
-from benchmarks.versus_mondrian import mondrian
 
 
 def exact(table, loss):
@@ -53,7 +53,6 @@ METHODS = {
     "k-member": k_member,
     "mondrian": lambda table, _: [part.tolist() for part in mondrian(table.codes, table.k[0])],
 }
-
 
 # Doka et al.: all records in one segment, and without the exchanges of ours.
 FREEFORM = {

@@ -15,7 +15,6 @@ CATEGORIES = ("SEX", "MSP", "RAC1P", "PUMA", "INDP_CAT", "INDP")
 PERSON = (*EIGHT, "HISP", "NOC", "NPF", "HOUSING_TYPE", "OWN_RENT", "PINCP_DECILE", "POVPIP")
 PERSON += ("DENSITY", "PINCP", "DVET", "DREM", "DPHY", "DEYE", "DEAR")
 FARS = ("ideathmon", "iage", "isex", "iinjury")
-PLACES = ("national", "ma", "tx")
 
 
 def census(n, columns, categories=(), seed=1):
@@ -23,8 +22,7 @@ def census(n, columns, categories=(), seed=1):
 
     Of more than 22 columns, the others are of another person of the same district.
     """
-    parts = [tables.read(f"census-like/nist_acs_{place}2018.csv.gz") for place in PLACES]
-    frame = pl.concat(parts)
+    frame = tables.survey()
     draws = np.random.default_rng(seed)
     rows = drawn(frame.height, n, draws)
     own = min(columns, len(PERSON)) if isinstance(columns, int) else len(columns)

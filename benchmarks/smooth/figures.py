@@ -20,7 +20,7 @@ from benchmarks.baselines.sparse import (
     randomized_response,
     suppressed_only,
 )
-from benchmarks.smooth.matrices import ADULT, ADULT_NUMBERS, SETS, deciles, of_columns, read_adult
+from benchmarks.smooth.matrices import SETS, of_columns, read_adult, thirteen
 from benchmarks.smooth.theorems import (
     epsilon_of_any_mechanism,
     least_epsilon,
@@ -73,12 +73,12 @@ def epsilon(*sets):
         density = matrix.entries / matrix.records / matrix.items
         edge = least_that_reaches(goal, edge_chance, density)
         node = least_that_reaches(goal, lambda e: node_chance(e, matrix.items), density)  # noqa: B023
-        any_ = epsilon_of_any_mechanism(goal, matrix.records, matrix.items)
+        any_edge = epsilon_of_any_mechanism(goal, matrix.records, matrix.items)
         drawn = randomized_response(matrix, edge_chance(edge), generator)
         print(
             f"{name}: J {100 * goal:.1f} at k = 16; edge epsilon {edge:.2f} (drawn J "
             f"{100 * jaccard_of_response(matrix, drawn):.1f}), node epsilon {node:.0f}, any edge "
-            f"mechanism at least {any_:.2f} (Theorem 4.3)",
+            f"mechanism at least {any_edge:.2f} (Theorem 4.3)",
             flush=True,
         )
 
@@ -94,17 +94,18 @@ def rows_of(matrix, made):
     return out
 
 
-def majority_rows(matrix, group, keeps):
-    """Rows of a grouping: items held by a share of at least `keeps` of the group."""
+def unanimous_rows(matrix, group):
+    """Rows of a grouping, dense: items that all of the group hold."""
     held = dense(matrix)
     out = np.zeros_like(held)
     for g in range(int(group.max()) + 1):
         members = np.flatnonzero(group == g)
-        out[members] = held[members].mean(axis=0) >= keeps
+        out[members] = held[members].min(axis=0)
     return out
 
 
 def dense(matrix):
+    """Who holds which item, float64 (records, items): 0 or 1."""
     out = np.zeros((matrix.records, matrix.items), dtype=np.float64)
     out[np.repeat(np.arange(matrix.records), np.diff(matrix.indptr)), matrix.indices] = 1
     return out
@@ -121,9 +122,7 @@ def accuracy(train, income, test, truth):
 def income():
     """Train on released rows of two thirds of Adult, test on the true rows of the others."""
     rows = read_adult()
-    columns = [[row[place] for row in rows] for place in ADULT.values()]
-    columns += [deciles([row[place] for row in rows]) for place in ADULT_NUMBERS.values()]
-    whole = of_columns(columns, 1)
+    whole = of_columns(thirteen(rows), 1)
     label = np.array([row[14] == ">50K" for row in rows])
     order = np.random.default_rng(2).permutation(len(rows))
     train, test = np.sort(order[: 2 * len(rows) // 3]), order[2 * len(rows) // 3 :]
@@ -144,7 +143,7 @@ def income():
         smooth = accuracy(
             rows_of(matrix, Smooth().anonymize(matrix)), paid, true[test], label[test]
         )
-        other = majority_rows(matrix, mondrian(matrix, k), 1.0)
+        other = unanimous_rows(matrix, mondrian(matrix, k))
         other = accuracy(other, paid, true[test], label[test])
         print(f"{k}: smooth {100 * smooth:.1f}, mondrian {100 * other:.1f}", flush=True)
 

@@ -1,9 +1,10 @@
 """The sets of the smooth benchmarks as sparse matrices; real ones come from CROWDCOVER_DATA.
 
-The paper does not publish how it made its tables binary. `dec13` and `play` are the nearest found:
+The paper does not publish how it made its tables binary. `dec13` and `cat7` are the nearest found:
 one item for each value of a column, deciles of numbers, and no item for a value that is missing.
 """
 
+import csv
 import gzip
 
 import numpy as np
@@ -54,12 +55,11 @@ def of_pairs(record, item, records, items, k):
     )
 
 
-def deciles(values, *, missing=None):
+def deciles(values):
     """The decile of each number; a number at an edge belongs above it."""
-    known = [float(value) for value in values if value is not missing]
-    edges = np.unique(np.quantile(known, np.arange(1, 10) / 10))
-    places = [v if v is missing else np.searchsorted(edges, float(v), side="right") for v in values]
-    return [place if place is missing else int(place) for place in places]
+    numbers = np.array(values, dtype=np.float64)
+    edges = np.unique(np.quantile(numbers, np.arange(1, 10) / 10))
+    return np.searchsorted(edges, numbers, side="right").tolist()
 
 
 def read_adult():
@@ -73,15 +73,16 @@ def adult_cat8(k):
 
 
 def adult_dec13(k):
-    rows = read_adult()
+    return of_columns(thirteen(read_adult()), k)
+
+
+def thirteen(rows):
+    """Columns of Adult but fnlwgt and income, numbers in deciles."""
     columns = [[row[place] for row in rows] for place in ADULT.values()]
-    columns += [deciles([row[place] for row in rows]) for place in ADULT_NUMBERS.values()]
-    return of_columns(columns, k)
+    return columns + [deciles([row[place] for row in rows]) for place in ADULT_NUMBERS.values()]
 
 
 def play_cat7(k):
-    import csv
-
     with gzip.open(data_file("googleplay/googleplaystore.csv.gz"), "rt", encoding="utf-8") as text:
         rows = list(csv.reader(text))[1:]
     return of_columns([[row[place] for row in rows] for place in PLAY], k)
