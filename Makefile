@@ -6,7 +6,7 @@ READY := $(VENV)/.ready
 PYTEST := $(BIN)/python -m pytest
 PROFILE ?= fast
 KERNELS := $(VENV)/.kernels
-# It pins numpy below ours; its counts of k, l and t run on any.
+# For tests/flows/test_classes.py. Without its pins, which want an older numpy.
 PYCANON := pycanon==1.3.6
 FAISS := $(VENV)/.faiss
 
@@ -22,7 +22,7 @@ test-all: PROFILE = thorough
 test-all: test          ## the slow suites, too: real tables, servers, more kills
 	$(PYTEST) -m slow --hypothesis-profile $(PROFILE)
 
-mutants: $(KERNELS)     ## 17 planted faults, each caught by a fast test
+mutants: $(KERNELS)     ## 39 planted faults, each caught by a fast test
 	$(BIN)/python -m tests.mutants
 
 check: $(READY)         ## lint, format, types, imports between packages
@@ -45,12 +45,27 @@ bench: $(READY) $(FAISS)  ## print `name: value` lines; needs CROWDCOVER_DATA or
 	$(BIN)/python -m benchmarks.judge
 	$(BIN)/python -m benchmarks.insider
 	$(BIN)/python -m benchmarks.paper_tables caltech36 reed98 haverford76 simmons81 adult adult-zeros
+	$(BIN)/python -m benchmarks.methods --records 500
+	$(BIN)/python -m benchmarks.uniform_draw --records 200 --draws 800
+	$(BIN)/python -m benchmarks.figures poker
+	$(BIN)/python -m benchmarks.smooth.figures curve
+	$(BIN)/python -m benchmarks.smooth.table1 adult-dec13 play-cat7 caltech36
 
-bench-all: bench        ## the larger tables of the paper and the growth with n, too: hours
+bench-all: bench        ## the larger tables of the papers and the growth with n, too: hours
 	$(BIN)/python -m benchmarks.growth open-payments
 	$(BIN)/python -m benchmarks.growth poker
 	$(BIN)/python -m benchmarks.scaling poker
 	$(BIN)/python -m benchmarks.paper_tables census poker cms
+	$(BIN)/python -m benchmarks.even
+	$(BIN)/python -m benchmarks.methods
+	$(BIN)/python -m benchmarks.releases
+	$(BIN)/python -m benchmarks.freeform
+	$(BIN)/python -m benchmarks.versus_published
+	for figure in fig2 fig4 fig5 fig6 fig7 fig8 fig9 fig10 growth carry by-k; do \
+		$(BIN)/python -m benchmarks.figures $$figure || exit; done
+	for figure in levels epsilon income blocks; do \
+		$(BIN)/python -m benchmarks.smooth.figures $$figure || exit; done
+	$(BIN)/python -m benchmarks.smooth.scale 100000 1000000
 
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)
