@@ -4,12 +4,16 @@ numba keeps the machine code; two workers and the ranks of their jobs would all 
 """
 
 import sys
+from itertools import chain
 from multiprocessing import get_context
 from typing import get_args
 
-from anon_core.anonymizers import Freeform, KMember, Optimal
+import numpy as np
+
+from anon_core.anonymizers import Freeform, KMember, Optimal, Smooth
 from anon_core.anonymizers.freeform.segments import Method
 from anon_core.engines import local
+from anon_core.matrices.records import SparseMatrix
 from kinds.table import warm
 
 FURTHER = (
@@ -17,6 +21,7 @@ FURTHER = (
     Optimal(),
     KMember(),
 )
+OF_MATRICES = (Smooth(annealing=1), Smooth(method="alg2"), Smooth(method="alg1"))
 
 
 def compile_makers():
@@ -30,6 +35,15 @@ def compile_others():
     warm.compile_judge(table)
     for method in FURTHER:
         local.run(method, table)
+    for method in OF_MATRICES:
+        local.run(method, tiny_matrix())
+
+
+def tiny_matrix():
+    """40 records of two items each."""
+    items = chain.from_iterable((v % 7, 7 + v % 5) for v in range(40))
+    indptr = np.arange(0, 82, 2, dtype=np.int64)
+    return SparseMatrix(indptr, np.fromiter(items, np.int32), 12, np.full(40, 3, dtype=np.int32))
 
 
 def main():
