@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.measures.table.attacks import BEYOND_CHANCE, order_hits
+from anon_core.measures.row_order import BEYOND_CHANCE, order_hits
 from tasks.judging.audit import Finding
 from tasks.vault.layout import KEY
 

@@ -26,11 +26,6 @@ from anon_core.measures.table.crowds import Components
 SWEEPS = 50  # then the third digit of a belief stays the same: docs/decisions/009
 MOST_PAIRS = 2**27  # pairs of record and row classes listed at a time: 512 MiB
 
-# In a random order, t or more of n guesses are right with a probability of at most 1 / t!: all of t
-# given records are right with (n - t)! / n!, and there are n! / (t! (n - t)!) sets of t records.
-# The four guesses of `order_hits` reach 13 with a probability below 4 / 13! < 1e-9.
-BEYOND_CHANCE = 13
-
 
 @dataclass(frozen=True)
 class Tightest:
@@ -218,28 +213,3 @@ class _Pairs:
             self.start,
             self.listed,
         )
-
-
-def order_hits(seat: NDArray[np.int64]) -> dict[str, NDArray[np.bool_]]:
-    """Guess rows from nothing but their order.
-
-    Parameters
-    ----------
-    seat : int64 (n,)
-        Row of each record, records in the order of the source; -1: none.
-
-    Returns
-    -------
-    dict of bool (n,)
-        Whether each guess is right. "same place": record i sits in row i; "from the end": in row
-        n - 1 - i; "next row", "row before": in the row after or before that of record i - 1.
-    """
-    place = np.arange(len(seat))
-    before = np.concatenate([[-1], seat[:-1]])
-    known = (before >= 0) & (seat >= 0)
-    return {
-        "same place": seat == place,
-        "from the end": seat == place[::-1],
-        "next row": (seat == before + 1) & known,
-        "row before": (seat == before - 1) & known,
-    }
