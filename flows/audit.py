@@ -29,7 +29,7 @@ STATED = ("crowdcover", "name", "version", "source", "anonymizer", "privacy", "u
 
 
 def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) -> Audit:
-    """Load a plan, and audit a release of it; refused is first what is no release."""
+    """Refuse a folder that is no release, then load the plan and audit."""
     read_manifest(folder)
     return audited(folder, ReleasePlan.load(plan_path, overrides))
 
