@@ -150,9 +150,8 @@ class Freeform:
         table = data.at(place)
         weights = feature_weights(data.codebook, "columns", self.loss, self.exact)
         starts, space = self.segments(table), self._space(table, rounds)
-        steps: list[Step] = []
+        steps = [] if resume is None else list(resume.steps[:rounds])
         if resume is not None:
-            steps = list(resume.steps[:rounds])
             _enter(resume, len(steps), space)
         hidden = np.zeros_like(table.bits)
         for done in range(len(steps)):
@@ -160,8 +159,6 @@ class Freeform:
         for done in range(len(steps), rounds):
             if done:
                 assign(self.method, starts, done, space, observer.advanced)
-            else:
-                space.holder[0] = np.arange(n)
             hold(done, space)
             _hide(table, space.holder[done], hidden)
             steps.append(Step(done + 1, hidden_figures(table, hidden, weights)))
@@ -173,9 +170,8 @@ class Freeform:
             steps.append(Step(rounds + 1, hidden_figures(table, hidden, weights)))
             observer.advanced(n)
             observer.stepped(State({HOLDER: space.holder}, tuple(steps)))
-        found, held = np.empty_like(hidden), np.empty_like(holders)
-        found[place], held[place] = hidden, place[holders]
-        return MaskedTable(data, found, tuple(steps), len(steps), held)
+        rank, held = np.argsort(place), place.astype(np.int32)[holders]
+        return MaskedTable(data, hidden[rank], tuple(steps), len(steps), held[rank])
 
     def segments(self, data: BinaryTable) -> Starts:
         """Return where each segment of the ordered table begins, and the end."""
@@ -184,10 +180,12 @@ class Freeform:
 
     def _space(self, table: BinaryTable, rounds: int) -> Space:
         times = rounds // table.k.astype(np.int64)
+        holder = np.full((rounds, table.records), -1, dtype=np.int32)
+        holder[0] = np.arange(table.records)  # in the first round each takes its own row
         shortest = int(np.diff(self.segments(table)).min())
         return Space(
             cells=Cells.of(table, loss_table(table.codebook, self.loss, self.exact)),
-            holder=np.full((rounds, table.records), -1, dtype=np.int32),
+            holder=holder,
             most=times if 2 * rounds <= shortest else np.ones_like(times),
         )
 
