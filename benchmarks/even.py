@@ -111,23 +111,15 @@ def main(names, draws):
 def measure(name, table, draws):
     n, order = table.records, np.random.default_rng(1).permutation(table.records)
     print(f"{name}.records: {n}")
-    both = {}
     of_rows = dataclasses.replace(table, person=None)  # covers count rows
-    for seats, given in (("matchable", of_rows), ("even", table)):
-        run = Adaptive(seats=seats)
-        made, wall, _ = timed(lambda run=run, given=given: local.run(run, given, order=order))
-        both[seats] = made
-        released = released_cells(made)
-        kept = utility(table.codebook.ordinal, released)
-        print(f"{name}.{seats}.ncp: {kept.gcp:.5f}")
-        print(f"{name}.{seats}.exact: {kept.cells_exact:.4f}")
-        print(f"{name}.{seats}.seconds: {wall:.1f}", flush=True)
+    matchable, shown = made_by(f"{name}.matchable", Adaptive(seats="matchable"), of_rows, order)
+    made, released = made_by(f"{name}.even", Adaptive(seats="even"), table, order)
     generator = np.random.default_rng(3)
 
     def draw(count):
         return generator.integers(0, 2**32, count, dtype=np.uint32)
 
-    seats = list_seats(both["matchable"], draw(n))
+    seats = list_seats(matchable, draw(n))
     likeliest = seat_chances(seats).of_likeliest_row() * table.k
     print(f"{name}.matchable.greatest_chance: {likeliest.max():.3f} / k")
     print(f"{name}.matchable.above: {(likeliest > 1 + 1e-9).mean():.4f}")
@@ -135,7 +127,7 @@ def measure(name, table, draws):
     merged = released, classes, tightest_rows(released, classes)
     person = None if table.person is None else table.person.astype(np.int64)
     if person is not None:
-        shown, seat = released_cells(both["matchable"]), random_matching(both["matchable"], draw)
+        seat = random_matching(matchable, draw)
         found = crowds(table.codes, table.k, shown, seat, person=person)
         print(f"{name}.matchable.short_of_people: {found.below_k}, {found.matchable_below_k}")
     stated = law(table.codes, table.k, *merged, made.holders, np.arange(n), person)
@@ -158,6 +150,17 @@ def measure(name, table, draws):
     if person is not None:
         theirs = (person[made.holders] == person[:, None]).mean()
         print(f"{name}.even.row_of_own_person: {np.mean(home):.5f}, by the law {theirs:.5f}")
+
+
+def made_by(prefix, maker, table, order):
+    """Print what the rows of a method keep, and its seconds; return the rows and their cells."""
+    made, wall, _ = timed(lambda: local.run(maker, table, order=order))
+    released = released_cells(made)
+    kept = utility(table.codebook.ordinal, released)
+    print(f"{prefix}.ncp: {kept.gcp:.5f}")
+    print(f"{prefix}.exact: {kept.cells_exact:.4f}")
+    print(f"{prefix}.seconds: {wall:.1f}", flush=True)
+    return made, released
 
 
 def own_chance(table, holders):
