@@ -158,17 +158,7 @@ def utility_facts(manifest: Manifest) -> list[Fact]:
             percent(measured.get("gcp")),
             "information lost, as the literature counts it",
         ),
-        *(
-            [
-                Fact(
-                    "Cells lost by width",
-                    digits(width),
-                    "sum over all cells: an interval loses its width, in parts of its column",
-                )
-            ]
-            if known(width := measured.get("gcp_by_width"))
-            else []
-        ),
+        *_by_width(measured.get("gcp_by_width")),
         Fact(
             "Utility",
             utility(measured.get("suppression")),
@@ -180,6 +170,12 @@ def utility_facts(manifest: Manifest) -> list[Fact]:
             "bits that code the quasi-identifiers of a person",
         ),
     ]
+
+
+def _by_width(width: Any) -> list[Fact]:
+    """What is lost by width; nothing where an older release does not state it."""
+    told = "sum over all cells: an interval loses its width, in parts of its column"
+    return [Fact("Cells lost by width", digits(width), told)] if known(width) else []
 
 
 def columns(manifest: Manifest) -> list[ColumnKept]:
