@@ -83,7 +83,7 @@ class Order:
                 {**self.document.get(name, {}), **section} if isinstance(section, dict) else section
             )
         lines = [
-            f"{key} = {_toml(value)}"
+            f"{key} = {toml_value(value)}"
             for key, value in self.document.items()
             if not isinstance(value, dict)
         ]
@@ -183,16 +183,17 @@ def database_texts(path):
 
 
 def _pairs(section):
-    return "\n".join(f"{json.dumps(key)} = {_toml(value)}" for key, value in section.items())
+    return "\n".join(f"{json.dumps(key)} = {toml_value(value)}" for key, value in section.items())
 
 
-def _toml(value):
+def toml_value(value):
+    """Write a value of a plan as TOML does."""
     if isinstance(value, dict):
         return (
             "{"
-            + ", ".join(f"{json.dumps(key)} = {_toml(below)}" for key, below in value.items())
+            + ", ".join(f"{json.dumps(key)} = {toml_value(below)}" for key, below in value.items())
             + "}"
         )
     if isinstance(value, list):
-        return "[" + ", ".join(map(_toml, value)) + "]"
+        return "[" + ", ".join(map(toml_value, value)) + "]"
     return json.dumps(value, ensure_ascii=False)

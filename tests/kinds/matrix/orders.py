@@ -10,6 +10,7 @@ from flows.plan.plan import ReleasePlan
 from flows.release import release
 from tasks.source.reading import Reading
 from tasks.vault.storage import Vault
+from tests.flows.orders import toml_value
 
 SEED = bytes(range(32))
 
@@ -51,7 +52,7 @@ class MatrixOrder:
         lines = ['name = "likes"']
         for name, section in self.document.items():
             lines.append(f"[{name}]")
-            lines += [f"{key} = {_toml(value)}" for key, value in section.items()]
+            lines += [f"{key} = {toml_value(value)}" for key, value in section.items()]
         self.plan.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
     def write_source(self, pairs):
@@ -89,10 +90,3 @@ class MatrixOrder:
 def manifest(folder):
     """What a release says of itself."""
     return json.loads((folder / "manifest.json").read_text())
-
-
-def _toml(value):
-    if isinstance(value, dict):
-        inner = ", ".join(f"{key} = {_toml(each)}" for key, each in value.items())
-        return "{" + inner + "}"
-    return json.dumps(value, ensure_ascii=False)
