@@ -68,10 +68,7 @@ class Table(Kind):
         So the hashes of older plans stay as they were.
         """
         columns = {
-            name: {
-                **section.model_dump(exclude=LATER),
-                **section.levels(),
-            }
+            name: {**section.model_dump(exclude=LATER), **section.levels()}
             for name, section in sections.columns.items()
         }
         privacy = sections.privacy.model_dump(exclude={"rows_are_people", "allow_unprotected"})
