@@ -37,12 +37,18 @@ def released_items(
 
 def figures(rows: Rows, items: int, group: NDArray[np.int32]) -> dict[str, float]:
     """Return the Jaccard similarity, and what is suppressed and created in parts of the entries."""
-    groups, entries = int(group.max(initial=-1)) + 1, len(rows.indices)
-    members = members_of(group, groups)
-    true, created = similar(counts_of(rows, items, members), members)
+    entries = len(rows.indices)
+    true, both = similarity(rows, items, group)
     return {
-        "jaccard": true / (entries + created) if entries else 1.0,
+        "jaccard": true / both if entries else 1.0,
         "suppressed": (entries - true) / max(1, entries),
-        "created": created / max(1, entries),
-        "groups": groups,
+        "created": (both - entries) / max(1, entries),
+        "groups": int(group.max(initial=-1)) + 1,
     }
+
+
+def similarity(rows: Rows, items: int, group: NDArray[np.int32]) -> tuple[int, int]:
+    """Return J as a fraction: entries that stay, and those of source or release."""
+    members = members_of(group, int(group.max(initial=-1)) + 1)
+    true, created = similar(counts_of(rows, items, members), members)
+    return true, len(rows.indices) + created

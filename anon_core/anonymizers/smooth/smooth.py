@@ -1,7 +1,7 @@
 """Smooth k-anonymity: equal rows of what at least half of a group holds."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import ClassVar, Literal, get_args
 
 import numba
@@ -9,6 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
+from anon_core.anonymizers.smooth.blocks import (
+    PASSES,
+    Each,
+    Group,
+    Result,
+    Work,
+    one_by_one,
+    passes,
+)
 from anon_core.anonymizers.smooth.counts import figures, released_items
 from anon_core.anonymizers.smooth.counts_kernels import Rows, fingerprints, taken
 from anon_core.anonymizers.smooth.facility import BESIDE_K, Merge, alg2
@@ -23,7 +32,9 @@ from anon_core.steps import Observer, State, Step
 
 Method = Literal["matching", "alg2", "alg1"]
 MOST_RECORDS = {"alg2": 50_000, "alg1": 2000}  # they compare each with each facility, or all
+SLACK = 8  # times the greatest k that a block may be longer: one below it joins another
 LARGEST = 2**62  # of a number that compares losses
+_ROOM = "anon_core.anonymizers.smooth"
 GROUP = "group"  # int32 (n,): each record's group, the one array of a checkpoint
 
 
@@ -51,6 +62,11 @@ class Smooth:
         Of "alg2" and "alg1": a facility of fewer than a k records is closed; from 1/8 to 1/2.
     merge : {"nearest", "arbitrary"}
         Of "alg2" and "alg1": which of the clusters below k merge.
+    block : int
+        Of "matching". 0: all records at once. Else records that hash alike lie in blocks of this
+        many, or of the greatest k, and each block is grouped by itself. Two more passes cut other
+        blocks, of whole groups, in which records move and swap. `annealing` and `sweeps` are those
+        of each block in each pass.
 
     The figures of a step are `jaccard`, `suppressed`, `created`, `groups` and `moves`.
 
@@ -65,11 +81,16 @@ class Smooth:
     annealing: int = 0
     a: float = 0.5
     merge: Merge = "nearest"
+    block: int = field(default=0, metadata={"before": 0})
 
     kind: ClassVar[str] = "matrix"
     data: ClassVar[type[Data]] = SparseMatrix
     promise: ClassVar[Promise] = Promise(("equivalence classes", "smooth majority"))
-    engines: ClassVar[Mapping[str, str]] = {"local": ""}
+
+    @property
+    def engines(self) -> Mapping[str, str]:
+        """Dask groups blocks."""
+        return {"local": "", "dask": f"{_ROOM}.farmed"} if self.block else {"local": ""}
 
     def __post_init__(self) -> None:
         if self.method not in get_args(Method):
@@ -80,6 +101,8 @@ class Smooth:
             raise InputError("a must be a number from 1/8 to 1/2")
         if self.merge not in get_args(Merge):
             raise InputError("merge must be 'nearest' or 'arbitrary'")
+        if self.block < 0 or (self.block and self.method != "matching"):
+            raise InputError("block must be 0, or a number of records with method = 'matching'")
         if self.annealing < 0:
             raise InputError("annealing must be 0 or a number of sweeps")
 
@@ -103,11 +126,18 @@ class Smooth:
     def memory(self, data: SparseMatrix) -> int:
         """Return the bytes held at most beyond the input."""
         n, threads = data.records, numba.get_num_threads()
-        need = 60 * data.entries + (12 * n + 24 * data.items) * threads + 200 * data.items + 2**20
+        need = _memory_at_work(data.entries, n, data.items, threads)
         if self.method == "matching":
-            return need + n * (500 if n > MOST_COMPARED else 1000)
+            return need + _memory_of_lists(n) + 200 * n * bool(self.block)
         need += n * (200 + 40 * (int(data.k.max(initial=1)) + BESIDE_K))
         return need + n * (40 * n + 16 * data.items) * (self.method == "alg1")
+
+    def memory_of_block(self, data: SparseMatrix) -> int:
+        """Return the bytes that one thread holds at most while it groups a block."""
+        n = min(data.records, self.block + SLACK * int(data.k.max(initial=1)))
+        longest = np.sort(np.diff(data.indptr))[data.records - n :]
+        need = _memory_at_work(int(longest.sum()), n, data.items, 1)
+        return need + _memory_of_lists(n)
 
     def anonymize(
         self,
@@ -118,41 +148,65 @@ class Smooth:
         resume: State | None = None,
     ) -> GroupedMatrix:
         """Group the records and give each group its majority; see `Anonymizer.anonymize`."""
+        return self.spread(data, one_by_one, order=order, observer=observer, resume=resume)
+
+    def spread(
+        self,
+        data: SparseMatrix,
+        each: Each,
+        *,
+        order: NDArray[np.int64] | None,
+        observer: Observer | None,
+        resume: State | None,
+    ) -> GroupedMatrix:
+        """Do as `anonymize`, each pass over blocks by `each`."""
         self.admit(data)
-        observer = observer or Observer()
-        most = 1 + self._annealing + self._sweeps
+        observer, most = observer or Observer(), self._most(data)
         observer.expects(most)
         given = Rows(data.indptr, data.indices, data.k)
         order = np.arange(data.records) if order is None else order
         place = order[np.argsort(fingerprints(given)[order], kind="stable")]
-        rows = taken(given, place)
+        work = Work(taken(given, place), data.items, self._annealing, self._sweeps)
         steps = [] if resume is None else list(resume.steps)
         found = np.empty(data.records, dtype=np.int32)
-        near = np.empty((0, 0), dtype=np.int32) if most == 1 else neighbours(rows, data.items)
-
-        def stepped(group: NDArray[np.int32], moves: int) -> None:
-            steps.append(Step(len(steps) + 1, {**figures(rows, data.items, group), "moves": moves}))
+        found[:] = -1 if resume is None else _checked(resume, data, most)
+        group = found[place] if steps else found[:0]
+        if self.block:
+            turns = range(len(steps), most)
+            states = passes(work, group, turns, self.block, each, observer.advanced)
+        else:
+            states = self._at_once(work, group, steps)
+        for group, moves in states:
+            reached = figures(work.rows, data.items, group)
+            steps.append(Step(len(steps) + 1, {**reached, "moves": moves}))
             found[place] = group
             observer.advanced(data.records)
             observer.stepped(State({GROUP: found.copy()}, tuple(steps)))
-
-        if resume is None:
-            group = self._first(rows, data.items, near)
-            stepped(group, data.records)
-        else:
-            found[:] = _checked(resume, data, most)
-            group = found[place]
-        while len(steps) <= self._annealing:
-            group, moves = annealed(rows, data.items, near, group, len(steps), self._annealing)
-            stepped(group, moves)
-        # A sweep that changed nothing is the last.
-        while len(steps) < most and (
-            len(steps) == 1 + self._annealing or steps[-1].figures["moves"]
-        ):
-            group, moves = swept(rows, data.items, near, group)
-            stepped(group, moves)
         indptr, indices = released_items(given, data.items, found)
         return GroupedMatrix(data, found, indptr, indices, tuple(steps), len(steps))
+
+    def _at_once(self, work: Work, group: Group, steps: Sequence[Step]) -> Iterator[Result]:
+        """Yield the groups after each step, and the moves made; `steps` grows meanwhile."""
+        rows, items, most = work.rows, work.items, 1 + work.annealing + work.sweeps
+        near = np.empty((0, 0), dtype=np.int32) if most == 1 else neighbours(rows, items)
+        if not steps:
+            group = self._first(rows, items, near)
+            yield group, len(rows.k)
+        while len(steps) <= work.annealing:
+            group, moves = annealed(rows, items, near, group, len(steps), work.annealing)
+            yield group, moves
+        # A sweep that changed nothing is the last.
+        while len(steps) < most and (
+            len(steps) == 1 + work.annealing or steps[-1].figures["moves"]
+        ):
+            group, moves = swept(rows, items, near, group)
+            yield group, moves
+
+    def _most(self, data: SparseMatrix) -> int:
+        """Steps at most."""
+        if not self.block:
+            return 1 + self._annealing + self._sweeps
+        return PASSES if self.block < data.records and (self.sweeps or self.annealing) else 1
 
     @property
     def _sweeps(self) -> int:
@@ -170,6 +224,14 @@ class Smooth:
             return alg2(rows, items, self.a, self.merge)
         near = near if len(near) else neighbours(rows, items)
         return dissolved(rows, items, near, matched(rows, items, near))
+
+
+def _memory_at_work(entries: int, n: int, items: int, threads: int) -> int:
+    return 60 * entries + (12 * n + 24 * items) * threads + 200 * items + 2**20
+
+
+def _memory_of_lists(n: int) -> int:
+    return n * (500 if n > MOST_COMPARED else 1000)
 
 
 def _checked(state: State, data: SparseMatrix, most: int) -> NDArray[np.int32]:

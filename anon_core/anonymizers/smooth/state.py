@@ -8,10 +8,13 @@ from anon_core.anonymizers.smooth.counts_kernels import Rows, members_of
 from anon_core.anonymizers.smooth.state_kernels import Groups, chain
 
 
-def opened(rows: Rows, items: int, group: NDArray[np.int32]) -> Groups:
+def opened(
+    rows: Rows, items: int, group: NDArray[np.int32], rest: tuple[int, int] = (0, 0)
+) -> Groups:
     """Count the groups of `group`, int32 (n,); -1: a record in none.
 
-    The result depends on `group` alone, so a run that goes on from a checkpoint meets the same.
+    The result depends on the arguments alone, so a run that goes on from a checkpoint meets the
+    same. `rest` is J of records that are not among these, as a fraction; see `Groups.whole`.
     """
     number, n, entries = int(group.max(initial=-1)) + 1, len(group), len(rows.indices)
     counts = counts_of(rows, items, members_of(group, number))
@@ -37,7 +40,7 @@ def opened(rows: Rows, items: int, group: NDArray[np.int32]) -> Groups:
         figures[2],
         figures[3],
         figures[4],
-        np.array([0, entries], dtype=np.int64),
+        np.array([rest[0], entries + rest[1]], dtype=np.int64),
     )
     chain(group, groups)
     return groups

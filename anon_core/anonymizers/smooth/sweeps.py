@@ -59,9 +59,13 @@ def needs(rows: Rows, group: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def swept(
-    rows: Rows, items: int, near: NDArray[np.int32], group: NDArray[np.int32]
+    rows: Rows,
+    items: int,
+    near: NDArray[np.int32],
+    group: NDArray[np.int32],
+    rest: tuple[int, int] = (0, 0),
 ) -> tuple[NDArray[np.int32], int]:
-    """Let each record once move, or swap with another, where that raises J most.
+    """Let each record once move, or swap with another, where that raises J most; see `opened`.
 
     Returns
     -------
@@ -70,7 +74,7 @@ def swept(
     int
         Moves and swaps made.
     """
-    groups, n, made = opened(rows, items, group), len(group), 0
+    groups, n, made = opened(rows, items, group, rest), len(group), 0
     length = max(LEAST, -(-n // PARTS))
     for first in range(0, n, length):
         last = min(n, first + length)
@@ -87,6 +91,7 @@ def annealed(
     group: NDArray[np.int32],
     sweep: int,
     sweeps: int,
+    rest: tuple[int, int] = (0, 0),
 ) -> tuple[NDArray[np.int32], int]:
     """One of so many sweeps of annealing, 1 .. sweeps, whose temperature falls evenly to 0.
 
@@ -97,7 +102,7 @@ def annealed(
     int
         Moves and swaps made.
     """
-    groups = opened(rows, items, group)
+    groups = opened(rows, items, group, rest)
     heat = int(HOTTEST * 2**LOG_BITS) * (sweeps - sweep) // sweeps
     made = anneal(sweep, heat, rows, near, groups, items)
     return groups.group, made
