@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.measures.table.attacks import BEYOND_CHANCE, order_hits
+from anon_core.measures.row_order import BEYOND_CHANCE, order_hits
 from kinds.matrix.layout import CODEBOOK, ITEM, ITEM_KEYS, ITEMS, KEY, READING
 from tasks.judging.audit import Finding
 from tasks.judging.seats import KEY_FORM
