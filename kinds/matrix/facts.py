@@ -111,7 +111,7 @@ def _linkability(manifest: Manifest) -> Iterator[Figure]:
         if each["measure"] == "attack success"
     }
     for attack in attacks(manifest):
-        what = f"Chance to find a user's row by {attack.name}, on average"
+        what = f"Chance to find a user's row by {attack.name}, on average; 0 if no row shows them"
         limit = limits.get(attack.name)
         if limit is not None:
             result = WITHIN if attack.success <= limit else ABOVE

@@ -19,7 +19,7 @@ PROMISED: Mapping[str, Sequence[Text]] = {
             "One in k.",
             "Which of these rows is whose was drawn by lot. Someone who knows all items of all "
             "users, and even which users share a row, names a user's row with a chance of at most "
-            "1 in k.",
+            "1 in k. These rows differ by their random keys only.",
         ),
     ),
     MAJORITY: (
@@ -49,7 +49,10 @@ NOT_PROMISED: Sequence[tuple[str, Text]] = (
     ),
     (
         "differential privacy",
-        ("Differential privacy.", "The rows follow from the source; no noise was added."),
+        (
+            "Differential privacy.",
+            "False entries come from groups of users, not from random noise.",
+        ),
     ),
     (
         "series",

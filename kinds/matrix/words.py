@@ -12,9 +12,9 @@ from reports.words import Block, Check, ColumnRole, PageSection, Risk, Text
 
 SHOWN = {
     "identifier": ("user", "nothing: each row has a random key"),
-    "quasi": ("item", "items that enough users have, by name"),
+    "quasi": ("item", "items that at least one released row has, by name"),
 }
-KEYED = "items that enough users have, under fresh keys"
+KEYED = "items that at least one released row has, under fresh keys"
 LITTLE = 0.5  # of the entries
 
 
@@ -97,7 +97,7 @@ class MatrixWords:
         ]
         if tried := facts.attacks(manifest):
             best = max(tried, key=lambda attack: attack.success)
-            label = f"average chance to find a user's row by {best.name}"
+            label = f"average chance to find a user's row by {best.name}; 0 where no row shows them"
             headline.append(Fact(label, one_in(best.success)))
         return [
             *headline,
