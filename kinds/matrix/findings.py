@@ -43,8 +43,8 @@ CHECKS_BETWEEN_STAGES = {
     ),
     "audited": CheckText(
         "The guarantees",
-        "The auditor recomputes them from the source and from the files to be published. It reads "
-        "and counts with code of its own.",
+        "The auditor recomputes them from the source and from the files to be published. It "
+        "counts with code of its own.",
     ),
     "released": CheckText(
         "The rows to be published",

@@ -28,7 +28,8 @@ GLOSSARY = (
     ),
     (
         "Auditor",
-        "the part of the program that checks a release; it reads and counts with code of its own",
+        "the part of the program that checks a release; it reads the released files and counts "
+        "with code of its own",
     ),
     (
         "Vault",
