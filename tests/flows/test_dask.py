@@ -14,6 +14,7 @@ from flows.outcome import exit_code
 from flows.plan.plan import PlanError
 from tests.flows.orders import RARE, Order, data_bytes, people
 from tests.flows.processes import crowdcover
+from tests.kinds.matrix.orders import MatrixOrder
 
 ROWS = people(300)
 
@@ -37,6 +38,26 @@ def test_a_release_made_on_a_cluster_is_that_of_this_process(tmp_path, anonymize
     there = Order(tmp_path / "there", ROWS, anonymizer=anonymizer, compute=compute).fix_seed()
     assert data_bytes(there.release()) == data_bytes(here.release())
     assert audit_release(there.folder_of_v1, there.plan).passed
+
+
+@pytest.mark.slow
+def test_a_matrix_released_on_a_cluster_is_that_of_this_process(tmp_path):
+    made = []
+    for name, compute in (("here", {}), ("there", {"engine": "dask", "workers": 2, "threads": 1})):
+        order = MatrixOrder(
+            tmp_path / name,
+            anonymizer={"name": "smooth", "block": 20},
+            compute={"threads": 1, **compute},
+        ).fix_seed()
+        made.append((order.release() / "rows.parquet").read_bytes())
+        assert audit_release(order.folder / "releases" / "likes" / "v1", order.plan).passed
+    assert made[0] == made[1]
+
+
+def test_a_plan_that_groups_all_records_at_once_is_refused_on_a_cluster(tmp_path):
+    order = MatrixOrder(tmp_path, compute={"engine": "dask"})
+    with pytest.raises(PlanError, match="with these settings does not run on"):
+        order.release()
 
 
 def test_a_cluster_that_does_not_answer_stops_the_run_and_the_next_goes_on(tmp_path):
