@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -22,6 +22,14 @@ K_FORMS = {
     "by": ("levels", "default"),
     "path": ("user", "column"),
 }
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+def or_off(value: Any) -> Any:
+    """[checks] drift: None if the comparison is off."""
+    if isinstance(value, str) and value != "off":
+        raise ValueError("must be 'off' or a table such as {rows = 0.3}")
+    return None if value == "off" else value
 
 
 class PlanError(AnonymityError):

@@ -2,15 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator
 
 from kinds.matrix.profile import MatrixDriftLimits
-from kinds.section import Section
+from kinds.section import Section, Share, or_off
 from tasks.judging.floors import UNMEASURED, Asked, Floors, Sections
-
-Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class DriftSection(Section):
@@ -22,19 +20,12 @@ class DriftSection(Section):
     utility: Share = MatrixDriftLimits.utility
 
 
-def _drift(value: Any) -> Any:
-    """None if the comparison is off."""
-    if isinstance(value, str) and value != "off":
-        raise ValueError("must be 'off' or a table such as {rows = 0.3}")
-    return None if value == "off" else value
-
-
 class ChecksSection(Section):
     """[checks]."""
 
     min_utility: Share = 0.0
     max_attack_success: Share | None = None
-    drift: Annotated[DriftSection | None, BeforeValidator(_drift)] = DriftSection()
+    drift: Annotated[DriftSection | None, BeforeValidator(or_off)] = DriftSection()
 
     @property
     def floors(self) -> "MatrixFloors":

@@ -97,8 +97,8 @@ def _bars(
     with drawing.style():
         figure = drawing.figure(rows + 24)
         axes = drawing.axes(figure, (128, 12, 160, rows))
-        axes.barh(range(len(names)), [limit] * len(names), color=GRID, alpha=0.45, height=0.5)
-        axes.barh(range(len(names)), values, color=colours, height=0.42)
+        drawing.bars(axes, [limit] * len(names), color=GRID, alpha=0.45)
+        drawing.bars(axes, values, facecolors=colours)
         for place, mark in enumerate(marks or []):
             axes.plot([mark] * 2, [place - 0.34, place + 0.34], color=INK, linewidth=2.5)
         beside = axes.get_yaxis_transform()

@@ -6,11 +6,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from anon_core.measures.table.diversity import MOST_L
-from kinds.section import PlanError, Section
+from kinds.section import PlanError, Section, Share, or_off
 from kinds.table.floors import Close, Diverse, TableFloors
 from tasks.judging.drift import DriftLimits
-
-Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class DiversitySection(Section):
@@ -41,13 +39,6 @@ class DriftSection(Section):
     ignore: list[str] = []
 
 
-def _drift(value: Any) -> Any:
-    """None if the comparison is off."""
-    if isinstance(value, str) and value != "off":
-        raise ValueError("must be 'off' or a table such as {rows = 0.3}")
-    return None if value == "off" else value
-
-
 def _listed(value: Any) -> Any:
     return [value] if isinstance(value, dict) else value
 
@@ -62,7 +53,7 @@ class ChecksSection(Section):
     max_uniform: Share | None = None
     equivalence_k: Annotated[int, Field(ge=2)] | None = None
     max_row_loss: Share | None = None
-    drift: Annotated[DriftSection | None, BeforeValidator(_drift)] = DriftSection()
+    drift: Annotated[DriftSection | None, BeforeValidator(or_off)] = DriftSection()
     max_attack_success: Share | None = None
 
     def check(self, roles: Mapping[str, str]) -> None:
