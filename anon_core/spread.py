@@ -18,6 +18,14 @@ Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
 
 
+def in_flight(chunks: int) -> int:
+    """Bytes of chunks that travel: as they are, packed, and in a scheduler; 14 times was measured.
+
+    `chunks`: bytes of all chunks of a step.
+    """
+    return 16 * chunks + 2**24
+
+
 class Farm(Protocol):
     """Workers that run one task on many chunks. A worker may die; its chunks are done again."""
 

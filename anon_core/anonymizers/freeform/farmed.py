@@ -17,13 +17,11 @@ from anon_core.anonymizers.freeform.freeform import Freeform
 from anon_core.anonymizers.freeform.freeform_kernels import Space, hold
 from anon_core.anonymizers.freeform.segments import Method, Starts, part, taken
 from anon_core.anonymizers.loss_kernels import Cells
-from anon_core.spread import Farm
+from anon_core.spread import Farm, in_flight
 from anon_core.steps import Observer, State
 from anon_core.tables.records import BinaryTable, MaskedTable
 
 MOST_CHUNKS = 128  # tasks of a round: enough for as many threads
-MESSAGES = 2**24  # bytes of the tasks themselves
-TIMES = 16  # that a chunk is held: measured 14
 
 
 def memory(maker: Freeform, data: BinaryTable) -> int:
@@ -33,7 +31,7 @@ def memory(maker: Freeform, data: BinaryTable) -> int:
     they are, packed, and on their way through the scheduler, which may run here.
     """
     per_chunk_record = 4 * len(data.codebook.attributes) + 4 * int(data.k.max(initial=1)) + 8
-    return maker.memory(data) + TIMES * data.records * per_chunk_record + MESSAGES
+    return maker.memory(data) + in_flight(data.records * per_chunk_record)
 
 
 def anonymize(

@@ -16,11 +16,8 @@ from anon_core.anonymizers.smooth.blocks import Block, Ground, Result, grouped
 from anon_core.anonymizers.smooth.neighbours import NEAREST
 from anon_core.anonymizers.smooth.smooth import Smooth
 from anon_core.matrices.records import GroupedMatrix, SparseMatrix
-from anon_core.spread import Farm
+from anon_core.spread import Farm, in_flight
 from anon_core.steps import Observer, State
-
-MESSAGES = 2**24  # bytes of the tasks themselves
-TIMES = 16  # that a block is held
 
 
 def memory(maker: Smooth, data: SparseMatrix) -> int:
@@ -29,7 +26,7 @@ def memory(maker: Smooth, data: SparseMatrix) -> int:
     This process holds the blocks of a pass as they are, packed, and on their way through the
     scheduler, which may run here. Each thread of a worker holds a block.
     """
-    travelling = TIMES * (4 * data.entries + (4 * NEAREST + 24) * data.records) + MESSAGES
+    travelling = in_flight(4 * data.entries + (4 * NEAREST + 24) * data.records)
     at_once = min(numba.get_num_threads(), -(-data.records // maker.block))
     return maker.memory(data) + at_once * maker.memory_of_block(data) + travelling
 
