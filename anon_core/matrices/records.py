@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.errors import InfeasibleError, InputError
+from anon_core.errors import InputError
+from anon_core.specs.demands import refuse_impossible
 from anon_core.steps import Step
 
 
@@ -60,12 +61,7 @@ class SparseMatrix:
 
     def refuse_impossible_demands(self) -> None:
         """Raise InfeasibleError where a record demands more rows than there are."""
-        beyond = int(np.count_nonzero(self.k > self.records))
-        if beyond:
-            raise InfeasibleError(
-                f"{beyond} records demand more than {self.records} rows, which is all there are; "
-                "lower k"
-            )
+        refuse_impossible(self.k, self.records)
 
     def packed(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the number of items, and the arrays."""

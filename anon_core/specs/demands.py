@@ -4,11 +4,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.errors import InputError
+from anon_core.errors import InfeasibleError, InputError
 
 MOST_K = 2**31 - 1
+
+
+def refuse_impossible(k: NDArray[np.int32], records: int) -> None:
+    """Raise InfeasibleError where a record demands more rows than there are; k int32 (n,)."""
+    if beyond := int(np.count_nonzero(k > records)):
+        raise InfeasibleError(
+            f"{beyond} records demand more than {records} rows, which is all there are; lower k"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InfeasibleError, InputError
 from anon_core.specs.columns import Carry, Encoding, Kind
+from anon_core.specs.demands import refuse_impossible
 from anon_core.steps import Step
 
 
@@ -150,12 +151,7 @@ class BinaryTable:
 
     def refuse_impossible_demands(self) -> None:
         """Raise InfeasibleError where a record demands more rows than there are."""
-        beyond = int(np.count_nonzero(self.k > self.records))
-        if beyond:
-            raise InfeasibleError(
-                f"{beyond} records demand more than {self.records} rows, which is all there are; "
-                "lower k"
-            )
+        refuse_impossible(self.k, self.records)
         if self.person is not None:
             owned = np.bincount(self.person)[self.person]
             beyond = int(np.count_nonzero(owned * self.k.astype(np.int64) > self.records))
