@@ -159,6 +159,8 @@ class Freeform:
         for done in range(len(steps), rounds):
             if done:
                 assign(self.method, starts, done, space, observer.advanced)
+            else:
+                observer.advanced(n)
             hold(done, space)
             _hide(table, space.holder[done], hidden)
             steps.append(Step(done + 1, hidden_figures(table, hidden, weights)))
