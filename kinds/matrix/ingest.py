@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from kinds.matrix.binarise import demanded, pairs_of
 from kinds.matrix.layout import DEMAND, ENTRIES, ITEM
-from kinds.matrix.people import write_identifiers
 from kinds.matrix.plan import MatrixPlan
 from kinds.matrix.read import read_source
+from tasks.people.digests import write_identifiers
 from tasks.people.ledger import Ledger
 from tasks.source.reading import Reading
 
@@ -28,7 +29,8 @@ def ingested(plan: MatrixPlan, reading: Reading, ledger: Ledger, folder: Path) -
     items = pairs[ITEM].n_unique()
     digested: Mapping[str, Any] = {}
     if read.users is not None and plan.user is not None:
-        digested = write_identifiers(ledger, plan.user, read.users, folder)
+        users = pl.DataFrame({plan.user: read.users})
+        digested = write_identifiers(ledger.key, ledger.key_print, users, folder)
     return {
         "shape": [read.records, items],
         "source_columns": len(plan.needed),

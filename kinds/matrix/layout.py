@@ -16,7 +16,6 @@ READING = (
 RECORD, ITEM = "record", "item"  # columns of the entries
 ENTRIES = "entries.parquet"  # ingest: the entries, records by number and items by name
 DEMAND = "demand.npy"  # ingest: k of each record
-IDENTIFIERS = "identifiers.bin"  # ingest: keyed digests of the users' names
 MATRIX = "matrix.npz"  # encode: the sparse matrix
 NAMES = "names.parquet"  # encode: name of each item, in order
 MATCHING = "matching.parquet"  # anonymize: record -> key

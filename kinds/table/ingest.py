@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from kinds.columns import arrays
 from kinds.table.layout import DEMAND, PERSON, TABLE
-from kinds.table.people import write_identifiers
 from kinds.table.plan import TablePlan
 from kinds.table.profile import remembered
 from kinds.table.read import read_table
+from tasks.people.digests import write_identifiers
 from tasks.people.ledger import Ledger
 from tasks.source.reading import Reading
 

@@ -13,7 +13,6 @@ CARRIED = ("sensitive", "keep")  # roles of columns that are published as they a
 TABLE = "table.parquet"  # ingest: the columns that may be released
 DEMAND = "demand.parquet"  # ingest: the column that k is read from
 PERSON = "person.npy"  # ingest: number of the person of each source row
-IDENTIFIERS = "identifiers.bin"  # ingest: keyed digests of identifiers, all rows
 BITS = "bits.npz"  # binarize: the encoded records
 MATCHING = "matching.parquet"  # anonymize: record -> key
 LAW = "law.parquet"  # anonymize: key -> records that hold the row's shares

@@ -27,6 +27,7 @@ RECORD = "record"
 COLUMN, COLUMNS = "column ", "columns "  # followed by the name, or by all names
 NOTHING = bytes(DIGEST_BYTES)  # of a person without such an identifier
 PEOPLE_FILE = "people.bin"
+IDENTIFIERS_FILE = "identifiers.bin"  # of the ingest stage: keyed digests, all rows
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,26 @@ def base_digests(key: bytes, identifiers: pl.DataFrame) -> dict[str, bytes]:
     if identifiers.width > 1:
         groups[COLUMNS + json.dumps(sorted(identifiers.columns))] = list(identifiers)
     return {kind: _base(key, kind, columns) for kind, columns in groups.items()}
+
+
+def write_identifiers(
+    key: bytes, key_print: str, identifiers: pl.DataFrame, folder: Path
+) -> Mapping[str, Any]:
+    """Write keyed digests of the identifiers of every source row; return the facts about them.
+
+    The identifiers themselves are written nowhere.
+    """
+    bases = base_digests(key, identifiers)
+    (folder / IDENTIFIERS_FILE).write_bytes(b"".join(bases.values()))
+    return {"key": key_print, "identifiers": list(bases)}
+
+
+def read_identifiers(ingested: Stored) -> dict[str, bytes]:
+    """Return what `write_identifiers` wrote; nothing where the source has no identifiers."""
+    kinds = ingested.facts.get("identifiers", [])
+    if not kinds:
+        return {}
+    return read_digests(ingested.file(IDENTIFIERS_FILE), kinds, ingested.shape[0])
 
 
 def write_people(people: People, path: Path) -> dict[str, Any]:
