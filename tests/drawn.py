@@ -9,8 +9,14 @@ from anon_core.tables import encoding
 def drawn(records, k, seed=0, levels=9):
     """Draw a `BinaryTable` whose records all demand k; levels: of the ordered column."""
     rng = np.random.default_rng(seed)
+    return with_ages(rng.integers(0, levels, records), k, rng)
+
+
+def with_ages(ages, k, rng):
+    """Draw the other two columns beside these ages; k: of all records, or of each."""
+    records = len(ages)
     columns = {
-        "age": rng.integers(0, levels, records).astype(np.float64),
+        "age": np.array(ages, dtype=np.float64),
         "city": np.array([str(v) for v in rng.integers(0, 4, records)], dtype=object),
         "sex": np.array([str(v) for v in rng.integers(0, 2, records)], dtype=object),
     }
@@ -19,7 +25,7 @@ def drawn(records, k, seed=0, levels=9):
         ColumnSpec(name="city", kind="categorical"),
         ColumnSpec(name="sex", kind="binary", weight=0.5),
     ]
-    k = np.full(records, k, dtype=np.int32)
+    k = np.broadcast_to(np.array(k, dtype=np.int32), records).copy()
     return encoding.encode(encoding.fit(specs, columns, 1, None), columns, k)
 
 
@@ -29,7 +35,7 @@ def lost(table, loss, records):
     for a, ordinal in enumerate(table.codebook.ordinal):
         levels = table.codes[a, list(records)]
         if ordinal:
-            total += np.ptp(loss.position[starts[a] + levels])
+            total += min(loss.whole[a], np.ptp(loss.position[starts[a] + levels]))
         else:
             total += loss.step[a] * (len(set(levels.tolist())) - 1)
         total += loss.first[a] * (len(set(levels.tolist())) > 1)

@@ -22,6 +22,8 @@ from anon_core.steps import State
 from anon_core.tables import encoding
 from anon_core.tables.demands import of_people
 from anon_core.tables.loss import WHOLE, loss_table
+from tests.drawn import lost as by_definition
+from tests.drawn import with_ages
 from tests.observers import Seen
 
 METHODS = ("greedy", "sort-greedy", "hungarian")
@@ -29,36 +31,13 @@ METHODS = ("greedy", "sort-greedy", "hungarian")
 
 def made(values, k, seed=0, **settings):
     """A table of a number, a set of words and a flag, and what was made of it."""
-    rng = np.random.default_rng(seed)
-    n = len(values)
-    columns = {
-        "age": np.array(values, dtype=np.float64),
-        "city": np.array([str(v) for v in rng.integers(0, 4, n)], dtype=object),
-        "sex": np.array([str(v) for v in rng.integers(0, 2, n)], dtype=object),
-    }
-    specs = [
-        ColumnSpec(name="age", kind="numeric", encoding="ordinal", bins=None),
-        ColumnSpec(name="city", kind="categorical"),
-        ColumnSpec(name="sex", kind="binary", weight=0.5),
-    ]
-    k = np.broadcast_to(np.array(k, dtype=np.int32), n).copy()
-    table = encoding.encode(encoding.fit(specs, columns, 1, None), columns, k)
+    table = with_ages(values, k, np.random.default_rng(seed))
     return table, Freeform(**settings).anonymize(table)
 
 
 def lost(table, records, loss="rank", exact=0.0):
     """What a row loses that these records hold, by definition."""
-    costs, total = loss_table(table.codebook, loss, exact), 0
-    for a, attribute in enumerate(table.codebook.attributes):
-        levels = table.codes[a, list(records)]
-        start = table.codebook.level_offsets[a]
-        if attribute.ordinal:
-            low, high = (costs.position[start + level] for level in (levels.min(), levels.max()))
-            total += min(costs.whole[a], high - low)
-        else:
-            total += costs.step[a] * (len(set(levels.tolist())) - 1)
-        total += costs.first[a] * (len(set(levels.tolist())) > 1)
-    return total
+    return by_definition(table, loss_table(table.codebook, loss, exact), records)
 
 
 def rounds(table, **settings):
