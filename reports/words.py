@@ -1,6 +1,6 @@
 """The interface between reports and kinds of data: texts, numbers and pictures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from reports.facts import Fact, Manifest
@@ -66,6 +66,30 @@ class Risk(NamedTuple):
     name: str
     question: str
     figures: Sequence[Figure]
+
+
+def three_risks(
+    whom: str,
+    learn: str,
+    singling_out: Iterable[Figure],
+    linkability: Iterable[Figure],
+    inference: Iterable[Figure],
+) -> list[Risk]:
+    """Singling out, linkability and inference (WP216); `whom` and what may be learnt of them."""
+    asked = (
+        ("Singling out", f"Can someone find the row of one {whom}?", singling_out),
+        (
+            "Linkability",
+            f"Can someone connect records of one {whom}, here or with other data?",
+            linkability,
+        ),
+        (
+            "Inference",
+            f"Can someone learn {learn} of a {whom} without finding the row?",
+            inference,
+        ),
+    )
+    return [Risk(name, question, list(figures)) for name, question, figures in asked]
 
 
 class ColumnRole(NamedTuple):

@@ -5,7 +5,16 @@ from typing import Any, NamedTuple
 
 from reports.facts import Fact, Manifest
 from reports.quantities import count, known, one_in, percent
-from reports.words import ABOVE, NO_DEMAND, NO_LIMIT, NOT_MEASURED, WITHIN, Figure, Risk
+from reports.words import (
+    ABOVE,
+    NO_DEMAND,
+    NO_LIMIT,
+    NOT_MEASURED,
+    WITHIN,
+    Figure,
+    Risk,
+    three_risks,
+)
 
 CLASSES, KEPT, ATTACKS = "Classes in numbers", "Entries in numbers", "Attackers in numbers"
 ATTACK_HEADINGS = ("Attacker with", "Finds it", "Guessing", "Above 1/k")
@@ -73,23 +82,13 @@ def entry_facts(manifest: Manifest) -> list[Fact]:
 
 def risks(manifest: Manifest) -> list[Risk]:
     """Singling out, linkability, inference: the three risks of WP216."""
-    return [
-        Risk(
-            "Singling out",
-            "Can someone find the row of one user?",
-            list(_singling_out(manifest)),
-        ),
-        Risk(
-            "Linkability",
-            "Can someone connect records of one user, here or with other data?",
-            list(_linkability(manifest)),
-        ),
-        Risk(
-            "Inference",
-            "Can someone learn an item of a user without finding the row?",
-            list(_inference(manifest)),
-        ),
-    ]
+    return three_risks(
+        "user",
+        "an item",
+        _singling_out(manifest),
+        _linkability(manifest),
+        _inference(manifest),
+    )
 
 
 def _singling_out(manifest: Manifest) -> Iterator[Figure]:

@@ -16,7 +16,16 @@ from kinds.table.roles import named
 from reports.facts import Manifest
 from reports.quantities import count, digits, known, one_in, percent, printable
 from reports.verdict import protects_nobody
-from reports.words import ABOVE, NO_DEMAND, NO_LIMIT, NOT_MEASURED, WITHIN, Figure, Risk
+from reports.words import (
+    ABOVE,
+    NO_DEMAND,
+    NO_LIMIT,
+    NOT_MEASURED,
+    WITHIN,
+    Figure,
+    Risk,
+    three_risks,
+)
 
 BY_PROMISE = "0: the promise"
 NOTHING = "nothing"
@@ -31,23 +40,13 @@ UNIFORM: Measure = "uniform crowds"
 
 def risks(manifest: Manifest) -> list[Risk]:
     """The three risks, each with its figures."""
-    return [
-        Risk(
-            "Singling out",
-            "Can someone find the row of one person?",
-            list(_singling_out(manifest)),
-        ),
-        Risk(
-            "Linkability",
-            "Can someone connect records of one person, here or with other data?",
-            list(_linkability(manifest)),
-        ),
-        Risk(
-            "Inference",
-            "Can someone learn a value of a person without finding the row?",
-            list(_inference(manifest)),
-        ),
-    ]
+    return three_risks(
+        "person",
+        "a value",
+        _singling_out(manifest),
+        _linkability(manifest),
+        _inference(manifest),
+    )
 
 
 # ---------------------------------------------------------------- singling out
