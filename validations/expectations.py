@@ -8,6 +8,7 @@ from abc import ABC
 from string import Template
 from typing import Any, ClassVar
 
+import great_expectations.expectations as gxe
 import pandas as pd
 from great_expectations.core.metric_domain_types import MetricDomainTypes
 from great_expectations.execution_engine import PandasExecutionEngine
@@ -226,3 +227,20 @@ class ExpectCrowdsToMeetDemands(_NoRowCounted):
     def about(self) -> str:
         """The kind of crowd."""
         return self.crowd_column
+
+
+def random_keys(column: str) -> list[Any]:
+    """Expect 16 hexadecimal digits in each cell, no cell twice."""
+    return [
+        gxe.ExpectColumnValuesToNotBeNull(column=column, description="Every row has a key."),
+        gxe.ExpectColumnValuesToBeUnique(column=column, description="No key occurs twice."),
+        gxe.ExpectColumnValuesToMatchRegex(
+            column=column,
+            regex="^[0-9a-f]{16}$",
+            description="Every key is made of 16 hexadecimal digits.",
+        ),
+        # "$" also stands before a last line break.
+        gxe.ExpectColumnValueLengthsToEqual(
+            column=column, value=16, description="Every key is 16 characters long."
+        ),
+    ]
