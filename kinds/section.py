@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from anon_core.errors import AnonymityError
+from anon_core.errors import AnonymityError, InputError
 from tasks.source.sources import DUCKDB, SQLITE, Source
 
 Value = TypeVar("Value")
@@ -22,6 +24,7 @@ K_FORMS = {
     "by": ("levels", "default"),
     "path": ("user", "column"),
 }
+ALLOWED = "state [privacy] allow_unprotected = true if these people need no protection"
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -34,6 +37,15 @@ def or_off(value: Any) -> Any:
 
 class PlanError(AnonymityError):
     """The plan is not valid."""
+
+
+def refuse_alone(k: NDArray[np.int32], whom: str) -> None:
+    """Refuse k = 1 for anybody: k int32 (n,) of n `whom`."""
+    if alone := int(np.count_nonzero(k < 2)):
+        raise InputError(
+            f"{alone} of {len(k)} {whom} have k = 1, which protects nobody; "
+            f"let them demand at least 2, or {ALLOWED}"
+        )
 
 
 class Section(BaseModel):

@@ -8,7 +8,7 @@ from pydantic import BeforeValidator
 
 from kinds.matrix.profile import MatrixDriftLimits
 from kinds.section import Section, Share, or_off
-from tasks.judging.floors import UNMEASURED, Asked, Floors, Sections
+from tasks.judging.floors import Asked, Floors, Sections, attack_success
 
 
 class DriftSection(Section):
@@ -47,11 +47,6 @@ class MatrixFloors(Floors):
     min_utility: float = 0.0
     max_attack_success: float | None = None
 
-    @property
-    def stated(self) -> bool:
-        """Whether any limit differs from its default."""
-        return self != MatrixFloors()
-
     def requirements(self, measured: Sections) -> Iterator[Asked]:
         """Every limit with its measured number."""
         if self.min_utility > 0:
@@ -75,18 +70,5 @@ def _jaccard(floor: float, measured: Sections) -> Asked:
 def _attacks(limit: float, attacks: Sections) -> Iterator[Asked]:
     """The limit for each number of known items."""
     for name, attack in attacks.items():
-        success = attack["success"]
-        yield Asked(
-            measure="attack success",
-            about=name,
-            found=success,
-            required=limit,
-            shown="" if success is None else f"{success:.4f}",
-            shortfall=(
-                f"the attack {name!r} {UNMEASURED}"
-                if success is None
-                else f"the attack {name!r} names the right row with a chance of up to "
-                f"{success:.4f} on average, above checks.max_attack_success = {limit}"
-            ),
-            remedy="raise k or the limit",
-        )
+        remedy = "raise k or the limit"
+        yield attack_success(name, attack["success"], limit, "a chance of up to", remedy)

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anon_core.errors import InputError
 from anon_core.matrices.records import SparseMatrix
 from kinds.matrix.layout import DEMAND, ENTRIES, ITEM, MATRIX, NAMES, RECORD
-from kinds.matrix.plan import ALLOWED, MatrixPlan
+from kinds.matrix.plan import MatrixPlan
+from kinds.section import refuse_alone
 from tasks.vault.storage import Stored
 
 
@@ -21,12 +21,8 @@ def write_encoded(plan: MatrixPlan, ingested: Stored, folder: Path) -> Mapping[s
     """
     pairs = pl.read_parquet(ingested.file(ENTRIES), glob=False)
     k = np.load(ingested.file(DEMAND))
-    alone = int((k < 2).sum())
-    if alone and not plan.allow_unprotected:
-        raise InputError(
-            f"{alone} of {len(k)} users have k = 1, which protects nobody; "
-            f"let them demand at least 2, or {ALLOWED}"
-        )
+    if not plan.allow_unprotected:
+        refuse_alone(k, "users")
     matrix, names = encoded(pairs, k)
     document, arrays = matrix.packed()
     packed: dict[str, Any] = {**document, **arrays}

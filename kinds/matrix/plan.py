@@ -10,7 +10,7 @@ from pydantic import Field
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import MOST_K
 from kinds.matrix.checks import ChecksSection
-from kinds.section import MarkedSection, PlanError, Section, SourceSection, Unshown
+from kinds.section import ALLOWED, MarkedSection, PlanError, Section, SourceSection, Unshown
 from tasks.source.sources import Source
 
 Layout = Literal["edges", "lists", "table", "csr"]
@@ -23,7 +23,6 @@ NEEDS: Mapping[Layout, tuple[str, ...]] = {  # keys of [columns]
 ARRAYS = ("indptr", "indices", "data", "shape", "format")  # of scipy.sparse.save_npz
 K = "must be a whole number or {path = 'a table of users and their k'}"
 K_KEYS = ("path", "user", "column")
-ALLOWED = "state [privacy] allow_unprotected = true if these people need no protection"
 
 
 class MatrixSource(SourceSection):

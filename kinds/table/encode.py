@@ -9,15 +9,15 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.errors import InputError
 from anon_core.specs.demands import Demand
 from anon_core.tables.codebook import codebook_from_json, codebook_to_json
 from anon_core.tables.demands import of_people, resolve
 from anon_core.tables.encoding import complete, encode, fitted
 from anon_core.tables.records import BinaryTable
 from kinds.columns import Column, arrays
+from kinds.section import refuse_alone
 from kinds.table.layout import BITS, CODEBOOK, DEMAND, PERSON, TABLE
-from kinds.table.plan import ALLOWED, TablePlan
+from kinds.table.plan import TablePlan
 from tasks.vault.storage import Stored
 
 
@@ -65,12 +65,8 @@ def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[st
     owners = ingested.file(PERSON)
     person = np.load(owners) if owners.exists() else None
     table, kept, joined = encoded(frame, k_values, plan.columns, plan.demand, person)
-    alone = int((table.k < 2).sum())
-    if alone and not plan.allow_unprotected:
-        raise InputError(
-            f"{alone} of {table.records} records have k = 1, which protects nobody; "
-            f"let them demand at least 2, or {ALLOWED}"
-        )
+    if not plan.allow_unprotected:
+        refuse_alone(table.k, "records")
     codebook = json.dumps(codebook_to_json(table.codebook), ensure_ascii=False)
     (folder / CODEBOOK).write_text(codebook, encoding="utf-8")
     packed: dict[str, Any] = {**table.packed()[1], "kept": np.flatnonzero(kept)}

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from anon_core.measures.requirements import Measure
 from kinds.table.attackers import DEMAND, WITNESS
-from tasks.judging.floors import UNMEASURED, Asked, Floors, Sections
+from tasks.judging.floors import UNMEASURED, Asked, Floors, Sections, attack_success
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,11 +39,6 @@ class TableFloors(Floors):
     equivalence_k: int | None = None
     max_row_loss: float | None = None
     max_attack_success: float | None = None
-
-    @property
-    def stated(self) -> bool:
-        """Whether any limit differs from its default."""
-        return self != TableFloors()
 
     def requirements(self, measured: Sections) -> Iterator[Asked]:
         """Every limit with its measured number."""
@@ -219,17 +214,8 @@ def _attacks(limit: float, attacks: Sections) -> Iterator[Asked]:
         yield _unmeasured("attack success", limit, "max_attack_success")
     for name, attack in attacks.items():
         if name not in ("order", DEMAND) and not name.startswith(WITNESS):
-            success = attack["success"]
-            yield Asked(
-                measure="attack success",
-                about=name,
-                found=success,
-                required=limit,
-                shown=f"{success:.4f}",
-                shortfall=f"the attack {name!r} names the right row with a chance of "
-                f"{success:.4f} on average, above checks.max_attack_success = {limit}",
-                remedy="raise k, coarsen groups or raise the limit",
-            )
+            remedy = "raise k, coarsen groups or raise the limit"
+            yield attack_success(name, attack["success"], limit, "a chance of", remedy)
 
 
 def _unmeasured(measure: Measure, limit: float, key: str) -> Asked:

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from anon_core.specs.demands import Demand
 from kinds.columns import Column
-from kinds.section import K_FORMS, MarkedSection, PlanError, SourceSection, Unshown
+from kinds.section import ALLOWED, K_FORMS, MarkedSection, PlanError, SourceSection, Unshown
 from kinds.table.checks import ChecksSection
 from kinds.table.column_section import ColumnSection
 from kinds.table.layout import KEY, released_columns
@@ -26,9 +26,6 @@ K_KEYS: dict[str, tuple[type, str]] = {
     "uniform": (list, "[lowest, highest], two whole numbers"),
     "seed": (int, "a whole number"),
 }
-
-
-ALLOWED = "state [privacy] allow_unprotected = true if these people need no protection"
 
 
 class PrivacySection(MarkedSection):

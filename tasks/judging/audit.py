@@ -1,7 +1,7 @@
 """What an audit reports, of any kind of data, and the audit of a published folder."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol, Self
@@ -53,6 +53,16 @@ class Finding:
     def broken(self) -> bool:
         """Whether the release must keep this guarantee and does not."""
         return self.required and not self.passed
+
+
+def not_judged(promise: Promise, findings: Sequence[Finding], what: str) -> list[Finding]:
+    """A failed finding for each name in the promise that an audit of a `what` does not know."""
+    known = {finding.guarantee for finding in findings}
+    return [
+        Finding(name, passed=False, detail=f"no audit of a {what} judges this")
+        for name in promise.findings
+        if name not in known
+    ]
 
 
 @dataclass(frozen=True)

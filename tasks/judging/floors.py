@@ -36,13 +36,34 @@ class Asked(Requirement):
     remedy: str
 
 
+def attack_success(
+    name: str, success: float | None, limit: float, chance: str, remedy: str
+) -> Asked:
+    """The limit for an attacker who names rows; `chance` says what its success is."""
+    found = (
+        UNMEASURED
+        if success is None
+        else f"names the right row with {chance} {success:.4f} on average, above "
+        f"checks.max_attack_success = {limit}"
+    )
+    return Asked(
+        measure="attack success",
+        about=name,
+        found=success,
+        required=limit,
+        shown="" if success is None else f"{success:.4f}",
+        shortfall=f"the attack {name!r} {found}",
+        remedy=remedy,
+    )
+
+
 class Floors(ABC):
     """What a release must reach beside its promise; never shapes the release."""
 
     @property
-    @abstractmethod
     def stated(self) -> bool:
-        """Whether the plan asks for anything."""
+        """Whether the plan asks for anything: any limit differs from its default."""
+        return self != type(self)()
 
     @abstractmethod
     def requirements(self, measured: Sections) -> Iterator[Asked]:

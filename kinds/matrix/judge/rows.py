@@ -19,7 +19,7 @@ from kinds.matrix.layout import FILES, ITEM, ITEMS, KEY, MATCHING, RECORD
 from kinds.matrix.plan import MatrixPlan
 from kinds.matrix.read import read_source
 from kinds.matrix.rows import flat
-from tasks.judging.audit import Audit, Finding
+from tasks.judging.audit import Audit, Finding, not_judged
 from tasks.judging.files import read_matching, read_rows
 from tasks.judging.seats import seats
 from tasks.source.reading import Reading
@@ -60,7 +60,7 @@ def audit_matrix(
     findings.append(finding)
     measured = _measured(source, released, seat, numbers, len(names))
     findings += _findings(measured, promise)
-    return Audit((*findings, *_not_judged(promise, findings)), measured, rows)
+    return Audit((*findings, *not_judged(promise, findings, "matrix")), measured, rows)
 
 
 def _measured(
@@ -124,14 +124,4 @@ def _findings(measured: Measured, promise: Promise) -> list[Finding]:
     return [
         Finding(CLASSES, measured.below == 0, below, required=CLASSES in promise.findings),
         Finding(MAJORITY, smooth.broken == 0, minorities, required=MAJORITY in promise.findings),
-    ]
-
-
-def _not_judged(promise: Promise, findings: Sequence[Finding]) -> list[Finding]:
-    """A failed finding for each name in the promise that this audit does not know."""
-    known = {finding.guarantee for finding in findings}
-    return [
-        Finding(name, passed=False, detail="no audit of a matrix judges this")
-        for name in promise.findings
-        if name not in known
     ]

@@ -1,7 +1,8 @@
 """The numbers that an audit measures, as the manifest states them: aggregates only."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from anon_core.measures.table.classes import Classes
 from anon_core.measures.table.crowds import Crowds, records_per_row
-from anon_core.measures.table.diversity import Diversity, diversity, diversity_in_classes
+from anon_core.measures.table.diversity import Diversity
 from anon_core.measures.table.law import Law
 from anon_core.measures.table.levels import Levels
 from anon_core.measures.table.utility import Utility
@@ -40,8 +41,6 @@ class Measured:
     classes : Classes
     sensitive : dict of Diversity
         By sensitive column, in crowds.
-    in_classes : dict of Diversity
-        By sensitive column, in equivalence classes; empty where nothing promises these.
     attacks : dict
         The manifest's section; empty unless `matched`.
     rare_levels : dict of int
@@ -61,6 +60,8 @@ class Measured:
         What the vault states of the seats' chances; None where nothing promises even seats.
     classes_below_k : int or None
         Records whose row is identical to fewer than k rows; None where nothing promises that.
+    in_classes : dict of Diversity
+        By sensitive column, in equivalence classes; empty where nothing promises these.
     """
 
     levels: tuple[Levels, ...]
@@ -72,7 +73,6 @@ class Measured:
     source_rows: int
     classes: Classes
     sensitive: dict[str, Diversity]
-    in_classes: dict[str, Diversity]
     attacks: dict[str, Any]
     rare_levels: dict[str, int]
     one_value: NDArray[np.float64]
@@ -82,6 +82,7 @@ class Measured:
     constant_values: dict[str, dict[str, int]] | None = None
     law: Law | None = None
     classes_below_k: int | None = None
+    in_classes: Mapping[str, Diversity] = field(default_factory=dict)
 
     def sections(self) -> dict[str, dict[str, Any]]:
         """Return all numbers by section of the manifest."""
@@ -159,13 +160,15 @@ class Measured:
 
 
 def sensitive_values(
-    rows: pl.DataFrame, columns: tuple[Column, ...], classes: Classes, *, in_classes: bool
+    rows: pl.DataFrame,
+    columns: tuple[Column, ...],
+    classes: Classes,
+    measure: Callable[..., Diversity],
 ) -> dict[str, Diversity]:
     """Measure every sensitive column; distances are those of ranks if the plan gives it ranks.
 
-    `in_classes`: in equivalence classes instead of crowds.
+    `measure`: `diversity`, or `diversity_in_classes`.
     """
-    measure = diversity_in_classes if in_classes else diversity
     return {
         column.name: measure(
             classes, _ranks(rows[column.name], column.kind), ordered=column.kind in ORDERED

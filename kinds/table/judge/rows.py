@@ -18,6 +18,7 @@ from anon_core.measures.table.crowds import (
     fits_own_row,
     identical_rows,
 )
+from anon_core.measures.table.diversity import diversity, diversity_in_classes
 from anon_core.measures.table.shared import rare_levels
 from anon_core.measures.table.utility import of_one_value, utility, widths_lost
 from anon_core.promise import Promise
@@ -36,7 +37,7 @@ from kinds.table.judge.measured import (
 from kinds.table.judge.records import Records
 from kinds.table.layout import FILES, KEY, LAW, released_columns
 from kinds.table.read import read_table
-from tasks.judging.audit import Audit, Finding
+from tasks.judging.audit import Audit, Finding, not_judged
 from tasks.judging.files import read_matching, read_rows
 from tasks.judging.seats import seats
 from tasks.source.reading import Reading
@@ -97,14 +98,13 @@ def audit_rows(
     )
     path = matching.with_name(LAW) if even else None
     private = any(column.name == demand.column and not column.known for column in columns)
-    identical = IDENTICAL in promise.findings
     measured = _measured(
-        *(records, rows, released, seat, columns, path),
-        paired=paired, private_demand=private, in_classes=identical,
-    )  # fmt: skip
-    if identical:
+        records, rows, released, seat, columns, path, paired=paired, private_demand=private
+    )
+    if IDENTICAL in promise.findings:
         below = int((identical_rows(measured.classes, seat) < measured.crowds.demanded).sum())
-        measured = replace(measured, classes_below_k=below)
+        told = sensitive_values(rows, columns, measured.classes, diversity_in_classes)
+        measured = replace(measured, classes_below_k=below, in_classes=told)
     findings += [
         *_of_cells(records, released, measured),
         *_of_crowds(measured, promise),
@@ -113,7 +113,7 @@ def audit_rows(
         findings.append(law.finding(measured.law, records.number))
     if repeated:
         findings.append(Finding.of_later(PEOPLE))
-    return Audit((*findings, *_not_judged(promise, findings)), measured, rows)
+    return Audit((*findings, *not_judged(promise, findings, "table")), measured, rows)
 
 
 def _measured(
@@ -126,7 +126,6 @@ def _measured(
     *,
     paired: bool,
     private_demand: bool,
-    in_classes: bool,
 ) -> Measured:
     """Measure the release; a record without a row has seat -1."""
     seated = np.flatnonzero(seat >= 0)
@@ -161,8 +160,7 @@ def _measured(
         matched=matched,
         source_rows=records.source_height,
         classes=classes,
-        sensitive=sensitive_values(rows, columns, classes, in_classes=False),
-        in_classes=sensitive_values(rows, columns if in_classes else (), classes, in_classes=True),
+        sensitive=sensitive_values(rows, columns, classes, diversity),
         attacks=tried,
         rare_levels=rare_levels(
             records.levels, records.codes, int(records.k.max()), records.person
@@ -244,16 +242,6 @@ def _of_crowds(measured: Measured, promise: Promise) -> list[Finding]:
         detail = f"the row of {below} of {records} records is identical to fewer than k rows"
         findings.append(Finding(IDENTICAL, below == 0, detail))
     return findings
-
-
-def _not_judged(promise: Promise, findings: Sequence[Finding]) -> list[Finding]:
-    """A failed finding for each name in the promise that this audit does not know."""
-    known = {finding.guarantee for finding in findings}
-    return [
-        Finding(name, passed=False, detail="no audit of a table judges this")
-        for name in promise.findings
-        if name not in known
-    ]
 
 
 def _texts(series: pl.Series) -> list[str | None]:
