@@ -1,0 +1,1 @@
+"""Uncertain graphs: which vertices an edge may join, and how likely."""
