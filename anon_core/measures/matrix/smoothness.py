@@ -66,7 +66,7 @@ class Smoothness:
 def smoothness(
     classes: RowClasses,
     class_of: NDArray[np.int64],
-    record: NDArray[np.int64],
+    record: NDArray[np.integer],
     item: NDArray[np.int64],
     items: int,
 ) -> Smoothness:
@@ -77,7 +77,8 @@ def smoothness(
     classes : RowClasses
     class_of : int64 (n,)
         Class of each record's row, -1 where a record has none.
-    record, item : int64 (entries,)
+    record : integer (entries,)
+    item : int64 (entries,)
         The entries of the source, each once; item -1 where it is in no released row.
     items : int
         Number of released items.

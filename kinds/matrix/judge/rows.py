@@ -79,9 +79,10 @@ def _measured(
     dtype = source.pairs[ITEM].dtype
     known = numbers.with_columns(pl.col(ITEM).cast(dtype, strict=False)).drop_nulls()
     joined = source.pairs.join(known, on=ITEM, how="left")
-    joined = joined.select(pl.col(RECORD).cast(pl.Int64), pl.col("number").fill_null(-1))
+    joined = joined.select(RECORD, pl.col("number").fill_null(-1))
     joined = joined.sort(RECORD, "number")
     record, item = joined[RECORD].to_numpy(), joined["number"].to_numpy()
+    del joined
     held = np.bincount(record, minlength=source.records)
     indptr = np.concatenate([[0], np.cumsum(held)]).astype(np.int64)
     classes = RowClasses.of(released.indptr, released.items)
