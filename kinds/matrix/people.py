@@ -7,6 +7,8 @@ from kinds.matrix.layout import ENTRIES, ITEM, ITEMS, RECORD
 from tasks.people.digests import People, read_identifiers
 from tasks.vault.storage import Run, Stored
 
+AT_ONCE = 1_000_000  # records whose items are texts at the same time
+
 
 def people(key: bytes, ingested: Stored) -> People:
     """Return the people of all records; ingest digested their names under `key`."""
@@ -23,9 +25,18 @@ def remade(run: Run, key: bytes) -> People:
 
 
 def _held(ingested: Stored) -> pl.DataFrame:
-    """The items of each record as one text."""
+    """The items of each record as one text; made in parts, since texts take many times the room."""
     pairs = pl.read_parquet(ingested.file(ENTRIES), glob=False)
-    lists = pairs.group_by(RECORD).agg(pl.col(ITEM).cast(pl.String).sort())
+    starts = range(0, ingested.shape[0], AT_ONCE)
+    return pl.concat(
+        [_held_by(pairs, first, min(first + AT_ONCE, ingested.shape[0])) for first in starts]
+    )
+
+
+def _held_by(pairs: pl.DataFrame, first: int, end: int) -> pl.DataFrame:
+    """The items of records first, ..., end - 1."""
+    part = pairs.filter((pl.col(RECORD) >= first) & (pl.col(RECORD) < end))
+    lists = part.group_by(RECORD).agg(pl.col(ITEM).cast(pl.String).sort())
     texts = lists.select(RECORD, pl.col(ITEM).list.join("\0").alias(ITEMS))
-    every = pl.DataFrame({RECORD: pl.int_range(ingested.shape[0], dtype=pl.UInt32, eager=True)})
+    every = pl.DataFrame({RECORD: pl.int_range(first, end, dtype=pl.UInt32, eager=True)})
     return every.join(texts, on=RECORD, how="left", maintain_order="left").select(ITEMS)

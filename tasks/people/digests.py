@@ -25,6 +25,7 @@ from tasks.vault.storage import Stored
 
 RECORD = "record"
 COLUMN, COLUMNS = "column ", "columns "  # followed by the name, or by all names
+AT_ONCE = 1_000_000  # rows whose texts are held twice at the same time
 NOTHING = bytes(DIGEST_BYTES)  # of a person without such an identifier
 PEOPLE_FILE = "people.bin"
 IDENTIFIERS_FILE = "identifiers.bin"  # of the ingest stage: keyed digests, all rows
@@ -164,13 +165,18 @@ def plain(series: pl.Series) -> pl.Series:
 def _base(key: bytes, kind: str, columns: Sequence[pl.Series]) -> bytes:
     """Return a digest for each row; equal rows have equal digests."""
     given = [series.fill_nan(None) if series.dtype.is_float() else series for series in columns]
-    texts = {series.name: plain(series) for series in sorted(given, key=lambda series: series.name)}
-    absent = np.all([text.is_null().to_numpy() for text in texts.values()], axis=0)
-    lines = pl.DataFrame(texts).write_ndjson().encode().splitlines()
+    texts = pl.DataFrame(
+        {series.name: plain(series) for series in sorted(given, key=lambda series: series.name)}
+    )
     label = kind.encode() + b"\n"
     return b"".join(
         NOTHING if nobody else digest(key, label + line)
-        for line, nobody in zip(lines, absent.tolist(), strict=True)
+        for part in texts.iter_slices(AT_ONCE)
+        for line, nobody in zip(
+            part.write_ndjson().encode().splitlines(),
+            part.select(pl.all_horizontal(pl.all().is_null())).to_series(),
+            strict=True,
+        )
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tasks.people import digests
 from tasks.people.digests import NOTHING, RECORD, People, base_digests, partners, plain
 
 KEY = bytes(range(32))
@@ -198,3 +199,10 @@ def test_digests_are_those_that_ledgers_hold():
         RECORD: "34364fc55ac0ce1a",
     }
     assert ours.repeated == {"column ssn", "column tel", 'columns ["ssn", "tel"]', RECORD}
+
+
+def test_digests_made_in_parts_are_those_made_at_once(monkeypatch):
+    record, ssn = {"age": [1, 2, None, 1, 5]}, ["a", None, "c", "d\n", "e\r"]
+    whole = people(record, ssn=ssn)
+    monkeypatch.setattr(digests, "AT_ONCE", 2)
+    assert people(record, ssn=ssn) == whole
