@@ -18,6 +18,7 @@ from kinds.matrix.people import people, remade
 from kinds.matrix.plan import SECTIONS, K, MatrixPlan
 from kinds.matrix.profile import changes
 from kinds.matrix.write import write_release
+from kinds.section import BINS
 from tasks.judging.audit import Audit
 from tasks.judging.drift import Changes
 from tasks.people.digests import People
@@ -41,8 +42,16 @@ class Matrix(Kind):
         return MatrixPlan.of(sections)
 
     def explain(self, location: Sequence[str]) -> str | None:
-        """The forms of k, which pydantic would list one by one."""
-        return f"privacy.k {K}" if list(location[:2]) == ["privacy", "k"] else None
+        """The forms of k and bins, which pydantic would list one by one."""
+        if list(location[:2]) == ["privacy", "k"]:
+            return f"privacy.k {K}"
+        if list(location[:2]) == ["columns", "bins"] and len(location) > 2:
+            return f"{'.'.join(location[:3])} {BINS}"
+        return None
+
+    def replaces(self, place: tuple[str, ...]) -> bool:
+        """The forms of a column's bins exclude each other."""
+        return len(place) == 3 and place[:2] == ("columns", "bins")
 
     def shaping(self, sections: Any) -> Mapping[str, Any]:
         """What shapes the release, without what only allows one."""
