@@ -14,6 +14,7 @@ from kinds.matrix.ingest import ingested
 from kinds.matrix.judge import audit_matrix
 from kinds.matrix.judge.measured import published_step
 from kinds.matrix.layout import CODEBOOK, COUNTS, FILES
+from kinds.matrix.overlap import intersected
 from kinds.matrix.people import people, remade
 from kinds.matrix.plan import SECTIONS, K, MatrixPlan
 from kinds.matrix.profile import changes
@@ -25,7 +26,7 @@ from tasks.people.digests import People
 from tasks.people.ledger import Ledger, Overlap
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
-from tasks.vault.storage import Run, SecondReleaseError, Stored
+from tasks.vault.storage import Run, Stored
 
 
 class Matrix(Kind):
@@ -36,6 +37,7 @@ class Matrix(Kind):
     sections = SECTIONS
     files = FILES
     codebook = CODEBOOK
+    remedy = "leave these users out"
 
     def plan(self, sections: Any) -> MatrixPlan:
         """[source], [columns], [privacy] and [checks] together."""
@@ -187,12 +189,8 @@ class Matrix(Kind):
         overlaps: Sequence[Overlap],
         audit: Audit | None = None,
     ) -> dict[str, int]:
-        """Refuse: what several releases of a matrix tell together is not measured."""
-        raise SecondReleaseError(
-            f"{len(overlaps)} other releases show the same users; what several releases of a "
-            "matrix tell together is not measured, so no second one is published; leave these "
-            "users out"
-        )
+        """Users who stay alike when all releases are compared."""
+        return intersected(run, ledger, overlaps, None if audit is None else audit.rows)
 
 
 KIND = Matrix()
