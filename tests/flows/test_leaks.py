@@ -780,7 +780,7 @@ def test_audit_show_and_starter_plan_tell_no_secret(ended):
     folder = order.folder_of_v1
     for arguments, breaks, code in (
         (["audit", folder, "--plan", order.plan], None, 0),
-        (["audit", folder, "--plan", order.plan], ("kinds.table.judge.rows", "crowds"), 1),
+        (["audit", folder, "--plan", order.plan], ("kinds.table.judge.measuring", "crowds"), 1),
         (["show", folder], None, 0),
         (["show", folder, "--json"], None, 0),
         (["plan", order.source], None, 0),
