@@ -167,6 +167,17 @@ def test_a_group_has_as_many_records_as_its_most_demanding_member():
     ] == pytest.approx(1)
 
 
+def test_annealing_puts_no_record_into_a_group_below_its_k():
+    """Equal records: every swap is as good as none, and many are made."""
+    k = np.where(np.arange(60) % 10, 2, 9).astype(np.int32)
+    indptr = np.arange(61, dtype=np.int64)
+    matrix = SparseMatrix(indptr, np.zeros(60, dtype=np.int32), 1, k)
+    made = Smooth(annealing=10, sweeps=0).anonymize(matrix)
+    assert sum(step.figures["moves"] for step in made.steps[1:]) > 60
+    assert len(set(np.bincount(made.group).tolist())) > 1
+    assert (np.bincount(made.group)[made.group] >= k).all()
+
+
 THREADS = """
 from anon_core.engines import local
 from anon_core.anonymizers import Smooth
