@@ -489,13 +489,19 @@ SCENARIOS |= {
             older=True,
             pairs=pairs(),
         ),
-        "breaks while blocks are made": Scenario(
-            1,
-            ON_DASK,
-            breaks=("anon_core.anonymizers.smooth.farmed", "group_block"),
-            says="stage anonymize failed with ValueError",
-            pairs=pairs(),
-        ),
+        **{
+            f"breaks while {what} on Dask": Scenario(
+                1,
+                ON_DASK,
+                breaks=place,
+                says="stage anonymize failed with ValueError",
+                pairs=pairs(),
+            )
+            for what, place in {
+                "neighbours are searched": ("anon_core.anonymizers.smooth.neighbours", "searched"),
+                "blocks are made": ("anon_core.anonymizers.smooth.blocks", "grouped"),
+            }.items()
+        },
     }.items()
 }
 

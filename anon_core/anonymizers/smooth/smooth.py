@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.smooth.blocks import (
     PASSES,
-    Each,
     Group,
     Result,
     Work,
-    one_by_one,
     passes,
 )
 from anon_core.anonymizers.smooth.counts import figures, released_items
 from anon_core.anonymizers.smooth.counts_kernels import Rows, fingerprints, taken
+from anon_core.anonymizers.smooth.each import Each, one_by_one
 from anon_core.anonymizers.smooth.facility import BESIDE_K, Merge, alg2
 from anon_core.anonymizers.smooth.matching import matched
 from anon_core.anonymizers.smooth.median import alg1
@@ -160,7 +159,7 @@ class Smooth:
         observer: Observer | None,
         resume: State | None,
     ) -> GroupedMatrix:
-        """Do as `anonymize`, each pass over blocks by `each`."""
+        """Do as `anonymize`; with blocks, `each` searches neighbours and makes each pass."""
         self.admit(data)
         observer, most = observer or Observer(), self._most(data)
         observer.expects(most)
