@@ -70,6 +70,16 @@ def test_a_second_release_is_refused_unless_the_plan_allows_it(tmp_path):
         order.release()
 
 
+def test_the_audit_of_a_csv_file_alone_lays_its_rows_beside_the_first_release(tmp_path):
+    order = MatrixOrder(tmp_path, tastes(), privacy={"k": 4}, publish={"formats": ["csv"]})
+    order.release()
+    order.write(privacy={"k": 6}, **ALLOWED)
+    found = finding(order.release(), order)
+    assert found.passed
+    assert "0 of 60 people" in found.detail
+    assert "(least margin 6)" in found.detail
+
+
 def test_users_who_stay_alike_may_be_released_again(tmp_path):
     order = MatrixOrder(tmp_path, tastes(), privacy={"k": 4})
     folders, runs = [order.release()], [order.run]
