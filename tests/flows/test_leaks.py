@@ -19,7 +19,8 @@ from tests.flows.orders import Order, database_texts
 from tests.flows.processes import Finished, crowdcover
 from tests.kinds.matrix.orders import MatrixOrder
 
-pytestmark = pytest.mark.slow  # runs that log everything take minutes
+# Runs that log everything take minutes, and all of them are made before the first test.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(2400)]
 
 RECORDS = 80
 SENSITIVE = [f"Psickness{number}Q" for number in range(4)]
