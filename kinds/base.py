@@ -75,6 +75,8 @@ class Kind(Protocol):
         Released data file by format.
     codebook : str
         Released file that tells how to read the data files.
+    remedy : str
+        What keeps crowds large beside other releases of the same people, as a refusal says it.
 
     Methods that store files return facts for the stage's record: "shape" (rows first), "notes"
     (sentences for the log, counts and column names only), and whatever a later method needs.
@@ -87,6 +89,7 @@ class Kind(Protocol):
     checked: ClassVar[tuple[str, str]] = ("ingested", "encoded")
     files: ClassVar[Mapping[str, str]]
     codebook: ClassVar[str] = "codebook.json"
+    remedy: ClassVar[str] = "carry fewer columns that tell rows apart"
 
     # ------------------------------------------------------------ the plan
 

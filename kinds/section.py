@@ -1,10 +1,11 @@
 """The base class of all sections of a plan, and [source]."""
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,8 @@ K_FORMS = {
 }
 ALLOWED = "state [privacy] allow_unprotected = true if these people need no protection"
 Share = Annotated[float, Field(ge=0, le=1)]
+Bins = Literal["deciles", "none"] | dict[Literal["quantiles", "edges"], int | list[float]]
+BINS = "must be 'deciles', 'none', {quantiles = number} or {edges = [numbers]}"
 
 
 def or_off(value: Any) -> Any:
@@ -73,6 +76,21 @@ class MarkedSection(Section):
         if any(mark not in cls.questions for mark in marks):
             raise ValueError(f"must name open questions of: {', '.join(cls.questions)}")
         return marks
+
+
+def groups_of(where: str, bins: Bins | None) -> int | tuple[float, ...] | None:
+    """The groups of a column of numbers as `ColumnSpec.bins` takes them; `where` names the key."""
+    if bins in (None, "deciles"):
+        return 10
+    if bins == "none":
+        return None
+    if isinstance(bins, dict) and len(bins) == 1:
+        quantiles, edges = bins.get("quantiles"), bins.get("edges")
+        if isinstance(quantiles, int):
+            return quantiles
+        if isinstance(edges, list) and all(math.isfinite(edge) for edge in edges):
+            return tuple(float(edge) for edge in edges)
+    raise PlanError(f"{where} {BINS}")
 
 
 class SourceSection(MarkedSection):

@@ -38,6 +38,10 @@ CROWDS = "tests/anon_core/measures/table/test_crowds.py"
 LAW = "tests/anon_core/measures/table/test_law.py"
 OF_PEOPLE = "tests/anon_core/seating/test_people.py"
 CORRUPTED = "tests/flows/test_corrupted_people.py"
+SMOOTH = "tests/anon_core/anonymizers/test_smooth.py"
+SMOOTHNESS = "tests/anon_core/measures/matrix/test_measures.py"
+MATRIX = "tests/kinds/matrix/test_release.py"
+MATRIX_CORRUPTIONS = "tests/kinds/matrix/test_corruptions.py"
 
 MUTANTS = (
     Mutant(
@@ -312,6 +316,140 @@ MUTANTS = (
         "if not at_most(change, limits.rows):",
         "if not at_most(change, 1.0):",
         "tests/tasks/judging/test_drift.py",
+    ),
+    Mutant(
+        "smooth: exactly half of a group is no majority",
+        "anon_core/anonymizers/smooth/counts_kernels.py",
+        ">= size:\n                kept[place] = counts.item[at]",
+        "> size + 1:\n                kept[place] = counts.item[at]",
+        SMOOTH,
+    ),
+    Mutant(
+        "smooth: groups of k - 1 need not dissolve",
+        "anon_core/anonymizers/smooth/sweeps.py",
+        "small = size < need",
+        "small = size < need - 1",
+        SMOOTH,
+    ),
+    Mutant(
+        "smooth: a record may leave a group of k",
+        "anon_core/anonymizers/smooth/sweeps_kernels.py",
+        "if member != v and rows.k[member] >= groups.size[a]:",
+        "if member != v and rows.k[member] > groups.size[a]:",
+        SMOOTH,
+    ),
+    Mutant(
+        "smooth: annealing swaps records into groups below their k",
+        "anon_core/anonymizers/smooth/annealing_kernels.py",
+        "fits = rows.k[w] <= groups.size[a] and rows.k[v] <= groups.size[b]",
+        "fits = True",
+        SMOOTH,
+    ),
+    Mutant(
+        "smooth: blocks of k - 1 records",
+        "anon_core/anonymizers/smooth/blocks.py",
+        "if records[begin:end].sum() >= most[begin:end].max():",
+        "if records[begin:end].sum() + 1 >= most[begin:end].max():",
+        "tests/anon_core/anonymizers/test_smooth_blocks.py",
+    ),
+    Mutant(
+        "smooth: small facilities close one by one",
+        "anon_core/anonymizers/smooth/facility_kernels.py",
+        "            return\n        open_ &= ~closing\n",
+        "            return\n        closing[np.argmax(closing) + 1 :] = False\n"
+        "        open_ &= ~closing\n",
+        SMOOTH,
+    ),
+    Mutant(
+        "matrix: the auditor passes items that most of a class lack",
+        "anon_core/measures/matrix/smoothness.py",
+        "np.count_nonzero(2 * self.holders < self.members)",
+        "np.count_nonzero(2 * self.holders < self.members - 1)",
+        SMOOTHNESS,
+    ),
+    Mutant(
+        "matrix: the auditor passes classes of k - 1",
+        "kinds/matrix/judge/measured.py",
+        "np.count_nonzero(self.size_of < self.k)",
+        "np.count_nonzero(self.size_of < self.k - 1)",
+        MATRIX_CORRUPTIONS,
+    ),
+    Mutant(
+        "matrix: empty rows may be dropped",
+        "tasks/judging/seats.py",
+        "rows.height == records == distinct",
+        "rows.height == distinct",
+        MATRIX_CORRUPTIONS,
+    ),
+    Mutant(
+        "matrix: two records may have one row",
+        "tasks/judging/seats.py",
+        "homeless + doubled == 0",
+        "homeless == 0",
+        MATRIX_CORRUPTIONS,
+    ),
+    Mutant(
+        "matrix: users who hold nothing have no row",
+        "kinds/matrix/read.py",
+        'else pairs["user"]).unique(maintain_order=True)',
+        'else pairs.drop_nulls()["user"]).unique(maintain_order=True)',
+        MATRIX,
+    ),
+    Mutant(
+        "matrix: rows in the order of their classes",
+        "kinds/matrix/write.py",
+        "order = np.argsort(keys)",
+        'order = np.argsort(made.group, kind="stable")',
+        MATRIX,
+    ),
+    Mutant(
+        "matrix: people as items are named",
+        "kinds/matrix/write.py",
+        "        labels = sorted(keys.tolist())\n",
+        "",
+        MATRIX,
+    ),
+    Mutant(
+        "matrix: users who are alike in one release are enough",
+        "anon_core/measures/matrix/intersection.py",
+        "pair = label * (classes.max(initial=-1) + 2) + classes + 1",
+        "pair = classes + 1",
+        SMOOTHNESS,
+    ),
+    Mutant(
+        "matrix: only the new release's k counts beside others",
+        "kinds/matrix/overlap.py",
+        "for side, at, shown in both]).max(axis=0)",
+        "for side, at, shown in both])[0]",
+        "tests/kinds/matrix/test_second.py",
+    ),
+    Mutant(
+        "matrix: false entries are not counted",
+        "anon_core/measures/matrix/smoothness.py",
+        "return int(self.members.sum()) - self.kept",
+        "return int(self.members.sum()) - int(self.members.sum())",
+        SMOOTHNESS,
+    ),
+    Mutant(
+        "matrix: false entries make up for missing ones",
+        "anon_core/measures/matrix/smoothness.py",
+        "return self.entries - self.kept",
+        "return self.entries - int(self.members.sum())",
+        SMOOTHNESS,
+    ),
+    Mutant(
+        "matrix: the similarity does not count false entries",
+        "anon_core/measures/matrix/smoothness.py",
+        "either = self.entries + self.created",
+        "either = self.entries",
+        SMOOTHNESS,
+    ),
+    Mutant(
+        "matrix: a linkage counts classes, not rows",
+        "anon_core/measures/matrix/linkage.py",
+        "return int(self.sizes[found].sum())",
+        "return len(found)",
+        SMOOTHNESS,
     ),
 )
 

@@ -259,6 +259,16 @@ def rows_left(crowds):
         left = kept
 
 
+def users_alike(releases):
+    """Count for each user who is in the same releases and has equal rows in each of them.
+
+    A release is a mapping of user -> row.
+    """
+    users = set().union(*releases)
+    shown = {user: [release.get(user) for release in releases] for user in users}
+    return {user: sum(shown[user] == shown[other] for other in users) for user in users}
+
+
 def rows_jointly_left(crowds):
     """Count the rows of each crowd in choices, one row per release, that all agree."""
     whole = [

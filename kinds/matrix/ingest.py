@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from kinds.matrix.binarise import demanded, pairs_of
-from kinds.matrix.layout import DEMAND, ENTRIES, ITEM
+from kinds.matrix.layout import BY_ROW, DEMAND, ENTRIES, ITEM
 from kinds.matrix.plan import MatrixPlan
 from kinds.matrix.read import read_source
 from tasks.people.digests import write_identifiers
@@ -34,6 +34,7 @@ def ingested(plan: MatrixPlan, reading: Reading, ledger: Ledger, folder: Path) -
     return {
         "shape": [read.records, items],
         "source_columns": len(plan.needed),
+        BY_ROW: plan.layout != "edges",
         "profile": {"rows": read.records, "items": items, "entries": pairs.height},
         "notes": [f"ingested {read.records} users, {items} items, {pairs.height} entries"],
         **digested,

@@ -14,17 +14,19 @@ from kinds.matrix.ingest import ingested
 from kinds.matrix.judge import audit_matrix
 from kinds.matrix.judge.measured import published_step
 from kinds.matrix.layout import CODEBOOK, COUNTS, FILES
+from kinds.matrix.overlap import intersected
 from kinds.matrix.people import people, remade
 from kinds.matrix.plan import SECTIONS, K, MatrixPlan
 from kinds.matrix.profile import changes
 from kinds.matrix.write import write_release
+from kinds.section import BINS
 from tasks.judging.audit import Audit
 from tasks.judging.drift import Changes
 from tasks.people.digests import People
 from tasks.people.ledger import Ledger, Overlap
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
-from tasks.vault.storage import Run, SecondReleaseError, Stored
+from tasks.vault.storage import Run, Stored
 
 
 class Matrix(Kind):
@@ -35,14 +37,23 @@ class Matrix(Kind):
     sections = SECTIONS
     files = FILES
     codebook = CODEBOOK
+    remedy = "leave these users out"
 
     def plan(self, sections: Any) -> MatrixPlan:
         """[source], [columns], [privacy] and [checks] together."""
         return MatrixPlan.of(sections)
 
     def explain(self, location: Sequence[str]) -> str | None:
-        """The forms of k, which pydantic would list one by one."""
-        return f"privacy.k {K}" if list(location[:2]) == ["privacy", "k"] else None
+        """The forms of k and bins, which pydantic would list one by one."""
+        if list(location[:2]) == ["privacy", "k"]:
+            return f"privacy.k {K}"
+        if list(location[:2]) == ["columns", "bins"] and len(location) > 2:
+            return f"{'.'.join(location[:3])} {BINS}"
+        return None
+
+    def replaces(self, place: tuple[str, ...]) -> bool:
+        """The forms of a column's bins exclude each other."""
+        return len(place) == 3 and place[:2] == ("columns", "bins")
 
     def shaping(self, sections: Any) -> Mapping[str, Any]:
         """What shapes the release, without what only allows one."""
@@ -178,12 +189,8 @@ class Matrix(Kind):
         overlaps: Sequence[Overlap],
         audit: Audit | None = None,
     ) -> dict[str, int]:
-        """Refuse: what several releases of a matrix tell together is not measured."""
-        raise SecondReleaseError(
-            f"{len(overlaps)} other releases show the same users; what several releases of a "
-            "matrix tell together is not measured, so no second one is published; leave these "
-            "users out"
-        )
+        """Users who stay alike when all releases are compared."""
+        return intersected(run, ledger, overlaps, None if audit is None else audit.rows)
 
 
 KIND = Matrix()

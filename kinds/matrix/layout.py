@@ -21,3 +21,4 @@ NAMES = "names.parquet"  # encode: name of each item, in order
 MATCHING = "matching.parquet"  # anonymize: record -> key
 ITEM_KEYS = "item-keys.parquet"  # anonymize: item -> key, where items are people
 COUNTS = "counts.npz"  # check: exact counts and sizes of classes
+BY_ROW = "rows_are_records"  # fact of ingest: each row of the source is a record

@@ -10,7 +10,16 @@ from pydantic import Field
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import MOST_K
 from kinds.matrix.checks import ChecksSection
-from kinds.section import ALLOWED, MarkedSection, PlanError, Section, SourceSection, Unshown
+from kinds.section import (
+    ALLOWED,
+    Bins,
+    MarkedSection,
+    PlanError,
+    Section,
+    SourceSection,
+    Unshown,
+    groups_of,
+)
 from tasks.source.sources import Source
 
 Layout = Literal["edges", "lists", "table", "csr"]
@@ -44,13 +53,20 @@ class ColumnsSection(Section):
     categorical: list[str] = []
     numeric: list[str] = []
     quantiles: Annotated[int, Field(ge=2)] = 10
+    bins: Unshown[dict[str, Bins]] = {}
 
     @property
     def specs(self) -> tuple[ColumnSpec, ...]:
         """The columns of a table that become items, as maker and auditor take them."""
+        if any(name not in self.numeric for name in self.bins):
+            raise PlanError("columns.bins names columns that columns.numeric does not; add them")
+        groups = {name: groups_of(f"columns.bins.{name}", bins) for name, bins in self.bins.items()}
         return (
             *(ColumnSpec(name=name, kind="categorical") for name in self.categorical),
-            *(ColumnSpec(name=name, kind="numeric", bins=self.quantiles) for name in self.numeric),
+            *(
+                ColumnSpec(name=name, kind="numeric", bins=groups.get(name, self.quantiles))
+                for name in self.numeric
+            ),
         )
 
 

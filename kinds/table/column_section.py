@@ -1,6 +1,5 @@
 """[columns] of the plan: role of each column, coding of quasi-identifiers."""
 
-import math
 from datetime import date
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -8,12 +7,11 @@ from pydantic import Field
 
 from anon_core.specs.columns import Carry, ColumnSpec, Rare
 from kinds.columns import ISO_DATE, Column, Role
-from kinds.section import MarkedSection, PlanError, Unshown
+from kinds.section import Bins, MarkedSection, PlanError, Unshown, groups_of
 
 QUASI_ONLY = ("bins", "encoding", "order", "missing", "weight", "range", "carry", "rare")
 RANGE = "must be [least, greatest], two numbers, or two dates for kind = 'date'"
 EPOCH = date(1970, 1, 1).toordinal()
-BINS = "must be 'deciles', 'none', {quantiles = number} or {edges = [numbers]}"
 
 
 class ColumnSection(MarkedSection):
@@ -30,9 +28,7 @@ class ColumnSection(MarkedSection):
 
     role: Role
     kind: Literal["numeric", "date", "categorical", "binary"] | None = None
-    bins: Unshown[
-        Literal["deciles", "none"] | dict[Literal["quantiles", "edges"], int | list[float]] | None
-    ] = None
+    bins: Unshown[Bins | None] = None
     encoding: Literal["one-hot", "ordinal"] | None = None
     order: Unshown[list[str] | None] = None
     missing: Literal["category", "refuse", "all-hidden", "drop"] | None = None
@@ -104,7 +100,7 @@ class ColumnSection(MarkedSection):
             name=name,
             kind=self.kind,
             encoding=self.encoding or ("ordinal" if counted else "one-hot"),
-            bins=_bins(where, self.bins) if counted else None,
+            bins=groups_of(f"{where}.bins", self.bins) if counted else None,
             order=tuple(self.order or ()),
             missing=self.missing or "category",
             weight=self.weight or 1.0,
@@ -148,18 +144,3 @@ def _range(
         float(bound.toordinal() - EPOCH if isinstance(bound, date) else bound) for bound in bounds
     )
     return low, high
-
-
-def _bins(where: str, bins: Any) -> int | tuple[float, ...] | None:
-    if bins in (None, "deciles"):
-        return 10
-    if bins == "none":
-        return None
-    if len(bins) == 1:
-        if isinstance(bins.get("quantiles"), int):
-            return int(bins["quantiles"])
-        if isinstance(bins.get("edges"), list) and all(
-            math.isfinite(edge) for edge in bins["edges"]
-        ):
-            return tuple(float(edge) for edge in bins["edges"])
-    raise PlanError(f"{where}.bins {BINS}")

@@ -12,8 +12,9 @@ from anon_core.measures.table.crowds import Crowds
 from anon_core.promise import Promise
 from anon_core.tables.records import BinaryTable
 from kinds.base import Columns, Facts, Kind
+from kinds.section import BINS
 from kinds.table.before import stated_by
-from kinds.table.column_section import BINS, RANGE, EarlierColumnSection
+from kinds.table.column_section import RANGE, EarlierColumnSection
 from kinds.table.encode import load, write_encoded
 from kinds.table.ingest import ingested
 from kinds.table.judge import audit_rows

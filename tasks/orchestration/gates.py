@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import GuaranteeError
-from kinds import words_called
+from kinds import kind_called, words_called
 from reports import summary
 from reports import verdicts as pages
 from tasks.orchestration.stage import show_in_prefect
@@ -41,16 +41,6 @@ GATES = {
     "leaves every crowd as large as demanded.",
     "approved": "A person has approved these files and these numbers.",
 }
-ORDER = (
-    "alike",
-    "validate-ingested",
-    "validate-binarized",
-    "check",
-    "require",
-    "kept",
-    "beside",
-    "approved",
-)  # of the flow
 
 Judge = Callable[[Path], tuple[Mapping[str, Any], Sequence[Verdict]]]
 
@@ -121,7 +111,7 @@ def show(run: Run) -> None:
     """Write the page of a run from the verdicts that its stages keep."""
     checks: list[dict[str, Any]] = []
     gates = _gates(run)
-    for name in ORDER:
+    for name in _order(run):
         entries = [gates[name]] if name in gates else _of_stage(run.path / name)
         checks += entries
         if not all(verdict_from_json(each["verdict"]).success for each in entries):
@@ -136,6 +126,12 @@ def show(run: Run) -> None:
     page = run.path / PAGE
     page.parent.mkdir(mode=0o700, exist_ok=True)
     write_private(page, pages.render(facts, checks, words_called(run.kind)).encode())
+
+
+def _order(run: Run) -> list[str]:
+    """The stages and gates that have verdicts, in the order of the flow."""
+    checked = [f"validate-{check}" for check in kind_called(run.kind).checked]
+    return ["alike", *checked, "check", "require", "kept", "beside", "approved"]
 
 
 def _keep_gate(run: Run, name: str, detail: str, *, success: bool) -> None:

@@ -15,10 +15,12 @@ def second_release(
     ledger: Ledger,
     inputs: Sequence[Stored],
     intersected: Intersected,
+    remedy: str,
 ) -> dict[str, int]:
     """The manifest's section on other releases; refused if a crowd falls below k.
 
-    It is computed once for the same releases; `inputs` are the stages that it depends on.
+    It is computed once for the same releases; `inputs` are the stages that it depends on. The
+    refusal names the kind's remedy.
     """
 
     def make(_: object) -> Mapping[str, Any]:
@@ -28,8 +30,7 @@ def second_release(
     left = dict(run.once("intersect", [*inputs, key], make).facts["found"])
     if left["below_k"]:
         raise GuaranteeError(
-            f"publication refused; {sentence(left)}; carry fewer columns that tell rows apart, or "
-            "publish no second release"
+            f"publication refused; {sentence(left)}; {remedy}, or publish no second release"
         )
     return left
 

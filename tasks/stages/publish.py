@@ -80,7 +80,11 @@ def _beside_others(
         of_others = (other.whole(name) for other in runs_of(ledger, overlaps) for name in stages)
         inputs = [checked.rows, *(stored for stored in of_others if stored is not None)]
         section["second_release"] = second_release(
-            run, ledger, inputs, lambda: to.kind.intersected(run, ledger, overlaps)
+            run,
+            ledger,
+            inputs,
+            lambda: to.kind.intersected(run, ledger, overlaps),
+            to.kind.remedy,
         )
     elif not ledger.knows(run):
         refuse_second_release(overlaps)

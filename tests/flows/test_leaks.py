@@ -17,8 +17,10 @@ from anon_core.anonymizers import ANONYMIZERS
 from tests.conftest import HOME
 from tests.flows.orders import Order, database_texts
 from tests.flows.processes import Finished, crowdcover
+from tests.kinds.matrix.orders import MatrixOrder
 
-pytestmark = pytest.mark.slow  # runs that log everything take minutes
+# Runs that log everything take minutes, and all of them are made before the first test.
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(2400)]
 
 RECORDS = 80
 SENSITIVE = [f"Psickness{number}Q" for number in range(4)]
@@ -38,7 +40,10 @@ PASSWORD = "Ppassword1Q"
 NEVER = [*IDENTIFIERS, *DROPPED, *GROUPS, MISSING, PASSWORD]  # not even in a release
 DATA_ONLY = [*SENSITIVE, *KEPT, RARE, *CITIES]
 RELEASED = {"data.parquet", "data.csv.gz", "codebook.json", "manifest.json", "report.html"}
-ALL = [*NEVER, *DATA_ONLY, RARE_AGE]
+ITEMS = [f"Pitem{number}Q" for number in range(12)]
+FRIEND = "Pfriend1Q"  # an item of one user of a matrix: no row shows it
+RELEASED_ROWS = {"rows.parquet", "rows.csv.gz", "codebook.json", "manifest.json", "report.html"}
+ALL = [*NEVER, *DATA_ONLY, RARE_AGE, *ITEMS, FRIEND]
 
 
 def rows():
@@ -113,6 +118,19 @@ class Scenario:
     after: bool = False  # another table was released under this plan before
     older: bool = False  # the table was released before, when everybody was younger
     owners: int = RECORDS  # people who own the records
+    pairs: list | None = None  # entries of a matrix in place of the table
+
+    @property
+    def released(self):
+        """The files of its release."""
+        return RELEASED if self.pairs is None else RELEASED_ROWS
+
+    def shown(self, name):
+        """The secrets that a released file may show."""
+        if self.pairs is not None:
+            keyed = self.sections.get("columns", {}).get("keyed")
+            return ITEMS if name == "codebook" and not keyed else []
+        return {"data": DATA_ONLY, "codebook": [*CITIES, RARE]}.get(name, [])
 
 
 NO_DRIFT = {"checks": {"drift": "off"}}
@@ -348,11 +366,168 @@ SCENARIOS |= {
 }
 
 
+def pairs():
+    """Users in four tastes, and what they hold."""
+    held = [
+        (user, ITEMS[3 * (number % 4) + place])
+        for number, user in enumerate(IDENTIFIERS)
+        for place in range(3)
+        if (number + place) % 5
+    ]
+    return [*held, (IDENTIFIERS[3], FRIEND)]
+
+
+FRIENDS = [
+    (IDENTIFIERS[i], IDENTIFIERS[j])
+    for i in range(RECORDS)
+    for j in range(RECORDS)
+    if i != j and i % 4 == j % 4
+]
+ON_DASK = {
+    "anonymizer": {"block": 20},
+    "compute": {"engine": "dask", "workers": 2, "threads": 2},
+}
+SCENARIOS |= {
+    f"{name} of a matrix": scenario
+    for name, scenario in {
+        "release": Scenario(0, says="guarantees hold", pairs=pairs()),
+        "release, everything logged,": Scenario(0, level="DEBUG", pairs=pairs()),
+        "release on Dask, everything logged,": Scenario(0, ON_DASK, level="DEBUG", pairs=pairs()),
+        "people as items, everything logged,": Scenario(
+            0, {"columns": {"keyed": True}}, level="DEBUG", pairs=FRIENDS
+        ),
+        "people as items, refused,": Scenario(3, says="have the name of a user", pairs=FRIENDS),
+        "repeated entries": Scenario(
+            3, says="repeat a user and an item", pairs=[*pairs(), *pairs()[:9]]
+        ),
+        "users without a name": Scenario(3, says="name no user", pairs=[*pairs(), ("", ITEMS[0])]),
+        "users with two rows": Scenario(
+            3, {"source": {"layout": "lists"}}, says="who has another row", pairs=pairs()
+        ),
+        "numbers that are none": Scenario(
+            3,
+            {
+                "source": {"layout": "table"},
+                "columns": {"user": None, "item": None, "numeric": ["item"]},
+            },
+            says="no finite numbers",
+            pairs=pairs(),
+        ),
+        "groups that cannot be": Scenario(
+            2,
+            {
+                "source": {"layout": "table"},
+                "columns": {
+                    "user": None,
+                    "item": None,
+                    "numeric": ["item"],
+                    "bins": {"item": {"edges": [98765.4321, PASSWORD]}},
+                },
+            },
+            says="columns.bins.item must be",
+            pairs=pairs(),
+        ),
+        "demand of nobody": Scenario(2, {"privacy": {"k": 81}}, says="demand", pairs=pairs()),
+        "refusal at the check": Scenario(
+            4,
+            {"checks": {"min_utility": 1.0}},
+            says="below checks.min_utility",
+            level="DEBUG",
+            pairs=pairs(),
+        ),
+        "approval, everything logged,": Scenario(
+            6, {"publish": {"approval": "required"}}, level="DEBUG", pairs=pairs()
+        ),
+        "breaks while an approval is asked for": Scenario(
+            1,
+            {"publish": {"approval": "required"}},
+            breaks=("tasks.stages.ask", "report"),
+            says="stage ask failed with ValueError",
+            pairs=pairs(),
+        ),
+        **{
+            f"breaks at {stage}, everything logged,": Scenario(
+                1,
+                breaks=place,
+                says=f"stage {stage.partition(' ')[0]} failed with ValueError",
+                level="DEBUG",
+                pairs=pairs(),
+            )
+            for stage, place in {
+                "ingest": ("kinds.matrix.ingest", "read_source"),
+                "validate": ("kinds.matrix.checked", "ingested"),
+                "encode": ("kinds.matrix.encode", "encoded"),
+                "identify": ("kinds.matrix.people", "_held"),
+                "anonymize by pairs": ("anon_core.anonymizers.smooth.smooth", "matched"),
+                "anonymize and write": ("kinds.matrix.write", "_lists"),
+                "check": ("kinds.matrix.kind", "audit_matrix"),
+                "check of majorities": ("kinds.matrix.judge.rows", "smoothness"),
+                "publish": ("tasks.stages.publish", "report"),
+            }.items()
+        },
+        "users who were released before, everything logged,": Scenario(
+            2,
+            NO_DRIFT,
+            older=True,
+            says="80 people of this source were released already",
+            level="DEBUG",
+            pairs=pairs(),
+        ),
+        "users whom another release tells apart, everything logged,": Scenario(
+            4,
+            {**NO_DRIFT, "publish": {"allow_second_release": True}},
+            older=True,
+            says="keep fewer than k rows",
+            level="DEBUG",
+            pairs=pairs(),
+        ),
+        "breaks beside other releases, everything logged,": Scenario(
+            1,
+            {**NO_DRIFT, "publish": {"allow_second_release": True}},
+            ("kinds.matrix.overlap", "alike"),
+            "stage release failed with ValueError",
+            level="DEBUG",
+            older=True,
+            pairs=pairs(),
+        ),
+        **{
+            f"breaks while {what} on Dask": Scenario(
+                1,
+                ON_DASK,
+                breaks=place,
+                says="stage anonymize failed with ValueError",
+                pairs=pairs(),
+            )
+            for what, place in {
+                "neighbours are searched": ("anon_core.anonymizers.smooth.neighbours", "searched"),
+                "blocks are made": ("anon_core.anonymizers.smooth.blocks", "grouped"),
+            }.items()
+        },
+    }.items()
+}
+
+
+def matrix_of(folder, scenario):
+    """The plan of all scenarios of matrices."""
+    order = MatrixOrder(folder, scenario.pairs)
+    if scenario.older:
+        order.write_source([(user, item) for user, item in scenario.pairs if item != ITEMS[2]])
+        done = crowdcover("release", order.plan)
+        assert done.code == 0, done.err
+        order.write_source(scenario.pairs)
+    order.write(**scenario.sections)
+    (order.folder / "here").mkdir()
+    return order
+
+
 @pytest.fixture(scope="module")
 def ended(server, tmp_path_factory):
     """All scenarios, run: name -> order and what its process left."""
     orders = {}
     for name, scenario in SCENARIOS.items():
+        if scenario.pairs is not None:
+            orders[name] = matrix_of(tmp_path_factory.mktemp("leak"), scenario)
+            continue
         order = orders[name] = order_of(tmp_path_factory.mktemp("leak"))
         if scenario.older:
             done = crowdcover("release", order.plan)
@@ -460,9 +635,10 @@ def test_files_outside_the_vault_hold_no_secret(ended, name):
         for path in found
         if any(part.startswith(".") for part in path.relative_to(order.folder).parts)
     }
-    assert {path.name for path in found if path not in hidden} == (RELEASED if visible else set())
+    released = SCENARIOS[name].released if visible else set()
+    assert {path.name for path in found if path not in hidden} == released
     for path in found:
-        may = {"data": DATA_ONLY, "codebook": [*CITIES, RARE]}.get(path.name.split(".")[0], [])
+        may = SCENARIOS[name].shown(path.name.split(".")[0])
         for content in contents(path):
             assert set(markers_in(content)) <= set(may), path.name
 
@@ -478,6 +654,12 @@ def test_the_release_shows_what_it_should(ended):
     assert markers_in(codebook, [RARE_AGE]) == []
     cells = order.rows()["city"].to_list()
     assert all("|" in cell for cell in cells if RARE in cell)
+
+
+def test_the_release_of_a_matrix_shows_what_it_should(ended):
+    order, _ = ended["release of a matrix"]
+    (codebook,) = (order.folder / "releases").rglob("codebook.json")
+    assert set(markers_in(codebook.read_bytes())) == set(ITEMS)
 
 
 def test_verdicts_and_their_page_hold_no_secret(ended):
@@ -605,7 +787,7 @@ def test_audit_show_and_starter_plan_tell_no_secret(ended):
     folder = order.folder_of_v1
     for arguments, breaks, code in (
         (["audit", folder, "--plan", order.plan], None, 0),
-        (["audit", folder, "--plan", order.plan], ("kinds.table.judge.rows", "crowds"), 1),
+        (["audit", folder, "--plan", order.plan], ("kinds.table.judge.measuring", "crowds"), 1),
         (["show", folder], None, 0),
         (["show", folder, "--json"], None, 0),
         (["plan", order.source], None, 0),

@@ -3,7 +3,7 @@
 Further passes cut other blocks, of whole groups: what lay at the border of a block meets others.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.smooth.blocks_kernels import consensus
 from anon_core.anonymizers.smooth.counts import similarity
 from anon_core.anonymizers.smooth.counts_kernels import Members, Rows, members_of, taken
+from anon_core.anonymizers.smooth.each import Each
 from anon_core.anonymizers.smooth.matching import matched
 from anon_core.anonymizers.smooth.neighbours import neighbours
 from anon_core.anonymizers.smooth.neighbours_kernels import race
@@ -65,16 +66,6 @@ class Block:
         self.number, self.rows, self.near, self.group = number, rows, near, group
 
 
-# each(ground, blocks) yields each block with its result, in any order.
-Each = Callable[[Ground, Iterable[Block]], Iterator[tuple[Block, Result]]]
-
-
-def one_by_one(ground: Ground, blocks: Iterable[Block]) -> Iterator[tuple[Block, Result]]:
-    """Group the blocks on the threads of this process; see `Each`."""
-    for block in blocks:
-        yield block, grouped(ground, block)
-
-
 def grouped(ground: Ground, block: Block) -> Result:
     """Group the records of a block, or let those in groups move and swap."""
     rows, items, near, rest = block.rows, ground.items, block.near, (0, 0)
@@ -114,11 +105,13 @@ def passes(
         Numbers of the passes, from 0.
     length : int
         Records of a block.
-    each, report : callable
-        `report` receives how many records of the pass are done.
+    each : callable
+        Who searches neighbours and groups blocks.
+    report : callable
+        It receives how many records of the pass are done.
     """
     rows, items = work.rows, work.items
-    near = neighbours(rows, items)
+    near = neighbours(rows, items, each, length)
     for turn in turns:
         whole = similarity(rows, items, group) if len(group) else (0, 0)
         members = blocks_of(rows, items, near, group, turn, length)
@@ -126,7 +119,7 @@ def passes(
         blocks = (_block(at, rows, near, inside, group) for at, inside in enumerate(members))
         found, moved, done = np.empty(len(rows.k), dtype=np.int64), 0, 0
         ground = Ground(items, work.annealing, work.sweeps, whole)
-        for block, (part, made) in each(ground, blocks):
+        for block, (part, made) in each(grouped, ground, blocks):
             found[members[block.number]] = first[block.number] + part
             moved, done = moved + made, done + len(part)
             report(done)

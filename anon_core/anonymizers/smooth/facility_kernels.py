@@ -137,25 +137,26 @@ def assign(begin, end, group, centres, items, rows):
 
 @kernel
 def close_small(group, share, centres, items, rows):  # share in 2^-16
-    """Close facilities of fewer than a share of their members' greatest k, one by one.
+    """Close facilities of fewer than a share of their members' greatest k, in rounds.
 
-    Their records go to the nearest one left. The last facility stays.
+    The records of a round's facilities go to the nearest ones left. If all are too small, the
+    largest stays, the first of equals.
     """
     marked, open_ = np.zeros(items, dtype=np.bool_), np.ones(len(centres), dtype=np.bool_)
-    size, left = np.zeros(len(centres), dtype=np.int64), len(centres)
-    need = np.zeros(len(centres), dtype=np.int64)
+    size, need = np.zeros((2, len(centres)), dtype=np.int64)
     for v in range(len(group)):
         size[group[v]] += 1
         need[group[v]] = max(need[group[v]], rows.k[v])
-    closed = True
-    while closed:
-        closed = False
-        for c in range(len(centres)):
-            if not open_[c] or left == 1 or size[c] << SCALE >= share * need[c]:
-                continue
-            open_[c], closed = False, True
-            left -= 1
-            for v in np.flatnonzero(group == c):
+    while True:
+        closing = open_ & (size << SCALE < share * need)
+        if (closing == open_).all() and len(centres):
+            closing[np.argmax(np.where(open_, size, -1))] = False
+        if not closing.any():
+            return
+        open_ &= ~closing
+        size[closing] = 0
+        for v in range(len(group)):
+            if closing[group[v]]:
                 group[v] = nearest_of(rows, v, centres, open_, marked)
                 size[group[v]] += 1
                 need[group[v]] = max(need[group[v]], rows.k[v])

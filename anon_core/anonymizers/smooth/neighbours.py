@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.smooth.counts_kernels import Members, Rows, members_of
+from anon_core.anonymizers.smooth.each import Each, one_by_one
 from anon_core.anonymizers.smooth.neighbours_kernels import (
     FAR,
     LEVEL,
@@ -20,14 +21,77 @@ MOST_COMPARED = 50_000  # records; beyond, only records that hash alike are comp
 NEAREST, NEAREST_OF_MANY = 32, 16
 FREQUENT = 16  # an item that more than a 16th of the records hold is compared as a bit
 PASSES, WINDOW = 12, 8
+MOST_STRETCHES = 128  # tasks of a step: each reads all sequences
+BYTES_OF_SEARCH = 320  # of a record: lists with their keys, and neighbours
+NOTHING = np.empty((0, 0), dtype=np.int32)
 
 
-def neighbours(rows: Rows, items: int) -> NDArray[np.int32]:
+class Search:
+    """What all stretches of a search share. Its repr is opaque.
+
+    Attributes
+    ----------
+    rows : Rows
+    items : int
+    most : int
+        Neighbours listed by distance, and as many by cosine.
+    sequences : int32 (turns, n)
+        Sequences in which records that hash alike stand together; without any all are compared.
+    near : int32 (n, 2 most)
+        In the last step, neighbours found so far; else empty.
+    """
+
+    def __init__(
+        self,
+        rows: Rows,
+        items: int,
+        most: int,
+        sequences: NDArray[np.int32] = NOTHING,
+        near: NDArray[np.int32] = NOTHING,
+    ) -> None:
+        self.rows, self.items, self.most = rows, items, most
+        self.sequences, self.near = sequences, near
+
+
+class Stretch:
+    """Records first .. first + size - 1, and what was found of them so far. Its repr is opaque."""
+
+    def __init__(self, first: int, size: int, lists: Nearest | None) -> None:
+        self.first, self.size, self.lists = first, size, lists
+
+
+def searched(search: Search, stretch: Stretch) -> Nearest:
+    """List the nearest records of a stretch; without their keys if no further step follows."""
+    rows, items, first = search.rows, search.items, stretch.first
+    lists = stretch.lists or _empty(stretch.size, search.most)
+    if len(search.sequences):
+        for sequence in search.sequences:
+            (place,) = np.nonzero((sequence >= first) & (sequence < first + stretch.size))
+            compare_window(place, sequence, first, WINDOW, items, rows, lists)
+        return lists
+    if len(search.near):
+        compare_further(first, search.near, items, rows, lists)
+    else:
+        bits, rest = _frequent(rows, items)
+        compare_all(first, lists, rows, rest, bits)
+    return lists._replace(apart=lists.apart[:, :0], angle=lists.angle[:, :0])
+
+
+def neighbours(
+    rows: Rows, items: int, each: Each = one_by_one, length: int = 0
+) -> NDArray[np.int32]:
     """List the nearest records of each record, half by Hamming distance and half by cosine.
 
     Up to 50,000 records all are compared. Beyond, records are sorted by weighted min-hashes (an
     item weighs log(n / frequency)), compared with those around them in each of 12 sequences, and
     then with the neighbours of their neighbours.
+
+    Parameters
+    ----------
+    rows : Rows
+    items : int
+    each : callable
+        Who searches stretches of `length` records, 0: of all; the result depends on neither.
 
     Returns
     -------
@@ -37,34 +101,57 @@ def neighbours(rows: Rows, items: int) -> NDArray[np.int32]:
     n = len(rows.k)
     many = n > MOST_COMPARED
     most = max(1, min(NEAREST_OF_MANY if many else NEAREST, n - 1))
-    return _interleaved(_lists(rows, items, -(-most // 2) if many else most), most)
+    search = Search(rows, items, -(-most // 2) if many else most)
+    return _interleaved(_lists(search, each, length or n), most)
 
 
 def nearest_by_distance(rows: Rows, items: int, most: int) -> NDArray[np.int32]:
     """List the nearest records of each record by Hamming distance, int32 (n, most)."""
-    return _lists(rows, items, max(1, min(most, len(rows.k) - 1))).by_distance
-
-
-def _lists(rows: Rows, items: int, most: int) -> Nearest:
-    """Compare all records, or those that hash alike."""
     n = len(rows.k)
-    lists = _empty(n, most)
+    search = Search(rows, items, max(1, min(most, n - 1)))
+    return _lists(search, one_by_one, n).by_distance
+
+
+def _lists(search: Search, each: Each, length: int) -> Nearest:
+    """Compare all records, or those that hash alike."""
+    rows, items, n = search.rows, search.items, len(search.rows.k)
     if n <= MOST_COMPARED:
-        bits, rest = _frequent(rows, items)
-        compare_all(lists, rows, rest, bits)
-        return lists
+        return _found(search, each, length)
+    lists = _found(Search(rows, items, search.most, _sequences(rows, items)), each, length)
+    near = _interleaved(lists, 2 * search.most)
+    return _found(Search(rows, items, search.most, near=near), each, length, lists)
+
+
+def _sequences(rows: Rows, items: int) -> NDArray[np.int32]:
+    """Sort the records by hashes in different ways, int32 (turns, n)."""
+    n = len(rows.k)
     frequency = np.bincount(rows.indices, minlength=items)
-    keys = np.empty(n, dtype=np.uint64)
+    keys, out = np.empty(n, dtype=np.uint64), np.empty((PASSES, n), dtype=np.int32)
     for turn in range(PASSES):
         arrivals = np.stack([race(frequency, n, 3 * turn + each) for each in range(3)])
         first_arrivals(keys, rows, arrivals)
-        compare_window(np.argsort(keys, kind="stable"), WINDOW, items, rows, lists)
-    compare_further(_interleaved(lists, 2 * most), items, rows, lists)
-    return lists
+        out[turn] = np.argsort(keys, kind="stable")
+    return out
+
+
+def _found(search: Search, each: Each, length: int, lists: Nearest | None = None) -> Nearest:
+    """Search stretch by stretch; `lists` are what was found before."""
+    n = len(search.rows.k)
+    length = max(length, -(-n // MOST_STRETCHES), 1)
+
+    def stretch(first: int) -> Stretch:
+        inside = slice(first, first + length)
+        before = None if lists is None else Nearest(*(array[inside] for array in lists))
+        return Stretch(first, min(length, n - first), before)
+
+    stretches = map(stretch, range(0, n, length))
+    found = {part.first: near for part, near in each(searched, search, stretches)}
+    parts = [found[first] for first in sorted(found)] or [_empty(0, search.most)]
+    return parts[0] if len(parts) == 1 else Nearest(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def _interleaved(lists: Nearest, most: int) -> NDArray[np.int32]:
-    near = np.empty((len(lists.apart), most), dtype=np.int32)
+    near = np.empty((len(lists.by_distance), most), dtype=np.int32)
     interleave(near, lists)
     return near
 

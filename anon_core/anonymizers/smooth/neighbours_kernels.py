@@ -13,12 +13,15 @@ SORT_BITS = 21  # of a sort key for each of its three hashes
 
 
 class Nearest(NamedTuple):
-    """Lists of near records, nearest first; of equally near ones those entered first."""
+    """Lists of near records for m records; nearest first, of equally near ones those entered first.
 
-    apart: np.ndarray  # int64 (n, most): key of the Hamming distance
-    by_distance: np.ndarray  # int32 (n, most), -1: none
-    angle: np.ndarray  # int64 (n, most): key of the cosine
-    by_cosine: np.ndarray  # int32 (n, most), -1: none
+    Kernels are told the first of the m records, which follow each other.
+    """
+
+    apart: np.ndarray  # int64 (m, most): key of the Hamming distance
+    by_distance: np.ndarray  # int32 (m, most), -1: none
+    angle: np.ndarray  # int64 (m, most): key of the cosine
+    by_cosine: np.ndarray  # int32 (m, most), -1: none
 
 
 @kernel
@@ -40,21 +43,21 @@ def steep(common, length):
 
 
 @kernel
-def consider(v, u, length, common, lists):
-    """Enter u, a record of so many items, so many of them in common, into the lists of v."""
+def consider(at, u, length, common, lists):
+    """Enter u, a record of so many items, so many of them in common, into the lists at a place."""
     key, most = length - 2 * common, lists.apart.shape[1]
-    if key < lists.apart[v, most - 1]:
-        enter(key, u, lists.apart[v], lists.by_distance[v])
+    if key < lists.apart[at, most - 1]:
+        enter(key, u, lists.apart[at], lists.by_distance[at])
     if common:
-        enter(steep(common, length), u, lists.angle[v], lists.by_cosine[v])
+        enter(steep(common, length), u, lists.angle[at], lists.by_cosine[at])
 
 
 @parallel_kernel(lambda near: len(near))
-def interleave(begin, end, near, lists):  # near int32 (n, most)
+def interleave(begin, end, near, lists):  # near int32 (m, most)
     """Take of both lists in turn, each record once, until `near` is full; -1 where they end."""
     for v in range(begin, end):
         size = 0
-        for at in range(2 * lists.apart.shape[1]):
+        for at in range(2 * lists.by_distance.shape[1]):
             first = at % 2 == 0
             other = lists.by_distance[v, at // 2] if first else lists.by_cosine[v, at // 2]
             if other < 0 or size == near.shape[1]:
@@ -69,24 +72,25 @@ def interleave(begin, end, near, lists):  # near int32 (n, most)
 
 
 @parallel_kernel(lambda lists: len(lists.apart))
-def compare_all(begin, end, lists, rows, holders, frequent):
+def compare_all(begin, end, first, lists, rows, holders, frequent):
     # holders: Members, the records of each item that `frequent`, uint64 (words, n), has no bit of
     """List the nearest records of each.
 
     Of equally near ones the next in the order, cyclically, are listed: many equal records would
     else all list the same few.
     """
-    n = len(lists.apart)
+    n = len(rows.k)
     common, length = np.empty(n, dtype=np.int32), np.diff(rows.indptr).astype(np.int32)
-    for v in range(begin, end):
+    for at in range(begin, end):
+        v = first + at
         common[:] = 0
         for word in range(len(frequent)):
             add_common(frequent[word, v], frequent[word], common)
         for item in rows.indices[rows.indptr[v] : rows.indptr[v + 1]]:
             for u in holders.record[holders.start[item] : holders.start[item + 1]]:
                 common[u] += 1
-        consider_range(v, v + 1, n, length, common, lists)
-        consider_range(v, 0, v, length, common, lists)
+        consider_range(at, v + 1, n, length, common, lists)
+        consider_range(at, 0, v, length, common, lists)
 
 
 @kernel
@@ -97,9 +101,9 @@ def add_common(own, words, common):
 
 
 @kernel
-def consider_range(v, first, last, length, common, lists):
-    """Enter records first .. last - 1 into the lists of v, the nearest first."""
-    apart, angle = lists.apart[v], lists.angle[v]
+def consider_range(at, first, last, length, common, lists):
+    """Enter records first .. last - 1 into the lists at a place, the nearest first."""
+    apart, angle = lists.apart[at], lists.angle[at]
     most = len(apart) - 1
     for u in range(first, last):
         both = np.int64(common[u])
@@ -107,7 +111,7 @@ def consider_range(v, first, last, length, common, lists):
         if length[u] - 2 * both < apart[most] or (
             both > 0 and both * both << 20 >= (1 - angle[most]) * length[u]
         ):
-            consider(v, u, length[u], both, lists)
+            consider(at, u, length[u], both, lists)
 
 
 # ---------------------------------------------------------------- records that hash alike
@@ -141,41 +145,44 @@ def first_arrivals(begin, end, keys, rows, arrivals):  # keys uint64 (n,), arriv
 
 
 @kernel
-def meet(v, u, marked, rows, lists):  # marked bool (items,): the items of v
-    """Compare u with v, and enter it into the lists of v unless it stands there."""
-    for at in range(lists.apart.shape[1]):
-        if lists.by_distance[v, at] == u or lists.by_cosine[v, at] == u:
+def meet(at, u, marked, rows, lists):  # marked bool (items,): the items of the record at the place
+    """Compare u with a record, and enter it into the lists of that unless it stands there."""
+    for other in range(lists.apart.shape[1]):
+        if lists.by_distance[at, other] == u or lists.by_cosine[at, other] == u:
             return
     common = 0
     for item in rows.indices[rows.indptr[u] : rows.indptr[u + 1]]:
         common += marked[item]
-    consider(v, u, rows.indptr[u + 1] - rows.indptr[u], common, lists)
+    consider(at, u, rows.indptr[u + 1] - rows.indptr[u], common, lists)
 
 
-@parallel_kernel(lambda sequence: len(sequence))
-def compare_window(begin, end, sequence, window, items, rows, lists):  # sequence int64 (n,)
+@parallel_kernel(lambda place: len(place))
+def compare_window(begin, end, place, sequence, first, window, items, rows, lists):
+    # place int64 (m,): where the records stand in `sequence`, int32 (n,), ascending
     """Compare each record with `window` records before and after it in a sequence."""
     marked = np.zeros(items, dtype=np.bool_)
-    for at in range(begin, end):
-        v = sequence[at]
+    for here in place[begin:end]:
+        v = sequence[here]
+        at = v - first
         own = rows.indices[rows.indptr[v] : rows.indptr[v + 1]]
         for item in own:
             marked[item] = True
         for step in range(1, window + 1):
-            if at + step < len(sequence):
-                meet(v, sequence[at + step], marked, rows, lists)
-            if at >= step:
-                meet(v, sequence[at - step], marked, rows, lists)
+            if here + step < len(sequence):
+                meet(at, sequence[here + step], marked, rows, lists)
+            if here >= step:
+                meet(at, sequence[here - step], marked, rows, lists)
         for item in own:
             marked[item] = False
 
 
-@parallel_kernel(lambda near: len(near))
-def compare_further(begin, end, near, items, rows, lists):
+@parallel_kernel(lambda lists: len(lists.apart))
+def compare_further(begin, end, first, near, items, rows, lists):  # near int32 (n, most)
     """Compare each record with the neighbours of its neighbours in `near`."""
     marked = np.zeros(items, dtype=np.bool_)
     asked = np.full(len(near), -1, dtype=np.int32)
-    for v in range(begin, end):
+    for at in range(begin, end):
+        v = first + at
         own = rows.indices[rows.indptr[v] : rows.indptr[v + 1]]
         for item in own:
             marked[item] = True
@@ -185,6 +192,6 @@ def compare_further(begin, end, near, items, rows, lists):
                 for other in near[u]:
                     if other >= 0 and asked[other] != v:
                         asked[other] = v
-                        meet(v, other, marked, rows, lists)
+                        meet(at, other, marked, rows, lists)
         for item in own:
             marked[item] = False

@@ -11,15 +11,14 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.smooth.blocks import (
     PASSES,
-    Each,
     Group,
     Result,
     Work,
-    one_by_one,
     passes,
 )
 from anon_core.anonymizers.smooth.counts import figures, released_items
 from anon_core.anonymizers.smooth.counts_kernels import Rows, fingerprints, taken
+from anon_core.anonymizers.smooth.each import Each, one_by_one
 from anon_core.anonymizers.smooth.facility import BESIDE_K, Merge, alg2
 from anon_core.anonymizers.smooth.matching import matched
 from anon_core.anonymizers.smooth.median import alg1
@@ -51,8 +50,8 @@ class Smooth:
     method : {"matching", "alg2", "alg1"}
         "matching": pairs of records, then of groups, join by least loss of sum c^2 / s until they
         have k records; then records move or swap as long as the similarity rises. "alg2": Algorithm
-        2 of the paper, for comparison; no record moves or swaps afterwards. "alg1": its Algorithm
-        1, lower-bounded r-median, for up to 2000 records.
+        2 of the paper, for comparison, on the records in the order given; no record moves or swaps
+        afterwards. "alg1": its Algorithm 1, lower-bounded r-median, for up to 2000 records.
     sweeps : int
         How often each record may move or swap at most; 0: never.
     annealing : int
@@ -61,7 +60,8 @@ class Smooth:
     a : float
         Of "alg2" and "alg1": a facility of fewer than a k records is closed; from 1/8 to 1/2.
     merge : {"nearest", "arbitrary"}
-        Of "alg2" and "alg1": which of the clusters below k merge.
+        Of "alg2" and "alg1": which of the clusters below k merge, those whose centres are nearest
+        to each other or those whose centres follow each other in the order of the records.
     block : int
         Of "matching". 0: all records at once. Else records that hash alike lie in blocks of this
         many, or of the greatest k, and each block is grouped by itself. Two more passes cut other
@@ -159,13 +159,15 @@ class Smooth:
         observer: Observer | None,
         resume: State | None,
     ) -> GroupedMatrix:
-        """Do as `anonymize`, each pass over blocks by `each`."""
+        """Do as `anonymize`; with blocks, `each` searches neighbours and makes each pass."""
         self.admit(data)
         observer, most = observer or Observer(), self._most(data)
         observer.expects(most)
         given = Rows(data.indptr, data.indices, data.k)
         order = np.arange(data.records) if order is None else order
-        place = order[np.argsort(fingerprints(given)[order], kind="stable")]
+        place = order
+        if self.method == "matching":  # equal records side by side
+            place = order[np.argsort(fingerprints(given)[order], kind="stable")]
         work = Work(taken(given, place), data.items, self._annealing, self._sweeps)
         steps = [] if resume is None else list(resume.steps)
         found = np.empty(data.records, dtype=np.int32)

@@ -1,39 +1,20 @@
 """The audit of released rows against the plan and its source."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
-from anon_core.measures.table.attacks import tightest_rows
 from anon_core.measures.table.cells import read_cells
-from anon_core.measures.table.classes import Classes, ReleasedCells
-from anon_core.measures.table.crowds import (
-    components_of,
-    crowds,
-    fits_own_row,
-    identical_rows,
-)
-from anon_core.measures.table.diversity import diversity, diversity_in_classes
-from anon_core.measures.table.shared import rare_levels
-from anon_core.measures.table.utility import of_one_value, utility, widths_lost
+from anon_core.measures.table.classes import ReleasedCells
 from anon_core.promise import Promise
 from anon_core.specs.demands import Demand
 from kinds.columns import Column
 from kinds.table.judge import law
-from kinds.table.judge.attacks import attacks
-from kinds.table.judge.carried import equal
 from kinds.table.judge.codebook import codebook_findings
-from kinds.table.judge.measured import (
-    Measured,
-    constant_values,
-    sensitive_values,
-    unique_values,
-)
+from kinds.table.judge.measured import Measured
+from kinds.table.judge.measuring import Laid, measure, with_classes
 from kinds.table.judge.records import Records
 from kinds.table.layout import FILES, KEY, LAW, released_columns
 from kinds.table.read import read_table
@@ -44,6 +25,11 @@ from tasks.source.reading import Reading
 
 COMPATIBLE, MATCHABLE, IDENTICAL = "compatible crowds", "matchable crowds", "equivalence classes"
 PEOPLE = "crowds of people"
+NOT_JUDGED = Finding(
+    "crowds",
+    passed=False,
+    detail="not judged: there are no rows, or quasi-identifiers, kept columns or keys are missing",
+)
 
 
 def audit_rows(
@@ -67,46 +53,22 @@ def audit_rows(
     """
     even = law.EVEN in promise.findings
     needed = [person] if person else () if rows_are_people or even else None  # None: all of them
-    frame, k_values, owners = read_table(reading, columns, demand, needed)
-    repeated = person is None and any(each.drop_nulls().is_duplicated().any() for each in owners)
-    records = Records.of(frame, k_values, columns, demand, owners[person] if person else None)
-    del frame, owners
+    records, repeated = _records(reading, columns, demand, person, needed)
     rows, findings = read_rows(folder, FILES, formats)
     if rows is None:
         return Audit(tuple(findings))
-    expected = [KEY, *(column.name for column in released_columns(columns))]
-    extra, absent = set(rows.columns) - set(expected), set(expected) - set(rows.columns)
-    findings += [
-        *codebook_findings(folder, records),
-        Finding(
-            "no other column",
-            rows.columns == expected,
-            f"{len(extra)} columns too many, {len(absent)} missing, "
-            f"{len(expected)} expected in the plan's order",
-        ),
-    ]
-    if absent or rows.is_empty():
-        detail = (
-            "not judged: there are no rows, or quasi-identifiers, kept columns or keys are missing"
-        )
-        return Audit((*findings, Finding("crowds", passed=False, detail=detail)), rows=rows)
-    seat, more = seats(rows, records.source_rows, read_matching(matching))
-    findings += more
-    paired = findings[-1].passed and findings[-2].passed
-    released = ReleasedCells.of(
-        [read_cells(levels, _texts(rows[levels.name])) for levels in records.levels]
-    )
-    path = matching.with_name(LAW) if even else None
+    findings += [*codebook_findings(folder, records), _of_columns(rows, columns)]
+    if not _complete(rows, columns):
+        return Audit((*findings, NOT_JUDGED), rows=rows)
+    laid, more = _laid(records, rows, columns, matching)
     private = any(column.name == demand.column and not column.known for column in columns)
-    measured = _measured(
-        records, rows, released, seat, columns, path, paired=paired, private_demand=private
-    )
+    law_path = matching.with_name(LAW) if even else None
+    measured = measure(laid, law_path, private_demand=private)
     if IDENTICAL in promise.findings:
-        below = int((identical_rows(measured.classes, seat) < measured.crowds.demanded).sum())
-        told = sensitive_values(rows, columns, measured.classes, diversity_in_classes)
-        measured = replace(measured, classes_below_k=below, in_classes=told)
+        measured = with_classes(measured, laid)
     findings += [
-        *_of_cells(records, released, measured),
+        *more,
+        *_of_cells(records, laid.cells, measured),
         *_of_crowds(measured, promise),
     ]
     if even:
@@ -116,66 +78,51 @@ def audit_rows(
     return Audit((*findings, *not_judged(promise, findings, "table")), measured, rows)
 
 
-def _measured(
-    records: Records,
-    rows: pl.DataFrame,
-    released: ReleasedCells,
-    seat: NDArray[np.int64],
+def _records(
+    reading: Reading,
     columns: tuple[Column, ...],
-    law_path: Path | None,
-    *,
-    paired: bool,
-    private_demand: bool,
-) -> Measured:
-    """Measure the release; a record without a row has seat -1."""
-    seated = np.flatnonzero(seat >= 0)
-    fits = np.zeros(records.number, dtype=np.bool_)
-    fits[seated] = fits_own_row(records.codes[:, seated], released, seat[seated])
-    truthful = fits.copy()
-    for column in released_columns(columns):
-        if column.role != "quasi":
-            people = records.frame[column.name][seated]
-            truthful[seated] &= equal(people, rows[column.name][seat[seated]])
-    matched = bool(paired and fits.all())
-    classes = Classes.of(records.codes, released)
-    components = components_of(released, classes, seat if matched else None)
-    counts = crowds(
-        records.codes, records.k, released, seat if matched else None, classes, components,
-        records.person,
-    )  # fmt: skip
-    tightest, stated = tightest_rows(released, classes), None
-    tried: dict[str, Any] = {}
-    if law_path is not None and paired:
-        merged = released, classes, tightest
-        stated = law.stated_law(law_path, rows[KEY], records, *merged, seat)
-    if matched:
-        against = released, classes, components, counts, tightest, stated
-        tried = attacks(*against, private_demand=private_demand)
-    return Measured(
-        levels=records.levels,
-        crowds=counts,
-        utility=utility(records.ordinal, released),
-        sizes=released.sizes(),
-        truthful=truthful,
-        matched=matched,
-        source_rows=records.source_height,
-        classes=classes,
-        sensitive=sensitive_values(rows, columns, classes, diversity),
-        attacks=tried,
-        rare_levels=rare_levels(
-            records.levels, records.codes, int(records.k.max()), records.person
-        ),
-        one_value=of_one_value(records.levels, released),
-        widths=widths_lost(records.levels, released),
-        unique_values=unique_values(rows, columns),
-        people=None if records.person is None else int(records.person.max()) + 1,
-        constant_values=(
-            None
-            if records.person is None
-            else constant_values(records.frame, columns, records.person)
-        ),
-        law=stated,
+    demand: Demand,
+    person: str | None,
+    needed: Sequence[str] | None,
+) -> tuple[Records, bool]:
+    """The records of the source, and whether an identifier repeats that tells no people apart."""
+    frame, k_values, owners = read_table(reading, columns, demand, needed)
+    repeated = person is None and any(each.drop_nulls().is_duplicated().any() for each in owners)
+    owner = owners[person] if person else None
+    return Records.of(frame, k_values, columns, demand, owner), repeated
+
+
+def _expected(columns: tuple[Column, ...]) -> list[str]:
+    return [KEY, *(column.name for column in released_columns(columns))]
+
+
+def _complete(rows: pl.DataFrame, columns: tuple[Column, ...]) -> bool:
+    """Whether there are rows, with all columns that the plan releases."""
+    return set(_expected(columns)) <= set(rows.columns) and not rows.is_empty()
+
+
+def _of_columns(rows: pl.DataFrame, columns: tuple[Column, ...]) -> Finding:
+    """Whether the rows have the plan's columns and no others."""
+    expected, found = _expected(columns), rows.columns
+    return Finding(
+        "no other column",
+        found == expected,
+        f"{len(set(found) - set(expected))} columns too many, "
+        f"{len(set(expected) - set(found))} missing, "
+        f"{len(expected)} expected in the plan's order",
     )
+
+
+def _laid(
+    records: Records, rows: pl.DataFrame, columns: tuple[Column, ...], matching: Path
+) -> tuple[Laid, list[Finding]]:
+    """Lay the rows beside the records, as the vault's matching claims."""
+    seat, findings = seats(rows, records.source_rows, read_matching(matching))
+    paired = findings[-1].passed and findings[-2].passed
+    cells = ReleasedCells.of(
+        [read_cells(levels, _texts(rows[levels.name])) for levels in records.levels]
+    )
+    return Laid(records, rows, cells, seat, paired, columns), findings
 
 
 def _of_cells(records: Records, released: ReleasedCells, measured: Measured) -> list[Finding]:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from anon_core.anonymizers import Smooth
 from anon_core.anonymizers.smooth.counts_kernels import Rows
+from anon_core.anonymizers.smooth.facility_kernels import close_small
 from anon_core.anonymizers.smooth.state import opened
 from anon_core.anonymizers.smooth.state_kernels import enter_group, leave_group, widen
 from anon_core.engines import local
@@ -166,6 +167,17 @@ def test_a_group_has_as_many_records_as_its_most_demanding_member():
     ] == pytest.approx(1)
 
 
+def test_annealing_puts_no_record_into_a_group_below_its_k():
+    """Equal records: every swap is as good as none, and many are made."""
+    k = np.where(np.arange(60) % 10, 2, 9).astype(np.int32)
+    indptr = np.arange(61, dtype=np.int64)
+    matrix = SparseMatrix(indptr, np.zeros(60, dtype=np.int32), 1, k)
+    made = Smooth(annealing=10, sweeps=0).anonymize(matrix)
+    assert sum(step.figures["moves"] for step in made.steps[1:]) > 60
+    assert len(set(np.bincount(made.group).tolist())) > 1
+    assert (np.bincount(made.group)[made.group] >= k).all()
+
+
 THREADS = """
 from anon_core.engines import local
 from anon_core.anonymizers import Smooth
@@ -273,3 +285,16 @@ def test_what_cannot_be_is_refused():
     for arrays in ({}, {"group": group[1:]}, {"group": np.arange(20, dtype=np.int32)}):
         with pytest.raises(InputError, match="checkpoint"):
             Smooth().anonymize(matrix, resume=State(arrays, steps))
+
+
+def test_small_facilities_close_together():
+    """Closed one by one, the record at 10 would keep the facility at 16 open."""
+    place = np.array([0, 0, 0, 10, 16, 16])
+    indptr = np.concatenate([[0], np.cumsum(place)]).astype(np.int64)
+    indices = np.concatenate([np.arange(each) for each in place]).astype(np.int32)
+    rows = Rows(indptr, indices, np.full(6, 4, dtype=np.int32))
+    group = np.array([0, 0, 0, 1, 2, 2], dtype=np.int32)
+    for share, left in ((0.75, 0), (1.0, 0)):
+        closed = group.copy()
+        close_small(closed, int(share * 2**16), np.array([0, 3, 4]), 16, rows)
+        assert closed.tolist() == [left] * 6

@@ -5,6 +5,7 @@ A real cluster is in engines/test_farm_smooth.
 
 import dataclasses
 import pickle
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.anonymizers import Smooth
-from anon_core.anonymizers.smooth import farmed
+from anon_core.anonymizers.smooth import farmed, neighbours
 from anon_core.anonymizers.smooth.blocks import cut
+from anon_core.anonymizers.smooth.counts_kernels import Rows
 from anon_core.engines import farm as dask
 from anon_core.engines import local
 from anon_core.errors import InputError, LimitError
@@ -90,14 +92,31 @@ def test_a_farm_makes_the_bytes_of_one_process(matrix, block):
         assert content(again) == content(made)
 
 
+@pytest.mark.parametrize("most", [100, 5000])
+def test_stretches_of_a_search_find_what_one_process_finds(matrix, most, monkeypatch):
+    """Records that hash alike, or all."""
+    monkeypatch.setattr(neighbours, "MOST_COMPARED", most)
+    rows, farm = Rows(matrix.indptr, matrix.indices, matrix.k), LastFirst()
+    each = partial(farmed.on_farm, farm=farm)
+    whole = neighbours.neighbours(rows, matrix.items)
+    assert (whole >= 0).sum(axis=1).min() > 5
+    for length in (1, 90, 699, 900):
+        before = len(farm.sent)
+        assert (neighbours.neighbours(rows, matrix.items, each, length) == whole).all()
+        stretches = -(-700 // max(length, 6))  # 128 at most
+        assert len(farm.sent) - before == stretches * (2 if most == 100 else 1)
+
+
 def test_what_travels_shows_nothing(matrix):
     """Dask writes what a task was given into its log when the task fails."""
     farm = LastFirst()
     farmed.anonymize(MAKER, matrix, farm)
-    assert len(farm.sent) >= 21
-    for ground, block in map(pickle.loads, farm.sent):
-        assert repr(ground).startswith("<anon_core.anonymizers.smooth.blocks.Ground object at")
-        assert repr(block).startswith("<anon_core.anonymizers.smooth.blocks.Block object at")
+    room, kinds = "<anon_core.anonymizers.smooth.", set()
+    for travelling in map(pickle.loads, farm.sent):
+        kinds.add(
+            tuple(repr(each).removeprefix(room).partition(" object at")[0] for each in travelling)
+        )
+    assert kinds == {("neighbours.Search", "neighbours.Stretch"), ("blocks.Ground", "blocks.Block")}
 
 
 def test_stated_memory_is_an_upper_bound():

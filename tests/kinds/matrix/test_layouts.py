@@ -1,5 +1,6 @@
 """Each layout of a source: what becomes a record, an item and a demand, and what is refused."""
 
+import re
 import sqlite3
 
 import numpy as np
@@ -9,7 +10,7 @@ from scipy import sparse
 
 from anon_core.errors import InputError
 from flows.audit import audit_release
-from flows.plan.plan import PlanError
+from flows.plan.plan import PlanError, ReleasePlan
 from tests.flows.processes import command
 from tests.kinds.matrix.orders import MatrixOrder, entries, manifest
 
@@ -136,6 +137,64 @@ def test_columns_and_their_values_become_items(tmp_path):
     assert "age=" in text
     assert "job=?" not in text
     assert "missing" not in text
+
+
+def items_of(order, column):
+    """The items that a column became."""
+    names = pl.read_parquet(order.run.path / "encode" / "names.parquet").to_series()
+    return {name for name in names if name.startswith(f"{column}=")}
+
+
+def test_a_column_of_numbers_may_have_its_own_groups(tmp_path):
+    order, frame = table_of(tmp_path, bins={"age": {"edges": [30, 50]}})
+    above = (frame["age"] > 30).cast(int) + (frame["age"] > 50).cast(int)
+    frame.with_columns(job=above.cast(pl.String)).write_csv(tmp_path / "table.csv")
+    assert released(order)["utility"]["items"] == 3 + 3
+    entries_of = pl.read_parquet(order.run.path / "ingest" / "entries.parquet")
+    held = entries_of.cast({"item": pl.String}).group_by("record").agg(pl.col("item").sort())
+    assert set(map(tuple, held["item"].to_list())) == {
+        ("age=..30", "job=0"),
+        ("age=30..50", "job=1"),
+        ("age=50..", "job=2"),
+    }
+
+
+def test_groups_of_stated_edges_hold_at_least_k_users(tmp_path):
+    order, _ = table_of(tmp_path, bins={"age": {"edges": [30, 98765]}})
+    released(order)
+    assert items_of(order, "age") == {"age=..30", "age=30.."}
+
+
+def test_other_columns_keep_the_quantiles(tmp_path):
+    order, frame = table_of(
+        tmp_path, numeric=["age", "height"], quantiles=4, bins={"age": {"quantiles": 2}}
+    )
+    frame.with_columns(height=pl.col("age") * 2).write_csv(tmp_path / "table.csv")
+    assert released(order)["utility"]["items"] == 2 + 2 + 4
+
+
+@pytest.mark.parametrize(
+    ("bins", "message"),
+    [
+        ({"job": "deciles"}, "columns.bins names columns that columns.numeric does not; add them"),
+        ({"age": {"edges": []}}, "edges must be given in increasing order"),
+        ({"age": {"edges": [1, 77319]}, "job": "none"}, "columns.numeric does not"),
+        ({"age": {"edges": [77319], "quantiles": 3}}, "columns.bins.age must be 'deciles', 'none'"),
+        ({"age": {"cuts": [77319]}}, "columns.bins.age must be 'deciles', 'none'"),
+        ({"age": 77319}, "columns.bins.age must be 'deciles', 'none'"),
+    ],
+)
+def test_groups_that_cannot_be_are_refused(tmp_path, bins, message):
+    order, _ = table_of(tmp_path, bins=bins)
+    with pytest.raises(PlanError, match=re.escape(message)) as refused:
+        order.release()
+    assert "77319" not in str(refused.value)
+
+
+def test_another_form_of_groups_replaces_the_stated_one(tmp_path):
+    order, _ = table_of(tmp_path, bins={"age": {"edges": [30.0]}})
+    plan = ReleasePlan.load(order.plan, ["columns.bins.age={quantiles = 4}"])
+    assert plan.data.specs[1].bins == 4
 
 
 def test_a_table_may_name_its_users(tmp_path):

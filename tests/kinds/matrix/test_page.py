@@ -28,6 +28,12 @@ def test_the_page_is_whole_and_named(likes):
         assert f'id="{title}"' in text
 
 
+def test_the_page_of_verdicts_shows_the_checks_of_a_matrix(likes):
+    text = (likes.run.path / "docs" / "index.html").read_text()
+    assert "Every check was passed" in text
+    assert text.index("The entries as they were read") < text.index("The sparse matrix")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1280])
 def test_everybody_can_read_it(likes, tmp_path, width):

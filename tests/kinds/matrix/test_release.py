@@ -8,7 +8,6 @@ import pytest
 from anon_core.errors import GuaranteeError, InfeasibleError, InputError
 from flows.audit import audit_release
 from flows.plan.plan import PlanError
-from tasks.vault.storage import SecondReleaseError
 from tests import naive
 from tests.flows.processes import command
 from tests.kinds.matrix.orders import MatrixOrder, entries, manifest
@@ -187,19 +186,6 @@ def test_limits_of_the_plan_are_kept(tmp_path):
         order.release()
     order.write(checks={"min_utility": 0.0, "max_attack_success": 0.001})
     with pytest.raises(GuaranteeError, match=r"above checks.max_attack_success"):
-        order.release()
-
-
-def test_a_second_release_of_the_same_users_is_refused(tmp_path):
-    order = MatrixOrder(tmp_path)
-    order.release()
-    pairs = [(user, item) for user, item in entries() if item != "Pitem3Q"]
-    order.write_source(pairs)
-    order.write(checks={"drift": "off"})
-    with pytest.raises(SecondReleaseError, match=r"\d+ people of this source were released"):
-        order.release()
-    order.write(publish={"allow_second_release": True})
-    with pytest.raises(SecondReleaseError, match="what several releases of a matrix tell"):
         order.release()
 
 

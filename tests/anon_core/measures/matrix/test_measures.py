@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from anon_core.measures.matrix import linkage as links
 from anon_core.measures.matrix.classes import RowClasses
+from anon_core.measures.matrix.intersection import alike
 from anon_core.measures.matrix.linkage import linkage
 from anon_core.measures.matrix.smoothness import smoothness
 from tests import naive
@@ -109,3 +110,26 @@ def test_a_record_without_a_row_holds_nothing_in_a_class():
     classes = RowClasses.of(*sparse([{0}, {0}]))
     found = smoothness(classes, np.array([0, -1]), np.array([0, 1]), np.array([0, 0]), 1)
     assert (found.holders.tolist(), found.broken) == ([1], 0)
+
+
+@given(
+    st.integers(1, 3).flatmap(
+        lambda releases: st.lists(
+            st.tuples(*[st.none() | st.integers(0, 2)] * releases), min_size=1, max_size=12
+        )
+    )
+)
+def test_users_with_the_same_classes_in_every_release_are_alike(users):
+    releases = [
+        {user: row for user, row in enumerate(rows) if row is not None}
+        for rows in zip(*users, strict=True)
+    ]
+    classes = [[-1 if row is None else row for row in rows] for rows in zip(*users, strict=True)]
+    counted = alike(np.array(classes, dtype=np.int64))
+    for user, number in naive.users_alike(releases).items():
+        assert counted[user] == number
+
+
+def test_labels_of_many_classes_do_not_overflow():
+    many = np.arange(200_000, dtype=np.int64)
+    assert (alike(np.stack([many, many[::-1], many // 2])) == 1).all()

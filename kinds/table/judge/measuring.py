@@ -1,0 +1,140 @@
+"""From released rows, laid beside the records that they show, to all numbers of an audit."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.measures.table.attacks import tightest_rows
+from anon_core.measures.table.classes import Classes, ReleasedCells
+from anon_core.measures.table.crowds import (
+    Crowds,
+    components_of,
+    crowds,
+    fits_own_row,
+    identical_rows,
+)
+from anon_core.measures.table.diversity import diversity, diversity_in_classes
+from anon_core.measures.table.law import Law
+from anon_core.measures.table.shared import rare_levels
+from anon_core.measures.table.utility import of_one_value, utility, widths_lost
+from kinds.columns import Column
+from kinds.table.judge import law
+from kinds.table.judge.attacks import attacks
+from kinds.table.judge.carried import equal
+from kinds.table.judge.measured import (
+    Measured,
+    constant_values,
+    sensitive_values,
+    unique_values,
+)
+from kinds.table.judge.records import Records
+from kinds.table.layout import KEY, released_columns
+
+
+@dataclass(frozen=True)
+class Laid:
+    """Released rows beside the records.
+
+    Attributes
+    ----------
+    records : Records
+    rows : DataFrame
+    cells : ReleasedCells
+        The quasi-identifiers of the rows.
+    seat : int64 (n,)
+        Row of each record, -1 where it has none.
+    paired : bool
+        Whether rows and records pair up.
+    columns : tuple of Column
+        As the plan types them.
+    """
+
+    records: Records
+    rows: pl.DataFrame
+    cells: ReleasedCells
+    seat: NDArray[np.int64]
+    paired: bool
+    columns: tuple[Column, ...]
+
+    def fits(self) -> NDArray[np.bool_]:
+        """Whether each record fits its row, bool (n,)."""
+        seated = np.flatnonzero(self.seat >= 0)
+        fits = np.zeros(self.records.number, dtype=np.bool_)
+        codes = self.records.codes[:, seated]
+        fits[seated] = fits_own_row(codes, self.cells, self.seat[seated])
+        return fits
+
+    def carries(self) -> NDArray[np.bool_]:
+        """Whether each record's row carries the record's own values, bool (n,)."""
+        seated = np.flatnonzero(self.seat >= 0)
+        true = self.seat >= 0
+        for column in released_columns(self.columns):
+            if column.role != "quasi":
+                people = self.records.frame[column.name][seated]
+                true[seated] &= equal(people, self.rows[column.name][self.seat[seated]])
+        return true
+
+
+def measure(laid: Laid, law_path: Path | None, *, private_demand: bool) -> Measured:
+    """Measure a release; `law_path` is where the vault states chances, if they were promised."""
+    records, cells = laid.records, laid.cells
+    fits = laid.fits()
+    matched = bool(laid.paired and fits.all())
+    classes = Classes.of(records.codes, cells)
+    counts, stated, tried = _attacked(laid, classes, law_path, matched, private_demand)
+    measured = Measured(
+        levels=records.levels,
+        crowds=counts,
+        utility=utility(records.ordinal, cells),
+        sizes=cells.sizes(),
+        truthful=fits & laid.carries(),
+        matched=matched,
+        source_rows=records.source_height,
+        classes=classes,
+        sensitive=sensitive_values(laid.rows, laid.columns, classes, diversity),
+        attacks=tried,
+        rare_levels=rare_levels(
+            records.levels, records.codes, int(records.k.max()), records.person
+        ),
+        one_value=of_one_value(records.levels, cells),
+        widths=widths_lost(records.levels, cells),
+        unique_values=unique_values(laid.rows, laid.columns),
+        law=stated,
+    )
+    return measured if records.person is None else _of_people(measured, laid, records.person)
+
+
+def with_classes(measured: Measured, laid: Laid) -> Measured:
+    """Measure equivalence classes, too."""
+    below = identical_rows(measured.classes, laid.seat) < measured.crowds.demanded
+    told = sensitive_values(laid.rows, laid.columns, measured.classes, diversity_in_classes)
+    return replace(measured, classes_below_k=int(below.sum()), in_classes=told)
+
+
+def _attacked(
+    laid: Laid, classes: Classes, law_path: Path | None, matched: bool, private_demand: bool
+) -> tuple[Crowds, Law | None, dict[str, object]]:
+    """Count crowds and judge the law that the vault states; attack where everybody has a row."""
+    records, cells, seat = laid.records, laid.cells, laid.seat
+    home = seat if matched else None
+    components = components_of(cells, classes, home)
+    counts = crowds(
+        records.codes, records.k, cells, home, classes, components, records.person
+    )  # fmt: skip
+    tightest, stated = tightest_rows(cells, classes), None
+    if law_path is not None and laid.paired:
+        keys = laid.rows[KEY]
+        stated = law.stated_law(law_path, keys, records, cells, classes, tightest, seat)
+    if not matched:
+        return counts, stated, {}
+    against = cells, classes, components, counts, tightest, stated
+    return counts, stated, attacks(*against, private_demand=private_demand)
+
+
+def _of_people(measured: Measured, laid: Laid, person: NDArray[np.int64]) -> Measured:
+    """Add what concerns the owners of several records."""
+    constant = constant_values(laid.records.frame, laid.columns, person)
+    return replace(measured, people=int(person.max()) + 1, constant_values=constant)
