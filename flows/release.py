@@ -28,6 +28,7 @@ from tasks.stages.validate import validate
 from tasks.vault.approval import require_approved
 from tasks.vault.belonging import refuse_foreign
 from tasks.vault.failures import failures_kept
+from tasks.vault.retracting import refuse_unfinished
 from tasks.vault.storage import Run, Vault
 
 
@@ -68,6 +69,7 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
     parent = Path(order.publish.path) / order.name
     to = Destination(kind, parent, order.publish.formats, ledger, second)
     with run.locked():
+        refuse_unfinished(run)
         folder = published(run, parent, order.limits.floors, order.about.claims)
         if folder is not None:
             if order.publish.time_to_approve is not None:

@@ -106,7 +106,7 @@ def fits(folder, source_rows):
 def test_the_folder_holds_these_files_and_no_others(released):
     assert {path.name for path in released.folder_of_v1.iterdir()} == FILES
     assert released.versions == ["v1"]
-    assert [path.name for path in released.releases.iterdir()] == ["v1"]
+    assert {path.name for path in released.releases.iterdir()} == {".vault", "v1"}
 
 
 def test_a_release_is_open_and_its_vault_is_not(released):
@@ -603,7 +603,7 @@ def test_a_second_release_of_the_same_table_is_refused(tmp_path, change):
     order.write(**change)
     with pytest.raises(SecondReleaseError, match="two releases of one table can be intersected"):
         order.release()
-    assert [path.name for path in order.releases.parent.glob("*/*")] == ["v1"]
+    assert [path.name for path in order.releases.parent.glob("*/[!.]*")] == ["v1"]
     order.document = before
     order.write()
     assert order.release() == first
