@@ -77,7 +77,10 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
             log(f"published before and unchanged since: {folder.name}")
             return str(folder)
         refuse_foreign(vault, parent, ledger.versions(str(parent)))
-        return _course(order, run, reading, to)
+        try:
+            return _course(order, run, reading, to)
+        finally:
+            reading.end()
 
 
 def _course(order: ReleasePlan, run: Run, reading: Reading, to: Destination) -> str:
@@ -95,7 +98,9 @@ def _course(order: ReleasePlan, run: Run, reading: Reading, to: Destination) -> 
     validate(run, kind, data, kind.checked[1], encoded)
     identify(run, kind, to.ledger, ingested, encoded, to.allow_second_release)
     rows = anonymize(run, kind, data, (ingested, encoded), maker, compute)
-    checked = check(run, kind, data, maker.promise, rows, to.formats, order.limits.floors)
+    checked = check(
+        run, kind, data, (maker.promise, order.limits.floors), rows, to.formats, reading
+    )
     claims: dict[str, Any] = {
         "plan_sha256": order.sha256,
         "source": {
