@@ -1,5 +1,6 @@
 """What follows what: from private data to a published release, for every kind of data."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -8,14 +9,14 @@ from prefect.client.schemas.objects import FlowRun
 
 from flows.approving import approved, refuse_rejected
 from flows.plan.plan import ReleasePlan
-from flows.standing import standing
+from flows.standing import approved_run, standing
 from tasks.compute.cluster import cancel_jobs_of
 from tasks.compute.engines import Compute, ready
 from tasks.orchestration.gates import close_gates
 from tasks.orchestration.stage import log
 from tasks.people.admit import admit
 from tasks.people.ledger import Ledger
-from tasks.source.reading import Reading
+from tasks.source.reading import Absent, GoneError, Reading
 from tasks.stages.anonymize import anonymize
 from tasks.stages.check import check
 from tasks.stages.compare import compare, drift_claims, last_release
@@ -58,10 +59,20 @@ def released(order: ReleasePlan) -> str:
 
 def _release(order: ReleasePlan, vault: Vault) -> str:
     """Admit the plan and its source; a release that stands already is returned as it is."""
-    kind, data = order.kind, order.data
     order.check_engine()
-    reading = Reading(data.source)
-    data.check_header(reading.header)
+    if (run := approved_run(order, vault)) is not None:
+        log(f"run {run.path.name} was approved: it is published as it is, no source is read")
+        with suppress(GoneError):
+            return _admitted(order, vault, Absent(order.data.source, run.source_sha256))
+        log("its stages must be made again: the source is read as it is now")
+    reading = Reading(order.data.source)
+    order.data.check_header(reading.header)
+    return _admitted(order, vault, reading)
+
+
+def _admitted(order: ReleasePlan, vault: Vault, reading: Reading) -> str:
+    """Admit what was read, under the plan as the vault knows it."""
+    kind = order.kind
     order = standing(order, vault, reading.sha256)
     second = order.publish.allow_second_release
     ledger = Ledger(vault, kind.remade, order.publish.ledger)

@@ -145,6 +145,27 @@ class Reading:
         return self._content
 
 
+class GoneError(InputError):
+    """The content of an earlier reading is needed once more."""
+
+
+class Absent(Reading):
+    """The reading of a run whose stages are finished: its fingerprint, without its content."""
+
+    __slots__ = ()
+
+    def __init__(self, source: Source, sha256: str) -> None:
+        self.source, self.sha256 = source, sha256
+        self.beside = self._content = self._disk = None
+
+    def again(self) -> Reading:
+        """Raise `GoneError`."""
+        raise GoneError(LOST)
+
+    def _open(self) -> Content:
+        raise GoneError(LOST)
+
+
 def _rows_of(disk: IO[bytes]) -> tuple[pl.DataFrame, str]:
     """The rows that `keep` wrote, and their fingerprint, taken anew."""
     disk.seek(0)

@@ -12,6 +12,8 @@ import pytest
 from anon_core.errors import InputError
 from flows.audit import audit_release
 from tasks.source.reading import Reading
+from tasks.vault.approval import Approval, Decision, WaitingError
+from tasks.vault.storage import SecondReleaseError
 from tests.flows.orders import HEADER, Order, data_bytes, people
 from tests.flows.processes import run
 from tests.flows.test_crashes import release_until
@@ -149,6 +151,40 @@ def test_a_snapshot_ends_with_its_process(tmp_path):
     assert b"ident-00001" not in kept
     assert not [each for each in path.rglob("*") if each.stat().st_mode & 0o077]
     assert order.release() == order.folder_of_v1
+
+
+def approved_while_the_table_moves_on(folder):
+    """A release of a query that was approved; the table is another one by then."""
+    order = in_a_database(folder).fix_seed()
+    order.write(publish={"approval": "required"})
+    asked = order.run
+    with pytest.raises(WaitingError):
+        order.release()
+    moved_on(order)
+    Approval.of(asked).decide(Decision.of(approved=True, by="Ada", note=""))
+    return order, asked
+
+
+def test_what_was_approved_is_published_though_the_table_moved_on(tmp_path, monkeypatch):
+    undisturbed = data_bytes(in_a_database(tmp_path / "one").fix_seed().release())
+    order, _ = approved_while_the_table_moves_on(tmp_path / "two")
+    with queries_counted(monkeypatch) as asked:
+        folder = order.release()
+    assert QUERY not in asked
+    assert data_bytes(folder) == undisturbed
+    with pytest.raises(SecondReleaseError):  # the next run is about the table as it is now
+        order.release()
+
+
+def test_a_stage_that_must_be_made_again_needs_the_source(tmp_path):
+    """Then the approval is of no use: the table of then is gone, and that of now waits."""
+    order, asked = approved_while_the_table_moves_on(tmp_path)
+    shutil.rmtree(asked.path / "check")
+    with pytest.raises(WaitingError, match="waits for approval"):
+        order.release()
+    assert Approval.of(order.run).last.decision is None
+    assert order.run.path != asked.path
+    assert order.versions == []
 
 
 def test_identifiers_are_digested_anew_under_another_key(tmp_path):

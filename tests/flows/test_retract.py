@@ -232,6 +232,15 @@ def test_a_copy_and_the_release_itself(tmp_path):
     assert not findings(copy, order)["not retracted"].passed
 
 
+def test_a_release_that_is_named_by_its_copy(tmp_path):
+    order = Order(tmp_path)
+    copy = shutil.copytree(order.release(), tmp_path / "copy")
+    retract(order, folder=copy)
+    assert order.versions == ["v1-retracted"]
+    assert (tmp_path / "copy-retracted" / "retracted.json").exists()
+    assert entries(order) == ([], 0)
+
+
 def test_a_notice_of_nobody_fails_an_audit(tmp_path):
     order = Order(tmp_path)
     folder = order.release()

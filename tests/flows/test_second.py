@@ -387,7 +387,7 @@ def test_of_two_plans_that_publish_at_once_one_wins(server, tmp_path):
     for thread in threads:
         thread.join()
     assert sorted(each.code for each in done) == [0, 2], [each.err for each in done]
-    published = [*tmp_path.glob("releases/*/*"), *tmp_path.glob("elsewhere/*/*")]
+    published = [*tmp_path.glob("releases/*/[!.]*"), *tmp_path.glob("elsewhere/*/[!.]*")]
     assert [path.name for path in published] == ["v1"]
     with closing(sqlite3.connect(one.vault / "ledger.sqlite")) as ledger:
         assert ledger.execute("select version, records, published from releases").fetchall() == [
