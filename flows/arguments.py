@@ -20,6 +20,8 @@ EXAMPLES = {
     "reject": "crowdcover reject 0123456789abcdef --vault vault "
     '--by "Ada Lovelace" --note "raise k for villages"',
     "reopen": "crowdcover reopen 0123456789abcdef --plan people.toml",
+    "retract": "crowdcover retract releases/people/v1 --plan people.toml "
+    '--by "Ada Lovelace" --reason "k was too small; never sent"',
     "demo": "crowdcover demo",
 }
 
@@ -118,6 +120,8 @@ def parser(runs: Mapping[str, Command]) -> argparse.ArgumentParser:
         _waiting(command)
         if name != "reopen":
             _signature(command)
+    command = add("retract", "take back a release that was never handed out")
+    _retracted(command)
     command = add("demo", "release a real survey from an installed dependency; needs no network")
     command.add_argument(
         "--folder",
@@ -160,6 +164,28 @@ def _signature(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--note", default="", metavar="TEXT", help="one line; published in the manifest"
     )
+
+
+def _retracted(command: argparse.ArgumentParser) -> None:
+    """Add the arguments that name a release, its vault and ledger, and the decision."""
+    command.add_argument(
+        "release", type=Path, metavar="RELEASE_DIR", help="folder of the published release"
+    )
+    command.add_argument(
+        "--plan",
+        type=Path,
+        required=True,
+        metavar="PLAN.toml",
+        help="a plan that names the vault and the ledger",
+    )
+    command.add_argument(
+        "--by", required=True, metavar="NAME", help="your name; kept in the vault and the folder"
+    )
+    command.add_argument(
+        "--reason", required=True, metavar="TEXT", help="one line; kept with your name"
+    )
+    command.add_argument("--json", action="store_true", help="print what was done as JSON")
+    _overrides(command)
 
 
 def _overrides(command: argparse.ArgumentParser) -> None:

@@ -14,7 +14,8 @@ from tasks.people.beside import sentence
 from tasks.people.ledger import Ledger
 from tasks.source.reading import Reading
 from tasks.vault.approval import Approval
-from tasks.vault.layout import MANIFEST
+from tasks.vault.layout import MANIFEST, NOTICE
+from tasks.vault.retracting import notice_of, retraction_of
 from tasks.vault.storage import (
     FolderError,
     Run,
@@ -52,9 +53,13 @@ def audited(folder: Path, plan: ReleasePlan) -> Audit:
     if audit.measured is not None and audit.rows is not None:
         ledger = Ledger(vault, kind.remade, plan.publish.ledger)
         audit = audit.also(*_beside_others(kind, run, ledger, audit))
-    remembered = any(holds_files(folder, release.files) for release in run.ever_visible())
+    taken_back = _retracted(vault, folder)
+    remembered = bool(taken_back) or any(
+        holds_files(folder, release.files) for release in run.ever_visible()
+    )
     detail = f"compared with what the vault's runs/{run.path.name} remembers"
     audit = audit.also(Finding("manifest as published", remembered, detail))
+    audit = audit.also(*taken_back)
     audit = audit_folder(folder, audit, plan.limits.floors, promise, kind.comparable)
     audit = audit.also(*_newer(today, promise))
     if plan.publish.approval == "none":
@@ -67,6 +72,15 @@ def audited(folder: Path, plan: ReleasePlan) -> Audit:
 def _newer(today: Promise, promise: Promise) -> list[Finding]:
     """What the same plan promises today and did not when the release was made."""
     return [Finding.of_later(name) for name in today.findings if name not in promise.findings]
+
+
+def _retracted(vault: Vault, folder: Path) -> list[Finding]:
+    """That the release was retracted, by the vault or by a notice in the folder, if it was."""
+    known, notice = retraction_of(vault, folder), notice_of(folder)
+    if known is None and notice is None:
+        return []
+    detail = known[1].sentence if known else f"{NOTICE} in the folder says so; the vault does not"
+    return [Finding("not retracted", passed=False, detail=detail)]
 
 
 def _beside_others(kind: Kind, run: Run, ledger: Ledger, audit: Audit) -> list[Finding]:

@@ -188,10 +188,11 @@ def audit(options: argparse.Namespace) -> int:
 def show(options: argparse.Namespace) -> int:
     """Print a release's manifest for people, or as JSON."""
     from flows.audit import STATED, read_manifest
+    from tasks.vault.retracting import notice_of
 
-    manifest = read_manifest(options.release, STATED)
+    manifest, notice = read_manifest(options.release, STATED), notice_of(options.release)
     if options.json:
-        print(_printable_json(manifest))
+        print(_printable_json(manifest if notice is None else {**manifest, "retracted": notice}))
         return 0
     from rich.console import Console
 
@@ -199,6 +200,9 @@ def show(options: argparse.Namespace) -> int:
     from reports import summary
 
     summary.terminal(manifest, Console(), words_of(manifest))
+    if notice is not None:
+        told = f"RETRACTED by {notice['by']} at {notice['at']}: {notice['reason']}"
+        print(escaped(told))
     return 0
 
 
@@ -253,6 +257,13 @@ def decide(what: str, options: argparse.Namespace) -> int:
     return how[what](options)
 
 
+def retract(options: argparse.Namespace) -> int:
+    """Take back a release that was never handed out."""
+    from flows import retracting
+
+    return retracting.retract(options)
+
+
 def demo(options: argparse.Namespace) -> int:
     """Release the Fair survey of 1978 (6,366 women) and show the result."""
     from rich.console import Console
@@ -278,6 +289,7 @@ COMMANDS: dict[str, Command] = {
     "plan": starter_plan,
     "serve": serve,
     **{what: partial(decide, what) for what in ("approve", "reject", "reopen")},
+    "retract": retract,
     "demo": demo,
 }
 

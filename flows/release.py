@@ -1,5 +1,6 @@
 """What follows what: from private data to a published release, for every kind of data."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -8,14 +9,14 @@ from prefect.client.schemas.objects import FlowRun
 
 from flows.approving import approved, refuse_rejected
 from flows.plan.plan import ReleasePlan
-from flows.standing import standing
+from flows.standing import approved_run, standing
 from tasks.compute.cluster import cancel_jobs_of
 from tasks.compute.engines import Compute, ready
 from tasks.orchestration.gates import close_gates
 from tasks.orchestration.stage import log
 from tasks.people.admit import admit
 from tasks.people.ledger import Ledger
-from tasks.source.reading import Reading
+from tasks.source.reading import Absent, GoneError, Reading
 from tasks.stages.anonymize import anonymize
 from tasks.stages.check import check
 from tasks.stages.compare import compare, drift_claims, last_release
@@ -28,6 +29,7 @@ from tasks.stages.validate import validate
 from tasks.vault.approval import require_approved
 from tasks.vault.belonging import refuse_foreign
 from tasks.vault.failures import failures_kept
+from tasks.vault.retracting import refuse_unfinished
 from tasks.vault.storage import Run, Vault
 
 
@@ -57,10 +59,20 @@ def released(order: ReleasePlan) -> str:
 
 def _release(order: ReleasePlan, vault: Vault) -> str:
     """Admit the plan and its source; a release that stands already is returned as it is."""
-    kind, data = order.kind, order.data
     order.check_engine()
-    reading = Reading(data.source)
-    data.check_header(reading.header)
+    if (run := approved_run(order, vault)) is not None:
+        log(f"run {run.path.name} was approved: it is published as it is, no source is read")
+        with suppress(GoneError):
+            return _admitted(order, vault, Absent(order.data.source, run.source_sha256))
+        log("its stages must be made again: the source is read as it is now")
+    reading = Reading(order.data.source)
+    order.data.check_header(reading.header)
+    return _admitted(order, vault, reading)
+
+
+def _admitted(order: ReleasePlan, vault: Vault, reading: Reading) -> str:
+    """Admit what was read, under the plan as the vault knows it."""
+    kind = order.kind
     order = standing(order, vault, reading.sha256)
     second = order.publish.allow_second_release
     ledger = Ledger(vault, kind.remade, order.publish.ledger)
@@ -68,6 +80,7 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
     parent = Path(order.publish.path) / order.name
     to = Destination(kind, parent, order.publish.formats, ledger, second)
     with run.locked():
+        refuse_unfinished(run)
         folder = published(run, parent, order.limits.floors, order.about.claims)
         if folder is not None:
             if order.publish.time_to_approve is not None:
@@ -75,7 +88,10 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
             log(f"published before and unchanged since: {folder.name}")
             return str(folder)
         refuse_foreign(vault, parent, ledger.versions(str(parent)))
-        return _course(order, run, reading, to)
+        try:
+            return _course(order, run, reading, to)
+        finally:
+            reading.end()
 
 
 def _course(order: ReleasePlan, run: Run, reading: Reading, to: Destination) -> str:
@@ -93,7 +109,9 @@ def _course(order: ReleasePlan, run: Run, reading: Reading, to: Destination) -> 
     validate(run, kind, data, kind.checked[1], encoded)
     identify(run, kind, to.ledger, ingested, encoded, to.allow_second_release)
     rows = anonymize(run, kind, data, (ingested, encoded), maker, compute)
-    checked = check(run, kind, data, maker.promise, rows, to.formats, order.limits.floors)
+    checked = check(
+        run, kind, data, (maker.promise, order.limits.floors), rows, to.formats, reading
+    )
     claims: dict[str, Any] = {
         "plan_sha256": order.sha256,
         "source": {

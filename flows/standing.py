@@ -1,7 +1,24 @@
-"""How a vault knows a plan: as it is understood today, or as an older version understood it."""
+"""What a vault knows of a plan: how an older version understood it, and what was approved."""
 
 from flows.plan.plan import ReleasePlan
-from tasks.vault.storage import Vault
+from tasks.vault.approval import Approval
+from tasks.vault.storage import Run, Vault
+
+
+def approved_run(order: ReleasePlan, vault: Vault) -> Run | None:
+    """The run of this plan that a person approved and that is not published yet, of a query.
+
+    Its table may have moved on since, and the approval is about the rows as they were.
+    """
+    if order.data.source.path is not None or order.publish.time_to_approve is None:
+        return None
+    for run in vault.every_run():
+        if run.plan_sha256 != order.sha256 or run.ever_visible():
+            continue
+        last = Approval.of(run).last
+        if last is not None and not last.ended and last.decision and last.decision.approved:
+            return run
+    return None
 
 
 def standing(order: ReleasePlan, vault: Vault, source_sha256: str) -> ReleasePlan:

@@ -10,6 +10,7 @@ SHARED: Mapping[str, str] = {
     "numbers as measured": "The numbers in the manifest are those that the auditor measures.",
     "manifest as published": "The manifest is the one that the vault remembers.",
     "manifest": "The manifest can be read.",
+    "not retracted": "Nobody has taken the release back.",
     "crowds after intersection": "With the other releases of the same people in hand, at least k "
     "rows remain possible for each person.",
     "checks of the plan": "Every number reaches the limit that the plan sets in [checks].",

@@ -8,7 +8,7 @@ from typing import Any, Protocol, Self
 
 from anon_core.promise import Promise
 from tasks.judging.floors import Floors
-from tasks.vault.layout import MANIFEST
+from tasks.vault.layout import MANIFEST, NOTICE
 from tasks.vault.storage import holds_files, read_json
 
 Sections = Mapping[str, Mapping[str, Any]]  # of a manifest
@@ -137,7 +137,7 @@ def audit_folder(
 
 def _files(folder: Path, claimed: Mapping[str, str]) -> Finding:
     """Compare the folder's files with the hashes in its manifest."""
-    names = {path.name for path in folder.iterdir()} - {MANIFEST}
+    names = {path.name for path in folder.iterdir()} - {MANIFEST, NOTICE}
     changed = sum(
         not holds_files(folder, {name: sha}) for name, sha in claimed.items() if name in names
     )

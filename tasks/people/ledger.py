@@ -158,6 +158,19 @@ class Ledger:
                 "update releases set published = 1 where run = $1 and folder = $2", run.seal, folder
             )
 
+    def lists(self, run: Run, folder: str, version: str) -> bool:
+        """Whether this version in this folder is entered as a release of the run."""
+        listed = "select version from releases where run = $1 and folder = $2"
+        with self._asked() as ask:
+            return (version,) in ask(listed, run.seal, folder)
+
+    def forget(self, run: Run, folder: str, version: str) -> None:
+        """Delete the entry of a retracted release; of its people, if the run has no other."""
+        entry = "delete from releases where run = $1 and folder = $2 and version = $3"
+        with self._asked() as ask:
+            ask(entry, run.seal, folder, version)
+            ask("delete from people where run not in (select run from releases)")
+
     def versions(self, folder: str) -> set[str]:
         """Versions that this vault has published in a folder, also by runs that are gone by now.
 

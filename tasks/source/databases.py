@@ -17,6 +17,7 @@ UNREADABLE = (
     "source.query selects a column of a type that cannot be read, such as an interval; "
     "cast it to text there"
 )
+ONE_MOMENT = "set transaction isolation level repeatable read, read only"
 # DuckDB loads nothing from the network, and spills no cells into a folder beside the database.
 QUIET_DUCKDB: dict[str, Any] = {"autoinstall_known_extensions": "false", "temp_directory": ""}
 
@@ -49,7 +50,7 @@ def query(uri: str, statement: str) -> tuple[pl.DataFrame, str]:
             {name: stored(series) for name, series in zip(names, frame, strict=True)}
         )
         return attempt(
-            lambda: _sorted(frame),
+            lambda: fingerprinted(frame),
             "source.query selects values that cannot be read, such as infinite dates; cast them",
         )
     raise InputError(refusal)
@@ -59,11 +60,21 @@ def _asked(uri: str, statement: str) -> pl.DataFrame:
     if uri.startswith(DUCKDB):
         return _asked_duckdb(Path(uri.removeprefix(DUCKDB)).absolute(), statement)
     if not uri.startswith(SQLITE):
-        return pl.read_database_uri(statement, uri, engine="adbc")
+        return _asked_postgres(uri, statement)
     path = Path(uri.removeprefix(SQLITE)).absolute()
     require_file(path, "source.uri")
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
         return pl.read_database(statement, connection, infer_schema_length=None)
+
+
+def _asked_postgres(uri: str, statement: str) -> pl.DataFrame:
+    """One transaction that sees one moment, whatever the driver asks beside the query."""
+    from adbc_driver_postgresql import dbapi  # an extra
+
+    with closing(dbapi.connect(uri)) as connection, closing(connection.cursor()) as cursor:
+        cursor.execute(ONE_MOMENT)
+        cursor.execute(statement)
+        return pl.DataFrame(cursor.fetch_arrow())
 
 
 def _asked_duckdb(path: Path, statement: str) -> pl.DataFrame:
@@ -78,7 +89,8 @@ def _asked_duckdb(path: Path, statement: str) -> pl.DataFrame:
     raise InputError(UNREADABLE)
 
 
-def _sorted(frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+def fingerprinted(frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:
+    """Rows in the order of their texts, and the hash of their content."""
     columns = sorted(frame, key=lambda series: series.name)
     texts = pl.DataFrame({str(place): as_text(series) for place, series in enumerate(columns)})
     if frame.height:

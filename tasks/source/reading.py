@@ -1,8 +1,12 @@
 """One reading of a source: its content, read once, and all that follows from it."""
 
+import contextlib
 import hashlib
+import os
+import tempfile
 from collections.abc import Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 import polars as pl
 from numpy.typing import NDArray
@@ -10,8 +14,18 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from tasks.source.arrays import read_arrays
 from tasks.source.csv_rows import Content
-from tasks.source.databases import query
-from tasks.source.sources import Source, file_columns, file_content, file_names, require_names
+from tasks.source.databases import fingerprinted, query
+from tasks.source.sources import (
+    Source,
+    content_of,
+    file_columns,
+    file_names,
+    opened,
+    require_names,
+)
+from tasks.source.values import attempt
+
+LOST = "the snapshot of the source cannot be read any more; run again"
 
 
 class Reading:
@@ -19,6 +33,10 @@ class Reading:
 
     A file is read once, a query runs once, when the object is made. Column names, the fingerprint
     and the columns all come from that content, so they cannot be of different moments.
+
+    `again` reads the same content from disk, until `end`. A file stays open, so that another file
+    may take its name meanwhile. The rows of a query are kept by `keep`, in a file without a name:
+    the system removes it with the process, however that ends.
 
     Memory: the bytes of the file, or the rows of the query, until `close`; beside them the columns
     that are asked for, and the unpacked text while a CSV file is parsed.
@@ -28,20 +46,29 @@ class Reading:
     No dataclass: Prefect walks through the fields of dataclasses that are arguments of tasks.
     """
 
-    __slots__ = ("_content", "beside", "sha256", "source")
+    __slots__ = ("_content", "_disk", "beside", "sha256", "source")
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.beside = None if source.beside is None else Reading(source.beside)
+        self._disk: IO[bytes] | None = None
         self._content: Content | pl.DataFrame | None
         self.sha256: str
-        if source.path is None:
+        self._read()
+
+    def _read(self) -> None:
+        """Read the content, and take its fingerprint."""
+        source = self.source
+        if source.path is not None:
+            self._disk = self._disk or opened(source.path)
+            self._content = content_of(self._disk, source.path)
+            self.sha256 = hashlib.sha256(self._content.data).hexdigest()
+        elif self._disk is not None:
+            self._content, self.sha256 = _rows_of(self._disk)
+        else:
             assert source.uri is not None
             assert source.query is not None
             self._content, self.sha256 = query(source.uri, source.query)
-        else:
-            self._content = file_content(source.path)
-            self.sha256 = hashlib.sha256(self._content.data).hexdigest()
         if self.beside is not None:
             both = self.sha256 + self.beside.sha256
             self.sha256 = hashlib.sha256(both.encode()).hexdigest()
@@ -78,12 +105,69 @@ class Reading:
             raise InputError("the source holds no arrays; give a .npz file of scipy.sparse")
         return read_arrays(self._open(), needed)
 
+    def keep(self, folder: Path) -> None:
+        """Write the rows of a query for `again`, on the disk of this folder, mode 0600."""
+        if isinstance(self._content, pl.DataFrame) and self._disk is None:
+            self._disk = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - `end` closes it
+            self._content.write_ipc(self._disk, compression="lz4")
+            self._disk.flush()
+
+    def again(self) -> "Reading":
+        """Read the same once more, from disk; the fingerprint tells whether it is the same."""
+        assert self._disk is not None, "the reading was not kept"
+        other = object.__new__(Reading)
+        other.source = self.source
+        other._disk = os.fdopen(os.dup(self._disk.fileno()), "rb", buffering=0)
+        other.beside = None if self.beside is None else self.beside.again()
+        other._read()
+        return other
+
     def close(self) -> None:
-        """Release the content; the fingerprint stays."""
+        """Release the content from memory; the fingerprint stays, and what `again` needs."""
         self._content = None
         if self.beside is not None:
             self.beside.close()
 
+    def end(self) -> None:
+        """Release the content on disk, too."""
+        self.close()
+        if self._disk is not None:
+            self._disk.close()
+        if self.beside is not None:
+            self.beside.end()
+
+    def __del__(self) -> None:
+        with contextlib.suppress(AttributeError):  # of a reading that was refused
+            self.end()
+
     def _open(self) -> Content:
         assert isinstance(self._content, Content), "the reading was closed"
         return self._content
+
+
+class GoneError(InputError):
+    """The content of an earlier reading is needed once more."""
+
+
+class Absent(Reading):
+    """The reading of a run whose stages are finished: its fingerprint, without its content."""
+
+    __slots__ = ()
+
+    def __init__(self, source: Source, sha256: str) -> None:
+        self.source, self.sha256 = source, sha256
+        self.beside = self._content = self._disk = None
+
+    def again(self) -> Reading:
+        """Raise `GoneError`."""
+        raise GoneError(LOST)
+
+    def _open(self) -> Content:
+        raise GoneError(LOST)
+
+
+def _rows_of(disk: IO[bytes]) -> tuple[pl.DataFrame, str]:
+    """The rows that `keep` wrote, and their fingerprint, taken anew."""
+    disk.seek(0)
+    frame = attempt(lambda: pl.read_ipc(disk), LOST)
+    return attempt(lambda: fingerprinted(frame), LOST)

@@ -4,6 +4,7 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import IO
 
 import polars as pl
 import polars.selectors as cs
@@ -60,14 +61,30 @@ def header(source: Source) -> list[str] | int | None:
     return file_names(source, source.path)
 
 
-def file_content(path: Path) -> Content:
-    """Read a file once; an empty or absent one is refused."""
+def opened(path: Path) -> IO[bytes]:
+    """Open a file to read its bytes; an empty or absent one is refused."""
     require_file(path)
     try:
-        return Content(path.read_bytes(), is_packed(path))
+        return path.open("rb", buffering=0)
     except OSError:
         refusal = CLOSED
     raise InputError(refusal)
+
+
+def content_of(file: IO[bytes], path: Path) -> Content:
+    """Read an open file whole; `path` says by its name whether it is packed."""
+    try:
+        file.seek(0)
+        return Content(file.read(), is_packed(path))
+    except OSError:
+        refusal = CLOSED
+    raise InputError(refusal)
+
+
+def file_content(path: Path) -> Content:
+    """Read a file once; an empty or absent one is refused."""
+    with opened(path) as file:
+        return content_of(file, path)
 
 
 def file_names(source: Source, file: Path | Content) -> list[str] | int:

@@ -11,6 +11,7 @@ from kinds.base import Kind
 from tasks.compute import engines
 from tasks.orchestration.stage import log, stage
 from tasks.vault import secrecy
+from tasks.vault.retracting import Retractions
 from tasks.vault.storage import Run, Stored
 
 MADE = "made.npz"
@@ -27,8 +28,8 @@ def anonymize(
 ) -> Stored:
     """Store what the anonymizer made, its steps, the released files and, apart, the matching.
 
-    `stored` are the ingested and the encoded data. What was published once stays as it is: other
-    bytes of the same people could be intersected with it.
+    `stored` are the ingested and the encoded data. What was published once stays as it is, also if
+    it was retracted: other bytes of the same people could be intersected with it.
     """
     ingested, encoded = stored
     inputs = [ingested.sha256, encoded.sha256]
@@ -42,7 +43,8 @@ def anonymize(
         facts = kind.write(plan, run.seed, made, ingested, encoded, folder)
         return {**facts, "iterations": engines.timed(made, seconds)}
 
-    standing = run.whole("anonymize") if run.ever_visible() else None
+    seen = run.ever_visible() or Retractions.of(run).all
+    standing = run.whole("anonymize") if seen else None
     result = run.once("anonymize", stored, make) if standing is None else standing
     engines.discard(run)
     log(f"anonymized {result.shape[0]} records in {len(result.facts['iterations'])} steps")

@@ -12,15 +12,16 @@ from tasks.judging.audit import Audit
 from tasks.judging.floors import Floors, refusal
 from tasks.orchestration.gates import forget, judged, where
 from tasks.orchestration.stage import log, stage
-from tasks.source.reading import Reading
+from tasks.source.reading import LOST, Reading
 from tasks.vault.storage import Run, Stored
 from validations.verdicts import Outcome, Verdict
 
 REQUIRED = "require"
 REFUSED = "publication refused"
 CHANGED = (
-    f"{REFUSED}; the source changed after it was ingested, and the check needs the same content; "
-    "restore it, or run again to release what it is now"
+    f"{REFUSED}; the source file was changed in place after it was ingested, and the check needs "
+    "the same content; restore it, or run again to release what it is now. A file that is "
+    "replaced as a whole, by a rename, disturbs no run"
 )
 
 
@@ -50,22 +51,24 @@ def check(
     run: Run,
     kind: Kind,
     plan: Any,
-    promise: Promise,
+    asked: tuple[Promise, Floors],
     anonymized: Stored,
     formats: Sequence[str],
-    floors: Floors,
+    reading: Reading,
 ) -> CheckedRelease:
-    """Recompute every guarantee from a second reading of the source and from the released files.
+    """Recompute every guarantee from the source, read again as it was, and the released files.
 
-    Refused: a source that is not the one ingested, a broken guarantee, a limit of [checks].
+    `asked` is what the method promises and what [checks] of the plan demands. Refused: content that
+    is not the one ingested, a broken guarantee, a limit of [checks].
     """
+    promise, floors = asked
 
     def make(folder: Path) -> tuple[Mapping[str, Any], list[Verdict]]:
-        reading = Reading(plan.source)
-        if reading.sha256 != run.source_sha256:
-            raise InputError(CHANGED)
+        again = reading.again()
+        if again.sha256 != run.source_sha256:
+            raise InputError(LOST if plan.source.path is None else CHANGED)
         path = anonymized.path
-        audit = kind.judge(plan, promise, formats, reading, path, path)
+        audit = kind.judge(plan, promise, formats, again, path, path)
         findings = _verdict(audit)
         if not audit.passed or audit.measured is None:
             return {"verdicts": [audit.sentence()]}, [findings]

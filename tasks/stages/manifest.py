@@ -13,6 +13,7 @@ from reports import summary
 from tasks.orchestration.stage import show_in_prefect
 from tasks.people.ledger import Ledger
 from tasks.stages.check import CheckedRelease
+from tasks.vault.retracting import ASIDE, retracted_versions
 from tasks.vault.storage import CODE_VERSION, Run
 
 
@@ -40,7 +41,7 @@ def draft(
     return {
         "crowdcover": CODE_VERSION,
         "name": to.parent.name,
-        "version": _version(run, to.parent),
+        "version": _version(run, to),
         **claims,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         **checked.sections,
@@ -68,11 +69,15 @@ def announce(
     show_in_prefect(slug, summary.markdown(manifest, words_of(manifest)), description)
 
 
-def _version(run: Run, parent: Path) -> str:
-    """The version that this run was about to publish when it was stopped, or the next free one."""
-    release = run.released(parent)
+def _version(run: Run, to: Destination) -> str:
+    """The version that this run was about to publish when it was stopped, or the next free one.
+
+    The number of a retracted release is not free.
+    """
+    release = run.released(to.parent)
     if release and not release.folder.exists():
         return release.folder.name
-    names = (re.fullmatch(r"v(\d+)", path.name) for path in parent.glob("*"))
-    taken = [int(name[1]) for name in names if name]
+    names = {path.name.removesuffix(ASIDE) for path in to.parent.glob("*")}
+    names.update(retracted_versions(to.ledger.vault, to.parent))
+    taken = [int(found[1]) for name in names if (found := re.fullmatch(r"v(\d+)", name))]
     return f"v{max(taken, default=0) + 1}"

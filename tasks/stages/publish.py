@@ -16,7 +16,7 @@ from tasks.people.beside import runs_of, second_release, sentence
 from tasks.people.ledger import LedgerError
 from tasks.stages.check import CheckedRelease
 from tasks.stages.manifest import Destination, announce, draft, report
-from tasks.vault.belonging import refuse_foreign
+from tasks.vault.belonging import claim, refuse_foreign
 from tasks.vault.layout import MANIFEST, REPORT
 from tasks.vault.room import full, is_full
 from tasks.vault.storage import (
@@ -116,6 +116,11 @@ def _publish(
     )
     aside = _written_aside(run, checked, to, manifest, final)
     release = Release(final, {MANIFEST: file_sha256(aside / MANIFEST)})
+    try:
+        claim(to.ledger.vault, to.parent)
+    except FolderError:
+        _discard(run, to)
+        raise
     run.mark_released(release)
     os.rename(aside, final)
     run.mark_released(replace(release, published=True))

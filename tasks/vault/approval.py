@@ -49,9 +49,9 @@ class Decision:
         """Decide now; refuse a name or note that is not one line of printable text."""
         return cls(
             approved,
-            _line("the name", by, 1, LONGEST_NAME),
-            _line("the note", note, 0, LONGEST_NOTE),
-            _moment(now()),
+            one_line("the name", by, 1, LONGEST_NAME),
+            one_line("the note", note, 0, LONGEST_NOTE),
+            moment(now()),
         )
 
     @property
@@ -117,7 +117,7 @@ class Request:
     def of(cls, question: Question, page: str, given: timedelta) -> "Request":
         """Ask now."""
         start = now()
-        return cls(question, _moment(start), _moment(start + given), page)
+        return cls(question, moment(start), moment(start + given), page)
 
     @property
     def late(self) -> bool:
@@ -289,7 +289,7 @@ def worded(given: timedelta) -> str:
     return text
 
 
-def _line(what: str, text: str, least: int, most: int) -> str:
+def one_line(what: str, text: str, least: int, most: int) -> str:
     """Strip a text; refuse all but one line of `least` to `most` printable characters."""
     line = text.strip()
     if not least <= len(line) <= most or not line.isprintable():
@@ -297,7 +297,8 @@ def _line(what: str, text: str, least: int, most: int) -> str:
     return line
 
 
-def _moment(at: datetime) -> str:
+def moment(at: datetime) -> str:
+    """A time as records state it."""
     return at.isoformat(timespec="seconds")
 
 

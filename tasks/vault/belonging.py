@@ -2,20 +2,35 @@
 
 A version is compared with those beside it by what their vault remembers of them: people, drift,
 approvals. A vault that knows nothing of them would compare with nothing.
+
+The vault that publishes first leaves a mark in the folder, the file `.vault`: a keyed digest of the
+folder's name. Without the vault's key nobody can tell which vault it is of. A folder of an older
+version has no mark; the vault that knows every release there claims it when it publishes next.
 """
 
+import contextlib
+import os
 import re
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from tasks.vault import secrecy
 from tasks.vault.layout import MANIFEST
-from tasks.vault.storage import FolderError, Release, Vault, holds_files
+from tasks.vault.storage import (
+    FOLDERS_KEY,
+    FolderError,
+    Release,
+    Vault,
+    holds_files,
+    write_private,
+)
 
 VERSION = re.compile(r"v\d+")
+MARK = ".vault"
 
 
 def refuse_foreign(vault: Vault, parent: Path, listed: Collection[str] = ()) -> None:
-    """Refuse a folder that holds a release of another vault.
+    """Refuse a folder that holds a release of another vault, or the mark of one.
 
     A vault knows a release by its place. It also knows one that was moved, by the hash of its
     manifest. `listed` are the versions that its ledger lists for this folder: their runs may be
@@ -32,6 +47,59 @@ def refuse_foreign(vault: Vault, parent: Path, listed: Collection[str] = ()) -> 
             "can be compared with them. Set publish.vault to the vault that made them, or choose "
             "another publish.path or name. If that vault is lost, people may be in both releases"
         )
+    mark = _marked(parent)
+    if mark and mark != _mark(vault, parent):
+        raise FolderError(
+            f"{parent} belongs to another vault than {vault.path}, by its file {MARK}; set "
+            "publish.vault to that vault, or choose another publish.path or name. If this vault "
+            f"was restored from a backup without {FOLDERS_KEY}, or that vault published nothing "
+            f"that anyone has, remove {MARK} and run again"
+        )
+
+
+def claim(vault: Vault, parent: Path) -> None:
+    """Mark a folder as this vault's; refused if another vault was faster.
+
+    The caller holds `Vault.publishing`. The mark appears whole and replaces none.
+    """
+    key = vault.path / FOLDERS_KEY
+    if not key.exists():
+        write_private(key, secrecy.new_seed())
+    if not _marked(parent):
+        aside = parent / f"{MARK}.{_mark(vault, parent)}.partial"
+        try:
+            aside.write_text(f"{_mark(vault, parent)}\n", encoding="ascii")
+            aside.chmod(0o644)
+            with contextlib.suppress(FileExistsError):
+                _link(aside, parent / MARK)
+        finally:
+            aside.unlink(missing_ok=True)
+    refuse_foreign(vault, parent, [path.name for path in _versions(parent)])
+
+
+def _link(aside: Path, mark: Path) -> None:
+    """Let the mark appear at once; where a file system has no links, a rename does it."""
+    try:
+        os.link(aside, mark)
+    except FileExistsError:
+        raise
+    except OSError:
+        os.rename(aside, mark)
+
+
+def _mark(vault: Vault, parent: Path) -> str:
+    """The vault's mark of a folder; empty if the vault never marked any.
+
+    Of the folder's name, not of its place: folders are moved with their vault.
+    """
+    key = vault.path / FOLDERS_KEY
+    return secrecy.digest(key.read_bytes(), parent.name.encode()).hex() if key.exists() else ""
+
+
+def _marked(parent: Path) -> str:
+    """The mark in a folder; empty if there is none."""
+    path = parent / MARK
+    return path.read_text(encoding="utf-8", errors="replace").strip() if path.exists() else ""
 
 
 def _versions(parent: Path) -> list[Path]:

@@ -2,4 +2,5 @@
 
 MANIFEST = "manifest.json"
 REPORT = "report.html"
+NOTICE = "retracted.json"  # in a folder that was put aside
 KEY = "key"  # column of the random keys of released rows

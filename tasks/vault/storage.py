@@ -30,7 +30,8 @@ from tasks.vault.room import full, is_full
 
 CODE_VERSION = version("crowdcover")
 LEDGER, LEDGER_KEY = "ledger.sqlite", "ledger.key"
-OF_A_VAULT = {"plans", "runs", LEDGER, LEDGER + "-journal", LEDGER_KEY}
+FOLDERS_KEY = "folders.key"
+OF_A_VAULT = {"plans", "runs", LEDGER, LEDGER + "-journal", LEDGER_KEY, FOLDERS_KEY}
 RELEASES = "releases.json"
 
 
@@ -206,6 +207,13 @@ class Run:
             "published": published,
         }
         write_json(self.path / RELEASES, {**self._releases(), str(release.folder.parent): mark})
+
+    def forget_released(self, release: Release) -> None:
+        """Drop the mark of a release that was retracted."""
+        marks = self._releases()
+        if marks.get(str(release.folder.parent), {}).get("version") == release.folder.name:
+            del marks[str(release.folder.parent)]
+            write_json(self.path / RELEASES, marks)
 
     def ever_visible(self) -> list[Release]:
         """The releases of this run that became visible, also if their folders are gone by now."""

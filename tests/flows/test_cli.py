@@ -33,7 +33,10 @@ from tests.flows.orders import Order, people
 from tests.flows.processes import crowdcover
 
 COMMAND = str(Path(sys.executable).with_name("crowdcover"))
-COMMANDS = ("release", "audit", "show", "plan", "serve", "approve", "reject", "reopen", "demo")
+COMMANDS = (
+    *("release", "audit", "show", "plan", "serve"),
+    *("approve", "reject", "reopen", "retract", "demo"),
+)
 LONGEST = 180
 
 
@@ -172,13 +175,14 @@ def imported_by(released, arguments, *slow):
         ["show", "FOLDER", "--json"],
         ["plan", "SOURCE"],
         ["audit", "FOLDER", "--plan", "PLAN"],
+        ["retract", "FOLDER/x", "--plan", "PLAN", "--by", "Ada", "--reason", "why"],
         ["release", "PLAN", "--set", "privacy.k=0"],
     ],
     ids=" ".join,
 )
 def test_what_needs_no_flow_starts_without_prefect_and_great_expectations(released, arguments):
     """They take seconds to import."""
-    code = 2 if "privacy.k=0" in arguments else 0
+    code = 2 if {"privacy.k=0", "retract"} & set(arguments) else 0
     assert (
         imported_by(released, arguments, "prefect", "great_expectations", "pandas", "matplotlib")
         == f"slow: [] code: {code}"

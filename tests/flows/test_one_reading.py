@@ -1,13 +1,22 @@
-"""A release reads its source twice, once for ingest and once for the check, and never otherwise."""
+"""A release reads its source once; the check reads the same content again, from disk."""
 
 import json
 import shutil
+import signal
 import sqlite3
+from contextlib import closing
 
+import polars as pl
 import pytest
 
 from anon_core.errors import InputError
-from tests.flows.orders import HEADER, Order, people
+from flows.audit import audit_release
+from tasks.source.reading import Reading
+from tasks.vault.approval import Approval, Decision, WaitingError
+from tasks.vault.storage import SecondReleaseError
+from tests.flows.orders import HEADER, Order, data_bytes, people
+from tests.flows.processes import run
+from tests.flows.test_crashes import release_until
 from tests.tasks.source.test_reading import opens_counted, queries_counted
 
 QUERY = "select * from people order by random()"
@@ -27,42 +36,155 @@ def in_a_database(folder, rows=None):
     return order
 
 
-def test_a_release_opens_its_file_twice(tmp_path):
-    order = Order(tmp_path)
-    with opens_counted(order.source) as opened:
-        order.release()
-    assert len(opened) == 2
-    with opens_counted(order.source) as opened:
-        order.release()  # it was published: the fingerprint is all that is needed
-    assert len(opened) == 1
+def in_duckdb(folder):
+    """The same table in DuckDB."""
+    import duckdb
+
+    order = Order(folder)
+    path = order.folder / "people.duckdb"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(f"create table people as from read_csv('{order.source}')")
+    order.document["source"] = {"uri": f"duckdb:///{path}", "query": QUERY}
+    order.write()
+    return order
 
 
-def test_a_release_runs_its_query_twice(tmp_path, monkeypatch):
-    order = in_a_database(tmp_path)
-    with queries_counted(monkeypatch) as asked:
-        order.release()
-    assert asked.count(QUERY) == 2
-    with queries_counted(monkeypatch) as asked:
-        order.release()
-    assert asked.count(QUERY) == 1
+def moved_on(order):
+    """Everybody in the table is a year older."""
+    words = "update people set age = age + 1"
+    uri = order.document["source"]["uri"]
+    if uri.startswith("duckdb"):
+        import duckdb
+
+        with duckdb.connect(uri.removeprefix("duckdb:///")) as connection:
+            connection.execute(words)
+    else:
+        with closing(sqlite3.connect(uri.removeprefix("sqlite:///"))) as connection:
+            connection.execute(words)
+            connection.commit()
 
 
-def test_a_database_that_changes_between_ingest_and_check_is_refused(tmp_path, monkeypatch):
+def between(monkeypatch, change):
+    """Let something happen after the source was read and before it is checked."""
     import kinds.table.ingest as module
 
-    order, reading = in_a_database(tmp_path), module.read_table
+    reading = module.read_table
 
     def read_table(*arguments):
         answer = reading(*arguments)
-        with sqlite3.connect(order.folder / "people.db") as connection:
-            connection.execute("update people set age = age + 1 where rowid = 3")
-        connection.close()
+        change()
         return answer
 
     monkeypatch.setattr(module, "read_table", read_table)
-    with pytest.raises(InputError, match="the source changed after it was ingested"):
-        order.release()
+
+
+def test_a_release_opens_its_file_once(tmp_path):
+    order = Order(tmp_path)
+    for _ in range(2):  # the second time it was published: the fingerprint is all that is needed
+        with opens_counted(order.source) as opened:
+            order.release()
+        assert len(opened) == 1
+
+
+def test_a_release_runs_its_query_once(tmp_path, monkeypatch):
+    order = in_a_database(tmp_path)
+    for _ in range(2):
+        with queries_counted(monkeypatch) as asked:
+            order.release()
+        assert asked.count(QUERY) == 1
+
+
+@pytest.mark.parametrize("put", [in_a_database, in_duckdb], ids=["SQLite", "DuckDB"])
+def test_a_table_that_moves_on_is_released_as_it_was(tmp_path, monkeypatch, put):
+    undisturbed = data_bytes(put(tmp_path / "one").fix_seed().release())
+    order = put(tmp_path / "two").fix_seed()
+    between(monkeypatch, lambda: moved_on(order))
+    folder = order.release()
+    assert data_bytes(folder) == undisturbed
+    with pytest.raises(InputError, match="the vault knows no release of this plan and this source"):
+        audit_release(folder, order.plan)
+
+
+def test_a_file_that_is_replaced_is_released_as_it_was(tmp_path, monkeypatch):
+    undisturbed = data_bytes(Order(tmp_path / "one").fix_seed().release())
+    order = Order(tmp_path / "two").fix_seed()
+
+    def replace():
+        other = order.folder / "other.csv"
+        other.write_bytes(order.source.read_bytes().replace(b"ulm", b"bonn"))
+        other.rename(order.source)
+
+    between(monkeypatch, replace)
+    folder = order.release()
+    assert data_bytes(folder) == undisturbed
+    with pytest.raises(InputError, match="the vault knows no release of this plan and this source"):
+        audit_release(folder, order.plan)
+
+
+def test_the_check_reads_the_bytes_on_disk(tmp_path, monkeypatch):
+    """A snapshot that was changed there is noticed: its content has a fingerprint."""
+    order, kept = in_a_database(tmp_path), Reading.keep
+
+    def keep(self, folder):
+        kept(self, folder)
+        frame = self._content.with_columns(pl.col("age") + 1)
+        self._disk.truncate(0)
+        self._disk.seek(0)
+        frame.write_ipc(self._disk)
+        self._disk.flush()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Reading, "keep", keep)
+        with pytest.raises(InputError, match="the snapshot of the source cannot be read any more"):
+            order.release()
     assert not order.releases.exists()
+    assert order.release() == order.folder_of_v1
+
+
+def test_a_snapshot_ends_with_its_process(tmp_path):
+    """Killed when the check begins, while the rows of the query lie on disk."""
+    order = in_a_database(tmp_path).fix_seed()
+    path = order.run.path
+    killed = run(release_until, str(order.plan), "tasks.source.reading", "_rows_of", 0, False)
+    assert killed.code == -signal.SIGKILL
+    kept = b"".join(each.read_bytes() for each in path.rglob("*") if each.is_file())
+    assert b"ident-00001" not in kept
+    assert not [each for each in path.rglob("*") if each.stat().st_mode & 0o077]
+    assert order.release() == order.folder_of_v1
+
+
+def approved_while_the_table_moves_on(folder):
+    """A release of a query that was approved; the table is another one by then."""
+    order = in_a_database(folder).fix_seed()
+    order.write(publish={"approval": "required"})
+    asked = order.run
+    with pytest.raises(WaitingError):
+        order.release()
+    moved_on(order)
+    Approval.of(asked).decide(Decision.of(approved=True, by="Ada", note=""))
+    return order, asked
+
+
+def test_what_was_approved_is_published_though_the_table_moved_on(tmp_path, monkeypatch):
+    undisturbed = data_bytes(in_a_database(tmp_path / "one").fix_seed().release())
+    order, _ = approved_while_the_table_moves_on(tmp_path / "two")
+    with queries_counted(monkeypatch) as asked:
+        folder = order.release()
+    assert QUERY not in asked
+    assert data_bytes(folder) == undisturbed
+    with pytest.raises(SecondReleaseError):  # the next run is about the table as it is now
+        order.release()
+
+
+def test_a_stage_that_must_be_made_again_needs_the_source(tmp_path):
+    """Then the approval is of no use: the table of then is gone, and that of now waits."""
+    order, asked = approved_while_the_table_moves_on(tmp_path)
+    shutil.rmtree(asked.path / "check")
+    with pytest.raises(WaitingError, match="waits for approval"):
+        order.release()
+    assert Approval.of(order.run).last.decision is None
+    assert order.run.path != asked.path
+    assert order.versions == []
 
 
 def test_identifiers_are_digested_anew_under_another_key(tmp_path):
@@ -110,8 +232,6 @@ def as_older_versions(order):
 
 
 def test_a_vault_of_an_older_version_passes(tmp_path):
-    from flows.audit import audit_release
-
     order = Order(tmp_path)
     folder = order.release()
     as_older_versions(order)

@@ -106,7 +106,7 @@ def fits(folder, source_rows):
 def test_the_folder_holds_these_files_and_no_others(released):
     assert {path.name for path in released.folder_of_v1.iterdir()} == FILES
     assert released.versions == ["v1"]
-    assert [path.name for path in released.releases.iterdir()] == ["v1"]
+    assert {path.name for path in released.releases.iterdir()} == {".vault", "v1"}
 
 
 def test_a_release_is_open_and_its_vault_is_not(released):
@@ -603,7 +603,7 @@ def test_a_second_release_of_the_same_table_is_refused(tmp_path, change):
     order.write(**change)
     with pytest.raises(SecondReleaseError, match="two releases of one table can be intersected"):
         order.release()
-    assert [path.name for path in order.releases.parent.glob("*/*")] == ["v1"]
+    assert [path.name for path in order.releases.parent.glob("*/[!.]*")] == ["v1"]
     order.document = before
     order.write()
     assert order.release() == first
@@ -744,7 +744,7 @@ def test_what_cannot_be_released_is_refused_in_words(tmp_path, sections, refusal
     assert not order.releases.exists()
 
 
-def test_a_source_that_changes_between_ingest_and_check_is_refused(tmp_path, monkeypatch):
+def test_a_file_that_is_changed_in_place_between_ingest_and_check_is_refused(tmp_path, monkeypatch):
     import kinds.table.ingest as module
 
     order, reading = Order(tmp_path), module.read_table
@@ -756,7 +756,9 @@ def test_a_source_that_changes_between_ingest_and_check_is_refused(tmp_path, mon
         return answer
 
     monkeypatch.setattr(module, "read_table", read_table)
-    with pytest.raises(InputError, match=r"the source changed after it was ingested.*restore it"):
+    with pytest.raises(
+        InputError, match=r"the source file was changed in place after .*restore it"
+    ):
         order.release()
     assert not order.releases.exists()
     order.source.write_bytes(before)

@@ -1,5 +1,6 @@
 """One vault publishes into a folder: another one is refused before it reads a table."""
 
+import re
 import shutil
 
 import pytest
@@ -8,6 +9,7 @@ from tasks.vault.belonging import refuse_foreign
 from tasks.vault.storage import FolderError, Vault
 from tests.flows.orders import Order, data_bytes, people
 
+CLAIMED = r"belongs to another vault than .* by its file \.vault"
 WORDS = r"holds releases that another vault published, .* \(v1\);.*Set publish\.vault"
 
 
@@ -79,7 +81,7 @@ def test_a_vault_that_publishes_meanwhile(two, monkeypatch):
 
 
 def test_a_vault_that_publishes_at_the_last_moment(two, monkeypatch):
-    """No version is overwritten, whoever is first."""
+    """The folder is claimed by then."""
     from tasks.stages import publish
 
     order, other = two
@@ -88,15 +90,89 @@ def test_a_vault_that_publishes_at_the_last_moment(two, monkeypatch):
     def renamed(source, target):
         if target == order.folder_of_v1:
             monkeypatch.undo()
-            other.release()
+            with pytest.raises(FolderError, match=CLAIMED):
+                other.release()
         return rename(source, target)
 
     monkeypatch.setattr(publish.os, "rename", renamed)
-    with pytest.raises(FolderError, match="nothing could be published"):
-        order.release()
-    assert other.release() == other.folder_of_v1
+    assert order.release() == order.folder_of_v1
     with pytest.raises(FolderError, match=WORDS):
+        other.release()
+
+
+def test_a_vault_that_claims_at_the_last_moment(two, monkeypatch):
+    """Both looked while nobody had claimed the folder: one mark appears, and one release."""
+    from tasks.vault import belonging
+
+    order, other = two
+    link = belonging.os.link
+
+    def linked(source, target):
+        monkeypatch.undo()
+        other.release()
+        return link(source, target)
+
+    monkeypatch.setattr(belonging.os, "link", linked)
+    with pytest.raises(FolderError, match=CLAIMED):
         order.release()
+    assert order.versions == ["v1"]
+    assert other.release() == other.folder_of_v1
+    assert not list(order.releases.glob(".*.partial"))
+
+
+@pytest.mark.parametrize("linking", [True, False], ids=["links", "no links"])
+def test_the_mark_tells_nothing_and_stays(two, monkeypatch, linking):
+    order, other = two
+    if not linking:
+
+        def refuse(*_):
+            raise OSError(95, "not supported")
+
+        monkeypatch.setattr("tasks.vault.belonging.os.link", refuse)
+    order.release()
+    mark = (order.releases / ".vault").read_text()
+    assert re.fullmatch(r"[0-9a-f]{32}\n", mark)
+    key = (order.vault / "folders.key").read_bytes()
+    assert key not in mark.encode()
+    assert key != (order.vault / "ledger.key").read_bytes()
+    shutil.rmtree(order.folder_of_v1)  # nothing stands there, and the folder is still not free
+    with pytest.raises(FolderError, match=CLAIMED):
+        other.release()
+    assert order.release() == order.folder_of_v1
+    assert (order.releases / ".vault").read_text() == mark
+    order.write(name="cities")
+    order.write_source(people(first=90))
+    assert (order.release().parent / ".vault").read_text() != mark
+
+
+def test_a_folder_of_an_older_version_is_claimed_by_the_vault_that_knows_it(two):
+    order, other = two
+    order.release()
+    (order.releases / ".vault").unlink()
+    (order.vault / "folders.key").unlink()
+    with pytest.raises(FolderError, match=WORDS):
+        other.release()
+    assert order.release() == order.folder_of_v1  # nothing is published, nothing is claimed
+    assert not (order.releases / ".vault").exists()
+    order.write_source(people(first=90))
+    order.write(checks={"drift": "off"})
+    assert order.release() == order.releases / "v2"
+    shutil.rmtree(order.folder_of_v1)
+    shutil.rmtree(order.releases / "v2")
+    with pytest.raises(FolderError, match=CLAIMED):
+        other.release()
+
+
+def test_vaults_that_share_a_ledger_key_are_two_vaults(two):
+    order, other = two
+    order.release()
+    shutil.rmtree(order.folder_of_v1)
+    Vault(other.vault).open()
+    shutil.copy(order.vault / "ledger.key", other.vault / "ledger.key")
+    with pytest.raises(FolderError, match=CLAIMED):
+        other.release()
+    (order.releases / ".vault").unlink()
+    assert other.release() == other.folder_of_v1
 
 
 def test_a_folder_that_was_moved_with_its_vault(released, tmp_path):

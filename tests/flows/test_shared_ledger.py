@@ -13,6 +13,7 @@ from tasks.people.ledger import Ledger, LedgerError
 from tasks.vault.storage import SecondReleaseError, Vault
 from tests.flows.orders import people
 from tests.flows.processes import crowdcover
+from tests.flows.test_retract import retract
 from tests.flows.test_second import INTERSECTED, aged, calm, findings, order_of, section
 from tests.tasks.source.test_postgres import PASSWORD, USER
 
@@ -194,4 +195,21 @@ def test_a_ledger_that_somebody_holds_is_waited_for_and_then_refused(uri, tmp_pa
         with pytest.raises(LedgerError, match=r"the ledger at publish\.ledger does not answer"):
             order.release()
     assert order.versions == ["v1"]
+    assert order.release() == order.releases / "v2"
+
+
+def test_a_retracted_release_is_forgotten_by_the_shared_ledger(uri, tmp_path, capsys):
+    order = order_of(tmp_path, publish={"ledger": uri})
+    order.release()
+    plan = order.document
+    order.document = {**plan, "publish": {}}
+    order.write()
+    assert retract(order) == 2  # the vault's own ledger lists nothing
+    assert "the ledger that the plan names does not list people v1" in capsys.readouterr().err
+    order.document = plan
+    order.write()
+    assert retract(order) == 0
+    assert query(uri, "select run from releases") == []
+    assert query(uri, "select run from people") == []
+    order.write(privacy={"k": 6})
     assert order.release() == order.releases / "v2"

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import tempfile
 import tomllib
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +16,13 @@ import pytest
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
+from flows.audit import audit_release
 from kinds.columns import Column, arrays
 from kinds.table.encode import encoded
 from kinds.table.starter.writing import starter
 from tasks.source.sources import Source
+from tests.flows.orders import HEADER, Order, data_bytes, people
+from tests.flows.test_one_reading import between
 from tests.tasks.source.test_sources import fingerprint, header, read, read_order
 
 PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
@@ -42,6 +46,7 @@ insert into people values
     (null, null, null, null, null, null, null, null, null, null, null, null, null, null, null,
      null);
 create table empty (a text);
+create sequence of_people;
 """
 
 
@@ -305,3 +310,53 @@ def test_a_starter_plan_is_read_without_its_password(source, monkeypatch):
         header(again)
     monkeypatch.setenv("PGPASSWORD", PASSWORD)
     assert header(again) == ["name", "age", "mood", "zoned", "tags"]
+
+
+# ---------------------------------------------------------------- of one moment
+
+
+def test_a_query_runs_in_a_transaction_of_one_moment_that_writes_nothing(source):
+    names = ("transaction_isolation", "transaction_read_only")
+    settings = source(
+        "select current_setting(name) as value from unnest(array['{}', '{}']) name".format(*names)
+    )
+    found = read(settings, [], [Column(name="value", role="keep")])
+    assert sorted(found["value"].to_list()) == ["on", "repeatable read"]
+    with pytest.raises(InputError, match="the database did not answer"):
+        header(source("select nextval('of_people') as a, 'b' as b"))
+
+
+def test_a_table_that_is_written_to_is_released_as_it_was(source, tmp_path, monkeypatch):
+    """Rows come, go and change while the release runs."""
+    name = f"people_{os.urandom(4).hex()}"
+    orders = [Order(tmp_path / each) for each in ("still", "live")]
+    rows = ", ".join(str(row) for row in people())
+    admin = source(f"select * from {name} order by random()")
+    written(admin.uri, f"create table {name} ({', '.join(f'{each} text' for each in HEADER)})")
+    written(admin.uri, f"insert into {name} values {rows}")
+    for order in orders:
+        order.write(source={"uri": admin.uri, "query": admin.query})
+        del order.document["source"]["path"]
+        order.write()
+        order.fix_seed()
+    undisturbed = data_bytes(orders[0].release())
+
+    def change():
+        written(admin.uri, f"update {name} set age = (age::integer + 1)::text")
+        written(admin.uri, f"delete from {name} where city = 'ulm'")
+        written(admin.uri, f"insert into {name} select * from {name} limit 3")
+
+    between(monkeypatch, change)
+    assert data_bytes(orders[1].release()) == undisturbed
+    with pytest.raises(InputError, match="the vault knows no release of this plan and this source"):
+        audit_release(orders[1].folder_of_v1, orders[1].plan)
+
+
+def written(uri, words):
+    from adbc_driver_postgresql import dbapi
+
+    with (
+        closing(dbapi.connect(uri, autocommit=True)) as connection,
+        closing(connection.cursor()) as cursor,
+    ):
+        cursor.execute(words)

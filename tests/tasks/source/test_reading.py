@@ -96,6 +96,7 @@ def test_a_file_is_opened_once(tmp_path, name):
         reading = Reading(Source(path=path))
         assert reading.header == ["name", "age"]
         assert reading.columns([], ["age", "name"]).height == 2
+        reading.end()
         assert reading.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     assert len(opened) == 2  # the test's own for the hash
 

@@ -6,6 +6,7 @@ import decimal
 import gzip
 import io
 import sqlite3
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -836,10 +837,7 @@ def test_a_relative_database_lies_where_one_stands(database, monkeypatch):
 
 
 def test_without_the_driver_the_refusal_names_what_to_install(monkeypatch):
-    def no_driver(*_args, **_settings):
-        raise ModuleNotFoundError(MARK)
-
-    monkeypatch.setattr(pl, "read_database_uri", no_driver)
+    monkeypatch.setitem(sys.modules, "adbc_driver_postgresql", None)
     source = Source(uri=f"postgresql://u:{MARK}@h/db", query=f"select '{MARK}'")
     refused(r"needs the driver: pip install 'crowdcover\[postgres\]'", lambda: header(source))
 

@@ -1,0 +1,115 @@
+"""The command `crowdcover retract`: take back a release that was never handed out."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from anon_core.errors import escaped
+from flows.plan.plan import ReleasePlan
+from kinds import kind_called
+from tasks.people.ledger import Ledger
+from tasks.vault.approval import Approval, DecisionError
+from tasks.vault.retracting import (
+    Retraction,
+    Retractions,
+    put_aside,
+    release_of,
+    retraction_of,
+)
+from tasks.vault.storage import FolderError, Run, Vault
+
+COPIES = (
+    "No command takes back a copy: whoever has one can compare it with your next release, and "
+    "crowdcover no longer does"
+)
+
+
+def retract(options: argparse.Namespace) -> int:
+    """Retract a release; a second call goes on where the first was stopped."""
+    order = ReleasePlan.load(options.plan, options.overrides)
+    vault, folder = Vault(Path(order.publish.vault)), options.release.absolute()
+    run = _run(vault, folder)
+    ledger = Ledger(vault, kind_called(run.kind).remade, order.publish.ledger)
+    with run.locked(), vault.publishing():
+        known = retraction_of(vault, folder)
+        if known is None:
+            retraction = _decide(ledger, folder, options.by, options.reason)
+        else:
+            retraction = known[1]
+        asides = _carry_out(run, ledger, retraction)
+        outcome = {
+            "release": retraction.title,
+            "retracted": retraction.claims,
+            "folders": [str(path) for path in asides],
+            "still_released": _still_released(ledger, run),
+        }
+    print(json.dumps(outcome, indent=2) if options.json else escaped(_told(outcome)))
+    return 0
+
+
+def _run(vault: Vault, folder: Path) -> Run:
+    """The run of the release in a folder, also of one that was retracted."""
+    try:
+        known = retraction_of(vault, folder)
+        return release_of(vault, folder)[0] if known is None else known[0]
+    except PermissionError:
+        raise FolderError(
+            f"the vault {vault.path} or {folder} cannot be read by this account; run the command "
+            "as their owner"
+        ) from None
+
+
+def _decide(ledger: Ledger, folder: Path, by: str, reason: str) -> Retraction:
+    """Record the decision; refused where the plan's ledger is not the one that lists it."""
+    run, release = release_of(ledger.vault, folder)
+    retraction = Retraction.of(release, folder, by=by, reason=reason)
+    if not ledger.lists(run, str(release.folder.parent), release.folder.name):
+        raise DecisionError(
+            f"the ledger that the plan names does not list {retraction.title}; give the plan and "
+            "the --set options that it was released with. If that ledger was lost, "
+            "crowdcover audit enters what it lacks"
+        )
+    return Retractions.of(run).record(retraction)
+
+
+def _carry_out(run: Run, ledger: Ledger, retraction: Retraction) -> list[Path]:
+    """Take every step; those that were taken change nothing. The ledger forgets last."""
+    asides = put_aside(retraction)
+    if retraction.done:
+        return asides
+    _close_approval(run)
+    run.forget_released(retraction.release)
+    place = retraction.release.folder
+    ledger.forget(run, str(place.parent), place.name)
+    Retractions.of(run).end(retraction)
+    return asides
+
+
+def _close_approval(run: Run) -> None:
+    """Whoever releases these rows again must ask again."""
+    approval = Approval.of(run)
+    if approval.last is not None and not approval.last.ended:
+        approval.amend(ended=True)
+
+
+def _still_released(ledger: Ledger, run: Run) -> list[str]:
+    """Other releases of the same source, for which it still counts as released."""
+    overlaps = ledger.overlapping(None, run.source_sha256, None)
+    return [name for overlap in overlaps for name in overlap.releases]
+
+
+def _told(outcome: dict[str, Any]) -> str:
+    """The outcome in a sentence for each thing that a person must know."""
+    by, at, reason = (outcome["retracted"][name] for name in ("by", "at", "reason"))
+    where = f"its folder is now {', '.join(outcome['folders'])}"
+    others = outcome["still_released"]
+    source = (
+        f"Its source still counts as released: {', '.join(others)}"
+        if others
+        else "Its source counts as not released"
+    )
+    return (
+        f"{outcome['release']} was retracted by {by} at {at}: {reason}; "
+        f"{where if outcome['folders'] else 'no folder of it stands'}. {source}. {COPIES}"
+    )

@@ -1,0 +1,225 @@
+"""Releases that were taken back: the decisions, and the folders that were put aside.
+
+    <vault>/runs/<run>/retracted.json            every retraction of the run; none is removed
+    <publish.path>/<name>/<version>-retracted/   the release as it was, closed to others, and a
+                                                 notice, retracted.json
+
+A retraction has steps: the decision is recorded, the folder is put aside, the run and then the
+ledger forget the release, the retraction is done. Each step can be repeated. The ledger comes last,
+so a retraction that was killed leaves the source used.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from anon_core.errors import GuaranteeError
+from tasks.vault.approval import LONGEST_NAME, LONGEST_NOTE, DecisionError, moment, now, one_line
+from tasks.vault.layout import NOTICE
+from tasks.vault.storage import (
+    FolderError,
+    Release,
+    Run,
+    Vault,
+    holds_files,
+    read_json,
+    write_json,
+)
+
+RECORD = "retracted.json"
+ASIDE = "-retracted"
+
+
+@dataclass(frozen=True)
+class Retraction:
+    """The decision that a release counts no more, with the name and the reason of the person.
+
+    `folder` is where the release was published, `place` where it stood when it was retracted.
+    """
+
+    folder: str
+    place: str
+    files: Mapping[str, str]
+    by: str
+    reason: str
+    at: str
+    done: bool = False
+
+    @classmethod
+    def of(cls, release: Release, place: Path, *, by: str, reason: str) -> "Retraction":
+        """Decide now; refuse a name or a reason that is not one line of printable text."""
+        by = one_line("the name", by, 1, LONGEST_NAME)
+        reason = one_line("the reason", reason, 1, LONGEST_NOTE)
+        return cls(str(release.folder), str(place), dict(release.files), by, reason, moment(now()))
+
+    @property
+    def sentence(self) -> str:
+        """The decision as audits and refusals state it."""
+        return f"retracted by {self.by} at {self.at}: {self.reason}"
+
+    @property
+    def claims(self) -> dict[str, str]:
+        """The decision as the notice states it."""
+        return {"by": self.by, "at": self.at, "reason": self.reason}
+
+    @property
+    def title(self) -> str:
+        """Name and version of the release."""
+        return f"{Path(self.folder).parent.name} {Path(self.folder).name}"
+
+    @property
+    def release(self) -> Release:
+        """The release as its run marked it."""
+        return Release(Path(self.folder), self.files, published=True)
+
+    @property
+    def asides(self) -> list[Path]:
+        """Where the folder is put, for each place where it may stand."""
+        return [_aside(Path(path)) for path in dict.fromkeys((self.place, self.folder))]
+
+
+@dataclass(frozen=True)
+class Retractions:
+    """The retractions of a run."""
+
+    run: Run
+    all: tuple[Retraction, ...] = ()
+
+    @classmethod
+    def of(cls, run: Run) -> "Retractions":
+        """Read them from the vault."""
+        path = run.path / RECORD
+        if not path.exists():
+            return cls(run)
+        try:
+            return cls(run, tuple(Retraction(**each) for each in read_json(path)["retractions"]))
+        except (OSError, ValueError, KeyError, TypeError):
+            raise GuaranteeError(
+                f"the vault's {run.path.name}/{RECORD} cannot be read; restore it from a backup"
+            ) from None
+
+    @property
+    def unfinished(self) -> Retraction | None:
+        """The retraction that was stopped before its end, if any."""
+        return next((each for each in self.all if not each.done), None)
+
+    def record(self, retraction: Retraction) -> Retraction:
+        """Keep a decision, or that what it asks for is done."""
+        others = [each for each in self.all if (each.folder, each.at) != _name(retraction)]
+        entries = [asdict(each) for each in (*others, retraction)]
+        write_json(self.run.path / RECORD, {"retractions": entries})
+        return retraction
+
+    def end(self, retraction: Retraction) -> Retraction:
+        """Keep that all steps were taken."""
+        return self.record(replace(retraction, done=True))
+
+
+def every_retraction(vault: Vault) -> list[tuple[Run, Retraction]]:
+    """The retractions of all runs of a vault."""
+    return [(run, each) for run in vault.every_run() for each in Retractions.of(run).all]
+
+
+def retraction_of(vault: Vault, folder: Path) -> tuple[Run, Retraction] | None:
+    """The retraction of the release in a folder, known by its bytes or by its place."""
+    known = every_retraction(vault)
+    for run, each in known:
+        if folder.is_dir() and holds_files(folder, each.files):
+            return run, each
+    for run, each in reversed(known):
+        places = [Path(each.folder), Path(each.place), *each.asides]
+        if not folder.exists() and any(_same(folder, place) for place in places):
+            return run, each
+    return None
+
+
+def release_of(vault: Vault, folder: Path) -> tuple[Run, Release]:
+    """The visible release in a folder and its run, known by its bytes or by its place.
+
+    Refused: a folder of which the vault knows nothing, and one that holds other files by now.
+    """
+    known = [(run, release) for run in vault.every_run() for release in run.ever_visible()]
+    of_bytes = [each for each in known if holds_files(folder, each[1].files)]
+    of_place = [each for each in known if _same(folder, each[1].folder)]
+    if of_bytes:
+        return next((each for each in of_bytes if each in of_place), of_bytes[0])
+    if not of_place:
+        raise DecisionError(
+            f"the vault {vault.path} knows no release at {folder}; give the folder that "
+            "`crowdcover release` printed and the plan that names its vault. What was never "
+            "published needs no retraction"
+        )
+    if folder.exists():
+        raise FolderError(
+            f"{folder} does not hold the release that was published there; move it away, then "
+            "retract again"
+        )
+    if len(of_place) > 1:
+        raise DecisionError(
+            f"{len(of_place)} releases were published at {folder}, and none stands there; restore "
+            "the folder of the one to retract"
+        )
+    return of_place[0]
+
+
+def put_aside(retraction: Retraction) -> list[Path]:
+    """Rename the folder, close it to others and leave a notice; returns where it is now.
+
+    Nothing in it is deleted. A folder that somebody deleted is no obstacle.
+    """
+    places = [Path(path) for path in dict.fromkeys((retraction.place, retraction.folder))]
+    try:
+        for place in places:
+            if holds_files(place, retraction.files):
+                os.rename(place, _aside(place))
+        there = [aside for aside in retraction.asides if holds_files(aside, retraction.files)]
+        for aside in there:
+            aside.chmod(0o700)
+            write_json(aside / NOTICE, {"retracted": retraction.claims})
+    except OSError as error:
+        raise FolderError(
+            f"{retraction.title} could not be put aside ({type(error).__name__}), so it still "
+            "counts as released; correct the folder and its permissions, then retract again"
+        ) from None
+    return there
+
+
+def notice_of(folder: Path) -> dict[str, Any] | None:
+    """What the notice in a folder says of a retraction; None where there is none."""
+    if not (folder / NOTICE).exists():
+        return None
+    try:
+        return {name: str(text) for name, text in read_json(folder / NOTICE)["retracted"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {"by": "unknown", "at": "unknown", "reason": f"{NOTICE} cannot be read"}
+
+
+def refuse_unfinished(run: Run) -> None:
+    """Refuse to go on with a run while one of its releases is half retracted."""
+    stopped = Retractions.of(run).unfinished
+    if stopped is not None:
+        raise DecisionError(
+            f"{stopped.title} was {stopped.sentence}; that was stopped before its end. Run "
+            "crowdcover retract again, then release"
+        )
+
+
+def retracted_versions(vault: Vault, parent: Path) -> list[str]:
+    """Versions that were retracted from a folder: their numbers are not used again."""
+    folders = [Path(each.folder) for _, each in every_retraction(vault)]
+    return [folder.name for folder in folders if folder.parent == parent]
+
+
+def _name(retraction: Retraction) -> tuple[str, str]:
+    return retraction.folder, retraction.at
+
+
+def _aside(place: Path) -> Path:
+    return place if place.name.endswith(ASIDE) else place.with_name(place.name + ASIDE)
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Whether two paths lead to one place, with links followed."""
+    return os.path.realpath(one) == os.path.realpath(other)

@@ -1,0 +1,315 @@
+"""A release that was never handed out is taken back; killed anywhere, a second call goes on."""
+
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import stat
+from contextlib import closing
+
+import pytest
+
+from anon_core.errors import GuaranteeError
+from flows import cli
+from flows.audit import audit_release
+from tasks.vault.approval import Approval, Decision, DecisionError, WaitingError
+from tasks.vault.storage import SecondReleaseError, read_json
+from tests.flows.orders import Order, data_bytes, people
+from tests.flows.processes import run
+
+WHY = "k was too small; nobody has it"
+
+
+def retract(order, *arguments, folder=None, why=WHY):
+    """Exit code of the command."""
+    with pytest.raises(SystemExit) as ended:
+        cli.main(
+            [
+                "retract",
+                str(folder or order.folder_of_v1),
+                *("--plan", str(order.plan), "--by", "Ada", "--reason", why),
+                *arguments,
+            ]
+        )
+    return ended.value.code
+
+
+def entries(order):
+    with closing(sqlite3.connect(order.vault / "ledger.sqlite")) as ledger:
+        releases = ledger.execute("select name, version, published from releases").fetchall()
+        return releases, ledger.execute("select count(*) from people").fetchone()[0]
+
+
+def findings(folder, order):
+    return {finding.guarantee: finding for finding in audit_release(folder, order.plan).findings}
+
+
+def aside(order, version="v1"):
+    return order.releases / f"{version}-retracted"
+
+
+# ---------------------------------------------------------------- what it does
+
+
+def test_a_mistaken_first_run_uses_no_source_up(tmp_path, capsys):
+    order = Order(tmp_path)
+    before = data_bytes(order.release())
+    order.write(privacy={"k": 6})
+    with pytest.raises(SecondReleaseError):
+        order.release()
+    assert retract(order) == 0
+    out = capsys.readouterr().out
+    assert "people v1 was retracted by Ada at 20" in out
+    assert "Its source counts as not released" in out
+    assert "No command takes back a copy" in out
+    assert entries(order) == ([], 0)
+    assert order.versions == ["v1-retracted"]
+    assert data_bytes(aside(order)) == before
+    assert order.release() == order.releases / "v2"
+    assert entries(order)[0] == [("people", "v2", 1)]
+    assert audit_release(order.releases / "v2", order.plan).passed
+
+
+def test_the_folder_is_closed_and_says_so(tmp_path, capsys):
+    order = Order(tmp_path)
+    order.release()
+    retract(order)
+    assert stat.S_IMODE(aside(order).stat().st_mode) == 0o700
+    notice = read_json(aside(order) / "retracted.json")["retracted"]
+    assert (notice["by"], notice["reason"]) == ("Ada", WHY)
+    audit = audit_release(aside(order), order.plan)
+    assert [finding.guarantee for finding in audit.broken] == ["not retracted"]
+    assert f"retracted by Ada at {notice['at']}: {WHY}" in audit.sentence()
+    capsys.readouterr()
+    for arguments, expected in (((), "RETRACTED by Ada at"), (("--json",), '"retracted": {')):
+        with pytest.raises(SystemExit):
+            cli.main(["show", str(aside(order)), *arguments])
+        assert expected in capsys.readouterr().out
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["audit", str(aside(order)), "--plan", str(order.plan)])
+    assert ended.value.code == 4
+
+
+def test_the_same_rows_are_published_again_under_a_number_of_their_own(tmp_path):
+    """The rows stay what they are: if someone has the first, the second adds nothing."""
+    order = Order(tmp_path)
+    before = data_bytes(order.release())
+    retract(order)
+    shutil.rmtree(order.releases)
+    assert data_bytes(order.release()) == before
+    assert order.versions == ["v2"]
+    assert audit_release(order.releases / "v2", order.plan).passed
+
+
+def test_rows_of_an_older_version_stay_what_they_are(tmp_path):
+    order = Order(tmp_path)
+    order.release()
+    retract(order)
+    stage = order.run.path / "anonymize" / "stage.json"
+    stage.write_text(json.dumps({**read_json(stage), "version": "0.0"}))
+    times = order.stage_times()
+    assert order.release() == order.releases / "v2"
+    assert order.stage_times()["anonymize"] == times["anonymize"]
+
+
+def test_json_and_a_second_call(tmp_path, capsys):
+    order = Order(tmp_path)
+    order.release()
+    assert retract(order, "--json") == 0
+    first = json.loads(capsys.readouterr().out)
+    assert first["release"] == "people v1"
+    assert first["folders"] == [str(aside(order))]
+    assert first["still_released"] == []
+    assert retract(order, "--json", why="another reason") == 0
+    assert json.loads(capsys.readouterr().out) == first
+    assert retract(order, "--json", folder=aside(order)) == 0
+    assert json.loads(capsys.readouterr().out) == first
+
+
+def test_other_releases_of_the_source_still_count(tmp_path, capsys):
+    order = Order(tmp_path)
+    order.release()
+    order.write(publish={"path": "elsewhere"})
+    order.release()
+    assert retract(order) == 0
+    assert "Its source still counts as released: people v1" in capsys.readouterr().out
+    order.write(privacy={"k": 6})
+    with pytest.raises(SecondReleaseError):
+        order.release()
+    assert retract(order, folder=order.folder / "elsewhere" / "people" / "v1") == 0
+    assert order.release() == order.folder / "elsewhere" / "people" / "v2"
+
+
+def test_a_later_release_that_was_compared_with_it_passes_its_audit(tmp_path):
+    order = Order(tmp_path, [(*row[:4], "ill", "note", row[6]) for row in people()])
+    order.release()
+    order.write(privacy={"k": 2}, publish={"allow_second_release": True})
+    second = order.release()
+    assert "crowds after intersection" in findings(second, order)
+    retract(order)
+    audit = audit_release(second, order.plan)
+    assert audit.passed
+    assert "crowds after intersection" not in findings(second, order)
+
+
+def test_an_approval_ends_with_the_release(tmp_path):
+    order = Order(tmp_path, publish={"approval": "required"})
+    with pytest.raises(WaitingError):
+        order.release()
+    assert retract(order) == 2  # nothing was published: reject it
+    Approval.of(order.run).decide(Decision.of(approved=True, by="Ada", note=""))
+    order.release()
+    assert retract(order) == 0
+    with pytest.raises(WaitingError):
+        order.release()
+    assert order.versions == ["v1-retracted"]
+
+
+def test_a_retracted_release_is_no_yardstick_of_drift(tmp_path):
+    order = Order(tmp_path)
+    order.release()
+    order.write_source(people(30, first=500))
+    with pytest.raises(GuaranteeError, match="rows"):
+        order.release()
+    retract(order)
+    assert order.release() == order.releases / "v2"
+
+
+# ---------------------------------------------------------------- what it refuses
+
+
+def test_what_the_vault_does_not_know(tmp_path, capsys):
+    order = Order(tmp_path)
+    order.release()
+    assert retract(order, folder=order.releases / "v7") == 2
+    assert "knows no release at" in capsys.readouterr().err
+    assert retract(order, why="two\nlines") == 2
+    assert "the reason must be one line" in capsys.readouterr().err
+    (order.folder_of_v1 / "manifest.json").write_text("{}")
+    assert retract(order) == 1
+    assert "does not hold the release that was published there" in capsys.readouterr().err
+    assert entries(order)[0] == [("people", "v1", 1)]
+    shutil.rmtree(order.folder_of_v1)
+    assert retract(order) == 0
+    assert "no folder of it stands" in capsys.readouterr().out
+    assert entries(order) == ([], 0)
+
+
+def test_another_ledger_than_that_of_the_release(tmp_path, capsys):
+    order = Order(tmp_path)
+    order.release()
+    (order.vault / "ledger.sqlite").unlink()
+    assert retract(order) == 2
+    assert "does not list people v1" in capsys.readouterr().err
+    assert order.versions == ["v1"]
+    assert audit_release(order.folder_of_v1, order.plan).passed  # it enters what the ledger lacks
+    assert retract(order) == 0
+
+
+def test_a_folder_that_cannot_be_moved_still_counts(tmp_path, monkeypatch, capsys):
+    order = Order(tmp_path)
+    order.release()
+    rename = os.rename
+
+    def renamed(source, target):
+        if str(target).endswith("-retracted"):
+            raise PermissionError(13, "denied")
+        rename(source, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "rename", renamed)
+        assert retract(order) == 1
+    assert "still counts as released" in capsys.readouterr().err
+    assert entries(order)[0] == [("people", "v1", 1)]
+    assert retract(order) == 0
+
+
+def test_a_copy_and_the_release_itself(tmp_path):
+    order = Order(tmp_path)
+    copy = shutil.copytree(order.release(), tmp_path / "copy")
+    retract(order)
+    assert not findings(copy, order)["not retracted"].passed
+
+
+def test_a_release_that_is_named_by_its_copy(tmp_path):
+    order = Order(tmp_path)
+    copy = shutil.copytree(order.release(), tmp_path / "copy")
+    retract(order, folder=copy)
+    assert order.versions == ["v1-retracted"]
+    assert (tmp_path / "copy-retracted" / "retracted.json").exists()
+    assert entries(order) == ([], 0)
+
+
+def test_a_notice_of_nobody_fails_an_audit(tmp_path):
+    order = Order(tmp_path)
+    folder = order.release()
+    (folder / "retracted.json").write_text("{}")
+    assert [finding.guarantee for finding in audit_release(folder, order.plan).broken] == [
+        "not retracted"
+    ]
+
+
+# ---------------------------------------------------------------- killed in between
+
+STEPS = {
+    "before the decision": ("tasks.vault.retracting.Retractions", "record", 0, False),
+    "after the decision": ("tasks.vault.retracting.Retractions", "record", 0, True),
+    "before the rename": ("tasks.vault.retracting.os", "rename", 1, False),
+    "after the rename": ("tasks.vault.retracting.os", "rename", 1, True),
+    "before the notice": ("tasks.vault.retracting", "write_json", 1, False),
+    "after the notice": ("flows.retracting", "put_aside", 0, True),
+    "after the run forgot": ("tasks.vault.storage.Run", "forget_released", 0, True),
+    "after the ledger forgot": ("tasks.people.ledger.Ledger", "forget", 0, True),
+    "before the end": ("tasks.vault.retracting.Retractions", "end", 0, False),
+}
+
+
+def retract_until(plan, folder, module, name, passes, called):
+    """Retract and die at a call of module.name, after it was made or instead of it."""
+    import pkgutil
+
+    holder = pkgutil.resolve_name(module)
+    work, calls = getattr(holder, name), []
+
+    def last(*arguments, **options):
+        calls.append(name)
+        if len(calls) <= passes:
+            return work(*arguments, **options)
+        if called:
+            work(*arguments, **options)
+        return os.kill(os.getpid(), signal.SIGKILL)
+
+    setattr(holder, name, last)
+    cli.main(["retract", folder, "--plan", plan, "--by", "Ada", "--reason", WHY])
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """An order whose finished stages are published anew for each step."""
+    order = Order(tmp_path_factory.mktemp("kept")).fix_seed()
+    return order, data_bytes(order.release()), retract(order)
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_killed_between_steps(kept, step):
+    order, before, _ = kept
+    folder = order.release()
+    aside = folder.with_name(f"{folder.name}-retracted")
+    died = run(retract_until, str(order.plan), str(folder), *STEPS[step])
+    assert died.code == -signal.SIGKILL
+    listed = entries(order)[0]
+    assert listed == [("people", folder.name, 1)] or not folder.exists()
+    if step != "before the decision":
+        with pytest.raises(DecisionError, match="stopped before its end"):
+            order.release()
+    assert entries(order)[0] == listed  # nothing is forgotten or remembered by the way
+    assert retract(order, folder=folder) == 0
+    assert entries(order) == ([], 0)
+    assert folder.name not in order.versions
+    assert data_bytes(aside) == before
+    assert read_json(aside / "retracted.json")["retracted"]["reason"] == WHY
+    records = read_json(order.run.path / "retracted.json")["retractions"]
+    assert all(record["done"] for record in records)
+    assert len(records) == len(order.versions)
+    assert not list(order.run.path.rglob(".*"))
