@@ -23,6 +23,7 @@ DAMAGED = "the source breaks off or is damaged: not every row could be read; wri
 class Source:
     """Where a table lies and how it is written.
 
+    `comment` is what the lines of a CSV file start with that are no rows; none if it is empty.
     `beside` is a second source that belongs to it, such as a table of demands.
     """
 
@@ -31,6 +32,7 @@ class Source:
     query: str | None = field(default=None, repr=False)
     header: bool = True
     separator: str = ","
+    comment: str = ""
     missing: tuple[str, ...] = field(default=(), repr=False)
     beside: "Source | None" = field(default=None, repr=False)
 
@@ -76,7 +78,7 @@ def file_names(source: Source, file: Path | Content) -> list[str] | int:
         return array_names(file_content(file) if isinstance(file, Path) else file)
     if source.file_kind != "csv":
         return _scan(source, file).collect_schema().names()
-    first = first_rows(file, source.separator, 1)
+    first = first_rows(file, source.separator, 1, source.comment)
     if not first:
         raise InputError(EMPTY)
     return distinct(first[0]) if source.header else len(first[0])
@@ -92,7 +94,7 @@ def file_columns(
         present = file_names(source, content)
         names = names if isinstance(present, int) else present
         require_names(names, needed)
-        return read_csv(content, source.separator, source.header, names, needed)
+        return read_csv(content, source.separator, source.header, names, needed, source.comment)
     scan = _scan(source, content)
     require_names(scan.collect_schema().names(), needed)
     return attempt(lambda: scan.select(cs.by_name(*needed)).collect(engine="streaming"), DAMAGED)
