@@ -323,6 +323,57 @@ def uniform(fit, seat, value):
     return sum(len(set(shown[rows].tolist())) == 1 for rows in fit)
 
 
+# ---------------------------------------------------------------- uncertain graphs
+
+
+def reached(edges, start):
+    """The vertices that a path of these edges joins to one."""
+    found = {start}
+    while True:
+        more = {y for a, b in edges for x, y in ((a, b), (b, a)) if x in found} - found
+        if not more:
+            return found
+        found |= more
+
+
+def worlds(edges, p):
+    """Each set of edges that may exist, with its probability."""
+    for bits in itertools.product((False, True), repeat=len(edges)):
+        chance = math.prod(q if bit else 1 - q for bit, q in zip(bits, p, strict=True))
+        yield [e for e, bit in zip(edges, bits, strict=True) if bit], chance
+
+
+def degree_chances(edges, p, n):
+    """Chance of each degree 0 .. n - 1 of each vertex, over all worlds."""
+    chances = [[0] * n for _ in range(n)]
+    for world, chance in worlds(edges, p):
+        for v in range(n):
+            chances[v][sum(v in edge for edge in world)] += chance
+    return chances
+
+
+def known_degree(chances, knowledge):
+    """The degree that the adversary knows of a vertex with these chances of degrees."""
+    if knowledge == "ceiling":
+        return math.ceil(sum(i * chance for i, chance in enumerate(chances)))
+    return chances.index(max(chances))
+
+
+def posterior(target, released, knowledge):
+    """Y over released vertices of the adversary who knows the target's degree; all 0: none fits."""
+    if knowledge == "distribution":
+        fit = [sum(a * b for a, b in zip(target, other, strict=True)) for other in released]
+    else:
+        fit = [other[known_degree(target, knowledge)] for other in released]
+    total = sum(fit)
+    return [each / total if total else 0 for each in fit]
+
+
+def entropy(chances):
+    """Entropy in bits."""
+    return -sum(chance * math.log2(chance) for chance in chances if chance)
+
+
 # ---------------------------------------------------------------- sparse matrices
 
 
