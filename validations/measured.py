@@ -145,3 +145,19 @@ class ExpectJaccardToBeAtLeast(_MeasureReached):
     wording: ClassVar[str] = (
         "The Jaccard similarity of released and source entries is at least $required."
     )
+
+
+class ExpectDiscrepancyToBeAtMost(_MeasureReached):
+    """Expect chances of two vertices to be connected to stay."""
+
+    measure: ClassVar[Measure] = "discrepancy"
+    wording: ClassVar[str] = (
+        "The chance of two vertices to be connected differs by at most $required on average."
+    )
+
+
+class ExpectDegreeErrorToBeAtMost(_MeasureReached):
+    """Expect expected degrees to stay."""
+
+    measure: ClassVar[Measure] = "degree error"
+    wording: ClassVar[str] = "Expected degrees differ by at most $required on average."

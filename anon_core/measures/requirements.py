@@ -16,6 +16,8 @@ Measure = Literal[
     "row loss",
     "attack success",
     "jaccard",
+    "discrepancy",
+    "degree error",
 ]
 Sense = Literal["at least", "at most", "below"]
 
@@ -31,6 +33,8 @@ SENSES: dict[Measure, Sense] = {
     "row loss": "at most",
     "attack success": "at most",
     "jaccard": "at least",
+    "discrepancy": "at most",
+    "degree error": "at most",
 }
 ROUNDING = 1e-9  # allowed for the rounding of sums
 
