@@ -1,0 +1,161 @@
+"""What a released graph promises and what it does not, in plain words."""
+
+from collections.abc import Mapping, Sequence
+
+from kinds.graph.findings import OBFUSCATED, promise_of
+from reports.facts import Manifest
+from reports.quantities import count, percent
+from reports.verdict import protects_nobody
+from reports.words import Text
+
+KNOWN: Mapping[str, str] = {
+    "ceiling": "the expected degree of a vertex, rounded up",
+    "mode": "the likeliest degree of a vertex",
+    "distribution": "how likely each degree of a vertex is",
+}
+FINER: Mapping[str, str] = {
+    "ceiling": "the expected degree with its decimals, or how likely each degree is",
+    "mode": "the expected degree, or how likely each degree is",
+}
+NOT_PROMISED: Sequence[Text] = (
+    (
+        "At most 1 in k.",
+        "Uncertainty is measured over all vertices that may be the one that is looked for. One of "
+        "them may be much likelier than 1 in k. The section on attackers counts such cases.",
+    ),
+    (
+        "Protection against knowledge of edges.",
+        "Someone who knows neighbours of a vertex, some of its edges, or how its neighbours are "
+        "joined may find it. So may someone who knows a probability that the release leaves as it "
+        "is.",
+    ),
+    (
+        "True edges.",
+        "A released edge may be absent from the source, an edge of the source may be missing, and "
+        "probabilities differ. No single edge is evidence.",
+    ),
+    (
+        "Secret edges.",
+        "No edge is hidden on purpose. Whoever finds two vertices sees how likely their edge is in "
+        "the release.",
+    ),
+    (
+        "Groups.",
+        "Vertices that belong together stay together in the release. A group may be found where no "
+        "single vertex is.",
+    ),
+    (
+        "Protection across releases.",
+        "Another release of the same vertices can be compared with this one.",
+    ),
+    (
+        "Differential privacy.",
+        "Probabilities are changed as much as hiding by degree needs, not by random noise of a "
+        "stated strength.",
+    ),
+)
+EVERYBODY = "k = 1: the plan demands no other vertex"
+
+
+def promise(manifest: Manifest) -> str:
+    """The promise as a paragraph; it says who is left out and how far the release is off."""
+    privacy = manifest["privacy"]
+    number = count(privacy["records"])
+    if protects_nobody(manifest):
+        return (
+            f"The plan demands nothing for any of the {number} vertices in this release: "
+            f"{EVERYBODY}. Someone who knows the degree of a vertex may find it."
+        )
+    text = (
+        f"This release is a graph of {number} vertices under random keys, with changed "
+        f"probabilities of edges. {_promised(manifest)}{left_out(manifest)}"
+    )
+    if privacy["k_min"] < 2:
+        text += f" {count(privacy['unprotected'])} of these vertices are not protected: {EVERYBODY}"
+        text += " for them."
+    return f"{text} {changed(manifest)}"
+
+
+def _promised(manifest: Manifest) -> str:
+    who = KNOWN[manifest["privacy"]["knows"]]
+    return (
+        f"Someone who knows {who}, and nothing else of it, cannot narrow the vertex down by that: "
+        "they stay at least as uncertain as about a choice among k equally likely vertices "
+        f"({demand(manifest)})."
+    )
+
+
+def left_out(manifest: Manifest) -> str:
+    """How many vertices the promise leaves out; nothing if it is about all."""
+    privacy = manifest["privacy"]
+    if not privacy["exempt"]:
+        return ""
+    return (
+        f" The plan leaves up to {count(privacy['exempt'])} of the {count(privacy['records'])} "
+        f"vertices out of this promise; {count(privacy['below'])} do hide among fewer."
+    )
+
+
+def demand(manifest: Manifest) -> str:
+    """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
+    low, high = manifest["privacy"]["k_min"], manifest["privacy"]["k_max"]
+    if low == high:
+        return f"k = {count(low)} for everyone"
+    return f"k from {count(low)} to {count(high)}, each vertex's own"
+
+
+def changed(manifest: Manifest) -> str:
+    """How far expected degrees are off."""
+    utility = manifest["utility"]
+    return (
+        f"The expected degree of a vertex, {utility['degree']:.2f} on average, differs from the "
+        f"source's by up to {utility['degree_error']:.2f} on average."
+    )
+
+
+def promised(manifest: Manifest) -> Sequence[Text]:
+    """The points of the promise."""
+    if OBFUSCATED not in promise_of(manifest):
+        return []
+    privacy = manifest["privacy"]
+    points = [
+        ("Hidden by degree.", _promised(manifest)),
+        (
+            "How that is counted.",
+            "From the release, such a person works out how likely each vertex has the known "
+            "degree. These chances have an entropy of at least log2 k: that of k equal chances.",
+        ),
+        (
+            "Random keys.",
+            "Keys and the order of edges say nothing about the source: keys were drawn by lot, and "
+            "edges are in their order.",
+        ),
+    ]
+    if privacy["exempt"]:
+        share = privacy["exempt"] / privacy["records"]
+        points.insert(
+            1,
+            (
+                "Not for everyone.",
+                f"Up to {count(privacy['exempt'])} vertices ({percent(share)}) may hide among "
+                "fewer than k. They are mostly those of the greatest degree. In this release "
+                f"{count(privacy['below'])} of {count(privacy['records'])} do.",
+            ),
+        )
+    return points
+
+
+def not_promised(manifest: Manifest) -> Sequence[Text]:
+    """What no finding of the promise covers."""
+    finer = FINER.get(manifest["privacy"]["knows"])
+    first = [("Finer knowledge of a degree.", f"Someone who knows {finer}, may learn more.")]
+    return [*(first if finer else []), *NOT_PROMISED]
+
+
+def not_promised_short(manifest: Manifest) -> str:
+    """The points of `not_promised` in a sentence."""
+    left = "for the vertices left out, " if manifest["privacy"]["exempt"] else ""
+    return (
+        f"Not promised: anything {left}against someone who knows neighbours or edges; that no "
+        "vertex is likelier than 1 in k; that any edge is true; differential privacy."
+    )
