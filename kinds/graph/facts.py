@@ -17,6 +17,15 @@ from reports.words import (
 )
 
 HIDING, KEPT, ATTACKS = "Hiding in numbers", "The graph in numbers", "Attackers in numbers"
+CHANGED = "Changes in numbers"
+SIDE_HEADINGS = ("Of the graph", "Source", "Release")
+HOPS = {
+    "1": "joined by an edge",
+    "2": "2 edges apart",
+    "3": "3 edges apart",
+    "4 or more": "4 or more apart",
+    "no path": "no path",
+}
 ATTACK_HEADINGS = ("Attacker knows", "Best guess is right", "Guessing", "Below k")
 
 
@@ -59,29 +68,69 @@ def hiding_facts(manifest: Manifest) -> list[Fact]:
         Fact(
             "One vertex is likelier than 1 in k",
             percent(manifest["protection"]["likelier"]),
-            "of the vertices; their entropy is that of k all the same",
+            "for so many of the vertices; those below their k are among them",
         ),
     ]
 
 
-def graph_facts(manifest: Manifest) -> list[Fact]:
-    """What the release keeps of the source."""
+class Side(NamedTuple):
+    """A number of the source and of the release."""
+
+    what: str
+    before: str
+    after: str
+
+
+SIDES = (
+    ("Edges that may exist", "edges", count),
+    ("Edges on average", "expected_edges", count),
+    ("Vertices without an edge", "isolated", count),
+    ("Expected degree, average", "degree", digits),
+    ("Triangles on average", "triangles", count),
+    ("Clustering: triangles that close, of those that could", "clustering", percent),
+    ("Length of a path between connected vertices", "path_length", digits),
+    ("Chance that two vertices are connected", "connected", percent),
+)
+
+
+def sides(manifest: Manifest) -> list[Side]:
+    """The graph before and after."""
     utility = manifest["utility"]
     return [
-        Fact("Edges of the source", count(utility["edges"])),
-        Fact("Edges released", count(utility["edges_released"])),
-        Fact("Expected edges of the source", count(utility["edges_expected"]), "on average exist"),
-        Fact("Expected edges released", count(utility["edges_expected_released"])),
-        Fact("Expected degree, source", digits(utility["degree"]), "average over all vertices"),
-        Fact("Expected degree, release", digits(utility["degree_released"])),
+        Side(what, show(utility[key]), show(utility[f"{key}_released"]))
+        for what, key, show in SIDES
+    ]
+
+
+def change_facts(manifest: Manifest) -> list[Fact]:
+    """How far the release is from the source, vertex by vertex and pair by pair."""
+    utility = manifest["utility"]
+    low, high = utility["discrepancy_interval"]
+    return [
         Fact(
             "Change of an expected degree",
             digits(utility["degree_error"]),
             "average over all vertices, up or down; rounded up",
         ),
-        Fact("Vertices without an edge, source", count(utility["isolated"])),
-        Fact("Vertices without an edge, release", count(utility["isolated_released"])),
+        Fact(
+            "Discrepancy",
+            points(utility["discrepancy"]),
+            "change of the chance that two vertices are connected, up or down, average over all "
+            f"pairs; from {points(low)} to {points(high)}, by {count(utility['worlds'])} sampled "
+            "worlds",
+        ),
     ]
+
+
+def points(change: float) -> str:
+    """A change of a chance, in percentage points."""
+    return f"{100 * change:.1f} points"
+
+
+def hops(manifest: Manifest) -> dict[str, float]:
+    """Discrepancy by distance in the source; distances of few pairs are left out."""
+    stated: Mapping[str, float] = manifest["utility"]["discrepancy_by_hops"]
+    return {HOPS[name]: found for name, found in stated.items()}
 
 
 # ---------------------------------------------------------------- the three risks
@@ -119,7 +168,7 @@ def _linkability(manifest: Manifest) -> Iterator[Figure]:
         if each["measure"] == "attack success"
     }
     for attack in attacks(manifest):
-        what = f"Chance that the best guess by {attack.name} is right, on average"
+        what = f"Chance of a right guess, on average, for who knows {attack.name}"
         limit = limits.get(attack.name)
         if limit is not None:
             result = WITHIN if attack.success <= limit else ABOVE

@@ -160,7 +160,7 @@ class Graph(Kind):
 
     def utility(self, sections: Mapping[str, Any]) -> float:
         """How well chances to be connected are kept: 1 - discrepancy."""
-        return 1 / (1 + float(sections["utility"]["degree_error"]))
+        return 1 - float(sections["utility"]["discrepancy"])
 
     def intersected(
         self,

@@ -39,6 +39,7 @@ def sections(
         "hiding": hiding_plot(measured["levels"]),
         "degrees": degree_plot(measured["before"], measured["after"], k),
         "attacks": attack_plot(facts.attacks(manifest)),
+        "hops": hop_plot(facts.hops(manifest)),
     }
     drawings = {name: Markup(svg) for name, svg in drawn.items()}  # noqa: S704 - drawn by us
     bodies = {
@@ -74,6 +75,15 @@ def attack_plot(attacks: Sequence[facts.Attack]) -> str:
     title = "Bar chart of the chance that the best guess is right"
     colours = [ACCENT if attack.success <= attack.guess else DANGER for attack in attacks]
     return labelled_bars("plot-attacks", title, names, chances, labels, colours, marks)
+
+
+def hop_plot(hops: Mapping[str, float]) -> str:
+    """Bars of the change of the chance to be connected, by distance in the source."""
+    found = list(hops.values())
+    labels = [facts.points(each) for each in found]
+    title = "Bar chart of the change of the chance to be connected, by distance"
+    colours = [ACCENT] * len(found)
+    return labelled_bars("plot-hops", title, list(hops), found, labels, colours)
 
 
 SHORT = {

@@ -79,8 +79,8 @@ def promise(manifest: Manifest) -> str:
 def _promised(manifest: Manifest) -> str:
     who = KNOWN[manifest["privacy"]["knows"]]
     return (
-        f"Someone who knows {who}, and nothing else of it, cannot narrow the vertex down by that: "
-        "they stay at least as uncertain as about a choice among k equally likely vertices "
+        f"Someone who knows {who}, and nothing else of it, and looks for the vertex in the release "
+        "stays at least as uncertain as about a choice among k equally likely vertices "
         f"({demand(manifest)})."
     )
 
@@ -92,7 +92,7 @@ def left_out(manifest: Manifest) -> str:
         return ""
     return (
         f" The plan leaves up to {count(privacy['exempt'])} of the {count(privacy['records'])} "
-        f"vertices out of this promise; {count(privacy['below'])} do hide among fewer."
+        f"vertices out of this promise; {count(privacy['below'])} of them hide among fewer."
     )
 
 
@@ -109,7 +109,7 @@ def changed(manifest: Manifest) -> str:
     utility = manifest["utility"]
     return (
         f"The expected degree of a vertex, {utility['degree']:.2f} on average, differs from the "
-        f"source's by up to {utility['degree_error']:.2f} on average."
+        f"source's by {utility['degree_error']:.2f} on average."
     )
 
 
@@ -117,8 +117,7 @@ def promised(manifest: Manifest) -> Sequence[Text]:
     """The points of the promise."""
     if OBFUSCATED not in promise_of(manifest):
         return []
-    privacy = manifest["privacy"]
-    points = [
+    return [
         ("Hidden by degree.", _promised(manifest)),
         (
             "How that is counted.",
@@ -131,31 +130,30 @@ def promised(manifest: Manifest) -> Sequence[Text]:
             "edges are in their order.",
         ),
     ]
-    if privacy["exempt"]:
-        share = privacy["exempt"] / privacy["records"]
-        points.insert(
-            1,
-            (
-                "Not for everyone.",
-                f"Up to {count(privacy['exempt'])} vertices ({percent(share)}) may hide among "
-                "fewer than k. They are mostly those of the greatest degree. In this release "
-                f"{count(privacy['below'])} of {count(privacy['records'])} do.",
-            ),
-        )
-    return points
 
 
 def not_promised(manifest: Manifest) -> Sequence[Text]:
     """What no finding of the promise covers."""
-    finer = FINER.get(manifest["privacy"]["knows"])
-    first = [("Finer knowledge of a degree.", f"Someone who knows {finer}, may learn more.")]
-    return [*(first if finer else []), *NOT_PROMISED]
+    privacy, points = manifest["privacy"], []
+    if privacy["exempt"]:
+        share = privacy["exempt"] / privacy["records"]
+        left = (
+            f"Up to {count(privacy['exempt'])} vertices ({percent(share)}) may hide among fewer "
+            f"than k; {count(privacy['below'])} of {count(privacy['records'])} do in this release. "
+            "Someone may find them by their degree alone. Those of the greatest degree are often "
+            "among them."
+        )
+        points.append(("The vertices left out.", left))
+    if privacy["knows"] in FINER:
+        finer = f"Someone who knows {FINER[privacy['knows']]}, may learn more."
+        points.append(("Finer knowledge of a degree.", finer))
+    return [*points, *NOT_PROMISED]
 
 
 def not_promised_short(manifest: Manifest) -> str:
     """The points of `not_promised` in a sentence."""
-    left = "for the vertices left out, " if manifest["privacy"]["exempt"] else ""
+    left = "anything for the vertices left out; " if manifest["privacy"]["exempt"] else ""
     return (
-        f"Not promised: anything {left}against someone who knows neighbours or edges; that no "
+        f"Not promised: {left}anything against someone who knows neighbours or edges; that no "
         "vertex is likelier than 1 in k; that any edge is true; differential privacy."
     )

@@ -14,6 +14,7 @@ SHOWN = {
     "identifier": ("end of an edge", "nothing: each vertex has a random key"),
     "probability": ("probability", "a probability for each released edge, often a changed one"),
 }
+MUCH = 0.1  # of a chance
 
 
 class GraphWords:
@@ -76,6 +77,11 @@ class GraphWords:
                 f"Up to {percent(share)} of the released edges have the probability of the source. "
                 "Who knows such a probability may find the edge, and both of its ends."
             )
+        if (change := manifest["utility"]["discrepancy"]) >= MUCH:
+            listed.append(
+                "Whether two vertices are connected is not kept well: that chance changes by "
+                f"{100 * change:.1f} percentage points on average."
+            )
         return listed
 
     def missing(self, manifest: Manifest) -> Sequence[str]:  # noqa: ARG002 - of the protocol
@@ -91,8 +97,14 @@ class GraphWords:
             Fact("vertices, a random key for each", count(privacy["records"])),
             Fact("to hide among, as demanded (k)", low if low == high else f"{low} to {high}"),
             Fact("vertices that hide among fewer", count(privacy["below"])),
-            Fact(f"average chance of a best guess by {best.name}", one_in(best.success)),
+            Fact(
+                f"average chance of a right guess for who knows {best.name}", one_in(best.success)
+            ),
             Fact("average change of an expected degree", digits(utility["degree_error"])),
+            Fact(
+                "percentage points: average change of the chance that two vertices are connected",
+                f"{100 * utility['discrepancy']:.1f}",
+            ),
         ]
 
     def protection(self, manifest: Manifest) -> Sequence[Block]:
@@ -105,7 +117,10 @@ class GraphWords:
 
     def utility(self, manifest: Manifest) -> Sequence[Block]:
         """Edges, degrees and connections, before and after."""
-        return [Block(facts.KEPT, (), facts.graph_facts(manifest))]
+        return [
+            Block(facts.KEPT, facts.SIDE_HEADINGS, facts.sides(manifest)),
+            Block(facts.CHANGED, (), facts.change_facts(manifest)),
+        ]
 
     def kept_step(self, steps: Sequence[Mapping[str, Any]]) -> int | None:
         """The step marked as published."""

@@ -7,7 +7,7 @@ depend on it. Such numbers are published rounded all the same, never in favour o
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,15 +15,19 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.measures.graph.degrees import Degrees, Edges, mean_degree
+from anon_core.measures.graph.degrees import Degrees, Edges
+from anon_core.measures.graph.discrepancy import Discrepancy, discrepancy
+from anon_core.measures.graph.hops import PathLengths, path_lengths
+from anon_core.measures.graph.linkage import Linkage
 from anon_core.measures.graph.obfuscation import Obfuscation
 from anon_core.measures.graph.posteriors import Posteriors, posteriors
+from anon_core.measures.graph.structure import clustering, degree_change, degree_counts
 from anon_core.specs.graphs import ONE, Knowledge
 from kinds.graph.judge.source import SourceGraph
 from kinds.graph.plan import GraphPlan
 
 DIGITS = 1000  # published shares and differences are multiples of 0.001
-ROUNDING = 1e-6  # of chances: a chance of 1/k(v) is not above it
+ROUNDING = 1e-6  # of a multiple of 1 / DIGITS
 KNOWN: dict[Knowledge, str] = {
     "ceiling": "the expected degree, rounded up",
     "mode": "the likeliest degree",
@@ -31,6 +35,7 @@ KNOWN: dict[Knowledge, str] = {
 }
 MILLIONTH = ONE // 10**6
 MOST_MATCHES = 2 * 10**10  # pairs of a distribution and a chance that an attack compares
+LEAST_PAIRS = 30  # of a distance that is published
 
 
 @dataclass(frozen=True)
@@ -50,6 +55,10 @@ class Measured:
         Of source and release.
     tried : dict of Posteriors
         What attackers conclude, by what they know; the plan's knowledge is among them.
+    joined : Discrepancy
+        Pairs of vertices that are connected in sampled worlds.
+    lengths : PathLengths
+        Hops between vertices in sampled worlds.
     """
 
     k: NDArray[np.int32] = field(repr=False)
@@ -59,6 +68,8 @@ class Measured:
     after: Edges = field(repr=False)
     degrees: tuple[Degrees, Degrees] = field(repr=False)
     tried: dict[Knowledge, Posteriors] = field(repr=False)
+    joined: Discrepancy = field(repr=False)
+    lengths: PathLengths = field(repr=False)
 
     @classmethod
     def of(cls, source: SourceGraph, released: Edges, plan: GraphPlan) -> "Measured":
@@ -69,7 +80,9 @@ class Measured:
             for knows in KNOWN
             if knows == plan.knows or knows != "distribution" or _few(*degrees)
         }
-        return cls(source.k, plan, source.exempt, source.edges, released, degrees, tried)
+        graphs = source.edges, released
+        worlds = discrepancy(*graphs), path_lengths(*graphs)
+        return cls(source.k, plan, source.exempt, *graphs, degrees, tried, *worlds)
 
     @property
     def hiding(self) -> Obfuscation:
@@ -85,12 +98,6 @@ class Measured:
     def graphs(self) -> tuple[Edges, Edges]:
         """Source and release."""
         return self.before, self.after
-
-    @property
-    def expected(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Expected degree of each vertex in source and release, float64 (n,)."""
-        before, after = self.degrees
-        return mean_degree(before), mean_degree(after)
 
     def sections(self) -> dict[str, dict[str, Any]]:
         """Return all numbers by section of the manifest."""
@@ -112,23 +119,39 @@ class Measured:
         }
 
     def _utility(self) -> dict[str, Any]:
-        before, after = self.expected
-        total = [int(edges.p.sum(dtype=np.int64)) / ONE for edges in self.graphs]
-        return {
-            "edges": len(self.before.p),
-            "edges_released": len(self.after.p),
-            "edges_expected": round(total[0], 1),
-            "edges_expected_released": round(total[1], 1),
-            "degree": round(2 * total[0] / len(before), 2),
-            "degree_released": round(2 * total[1] / len(before), 2),
-            "degree_error": _up(math.fsum(np.abs(after - before).tolist()) / len(before)),
-            "isolated": _isolated(self.before),
-            "isolated_released": _isolated(self.after),
+        change, n = degree_change(*self.degrees), len(self.k)
+        lengths, shape = self.lengths, [clustering(edges) for edges in self.graphs]
+        connected = self.joined.connected.mean(axis=1) / max(1, n * (n - 1) // 2)
+        sides: dict[str, Sequence[float]] = {
+            "edges": [len(edges.p) for edges in self.graphs],
+            "expected_edges": [round(mean * n / 2) for mean in (change.before, change.after)],
+            "isolated": [_isolated(edges) for edges in self.graphs],
+            "degree": [round(mean, 2) for mean in (change.before, change.after)],
+            "clustering": [round(each.coefficient, 3) for each in shape],
+            "triangles": [round(each.triangles) for each in shape],
+            "path_length": [round(mean, 2) for mean in lengths.mean],
+            "connected": [round(float(share), 3) for share in connected],
         }
+        low, high = self.joined.interval
+        return {
+            **{name: before for name, (before, _) in sides.items()},
+            **{f"{name}_released": after for name, (_, after) in sides.items()},
+            "degree_error": _up(change.error),
+            "discrepancy": _up(self.joined.mean),
+            "discrepancy_interval": [_down(low), _up(high)],
+            "discrepancy_by_hops": self._by_hops(),
+            "worlds": self.joined.worlds,
+        }
+
+    def _by_hops(self) -> dict[str, float]:
+        """Discrepancy by distance, where enough pairs were sampled."""
+        least = max(LEAST_PAIRS, int(self.k.max()))
+        found = self.joined.by_hops()
+        return {name: _up(mean) for name, (mean, _, pairs) in found.items() if pairs >= least}
 
     def _protection(self) -> dict[str, Any]:
         hiding = self.hiding
-        likely = self.tried[self.plan.knows].greatest * self.k > 1 + ROUNDING
+        likely = Linkage.of(self.tried[self.plan.knows]).surer(self.k)
         return {
             "hides_among": {
                 "least": _down(hiding.least),
@@ -137,6 +160,14 @@ class Measured:
             },
             "likelier": _up(int(np.count_nonzero(likely)) / len(self.k)),
             "unchanged": _up(self._unchanged() / max(1, len(self.after.p))),
+        }
+
+    def _attack(self, found: Posteriors) -> dict[str, Any]:
+        n, link = len(self.k), Linkage.of(found)
+        return {
+            "success": _up(link.found / n),
+            "promised": math.fsum((1 / self.k).tolist()) / n,
+            "below": int(np.count_nonzero(Obfuscation(found.bits, self.k).below)),
         }
 
     def _unchanged(self) -> int:
@@ -152,17 +183,8 @@ class Measured:
         """What pictures need: levels in multiples of k, vertices by degree before and after."""
         return {
             "levels": np.sort(self.hiding.reached / self.k),
-            "before": _by_degree(self.degrees[0]),
-            "after": _by_degree(self.degrees[1]),
-        }
-
-    def _attack(self, found: Posteriors) -> dict[str, Any]:
-        hit = (found.own > 0) & (found.own >= found.greatest * (1 - ROUNDING))
-        chance = np.where(hit, 1 / np.maximum(found.likeliest, 1), 0.0)
-        return {
-            "success": _up(math.fsum(chance.tolist()) / len(self.k)),
-            "promised": math.fsum((1 / self.k).tolist()) / len(self.k),
-            "below": int(np.count_nonzero(Obfuscation(found.bits, self.k).below)),
+            "before": degree_counts(self.degrees[0]),
+            "after": degree_counts(self.degrees[1]),
         }
 
 
@@ -173,12 +195,6 @@ def published_step(step: Mapping[str, Any]) -> dict[str, Any]:
         name: value if name in plain or not isinstance(value, float) else _up(value)
         for name, value in step.items()
     }
-
-
-def _by_degree(degrees: Degrees) -> NDArray[np.float64]:
-    """Expected number of vertices of each degree."""
-    each = np.repeat(degrees.vertices, np.diff(degrees.start)) * degrees.mass
-    return np.bincount(degrees.degree(), each).astype(np.float64)
 
 
 def _few(source: Degrees, released: Degrees) -> bool:
