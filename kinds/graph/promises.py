@@ -21,7 +21,7 @@ NOT_PROMISED: Sequence[Text] = (
     (
         "At most 1 in k.",
         "Uncertainty is measured over all vertices that may be the one that is looked for. One of "
-        "them may be much likelier than 1 in k. The section on attackers counts such cases.",
+        "them may be much likelier than 1 in k. The section on hiding counts such cases.",
     ),
     (
         "Protection against knowledge of edges.",
