@@ -60,7 +60,7 @@ def released(measured: Measured, anonymized: Stored) -> Suite:
         of_released.LEAST_P: _at_ends(np.fmin, n, ends),
         of_released.GREATEST_P: _at_ends(np.fmax, n, ends),
     }
-    return of_released.suite(n, measured.exempt), columns
+    return of_released.suite(n, measured.exempt, len(edges.p)), columns
 
 
 def _at_ends(

@@ -8,8 +8,16 @@ from validations.expectations import random_keys
 KEY, BELOW, EDGES, LEAST_P, GREATEST_P = "key", "below", "edges", "least_p", "greatest_p"
 
 
-def suite(vertices: int, exempt: int) -> gx.ExpectationSuite:
+def suite(vertices: int, exempt: int, edges: int) -> gx.ExpectationSuite:
     """Expect random keys, probabilities that an edge can have, and all but some hidden."""
+    chances = [
+        gxe.ExpectColumnMinToBeBetween(
+            column=LEAST_P, min_value=1e-6, description="No probability is below a millionth."
+        ),
+        gxe.ExpectColumnMaxToBeBetween(
+            column=GREATEST_P, max_value=1.0, description="No probability is above 1."
+        ),
+    ]
     return gx.ExpectationSuite(
         name="released",
         expectations=[
@@ -29,11 +37,6 @@ def suite(vertices: int, exempt: int) -> gx.ExpectationSuite:
                 max_value=vertices - 1,
                 description="No vertex has more edges than there are other vertices.",
             ),
-            gxe.ExpectColumnMinToBeBetween(
-                column=LEAST_P, min_value=1e-6, description="No probability is below a millionth."
-            ),
-            gxe.ExpectColumnMaxToBeBetween(
-                column=GREATEST_P, max_value=1.0, description="No probability is above 1."
-            ),
+            *(chances if edges else []),
         ],
     )

@@ -1,0 +1,194 @@
+"""A graph from plan to show, and what is refused on the way."""
+
+import math
+
+import numpy as np
+import polars as pl
+import pytest
+
+from anon_core.errors import GuaranteeError
+from flows.audit import audit_release
+from tasks.vault.storage import SecondReleaseError
+from tests.flows.processes import command
+from tests.kinds.graph.orders import GraphOrder, edges, manifest, name
+
+
+def test_edges_stand_under_random_keys_in_their_order(links):
+    rows = pl.read_parquet(links.published / "edges.parquet")
+    claim = pl.read_parquet(links.secrets / "matching.parquet")
+    keys = sorted(claim["key"])
+    assert rows.columns == ["u", "v", "p"]
+    assert rows.select("u", "v").rows() == [
+        (a, b) for i, a in enumerate(keys) for b in keys[i + 1 :]
+    ]
+    stated = manifest(links.published)
+    assert stated["source"] == {"kind": "graph", "rows": 80, "columns": 3}
+    assert stated["privacy"]["promise"] == ["obfuscated"]
+    assert (stated["privacy"]["records"], stated["privacy"]["rows"]) == (40, 780)
+    assert stated["protection"]["hides_among"]["least"] == 40
+    expected = sum(float(p) for _, _, p in edges())
+    assert math.isclose(rows["p"].sum(), expected, rel_tol=1e-3)
+    assert stated["utility"]["expected_edges"] == round(expected)
+
+
+def test_audit_and_show_say_what_holds(links):
+    assert audit_release(links.published, links.plan).passed
+    done = command("audit", links.published, "--plan", links.plan)
+    assert (done.code, "obfuscated" in done.out) == (0, True)
+    shown = " ".join(command("show", links.published).out.replace("│", " ").split())
+    assert "Someone who knows the expected degree of a vertex, rounded up" in shown
+    assert "that no vertex is likelier than 1 in k" in shown
+    page = (links.published / "report.html").read_text()
+    assert "Hidden by degree." in page
+    assert "Promised for all vertices</h3>" in page
+    assert "Protection against knowledge of edges." in page
+    assert "780" in page
+
+
+def test_a_published_release_stays_as_it_is(links):
+    assert links.release() == links.published
+
+
+def test_both_formats_hold_the_same_edges(links):
+    rows = pl.read_parquet(links.published / "edges.parquet")
+    texts = pl.read_csv(links.published / "edges.csv.gz", infer_schema=False)
+    assert texts["p"].to_list() == [f"{p:.6f}" for p in rows["p"]]
+    assert texts.select("u", "v").equals(rows.select("u", "v"))
+
+
+def test_csv_alone_is_audited(tmp_path):
+    order = GraphOrder(tmp_path, publish={"formats": ["csv"]})
+    assert audit_release(order.release(), order.plan).passed
+
+
+def test_the_same_secrets_make_the_same_bytes_and_others_other_keys(tmp_path, links):
+    files = []
+    for place, seed in (("a", 1), ("b", 1), ("c", 2)):
+        folder = GraphOrder(tmp_path / place).fix_seed(bytes([seed] * 32)).release()
+        files.append((folder / "edges.parquet").read_bytes())
+    assert files[0] == files[1] != files[2]
+
+
+def test_keys_do_not_depend_on_the_order_of_the_source(tmp_path):
+    """The first vertex of a source has no key of its own: keys are drawn, not derived."""
+    kept = []
+    for place, rows in (("a", edges()), ("b", edges()[::-1])):
+        order = GraphOrder(tmp_path / place, rows).fix_seed()
+        order.release()
+        kept.append(pl.read_parquet(order.secrets / "matching.parquet")["key"].to_list())
+    assert kept[0] == kept[1]  # by number; the numbers stand for other names
+
+
+def test_eps_leaves_vertices_out_and_says_so(tmp_path):
+    order = GraphOrder(tmp_path, privacy={"eps": 0.29})
+    folder = order.release()
+    stated = manifest(folder)["privacy"]
+    assert (stated["eps"], stated["exempt"], stated["below"]) == (0.29, 11, 0)
+    page = (folder / "report.html").read_text()
+    assert "Promised for all vertices but up to\n        11</h3>" in page
+    assert "The vertices left out." in page
+    assert "The plan leaves up to 11 of 40 vertices without the promise" in page
+
+
+@pytest.mark.parametrize("knows", ["mode", "distribution"])
+def test_other_knowledge_of_a_degree(tmp_path, knows):
+    order = GraphOrder(tmp_path, privacy={"knows": knows})
+    folder = order.release()
+    assert audit_release(folder, order.plan).passed
+    assert manifest(folder)["privacy"]["knows"] == knows
+
+
+def test_k_1_is_released_if_the_plan_allows_it(tmp_path):
+    order = GraphOrder(tmp_path, privacy={"k": 1, "allow_unprotected": True})
+    assert "Nobody is protected" in (order.release() / "report.html").read_text()
+
+
+def test_limits_of_the_plan_are_kept(tmp_path):
+    order = GraphOrder(tmp_path, checks={"max_degree_error": 0.01})
+    with pytest.raises(GuaranteeError, match=r"above checks.max_degree_error = 0.01"):
+        order.release()
+    order.write(checks={"max_degree_error": None, "max_discrepancy": 0.0})
+    with pytest.raises(GuaranteeError, match=r"above checks.max_discrepancy = 0.0"):
+        order.release()
+    order.write(checks={"max_discrepancy": None, "max_attack_success": 0.001})
+    with pytest.raises(GuaranteeError, match=r"the right vertex .* above checks.max_attack_suc"):
+        order.release()
+    limits = {"max_degree_error": 9.0, "max_discrepancy": 1.0, "max_attack_success": 1.0}
+    order.write(checks=limits)
+    checks = manifest(order.release())["checks"]
+    assert {each["measure"] for each in checks} == {"degree error", "discrepancy", "attack success"}
+
+
+def test_a_second_release_of_the_same_vertices_is_refused(tmp_path):
+    order = GraphOrder(tmp_path)
+    order.release()
+    order.write_source(edges(draws=4))
+    order.write(checks={"drift": "off"})
+    with pytest.raises(SecondReleaseError, match=r"40 people of this source were released"):
+        order.release()
+    order.write(publish={"allow_second_release": True})
+    with pytest.raises(SecondReleaseError, match="what several releases of a graph tell"):
+        order.release()
+
+
+def test_columns_of_other_names_do_not_hide_the_same_vertices(tmp_path):
+    order = GraphOrder(tmp_path)
+    order.release()
+    rows = [(name(i), name(j), "0.5") for i, j in [(0, 50), (50, 51), (51, 52)]]
+    pl.DataFrame(rows, schema=["x", "y", "z"], orient="row").write_csv(order.source)
+    order.write(columns={"u": "x", "v": "y", "p": "z"}, checks={"drift": "off"}, privacy={"k": 2})
+    with pytest.raises(SecondReleaseError, match=r"1 people of this source were released"):
+        order.release()
+
+
+def test_other_vertices_are_released_beside_them_unless_their_number_drifts(tmp_path):
+    order = GraphOrder(tmp_path)
+    order.release()
+    order.write_source(edges(vertices=90, first=100))
+    with pytest.raises(GuaranteeError, match=r"there are 90 vertices instead of 40") as refusal:
+        order.release()
+    assert "180 edges instead of 80" in str(refusal.value)
+    limits = {"vertices": 1.0, "edges": 1.0, "expected_edges": 1.0, "utility": 1.0}
+    order.write(checks={"drift": limits})
+    folder = order.release()
+    assert folder.name == "v2"
+    drift = manifest(folder)["drift"]
+    assert (drift["vertices_before"], drift["vertices"], drift["edges_before"]) == (40, 90, 80)
+    assert "rows" not in drift
+
+
+def test_people_under_another_key_are_known_by_their_edges(tmp_path):
+    from kinds.graph.people import remade
+
+    drawn = []
+    for place in ("a", "b"):
+        order = GraphOrder(tmp_path / place)
+        order.release()
+        people = remade(order.run, b"k" * 32)
+        drawn.append(set(people.each("record")))
+        assert people.records == 40
+    assert drawn[0] == drawn[1]
+    other = GraphOrder(tmp_path / "c", edges(draws=9))
+    other.release()
+    assert len(drawn[0] & set(remade(other.run, b"k" * 32).each("record"))) == 0
+
+
+def test_a_graph_whose_edges_all_vanish_is_a_release(tmp_path, monkeypatch):
+    """All degrees are 0 then: no row, in any format, and the codebook counts the vertices."""
+    from anon_core.anonymizers import ANONYMIZERS
+    from tests.contract.alike import Alike
+
+    class Empty(Alike):
+        def anonymize(self, data, **_):
+            none = np.zeros(0, dtype=np.int32)
+            return data.made({"u": none, "v": none, "p": none}, (), 0)
+
+    monkeypatch.setitem(ANONYMIZERS, "uncertain_graph", Empty)
+    rows = [(a, b, "0.0000000001") for a, b, _ in edges()]
+    order = GraphOrder(tmp_path, rows)
+    folder = order.release()
+    assert audit_release(folder, order.plan).passed
+    assert manifest(folder)["privacy"]["rows"] == 0
+    order = GraphOrder(tmp_path / "certain", [(a, b, "0.5") for a, b, _ in edges()])
+    with pytest.raises(GuaranteeError, match=r"obfuscated \(40 of 40 vertices hide among fewer"):
+        order.release()
