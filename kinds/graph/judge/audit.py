@@ -43,8 +43,7 @@ def audit_graph(
     findings += [*judge_edges(edges), judge_codebook(folder, source.vertices)]
     released, more = judge_map(edges, source, read_matching(secrets / MATCHING))
     findings += more
-    readable = not any(finding.broken for finding in findings)
-    if released is None or not readable:
+    if released is None:
         return Audit((*findings, NOT_JUDGED), rows=rows)
     measured = Measured.of(source, released, plan)
     findings.append(_obfuscated(measured, promise))

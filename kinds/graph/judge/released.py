@@ -26,6 +26,18 @@ class ReadEdges(NamedTuple):
     v: pl.Series
     millionths: NDArray[np.int64]
 
+    @property
+    def again(self) -> int:
+        """Edges that repeat another, in either direction, or join a key with itself."""
+        pairs = pl.DataFrame({U: self.u, V: self.v})
+        ends = pairs.select(pl.min_horizontal(U, V).alias(U), pl.max_horizontal(U, V).alias(V))
+        return len(self.u) - ends.filter(pl.col(U) != pl.col(V)).n_unique()
+
+    @property
+    def bad(self) -> int:
+        """Edges without a probability that can be read."""
+        return int(np.count_nonzero(self.millionths < 0))
+
 
 def read_edges(rows: pl.DataFrame) -> ReadEdges:
     """The columns of the released edges; text of a CSV file is read as numbers."""
@@ -42,12 +54,9 @@ def judge_edges(edges: ReadEdges) -> list[Finding]:
     """Order, keys and probabilities of the edges by themselves."""
     u, v, rows = edges.u, edges.v, len(edges.u)
     turned = int((u > v).sum())
-    loops = int((u == v).sum())
     pairs = pl.DataFrame({U: u, V: v})
-    doubled = rows - pairs.n_unique()
     ordered = pairs.equals(pairs.sort(U, V))
     odd = sum(int((~end.str.contains(KEY_FORM)).sum()) for end in (u, v))
-    bad = int(np.count_nonzero(edges.millionths < 0))
     return [
         Finding(
             "edges ordered by key",
@@ -57,16 +66,16 @@ def judge_edges(edges: ReadEdges) -> list[Finding]:
         ),
         Finding(
             "each edge once",
-            loops + doubled == 0,
-            f"of {rows} edges {loops} join a key with itself and {doubled} repeat another",
+            edges.again == 0,
+            f"{edges.again} of {rows} edges repeat another or join a key with itself",
         ),
         Finding(
             "keys of 16 hexadecimal digits", odd == 0, f"{odd} of {2 * rows} ends have another form"
         ),
         Finding(
             "probabilities in millionths",
-            bad == 0,
-            f"{bad} of {rows} probabilities are no whole millionths above 0 and up to 1",
+            edges.bad == 0,
+            f"{edges.bad} of {rows} probabilities are no whole millionths above 0 and up to 1",
         ),
     ]
 
@@ -86,7 +95,7 @@ def judge_codebook(folder: Path, vertices: int) -> Finding:
 def judge_map(
     edges: ReadEdges, source: SourceGraph, claim: pl.DataFrame
 ) -> tuple[Edges | None, list[Finding]]:
-    """The released edges by the numbers of the source's vertices, None if a key is nobody's.
+    """The released edges by the numbers of the source's vertices, None if they make no graph.
 
     The map must give each vertex a key of its own, every released key must be one of them, and
     none may be a name of the source. Keys in order must tell nothing of the order of the source.
@@ -119,7 +128,7 @@ def judge_map(
             f"{BEYOND_CHANCE} are beyond chance",
         ),
     ]
-    if not whole or doubled or strangers:
+    if not whole or doubled or strangers or edges.again or edges.bad:
         return None, findings
     return _numbered(edges, keys, n), findings
 
