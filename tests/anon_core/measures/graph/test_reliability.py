@@ -191,3 +191,11 @@ def test_order_of_edges_and_threads_decide_no_byte():
     for name in ("times", "weight", "connected"):
         assert getattr(found[0], name).tobytes() == getattr(found[1], name).tobytes()
     assert found[0].mean == found[1].mean
+
+
+def test_one_vertex_has_no_pairs():
+    one = edges_of({}, 1)
+    found = discrepancy(one, one, 5)
+    assert (found.mean, found.total, found.interval, found.by_hops()) == (0, 0, (0, 0), {})
+    with pytest.raises(InputError, match="the same vertices"):
+        discrepancy(one, edges_of({}, 2), 5)
