@@ -67,7 +67,7 @@ def relevance(
     if estimate == "groups":
         return _by_groups(graph, worlds, seed)
     _refuse_too_many(graph, worlds)
-    edges, links = _edges(graph), links_of(graph.u, graph.v, graph.records)
+    edges, links = edges_of(graph), links_of(graph.u, graph.v, graph.records)
     sums = np.zeros((_shares(worlds), graph.edges), dtype=np.int64)
     sum_toggled(sums, edges, Links(*links), worlds, seed)
     return np.asarray(sums.sum(axis=0) / worlds, dtype=np.float64)
@@ -77,7 +77,7 @@ def connected_pairs(graph: UncertainGraph, worlds: int, seed: int) -> NDArray[np
     """Return the number of connected pairs of vertices in each sampled world, int64 (worlds,)."""
     _refuse_too_many(graph, worlds)
     pairs = np.empty(worlds, dtype=np.int64)
-    count_connected(pairs, _edges(graph), graph.records, seed)
+    count_connected(pairs, edges_of(graph), graph.records, seed)
     return pairs
 
 
@@ -103,7 +103,7 @@ def _by_groups(graph: UncertainGraph, worlds: int, seed: int) -> NDArray[np.floa
     """Return the difference of the group means, at least 0; 0 where a group is empty."""
     connected = connected_pairs(graph, worlds, seed)
     present, pairs = np.zeros((2, _shares(worlds), graph.edges), dtype=np.int64)
-    sum_by_group(present, pairs, _edges(graph), connected, seed)
+    sum_by_group(present, pairs, edges_of(graph), connected, seed)
     having, with_edge = present.sum(axis=0), pairs.sum(axis=0)
     without = int(connected.sum()) - with_edge
     known = (having > 0) & (having < worlds)
@@ -111,7 +111,7 @@ def _by_groups(graph: UncertainGraph, worlds: int, seed: int) -> NDArray[np.floa
     return np.where(known, np.maximum(difference, 0), 0.0)
 
 
-def _edges(graph: UncertainGraph) -> Edges:
+def edges_of(graph: UncertainGraph) -> Edges:
     """Return the edges with their chances in 2^-63, rounded down.
 
     p 2^63 does not fit 64 bits: the upper 32 bits of the quotient first, then 31 from the rest.
