@@ -63,29 +63,27 @@ def drawn(exists, edges, seed, world):  # exists bool (m,)
 
 
 @kernel
-def root_of(parent, x):
-    """Return the root of the tree of x; halve the path to it."""
-    while parent[x] != x:
-        parent[x] = parent[parent[x]]
-        x = parent[x]
-    return x
+def join(parent, x, y):
+    """Join the trees of two vertices; every parent comes before its child (Rem's algorithm)."""
+    while parent[x] != parent[y]:
+        if parent[x] < parent[y]:
+            x, y = y, x
+        above = parent[x]
+        parent[x] = parent[y]  # also if x is no root: its tree gets less deep on the way
+        if above == x:
+            return
+        x = above
 
 
 @kernel
-def join_all(parent, size, edges, exists):  # parent, size int32 (n,)
-    """Join the components that edges of a world connect; return how many pairs are connected."""
-    for x in range(len(parent)):
-        parent[x], size[x] = x, 1
+def pairs_in(parent, size):  # parent, size int32 (n,)
+    """Return how many pairs of vertices lie in one tree."""
+    size[:] = 0
     pairs = np.int64(0)
-    for e in range(len(exists)):
-        if exists[e]:
-            a, b = root_of(parent, edges.u[e]), root_of(parent, edges.v[e])
-            if a != b:
-                if size[a] < size[b]:
-                    a, b = b, a
-                pairs += np.int64(size[a]) * size[b]
-                parent[b] = a
-                size[a] += size[b]
+    for x in range(len(parent)):
+        parent[x] = parent[parent[x]]  # a root: that of an earlier vertex is known
+        pairs += size[parent[x]]
+        size[parent[x]] += 1
     return pairs
 
 
@@ -93,10 +91,19 @@ def join_all(parent, size, edges, exists):  # parent, size int32 (n,)
 def count_connected(begin, end, pairs, edges, n, seed):  # pairs int64 (worlds,)
     """Count the connected pairs of vertices of each world."""
     exists = np.empty(len(edges.u), dtype=np.bool_)
+    here = np.empty(len(edges.u), dtype=np.int32)
     parent, size = np.empty((2, n), dtype=np.int32)
     for world in range(begin, end):
         drawn(exists, edges, seed, world)
-        pairs[world] = join_all(parent, size, edges, exists)
+        for x in range(n):
+            parent[x] = x
+        found = 0
+        for e in range(len(exists)):  # listed first: no branch to guess
+            here[found] = e
+            found += exists[e]
+        for e in here[:found]:
+            join(parent, edges.u[e], edges.v[e])
+        pairs[world] = pairs_in(parent, size)
 
 
 @parallel_kernel(lambda present: len(present))
