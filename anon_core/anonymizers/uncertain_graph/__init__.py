@@ -1,1 +1,1 @@
-"""(k, eps)-obfuscation of uncertain graphs: which edges change, and by how much."""
+"""Uncertain graphs in which vertices hide among k by their degree."""
