@@ -396,6 +396,37 @@ def degree_discrepancy(edges, p, one, n, kept):
     return total
 
 
+def degree_chances(edges, p, n):
+    """Chance of each degree 0 .. n - 1 of each vertex, over all worlds."""
+    chances = [[0] * n for _ in range(n)]
+    for world, chance in worlds(edges, p):
+        for v in range(n):
+            chances[v][sum(v in edge for edge in world)] += chance
+    return chances
+
+
+def known_degree(chances, knowledge):
+    """The degree that the adversary knows of a vertex with these chances of degrees."""
+    if knowledge == "ceiling":
+        return math.ceil(sum(i * chance for i, chance in enumerate(chances)))
+    return chances.index(max(chances))
+
+
+def posterior(target, released, knowledge):
+    """Y over released vertices of the adversary who knows the target's degree; all 0: none fits."""
+    if knowledge == "distribution":
+        fit = [sum(a * b for a, b in zip(target, other, strict=True)) for other in released]
+    else:
+        fit = [other[known_degree(target, knowledge)] for other in released]
+    total = sum(fit)
+    return [each / total if total else 0 for each in fit]
+
+
+def entropy(chances):
+    """Entropy in bits."""
+    return -sum(chance * math.log2(chance) for chance in chances if chance)
+
+
 # ---------------------------------------------------------------- sparse matrices
 
 
