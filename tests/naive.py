@@ -343,6 +343,59 @@ def worlds(edges, p):
         yield [e for e, bit in zip(edges, bits, strict=True) if bit], chance
 
 
+def expected_connected(edges, p, n):
+    """Expected number of connected pairs of n vertices, over all worlds."""
+    return sum(
+        chance * sum(b in reached(world, a) for a, b in itertools.combinations(range(n), 2))
+        for world, chance in worlds(edges, p)
+        if chance
+    )
+
+
+def relevances(edges, p, n):
+    """What each edge adds to the expected connected pairs: certain less impossible."""
+    return [
+        expected_connected(edges, [*p[:e], 1, *p[e + 1 :]], n)
+        - expected_connected(edges, [*p[:e], 0, *p[e + 1 :]], n)
+        for e in range(len(edges))
+    ]
+
+
+def shortest_paths(edges, a, b):
+    """All shortest paths from a to b, each as the set of its edges."""
+    paths = [([a], frozenset())]
+    seen = {a}
+    while paths and not any(path[-1] == b for path, _ in paths):
+        paths = [
+            ([*path, y], used | {frozenset((path[-1], y))})
+            for path, used in paths
+            for e in edges
+            for x, y in (e, e[::-1])
+            if x == path[-1] and y not in seen
+        ]
+        seen |= {path[-1] for path, _ in paths}
+    return [used for path, used in paths if path[-1] == b]
+
+
+def edge_betweenness(edges, n):
+    """Over all pairs of vertices, the share of their shortest paths that take each edge."""
+    total = [0.0] * len(edges)
+    for a, b in itertools.combinations(range(n), 2):
+        paths = shortest_paths(edges, a, b)
+        for at, edge in enumerate(edges):
+            total[at] += sum(frozenset(edge) in used for used in paths) / max(1, len(paths))
+    return total
+
+
+def degree_discrepancy(edges, p, one, n, kept):
+    """Sum over vertices of |degree among kept edges - expected degree|; p and result in `one`."""
+    total = 0
+    for v in range(n):
+        own = [at for at, edge in enumerate(edges) if v in edge]
+        total += abs(one * len(set(own) & set(kept)) - sum(p[at] for at in own))
+    return total
+
+
 def degree_chances(edges, p, n):
     """Chance of each degree 0 .. n - 1 of each vertex, over all worlds."""
     chances = [[0] * n for _ in range(n)]
