@@ -41,7 +41,7 @@ class Attack(NamedTuple):
     @property
     def row(self) -> tuple[str, str, str, str]:
         """Cells for `ATTACK_HEADINGS`."""
-        below = f"{count(self.below)} of {count(self.of)}"
+        below = "not counted" if self.below is None else f"{count(self.below)} of {count(self.of)}"
         return self.name, one_in(self.success), one_in(self.guess), below
 
 
@@ -61,6 +61,11 @@ def hiding_facts(manifest: Manifest) -> list[Fact]:
     return [
         Fact("Vertices", count(privacy["records"])),
         Fact("Below their k", count(privacy["below"]), "hide among fewer than they demand"),
+        Fact(
+            "Below their k without changes",
+            count(manifest["protection"]["below_before"]),
+            "if the source itself were published under random keys",
+        ),
         Fact("Allowed below", count(privacy["exempt"]), "eps of the plan, times the vertices"),
         Fact("Least", digits(among["least"]), "the vertex that hides worst hides among so many"),
         Fact("Median", digits(among["median"]), "half of the vertices hide among no more"),

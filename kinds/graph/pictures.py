@@ -68,7 +68,7 @@ def hiding_plot(levels: NDArray[np.float64]) -> str:
 
 def attack_plot(attacks: Sequence[facts.Attack]) -> str:
     """Bars of how often the best guess is right, by what is known; a mark for guessing."""
-    names = [SHORT[attack.name] for attack in attacks]
+    names = [SHORT.get(attack.name, "edges dropped") for attack in attacks]
     chances = [attack.success for attack in attacks]
     labels = [one_in(chance) for chance in chances]
     marks = [attack.guess for attack in attacks]
@@ -89,7 +89,7 @@ def hop_plot(hops: Mapping[str, float]) -> str:
 SHORT = {
     "the expected degree, rounded up": "expected degree",
     "the likeliest degree": "likeliest degree",
-    "how likely each degree is": "all of it",
+    "how likely each degree is": "each degree",
 }
 
 

@@ -30,6 +30,12 @@ NOT_PROMISED: Sequence[Text] = (
         "is.",
     ),
     (
+        "Protection against those who see what was changed.",
+        "Degrees hide vertices as long as changed edges look like the others. A source often has "
+        "few decimals, or no small probability: then added edges stand out in the release. Someone "
+        "who drops them is left with nearly the source. The section on attackers tries some rules.",
+    ),
+    (
         "True edges.",
         "A released edge may be absent from the source, an edge of the source may be missing, and "
         "probabilities differ. No single edge is evidence.",
@@ -68,7 +74,7 @@ def promise(manifest: Manifest) -> str:
         )
     text = (
         f"This release is a graph of {number} vertices under random keys, with changed "
-        f"probabilities of edges. {_promised(manifest)}{left_out(manifest)}"
+        f"probabilities of edges.{_said(manifest)}"
     )
     if privacy["k_min"] < 2:
         text += f" {count(privacy['unprotected'])} of these vertices are not protected: {EVERYBODY}"
@@ -76,12 +82,19 @@ def promise(manifest: Manifest) -> str:
     return f"{text} {changed(manifest)}"
 
 
+def _said(manifest: Manifest) -> str:
+    """What is promised and to whom not; nothing where nothing is promised."""
+    if OBFUSCATED not in promise_of(manifest):
+        return ""
+    return f" {_promised(manifest)}{left_out(manifest)}"
+
+
 def _promised(manifest: Manifest) -> str:
     who = KNOWN[manifest["privacy"]["knows"]]
     return (
-        f"Someone who knows {who}, and nothing else of it, and looks for the vertex in the release "
-        "stays at least as uncertain as about a choice among k equally likely vertices "
-        f"({demand(manifest)})."
+        f"Someone who knows {who}, and nothing else of it, and looks for the vertex by the "
+        "released probabilities stays at least as uncertain as about a choice among k equally "
+        f"likely vertices ({demand(manifest)})."
     )
 
 

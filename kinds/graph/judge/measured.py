@@ -21,6 +21,7 @@ from anon_core.measures.graph.hops import PathLengths, path_lengths
 from anon_core.measures.graph.linkage import Linkage
 from anon_core.measures.graph.obfuscation import Obfuscation
 from anon_core.measures.graph.posteriors import Posteriors, posteriors
+from anon_core.measures.graph.sifting import Sifted, sifted
 from anon_core.measures.graph.structure import clustering, degree_change, degree_counts
 from anon_core.specs.graphs import ONE, Knowledge
 from kinds.graph.judge.source import SourceGraph
@@ -33,6 +34,8 @@ KNOWN: dict[Knowledge, str] = {
     "mode": "the likeliest degree",
     "distribution": "how likely each degree is",
 }
+SIFTING = "{}; drops edges that look added"
+RULES = 12  # at most, of an attacker who sifts edges
 MILLIONTH = ONE // 10**6
 MOST_MATCHES = 2 * 10**10  # pairs of a distribution and a chance that an attack compares
 LEAST_PAIRS = 30  # of a distance that is published
@@ -55,6 +58,10 @@ class Measured:
         Of source and release.
     tried : dict of Posteriors
         What attackers conclude, by what they know; the plan's knowledge is among them.
+    dropping : tuple of Sifted
+        What they conclude who have the plan's knowledge, and drop edges by some rule.
+    below_before : int
+        Vertices that would hide among fewer than they demand in the source itself.
     joined : Discrepancy
         Pairs of vertices that are connected in sampled worlds.
     lengths : PathLengths
@@ -68,21 +75,37 @@ class Measured:
     after: Edges = field(repr=False)
     degrees: tuple[Degrees, Degrees] = field(repr=False)
     tried: dict[Knowledge, Posteriors] = field(repr=False)
+    dropping: tuple[Sifted, ...] = field(repr=False)
+    below_before: int
     joined: Discrepancy = field(repr=False)
     lengths: PathLengths = field(repr=False)
 
     @classmethod
     def of(cls, source: SourceGraph, released: Edges, plan: GraphPlan) -> "Measured":
         """Measure a release."""
+        knows, graphs = plan.knows, (source.edges, released)
         degrees = Degrees.of(source.edges), Degrees.of(released)
+        few = degrees[0].vertices.size * degrees[1].mass.size
         tried = {
-            knows: posteriors(*degrees, knows)
-            for knows in KNOWN
-            if knows == plan.knows or knows != "distribution" or _few(*degrees)
+            each: posteriors(*degrees, each)
+            for each in KNOWN
+            if each in ("ceiling", "mode", knows) or few <= MOST_MATCHES
         }
-        graphs = source.edges, released
-        worlds = discrepancy(*graphs), path_lengths(*graphs)
-        return cls(source.k, plan, source.exempt, *graphs, degrees, tried, *worlds)
+        sifting = knows != "distribution" or RULES * few <= MOST_MATCHES
+        bits = posteriors(degrees[0], degrees[0], knows).bits
+        return cls(
+            k=source.k,
+            plan=plan,
+            exempt=source.exempt,
+            before=source.edges,
+            after=released,
+            degrees=degrees,
+            tried=tried,
+            dropping=tuple(sifted(degrees[0], released, knows)) if sifting else (),
+            below_before=int(np.count_nonzero(Obfuscation(bits, source.k).below)),
+            joined=discrepancy(*graphs),
+            lengths=path_lengths(*graphs),
+        )
 
     @property
     def hiding(self) -> Obfuscation:
@@ -115,7 +138,7 @@ class Measured:
             },
             "utility": self._utility(),
             "protection": self._protection(),
-            "attacks": {KNOWN[knows]: self._attack(each) for knows, each in self.tried.items()},
+            "attacks": self._attacks(),
         }
 
     def _utility(self) -> dict[str, Any]:
@@ -158,17 +181,27 @@ class Measured:
                 "median": _down(hiding.quantile(0.5)),
                 "greatest": _down(hiding.quantile(1.0)),
             },
+            "below_before": self.below_before,
             "likelier": _up(int(np.count_nonzero(likely)) / len(self.k)),
             "unchanged": _up(self._unchanged() / max(1, len(self.after.p))),
         }
 
-    def _attack(self, found: Posteriors) -> dict[str, Any]:
-        n, link = len(self.k), Linkage.of(found)
-        return {
-            "success": _up(link.found / n),
-            "promised": math.fsum((1 / self.k).tolist()) / n,
-            "below": int(np.count_nonzero(Obfuscation(found.bits, self.k).below)),
+    def _attacks(self) -> dict[str, dict[str, Any]]:
+        n, guess = len(self.k), math.fsum((1 / self.k).tolist()) / len(self.k)
+        found: dict[str, dict[str, Any]] = {
+            KNOWN[knows]: {
+                "success": _up(Linkage.of(each).found / n),
+                "promised": guess,
+                "below": int(np.count_nonzero(Obfuscation(each.bits, self.k).below)),
+            }
+            for knows, each in self.tried.items()
         }
+        if self.dropping:
+            # A wrong rule makes sure of wrong vertices: entropies of a rule alone say nothing.
+            best = max(Linkage.of(each.found).found for each in self.dropping)
+            name = SIFTING.format(KNOWN[self.plan.knows])
+            found[name] = {"success": _up(best / n), "promised": guess, "below": None}
+        return found
 
     def _unchanged(self) -> int:
         """Released edges with the probability of the source, in millionths."""
@@ -195,11 +228,6 @@ def published_step(step: Mapping[str, Any]) -> dict[str, Any]:
         name: value if name in plain or not isinstance(value, float) else _up(value)
         for name, value in step.items()
     }
-
-
-def _few(source: Degrees, released: Degrees) -> bool:
-    """Whether each distribution of the source can be compared with every released chance."""
-    return len(source.vertices) * len(released.mass) <= MOST_MATCHES
 
 
 def _isolated(edges: Edges) -> int:
