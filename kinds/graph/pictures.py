@@ -87,9 +87,9 @@ def hop_plot(hops: Mapping[str, float]) -> str:
 
 
 SHORT = {
-    "the expected degree, rounded up": "expected degree",
+    "the expected degree": "expected degree",
     "the likeliest degree": "likeliest degree",
-    "how likely each degree is": "each degree",
+    "the chance of each degree": "each degree",
 }
 
 

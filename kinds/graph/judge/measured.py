@@ -30,11 +30,11 @@ from kinds.graph.plan import GraphPlan
 DIGITS = 1000  # published shares and differences are multiples of 0.001
 ROUNDING = 1e-6  # of a multiple of 1 / DIGITS
 KNOWN: dict[Knowledge, str] = {
-    "ceiling": "the expected degree, rounded up",
+    "ceiling": "the expected degree",
     "mode": "the likeliest degree",
-    "distribution": "how likely each degree is",
+    "distribution": "the chance of each degree",
 }
-SIFTING = "{}; drops edges that look added"
+SIFTING = "{}, dropping odd edges"
 RULES = 12  # at most, of an attacker who sifts edges
 MILLIONTH = ONE // 10**6
 MOST_MATCHES = 2 * 10**10  # pairs of a distribution and a chance that an attack compares
