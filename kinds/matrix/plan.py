@@ -118,7 +118,7 @@ class MatrixPlan:
         """From the sections of a plan; refuses what their types do not exclude."""
         source, columns, privacy = sections.source, sections.columns, sections.privacy
         k, path = stated(privacy.k, "user", columns.user, K)
-        beside = None if path is None else Source(path=Path(path))
+        beside = None if path is None else Source(path=Path(path), key="privacy.k.path")
         plan = cls(
             source=replace(source.source(), beside=beside),
             layout=source.layout,

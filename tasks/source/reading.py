@@ -40,7 +40,7 @@ class Reading:
             assert source.query is not None
             self._content, self.sha256 = query(source.uri, source.query)
         else:
-            self._content = file_content(source.path)
+            self._content = file_content(source.path, source.key)
             self.sha256 = hashlib.sha256(self._content.data).hexdigest()
         if self.beside is not None:
             both = self.sha256 + self.beside.sha256

@@ -24,7 +24,8 @@ class Source:
     """Where a table lies and how it is written.
 
     `comment` is what the lines of a CSV file start with that are no rows; none if it is empty.
-    `beside` is a second source that belongs to it, such as a table of demands.
+    `beside` is a second source that belongs to it, such as a table of demands. `key` is the plan's
+    key that names the file.
     """
 
     path: Path | None = None
@@ -35,6 +36,7 @@ class Source:
     comment: str = ""
     missing: tuple[str, ...] = field(default=(), repr=False)
     beside: "Source | None" = field(default=None, repr=False)
+    key: str = "source.path"
 
     @property
     def file_kind(self) -> str:
@@ -62,9 +64,9 @@ def header(source: Source) -> list[str] | int | None:
     return file_names(source, source.path)
 
 
-def file_content(path: Path) -> Content:
-    """Read a file once; an empty or absent one is refused."""
-    require_file(path)
+def file_content(path: Path, key: str = "source.path") -> Content:
+    """Read a file once; an empty or absent one is refused by the plan's key that named it."""
+    require_file(path, key)
     try:
         return Content(path.read_bytes(), is_packed(path))
     except OSError:
