@@ -105,13 +105,13 @@ class GraphPlan:
         k, path = stated(privacy.k, "vertex", columns.vertex, K)
         if path is not None and source.vertices is not None:
             raise PlanError("privacy.k.path lists all vertices; leave out source.vertices")
-        path = source.vertices if path is None else path
+        beside = None
+        if path is not None:
+            beside = Source(path=Path(path), key="privacy.k.path")
+        elif source.vertices is not None:
+            beside = Source(path=Path(source.vertices), key="source.vertices")
         plan = cls(
-            source=replace(
-                source.source(),
-                comment=source.comment,
-                beside=None if path is None else Source(path=Path(path)),
-            ),
+            source=replace(source.source(), comment=source.comment, beside=beside),
             u=columns.u,
             v=columns.v,
             p=columns.p,

@@ -73,8 +73,9 @@ def promise(manifest: Manifest) -> str:
             f"{EVERYBODY}. Someone who knows the degree of a vertex may find it."
         )
     text = (
-        f"This release is a graph of {number} vertices under random keys. Probabilities of some "
-        f"edges were changed.{_said(manifest)}"
+        f"This release is a graph of {number} vertices under random keys; up to "
+        f"{percent(manifest['protection']['unchanged'])} of its edges have the probability of the "
+        f"source.{_said(manifest)}"
     )
     if privacy["k_min"] < 2:
         text += f" {count(privacy['unprotected'])} of these vertices are not protected: {EVERYBODY}"

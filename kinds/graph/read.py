@@ -115,7 +115,7 @@ def _probabilities(frame: pl.DataFrame, plan: GraphPlan) -> tuple[NDArray[np.int
     if none or outside:
         raise InputError(
             f"column {plan.p!r}: {none} of {len(found)} probabilities are no numbers and "
-            f"{outside} are below 0 or above 1; correct them"
+            f"{outside} are below 0 or above 1; correct them, and write them as 0.25"
         )
     scaled = found * ONE
     p = np.rint(scaled)

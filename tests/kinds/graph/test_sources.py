@@ -218,6 +218,10 @@ def test_a_list_of_vertices_names_those_without_an_edge(tmp_path):
     order.write(checks={"drift": "off"})
     with pytest.raises(InputError, match=r"of 3 rows in source.vertices 1 name no vertex and 1 "):
         order.release()
+    order.write(source={"vertices": "none.csv"})
+    with pytest.raises(InputError, match=r"none.csv was not found; correct source.vertices"):
+        order.release()
+    order.write(source={"vertices": "all.csv"})
     pl.DataFrame({"name": ["lonely", "x"]}).write_csv(tmp_path / "all.csv")
     with pytest.raises(InputError, match=r"^source.vertices: the source has no column who"):
         order.release()
