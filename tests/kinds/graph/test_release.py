@@ -1,13 +1,20 @@
 """A graph from plan to show, and what is refused on the way."""
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
 import pytest
 
 from anon_core.errors import GuaranteeError
+from anon_core.graphs.records import UncertainGraph
+from anon_core.specs.graphs import ONE
 from flows.audit import audit_release
+from kinds.graph.ingest import ingested
+from kinds.graph.people import remade
+from kinds.graph.write import write_release
+from tasks.source.reading import Reading
 from tasks.vault.storage import SecondReleaseError
 from tests.flows.processes import command
 from tests.kinds.graph.orders import GraphOrder, edges, manifest, name
@@ -62,21 +69,37 @@ def test_csv_alone_is_audited(tmp_path):
 
 
 def test_the_same_secrets_make_the_same_bytes_and_others_other_keys(tmp_path, links):
-    files = []
-    for place, seed in (("a", 1), ("b", 1), ("c", 2)):
-        folder = GraphOrder(tmp_path / place).fix_seed(bytes([seed] * 32)).release()
-        files.append((folder / "edges.parquet").read_bytes())
-    assert files[0] == files[1] != files[2]
+    files = [links.published / "edges.parquet"]
+    for place in ("a", "b"):
+        folder = GraphOrder(tmp_path / place).fix_seed(bytes([1] * 32)).release()
+        files.append(folder / "edges.parquet")
+    first, *same = [path.read_bytes() for path in files]
+    assert same[0] == same[1] != first
 
 
-def test_keys_do_not_depend_on_the_order_of_the_source(tmp_path):
-    """The first vertex of a source has no key of its own: keys are drawn, not derived."""
+def made(p):
+    """Edges between three of four vertices."""
+    u, v = np.array([[0, 0], [1, 2]], dtype=np.int32)
+    graph = UncertainGraph(u, v, np.array(p, dtype=np.int32), np.ones(4, dtype=np.int32))
+    return graph.made({"u": u, "v": v, "p": graph.p}, (), 0)
+
+
+def test_keys_follow_from_the_secret_alone(tmp_path):
+    """Not from the graph: whatever vertex comes first in a source has the same key by number."""
     kept = []
-    for place, rows in (("a", edges()), ("b", edges()[::-1])):
-        order = GraphOrder(tmp_path / place, rows).fix_seed()
-        order.release()
-        kept.append(pl.read_parquet(order.secrets / "matching.parquet")["key"].to_list())
-    assert kept[0] == kept[1]  # by number; the numbers stand for other names
+    for seed, p in ((b"1", [1000, 2000]), (b"1", [3000, 1000]), (b"2", [1000, 2000])):
+        folder = tmp_path / f"{len(kept)}"
+        folder.mkdir()
+        write_release(seed, made(p), folder)
+        kept.append(pl.read_parquet(folder / "matching.parquet")["key"].to_list())
+        rows = pl.read_parquet(folder / "edges.parquet")
+        keys = kept[-1]
+        assert rows.rows() == sorted(
+            (min(keys[0], key), max(keys[0], key), chance / ONE)
+            for key, chance in zip(keys[1:3], p, strict=True)
+        )
+        assert "4" in (folder / "codebook.json").read_text()
+    assert kept[0] == kept[1] != kept[2]
 
 
 def test_eps_leaves_vertices_out_and_says_so(tmp_path):
@@ -158,19 +181,20 @@ def test_other_vertices_are_released_beside_them_unless_their_number_drifts(tmp_
 
 
 def test_people_under_another_key_are_known_by_their_edges(tmp_path):
-    from kinds.graph.people import remade
+    """The run of a vault that has another ledger: its digests of names cannot be compared."""
 
-    drawn = []
-    for place in ("a", "b"):
-        order = GraphOrder(tmp_path / place)
-        order.release()
-        people = remade(order.run, b"k" * 32)
-        drawn.append(set(people.each("record")))
+    def found(place, rows):
+        order = GraphOrder(tmp_path / place, rows)
+        ledger = SimpleNamespace(key=place.encode() * 16, key_print=place)
+        facts = ingested(order.data, Reading(order.data.source), ledger, order.folder)
+        stage = SimpleNamespace(shape=facts["shape"], file=order.folder.joinpath)
+        people = remade(SimpleNamespace(whole=lambda _: stage), b"k" * 32)
         assert people.records == 40
-    assert drawn[0] == drawn[1]
-    other = GraphOrder(tmp_path / "c", edges(draws=9))
-    other.release()
-    assert len(drawn[0] & set(remade(other.run, b"k" * 32).each("record"))) == 0
+        return set(people.each("record"))
+
+    first = found("a", edges())
+    assert found("b", edges()[::-1]) == first
+    assert not found("c", edges(draws=9)) & first
 
 
 def test_a_graph_whose_edges_all_vanish_is_a_release(tmp_path, monkeypatch):
