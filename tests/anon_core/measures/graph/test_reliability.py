@@ -174,6 +174,15 @@ def test_components_are_those_of_another_program():
     assert found.total == pytest.approx(joined)
 
 
+@given(pairs_of_graphs().filter(lambda drawn: drawn[0].vertices > 1))
+def test_a_release_decides_no_world_of_the_source(drawn):
+    source, released, _ = drawn
+    alone, together = discrepancy(source, source, 20), discrepancy(source, released, 20)
+    before, after = (each.reliability[0].times.tolist() for each in (alone, together))
+    assert before == after
+    assert alone.connected[0].tolist() == together.connected[0].tolist()
+
+
 def test_order_of_edges_and_threads_decide_no_byte():
     draws = np.random.default_rng(19)
     pairs = [(a, b) for a, b in draws.integers(0, 40, (90, 2)).tolist() if a < b]
