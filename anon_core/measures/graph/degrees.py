@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.measures.graph.degrees_kernels import convolve, convolve_each
-from anon_core.specs.graphs import ONE
 
 FAST_FROM = 2**16  # probabilities; up to here convolution, exact in every digit that counts
 PIECE = 2**12  # probabilities that are convolved one by one before FFTs join the pieces
@@ -144,8 +143,3 @@ def _joined(p: NDArray[np.int32]) -> NDArray[np.float64]:
     size = 1 << len(p).bit_length()
     product = np.fft.irfft(np.fft.rfft(left, size) * np.fft.rfft(right, size), size)
     return product[: len(p) + 1]
-
-
-def mean_degree(degrees: Degrees) -> NDArray[np.float64]:
-    """Return the expected degree of each vertex, float64 (n,)."""
-    return degrees.expected[degrees.of_vertex] / ONE
