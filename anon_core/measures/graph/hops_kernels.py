@@ -21,7 +21,7 @@ class Searches(NamedTuple):
     """Up to 64 searches at once: a bit of each word is one search."""
 
     seen: NDArray[np.uint64]  # (n,): which searches have reached the vertex
-    now: NDArray[np.uint64]  # (n,): which reached it in the last step
+    now: NDArray[np.uint64]  # (n,), of `reached`: which reached it in the last step
     later: NDArray[np.uint64]  # (n,): all 0 between steps
     reached: NDArray[np.int32]  # (n,): vertices that a search reached in the last step, each once
     fresh: NDArray[np.int32]  # (n,)
@@ -59,8 +59,6 @@ def advance(number, ends, exists, work):  # exists bool (pairs,)
                     work.fresh[found] = y
                     found += 1
                 work.later[y] |= fresh
-    for at in range(number):
-        work.now[work.reached[at]] = 0
     for at in range(found):
         y = work.fresh[at]
         work.seen[y] |= work.later[y]

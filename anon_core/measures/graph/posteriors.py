@@ -84,6 +84,7 @@ def known_degrees(source: Degrees, knowledge: Knowledge) -> NDArray[np.int64]:
 
 
 def _of_degrees(known: NDArray[np.int64], released: Degrees) -> Posteriors:
+    """Weigh each degree once; known int64 (n,) says whose is which."""
     columns, highest = _columns(released), released.highest
     count = released.vertices[columns.group]
     degree = np.repeat(np.arange(highest + 1), np.diff(columns.start))
