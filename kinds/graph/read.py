@@ -62,7 +62,7 @@ def read_source(reading: Reading, plan: GraphPlan) -> Read:
     p, rounded = _probabilities(frame, plan)
     del frame
     both = pl.DataFrame({"u": ends[0], "v": ends[1]})
-    pairs = both.select(pl.concat_list("u", "v").explode(empty_as_null=False)).to_series()
+    pairs = both.select(pl.concat_list("u", "v").explode()).to_series()
     vertices = pl.concat([pairs.alias("name"), listed.alias("name")]).unique(maintain_order=True)
     numbers = pl.Enum(vertices)
     u, v = (end.cast(numbers).to_physical().to_numpy().astype(np.int64) for end in ends)

@@ -11,8 +11,11 @@ from anon_core.errors import GuaranteeError
 from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
 from flows.audit import audit_release
+from kinds.graph.encode import encoded
 from kinds.graph.ingest import ingested
+from kinds.graph.judge.source import SourceGraph
 from kinds.graph.people import remade
+from kinds.graph.read import read_source
 from kinds.graph.write import write_release
 from tasks.source.reading import Reading
 from tasks.vault.storage import SecondReleaseError
@@ -113,6 +116,22 @@ def test_eps_leaves_vertices_out_and_says_so(tmp_path):
     assert "The plan leaves up to 11 of 40 vertices without the promise" in page
 
 
+def test_eps_n_is_counted_without_rounding(tmp_path):
+    """0.29 of 100 is 29; as float64 it is 28.999999999999996. By makers and auditor."""
+    order = GraphOrder(tmp_path, edges(vertices=100), privacy={"eps": 0.29})
+    k = np.full(100, 20, dtype=np.int32)
+    assert encoded(order.data, ingested_stage(order), k).exempt == 29
+    read = read_source(Reading(order.data.source), order.data)
+    assert SourceGraph.of(read, order.data).exempt == 29
+
+
+def ingested_stage(order, key="a"):
+    """What ingest stores of a source, under a ledger's key."""
+    ledger = SimpleNamespace(key=key.encode() * 16, key_print=key)
+    facts = ingested(order.data, Reading(order.data.source), ledger, order.folder)
+    return SimpleNamespace(shape=facts["shape"], file=order.folder.joinpath)
+
+
 @pytest.mark.parametrize("knows", ["mode", "distribution"])
 def test_other_knowledge_of_a_degree(tmp_path, knows):
     order = GraphOrder(tmp_path, privacy={"knows": knows})
@@ -184,10 +203,7 @@ def test_people_under_another_key_are_known_by_their_edges(tmp_path):
     """The run of a vault that has another ledger: its digests of names cannot be compared."""
 
     def found(place, rows):
-        order = GraphOrder(tmp_path / place, rows)
-        ledger = SimpleNamespace(key=place.encode() * 16, key_print=place)
-        facts = ingested(order.data, Reading(order.data.source), ledger, order.folder)
-        stage = SimpleNamespace(shape=facts["shape"], file=order.folder.joinpath)
+        stage = ingested_stage(GraphOrder(tmp_path / place, rows), place)
         people = remade(SimpleNamespace(whole=lambda _: stage), b"k" * 32)
         assert people.records == 40
         return set(people.each("record"))

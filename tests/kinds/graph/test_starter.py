@@ -27,7 +27,7 @@ def proposed(order, *arguments):
     code, text, errors = told(*arguments)
     assert code == 0, errors
     order.plan.write_text(text)
-    with pytest.raises(PlanError, match="k of privacy: .*; knows of privacy: "):
+    with pytest.raises(PlanError, match=r"k of privacy: .*; knows of privacy: "):
         ReleasePlan.load(order.plan)
     order.plan.write_text(text.replace('decide = ["k", "knows"]', ""))
     reading = Reading(order.data.source)
