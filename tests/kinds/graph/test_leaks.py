@@ -10,7 +10,7 @@ from tests.kinds.graph.orders import GraphOrder, edges
 
 pytestmark = pytest.mark.slow  # runs that log everything
 
-MARKER, CHANCE = b"Pnode", b"71829"
+MARKER, CHANCE = b"Pnode", b"718293546"
 FINE = {"privacy": {"k": 3}, "checks": {"drift": "off"}}
 SECRET = [("Pnode990Q", "Pnode991Q", f"0.{CHANCE.decode()}")]
 SCENARIOS = {
