@@ -161,3 +161,12 @@ class ExpectDegreeErrorToBeAtMost(_MeasureReached):
 
     measure: ClassVar[Measure] = "degree error"
     wording: ClassVar[str] = "Expected degrees differ by at most $required on average."
+
+
+class ExpectVerticesBelowToBeAtMost(_MeasureReached):
+    """Expect few vertices to hide among fewer than they demand."""
+
+    measure: ClassVar[Measure] = "vertices below"
+    wording: ClassVar[str] = (
+        "At most a share of $required of the vertices hides among fewer than they demand."
+    )

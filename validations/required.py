@@ -29,6 +29,7 @@ EXPECTED: dict[Measure, Any] = {
         measured.ExpectJaccardToBeAtLeast,
         measured.ExpectDiscrepancyToBeAtMost,
         measured.ExpectDegreeErrorToBeAtMost,
+        measured.ExpectVerticesBelowToBeAtMost,
     )
 }
 

@@ -18,6 +18,7 @@ Measure = Literal[
     "jaccard",
     "discrepancy",
     "degree error",
+    "vertices below",
 ]
 Sense = Literal["at least", "at most", "below"]
 
@@ -35,6 +36,7 @@ SENSES: dict[Measure, Sense] = {
     "jaccard": "at least",
     "discrepancy": "at most",
     "degree error": "at most",
+    "vertices below": "at most",
 }
 ROUNDING = 1e-9  # allowed for the rounding of sums
 
