@@ -10,6 +10,7 @@ from kinds.graph.profile import GraphDriftLimits
 from kinds.section import Section, Share, or_off
 from tasks.judging.floors import Asked, Floors, Sections, attack_success
 
+LESS = "lower k, raise privacy.eps or the limit"
 Positive = Annotated[float, Field(ge=0)]
 
 
@@ -25,6 +26,7 @@ class DriftSection(Section):
 class ChecksSection(Section):
     """[checks]."""
 
+    max_below: Share | None = None
     max_discrepancy: Share | None = None
     max_degree_error: Positive | None = None
     max_attack_success: Share | None = None
@@ -34,6 +36,7 @@ class ChecksSection(Section):
     def floors(self) -> "GraphFloors":
         """The limits as the tasks use them."""
         return GraphFloors(
+            max_below=self.max_below,
             max_discrepancy=self.max_discrepancy,
             max_degree_error=self.max_degree_error,
             max_attack_success=self.max_attack_success,
@@ -49,37 +52,58 @@ class ChecksSection(Section):
 class GraphFloors(Floors):
     """The limits of a plan for a graph."""
 
+    max_below: float | None = None
     max_discrepancy: float | None = None
     max_degree_error: float | None = None
     max_attack_success: float | None = None
 
     def requirements(self, measured: Sections) -> Iterator[Asked]:
         """Every limit with its measured number."""
-        utility = measured["utility"]
+        if self.max_below is not None:
+            yield _below(self.max_below, measured["privacy"])
         if self.max_discrepancy is not None:
-            found = utility["discrepancy"]
-            yield Asked(
-                measure="discrepancy",
-                found=found,
-                required=self.max_discrepancy,
-                shown=f"{found:.3f}",
-                shortfall=f"chances of two vertices to be connected differ by {found:.3f} on "
-                f"average, above checks.max_discrepancy = {self.max_discrepancy}",
-                remedy="lower k, raise privacy.eps or the limit",
-            )
+            yield _discrepancy(self.max_discrepancy, measured["utility"]["discrepancy"])
         if self.max_degree_error is not None:
-            found = utility["degree_error"]
-            yield Asked(
-                measure="degree error",
-                found=found,
-                required=self.max_degree_error,
-                shown=f"{found:.3f}",
-                shortfall=f"expected degrees differ by {found:.3f} on average, above "
-                f"checks.max_degree_error = {self.max_degree_error}",
-                remedy="lower k, raise privacy.eps or the limit",
-            )
+            yield _degree_error(self.max_degree_error, measured["utility"]["degree_error"])
         if self.max_attack_success is not None:
             yield from _attacks(self.max_attack_success, measured.get("attacks", {}))
+
+
+def _below(limit: float, privacy: Sections) -> Asked:
+    found = privacy["below"] / privacy["records"]
+    return Asked(
+        measure="vertices below",
+        found=found,
+        required=limit,
+        shown=f"{found:.4f}",
+        shortfall=f"{privacy['below']} of {privacy['records']} vertices hide among fewer than they "
+        f"demand, a share above checks.max_below = {limit}",
+        remedy="lower k or privacy.eps, or raise the limit",
+    )
+
+
+def _discrepancy(limit: float, found: float) -> Asked:
+    return Asked(
+        measure="discrepancy",
+        found=found,
+        required=limit,
+        shown=f"{found:.3f}",
+        shortfall=f"chances of two vertices to be connected differ by {found:.3f} on average, "
+        f"above checks.max_discrepancy = {limit}",
+        remedy=LESS,
+    )
+
+
+def _degree_error(limit: float, found: float) -> Asked:
+    return Asked(
+        measure="degree error",
+        found=found,
+        required=limit,
+        shown=f"{found:.3f}",
+        shortfall=f"expected degrees differ by {found:.3f} on average, above "
+        f"checks.max_degree_error = {limit}",
+        remedy=LESS,
+    )
 
 
 def _attacks(limit: float, attacks: Sections) -> Iterator[Asked]:

@@ -135,8 +135,8 @@ def promised(manifest: Manifest) -> Sequence[Text]:
         ("Hidden by degree.", _promised(manifest)),
         (
             "How that is counted.",
-            "From the release, such a person works out how likely each vertex has the known "
-            "degree. These chances have an entropy of at least log2 k: that of k equal chances.",
+            "From the release, such a person works out how likely each vertex is the one. These "
+            "chances have an entropy of at least log2 k: that of k equal chances.",
         ),
         (
             "Random keys.",

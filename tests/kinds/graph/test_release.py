@@ -11,6 +11,7 @@ from anon_core.errors import GuaranteeError
 from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
 from flows.audit import audit_release
+from kinds.graph.checks import GraphFloors
 from kinds.graph.encode import encoded
 from kinds.graph.ingest import ingested
 from kinds.graph.judge.source import SourceGraph
@@ -156,9 +157,19 @@ def test_limits_of_the_plan_are_kept(tmp_path):
     with pytest.raises(GuaranteeError, match=r"the right vertex .* above checks.max_attack_suc"):
         order.release()
     limits = {"max_degree_error": 9.0, "max_discrepancy": 1.0, "max_attack_success": 1.0}
-    order.write(checks=limits)
+    order.write(checks={**limits, "max_below": 0.0})
     checks = manifest(order.release())["checks"]
-    assert {each["measure"] for each in checks} == {"degree error", "discrepancy", "attack success"}
+    measures = {each["measure"] for each in checks}
+    assert measures == {"vertices below", "degree error", "discrepancy", "attack success"}
+
+
+def test_a_limit_of_vertices_below_is_stricter_than_eps():
+    floors = GraphFloors(max_below=0.1)
+    measured = {"privacy": {"below": 4, "records": 40}}
+    floors.require(measured, "refused")
+    measured["privacy"]["below"] = 5
+    with pytest.raises(GuaranteeError, match=r"5 of 40 vertices .* above checks.max_below = 0.1"):
+        floors.require(measured, "refused")
 
 
 def test_a_second_release_of_the_same_vertices_is_refused(tmp_path):
