@@ -22,7 +22,7 @@ test-all: PROFILE = thorough
 test-all: test          ## the slow suites, too: real tables, servers, more kills
 	$(PYTEST) -m slow --hypothesis-profile $(PROFILE)
 
-mutants: $(KERNELS)     ## 39 planted faults, each caught by a fast test
+mutants: $(KERNELS)     ## 45 planted faults, each caught by a fast test
 	$(BIN)/python -m tests.mutants
 
 check: $(READY)         ## lint, format, types, imports between packages

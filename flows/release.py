@@ -116,7 +116,7 @@ def _course(order: ReleasePlan, run: Run, reading: Reading, to: Destination) -> 
         "plan_sha256": order.sha256,
         "source": {
             "kind": kind.name,
-            "rows": ingested.shape[0],
+            "rows": ingested.facts.get("source_rows", ingested.shape[0]),
             "columns": ingested.facts["source_columns"],
         },
         **kind.described(data),

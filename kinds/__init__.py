@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kinds.base import Kind
     from reports.words import Words
 
-KINDS = {"table": "kinds.table", "matrix": "kinds.matrix"}
+KINDS = {"table": "kinds.table", "matrix": "kinds.matrix", "graph": "kinds.graph"}
 
 
 def kind_called(name: str) -> "Kind":

@@ -147,6 +147,7 @@ class Kind(Protocol):
         """Store what may be released, typed, and digests of identifiers under the ledger's key.
 
         The facts hold "profile", which later releases are compared with, and "source_columns".
+        "source_rows" stands there where rows of the source are not the records.
         """
 
     @abstractmethod

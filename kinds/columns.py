@@ -14,6 +14,7 @@ from tasks.source.values import attempt, printable, stored
 
 Role = Literal["identifier", "quasi", "sensitive", "keep", "drop"]
 ISO_DATE = "%Y-%m-%d"
+UNREADABLE = "the source holds values that cannot be read as text; convert them"
 EXACT = 2**53  # smaller whole numbers are distinct as float64
 
 
@@ -48,6 +49,22 @@ def typed(frame: pl.DataFrame, column: Column, missing: Sequence[str]) -> pl.Ser
         "convert it"
     )
     return attempt(lambda: _of_kind(series, column, missing), refusal)
+
+
+def texts(series: pl.Series, missing: Sequence[str]) -> pl.Series:
+    """Values as texts without blanks around them; null where the source gives none."""
+    values = stored(series.alias(""))
+    if not printable(values.dtype):
+        raise InputError(
+            f"column {series.name!r} holds {values.dtype.base_type().__name__}; convert it"
+        )
+    absent = ["", *(text.strip() for text in missing)]
+
+    def given() -> pl.Series:
+        stripped = values.cast(pl.String).str.strip_chars()
+        return stripped.set(stripped.is_in(absent), None)
+
+    return attempt(given, UNREADABLE)
 
 
 def arrays(frame: pl.DataFrame) -> dict[str, NDArray[Any]]:

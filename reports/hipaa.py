@@ -85,9 +85,9 @@ def _dates(manifest: Manifest) -> str:
 
 
 def _key(manifest: Manifest) -> str:
-    """The random key that every kind of release gives its rows; (c) of the rule is about it."""
+    """The random keys that every kind of release gives its rows; (c) of the rule is about it."""
     stated = _columns(manifest)
-    return "each row has a random key; paragraph (c) is about such codes" if stated else ""
+    return "rows have random keys; paragraph (c) is about such codes" if stated else ""
 
 
 def _columns(manifest: Manifest) -> Manifest:

@@ -74,10 +74,14 @@ def three_risks(
     singling_out: Iterable[Figure],
     linkability: Iterable[Figure],
     inference: Iterable[Figure],
+    found: str = "row",
 ) -> list[Risk]:
-    """Singling out, linkability and inference (WP216); `whom` and what may be learnt of them."""
+    """Singling out, linkability and inference (WP216); `whom` and what may be learnt of them.
+
+    `found` is what of the release someone may find to be theirs.
+    """
     asked = (
-        ("Singling out", f"Can someone find the row of one {whom}?", singling_out),
+        ("Singling out", f"Can someone find the {found} of one {whom}?", singling_out),
         (
             "Linkability",
             f"Can someone connect records of one {whom}, here or with other data?",
@@ -85,7 +89,7 @@ def three_risks(
         ),
         (
             "Inference",
-            f"Can someone learn {learn} of a {whom} without finding the row?",
+            f"Can someone learn {learn} of a {whom} without finding the {found}?",
             inference,
         ),
     )

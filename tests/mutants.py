@@ -42,6 +42,7 @@ SMOOTH = "tests/anon_core/anonymizers/test_smooth.py"
 SMOOTHNESS = "tests/anon_core/measures/matrix/test_measures.py"
 MATRIX = "tests/kinds/matrix/test_release.py"
 MATRIX_CORRUPTIONS = "tests/kinds/matrix/test_corruptions.py"
+OF_GRAPHS = "tests/kinds/graph/"
 
 MUTANTS = (
     Mutant(
@@ -450,6 +451,48 @@ MUTANTS = (
         "return int(self.sizes[found].sum())",
         "return len(found)",
         SMOOTHNESS,
+    ),
+    Mutant(
+        "graph: one vertex more may be below its k",
+        "kinds/graph/judge/audit.py",
+        "return Finding(OBFUSCATED, below <= exempt,",
+        "return Finding(OBFUSCATED, below <= exempt + 1,",
+        OF_GRAPHS + "test_naive_auditor.py",
+    ),
+    Mutant(
+        "graph: the makers round eps n by float64",
+        "kinds/graph/encode.py",
+        "int(plan.eps * len(k))",
+        "int(float(plan.eps) * len(k))",
+        OF_GRAPHS + "test_release.py",
+    ),
+    Mutant(
+        "graph: a union of two directions is the greater",
+        "kinds/graph/edges.py",
+        "return ONE - ((ONE - p) * (ONE - q) + ONE // 2) // ONE",
+        "return np.maximum(p, q)",
+        OF_GRAPHS + "test_sources.py",
+    ),
+    Mutant(
+        "graph: keys in the order of the source",
+        "kinds/graph/write.py",
+        'keys = secrecy.distinct_keys(seed, "keys", n)',
+        'keys = np.sort(secrecy.distinct_keys(seed, "keys", n))',
+        OF_GRAPHS + "test_release.py",
+    ),
+    Mutant(
+        "graph: the auditor takes any order of keys",
+        "kinds/graph/judge/released.py",
+        "hits < BEYOND_CHANCE,",
+        "hits >= 0,",
+        OF_GRAPHS + "test_corruptions.py",
+    ),
+    Mutant(
+        "graph: keys of strangers are no fault",
+        "kinds/graph/judge/released.py",
+        "strangers == 0,",
+        "strangers >= 0,",
+        OF_GRAPHS + "test_corruptions.py",
     ),
 )
 

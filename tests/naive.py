@@ -333,6 +333,139 @@ def uniform(fit, seat, value):
     return sum(len(set(shown[rows].tolist())) == 1 for rows in fit)
 
 
+# ---------------------------------------------------------------- uncertain graphs
+
+
+def reached(edges, start):
+    """The vertices that a path of these edges joins to one."""
+    found = {start}
+    while True:
+        more = {y for a, b in edges for x, y in ((a, b), (b, a)) if x in found} - found
+        if not more:
+            return found
+        found |= more
+
+
+def worlds(edges, p):
+    """Each set of edges that may exist, with its probability."""
+    for bits in itertools.product((False, True), repeat=len(edges)):
+        chance = math.prod(q if bit else 1 - q for bit, q in zip(bits, p, strict=True))
+        yield [e for e, bit in zip(edges, bits, strict=True) if bit], chance
+
+
+def expected_connected(edges, p, n):
+    """Expected number of connected pairs of n vertices, over all worlds."""
+    return sum(
+        chance * sum(b in reached(world, a) for a, b in itertools.combinations(range(n), 2))
+        for world, chance in worlds(edges, p)
+        if chance
+    )
+
+
+def relevances(edges, p, n):
+    """What each edge adds to the expected connected pairs: certain less impossible."""
+    return [
+        expected_connected(edges, [*p[:e], 1, *p[e + 1 :]], n)
+        - expected_connected(edges, [*p[:e], 0, *p[e + 1 :]], n)
+        for e in range(len(edges))
+    ]
+
+
+def shortest_paths(edges, a, b):
+    """All shortest paths from a to b, each as the set of its edges."""
+    paths = [([a], frozenset())]
+    seen = {a}
+    while paths and not any(path[-1] == b for path, _ in paths):
+        paths = [
+            ([*path, y], used | {frozenset((path[-1], y))})
+            for path, used in paths
+            for e in edges
+            for x, y in (e, e[::-1])
+            if x == path[-1] and y not in seen
+        ]
+        seen |= {path[-1] for path, _ in paths}
+    return [used for path, used in paths if path[-1] == b]
+
+
+def edge_betweenness(edges, n):
+    """Over all pairs of vertices, the share of their shortest paths that take each edge."""
+    total = [0.0] * len(edges)
+    for a, b in itertools.combinations(range(n), 2):
+        paths = shortest_paths(edges, a, b)
+        for at, edge in enumerate(edges):
+            total[at] += sum(frozenset(edge) in used for used in paths) / max(1, len(paths))
+    return total
+
+
+def degree_discrepancy(edges, p, one, n, kept):
+    """Sum over vertices of |degree among kept edges - expected degree|; p and result in `one`."""
+    total = 0
+    for v in range(n):
+        own = [at for at, edge in enumerate(edges) if v in edge]
+        total += abs(one * len(set(own) & set(kept)) - sum(p[at] for at in own))
+    return total
+
+
+def degree_chances(edges, p, n):
+    """Chance of each degree 0 .. n - 1 of each vertex, over all worlds."""
+    chances = [[0] * n for _ in range(n)]
+    for world, chance in worlds(edges, p):
+        for v in range(n):
+            chances[v][sum(v in edge for edge in world)] += chance
+    return chances
+
+
+def known_degree(chances, knowledge):
+    """The degree that the adversary knows of a vertex with these chances of degrees."""
+    if knowledge == "ceiling":
+        return math.ceil(sum(i * chance for i, chance in enumerate(chances)))
+    return chances.index(max(chances))
+
+
+def posterior(target, released, knowledge):
+    """Y over released vertices of the adversary who knows the target's degree; all 0: none fits."""
+    if knowledge == "distribution":
+        fit = [sum(a * b for a, b in zip(target, other, strict=True)) for other in released]
+    else:
+        fit = [other[known_degree(target, knowledge)] for other in released]
+    total = sum(fit)
+    return [each / total if total else 0 for each in fit]
+
+
+def entropy(chances):
+    """Entropy in bits."""
+    return -sum(chance * math.log2(chance) for chance in chances if chance)
+
+
+def reliability(edges, p, a, b):
+    """Chance that a path joins a and b, over all worlds."""
+    return sum(chance for world, chance in worlds(edges, p) if b in reached(world, a))
+
+
+def hops(edges, a, b):
+    """Fewest edges on a path, -1 where there is none."""
+    found, number = {a}, 0
+    while b not in found:
+        more = {y for e in edges for x, y in (e, e[::-1]) if x in found} - found
+        if not more:
+            return -1
+        found, number = found | more, number + 1
+    return number
+
+
+def triangles_and_wedges(edges, p, n):
+    """Expected triangles, and expected pairs of edges that share an end, over all worlds."""
+    triangles = wedges = 0
+    for world, chance in worlds(edges, p):
+        joined = {frozenset(edge) for edge in world}
+        triangles += chance * sum(
+            all(frozenset(side) in joined for side in itertools.combinations(corners, 2))
+            for corners in itertools.combinations(range(n), 3)
+        )
+        wedges += chance * sum(bool(e & f) for e, f in itertools.combinations(joined, 2))
+    return triangles, wedges
+
+
 # ---------------------------------------------------------------- sparse matrices
 
 

@@ -1,11 +1,15 @@
 """Small tables for hypothesis: many ties, every encoding, every demand."""
 
+import itertools
+
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from anon_core.graphs.records import UncertainGraph
 from anon_core.matrices.records import SparseMatrix
 from anon_core.specs.columns import ColumnSpec
+from anon_core.specs.graphs import ONE
 from anon_core.tables import encoding
 
 EPSILONS = st.sampled_from([0.01, 0.5, 1.0, 2.0, 5.0, 20.0])
@@ -66,6 +70,19 @@ def tables(draw, most_records=14):
     columns["sure"] = np.array([str(i % 2) for i in range(n)], dtype=object)
     specs.append(ColumnSpec(name="sure", kind="binary"))
     return encoding.encode(encoding.fit(specs, columns), columns, draw(demands(n)))
+
+
+@st.composite
+def uncertain_graphs(draw, most_vertices=6, most_edges=7):
+    """UncertainGraph with vertices that have no edge, certain and impossible edges."""
+    n = draw(st.integers(1, most_vertices))
+    pairs = list(itertools.combinations(range(n), 2))
+    some = st.lists(st.sampled_from(pairs), unique=True, max_size=most_edges)
+    edges = sorted(draw(some if pairs else st.just([])))
+    likely = st.sampled_from([0, ONE, ONE // 2]) | st.integers(0, ONE)
+    p = draw(st.lists(likely, min_size=len(edges), max_size=len(edges)))
+    u, v = np.array(edges, dtype=np.int32).reshape(-1, 2).T.copy()
+    return UncertainGraph(u, v, np.array(p, dtype=np.int32), draw(demands(n)).astype(np.int32))
 
 
 @st.composite

@@ -113,6 +113,18 @@ def test_sparse_matrices(tmp_path, example, table, records, entries, jaccard):
 
 
 @pytest.mark.usefixtures("server")
+def test_an_uncertain_graph(tmp_path):
+    """Proteins of yeast: without changes, 13 of 1,622 would hide among fewer than 20."""
+    manifest = audited("collins.toml", "uncertain/collins2007.txt.gz", tmp_path)
+    privacy, utility = manifest["privacy"], manifest["utility"]
+    assert (privacy["records"], manifest["source"]["rows"]) == (1622, 9074)
+    assert (privacy["k_min"], privacy["exempt"], privacy["below"]) == (20, 0, 0)
+    assert manifest["protection"]["below_before"] == 13
+    assert utility["degree_error"] <= 0.6
+    assert utility["discrepancy"] <= 0.25
+
+
+@pytest.mark.usefixtures("server")
 def test_threads_do_not_change_a_release(tmp_path):
     """One thread and all threads publish the same bytes for the same secrets."""
     one = published(

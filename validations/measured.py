@@ -145,3 +145,28 @@ class ExpectJaccardToBeAtLeast(_MeasureReached):
     wording: ClassVar[str] = (
         "The Jaccard similarity of released and source entries is at least $required."
     )
+
+
+class ExpectDiscrepancyToBeAtMost(_MeasureReached):
+    """Expect chances of two vertices to be connected to stay."""
+
+    measure: ClassVar[Measure] = "discrepancy"
+    wording: ClassVar[str] = (
+        "The chance of two vertices to be connected differs by at most $required on average."
+    )
+
+
+class ExpectDegreeErrorToBeAtMost(_MeasureReached):
+    """Expect expected degrees to stay."""
+
+    measure: ClassVar[Measure] = "degree error"
+    wording: ClassVar[str] = "Expected degrees differ by at most $required on average."
+
+
+class ExpectVerticesBelowToBeAtMost(_MeasureReached):
+    """Expect few vertices to hide among fewer than they demand."""
+
+    measure: ClassVar[Measure] = "vertices below"
+    wording: ClassVar[str] = (
+        "At most a share of $required of the vertices hides among fewer than they demand."
+    )

@@ -27,6 +27,9 @@ EXPECTED: dict[Measure, Any] = {
         measured.ExpectRowLossToBeAtMost,
         measured.ExpectAttackSuccessToBeAtMost,
         measured.ExpectJaccardToBeAtLeast,
+        measured.ExpectDiscrepancyToBeAtMost,
+        measured.ExpectDegreeErrorToBeAtMost,
+        measured.ExpectVerticesBelowToBeAtMost,
     )
 }
 

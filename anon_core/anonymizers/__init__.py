@@ -8,6 +8,7 @@ from anon_core.anonymizers.freeform.freeform import Freeform
 from anon_core.anonymizers.k_member import KMember
 from anon_core.anonymizers.optimal.optimal import Optimal
 from anon_core.anonymizers.smooth.smooth import Smooth
+from anon_core.anonymizers.uncertain_graph.obfuscate import Obfuscate
 
 ANONYMIZERS: dict[str, type[Anonymizer[Any]]] = {
     "adaptive": Adaptive,
@@ -15,6 +16,16 @@ ANONYMIZERS: dict[str, type[Anonymizer[Any]]] = {
     "k-member": KMember,
     "optimal": Optimal,
     "smooth": Smooth,
+    "uncertain_graph": Obfuscate,
 }
 
-__all__ = ["ANONYMIZERS", "Adaptive", "Anonymizer", "Freeform", "KMember", "Optimal", "Smooth"]
+__all__ = [
+    "ANONYMIZERS",
+    "Adaptive",
+    "Anonymizer",
+    "Freeform",
+    "KMember",
+    "Obfuscate",
+    "Optimal",
+    "Smooth",
+]

@@ -1,1 +1,1 @@
-"""How kernels are compiled: the one decorator, and vectors that numba does not form by itself."""
+"""How kernels are compiled: the one decorator; vectors, and numbers drawn by what they are for."""

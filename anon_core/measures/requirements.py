@@ -16,6 +16,9 @@ Measure = Literal[
     "row loss",
     "attack success",
     "jaccard",
+    "discrepancy",
+    "degree error",
+    "vertices below",
 ]
 Sense = Literal["at least", "at most", "below"]
 
@@ -31,6 +34,9 @@ SENSES: dict[Measure, Sense] = {
     "row loss": "at most",
     "attack success": "at most",
     "jaccard": "at least",
+    "discrepancy": "at most",
+    "degree error": "at most",
+    "vertices below": "at most",
 }
 ROUNDING = 1e-9  # allowed for the rounding of sums
 

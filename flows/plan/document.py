@@ -14,7 +14,13 @@ from kinds.section import K_FORMS, PlanError, toml_text
 from tasks.source.sources import DUCKDB, SQLITE
 
 STATED_TWICE = re.compile("Cannot (overwrite|declare|mutate|redefine)|Duplicate")  # of tomllib
-PATHS = (("source", "path"), ("privacy", "k", "path"), ("publish", "path"), ("publish", "vault"))
+PATHS = (
+    ("source", "path"),
+    ("source", "vertices"),
+    ("privacy", "k", "path"),
+    ("publish", "path"),
+    ("publish", "vault"),
+)
 Replaces = Callable[[tuple[str, ...]], bool]
 
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from anon_core.tables.encoding import encode, fitted
 from kinds.columns import arrays
+from kinds.demands import demanded as k_of
 from kinds.matrix.layout import ITEM, RECORD
 from kinds.matrix.plan import MatrixPlan
 from kinds.matrix.read import NO_ENTRIES, Read
@@ -20,13 +21,7 @@ def demanded(read: Read, plan: MatrixPlan) -> NDArray[np.int32]:
         return np.full(read.records, plan.k, dtype=np.int32)
     assert read.users is not None
     assert read.demands is not None
-    users = pl.DataFrame({"user": read.users})
-    k = users.join(read.demands, on="user", how="left", maintain_order="left")["k"]
-    if absent := k.null_count():
-        raise InputError(
-            f"{absent} of {read.records} users have no k in privacy.k.path; add them there"
-        )
-    return k.to_numpy().astype(np.int32)
+    return k_of(read.users, read.demands, "users")
 
 
 def pairs_of(read: Read, plan: MatrixPlan, least: int) -> pl.DataFrame:

@@ -8,9 +8,9 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from kinds.bars import labelled_bars
 from kinds.matrix import facts
-from reports import drawing
-from reports.drawing import ACCENT, DANGER, GRID, INK, SECOND
+from reports.drawing import ACCENT, DANGER, SECOND
 from reports.facts import Manifest
 from reports.quantities import one_in, percent
 from reports.templates import template
@@ -56,7 +56,7 @@ def class_plot(sizes: NDArray[np.int64], k: int) -> str:
     shares = [number / max(1, sum(users)) for number in users]
     labels = [percent(share) for share in shares]
     title = "Bar chart of users by the size of their class"
-    return _bars("plot-classes", title, names, shares, labels, [ACCENT] * len(users))
+    return labelled_bars("plot-classes", title, names, shares, labels, [ACCENT] * len(users))
 
 
 def entry_plot(manifest: Manifest) -> str:
@@ -70,7 +70,7 @@ def entry_plot(manifest: Manifest) -> str:
     labels = [percent(share) for share in parts.values()]
     title = "Bar chart of entries kept, missing and added"
     colours = [ACCENT, SECOND, DANGER]
-    return _bars("plot-entries", title, list(parts), list(parts.values()), labels, colours)
+    return labelled_bars("plot-entries", title, list(parts), list(parts.values()), labels, colours)
 
 
 def attack_plot(attacks: list[facts.Attack]) -> str:
@@ -80,32 +80,4 @@ def attack_plot(attacks: list[facts.Attack]) -> str:
     marks = [attack.guess for attack in attacks]
     title = "Bar chart of the chance to find a user's row"
     colours = [ACCENT if attack.above == 0 else DANGER for attack in attacks]
-    return _bars("plot-attacks", title, names, chances, labels, colours, marks)
-
-
-def _bars(
-    name: str,
-    title: str,
-    names: list[str],
-    values: list[float],
-    labels: list[str],
-    colours: list[str],
-    marks: list[float] | None = None,
-) -> str:
-    limit = 1.0 if marks is None else max([*values, *marks, 1e-9]) * 1.02
-    rows = 38 * len(names)
-    with drawing.style():
-        figure = drawing.figure(rows + 24)
-        axes = drawing.axes(figure, (128, 12, 160, rows))
-        drawing.bars(axes, [limit] * len(names), color=GRID, alpha=0.45)
-        drawing.bars(axes, values, facecolors=colours)
-        for place, mark in enumerate(marks or []):
-            axes.plot([mark] * 2, [place - 0.34, place + 0.34], color=INK, linewidth=2.5)
-        beside = axes.get_yaxis_transform()
-        for place, (text, label) in enumerate(zip(names, labels, strict=True)):
-            axes.text(-0.05, place, text, ha="right", va="center_baseline", transform=beside)
-            axes.text(1.04, place, label, va="center_baseline", transform=beside)
-        axes.set(xlim=(0, limit), ylim=(len(names) - 0.5, -0.5), xticks=[], yticks=[])
-        axes.spines[:].set_visible(False)
-        told = "; ".join(f"{text}: {label}" for text, label in zip(names, labels, strict=True))
-        return drawing.svg(figure, name, title, f"{told}.")
+    return labelled_bars("plot-attacks", title, names, chances, labels, colours, marks)

@@ -8,10 +8,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from anon_core.specs.columns import ColumnSpec
-from anon_core.specs.demands import MOST_K
+from kinds.demands import Demands, refuse_level, stated
 from kinds.matrix.checks import ChecksSection
 from kinds.section import (
-    ALLOWED,
     Bins,
     MarkedSection,
     PlanError,
@@ -31,7 +30,6 @@ NEEDS: Mapping[Layout, tuple[str, ...]] = {  # keys of [columns]
 }
 ARRAYS = ("indptr", "indices", "data", "shape", "format")  # of scipy.sparse.save_npz
 K = "must be a whole number or {path = 'a table of users and their k'}"
-K_KEYS = ("path", "user", "column")
 
 
 class MatrixSource(SourceSection):
@@ -88,14 +86,6 @@ SECTIONS: dict[str, tuple[Any, Any]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Demands:
-    """Where each user's k stands: columns of the source that lies beside the matrix."""
-
-    user: str
-    column: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class MatrixPlan:
     """What a plan says of its matrix.
 
@@ -142,8 +132,8 @@ class MatrixPlan:
     def of(cls, sections: Any) -> "MatrixPlan":
         """From the sections of a plan; refuses what their types do not exclude."""
         source, columns, privacy = sections.source, sections.columns, sections.privacy
-        k, path = _demanded(privacy.k, columns.user)
-        beside = None if path is None else Source(path=Path(path))
+        k, path = stated(privacy.k, "user", columns.user, K)
+        beside = None if path is None else Source(path=Path(path), key="privacy.k.path")
         plan = cls(
             source=replace(source.source(), beside=beside),
             layout=source.layout,
@@ -170,12 +160,8 @@ class MatrixPlan:
         return [*named, *(spec.name for spec in self.specs)]
 
     def _check(self) -> None:
-        if isinstance(self.k, int):
-            if not 1 <= self.k <= MOST_K:
-                raise PlanError(f"privacy.k must be at least 1 and at most {MOST_K}")
-            if self.k == 1 and not self.allow_unprotected:
-                raise PlanError(f"privacy.k = 1 protects nobody; demand at least 2, or {ALLOWED}")
-        elif self.user is None:
+        refuse_level(self.k, self.allow_unprotected)
+        if isinstance(self.k, Demands) and self.user is None:
             raise PlanError("privacy.k names users by columns.user, which is missing")
         self._check_columns()
         if self.undirected and not (self.keyed and self.layout == "edges"):
@@ -224,14 +210,3 @@ class MatrixPlan:
                 f"{what} that the source does not have: {', '.join(lost)}; "
                 "correct [columns], or set source.header = false if the file has no header"
             )
-
-
-def _demanded(k: int | dict[str, str], user: str | None) -> tuple[int | Demands, str | None]:
-    """The demand, and the path of the table that it stands in."""
-    if isinstance(k, int):
-        return k, None
-    if unknown := [key for key in k if key not in K_KEYS]:
-        raise PlanError(f"unknown key privacy.k.{unknown[0]}; allowed: {', '.join(K_KEYS)}")
-    if "path" not in k:
-        raise PlanError(f"privacy.k {K}")
-    return Demands(user=k.get("user", user or ""), column=k.get("column", "k")), k["path"]

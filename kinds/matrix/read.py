@@ -1,6 +1,6 @@
 """From one reading of a source to users and the items that each holds, as texts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -9,16 +9,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.specs.demands import MOST_K
-from kinds.columns import Column, typed
+from kinds.columns import UNREADABLE, Column, texts, typed
+from kinds.demands import Demands, read_demands
 from kinds.matrix.layout import ITEM, RECORD
 from kinds.matrix.plan import MatrixPlan
 from tasks.source.reading import Reading
-from tasks.source.values import attempt, printable, stored
+from tasks.source.values import attempt, stored
 
 NO_ENTRIES = "the source has no entries: no user holds an item"
 NO_CSR = "the arrays of the source are no CSR matrix; write it anew"
-UNREADABLE = "the source holds values that cannot be read as text; convert them"
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class Read:
         In place of the pairs, typed columns that are to become items; one row a record.
     users : Series of String or None
         Name of each record's user, if the source has names.
-    demands : DataFrame (user: String, k: Int64) or None
+    demands : DataFrame (name: String, k: Int64) or None
         If users have a k of their own; each user once, and others than those of the matrix.
     """
 
@@ -52,7 +51,9 @@ def read_source(reading: Reading, plan: MatrixPlan) -> Read:
     Refused: a row without a user, a user with two rows, a repeated entry unless the plan merges
     them, items that are named like users unless the plan says what they are.
     """
-    demands = _demands(reading.beside, plan)
+    demands = None
+    if reading.beside is not None and isinstance(plan.k, Demands):
+        demands = read_demands(reading.beside, plan.k, "user", plan.source.missing)
     if plan.layout == "csr":
         arrays = reading.arrays(plan.needed)
         reading.close()
@@ -74,7 +75,7 @@ def read_source(reading: Reading, plan: MatrixPlan) -> Read:
         _refuse_doubled(user)
         pairs = _of_lists(user, frame[plan.item], plan)
     else:
-        item = _texts(frame[plan.item], plan.source.missing)
+        item = texts(frame[plan.item], plan.source.missing)
         pairs = pl.DataFrame({"user": user, ITEM: item})
         pairs = _both_ways(pairs) if plan.undirected else pairs
     del frame
@@ -169,28 +170,8 @@ def _rows_of(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
     return held
 
 
-def _demands(beside: Reading | None, plan: MatrixPlan) -> pl.DataFrame | None:
-    """The k of each user that a second source names."""
-    if beside is None or isinstance(plan.k, int):
-        return None
-    try:
-        frame = beside.columns((), [plan.k.user, plan.k.column])
-    except InputError as error:
-        raise InputError(f"privacy.k.path: {error}") from None
-    user = _texts(frame[plan.k.user], plan.source.missing)
-    k = _texts(frame[plan.k.column], ()).cast(pl.Int64, strict=False)
-    wrong = int(((k < 1) | (k > MOST_K) | k.is_null() | user.is_null()).sum())
-    doubled = len(user) - user.n_unique()
-    if wrong or doubled:
-        raise InputError(
-            f"of {frame.height} demands in privacy.k.path {wrong} have no user or no whole number "
-            f"from 1 to {MOST_K}, and {doubled} are of a user who has another; correct them"
-        )
-    return pl.DataFrame({"user": user, "k": k})
-
-
 def _users(series: pl.Series, plan: MatrixPlan) -> pl.Series:
-    user = _texts(series, plan.source.missing)
+    user = texts(series, plan.source.missing)
     absent = user.null_count()
     if absent:
         raise InputError(
@@ -221,7 +202,7 @@ def _of_lists(user: pl.Series, lists: pl.Series, plan: MatrixPlan) -> pl.DataFra
         )
     long = pl.DataFrame({"user": user, "list": lists}).explode("list")
     return pl.DataFrame(
-        {"user": long["user"], ITEM: _texts(long["list"].alias(name), plan.source.missing)}
+        {"user": long["user"], ITEM: texts(long["list"].alias(name), plan.source.missing)}
     )
 
 
@@ -258,19 +239,3 @@ def _refuse_unclear(users: pl.Series, items: pl.Series, plan: MatrixPlan) -> Non
             "columns.keyed = true: they are then published under fresh keys. If the names only "
             "look alike, such as numbers of two lists, state columns.keyed = false"
         )
-
-
-def _texts(series: pl.Series, missing: Sequence[str]) -> pl.Series:
-    """Values as texts without blanks around them; null where the source gives none."""
-    values = stored(series.alias(""))
-    if not printable(values.dtype):
-        raise InputError(
-            f"column {series.name!r} holds {values.dtype.base_type().__name__}; convert it"
-        )
-    absent = ["", *(text.strip() for text in missing)]
-
-    def given() -> pl.Series:
-        texts = values.cast(pl.String).str.strip_chars()
-        return texts.set(texts.is_in(absent), None)
-
-    return attempt(given, UNREADABLE)

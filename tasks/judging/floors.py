@@ -37,13 +37,16 @@ class Asked(Requirement):
 
 
 def attack_success(
-    name: str, success: float | None, limit: float, chance: str, remedy: str
+    name: str, success: float | None, limit: float, chance: str, remedy: str, what: str = "row"
 ) -> Asked:
-    """The limit for an attacker who names rows; `chance` says what its success is."""
+    """The limit for an attacker who names rows; `chance` says what its success is.
+
+    `what` is what the attacker names, where it is no row.
+    """
     found = (
         UNMEASURED
         if success is None
-        else f"names the right row with {chance} {success:.4f} on average, above "
+        else f"names the right {what} with {chance} {success:.4f} on average, above "
         f"checks.max_attack_success = {limit}"
     )
     return Asked(

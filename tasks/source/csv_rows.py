@@ -52,13 +52,16 @@ def is_packed(path: Path) -> bool:
     return path.suffix.lower() == ".gz"
 
 
-def first_rows(file: Path | Content, separator: str, number: int) -> list[list[str]]:
+def first_rows(
+    file: Path | Content, separator: str, number: int, comment: str = ""
+) -> list[list[str]]:
     """Return the fields of the first rows, or of fewer if all other lines are blank.
 
-    The first row may hold names or cells. Nothing behind these rows is read.
+    The first row may hold names or cells. Nothing behind these rows is read. Lines that start with
+    `comment` are no rows.
     """
     marks: Counter[str] = Counter()
-    with closing(_rows(file, separator, marks)) as rows:
+    with closing(_rows(file, separator, marks, comment)) as rows:
         first = list(islice(rows, number))
     if marks["foreign"]:
         raise InputError(NOT_UTF8.format(**marks))
@@ -66,20 +69,25 @@ def first_rows(file: Path | Content, separator: str, number: int) -> list[list[s
 
 
 def read_csv(
-    file: Path | Content, separator: str, header: bool, names: Sequence[str], needed: Sequence[str]
+    file: Path | Content,
+    separator: str,
+    header: bool,
+    names: Sequence[str],
+    needed: Sequence[str],
+    comment: str = "",
 ) -> pl.DataFrame:
     """Return the needed columns as text; `names` are those of all columns.
 
-    The file is read and unpacked once. Refused: a row that has not one field for each name, text
-    that is not UTF-8, broken quotes or gzip.
+    The file is read and unpacked once. Lines that start with `comment` are no rows. Refused: a row
+    that has not one field for each name, text that is not UTF-8, broken quotes or gzip.
     """
     text = _unpacked(file)
     marks: Counter[str] = Counter()
-    rows = _count_rows(text, separator, len(names), marks) - header
+    rows = _count_rows(text, separator, len(names), marks, comment) - header
     places = sorted(names.index(name) for name in needed)
     frame = None if marks["odd"] else _parse_plain(text, separator, header, places)
     if frame is None or frame.height != rows:
-        frame = _parse(text, separator, header, places)
+        frame = _parse(text, separator, header, places, comment)
     frame.columns = [names[place] for place in places]
     return frame
 
@@ -116,7 +124,7 @@ def _open_text(file: Path | Content) -> IO[str]:
 
 
 def _rows(
-    file: Path | Content, separator: str, marks: Counter[str]
+    file: Path | Content, separator: str, marks: Counter[str], comment: str = ""
 ) -> Generator[list[str], None, None]:
     """Yield the rows that are not blank, a header among them.
 
@@ -127,7 +135,7 @@ def _rows(
     try:
         with _open_text(file) as handle:
             yield from filter(
-                None, csv.reader(_marked(handle, marks), delimiter=separator, strict=True)
+                None, csv.reader(_marked(handle, marks, comment), delimiter=separator, strict=True)
             )
     except GZIP_ERRORS:
         refusal = BAD_GZIP
@@ -141,10 +149,13 @@ def _rows(
         raise InputError(refusal)
 
 
-def _marked(handle: IO[str], marks: Counter[str]) -> Iterator[str]:
+def _marked(handle: IO[str], marks: Counter[str], comment: str = "") -> Iterator[str]:
     """Yield the lines and count them: all, those polars reads otherwise, those not UTF-8."""
     for line in handle:
         marks["all"] += 1
+        if comment and line.startswith(comment):
+            marks["odd"] += 1
+            continue
         marks["odd"] += line.isspace() or line.endswith("\r")
         marks["foreign"] += "\0" in line or (
             not line.isascii() and NO_TEXT.search(line) is not None
@@ -152,10 +163,12 @@ def _marked(handle: IO[str], marks: Counter[str]) -> Iterator[str]:
         yield line
 
 
-def _count_rows(text: Content, separator: str, fields: int, marks: Counter[str]) -> int:
+def _count_rows(
+    text: Content, separator: str, fields: int, marks: Counter[str], comment: str
+) -> int:
     """Return the number of rows; every row is checked, because polars fills short rows up."""
     total = ragged = 0
-    for row in _rows(text, separator, marks):
+    for row in _rows(text, separator, marks, comment):
         total += 1
         ragged += len(row) != fields
     if ragged:
@@ -185,10 +198,12 @@ def _parse_plain(
         return None
 
 
-def _parse(text: Content, separator: str, header: bool, places: Sequence[int]) -> pl.DataFrame:
+def _parse(
+    text: Content, separator: str, header: bool, places: Sequence[int], comment: str
+) -> pl.DataFrame:
     """Parse some columns by the rules that counted the rows."""
     blocks = [pl.DataFrame(schema={str(place): pl.String for place in places})]
-    with closing(_rows(text, separator, Counter())) as rows:
+    with closing(_rows(text, separator, Counter(), comment)) as rows:
         if header:
             next(rows)
         while block := list(islice(rows, ROWS_AT_ONCE)):

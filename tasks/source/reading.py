@@ -60,7 +60,7 @@ class Reading:
         """Read the content, and take its fingerprint."""
         source = self.source
         if source.path is not None:
-            self._disk = self._disk or opened(source.path)
+            self._disk = self._disk or opened(source.path, source.key)
             self._content = content_of(self._disk, source.path)
             self.sha256 = hashlib.sha256(self._content.data).hexdigest()
         elif self._disk is not None:

@@ -24,7 +24,9 @@ DAMAGED = "the source breaks off or is damaged: not every row could be read; wri
 class Source:
     """Where a table lies and how it is written.
 
-    `beside` is a second source that belongs to it, such as a table of demands.
+    `comment` is what the lines of a CSV file start with that are no rows; none if it is empty.
+    `beside` is a second source that belongs to it, such as a table of demands. `key` is the plan's
+    key that names the file.
     """
 
     path: Path | None = None
@@ -32,8 +34,10 @@ class Source:
     query: str | None = field(default=None, repr=False)
     header: bool = True
     separator: str = ","
+    comment: str = ""
     missing: tuple[str, ...] = field(default=(), repr=False)
     beside: "Source | None" = field(default=None, repr=False)
+    key: str = "source.path"
 
     @property
     def file_kind(self) -> str:
@@ -61,9 +65,9 @@ def header(source: Source) -> list[str] | int | None:
     return file_names(source, source.path)
 
 
-def opened(path: Path) -> IO[bytes]:
-    """Open a file to read its bytes; an empty or absent one is refused."""
-    require_file(path)
+def opened(path: Path, key: str = "source.path") -> IO[bytes]:
+    """Open a file to read its bytes; an empty or absent one is refused by the plan's key for it."""
+    require_file(path, key)
     try:
         return path.open("rb", buffering=0)
     except OSError:
@@ -93,7 +97,7 @@ def file_names(source: Source, file: Path | Content) -> list[str] | int:
         return array_names(file_content(file) if isinstance(file, Path) else file)
     if source.file_kind != "csv":
         return _scan(source, file).collect_schema().names()
-    first = first_rows(file, source.separator, 1)
+    first = first_rows(file, source.separator, 1, source.comment)
     if not first:
         raise InputError(EMPTY)
     return distinct(first[0]) if source.header else len(first[0])
@@ -109,7 +113,7 @@ def file_columns(
         present = file_names(source, content)
         names = names if isinstance(present, int) else present
         require_names(names, needed)
-        return read_csv(content, source.separator, source.header, names, needed)
+        return read_csv(content, source.separator, source.header, names, needed, source.comment)
     scan = _scan(source, content)
     require_names(scan.collect_schema().names(), needed)
     return attempt(lambda: scan.select(cs.by_name(*needed)).collect(engine="streaming"), DAMAGED)

@@ -51,8 +51,8 @@ def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[
     announce(manifest)
     if "second_release" in manifest:
         log(sentence(manifest["second_release"]))
-    records = manifest["privacy"]["records"]
-    log(f"published {records} rows as {manifest['name']} {manifest['version']}")
+    rows = manifest["privacy"].get("rows", manifest["privacy"]["records"])
+    log(f"published {rows} rows as {manifest['name']} {manifest['version']}")
     return to.parent / str(manifest["version"])
 
 

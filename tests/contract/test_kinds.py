@@ -13,6 +13,7 @@ from anon_core.anonymizers import ANONYMIZERS
 from flows.cli import main
 from flows.release import release
 from kinds import KINDS
+from tests.contract.alike import Alike
 from tests.contract.bag.pool import Pool
 from tests.contract.runs import Runs
 from tests.contract.stripes import Stripes
@@ -131,4 +132,45 @@ def test_a_matrix_goes_from_plan_to_show(matrix, capsys):
 def test_a_matrix_refuses_the_anonymizers_of_tables(matrix, capsys):
     matrix.write_text(matrix.read_text().replace('"runs"', '"k-member"'))
     code, _ = told(capsys, "release", matrix)
+    assert code == 2
+
+
+# ---------------------------------------------------------------- the third kind
+
+
+@pytest.fixture
+def graph(tmp_path, monkeypatch):
+    """Uncertain edges, a toy anonymizer in one file, and a plan."""
+    monkeypatch.setitem(ANONYMIZERS, "alike", Alike)
+    edges = [(f"v{i}", f"v{(i * step + step) % 24}", 0.5) for i in range(24) for step in (1, 5)]
+    edges = [(u, v, p) for u, v, p in edges if u < v]
+    pl.DataFrame(edges, schema=["u", "v", "p"], orient="row").unique(["u", "v"]).write_csv(
+        tmp_path / "links.csv"
+    )
+    plan = tmp_path / "links.toml"
+    plan.write_text(
+        'name = "links"\n[source]\nkind = "graph"\npath = "links.csv"\n[columns]\nu = "u"\n'
+        'v = "v"\np = "p"\n[privacy]\nk = 12\n[anonymizer]\nname = "alike"\n'
+    )
+    return plan
+
+
+def test_a_graph_goes_from_plan_to_show(graph, capsys):
+    folder = Path(release.fn(str(graph)))
+    assert pl.read_parquet(folder / "edges.parquet").columns == ["u", "v", "p"]
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["anonymizer"] == {"name": "alike", "times": 1}
+    assert manifest["privacy"]["promise"] == list(Alike.promise.findings)
+    assert manifest["privacy"]["below"] == 0
+    assert Path(release.fn(str(graph))) == folder
+    code, text = told(capsys, "audit", folder, "--plan", graph)
+    assert (code, "obfuscated" in text) == (0, True)
+    code, text = told(capsys, "show", folder)
+    shown = " ".join(text.replace("│", " ").split())
+    assert (code, "no vertex is likelier than 1 in k" in shown) == (0, True)
+
+
+def test_a_graph_refuses_the_anonymizers_of_matrices(graph, capsys):
+    graph.write_text(graph.read_text().replace('"alike"', '"smooth"'))
+    code, _ = told(capsys, "release", graph)
     assert code == 2

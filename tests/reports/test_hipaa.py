@@ -19,7 +19,7 @@ def test_shows_what_the_plan_shows_and_no_more() -> None:
     shown = {item.letter: item.shown for item in hipaa.checklist(full()) if item.shown}
     assert shown == {
         "C": "published as dates: admitted",
-        "R": "each row has a random key; paragraph (c) is about such codes",
+        "R": "rows have random keys; paragraph (c) is about such codes",
     }
     assert hipaa.published(full()) == "age, sex, illness, ward, admitted"
     assert not any(item.shown for item in hipaa.checklist(old()))

@@ -42,6 +42,9 @@ def test_every_measure_has_its_expectation() -> None:
         ("row loss", (True, True, False)),
         ("attack success", (True, True, False)),
         ("jaccard", (False, True, True)),
+        ("discrepancy", (True, True, False)),
+        ("degree error", (True, True, False)),
+        ("vertices below", (True, True, False)),
     ],
 )
 def test_below_at_and_above_the_limit_and_without_a_number(

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from anon_core.anonymizers.smooth.counts_kernels import LOG_BITS, logarithm, mixed
+from anon_core.anonymizers.smooth.counts_kernels import LOG_BITS, logarithm
 from anon_core.anonymizers.smooth.state_kernels import load, unload
 from anon_core.anonymizers.smooth.sweeps_kernels import (
     change,
@@ -11,6 +11,7 @@ from anon_core.anonymizers.smooth.sweeps_kernels import (
     may_leave,
 )
 from anon_core.jit.kernel import kernel
+from anon_core.jit.mixing import mixed
 
 
 @kernel

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from anon_core.anonymizers.smooth.counts_kernels import mixed
 from anon_core.anonymizers.smooth.neighbours_kernels import FAR, SORT_BITS
 from anon_core.jit.kernel import parallel_kernel
+from anon_core.jit.mixing import mixed
 
 
 @parallel_kernel(lambda keys: len(keys))

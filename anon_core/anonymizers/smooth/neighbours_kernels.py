@@ -4,9 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from anon_core.anonymizers.smooth.counts_kernels import LOG_BITS, logarithm, mixed
+from anon_core.anonymizers.smooth.counts_kernels import LOG_BITS, logarithm
 from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.jit.lanes import lanes_in
+from anon_core.jit.mixing import mixed
 
 FAR, LEVEL = np.int64(2**62), np.int64(1)  # keys of no record: beyond any distance, any angle
 SORT_BITS = 21  # of a sort key for each of its three hashes

@@ -6,8 +6,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.errors import InputError
 from anon_core.measures.table.levels import source_levels
+from kinds.demands import demands_again
 from kinds.matrix.layout import ITEM, RECORD
 from kinds.matrix.plan import MatrixPlan
 from kinds.matrix.read import Read
@@ -38,14 +38,7 @@ def _demands(read: Read, plan: MatrixPlan) -> NDArray[np.int32]:
         return np.array([plan.k] * read.records, dtype=np.int32)
     assert read.users is not None
     assert read.demands is not None
-    stated = dict(read.demands.rows())
-    found = [stated.get(user, 0) for user in read.users]
-    if 0 in found:
-        raise InputError(
-            f"{found.count(0)} of {read.records} users have no k in privacy.k.path; "
-            "restore the table that the release was made with"
-        )
-    return np.array(found, dtype=np.int32)
+    return demands_again(read.users, read.demands, "users")
 
 
 def _levels(read: Read, plan: MatrixPlan, least: int) -> pl.DataFrame:

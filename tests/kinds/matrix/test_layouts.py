@@ -84,6 +84,9 @@ def test_a_table_of_demands_with_other_columns_is_named_as_such(tmp_path):
     (tmp_path / "demands.csv").write_text(text.replace("user,k", "who,level"))
     with pytest.raises(InputError, match=r"^privacy.k.path: the source has no column user, k"):
         order.release()
+    order.write(privacy={"k": {"path": "none.csv"}})
+    with pytest.raises(InputError, match=r"none.csv was not found; correct privacy.k.path"):
+        order.release()
     order.write(privacy={"k": {"path": "demands.csv", "user": "who", "column": "level"}})
     assert released(order)["privacy"]["k_min"] == 3
 

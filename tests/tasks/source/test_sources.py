@@ -907,3 +907,17 @@ def test_fingerprints_of_files_are_those_of_their_bytes(tmp_path):
         == fingerprint(Source(path=same))
         != fingerprint(Source(path=other))
     )
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_lines_of_comments_are_no_rows(tmp_path, end):
+    """The lists of SNAP start so, and name their columns in a comment."""
+    path = tmp_path / "edges.txt"
+    lines = ["# a graph, of 3 edges", "# from\tto", "1\t2", "2\t3", "# in between", "3\t#1", ""]
+    path.write_bytes(end.join(lines).encode())
+    source = Source(path=path, header=False, separator="\t", comment="#")
+    assert (header(source), peeked(source)) == (2, 2)
+    frame = Reading(source).columns(["u", "v"], ["v", "u"])
+    assert frame.select("u", "v").rows() == [("1", "2"), ("2", "3"), ("3", "#1")]
+    with pytest.raises(InputError, match="of 6 rows of the source have more or fewer than 1"):
+        Reading(Source(path=path, header=False)).columns(["u"], ["u"])

@@ -1,0 +1,1 @@
+"""Uncertain graphs in which vertices hide among k by their degree."""

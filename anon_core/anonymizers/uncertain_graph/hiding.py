@@ -1,0 +1,84 @@
+"""Which vertices an uncertain graph hides among k."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.anonymizers.uncertain_graph.degrees import Edges, column_entropies, degrees_of
+from anon_core.anonymizers.uncertain_graph.degrees_kernels import Degrees, match
+from anon_core.graphs.records import UncertainGraph
+from anon_core.specs.graphs import ONE
+
+TOLERANCE = 5e-10  # bits that rounding may take; half of what the auditor allows: it sums otherwise
+TIE = 1e-12  # of the greatest chance: degrees that are equally likely
+
+
+@dataclass(frozen=True)
+class Hiding:
+    """Says how well a release hides each vertex of a graph.
+
+    Attributes
+    ----------
+    graph : UncertainGraph
+        The source.
+    needed : float64 (n,)
+        log2 k of each vertex, in bits.
+    known : int64 (n,), or Degrees
+        The degree that the adversary knows, or how likely each degree is.
+    expected : int64 (n,)
+        Expected degrees of the source, in billionths.
+    """
+
+    graph: UncertainGraph
+    needed: NDArray[np.float64] = field(repr=False)
+    known: NDArray[np.int64] | Degrees = field(repr=False)
+    expected: NDArray[np.int64] = field(repr=False)
+
+    @classmethod
+    def of(cls, graph: UncertainGraph) -> "Hiding":
+        """Take what the adversary knows from the source."""
+        needed = np.log2(graph.k.astype(np.float64))
+        edges = Edges(graph.records, graph.u, graph.v, graph.p)
+        return cls(graph, needed, known_of(graph), edges.expected_billionths())
+
+    def entropies(self, edges: Edges) -> NDArray[np.float64]:
+        """Return H(Y) in bits of each vertex of the source, float64 (n,), in a release."""
+        return self.hidden_by(degrees_of(edges))
+
+    def hidden_by(self, released: Degrees) -> NDArray[np.float64]:
+        """Return the same of the degrees of a release."""
+        if isinstance(self.known, Degrees):
+            bits = np.empty(self.graph.records)
+            match(self.known, released, bits)
+            return bits
+        columns = column_entropies(released, int(self.known.max(initial=0)) + 1)
+        return columns[self.known]
+
+    def below(self, bits: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Return which vertices have less than log2 k bits."""
+        return bits < self.needed - TOLERANCE
+
+    def accepts(self, edges: Edges) -> bool:
+        """Return whether at most as many vertices are below as the graph exempts."""
+        return int(np.count_nonzero(self.below(self.entropies(edges)))) <= self.graph.exempt
+
+    def reached(self, bits: NDArray[np.float64]) -> int:
+        """Return the greatest k that all vertices but the exempt ones have."""
+        counted = np.sort(bits)[self.graph.exempt :]
+        return int(np.exp2(counted[0] + TOLERANCE)) if len(counted) else self.graph.records
+
+
+def known_of(graph: UncertainGraph) -> NDArray[np.int64] | Degrees:
+    """Return what the adversary knows of each degree; see `anon_core.specs.graphs.Knowledge`."""
+    edges = Edges(graph.records, graph.u, graph.v, graph.p)
+    if graph.knowledge == "ceiling":
+        return -(-edges.expected_billionths() // ONE)
+    degrees = degrees_of(edges)
+    if graph.knowledge == "distribution":
+        return degrees
+    greatest = np.maximum.reduceat(degrees.chance, degrees.start[:-1])
+    size = np.diff(degrees.start)
+    likely = np.flatnonzero(degrees.chance >= np.repeat(greatest, size) * (1 - TIE))
+    first = likely[np.searchsorted(likely, degrees.start[:-1])]
+    return degrees.low + first - degrees.start[:-1]

@@ -1,0 +1,76 @@
+"""How the probabilities of candidates change: lines 21 to 30 of Algorithm 7."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.anonymizers.uncertain_graph.degrees import Edges
+from anon_core.specs.graphs import ONE
+
+Perturbation = Literal["towards half", "undirected"]
+GRAIN = 1000  # billionths: released probabilities are whole millionths
+
+
+def released(p: NDArray[np.float64]) -> NDArray[np.int32]:
+    """Return probabilities, float64 in billionths, as whole millionths, int32 in billionths."""
+    rounded: NDArray[np.int32] = (np.rint(np.clip(p, 0, ONE) / GRAIN) * GRAIN).astype(np.int32)
+    return rounded
+
+
+def of_source(p: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Round the source's probabilities; one that is not 0 stays at least a millionth."""
+    rounded = (p.astype(np.int64) + GRAIN // 2) // GRAIN * GRAIN
+    rounded = np.maximum(rounded, GRAIN) * (p > 0)
+    return rounded.astype(np.int32)
+
+
+def spread_of(edges: Edges, weight: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
+    """Return sigma(e) in proportion to Q(e) = (Q(u) + Q(v)) / 2, on average sigma."""
+    of_edge = (weight[edges.u] + weight[edges.v]) / 2
+    total = float(of_edge.sum())
+    share: NDArray[np.float64] = of_edge * (len(of_edge) / total) if total else of_edge + 1
+    return sigma * share
+
+
+def truncated_normal(
+    sigma: NDArray[np.float64], stream: np.random.Generator
+) -> NDArray[np.float64]:
+    """Draw from normal distributions around 0 with these deviations, limited to [0, 1]."""
+    from scipy.special import ndtr, ndtri  # takes a third of a second to import
+
+    uniform = stream.random(len(sigma))
+    some = np.maximum(sigma, 1e-300)
+    drawn = some * ndtri(0.5 + uniform * (ndtr(1 / some) - 0.5))
+    drawn = np.where(sigma > 0, np.clip(drawn, 0, 1), 0.0)
+    return np.asarray(drawn, dtype=np.float64)
+
+
+def perturbed(
+    edges: Edges,
+    sigma: NDArray[np.float64],
+    q: float,
+    perturbation: Perturbation,
+    stream: np.random.Generator,
+) -> NDArray[np.int32]:
+    """Return the candidates' new probabilities, int32 (m,).
+
+    Parameters
+    ----------
+    edges : Edges
+        The candidates.
+    sigma : float64 (m,)
+        sigma(e).
+    q : float
+        White noise: with this probability r is drawn evenly from [0, 1].
+    perturbation : {"towards half", "undirected"}
+        p + (1 - 2 p) r; or p + r or p - r with equal chances, limited to [0, 1] (Fig. 4.4a).
+    """
+    r = truncated_normal(sigma, stream)
+    white, even = stream.random(len(r)), stream.random(len(r))
+    r = np.where(white < q, even, r)
+    p = edges.p / ONE
+    if perturbation == "towards half":
+        return released((p + (1 - 2 * p) * r) * ONE)
+    sign = np.where(stream.random(len(r)) < 0.5, 1.0, -1.0)
+    return released((p + sign * r) * ONE)

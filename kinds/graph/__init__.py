@@ -1,0 +1,1 @@
+"""Uncertain graphs: edges with probabilities, released so that degrees point to nobody."""

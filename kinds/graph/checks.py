@@ -1,0 +1,113 @@
+"""[checks] of a plan for a graph: limits that a release must meet; they never shape it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from kinds.graph.profile import GraphDriftLimits
+from kinds.section import Section, Share, or_off
+from tasks.judging.floors import Asked, Floors, Sections, attack_success
+
+LESS = "lower k, raise privacy.eps or the limit"
+Positive = Annotated[float, Field(ge=0)]
+
+
+class DriftSection(Section):
+    """[checks] drift: allowed changes since the last release."""
+
+    vertices: Share = GraphDriftLimits.vertices
+    edges: Share = GraphDriftLimits.edges
+    expected_edges: Share = GraphDriftLimits.expected_edges
+    utility: Share = GraphDriftLimits.utility
+
+
+class ChecksSection(Section):
+    """[checks]."""
+
+    max_below: Share | None = None
+    max_discrepancy: Share | None = None
+    max_degree_error: Positive | None = None
+    max_attack_success: Share | None = None
+    drift: Annotated[DriftSection | None, BeforeValidator(or_off)] = DriftSection()
+
+    @property
+    def floors(self) -> "GraphFloors":
+        """The limits as the tasks use them."""
+        return GraphFloors(
+            max_below=self.max_below,
+            max_discrepancy=self.max_discrepancy,
+            max_degree_error=self.max_degree_error,
+            max_attack_success=self.max_attack_success,
+        )
+
+    @property
+    def drift_limits(self) -> GraphDriftLimits | None:
+        """Limits on changes between releases; None if the comparison is off."""
+        return None if self.drift is None else GraphDriftLimits(**self.drift.model_dump())
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphFloors(Floors):
+    """The limits of a plan for a graph."""
+
+    max_below: float | None = None
+    max_discrepancy: float | None = None
+    max_degree_error: float | None = None
+    max_attack_success: float | None = None
+
+    def requirements(self, measured: Sections) -> Iterator[Asked]:
+        """Every limit with its measured number."""
+        if self.max_below is not None:
+            yield _below(self.max_below, measured["privacy"])
+        if self.max_discrepancy is not None:
+            yield _discrepancy(self.max_discrepancy, measured["utility"]["discrepancy"])
+        if self.max_degree_error is not None:
+            yield _degree_error(self.max_degree_error, measured["utility"]["degree_error"])
+        if self.max_attack_success is not None:
+            yield from _attacks(self.max_attack_success, measured.get("attacks", {}))
+
+
+def _below(limit: float, privacy: Sections) -> Asked:
+    found = privacy["below"] / privacy["records"]
+    return Asked(
+        measure="vertices below",
+        found=found,
+        required=limit,
+        shown=f"{found:.4f}",
+        shortfall=f"{privacy['below']} of {privacy['records']} vertices hide among fewer than they "
+        f"demand, a share above checks.max_below = {limit}",
+        remedy="lower k or privacy.eps, or raise the limit",
+    )
+
+
+def _discrepancy(limit: float, found: float) -> Asked:
+    return Asked(
+        measure="discrepancy",
+        found=found,
+        required=limit,
+        shown=f"{found:.3f}",
+        shortfall=f"chances of two vertices to be connected differ by {found:.3f} on average, "
+        f"above checks.max_discrepancy = {limit}",
+        remedy=LESS,
+    )
+
+
+def _degree_error(limit: float, found: float) -> Asked:
+    return Asked(
+        measure="degree error",
+        found=found,
+        required=limit,
+        shown=f"{found:.3f}",
+        shortfall=f"expected degrees differ by {found:.3f} on average, above "
+        f"checks.max_degree_error = {limit}",
+        remedy=LESS,
+    )
+
+
+def _attacks(limit: float, attacks: Sections) -> Iterator[Asked]:
+    """The limit for each thing that an attacker knows."""
+    for name, attack in attacks.items():
+        remedy = "raise k or the limit"
+        yield attack_success(name, attack["success"], limit, "a chance of", remedy, "vertex")

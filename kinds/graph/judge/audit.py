@@ -1,0 +1,68 @@
+"""The audit of released edges against the plan and its source."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from anon_core.promise import Promise
+from kinds.graph.judge.measured import Measured
+from kinds.graph.judge.released import judge_codebook, judge_edges, judge_map, read_edges
+from kinds.graph.judge.source import SourceGraph
+from kinds.graph.layout import FILES, MATCHING, P, U, V
+from kinds.graph.plan import GraphPlan
+from kinds.graph.read import read_source
+from kinds.graph.rows import flat
+from tasks.judging.audit import Audit, Finding, not_judged
+from tasks.judging.files import read_matching, read_rows
+from tasks.source.reading import Reading
+
+OBFUSCATED = "obfuscated"
+NOT_JUDGED = Finding(
+    OBFUSCATED, passed=False, detail="not judged: keys or edges are missing or cannot be read"
+)
+
+
+def audit_graph(
+    plan: GraphPlan,
+    promise: Promise,
+    formats: Sequence[str],
+    reading: Reading,
+    folder: Path,
+    secrets: Path,
+) -> Audit:
+    """Audit the data files and the codebook in a folder; all of it is required."""
+    source = SourceGraph.of(read_source(reading, plan), plan)
+    rows, findings = read_rows(folder, FILES, formats, flat)
+    if rows is None:
+        return Audit(tuple(findings))
+    findings.append(_columns(rows))
+    if not {U, V, P} <= set(rows.columns):
+        return Audit((*findings, NOT_JUDGED), rows=rows)
+    edges = read_edges(rows)
+    findings += [*judge_edges(edges), judge_codebook(folder, source.vertices)]
+    released, more = judge_map(edges, source, read_matching(secrets / MATCHING))
+    findings += more
+    if released is None:
+        return Audit((*findings, NOT_JUDGED), rows=rows)
+    measured = Measured.of(source, released, plan)
+    findings.append(_obfuscated(measured, promise))
+    return Audit((*findings, *not_judged(promise, findings, "graph")), measured, rows)
+
+
+def _columns(rows: pl.DataFrame) -> Finding:
+    """Whether there are two keys and a probability, of the types that the writer gives them."""
+    texts = all(rows[name].dtype == pl.String for name in (U, V) if name in rows.columns)
+    number = P in rows.columns and rows[P].dtype in (pl.Float64, pl.String)
+    passed = rows.columns == [U, V, P] and texts and number
+    return Finding("no other column", passed, f"{rows.width} columns; u, v and p are expected")
+
+
+def _obfuscated(measured: Measured, promise: Promise) -> Finding:
+    """Whether all vertices but the exempt ones hide among as many as they demand."""
+    below, exempt = measured.below, measured.exempt
+    detail = (
+        f"{below} of {len(measured.k)} vertices hide among fewer than they demand; "
+        f"the plan allows {exempt}"
+    )
+    return Finding(OBFUSCATED, below <= exempt, detail, required=OBFUSCATED in promise.findings)

@@ -1,0 +1,245 @@
+"""The numbers that an audit measures, as the manifest states them: aggregates only.
+
+Entropies and the greatest chances follow from the source and the released bytes. How far the
+release is from the source at each vertex, and how often an attacker's best guess is right, also
+follow from the vault's map of keys. That is no secret that the promise relies on: entropies do not
+depend on it. Such numbers are published rounded all the same, never in favour of the release.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.measures.graph.degrees import Degrees, Edges
+from anon_core.measures.graph.discrepancy import Discrepancy, discrepancy
+from anon_core.measures.graph.hops import PathLengths, path_lengths
+from anon_core.measures.graph.linkage import Linkage
+from anon_core.measures.graph.obfuscation import Obfuscation
+from anon_core.measures.graph.posteriors import Posteriors, posteriors
+from anon_core.measures.graph.sifting import Sifted, sifted
+from anon_core.measures.graph.structure import clustering, degree_change, degree_counts
+from anon_core.specs.graphs import ONE, Knowledge
+from kinds.graph.judge.source import SourceGraph
+from kinds.graph.plan import GraphPlan
+
+DIGITS = 1000  # published shares and differences are multiples of 0.001
+ROUNDING = 1e-6  # of a multiple of 1 / DIGITS
+KNOWN: dict[Knowledge, str] = {
+    "ceiling": "the expected degree",
+    "mode": "the likeliest degree",
+    "distribution": "the chance of each degree",
+}
+SIFTING = "{}, dropping odd edges"
+RULES = 12  # at most, of an attacker who sifts edges
+MILLIONTH = ONE // 10**6
+MOST_MATCHES = 2 * 10**10  # pairs of a distribution and a chance that an attack compares
+LEAST_PAIRS = 30  # of a distance that is published
+
+
+@dataclass(frozen=True)
+class Measured:
+    """All numbers of a release.
+
+    Attributes
+    ----------
+    k : int32 (n,)
+        Demanded level of each vertex.
+    plan : GraphPlan
+    exempt : int
+        Vertices that may stay below their level.
+    before, after : Edges
+        Source and release, vertices numbered as in the source.
+    degrees : (Degrees, Degrees)
+        Of source and release.
+    tried : dict of Posteriors
+        What attackers conclude, by what they know; the plan's knowledge is among them.
+    dropping : tuple of Sifted
+        What they conclude who have the plan's knowledge, and drop edges by some rule.
+    below_before : int
+        Vertices that would hide among fewer than they demand in the source itself.
+    joined : Discrepancy
+        Pairs of vertices that are connected in sampled worlds.
+    lengths : PathLengths
+        Hops between vertices in sampled worlds.
+    """
+
+    k: NDArray[np.int32] = field(repr=False)
+    plan: GraphPlan = field(repr=False)
+    exempt: int
+    before: Edges = field(repr=False)
+    after: Edges = field(repr=False)
+    degrees: tuple[Degrees, Degrees] = field(repr=False)
+    tried: dict[Knowledge, Posteriors] = field(repr=False)
+    dropping: tuple[Sifted, ...] = field(repr=False)
+    below_before: int
+    joined: Discrepancy = field(repr=False)
+    lengths: PathLengths = field(repr=False)
+
+    @classmethod
+    def of(cls, source: SourceGraph, released: Edges, plan: GraphPlan) -> "Measured":
+        """Measure a release."""
+        knows, graphs = plan.knows, (source.edges, released)
+        degrees = Degrees.of(source.edges), Degrees.of(released)
+        few = degrees[0].vertices.size * degrees[1].mass.size
+        tried = {
+            each: posteriors(*degrees, each)
+            for each in KNOWN
+            if each in ("ceiling", "mode", knows) or few <= MOST_MATCHES
+        }
+        sifting = knows != "distribution" or RULES * few <= MOST_MATCHES
+        bits = posteriors(degrees[0], degrees[0], knows).bits
+        return cls(
+            k=source.k,
+            plan=plan,
+            exempt=source.exempt,
+            before=source.edges,
+            after=released,
+            degrees=degrees,
+            tried=tried,
+            dropping=tuple(sifted(degrees[0], released, knows)) if sifting else (),
+            below_before=int(np.count_nonzero(Obfuscation(bits, source.k).below)),
+            joined=discrepancy(*graphs),
+            lengths=path_lengths(*graphs),
+        )
+
+    @property
+    def hiding(self) -> Obfuscation:
+        """How well each vertex hides from the attacker of the plan."""
+        return Obfuscation(self.tried[self.plan.knows].bits, self.k)
+
+    @property
+    def below(self) -> int:
+        """Vertices that hide among fewer than they demand."""
+        return int(np.count_nonzero(self.hiding.below))
+
+    @property
+    def graphs(self) -> tuple[Edges, Edges]:
+        """Source and release."""
+        return self.before, self.after
+
+    def sections(self) -> dict[str, dict[str, Any]]:
+        """Return all numbers by section of the manifest."""
+        return {
+            "privacy": {
+                "records": len(self.k),
+                "k_min": int(self.k.min()),
+                "k_max": int(self.k.max()),
+                "unprotected": int(np.count_nonzero(self.k < 2)),
+                "knows": self.plan.knows,
+                "eps": float(self.plan.eps),
+                "exempt": self.exempt,
+                "below": self.below,
+                "rows": len(self.after.p),
+            },
+            "utility": self._utility(),
+            "protection": self._protection(),
+            "attacks": self._attacks(),
+        }
+
+    def _utility(self) -> dict[str, Any]:
+        change, n = degree_change(*self.degrees), len(self.k)
+        lengths, shape = self.lengths, [clustering(edges) for edges in self.graphs]
+        connected = self.joined.connected.mean(axis=1) / max(1, n * (n - 1) // 2)
+        sides: dict[str, Sequence[float]] = {
+            "edges": [len(edges.p) for edges in self.graphs],
+            "expected_edges": [round(mean * n / 2) for mean in (change.before, change.after)],
+            "isolated": [_isolated(edges) for edges in self.graphs],
+            "degree": [round(mean, 2) for mean in (change.before, change.after)],
+            "clustering": [round(each.coefficient, 3) for each in shape],
+            "triangles": [round(each.triangles) for each in shape],
+            "path_length": [round(mean, 2) for mean in lengths.mean],
+            "connected": [round(float(share), 3) for share in connected],
+        }
+        low, high = self.joined.interval
+        return {
+            **{name: before for name, (before, _) in sides.items()},
+            **{f"{name}_released": after for name, (_, after) in sides.items()},
+            "degree_error": _up(change.error),
+            "discrepancy": _up(self.joined.mean),
+            "discrepancy_interval": [_down(low), _up(high)],
+            "discrepancy_by_hops": self._by_hops(),
+            "worlds": self.joined.worlds,
+        }
+
+    def _by_hops(self) -> dict[str, float]:
+        """Discrepancy by distance, where enough pairs were sampled."""
+        least = max(LEAST_PAIRS, int(self.k.max()))
+        found = self.joined.by_hops()
+        return {name: _up(mean) for name, (mean, _, pairs) in found.items() if pairs >= least}
+
+    def _protection(self) -> dict[str, Any]:
+        hiding = self.hiding
+        likely = Linkage.of(self.tried[self.plan.knows]).surer(self.k)
+        return {
+            "hides_among": {
+                "least": _down(hiding.least),
+                "median": _down(hiding.quantile(0.5)),
+                "greatest": _down(hiding.quantile(1.0)),
+            },
+            "below_before": self.below_before,
+            "likelier": _up(int(np.count_nonzero(likely)) / len(self.k)),
+            "unchanged": _up(self._unchanged() / max(1, len(self.after.p))),
+        }
+
+    def _attacks(self) -> dict[str, dict[str, Any]]:
+        n, guess = len(self.k), math.fsum((1 / self.k).tolist()) / len(self.k)
+        found: dict[str, dict[str, Any]] = {
+            KNOWN[knows]: {
+                "success": _up(Linkage.of(each).found / n),
+                "promised": guess,
+                "below": int(np.count_nonzero(Obfuscation(each.bits, self.k).below)),
+            }
+            for knows, each in self.tried.items()
+        }
+        if self.dropping:
+            # A wrong rule makes sure of wrong vertices: entropies of a rule alone say nothing.
+            best = max(Linkage.of(each.found).found for each in self.dropping)
+            name = SIFTING.format(KNOWN[self.plan.knows])
+            found[name] = {"success": _up(best / n), "promised": guess, "below": None}
+        return found
+
+    def _unchanged(self) -> int:
+        """Released edges with the probability of the source, in millionths."""
+        before, after = (
+            pl.DataFrame({"u": edges.u, "v": edges.v, "p": edges.p.astype(np.int64)})
+            for edges in self.graphs
+        )
+        both = after.join(before, on=["u", "v"])
+        return int(((both["p"] - both["p_right"]).abs() * 2 <= MILLIONTH).sum())
+
+    def pictured(self) -> dict[str, NDArray[np.float64]]:
+        """What pictures need: levels in multiples of k, vertices by degree before and after."""
+        return {
+            "levels": np.sort(self.hiding.reached / self.k),
+            "before": degree_counts(self.degrees[0]),
+            "after": degree_counts(self.degrees[1]),
+        }
+
+
+def published_step(step: Mapping[str, Any]) -> dict[str, Any]:
+    """What is published of a step: counts as they are, other figures rounded up."""
+    plain = ("number", "seconds", "published")
+    return {
+        name: value if name in plain or not isinstance(value, float) else _up(value)
+        for name, value in step.items()
+    }
+
+
+def _isolated(edges: Edges) -> int:
+    """Vertices without an edge that can exist."""
+    there = edges.p > 0
+    return edges.vertices - len(np.union1d(edges.u[there], edges.v[there]))
+
+
+def _down(level: float) -> float:
+    return math.floor(level * DIGITS + ROUNDING) / DIGITS
+
+
+def _up(share: float) -> float:
+    """A share or a difference, rounded up: a release is not told to be better than it is."""
+    return math.ceil(share * DIGITS - ROUNDING) / DIGITS

@@ -1,0 +1,180 @@
+"""The kind "graph": uncertain edges, released so that degrees point to nobody."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from anon_core.graphs.records import UncertainGraph
+from anon_core.promise import Promise
+from kinds.base import Columns, Facts, Kind
+from kinds.graph.encode import load, write_encoded
+from kinds.graph.ingest import ingested
+from kinds.graph.judge import audit_graph
+from kinds.graph.judge.measured import published_step
+from kinds.graph.layout import CODEBOOK, FILES, MEASURED
+from kinds.graph.people import people, remade
+from kinds.graph.plan import SECTIONS, GraphPlan, K
+from kinds.graph.profile import changes
+from kinds.graph.write import write_release
+from tasks.judging.audit import Audit
+from tasks.judging.drift import Changes
+from tasks.people.digests import People
+from tasks.people.ledger import Ledger, Overlap
+from tasks.source.reading import Reading
+from tasks.source.sources import Source
+from tasks.vault.storage import Run, SecondReleaseError, Stored
+
+
+class Graph(Kind):
+    """See `kinds.base.Kind`."""
+
+    name = "graph"
+    anonymizer = "uncertain_graph"
+    sections = SECTIONS
+    files = FILES
+    codebook = CODEBOOK
+
+    def plan(self, sections: Any) -> GraphPlan:
+        """[source], [columns], [privacy] and [checks] together."""
+        return GraphPlan.of(sections)
+
+    def explain(self, location: Sequence[str]) -> str | None:
+        """The forms of k, which pydantic would list one by one."""
+        return f"privacy.k {K}" if list(location[:2]) == ["privacy", "k"] else None
+
+    def shaping(self, sections: Any) -> Mapping[str, Any]:
+        """What shapes the release, without what only allows one and without paths."""
+        k = sections.privacy.k
+        stated = k if isinstance(k, int) else {**k, "path": True}
+        privacy = {"k": stated, "eps": sections.privacy.eps, "knows": sections.privacy.knows}
+        source = sections.source.model_dump(exclude={"kind", "path", "uri"})
+        source["vertices"] = source["vertices"] is not None
+        return {"kind": self.name, "privacy": privacy, "source": source}
+
+    def states_levels(self, plan: GraphPlan) -> bool:
+        """k is one number."""
+        return isinstance(plan.k, int)
+
+    def described(self, plan: GraphPlan) -> Facts:
+        """The role of each column."""
+        roles = {plan.u: "identifier", plan.v: "identifier", plan.p: "probability"}
+        return {"columns": {name: {"role": roles[name]} for name in plan.needed}}
+
+    def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
+        """Ends and probability of a source with two or three columns."""
+        from kinds.graph.starter import starter  # only `crowdcover plan` needs it
+
+        return starter(source, header, names)
+
+    # ------------------------------------------------------------ the course
+
+    def identified(self, plan: GraphPlan) -> bool:
+        """The source names its vertices."""
+        return True
+
+    def ingest(self, plan: GraphPlan, reading: Reading, ledger: Ledger, folder: Path) -> Facts:
+        """Store the edges by number, and digests of the vertices."""
+        return ingested(plan, reading, ledger, folder)
+
+    def encode(self, plan: GraphPlan, ingested: Stored, folder: Path) -> Facts:
+        """Store the uncertain graph."""
+        return write_encoded(plan, ingested, folder)
+
+    def load(self, encoded: Stored) -> UncertainGraph:
+        """The uncertain graph."""
+        return load(encoded)
+
+    def suite(self, check: str, plan: GraphPlan, stored: Stored) -> tuple[Any, Columns]:
+        """What edges must look like as they were read, and as they were encoded."""
+        from kinds.graph import checked  # Great Expectations takes seconds to import
+
+        return checked.ingested(stored) if check == self.checked[0] else checked.encoded(stored)
+
+    def people(self, key: bytes, ingested: Stored, encoded: Stored) -> People:
+        """Digests of the vertices."""
+        return people(key, ingested)
+
+    def remade(self, run: Run, key: bytes) -> People:
+        """Digests of the vertices' edges."""
+        return remade(run, key)
+
+    def write(
+        self,
+        plan: GraphPlan,
+        seed: bytes,
+        made: Any,
+        ingested: Stored,
+        encoded: Stored,
+        folder: Path,
+    ) -> Facts:
+        """Store the edges under fresh keys."""
+        return write_release(seed, made, folder)
+
+    # ------------------------------------------------------------ the auditor
+
+    def judge(
+        self,
+        plan: GraphPlan,
+        promise: Promise,
+        formats: Sequence[str],
+        reading: Reading,
+        folder: Path,
+        secrets: Path,
+    ) -> Audit:
+        """Recompute entropies, keys and integrity."""
+        return audit_graph(plan, promise, formats, reading, folder, secrets)
+
+    def released(self, audit: Audit, anonymized: Stored) -> tuple[Any, Columns]:
+        """The same expectations in Great Expectations, on counts instead of edges."""
+        from kinds.graph import checked
+
+        return checked.released(audit.measured, anonymized)
+
+    def keep_measured(self, audit: Audit, folder: Path) -> None:
+        """Store among how many vertices hide, and how many have each degree."""
+        np.savez(folder / MEASURED, **audit.measured.pictured())
+
+    def measured(self, verdict: Stored) -> Any:
+        """The arrays of `Measured.pictured`."""
+        with np.load(verdict.file(MEASURED)) as arrays:
+            return dict(arrays)
+
+    def steps(self, iterations: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+        """Figures rounded like those that are measured."""
+        return [published_step(step) for step in iterations]
+
+    # ------------------------------------------------------------ beside other releases
+
+    def changes(
+        self,
+        version: str,
+        before: Mapping[str, Any],
+        ingested: Stored,
+        plan: GraphPlan,
+        earlier: Sequence[Mapping[str, Any]],
+    ) -> Changes:
+        """Numbers of vertices and edges."""
+        return changes(version, before, ingested.facts["profile"])
+
+    def utility(self, sections: Mapping[str, Any]) -> float:
+        """How well chances to be connected are kept: 1 - discrepancy."""
+        return 1 - float(sections["utility"]["discrepancy"])
+
+    def intersected(
+        self,
+        run: Run,
+        ledger: Ledger,
+        overlaps: Sequence[Overlap],
+        audit: Audit | None = None,
+    ) -> dict[str, int]:
+        """Refuse: what several releases of a graph tell together is not measured."""
+        raise SecondReleaseError(
+            f"{len(overlaps)} other releases show the same vertices; what several releases of a "
+            "graph tell together is not measured, so no second one is published; leave these "
+            "vertices out"
+        )
+
+
+KIND = Graph()

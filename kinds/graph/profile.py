@@ -1,0 +1,58 @@
+"""The profile of a graph that later runs are compared with: vertices and edges."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from anon_core.measures.requirements import at_most
+from tasks.judging.drift import Changes, DriftLimits, above
+
+ALL = 1.0  # allows every change
+COUNTED = {"vertices": "rows", "edges": "edges", "expected_edges": "expected"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphDriftLimits(DriftLimits):
+    """[checks] drift of a graph."""
+
+    vertices: float = 0.3
+    edges: float = 0.3
+    expected_edges: float = 0.3
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraphChanges(Changes):
+    """A graph compared with that of an earlier release; earlier and present counts."""
+
+    counts: Mapping[str, tuple[int, int]]
+
+    @property
+    def claims(self) -> dict[str, Any]:
+        """The manifest's drift section."""
+        claims = {
+            "compared_with": self.version,
+            **{name: now for name, (_, now) in self.counts.items()},
+            **{f"{name}_before": was for name, (was, _) in self.counts.items()},
+        }
+        return claims if self.utility is None else {**claims, "utility_before": self.utility[0]}
+
+    def excesses(self, limits: DriftLimits) -> Iterator[tuple[str, str]]:
+        """Each change above its limit, with the setting that accepts it."""
+        yield from super().excesses(replace(limits, rows=ALL))
+        for name, (was, now) in self.counts.items():
+            change = abs(now - was) / max(now, was, 1)
+            allowed = getattr(limits, name)
+            if not at_most(change, allowed):
+                told = name.replace("_", " ")
+                text = f"there are {now} {told} instead of {was}, a difference of {change:.4f}"
+                yield above(text, name, allowed)
+
+
+def changes(version: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> GraphChanges:
+    """A graph against what is remembered of the last one."""
+    return GraphChanges(
+        version=version,
+        rows_before=before["rows"],
+        rows=now["rows"],
+        counts={name: (before[key], now[key]) for name, key in COUNTED.items()},
+    )

@@ -1,0 +1,148 @@
+"""From one reading of a source to vertices and the edges that it lists."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.errors import InputError
+from anon_core.specs.graphs import ONE
+from kinds.columns import texts
+from kinds.demands import Demands, read_demands
+from kinds.graph.plan import GraphPlan
+from tasks.source.reading import Reading
+from tasks.source.values import attempt, stored
+
+ROUNDED = 1e-6  # billionths: a smaller rest is the rounding of a float64
+
+
+@dataclass(frozen=True)
+class Read:
+    """A source as the plan says.
+
+    Attributes
+    ----------
+    vertices : Series of String
+        Name of each vertex, in the order in which the source names them; those that only the table
+        beside it names come last.
+    u, v : int64 (rows,)
+        Ends of each listed edge, u != v; no direction of a pair occurs twice.
+    p : int64 (rows,)
+        Its probability in billionths.
+    rounded : int
+        Probabilities that the source states with more digits.
+    demands : DataFrame (name: String, k: Int64) or None
+        If vertices have a k of their own.
+    """
+
+    vertices: pl.Series = field(repr=False)
+    u: NDArray[np.int64] = field(repr=False)
+    v: NDArray[np.int64] = field(repr=False)
+    p: NDArray[np.int64] = field(repr=False)
+    rounded: int
+    demands: pl.DataFrame | None = field(default=None, repr=False)
+
+
+def read_source(reading: Reading, plan: GraphPlan) -> Read:
+    """Read vertices and edges; the reading is closed.
+
+    Refused: an edge that lacks an end, joins a vertex with itself or is listed twice in one
+    direction, a probability that is no number from 0 to 1, two directions that differ unless the
+    plan has a rule for them.
+    """
+    demands = None
+    if reading.beside is not None and isinstance(plan.k, Demands):
+        demands = read_demands(reading.beside, plan.k, "vertex", plan.source.missing)
+    listed = _listed(reading.beside, plan) if demands is None else demands["name"]
+    frame = reading.columns(plan.names, plan.needed)
+    reading.close()
+    ends = [_ends(frame[name], plan.source.missing) for name in (plan.u, plan.v)]
+    p, rounded = _probabilities(frame, plan)
+    del frame
+    both = pl.DataFrame({"u": ends[0], "v": ends[1]})
+    pairs = both.select(pl.concat_list("u", "v").explode()).to_series()
+    vertices = pl.concat([pairs.alias("name"), listed.alias("name")]).unique(maintain_order=True)
+    numbers = pl.Enum(vertices)
+    u, v = (end.cast(numbers).to_physical().to_numpy().astype(np.int64) for end in ends)
+    _refuse_odd(u, v, p, len(vertices), plan)
+    return Read(vertices, u, v, p, rounded, demands)
+
+
+def _listed(beside: Reading | None, plan: GraphPlan) -> pl.Series:
+    """The vertices that a table beside the source names."""
+    if beside is None:
+        return pl.Series([], dtype=pl.String)
+    try:
+        frame = beside.columns((), [plan.vertex])
+    except InputError as error:
+        raise InputError(f"source.vertices: {error}") from None
+    names = texts(frame[plan.vertex], plan.source.missing)
+    absent, doubled = names.null_count(), len(names) - names.n_unique()
+    if absent or doubled:
+        raise InputError(
+            f"of {len(names)} rows in source.vertices {absent} name no vertex and {doubled} name "
+            "one again; correct them"
+        )
+    return names
+
+
+def _ends(series: pl.Series, missing: Sequence[str]) -> pl.Series:
+    names = texts(series, missing)
+    if absent := names.null_count():
+        raise InputError(
+            f"column {series.name!r}: {absent} of {len(names)} edges lack this end; fill it in; "
+            "vertices without an edge belong into source.vertices"
+        )
+    return names
+
+
+def _probabilities(frame: pl.DataFrame, plan: GraphPlan) -> tuple[NDArray[np.int64], int]:
+    """Billionths of each listed edge, and how many of them are rounded."""
+    if plan.p is None:
+        return np.full(frame.height, ONE, dtype=np.int64), 0
+    values = stored(frame[plan.p].alias(""))
+    numeric = values.dtype.is_numeric()
+    if not numeric or values.dtype == pl.Float32:
+        # A float32 by way of text: the one nearest to 0.1 is not 0.1 as a float64.
+        values = texts(values.alias(plan.p), plan.source.missing)
+    refusal = f"column {plan.p!r} holds values that cannot be read as numbers; convert it"
+    numbers = attempt(lambda: values.cast(pl.Float64, strict=False), refusal)
+    found = numbers.fill_null(np.nan).to_numpy()
+    none = int(np.count_nonzero(~np.isfinite(found)))
+    outside = int(np.count_nonzero((found < 0) | (found > 1)))
+    if none or outside:
+        raise InputError(
+            f"column {plan.p!r}: {none} of {len(found)} probabilities are no numbers and "
+            f"{outside} are below 0 or above 1; correct them, and write them as 0.25"
+        )
+    scaled = found * ONE
+    p = np.rint(scaled)
+    return p.astype(np.int64), int(np.count_nonzero(np.abs(scaled - p) > ROUNDED))
+
+
+def _refuse_odd(
+    u: NDArray[np.int64], v: NDArray[np.int64], p: NDArray[np.int64], n: int, plan: GraphPlan
+) -> None:
+    """Refuse loops, repeated edges, and directions that differ where the plan has no rule."""
+    if loops := int(np.count_nonzero(u == v)):
+        raise InputError(
+            f"{loops} of {len(u)} edges join a vertex with itself; leave them out of the source"
+        )
+    _, first = np.unique(u * n + v, return_index=True)
+    if repeated := len(u) - len(first):
+        raise InputError(
+            f"{repeated} of {len(u)} edges repeat an edge in the same direction; keep one of each"
+        )
+    if plan.both_ways != "refuse":
+        return
+    pair = np.minimum(u, v) * n + np.maximum(u, v)
+    order = np.argsort(pair, kind="stable")
+    again = pair[order][1:] == pair[order][:-1]
+    differ = int(np.count_nonzero(again & (p[order][1:] != p[order][:-1])))
+    if differ:
+        raise InputError(
+            f"{differ} pairs of vertices are listed in both directions with different "
+            "probabilities; state source.both_ways = 'mean', 'max' or 'union'"
+        )

@@ -1,0 +1,18 @@
+"""Released edges as a CSV file holds them: probabilities with six digits."""
+
+import polars as pl
+
+from kinds.graph.layout import P
+
+MILLION = 1_000_000
+
+
+def flat(rows: pl.DataFrame) -> pl.DataFrame:
+    """Write each probability in millionths; of a text the number that is read in it."""
+    if P not in rows.columns or not (rows[P].dtype == pl.String or rows[P].dtype.is_numeric()):
+        return rows
+    number = pl.col(P).cast(pl.Float64, strict=False)
+    readable = number.is_finite() & (number.abs() <= 1)
+    whole = (pl.when(readable).then(number) * MILLION).round().cast(pl.Int64)
+    digits = (whole % MILLION).cast(pl.String).str.zfill(6)
+    return rows.with_columns(pl.format("{}.{}", whole // MILLION, digits).alias(P))

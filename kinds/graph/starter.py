@@ -1,0 +1,82 @@
+"""A commented starter plan for a graph: ends of an edge, and its probability."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from kinds.section import PlanError, toml_text
+from tasks.source.reading import Reading
+from tasks.source.sources import Source
+
+COMMENT = "#"
+SEPARATORS = ("\t", ",", ";", " ")
+NAMES = ("u", "v", "p")
+HEAD = """\
+# Starter plan for an uncertain graph: edges with probabilities. Take a mark out of `decide` once it
+# is answered.
+name = "release"
+
+[source]
+kind = "graph"
+"""
+PRIVACY = """
+[privacy]
+k = 20                            # each vertex hides among 20 by its degree
+eps = 0.0                         # share of the vertices that may hide among fewer
+knows = "ceiling"                 # or "mode" or "distribution"
+decide = ["k", "knows"]
+"""
+
+
+def starter(source: Source, header: bool | None, names: Sequence[str]) -> str:
+    """Propose ends and probability for a source of two or three columns; refuse any other.
+
+    A CSV file needs to be said to have a header or none: an edge of names tells nothing of that.
+    """
+    if source.path is None:
+        raise PlanError(
+            "a starter plan of a graph is made for files; for a database write source.uri and "
+            "source.query by hand"
+        )
+    csv = source.file_kind == "csv"
+    if csv and header is None and not names:
+        raise PlanError(
+            "whether the first row holds names cannot be told from a list of edges; give --header, "
+            "or --names U,V or --names U,V,P for a file without"
+        )
+    where = f"path = {toml_text(str(source.path))}\n"
+    if csv:
+        source, comment, separator = _written(source)
+        where += comment + separator
+    present = list(names) or Reading(source).header
+    columns = [] if isinstance(present, int) else present
+    if len(columns) not in (2, 3):
+        number = len(columns) or present
+        raise PlanError(
+            f"a starter plan of a graph takes a source of two columns, or three with a "
+            f"probability; this one has {number}. Write [columns] u, v and p by hand"
+        )
+    keys = zip(NAMES, columns, strict=False)
+    lines = "".join(f"{key} = {toml_text(name)}\n" for key, name in keys)
+    named = f"names = [{', '.join(map(toml_text, names))}]\n" if names else ""
+    bare = "header = false\n" if names else ""
+    return (
+        f'{HEAD}{where}{bare}both_ways = "refuse"              # "mean", "max" or "union" of two '
+        f"directions\n\n[columns]\n{lines}{named}{PRIVACY}"
+    )
+
+
+def _written(source: Source) -> tuple[Source, str, str]:
+    """How a CSV file is written: its comments and separator, and what the plan says of them."""
+    found = [_fields(replace(source, separator=sign, comment=COMMENT)) for sign in SEPARATORS]
+    sign = SEPARATORS[found.index(max(found))]
+    commented = _fields(replace(source, separator=sign)) != max(found)
+    told = f"separator = {toml_text(sign)}\n" if sign != "," else ""
+    comment = COMMENT if commented else ""
+    line = f'comment = "{COMMENT}"                     # lines that start so are left out\n'
+    return replace(source, separator=sign, comment=comment), line if commented else "", told
+
+
+def _fields(source: Source) -> int:
+    """Number of fields of the first row."""
+    present = Reading(source).header
+    return present if isinstance(present, int) else len(present)

@@ -1,0 +1,1 @@
+"""What a graph must look like at each check."""

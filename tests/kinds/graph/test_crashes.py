@@ -1,0 +1,59 @@
+"""A run killed at work leaves no half release; the next run goes on and publishes the same."""
+
+import signal
+
+import pytest
+
+from flows.audit import audit_release
+from tests.flows.processes import run
+from tests.flows.test_crashes import release_until
+from tests.kinds.graph.orders import GraphOrder
+
+WORK = {
+    "ingest reads": ("kinds.graph.ingest", "read_source"),
+    "ingest digests vertices": ("kinds.graph.ingest", "write_identifiers"),
+    "encode makes the graph": ("kinds.graph.encode", "encoded"),
+    "anonymize writes": ("kinds.graph.write", "write_csv"),
+    "check judges": ("kinds.graph.kind", "audit_graph"),
+    "publish renders the report": ("tasks.stages.publish", "report"),
+}
+FILES = ("edges.parquet", "edges.csv.gz", "codebook.json")
+
+
+def release_with_alike(plan, *death):
+    """In a process of its own: the toy anonymizer, and a death."""
+    from anon_core.anonymizers import ANONYMIZERS
+    from tests.contract.alike import Alike
+
+    ANONYMIZERS["uncertain_graph"] = Alike
+    release_until(plan, *death)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """What a run with the same secrets publishes when nothing stops it."""
+    with pytest.MonkeyPatch.context() as patch:
+        from anon_core.anonymizers import ANONYMIZERS
+        from tests.contract.alike import Alike
+
+        patch.setitem(ANONYMIZERS, "uncertain_graph", Alike)
+        folder = GraphOrder(tmp_path_factory.mktemp("whole")).fix_seed().release()
+    return [(folder / name).read_bytes() for name in FILES]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(each, marks=[] if each == "anonymize writes" else [pytest.mark.slow])
+        for each in WORK
+    ],
+)
+def test_killed_at_work(whole, tmp_path, name):
+    order = GraphOrder(tmp_path).fix_seed()
+    done = run(release_with_alike, str(order.plan), *WORK[name], 0, True)
+    assert done.code == -signal.SIGKILL, done.err
+    releases = order.folder / "releases" / "links"
+    assert not releases.exists() or not list(releases.glob("[!.]*"))
+    folder = order.release()
+    assert [(folder / each).read_bytes() for each in FILES] == whole
+    assert audit_release(folder, order.plan).passed

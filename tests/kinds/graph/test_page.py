@@ -1,0 +1,99 @@
+"""The report of a graph: in a browser, and what it says where promises or numbers differ."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from kinds.graph.words import WORDS
+from reports import page
+from reports.verdict import verdict
+from tests.kinds.graph.orders import manifest
+from tests.reports import browser
+from tests.reports.browsed import Page, headings_are_in_order_and_tables_named
+from tests.reports.test_browser import complaints
+
+PLOTS = ("plot-hiding", "plot-degrees", "plot-attacks", "plot-hops")
+MEASURED = {"levels": np.array([1.0, 4.0]), "before": np.ones(5), "after": np.ones(7)}
+
+
+@pytest.fixture
+def stated(links):
+    return copy.deepcopy(manifest(links.published))
+
+
+def test_the_page_is_whole_and_named(links):
+    text = (links.published / "report.html").read_text()
+    headings_are_in_order_and_tables_named(Page(text))
+    for title in PLOTS:
+        assert f'id="{title}"' in text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [390, 1280])
+def test_everybody_can_read_it(links, tmp_path, width):
+    text = (links.published / "report.html").read_text()
+    found = browser.judged({"links": text}, width, tmp_path)["links"]
+    assert len(found["drawings"]) == len(PLOTS)
+    assert complaints(found) == {}
+
+
+@pytest.mark.parametrize("key", ["below", "exempt"])
+def test_a_missing_count_fails(stated, key):
+    del stated["privacy"][key]
+    if key == "below":
+        assert verdict(stated, WORDS).tone == "fails"
+    assert not WORDS.checks(stated)[0].passed
+
+
+def test_one_vertex_more_than_is_exempt_fails(stated):
+    stated["privacy"] |= {"below": 3, "exempt": 3}
+    assert verdict(stated, WORDS).tone == "warns"
+    stated["privacy"]["below"] = 4
+    assert verdict(stated, WORDS).tone == "fails"
+
+
+def test_vertices_without_protection_are_told(stated):
+    stated["privacy"] |= {"k_min": 1, "unprotected": 3}
+    told = verdict(stated, WORDS)
+    assert told.tone == "warns"
+    assert "3 of these vertices are not protected" in told.paragraph
+
+
+def test_only_what_is_promised_is_said(stated):
+    stated["privacy"]["promise"] = []
+    assert WORDS.promised(stated) == []
+    assert WORDS.checks(stated) == []
+    assert "stays at least as uncertain" not in WORDS.promise(stated)
+
+
+@pytest.mark.parametrize(
+    ("knows", "words"),
+    [
+        ("ceiling", "the expected degree of a vertex, rounded up"),
+        ("mode", "the likeliest degree of a vertex"),
+        ("distribution", "how likely each degree of a vertex is"),
+    ],
+)
+def test_the_promise_names_what_is_known(stated, knows, words):
+    stated["privacy"]["knows"] = knows
+    assert f"Someone who knows {words}, and nothing else of it" in WORDS.promise(stated)
+    finer = "Finer knowledge of a degree." in dict(WORDS.not_promised(stated))
+    assert finer == (knows != "distribution")
+    assert "Someone who knows" in page.render(stated, MEASURED, WORDS)
+
+
+def test_probabilities_that_stay_and_connections_that_go_are_warnings(stated):
+    stated["protection"]["unchanged"] = 0.9
+    stated["utility"]["discrepancy"] = 0.25
+    warnings = " ".join(WORDS.warnings(stated))
+    assert "Up to 90.0 % of the released edges have the probability of the source" in warnings
+    assert "changes by 25.0 percentage points on average" in warnings
+    stated["protection"]["unchanged"] = stated["utility"]["discrepancy"] = 0.0
+    assert WORDS.warnings(stated) == []
+
+
+def test_rows_of_the_release_and_of_the_source_are_edges(stated):
+    text = page.render(stated, MEASURED, WORDS)
+    assert "780" in text
+    assert "80 rows, 3 columns" in text

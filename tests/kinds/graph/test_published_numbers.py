@@ -1,0 +1,51 @@
+"""What published numbers follow from: rounded where a secret decides, bins where a vertex would."""
+
+import numpy as np
+import pytest
+
+from kinds.graph.judge.measured import published_step
+from kinds.graph.pictures import bins, degree_plot
+from tests.kinds.graph.orders import manifest
+
+
+def test_what_the_map_of_keys_decides_is_published_in_thousandths(links):
+    stated = manifest(links.published)
+    utility = stated["utility"]
+    numbers = [utility["degree_error"], utility["discrepancy"], *utility["discrepancy_interval"]]
+    numbers += [*utility["discrepancy_by_hops"].values(), stated["protection"]["unchanged"]]
+    numbers += [each["success"] for each in stated["attacks"].values()]
+    assert all(round(1000 * number) / 1000 == number for number in numbers)
+
+
+def test_distances_of_few_pairs_are_left_out(links):
+    """Each of the 40 vertices has 39 others; fewer than 30 pairs have no path at all."""
+    found = set(manifest(links.published)["utility"]["discrepancy_by_hops"])
+    assert found == {"1", "2", "3", "4 or more"}
+
+
+def test_steps_state_rounded_figures():
+    step = {"number": 2, "sigma": 0.0312499, "below": 91, "degree error": 0.5001, "seconds": 0.25}
+    assert published_step({**step, "published": True}) == {
+        "number": 2, "sigma": 0.032, "below": 91, "degree error": 0.501, "seconds": 0.25,
+        "published": True,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("least", [1, 5, 20, 60, 1000])
+def test_each_bin_of_degrees_has_k_vertices_of_the_source(least):
+    """A hub of degree 300 is in no bin of its own, and no bin ends behind it."""
+    before = np.zeros(301)
+    before[:40] = np.geomspace(50, 1, 40)
+    before[300] = 1
+    starts = bins(before, least)
+    held = [before[a:b].sum() for a, b in zip(starts, [*starts[1:], 301], strict=True)]
+    assert starts[0] == 0
+    assert len(starts) == 1 or min(held) >= least
+    drawing = degree_plot(before, before, least)
+    assert "300" not in drawing
+    assert f"{starts[-1]} or more" in drawing
+
+
+def test_few_vertices_make_one_bin():
+    assert bins(np.array([3.0, 2.0]), 20) == [0]
+    assert "0 or more" in degree_plot(np.array([3.0, 2.0]), np.array([5.0]), 20)
