@@ -55,8 +55,9 @@ def relevance(
     Notes
     -----
     Both are unbiased but for the rules at 0. "groups" has the variance of cc(G), which the edges
-    elsewhere cause; in "toggled" they cancel out. Its variance is 46,000 times less on collins2007
-    and 21,000 times less on the core of krogan2006 (mean over edges; 1000 worlds, 10 seeds).
+    elsewhere cause; in "toggled" they cancel out. Its variance is 36,000 times less on collins2007
+    and 20,000 times less on the core of krogan2006 (mean over the edges; 1000 worlds, 10 seeds:
+    benchmarks.graphs.relevance), for six times the work.
 
     References
     ----------
