@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from anon_core.specs.graphs import ONE
+from benchmarks.graphs import figure
 from benchmarks.graphs.sets import MILLIONTH, of_lines, with_drawn
 from benchmarks.graphs.worlds import Scipy, ours, pairs_in, sampled
 
@@ -50,3 +51,27 @@ def parts(graph):
         joined = of[a] | of[b]
         of.update(dict.fromkeys(joined, joined))
     return {id(part): part for part in of.values()}.values()
+
+
+def test_a_graph_released_as_it_is_loses_nothing():
+    source = with_drawn(of_lines([[str(v), str(v * 7 % 60)] for v in range(60)], 1, 0))
+    same = {"u": source.u, "v": source.v, "p": source.p}
+    assert figure.judged(source, source.made(same, (), 0)) == [0, 0, 0, 0]
+    half = source.made({**same, "p": source.p // 2}, (), 0)
+    apart, error, _, added = figure.judged(source, half)
+    assert apart > 0.01
+    assert error == pytest.approx(source.p.sum(dtype=np.int64) / ONE / source.records, rel=1e-6)
+    assert added == pytest.approx(-0.5)
+
+
+def test_the_picture_shows_what_is_out_of_reach(tmp_path, monkeypatch):
+    monkeypatch.setattr(figure, "CELLS", figure.CELLS[:1])
+    monkeypatch.setattr(figure, "MEASURES", figure.MEASURES[:1])
+    rows, empty = np.arange(8.0).reshape(2, 4), np.empty((0, 4))
+    found = {(cell, method): rows for cell in figure.CELLS for method in figure.METHODS}
+    figure.draw(tmp_path / "all.png", found)
+    found[figure.CELLS[0], "random"] = empty
+    figure.draw(tmp_path / "one.png", found)
+    figure.draw(tmp_path / "again.png", found)
+    drawn = [(tmp_path / f"{name}.png").read_bytes() for name in ("all", "one", "again")]
+    assert drawn[0] != drawn[1] == drawn[2]
