@@ -39,9 +39,11 @@ def coupled(*graphs: Edges) -> Coupled:
         for each in graphs
     ]
     possible = [each.p > 0 for each in graphs]
-    pairs = np.unique(
-        np.concatenate([key[there] for key, there in zip(keys, possible, strict=True)])
+    ordered = np.sort(
+        np.concatenate([key[there] for key, there in zip(keys, possible, strict=True)]),
+        kind="stable",  # of parts that are mostly in order
     )
+    pairs = ordered[np.diff(ordered, prepend=-1) > 0]
     p = np.zeros((len(graphs), len(pairs)), dtype=np.int32)
     for row, (each, key, there) in enumerate(zip(graphs, keys, possible, strict=True)):
         p[row, np.searchsorted(pairs, key[there])] = each.p[there]

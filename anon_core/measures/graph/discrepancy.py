@@ -168,8 +168,8 @@ def _pairs(
     starts = some_vertices(source.vertices, vertices, seed)
     draws = np.random.Generator(np.random.PCG64([seed, 1]))
     number, target, stratum, weight = [], [], [], []
-    for at, (start, row) in enumerate(zip(starts.tolist(), hops(source, starts), strict=True)):
-        kind = np.where(row < 0, len(STRATA) - 1, np.minimum(row, 4) - 1)
+    for at, (start, row) in enumerate(zip(starts.tolist(), hops(source, starts, 4), strict=True)):
+        kind = np.where(row < 0, len(STRATA) - 1, row - 1)
         kind[start] = -1
         for index in range(len(STRATA)):
             there = np.flatnonzero(kind == index)

@@ -12,16 +12,24 @@ from anon_core.measures.graph.hops_kernels import Ends, hops_from, sum_lengths
 SEED = 192  # of worlds and of sources; anybody may know it
 
 
-def hops(edges: Edges, sources: NDArray[np.int64]) -> NDArray[np.int32]:
+def hops(edges: Edges, sources: NDArray[np.int64], most: int = 127) -> NDArray[np.int8]:
     """Return the hops from each source over all edges that may exist, -1 where no path leads.
+
+    Parameters
+    ----------
+    edges : Edges
+    sources : int64 (sources,)
+        Each once.
+    most : int
+        What stands for this many hops or more, at most 127.
 
     Returns
     -------
-    int32 (sources, n)
+    int8 (sources, n)
     """
     pairs = coupled(edges)
-    found = np.empty((len(sources), edges.vertices), dtype=np.int32)
-    hops_from(sources, ends_of(pairs), np.ones(len(pairs.u), dtype=np.bool_), found)
+    found = np.full((len(sources), edges.vertices), -1, dtype=np.int8)
+    hops_from(found, sources, ends_of(pairs), np.ones(len(pairs.u), dtype=np.bool_), most)
     return found
 
 

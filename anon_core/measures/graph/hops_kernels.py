@@ -17,32 +17,53 @@ class Ends(NamedTuple):
     pair: NDArray[np.int64]
 
 
+class Searches(NamedTuple):
+    """Up to 64 searches at once: a bit of each word is one search."""
+
+    seen: NDArray[np.uint64]  # (n,): which searches have reached the vertex
+    now: NDArray[np.uint64]  # (n,), of `reached`: which reached it in the last step
+    later: NDArray[np.uint64]  # (n,): all 0 between steps
+    reached: NDArray[np.int32]  # (n,): vertices that a search reached in the last step, each once
+    fresh: NDArray[np.int32]  # (n,)
+
+
 @kernel
-def search(source, ends, exists, hops, queue):
-    # exists bool (pairs,); hops, queue int32 (n,): hops is -1 where no path leads, filled
-    """Number the vertices by their hops from a source; return how many are reached."""
-    for x in range(len(hops)):
-        hops[x] = -1
-    hops[source], queue[0], reached = 0, source, 1
-    at = 0
-    while at < reached:
-        x = queue[at]
-        at += 1
+def searches(n):
+    """Return searches without a start."""
+    seen, now, later = np.zeros((3, n), dtype=np.uint64)
+    reached, fresh = np.empty((2, n), dtype=np.int32)
+    return Searches(seen, now, later, reached, fresh)
+
+
+@kernel
+def start(sources, work):
+    """Let each search begin at its source; return the number of reached vertices."""
+    work.seen[:] = 0
+    for s in range(len(sources)):
+        work.now[sources[s]] = work.seen[sources[s]] = np.uint64(1) << np.uint64(s)
+        work.reached[s] = sources[s]
+    return len(sources)
+
+
+@kernel
+def advance(number, ends, exists, work):  # exists bool (pairs,)
+    """Take a hop from the reached vertices in all searches; return how many are reached anew."""
+    found = 0
+    for at in range(number):
+        x = work.reached[at]
         for e in range(ends.start[x], ends.start[x + 1]):
             y = ends.other[e]
-            if exists[ends.pair[e]] and hops[y] < 0:
-                hops[y] = hops[x] + 1
-                queue[reached] = y
-                reached += 1
-    return reached
-
-
-@parallel_kernel(lambda sources: len(sources))
-def hops_from(begin, end, sources, ends, exists, hops):  # hops int32 (sources, n)
-    """Fill in the hops from each source."""
-    queue = np.empty(hops.shape[1], dtype=np.int32)
-    for s in range(begin, end):
-        search(sources[s], ends, exists, hops[s], queue)
+            fresh = work.now[x] & ~work.seen[y]
+            if fresh and exists[ends.pair[e]]:
+                if not work.later[y]:
+                    work.fresh[found] = y
+                    found += 1
+                work.later[y] |= fresh
+    for at in range(found):
+        y = work.fresh[at]
+        work.seen[y] |= work.later[y]
+        work.now[y], work.later[y], work.reached[at] = work.later[y], 0, y
+    return found
 
 
 @kernel
@@ -56,40 +77,23 @@ def ones(word):
     return np.int64(word * np.uint64(0x0101010101010101) >> np.uint64(56))
 
 
-@kernel
-def search_together(sources, ends, exists, words, queue):
-    # words uint64 (3, n), all 0 but `seen`; queue int32 (2, n)
-    """Search from up to 64 sources, a bit each; return the sum of hops and the vertices reached."""
-    seen, now, later = words[0], words[1], words[2]
-    seen[:] = 0
-    active = len(sources)
-    for s in range(active):
-        now[sources[s]] = seen[sources[s]] = np.uint64(1) << np.uint64(s)
-        queue[0, s] = sources[s]
-    length, reached, hops = 0, 0, 0
-    while active:
-        hops += 1
-        found = 0
-        for at in range(active):
-            x = queue[0, at]
-            for e in range(ends.start[x], ends.start[x + 1]):
-                y = ends.other[e]
-                fresh = now[x] & ~seen[y]
-                if fresh and exists[ends.pair[e]]:
-                    if not later[y]:
-                        queue[1, found] = y
-                        found += 1
-                    later[y] |= fresh
-        for at in range(active):
-            now[queue[0, at]] = 0
-        for at in range(found):
-            y = queue[1, at]
-            seen[y] |= later[y]
-            number = ones(later[y])
-            length, reached = length + hops * number, reached + number
-            now[y], later[y], queue[0, at] = later[y], 0, y
-        active = found
-    return length, reached
+@parallel_kernel(lambda hops: -(-len(hops) // 64))
+def hops_from(begin, end, hops, sources, ends, exists, most):
+    # hops int8 (sources, n), -1, filled; sources int64 (sources,), each once
+    """Fill in the hops from each source, at most `most`."""
+    work = searches(hops.shape[1])
+    for batch in range(begin, end):
+        first = 64 * batch
+        some = sources[first : first + 64]
+        number, taken = start(some, work), 0
+        while number:
+            for at in range(number):
+                y = work.reached[at]
+                for s in range(len(some)):
+                    if work.now[y] >> np.uint64(s) & np.uint64(1):
+                        hops[first + s, y] = min(taken, most)
+            number = advance(number, ends, exists, work)
+            taken += 1
 
 
 @parallel_kernel(lambda lengths: lengths.shape[1])
@@ -98,15 +102,18 @@ def sum_lengths(begin, end, lengths, reached, pairs, ends, sources, seed):
     """Sum the hops from the sources to what they reach in each world; count what they reach."""
     numbers = np.empty(len(pairs.u), dtype=np.int32)
     exists = np.empty(len(pairs.u), dtype=np.bool_)
-    words = np.zeros((3, pairs.vertices), dtype=np.uint64)
-    queue = np.empty((2, pairs.vertices), dtype=np.int32)
+    work = searches(pairs.vertices)
     for world in range(begin, end):
         draw(numbers, pairs, seed, world)
         for g in range(len(lengths)):
             for e in range(len(exists)):
                 exists[e] = numbers[e] < pairs.p[g, e]
             for first in range(0, len(sources), 64):
-                some = sources[first : first + 64]
-                length, found = search_together(some, ends, exists, words, queue)
-                lengths[g, world] += length
-                reached[g, world] += found
+                number, taken = start(sources[first : first + 64], work), 0
+                while number:
+                    number = advance(number, ends, exists, work)
+                    taken += 1
+                    for at in range(number):
+                        found = ones(work.now[work.reached[at]])
+                        lengths[g, world] += taken * found
+                        reached[g, world] += found

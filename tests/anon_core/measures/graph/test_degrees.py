@@ -42,6 +42,8 @@ def test_degrees_are_those_over_all_worlds(graph):
     for vertex, row in enumerate(chances(as_edges(graph))):
         mass = mass_of(degrees, vertex)
         assert mass == pytest.approx([float(each) for each in row[: len(mass)]], rel=1e-13)
+        at = (graph.u == vertex) | (graph.v == vertex)
+        assert len(mass) - 1 == np.count_nonzero(graph.p[at])
         assert not any(row[len(mass) :])
         expected = sum(i * each for i, each in enumerate(row)) * ONE
         assert degrees.expected[degrees.of_vertex[vertex]] == expected
@@ -73,6 +75,6 @@ def test_ffts_join_pieces_within_their_bound(monkeypatch):
     monkeypatch.setattr(rooms, "PIECE", 100)
     joined = mass_of(Degrees.of(star(p)), 0)
     assert 0 < abs(joined - exact).max() <= fast_error(3000)
-    assert (joined[exact > 2 * fast_error(3000)] > 0).all()
+    assert (joined[exact > fast_error(3000)] > 0).all()
     assert (joined[:50] == 0).all()
-    assert fast_error(3000) < 1e-12
+    assert fast_error(3000) < 1e-11

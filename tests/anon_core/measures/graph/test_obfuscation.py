@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anon_core.errors import InputError
 from anon_core.measures.graph.degrees import Degrees
 from anon_core.measures.graph.obfuscation import Obfuscation, entropies, obfuscation
 from anon_core.measures.graph.posteriors import known_degrees, posteriors
@@ -117,5 +118,22 @@ def test_levels_are_counted_from_entropies():
     found = Obfuscation(np.log2([4.0, 2.0, 3.0, 3.0]), np.array([4, 3, 3, 1]))
     assert found.below.tolist() == [False, True, False, False]
     assert found.reached == pytest.approx([4, 2, 3, 3])
+    near = Obfuscation(np.log2(3) - np.array([1e-10, 1e-8]), np.array([3, 3]))
+    assert near.below.tolist() == [False, True]
     assert [found.quantile(part) for part in (0, 0.25, 0.5, 1)] == pytest.approx([2, 2, 3, 4])
     assert [found.greatest_k(exempt) for exempt in range(5)] == [2, 3, 3, 4, 4]
+
+
+@pytest.mark.parametrize("knowledge", Knowledge.__args__)
+def test_a_graph_without_vertices_has_no_posteriors(knowledge):
+    nothing = Degrees.of(edges_of({}, 0))
+    found = obfuscation(nothing, nothing, knowledge, np.zeros(0, dtype=np.int32))
+    assert (found.least, found.quantile(0.5), found.greatest_k(0)) == (0, 0, 0)
+    with pytest.raises(InputError, match="the same vertices"):
+        posteriors(nothing, Degrees.of(edges_of({}, 1)), knowledge)
+
+
+@pytest.mark.parametrize("knowledge", Knowledge.__args__)
+def test_all_hide_in_a_graph_without_edges(knowledge):
+    nothing = Degrees.of(edges_of({}, 7))
+    assert entropies(nothing, nothing, knowledge) == pytest.approx([math.log2(7)] * 7)

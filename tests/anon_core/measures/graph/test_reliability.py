@@ -140,23 +140,27 @@ def test_noise_is_the_error_of_a_difference_and_raises_its_mean():
     assert np.std(errors) == pytest.approx(np.sqrt(0.1 * 0.9 / 400), rel=0.15)
     assert found.noise == pytest.approx(np.std(errors), rel=0.25)
     assert covered >= 180
+    apart = discrepancy(edges_of({(0, 1): 0.1}, 2), edges_of({(0, 1): 0.9}, 2), 400)
+    assert apart.noise == pytest.approx(np.sqrt(0.8 * 0.2 / 400), rel=0.15)
 
 
 def test_sampled_vertices_stand_for_all():
+    """Certain edges: every world is the same, and only the sample of vertices errs."""
     draws = np.random.default_rng(19)
-    pairs = [(a, b) for a, b in draws.integers(0, 60, (90, 2)).tolist() if a < b]
-    source = edges_of(dict.fromkeys(pairs, 0.6), 60)
-    released = edges_of(dict.fromkeys(pairs, 0.4), 60)
-    whole = discrepancy(source, released, 300, (60, 60))
+    pairs = [(a, b) for a, b in draws.integers(0, 60, (110, 2)).tolist() if a < b]
+    source = edges_of(dict.fromkeys(pairs, 1.0), 60)
+    released = edges_of(dict.fromkeys(pairs[::2], 1.0), 60)
+    whole = discrepancy(source, released, 1, (60, 60))
     assert len(whole.weight) == 60 * 59
-    assert (whole.weight == 1).all()
+    assert whole.interval == (whole.mean, whole.mean)
+    assert sum(number for *_, number in whole.by_hops().values()) == 60 * 59
+    assert 0.2 < whole.mean < 0.8
     covered = 0
-    for seed in range(60):
-        part = discrepancy(source, released, 300, (20, 3), seed)
+    for seed in range(100):
+        part = discrepancy(source, released, 1, (20, 3), seed)
         assert part.weight.sum() == pytest.approx(20 * 59)
         covered += part.interval[0] <= whole.mean <= part.interval[1]
-    assert covered >= 54
-    assert sum(number for *_, number in whole.by_hops().values()) == 60 * 59
+    assert 90 <= covered < 100
 
 
 def test_components_are_those_of_another_program():
@@ -172,6 +176,15 @@ def test_components_are_those_of_another_program():
     joined = int((sizes * (sizes - 1) // 2).sum())
     assert found.connected.tolist() == [[joined] * 3, [0] * 3]
     assert found.total == pytest.approx(joined)
+
+
+@given(pairs_of_graphs().filter(lambda drawn: drawn[0].vertices > 1))
+def test_a_release_decides_no_world_of_the_source(drawn):
+    source, released, _ = drawn
+    alone, together = discrepancy(source, source, 20), discrepancy(source, released, 20)
+    before, after = (each.reliability[0].times.tolist() for each in (alone, together))
+    assert before == after
+    assert alone.connected[0].tolist() == together.connected[0].tolist()
 
 
 def test_order_of_edges_and_threads_decide_no_byte():
@@ -191,3 +204,11 @@ def test_order_of_edges_and_threads_decide_no_byte():
     for name in ("times", "weight", "connected"):
         assert getattr(found[0], name).tobytes() == getattr(found[1], name).tobytes()
     assert found[0].mean == found[1].mean
+
+
+def test_one_vertex_has_no_pairs():
+    one = edges_of({}, 1)
+    found = discrepancy(one, one, 5)
+    assert (found.mean, found.total, found.interval, found.by_hops()) == (0, 0, (0, 0), {})
+    with pytest.raises(InputError, match="the same vertices"):
+        discrepancy(one, edges_of({}, 2), 5)
