@@ -66,6 +66,9 @@ bench-all: bench        ## the larger tables of the papers and the growth with n
 	for figure in levels epsilon income blocks; do \
 		$(BIN)/python -m benchmarks.smooth.figures $$figure || exit; done
 	$(BIN)/python -m benchmarks.smooth.scale 100000 1000000
+	$(BIN)/python -m benchmarks.graphs.relevance
+	$(BIN)/python -m benchmarks.graphs.worlds
+	$(BIN)/python -m benchmarks.graphs.figure docs/pictures/graph-figures.png
 
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -m venv $(VENV)

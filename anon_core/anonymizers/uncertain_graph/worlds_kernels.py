@@ -24,34 +24,46 @@ class Links(NamedTuple):
     edge: np.ndarray  # int32 (2 m,)
 
 
-class Walk(NamedTuple):
-    """A depth-first search of one world."""
+class Forest(NamedTuple):
+    """A spanning forest of one world, its vertices numbered so that subtrees are ranges.
 
-    number: np.ndarray  # int32 (n,): when the vertex was reached, -1: not yet
-    low: np.ndarray  # int32 (n,): the earliest vertex that its subtree has an edge to
-    size: np.ndarray  # int32 (n,): vertices of its subtree
-    top: np.ndarray  # int32 (n,): first vertex of its component; `size` is that of the component
-    came: np.ndarray  # int32 (n,): the edge by which it was reached, -1: none
-    next: np.ndarray  # int64 (n,): its first link not yet followed
-    path: np.ndarray  # int32 (n,)
+    The subtree of x is number[x] .. number[x] + size[x] - 1.
+    """
+
+    order: np.ndarray  # int32 (n,): the vertices, parents first
+    top: np.ndarray  # int32 (n,): root
+    up: np.ndarray  # int32 (n,): parent, -1: none
+    came: np.ndarray  # int32 (n,): edge to the parent, -1: none
+    size: np.ndarray  # int32 (n,)
+    number: np.ndarray  # int32 (n,)
+    next: np.ndarray  # int32 (n,): number of the next child
+    low: np.ndarray  # int32 (n,): least and
+    high: np.ndarray  # int32 (n,): greatest number that other edges of the subtree lead to
 
 
 @kernel
 def links_of(u, v, n):  # u, v int32 (m,)
     """List the edges of each of n vertices, ascending."""
-    start = np.zeros(n + 1, dtype=np.int64)
-    for e in range(len(u)):
-        start[u[e] + 1] += 1
-        start[v[e] + 1] += 1
-    for x in range(n):
-        start[x + 1] += start[x]
-    place = start[:-1].copy()
     other, edge = np.empty((2, 2 * len(u)), dtype=np.int32)
-    for e in range(len(u)):
+    links = Links(np.empty(n + 1, dtype=np.int64), other, edge)
+    fill_links(links, u, v, np.arange(len(u)))
+    return links
+
+
+@kernel
+def fill_links(links, u, v, listed):  # listed int (edges,), ascending
+    """List the edges of each vertex, of those listed."""
+    start = links.start
+    start[:] = 0
+    for e in listed:
+        start[u[e]] += 1
+        start[v[e]] += 1
+    for x in range(1, len(start)):
+        start[x] += start[x - 1]
+    for e in listed[::-1]:  # from the end of each vertex's part to its start
         for x, y in ((u[e], v[e]), (v[e], u[e])):
-            other[place[x]], edge[place[x]] = y, e
-            place[x] += 1
-    return Links(start, other, edge)
+            start[x] -= 1
+            links.other[start[x]], links.edge[start[x]] = y, e
 
 
 @kernel
@@ -64,15 +76,19 @@ def drawn(exists, edges, seed, world):  # exists bool (m,)
 
 @kernel
 def join(parent, x, y):
-    """Join the trees of two vertices; every parent comes before its child (Rem's algorithm)."""
+    """Join the trees of two vertices unless they are one; return whether they were two.
+
+    Rem's algorithm: every parent is less than its child.
+    """
     while parent[x] != parent[y]:
         if parent[x] < parent[y]:
             x, y = y, x
         above = parent[x]
         parent[x] = parent[y]  # also if x is no root: its tree gets less deep on the way
         if above == x:
-            return
+            return True
         x = above
+    return False
 
 
 @kernel
@@ -123,73 +139,109 @@ def sum_by_group(begin, end, present, pairs, edges, connected, seed):
 
 
 @kernel
-def explore(root, links, exists, walk, before):
-    """Number the vertices of a component, `before` vertices being numbered; return how many."""
-    reached, depth = before, 0
-    walk.path[0] = root
-    walk.came[root] = -1
-    while depth >= 0:
-        x = walk.path[depth]
-        if walk.number[x] < 0:
-            walk.number[x] = walk.low[x] = reached
-            walk.size[x], walk.top[x], walk.next[x] = 1, root, links.start[x]
-            reached += 1
-        deeper = False
-        at = walk.next[x]
-        while at < links.start[x + 1] and not deeper:
-            e, y = links.edge[at], links.other[at]
-            at += 1
-            if exists[e] and e != walk.came[x]:
-                if walk.number[y] >= 0:
-                    walk.low[x] = min(walk.low[x], walk.number[y])
-                else:
-                    deeper = True
-                    depth += 1
-                    walk.path[depth], walk.came[y] = y, e
-        walk.next[x] = at
-        if not deeper:
-            depth -= 1
-            if depth >= 0:
-                above = walk.path[depth]
-                walk.size[above] += walk.size[x]
-                walk.low[above] = min(walk.low[above], walk.low[x])
-    return reached
+def part(lists, parent, edges, exists):  # lists int32 (3, m); parent int32 (n,)
+    """List the edges of a spanning forest of a world, its other edges, and those that it lacks."""
+    for x in range(len(parent)):
+        parent[x] = x
+    trees, others, absent = 0, 0, 0
+    for e in range(len(exists)):  # listed first: no branch to guess
+        lists[1, others] = lists[2, absent] = e
+        others += exists[e]
+        absent += not exists[e]
+    left = 0
+    for e in lists[1, :others]:
+        joins = join(parent, edges.u[e], edges.v[e])
+        lists[0, trees] = lists[1, left] = e
+        trees += joins
+        left += not joins
+    return lists[0, :trees], lists[1, :left], lists[2, :absent]
 
 
 @kernel
-def gained(e, edges, exists, walk):
-    """Return how many pairs are connected with an edge and not without it, in the world explored.
+def grow(forest, links):
+    """Root the trees, and order their vertices by breadth."""
+    forest.top[:] = -1
+    known = 0
+    for root in range(len(forest.top)):
+        if forest.top[root] >= 0:
+            continue
+        forest.number[root] = at = known  # all vertices of earlier trees have their numbers
+        forest.order[known] = root
+        forest.top[root], forest.up[root], forest.came[root] = root, -1, -1
+        known += 1
+        while at < known:
+            x = forest.order[at]
+            at += 1
+            for place in range(links.start[x], links.start[x + 1]):
+                y = links.other[place]
+                if y != forest.up[x]:
+                    forest.top[y], forest.up[y], forest.came[y] = root, x, links.edge[place]
+                    forest.order[known] = y
+                    known += 1
 
-    An edge of the world parts its ends iff it is a bridge: it was followed to the later of them,
-    and no edge leads from the subtree below to an earlier vertex. The size of a component is that
-    of its first vertex.
+
+@kernel
+def enumerate_subtrees(forest):
+    """Count and number the vertices of each subtree."""
+    forest.size[:] = 1
+    for x in forest.order[::-1]:
+        if forest.up[x] >= 0:
+            forest.size[forest.up[x]] += forest.size[x]
+    for x in forest.order:
+        if forest.up[x] >= 0:
+            forest.number[x] = forest.next[forest.up[x]]
+            forest.next[forest.up[x]] += forest.size[x]
+        forest.next[x] = forest.number[x] + 1
+        forest.low[x] = forest.high[x] = forest.number[x]
+
+
+@kernel
+def reach(forest, edges, others):  # others int32 (edges outside the forest,)
+    """Find the range of numbers that edges outside the forest lead to from each subtree."""
+    for e in others:
+        for x, y in ((edges.u[e], edges.v[e]), (edges.v[e], edges.u[e])):
+            forest.low[x] = min(forest.low[x], forest.number[y])
+            forest.high[x] = max(forest.high[x], forest.number[y])
+    for x in forest.order[::-1]:
+        if forest.up[x] >= 0:
+            above = forest.up[x]
+            forest.low[above] = min(forest.low[above], forest.low[x])
+            forest.high[above] = max(forest.high[above], forest.high[x])
+
+
+@kernel
+def add_gains(sums, forest, edges, absent):  # sums int64 (m,); absent int32 (edges,)
+    """Add for each edge how many pairs are connected with it and not without it.
+
+    An edge of the forest is a bridge iff no other edge leaves the subtree below it (Tarjan). An
+    edge outside it is none. An absent edge connects pairs iff it joins two trees.
     """
-    a, b = edges.u[e], edges.v[e]
-    if not exists[e]:
-        if walk.top[a] == walk.top[b]:
-            return np.int64(0)
-        return np.int64(walk.size[walk.top[a]]) * walk.size[walk.top[b]]
-    if walk.number[a] > walk.number[b]:
-        a, b = b, a
-    if walk.came[b] != e or walk.low[b] < walk.number[b]:
-        return np.int64(0)
-    return np.int64(walk.size[b]) * (walk.size[walk.top[b]] - walk.size[b])
+    for x in forest.order:
+        last = forest.number[x] + forest.size[x] - 1
+        if forest.up[x] >= 0 and forest.low[x] >= forest.number[x] and forest.high[x] <= last:
+            whole = forest.size[forest.top[x]]
+            sums[forest.came[x]] += np.int64(forest.size[x]) * (whole - forest.size[x])
+    for e in absent:
+        a, b = forest.top[edges.u[e]], forest.top[edges.v[e]]
+        if a != b:
+            sums[e] += np.int64(forest.size[a]) * forest.size[b]
 
 
 @parallel_kernel(lambda sums: len(sums))
-def sum_toggled(begin, end, sums, edges, links, worlds, seed):  # sums int64 (shares, m)
+def sum_toggled(begin, end, sums, edges, n, worlds, seed):  # sums int64 (shares, m)
     """Sum over worlds how many pairs each edge connects that are not connected without it."""
-    n = len(links.start) - 1
     exists = np.empty(len(edges.u), dtype=np.bool_)
-    number, low, size, top, came, path = np.empty((6, n), dtype=np.int32)
-    walk = Walk(number, low, size, top, came, np.empty(n, dtype=np.int64), path)
+    lists = np.empty((3, len(edges.u) + 1), dtype=np.int32)
+    order, top, up, came, size, number, after, low, high, parent = np.empty((10, n), dtype=np.int32)
+    forest = Forest(order, top, up, came, size, number, after, low, high)
+    other, edge = np.empty((2, 2 * n), dtype=np.int32)
+    links = Links(np.empty(n + 1, dtype=np.int64), other, edge)
     for share in range(begin, end):
         for world in range(share, worlds, len(sums)):
             drawn(exists, edges, seed, world)
-            number[:] = -1
-            reached = 0
-            for x in range(n):
-                if number[x] < 0:
-                    reached = explore(x, links, exists, walk, reached)
-            for e in range(len(exists)):
-                sums[share, e] += gained(e, edges, exists, walk)
+            trees, others, absent = part(lists, parent, edges, exists)
+            fill_links(links, edges.u, edges.v, trees)
+            grow(forest, links)
+            enumerate_subtrees(forest)
+            reach(forest, edges, others)
+            add_gains(sums[share], forest, edges, absent)
