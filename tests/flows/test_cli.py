@@ -33,7 +33,8 @@ from tests.flows.orders import Order, people
 from tests.flows.processes import crowdcover
 
 COMMAND = str(Path(sys.executable).with_name("crowdcover"))
-COMMANDS = ("release", "audit", "show", "plan", "serve", "approve", "reject", "reopen", "demo")
+COMMANDS = ("release", "audit", "show", "plan", "measure", "serve")
+COMMANDS += ("approve", "reject", "reopen", "demo")
 LONGEST = 180
 
 
@@ -99,6 +100,8 @@ def test_the_command_lists_its_commands_and_exit_codes(capsys):
         ["audit", "x"],
         ["show"],
         ["plan"],
+        ["measure"],
+        ["measure", "x"],
         ["serve"],
         ["serve", "a", "b"],
         ["approve", "--by", "x"],
