@@ -16,10 +16,10 @@ from tasks.source.sources import EMPTY, Source, file_content, require_file, scan
 from tasks.source.values import attempt
 
 COMMENTS = ("#", "%")
-ENDS = frozenset(
-    "u v source target src dst from to fromnodeid tonodeid node1 node2 node_1 node_2 id1 id2 id_1 "
-    "id_2".split()
-)
+ENDS = {
+    *("u", "v", "source", "target", "src", "dst", "from", "to", "fromnodeid", "tonodeid"),
+    *("node1", "node2", "node_1", "node_2", "id1", "id2", "id_1", "id_2"),
+}
 UNREADABLE = "the edges cannot be read; give lines of two names each, or a Parquet file"
 FEWER = "the graph holds fewer than 2 columns; each edge needs two ends"
 SEPARATORS = (",", "\t", " ")
