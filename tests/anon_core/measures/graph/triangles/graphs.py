@@ -30,10 +30,10 @@ def golden(name):
     return read_edges(DATA / name)
 
 
-def skewed(vertices, edges, seed):
-    """(u, v, n) of a drawn graph with hubs; about so many edges."""
+def skewed(vertices, edges, seed, power=3):
+    """(u, v, n) of a drawn graph with hubs, the more so the greater the power."""
     rng = np.random.default_rng(seed)
-    ends = (vertices * rng.random((2 * edges, 2)) ** 3).astype(np.int64)
+    ends = (vertices * rng.random((2 * edges, 2)) ** power).astype(np.int64)
     ends = ends[ends[:, 0] != ends[:, 1]]
     key = np.unique(ends.min(axis=1) * vertices + ends.max(axis=1))
     key = np.sort(rng.choice(key, min(edges, len(key)), replace=False))
