@@ -57,9 +57,32 @@ def count_parts(begin, end, totals, lists):  # totals int64 (parts,)
 
 
 @kernel
+def longest(lists):
+    """Return the length of the longest list."""
+    most = np.int64(0)
+    for x in range(len(lists.start) - 1):
+        most = max(most, lists.start[x + 1] - lists.start[x])
+    return most
+
+
+@kernel
+def meet(lists, y, at, hits):  # at int32 (n,): place + 1 of marked ranks, hits int64 (longest,)
+    """Write which entries of the list of y are marked; returns how many.
+
+    Without a branch: whether an entry is marked cannot be predicted.
+    """
+    found = 0
+    for j in range(lists.start[y], lists.start[y + 1]):
+        hits[found] = j
+        found += at[lists.higher[j]] > 0
+    return found
+
+
+@kernel
 def add_edges(begin, end, lists, shares, counts):  # counts int32 (shares, m)
     """Add 1 to each edge of each triangle; share s takes the parts s, s + shares, ..."""
-    at = np.zeros(len(lists.start), dtype=np.int64)
+    at = np.zeros(len(lists.start), dtype=np.int32)
+    hits = np.empty(longest(lists) + 1, dtype=np.int64)
     for share in range(begin, end):
         for part in range(share, len(lists.parts) - 1, shares):
             for x in range(lists.parts[part], lists.parts[part + 1]):
@@ -67,16 +90,14 @@ def add_edges(begin, end, lists, shares, counts):  # counts int32 (shares, m)
                 if last - first < 2:
                     continue
                 for i in range(first, last):
-                    at[lists.higher[i]] = i + 1
+                    at[lists.higher[i]] = i - first + 1
                 for i in range(first, last):
-                    y, found = lists.higher[i], np.int32(0)
-                    for j in range(lists.start[y], lists.start[y + 1]):
-                        k = at[lists.higher[j]]
-                        if k > 0:
-                            found += np.int32(1)
-                            counts[share, lists.edge[j]] += 1
-                            counts[share, lists.edge[k - 1]] += 1
-                    counts[share, lists.edge[i]] += found
+                    found = meet(lists, lists.higher[i], at, hits)
+                    for hit in range(found):
+                        k = first + at[lists.higher[hits[hit]]] - 1
+                        counts[share, lists.edge[hits[hit]]] += 1
+                        counts[share, lists.edge[k]] += 1
+                    counts[share, lists.edge[i]] += np.int32(found)
                 for i in range(first, last):
                     at[lists.higher[i]] = 0
 
@@ -88,7 +109,8 @@ def list_parts(begin, end, totals, lists, v, low, third):  # low, third: int32 (
     totals: int64 (parts,), where each part begins. Of the edges (a, b) < (a, c) < (b, c) of ids
     a < b < c the least has the least number, and the greatest ends at c.
     """
-    at = np.zeros(len(lists.start), dtype=np.int64)
+    at = np.zeros(len(lists.start), dtype=np.int32)
+    hits = np.empty(longest(lists) + 1, dtype=np.int64)
     for part in range(begin, end):
         place = totals[part]
         for x in range(lists.parts[part], lists.parts[part + 1]):
@@ -96,16 +118,15 @@ def list_parts(begin, end, totals, lists, v, low, third):  # low, third: int32 (
             if last - first < 2:
                 continue
             for i in range(first, last):
-                at[lists.higher[i]] = i + 1
+                at[lists.higher[i]] = i - first + 1
             for i in range(first, last):
-                y = lists.higher[i]
-                for j in range(lists.start[y], lists.start[y + 1]):
-                    k = at[lists.higher[j]]
-                    if k > 0:
-                        e, f, g = lists.edge[i], lists.edge[j], lists.edge[k - 1]
-                        low[place] = min(e, f, g)
-                        third[place] = v[max(e, f, g)]
-                        place += 1
+                found = meet(lists, lists.higher[i], at, hits)
+                for hit in range(found):
+                    k = first + at[lists.higher[hits[hit]]] - 1
+                    e, f, g = lists.edge[i], lists.edge[hits[hit]], lists.edge[k]
+                    low[place] = min(e, f, g)
+                    third[place] = v[max(e, f, g)]
+                    place += 1
             for i in range(first, last):
                 at[lists.higher[i]] = 0
 

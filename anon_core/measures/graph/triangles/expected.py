@@ -12,7 +12,7 @@ none. Without a common edge they are independent. With the common edge e they ex
 probability p_e a_s a_t, which is p_e (1 - p_e) a_s a_t more than P_s P_t.
 
 Theorem 2 of Xiao, Towards Graph Analytic and Privacy Protection, is about another variance: that of
-the pairs a map task sends, with effective degrees drawn independently (`mapreduce.theorem_2`).
+the pairs a map task sends, with effective degrees drawn independently. No edge is uncertain there.
 """
 
 import math
