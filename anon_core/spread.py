@@ -4,7 +4,7 @@ An anonymizer takes these objects and imports no engine.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +53,122 @@ class Farm(Protocol):
         ClusterError
             No worker is left, or workers die again and again.
         """
+        ...
+
+
+class Pairs(NamedTuple):
+    """Keys, each with a value of any length."""
+
+    key: NDArray[np.int32]
+    """int32 (count,)"""
+    start: NDArray[np.int64]
+    """int64 (count + 1,): value i is word[start[i] : start[i + 1]]"""
+    word: NDArray[np.int32]
+    """int32 (words,)"""
+
+
+class Inbox(Protocol):
+    """What a reducer was sent, and files of its own. All of it lies on disk.
+
+    Attributes
+    ----------
+    reducer, reducers : int
+    memory : int
+        Bytes that the job may hold at a time, beside what `pairs` yields.
+    """
+
+    reducer: int
+    reducers: int
+    memory: int
+
+    def pairs(self, *channels: int) -> Iterator[tuple[NDArray[np.uint8], Pairs]]:
+        """Read the pairs of these channels from disk, anew on each call; at most two at a time.
+
+        Yields
+        ------
+        channels, pairs : uint8 (count,), Pairs
+            Blocks, ascending by key and then by channel; equal ones in an order that is always the
+            same.
+        """
+        ...
+
+    def keep(self, file: int, words: NDArray[np.int32]) -> None:
+        """Append words to a file of this reducer."""
+        ...
+
+    def kept(self, file: int, begin: int, into: NDArray[np.int32]) -> int:
+        """Read words of a file from a place on until it ends or the array is full.
+
+        Returns
+        -------
+        int
+            How many words were read.
+        """
+        ...
+
+    def drop(self, file: int) -> None:
+        """Remove a file, if there is one."""
+        ...
+
+    def kept_words(self, file: int) -> int:
+        """Return how many words a file holds; 0 if there is none."""
+        ...
+
+
+class Job(Protocol):
+    """A map and a reduce function; it is pickled, and its repr must show no data."""
+
+    @property
+    def channels(self) -> int:
+        """Pairs are of channels 0 .. channels - 1, such as a first and a second kind of message."""
+        ...
+
+    def to(self, channel: int, key: NDArray[np.int32], reducers: int) -> NDArray[np.int32]:
+        """Return the reducer of each key: the partition function, the same for all mappers."""
+        ...
+
+    def map(self, piece: Any, reducers: int) -> Iterator[tuple[int, Pairs]]:
+        """Yield blocks of pairs of a piece of the input, each of one channel."""
+        ...
+
+    def reduce(self, inbox: Inbox) -> Iterator[NDArray[np.int32]]:
+        """Yield blocks of the answer of one reducer."""
+        ...
+
+
+class Traffic(NamedTuple):
+    """What a shuffle moved. A pair counts 8 bytes for key and length, and 4 for each word.
+
+    A task that was run again, because its worker died, counts once.
+    """
+
+    pairs: NDArray[np.int64]
+    """int64 (mappers, channels, reducers): pairs sent"""
+    sent: NDArray[np.int64]
+    """int64 (mappers, channels, reducers): bytes sent"""
+    read: NDArray[np.int64]
+    """int64 (reducers,): bytes that were read of them, more than sent if read again"""
+    kept: NDArray[np.int64]
+    """int64 (reducers, 2): bytes written to and read from the reducers' own files"""
+
+
+class Shuffle(Protocol):
+    """Runs a job: map each piece, bring pairs of one key together, reduce."""
+
+    @property
+    def reducers(self) -> int:
+        """Return the number of reducers k."""
+        ...
+
+    @property
+    def memory(self) -> int:
+        """Return the bytes that a reducer may hold; half of them are the job's."""
+        ...
+
+    def run(
+        self, job: Job, pieces: Sequence[Any], take: Callable[[NDArray[np.int32]], None]
+    ) -> Traffic:
+        """Run the job; hand the answers over in the order of reducers, block by block."""
         ...
 
 

@@ -14,6 +14,7 @@ EXAMPLES = {
     "audit": "crowdcover audit releases/adult/v1 --plan adult.toml",
     "show": "crowdcover show releases/adult/v1 --json",
     "plan": "crowdcover plan people.csv > people.toml",
+    "measure": "crowdcover measure friends.csv --triangles --json",
     "serve": 'crowdcover serve people.toml --cron "0 2 1 * *"',
     "approve": "crowdcover approve 0123456789abcdef --plan people.toml "
     '--by "Ada Lovelace" --note "read and agreed"',
@@ -108,6 +109,7 @@ def parser(runs: Mapping[str, Command]) -> argparse.ArgumentParser:
     command.add_argument(
         "--output", type=Path, metavar="PLAN.toml", help="write to this new file; never overwrites"
     )
+    _measured(add("measure", "count the triangles of a graph; no plan, no release"))
     command = add("serve", "run a plan as a Prefect deployment until stopped")
     _plan_arguments(command)
     command.add_argument("--cron", metavar='"M H D M W"', help="schedule in UTC (five fields)")
@@ -137,6 +139,41 @@ def _positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
     return number
+
+
+def _measured(command: argparse.ArgumentParser) -> None:
+    """Add the arguments that name a graph and what is measured of it."""
+    command.add_argument(
+        "graph",
+        type=Path,
+        metavar="GRAPH",
+        help="list of edges: CSV, SNAP text (.gz), Parquet or Arrow; the first two columns are "
+        "their ends",
+    )
+    command.add_argument(
+        "--triangles",
+        action="store_true",
+        required=True,
+        help="triangles, transitivity and clustering",
+    )
+    command.add_argument(
+        "--uncertain",
+        action="store_true",
+        help="the third column holds the probability of each edge",
+    )
+    command.add_argument(
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        help="the first row of a text file holds names, or an edge (default: look)",
+    )
+    command.add_argument(
+        "--threads",
+        type=_positive,
+        default=0,
+        metavar="N",
+        help="threads (default: all)",
+    )
+    command.add_argument("--json", action="store_true", help="print the numbers as JSON")
 
 
 def _plan_arguments(command: argparse.ArgumentParser) -> None:

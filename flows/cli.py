@@ -237,6 +237,15 @@ def starter_plan(options: argparse.Namespace) -> int:
     return 0
 
 
+def measure(options: argparse.Namespace) -> int:
+    """Print the triangles of a graph for people, or as JSON."""
+    from flows.measuring import measured, sentences
+
+    numbers = measured(options)
+    print(_printable_json(numbers) if options.json else "\n".join(sentences(numbers)))
+    return 0
+
+
 def serve(options: argparse.Namespace) -> int:
     """Poll for scheduled and manual runs until stopped."""
     from flows.plan.plan import ReleasePlan
@@ -287,6 +296,7 @@ COMMANDS: dict[str, Command] = {
     "audit": audit,
     "show": show,
     "plan": starter_plan,
+    "measure": measure,
     "serve": serve,
     **{what: partial(decide, what) for what in ("approve", "reject", "reopen")},
     "retract": retract,

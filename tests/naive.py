@@ -8,6 +8,7 @@ words or threads. Weights are the integers of docs/theory.md. Edges are compared
 import itertools
 import math
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 
@@ -480,6 +481,31 @@ def smooth_rows(held, group):
         union = set().union(*members)
         rows.append({i for i in union if 2 * sum(i in items for items in members) >= len(members)})
     return rows
+
+
+def triangles(edges):
+    """All triangles (a, b, c), a < b < c, ascending; `edges` holds pairs (u, v), u < v."""
+    vertices = sorted({end for edge in edges for end in edge})
+    return [
+        (a, b, c)
+        for a, b, c in itertools.combinations(vertices, 3)
+        if (a, b) in edges and (a, c) in edges and (b, c) in edges
+    ]
+
+
+def triangle_moments(chances):
+    """Expectation and variance of the number of triangles, by enumeration of all worlds.
+
+    `chances` holds a Fraction for each edge (u, v), u < v.
+    """
+    first = second = Fraction(0)
+    for exist in itertools.product([False, True], repeat=len(chances)):
+        world = {edge for edge, here in zip(chances, exist, strict=True) if here}
+        chance = math.prod(p if edge in world else 1 - p for edge, p in chances.items())
+        number = len(triangles(world))
+        first += chance * number
+        second += chance * number**2
+    return first, second - first**2
 
 
 def smooth_failures(source, rows, k):

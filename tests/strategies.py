@@ -100,3 +100,15 @@ def sparse_matrices(draw, most_records=14, most_items=8):
         items,
         draw(demands(n)).astype(np.int32),
     )
+
+
+@st.composite
+def simple_graphs(draw, most_vertices=14):
+    """(u, v, n): edges u < v, ascending, int32; isolated vertices, hubs, none at all."""
+    n = draw(st.integers(1, most_vertices))
+    pairs = list(itertools.combinations(range(n), 2))
+    chosen = draw(st.sets(st.sampled_from(pairs))) if pairs else set()
+    if draw(st.booleans()):
+        chosen |= {pair for pair in pairs if 0 in pair}
+    ends = np.array(sorted(chosen), dtype=np.int32).reshape(-1, 2)
+    return ends[:, 0].copy(), ends[:, 1].copy(), n

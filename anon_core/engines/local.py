@@ -1,6 +1,6 @@
 """One machine: numba threads."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Anonymizer, Data
 from anon_core.errors import LimitError
+from anon_core.spread import Chunk, Ground, Result
 from anon_core.steps import Observer, State
 
 
@@ -76,6 +77,20 @@ def threads_set(threads: int) -> Iterator[int]:
         yield threads or most
     finally:
         numba.set_num_threads(before)
+
+
+class LocalFarm:
+    """A `Farm` of this process alone: one chunk after the other, on all threads of numba."""
+
+    def each(
+        self,
+        task: Callable[[Ground, Chunk, int], Result],
+        ground: Ground,
+        chunks: Sequence[Chunk],
+    ) -> Iterator[tuple[Chunk, Result]]:
+        """Run the task on each chunk; see `Farm.each`."""
+        for chunk in chunks:
+            yield chunk, task(ground, chunk, numba.get_num_threads())
 
 
 def afford(

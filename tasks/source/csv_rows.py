@@ -81,7 +81,7 @@ def read_csv(
     The file is read and unpacked once. Lines that start with `comment` are no rows. Refused: a row
     that has not one field for each name, text that is not UTF-8, broken quotes or gzip.
     """
-    text = _unpacked(file)
+    text = unpacked(file)
     marks: Counter[str] = Counter()
     rows = _count_rows(text, separator, len(names), marks, comment) - header
     places = sorted(names.index(name) for name in needed)
@@ -102,7 +102,8 @@ class _Unpacked(gzip.GzipFile):
             below.close()
 
 
-def _unpacked(file: Path | Content) -> Content:
+def unpacked(file: Path | Content) -> Content:
+    """Return the text of a file or of its content; refused: a file that cannot be unpacked."""
     try:
         content = Content(file.read_bytes(), is_packed(file)) if isinstance(file, Path) else file
         return Content(gzip.decompress(content.data), packed=False) if content.packed else content

@@ -96,7 +96,7 @@ def file_names(source: Source, file: Path | Content) -> list[str] | int:
     if source.file_kind == "npz":
         return array_names(file_content(file) if isinstance(file, Path) else file)
     if source.file_kind != "csv":
-        return _scan(source, file).collect_schema().names()
+        return scan(source, file).collect_schema().names()
     first = first_rows(file, source.separator, 1, source.comment)
     if not first:
         raise InputError(EMPTY)
@@ -114,9 +114,9 @@ def file_columns(
         names = names if isinstance(present, int) else present
         require_names(names, needed)
         return read_csv(content, source.separator, source.header, names, needed, source.comment)
-    scan = _scan(source, content)
-    require_names(scan.collect_schema().names(), needed)
-    return attempt(lambda: scan.select(cs.by_name(*needed)).collect(engine="streaming"), DAMAGED)
+    held = scan(source, content)
+    require_names(held.collect_schema().names(), needed)
+    return attempt(lambda: held.select(cs.by_name(*needed)).collect(engine="streaming"), DAMAGED)
 
 
 def require_file(path: Path, key: str = "source.path") -> None:
@@ -150,12 +150,13 @@ def require_names(present: Sequence[str], needed: Sequence[str]) -> None:
         raise InputError(f"the source has no column {', '.join(lost)}; correct [columns]")
 
 
-def _scan(source: Source, file: Path | Content) -> pl.LazyFrame:
+def scan(source: Source, file: Path | Content) -> pl.LazyFrame:
+    """Return the columns of a Parquet or Arrow file, not yet read."""
     parquet = source.file_kind == "parquet"
-    scan = pl.scan_parquet if parquet else pl.scan_ipc
+    opened = pl.scan_parquet if parquet else pl.scan_ipc
     form = "Parquet" if parquet else "Arrow (IPC, not a stream)"
     refusal = f"the source is not a readable {form} file; write it anew"
     at = file if isinstance(file, Path) else io.BytesIO(file.data)
-    frame = attempt(lambda: scan(at, glob=False, hive_partitioning=False), refusal)
+    frame = attempt(lambda: opened(at, glob=False, hive_partitioning=False), refusal)
     names = attempt(lambda: frame.collect_schema().names(), refusal)
     return frame.rename(dict(zip(names, distinct(names), strict=True)))

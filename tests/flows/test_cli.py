@@ -34,7 +34,7 @@ from tests.flows.processes import crowdcover
 
 COMMAND = str(Path(sys.executable).with_name("crowdcover"))
 COMMANDS = (
-    *("release", "audit", "show", "plan", "serve"),
+    *("release", "audit", "show", "plan", "measure", "serve"),
     *("approve", "reject", "reopen", "retract", "demo"),
 )
 LONGEST = 180
@@ -102,6 +102,8 @@ def test_the_command_lists_its_commands_and_exit_codes(capsys):
         ["audit", "x"],
         ["show"],
         ["plan"],
+        ["measure"],
+        ["measure", "x"],
         ["serve"],
         ["serve", "a", "b"],
         ["approve", "--by", "x"],

@@ -1,0 +1,138 @@
+"""The triangles of a graph: how many, of each edge, of each vertex, and the list of all.
+
+A triangle is three vertices, each two of them joined by an edge. All numbers are whole and exact,
+and the same for any number of threads.
+
+References
+----------
+NodeIterator++, Algorithm 1 of Xiao, Towards Graph Analytic and Privacy Protection. Its running time
+is O(m^(3/2)).
+"""
+
+import math
+from collections.abc import Callable
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.errors import InputError
+from anon_core.jit.kernel import PIECES, spread
+from anon_core.measures.graph.triangles.counting_kernels import (
+    Lists,
+    add_edges,
+    add_vertices,
+    count_parts,
+    list_parts,
+    sort_by_edge,
+    write_rows,
+)
+from anon_core.measures.graph.triangles.oriented import PARTS, Oriented
+
+TOLD = 32  # times that a watcher is told
+
+
+def count(graph: Oriented) -> int:
+    """Return the number of triangles."""
+    return int(_totals(graph).sum())
+
+
+def per_edge(graph: Oriented, advanced: Callable[[float], None] | None = None) -> NDArray[np.int32]:
+    """Return the number of triangles of each edge, int32 (m,).
+
+    Memory: 4 m bytes a thread, beside the graph.
+
+    Parameters
+    ----------
+    graph : Oriented
+        With numbers of edges.
+    advanced : callable, optional
+        Told the share of the work that is done, now and then.
+    """
+    lists, shares = numbered(graph), numba.get_num_threads()
+    counts = np.zeros((shares, graph.edges), dtype=np.int32)
+    bounds = range(0, PARTS, PARTS // TOLD) if advanced else range(0, PARTS, PARTS)
+    for first in bounds:
+        parts = lists.parts[first : first + bounds.step + 1]
+        spread(add_edges, shares, lists._replace(parts=parts), shares, counts)
+        if advanced:
+            advanced((first + bounds.step) / PARTS)
+    of_edge: NDArray[np.int32] = counts[0]
+    return of_edge if shares == 1 else counts.sum(axis=0, dtype=np.int32)
+
+
+def per_vertex(graph: Oriented, of_edge: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Return the number of triangles of each vertex, int64 (n,).
+
+    Parameters
+    ----------
+    graph : Oriented
+    of_edge : int32 (m,)
+        From `per_edge`. A triangle of a vertex is one of two of its edges.
+    """
+    totals = np.zeros(graph.vertices, dtype=np.int64)
+    add_vertices(graph.u, graph.v, of_edge, totals)
+    return totals // 2
+
+
+def clustering(graph: Oriented, of_vertex: NDArray[np.int64]) -> float:
+    """Return the mean over all vertices of the share of its pairs of neighbours that are joined.
+
+    A vertex with fewer than two neighbours counts as 0, as in networkx and SNAP.
+
+    Parameters
+    ----------
+    graph : Oriented
+    of_vertex : int64 (n,)
+        From `per_vertex`.
+    """
+    degree = graph.degree.astype(np.int64)
+    pairs = degree * (degree - 1) // 2
+    share = np.divide(of_vertex, pairs, out=np.zeros(graph.vertices), where=pairs > 0)
+    return math.fsum(share) / max(1, graph.vertices)
+
+
+def transitivity(graph: Oriented, triangles: int) -> float:
+    """Return the share of paths of two edges that close a triangle; 0.0 without such paths."""
+    degree = graph.degree.astype(np.int64)
+    paths = int((degree * (degree - 1) // 2).sum())
+    return 3 * triangles / paths if paths else 0.0
+
+
+def listed(graph: Oriented) -> NDArray[np.int32]:
+    """Return all triangles, int32 (t, 3): ids u < v < w, ascending by (u, v, w), each once.
+
+    Memory: 24 bytes a triangle and 8 an edge, beside the graph.
+    """
+    lists, totals = numbered(graph), _totals(graph)
+    ends = np.cumsum(totals)
+    size = int(ends[-1])
+    low, third = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32)
+    list_parts(ends - totals, lists, graph.v, low, third)
+    start = np.zeros(graph.edges + 1, dtype=np.int64)
+    np.cumsum(np.bincount(low, minlength=graph.edges), out=start[1:])
+    threads = numba.get_num_threads()
+    shares = np.linspace(0, size, 1 if threads == 1 else PIECES * threads + 1)
+    bounds = np.searchsorted(start, shares).astype(np.int64)
+    bounds = np.array([0, graph.edges]) if threads == 1 else bounds
+    bounds[0], bounds[-1] = 0, graph.edges
+    of_edge = np.empty(size, dtype=np.int32)
+    sort_by_edge(bounds, low, third, start, of_edge)
+    del low, third
+    rows = np.empty((size, 3), dtype=np.int32)
+    write_rows(start, graph.u, graph.v, of_edge, rows)
+    return rows
+
+
+def _totals(graph: Oriented) -> NDArray[np.int64]:
+    """Return the number of triangles of each part, int64 (PARTS,)."""
+    totals = np.empty(len(graph.parts) - 1, dtype=np.int64)
+    count_parts(totals, Lists(graph.start, graph.higher, graph.edge, graph.parts))
+    return totals
+
+
+def numbered(graph: Oriented) -> Lists:
+    """Return the graph's arrays for kernels that read the numbers of edges."""
+    if len(graph.edge) != graph.edges:
+        raise InputError("the graph was oriented without the numbers of its edges; keep them")
+    return Lists(graph.start, graph.higher, graph.edge, graph.parts)

@@ -1,0 +1,156 @@
+"""What mappers send: core messages with a vertex's own lists, pivot messages with those of others.
+
+A piece holds the vertices first, first + 1, ... with their lists, each ascending. h(u) = u modulo
+reducers. A pivot message begins with its sender. For Bermuda-VC its access pattern follows: the
+number of buckets in which it is used, and for each the bucket and how often.
+"""
+
+import numpy as np
+
+from anon_core.jit.kernel import kernel
+
+BASELINE, EDGE_CENTRIC, VERTEX_CENTRIC = 0, 1, 2
+
+
+@kernel
+def bucket_of(bounds, u):
+    """Return the bucket of a key: bounds[b] <= u < bounds[b + 1]."""
+    low, high = 0, len(bounds) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        if bounds[middle] <= u:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@kernel
+def size_pivots(start, higher, way, reducers, bounds, counts, words):
+    # counts, words: int64 (vertices,)
+    """Count the pivot messages of each vertex, and their words."""
+    seen = np.zeros(reducers, dtype=np.int64)
+    bucket = np.zeros(reducers, dtype=np.int64)
+    for x in range(len(start) - 1):
+        degree = start[x + 1] - start[x]
+        if way == BASELINE:
+            counts[x], words[x] = degree, degree * (1 + degree)
+            continue
+        counts[x] = words[x] = 0
+        for i in range(start[x], start[x + 1]):
+            to, b = higher[i] % reducers, bucket_of(bounds, higher[i])
+            if seen[to] != x + 1:
+                seen[to], bucket[to] = x + 1, -1
+                counts[x] += 1
+                words[x] += 1 + degree + (way == VERTEX_CENTRIC)
+            if way == VERTEX_CENTRIC and bucket[to] != b:
+                bucket[to] = b
+                words[x] += 2
+
+
+@kernel
+def write_pivots(first, begin, end, start, higher, way, reducers, bounds, key, at, word):
+    """Write the pivot messages of the vertices begin .. end - 1 of a piece, whose first is named.
+
+    key int32 (count,), at int64 (count + 1,), word int32 (words,)
+    """
+    seen = np.zeros(reducers, dtype=np.int64)
+    pair = place = 0
+    for x in range(begin, end):
+        for i in range(start[x], start[x + 1]):
+            to = higher[i] % reducers
+            if way != BASELINE and seen[to] == x + 1:
+                continue
+            seen[to] = x + 1
+            key[pair] = to if way == EDGE_CENTRIC else higher[i]
+            word[place] = first + x
+            place += 1
+            if way == VERTEX_CENTRIC:
+                place = write_pattern(i, start[x + 1], higher, reducers, bounds, word, place)
+            for j in range(start[x], start[x + 1]):
+                word[place] = higher[j]
+                place += 1
+            pair += 1
+            at[pair] = place
+
+
+@kernel
+def write_pattern(i, end, higher, reducers, bounds, word, place):
+    """Write in which buckets the reducer of higher[i] uses a message, and how often."""
+    to, head, bucket = higher[i] % reducers, place, -1
+    word[head] = 0
+    place += 1
+    for j in range(i, end):
+        if higher[j] % reducers == to:
+            b = bucket_of(bounds, higher[j])
+            if b != bucket:
+                word[head] += 1
+                word[place], word[place + 1] = b, 0
+                place, bucket = place + 2, b
+            word[place - 1] += 1
+    return place
+
+
+@kernel
+def write_cores(first, start, higher, lower_start, lower, key, at, word):
+    """Write for each vertex the length of its list of lower ones, this list, that of higher.
+
+    Returns the number of messages: vertices without neighbours send none.
+    """
+    place = pair = 0
+    for x in range(len(start) - 1):
+        if lower_start[x + 1] == lower_start[x] and start[x + 1] == start[x]:
+            continue
+        key[pair] = first + x
+        word[place] = lower_start[x + 1] - lower_start[x]
+        place += 1
+        for i in range(lower_start[x], lower_start[x + 1]):
+            word[place] = lower[i]
+            place += 1
+        for i in range(start[x], start[x + 1]):
+            word[place] = higher[i]
+            place += 1
+        pair += 1
+        at[pair] = place
+    return pair
+
+
+@kernel
+def size_buckets(start, higher, reducers, bounds, head, sizes):  # sizes int64 (reducers, buckets)
+    """Sum the words that a buffer holds of all messages that are used in a bucket."""
+    seen = np.zeros(sizes.shape, dtype=np.int64)
+    for x in range(len(start) - 1):
+        for i in range(start[x], start[x + 1]):
+            to, b = higher[i] % reducers, bucket_of(bounds, higher[i])
+            if seen[to, b] != x + 1:
+                seen[to, b] = x + 1
+                sizes[to, b] += head + start[x + 1] - start[x]
+
+
+@kernel
+def sum_loads(start, higher, loads):  # loads int64 (n,)
+    """Sum for each vertex the lengths of the pivot messages that it uses."""
+    for x in range(len(start) - 1):
+        for i in range(start[x], start[x + 1]):
+            loads[higher[i]] += start[x + 1] - start[x]
+
+
+@kernel
+def sort_lists(start, higher):
+    """Sort each list."""
+    for x in range(len(start) - 1):
+        higher[start[x] : start[x + 1]].sort()
+
+
+@kernel
+def turn(start, higher, lower_start, lower):
+    """Write at each vertex those of lower degree, ascending."""
+    for e in range(len(higher)):
+        lower_start[higher[e] + 1] += 1
+    for x in range(1, len(lower_start)):
+        lower_start[x] += lower_start[x - 1]
+    at = lower_start[:-1].copy()
+    for x in range(len(start) - 1):
+        for i in range(start[x], start[x + 1]):
+            lower[at[higher[i]]] = x
+            at[higher[i]] += 1

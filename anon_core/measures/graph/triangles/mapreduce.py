@@ -1,0 +1,104 @@
+"""All triangles of a graph by a shuffle: MR-Baseline, Bermuda-EC, Bermuda-VC.
+
+Which engine runs the shuffle, the caller says: measures know none.
+"""
+
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.measures.graph.triangles.jobs import Baseline, EdgeCentric, Piece
+from anon_core.measures.graph.triangles.mapping_kernels import sort_lists, turn
+from anon_core.measures.graph.triangles.oriented import Oriented
+from anon_core.measures.graph.triangles.vertex_centric import Tracking, VertexCentric, bucket_bounds
+from anon_core.spread import Job, Shuffle, Traffic
+
+Method = Literal["baseline", "ec", "ec-disk", "vc-usage", "vc-bucket", "vc-bucket-usage"]
+MAPPERS = 16
+TRACKING: dict[str, Tracking] = {
+    "vc-usage": "usage",
+    "vc-bucket": "bucket",
+    "vc-bucket-usage": "bucket-usage",
+}
+
+
+def listed(
+    graph: Oriented, shuffle: Shuffle, method: Method, mappers: int = MAPPERS
+) -> tuple[NDArray[np.int32], Traffic]:
+    """Return all triangles, as `counting.listed` does, and what the shuffle moved.
+
+    Parameters
+    ----------
+    graph : Oriented
+    shuffle : Shuffle
+    method : {"baseline", "ec", "ec-disk", "vc-usage", "vc-bucket", "vc-bucket-usage"}
+    mappers : int
+        Pieces of the graph, with about as many edges each.
+
+    Raises
+    ------
+    LimitError
+        Messages that a reducer must hold do not fit into its memory.
+    ClusterError
+        The workers of the shuffle cannot do the work.
+    """
+    higher = graph.higher.copy()
+    sort_lists(graph.start, higher)
+    both = method.startswith("vc")
+    job = job_called(method, graph.start, higher, shuffle)
+    blocks: list[NDArray[np.int32]] = []
+    traffic = shuffle.run(job, pieces(graph.start, higher, mappers, both=both), blocks.append)
+    rows = np.concatenate([np.empty(0, np.int32), *blocks]).reshape(-1, 3)
+    del blocks
+    return canonical(rows, graph.rank), traffic
+
+
+def job_called(
+    method: Method, start: NDArray[np.int64], higher: NDArray[np.int32], shuffle: Shuffle
+) -> Job:
+    """Return the job of a method on a graph of sorted lists."""
+    longest = int(np.diff(start).max(initial=0))
+    if method == "baseline":
+        return Baseline(longest)
+    if method in ("ec", "ec-disk"):
+        return EdgeCentric(longest, method == "ec-disk")
+    tracking = TRACKING[method]
+    memory = shuffle.memory // 2
+    bounds = bucket_bounds(start, higher, shuffle.reducers, memory, tracking)
+    return VertexCentric(longest, tracking, bounds)
+
+
+def pieces(
+    start: NDArray[np.int64], higher: NDArray[np.int32], mappers: int, *, both: bool
+) -> list[Piece]:
+    """Split the vertices into ranges with about as many edges each.
+
+    both: with the lists of lower neighbours, too.
+    """
+    n = len(start) - 1
+    lower_start = np.zeros(n + 1, dtype=np.int64)
+    lower = np.empty(len(higher) if both else 0, dtype=np.int32)
+    if both:
+        turn(start, higher, lower_start, lower)
+    inner = np.searchsorted(start, np.arange(1, mappers) * len(higher) // mappers)
+    bounds = [0, *np.unique(inner[(inner > 0) & (inner < n)]).tolist(), n]
+    return [
+        Piece(
+            first,
+            start[first : end + 1] - start[first],
+            higher[start[first] : start[end]],
+            lower_start[first : end + 1] - lower_start[first],
+            lower[lower_start[first] : lower_start[end]],
+        )
+        for first, end in pairwise(bounds)
+    ]
+
+
+def canonical(rows: NDArray[np.int32], rank: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return triangles by rank as ids u < v < w, ascending."""
+    by_rank = np.empty_like(rank)
+    by_rank[rank] = np.arange(len(rank), dtype=np.int32)
+    named = np.sort(by_rank[rows], axis=1)
+    return named[np.lexsort(named.T[::-1])]

@@ -1,0 +1,238 @@
+"""What reducers do: intersect the list of each pivot message with those of core messages.
+
+A kernel stops where the rows that it may write are full, and goes on from its cursor.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from anon_core.jit.kernel import kernel
+
+PAIR, PLACE, ROWS, KEY, LENGTH, TOP = 0, 1, 2, 3, 4, 5  # of a cursor, int64 (6,)
+HEAD = 3  # words of a buffered message before its list: sender, uses left, length
+DONE, ROWS_FULL, BUFFER_FULL = 0, 1, 2
+
+
+class Block(NamedTuple):
+    """Pairs that were read."""
+
+    channel: np.ndarray  # uint8 (count,): 0 core, 1 pivot
+    key: np.ndarray  # int32 (count,)
+    start: np.ndarray  # int64 (count + 1,)
+    word: np.ndarray  # int32 (words,)
+
+
+class Buffer(NamedTuple):
+    """Messages in the order in which they came, and a hash table of their senders."""
+
+    word: np.ndarray  # int32 (words,); cursor[TOP] are used
+    table: np.ndarray  # int32 (power of 2,): place of a message + 1; 0: none
+
+
+@kernel
+def intersect(ours, theirs, v, u, cursor, rows):  # ours, theirs: ascending
+    """Write (v, u, w) for each w in both lists."""
+    i = j = 0
+    at = cursor[ROWS]
+    while i < len(ours) and j < len(theirs):
+        a, b = ours[i], theirs[j]
+        if a == b:
+            rows[at, 0], rows[at, 1], rows[at, 2] = v, u, a
+            at += 1
+        i += a <= b
+        j += b <= a
+    cursor[ROWS] = at
+
+
+@kernel
+def close_each(block, core, cursor, rows):  # core int32 (longest,)
+    """MR-Baseline: intersect each pivot message with the core message before it."""
+    for pair in range(cursor[PAIR], len(block.key)):
+        values = block.word[block.start[pair] : block.start[pair + 1]]
+        cursor[PAIR] = pair
+        if block.channel[pair] == 0:
+            core[: len(values)] = values
+            cursor[KEY], cursor[LENGTH] = block.key[pair], len(values)
+        elif cursor[KEY] == block.key[pair]:
+            if len(rows) - cursor[ROWS] < len(values):
+                return ROWS_FULL
+            own = core[: cursor[LENGTH]]
+            intersect(values[1:], own, values[0], block.key[pair], cursor, rows)
+    cursor[PAIR] = len(block.key)
+    return DONE
+
+
+@kernel
+def close_cores(block, key, start, word, cores, reducer, reducers, cursor, rows):
+    """Bermuda-EC: intersect each pivot message with every core message in memory that it reaches.
+
+    key int32, start int64, word int32: of the core messages, ascending by key; `cores` of them.
+    """
+    for pair in range(cursor[PAIR], len(block.key)):
+        values = block.word[block.start[pair] : block.start[pair + 1]]
+        cursor[PAIR] = pair
+        for i in range(max(1, cursor[PLACE]), len(values)):
+            if values[i] % reducers == reducer:
+                at = np.searchsorted(key[:cores], values[i])
+                if at < cores and key[at] == values[i]:
+                    if len(rows) - cursor[ROWS] < len(values):
+                        cursor[PLACE] = i
+                        return ROWS_FULL
+                    own = word[start[at] : start[at + 1]]
+                    intersect(values[1:], own, values[0], values[i], cursor, rows)
+        cursor[PLACE] = 0
+    cursor[PAIR] = len(block.key)
+    return DONE
+
+
+@kernel
+def close_buffered(block, bucket, evict, core, buffer, cursor, rows):
+    """Bermuda-VC: a core message fetches messages from the buffer; a pivot message enters it."""
+    for pair in range(cursor[PAIR], len(block.key)):
+        values, u = block.word[block.start[pair] : block.start[pair + 1]], block.key[pair]
+        cursor[PAIR] = pair
+        if block.channel[pair] == 0:
+            own = values[1 + values[0] :]
+            core[: len(own)] = own
+            cursor[KEY], cursor[LENGTH] = u, len(own)
+            for i in range(max(1, cursor[PLACE]), 1 + values[0]):
+                if len(rows) - cursor[ROWS] < len(own):
+                    cursor[PLACE] = i
+                    return ROWS_FULL
+                fetch(values[i], u, own, evict, buffer, cursor, rows)
+            cursor[PLACE] = 0
+            continue
+        listed = values[2 + 2 * values[1] :]
+        if len(rows) - cursor[ROWS] < len(listed):
+            return ROWS_FULL
+        left = uses_in(values, bucket) - 1
+        if left > 0 and not put(values[0], left, listed, buffer, cursor):
+            return BUFFER_FULL
+        intersect(listed, core[: cursor[LENGTH]], values[0], u, cursor, rows)
+    cursor[PAIR] = len(block.key)
+    return DONE
+
+
+@kernel
+def close_stream(words, core, cursor, rows):  # words int32: messages as the buffer holds them
+    """Intersect each message with the present core message; returns the words of those done."""
+    at = np.int64(0)
+    own, u = core[: cursor[LENGTH]], cursor[KEY]
+    while at + HEAD <= len(words) and at + HEAD + words[at + 2] <= len(words):
+        if len(rows) - cursor[ROWS] < len(own):
+            break
+        size = words[at + 2]
+        intersect(words[at + HEAD : at + HEAD + size], own, words[at], u, cursor, rows)
+        at += HEAD + size
+    return at
+
+
+@kernel
+def fetch(v, u, own, evict, buffer, cursor, rows):
+    """Intersect with the message of v if it is here; it may not be needed again."""
+    at = find(v, buffer)
+    if at >= 0:
+        length = buffer.word[at + 2]
+        intersect(buffer.word[at + HEAD : at + HEAD + length], own, v, u, cursor, rows)
+        if evict:
+            buffer.word[at + 1] -= 1
+
+
+@kernel
+def uses_in(values, bucket):
+    """Return how often a pivot message is used in a bucket."""
+    for b in range(values[1]):
+        if values[2 + 2 * b] == bucket:
+            return values[3 + 2 * b]
+    return np.int32(0)
+
+
+# ---------------------------------------------------------------- the buffer
+
+
+@kernel
+def slot_of(v, table):
+    """Return where a sender is looked for first."""
+    return np.int64((np.uint64(v) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)) & (
+        len(table) - 1
+    )
+
+
+@kernel
+def find(v, buffer):
+    """Return where the message of v begins, or -1."""
+    slot = slot_of(v, buffer.table)
+    while buffer.table[slot] > 0:
+        at = buffer.table[slot] - 1
+        if buffer.word[at] == v:
+            return np.int64(at)
+        slot = (slot + 1) & (len(buffer.table) - 1)
+    return np.int64(-1)
+
+
+@kernel
+def index(at, buffer):
+    """Enter the message at a place into the table."""
+    slot = slot_of(buffer.word[at], buffer.table)
+    while buffer.table[slot] > 0:
+        slot = (slot + 1) & (len(buffer.table) - 1)
+    buffer.table[slot] = at + 1
+
+
+@kernel
+def put(v, uses, listed, buffer, cursor):
+    """Add a message; returns False if there is no room even after messages without use left."""
+    if cursor[TOP] + HEAD + len(listed) > len(buffer.word):
+        compact(buffer, cursor)
+        if cursor[TOP] + HEAD + len(listed) > len(buffer.word):
+            return False
+    at = cursor[TOP]
+    buffer.word[at], buffer.word[at + 1], buffer.word[at + 2] = v, uses, len(listed)
+    buffer.word[at + HEAD : at + HEAD + len(listed)] = listed
+    cursor[TOP] = at + HEAD + len(listed)
+    index(at, buffer)
+    return True
+
+
+@kernel
+def compact(buffer, cursor):
+    """Remove the messages that have no use left, and build the table again."""
+    buffer.table[:] = 0
+    at = to = np.int64(0)
+    while at < cursor[TOP]:
+        size = HEAD + buffer.word[at + 2]
+        if buffer.word[at + 1] > 0:
+            for i in range(size):
+                buffer.word[to + i] = buffer.word[at + i]
+            index(to, buffer)
+            to += size
+        at += size
+    cursor[TOP] = to
+
+
+@kernel
+def size_backups(block, bucket, sizes):  # sizes int64 (buckets,)
+    """Sum the words that pivot messages take in the files of later buckets."""
+    for pair in range(len(block.key)):
+        if block.channel[pair] == 1:
+            values = block.word[block.start[pair] : block.start[pair + 1]]
+            head = 2 + 2 * values[1]
+            for b in range(values[1]):
+                if values[2 + 2 * b] > bucket:
+                    sizes[values[2 + 2 * b]] += HEAD + len(values) - head
+
+
+@kernel
+def write_backups(block, bucket, out):
+    """Write the messages that are used in one later bucket, as the buffer holds them."""
+    at = 0
+    for pair in range(len(block.key)):
+        if block.channel[pair] == 1:
+            values = block.word[block.start[pair] : block.start[pair + 1]]
+            uses, head = uses_in(values, bucket), 2 + 2 * values[1]
+            if uses > 0:
+                size = len(values) - head
+                out[at], out[at + 1], out[at + 2] = values[0], uses, size
+                out[at + HEAD : at + HEAD + size] = values[head:]
+                at += HEAD + size

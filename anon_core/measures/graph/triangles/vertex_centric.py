@@ -1,0 +1,227 @@
+"""Bermuda-VC as a job of a shuffle: pivot messages wait in a buffer for the keys that need them.
+
+Keys come in ascending order. A pivot message of v goes to each reducer of v's effective neighbours,
+with the first of them as its key, and states how often each bucket of keys uses it. Three ways to
+track the messages in the buffer (section 3.3.1):
+
+"usage": one bucket; a message leaves after its last use.
+"bucket": keys fall into buckets; a message is written to the file of each later bucket that uses
+it. Between two buckets the buffer is emptied and filled from the file of the next (Fig. 3.4).
+"bucket-usage": both.
+
+References
+----------
+Algorithm 4 of Xiao, Towards Graph Analytic and Privacy Protection, section 3.3.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.errors import LimitError
+from anon_core.measures.graph.triangles.jobs import CORE, PIVOT, Piece, new_rows, pivot_pairs
+from anon_core.measures.graph.triangles.mapping_kernels import (
+    VERTEX_CENTRIC,
+    size_buckets,
+    sum_loads,
+    write_cores,
+)
+from anon_core.measures.graph.triangles.reducing_kernels import (
+    BUFFER_FULL,
+    HEAD,
+    PAIR,
+    PLACE,
+    ROWS,
+    TOP,
+    Block,
+    Buffer,
+    close_buffered,
+    close_stream,
+    compact,
+    size_backups,
+    write_backups,
+)
+from anon_core.spread import Inbox, Pairs
+
+Tracking = Literal["usage", "bucket", "bucket-usage"]
+MOST_BUCKETS = 2**12
+FULL = (
+    "the buffer of a reducer cannot hold the pivot messages that it still needs; raise the number "
+    "of reducers or the memory, or track messages by bucket"
+)
+
+
+@dataclass(frozen=True, repr=False)
+class VertexCentric:
+    """Bermuda-VC.
+
+    Attributes
+    ----------
+    longest : int
+        Length of the longest list of effective neighbours.
+    tracking : {"usage", "bucket", "bucket-usage"}
+    bounds : int64 (buckets + 1,)
+        Bucket b holds the keys bounds[b] .. bounds[b + 1] - 1, of every reducer.
+    """
+
+    longest: int
+    tracking: Tracking
+    bounds: NDArray[np.int64]
+    channels: int = field(default=2, init=False)
+
+    def to(self, _channel: int, key: NDArray[np.int32], reducers: int) -> NDArray[np.int32]:
+        """Return the reducer of each vertex."""
+        return key % np.int32(reducers)
+
+    def map(self, piece: Piece, reducers: int) -> Iterator[tuple[int, Pairs]]:
+        """Yield core messages with both lists, then pivot messages with access patterns."""
+        size = len(piece.start) - 1
+        words = size + int(piece.start[-1] + piece.lower_start[-1])
+        key, word = np.empty(size, dtype=np.int32), np.empty(words, dtype=np.int32)
+        at = np.zeros(size + 1, dtype=np.int64)
+        lists = piece.start, piece.higher, piece.lower_start, piece.lower
+        sent = write_cores(piece.first, *lists, key, at, word)
+        yield CORE, Pairs(key[:sent], at[: sent + 1], word[: at[sent]])
+        for pairs in pivot_pairs(piece, VERTEX_CENTRIC, reducers, self.bounds):
+            yield PIVOT, pairs
+
+    def reduce(self, inbox: Inbox) -> Iterator[NDArray[np.int32]]:
+        """Yield triangles (v, u, w), by rank."""
+        work = _Work(self, inbox)
+        for channel, pairs in inbox.pairs(CORE, PIVOT):
+            block = Block(channel, *pairs)
+            ends = np.searchsorted(pairs.key, self.bounds[1:]).tolist()
+            begin = 0
+            for bucket, end in enumerate(ends):
+                if begin < end:
+                    part, passing = _part(block, begin, end), work.enter(bucket)
+                    work.back_up(part)
+                    yield from work.closed(part)
+                    if passing:
+                        yield from work.streamed()
+                begin = end
+
+
+def _part(block: Block, begin: int, end: int) -> Block:
+    return Block(
+        block.channel[begin:end], block.key[begin:end], block.start[begin : end + 1], block.word
+    )
+
+
+class _Work:
+    """What a reducer holds: buffer, present core message, rows."""
+
+    def __init__(self, job: VertexCentric, inbox: Inbox) -> None:
+        self._job, self._inbox, self._bucket = job, inbox, 0
+        self._core = np.empty(job.longest, dtype=np.int32)
+        self._rows = new_rows(inbox.memory // 2, job.longest)
+        size = buffer_words(inbox.memory)
+        self._buffer = Buffer(np.empty(size, np.int32), np.zeros(slots(size), np.int32))
+        self._cursor = np.array([0, 0, 0, -1, 0, 0])
+
+    def enter(self, bucket: int) -> bool:
+        """Empty the buffer and fill it from a bucket's file, unless this is the present bucket.
+
+        Returns whether the file does not fit. Its messages then pass by the core message: this
+        happens only in buckets of one key of this reducer.
+        """
+        if bucket == self._bucket:
+            return False
+        self._bucket, self._cursor[TOP] = bucket, 0
+        fits = self._inbox.kept_words(bucket) <= len(self._buffer.word)
+        if fits:
+            self._cursor[TOP] = self._inbox.kept(bucket, 0, self._buffer.word)
+            self._inbox.drop(bucket)
+        compact(self._buffer, self._cursor)
+        return not fits
+
+    def back_up(self, block: Block) -> None:
+        """Write pivot messages to the files of later buckets that use them."""
+        sizes = np.zeros(len(self._job.bounds) - 1, dtype=np.int64)
+        size_backups(block, self._bucket, sizes)
+        for bucket in np.flatnonzero(sizes).tolist():
+            out = np.empty(int(sizes[bucket]), dtype=np.int32)
+            write_backups(block, bucket, out)
+            self._inbox.keep(bucket, out)
+
+    def closed(self, block: Block) -> Iterator[NDArray[np.int32]]:
+        """Yield the triangles of a block of one bucket."""
+        cursor, evict = self._cursor, self._job.tracking != "bucket"
+        cursor[PAIR] = cursor[PLACE] = 0
+        while cursor[PAIR] < len(block.key):
+            cursor[ROWS] = 0
+            state = close_buffered(
+                block, self._bucket, evict, self._core, self._buffer, cursor, self._rows
+            )
+            if state == BUFFER_FULL:
+                raise LimitError(FULL)
+            yield self._rows[: cursor[ROWS]]
+
+    def streamed(self) -> Iterator[NDArray[np.int32]]:
+        """Yield the triangles of the messages of the present bucket's file with the present key."""
+        begin, words = 0, self._buffer.word
+        while (size := self._inbox.kept(self._bucket, begin, words)) > 0:
+            self._cursor[ROWS] = 0
+            done = close_stream(words[:size], self._core, self._cursor, self._rows)
+            begin += done
+            if not done:  # it is longer than the buffer
+                raise LimitError(FULL)
+            yield self._rows[: self._cursor[ROWS]]
+        self._inbox.drop(self._bucket)
+
+
+def slots(words: int) -> int:
+    """Return the size of the table of a buffer: a message that stays has 5 words or more."""
+    return int(1 << (words // 4).bit_length())
+
+
+def buffer_words(memory: int) -> int:
+    """Return the words of the buffer of a job that may hold so many bytes."""
+    return max(64, memory // 8)
+
+
+def bucket_bounds(
+    start: NDArray[np.int64],
+    higher: NDArray[np.int32],
+    reducers: int,
+    memory: int,
+    tracking: Tracking,
+) -> NDArray[np.int64]:
+    """Return bounds of the fewest buckets, doubled from 1, whose messages fit into the buffer.
+
+    Each bucket uses about as many words of messages (range partitioning). The paper states
+    p = O(m / (k M)). A bucket of one key of each reducer need not fit: its messages are used once,
+    by one core message, and pass by it from the file. The paper leaves open what happens then.
+
+    Parameters
+    ----------
+    start, higher : int64 (n + 1,), int32 (m,)
+        The effective neighbours of each vertex.
+    reducers, memory : int
+        k, and the bytes that the job may hold in a reducer.
+
+    Raises
+    ------
+    LimitError
+        The messages of a bucket do not fit, however many there are.
+    """
+    n = len(start) - 1
+    loads = np.zeros(n, dtype=np.int64)
+    sum_loads(start, higher, loads)
+    heaped, buckets, most = np.cumsum(loads), 1, buffer_words(memory)
+    while buckets <= min(MOST_BUCKETS, max(1, n)):
+        shares = np.arange(1, buckets) * (int(heaped[-1]) // buckets if n else 0)
+        inner = np.unique(np.searchsorted(heaped, shares) + 1)
+        bounds = np.array([0, *inner[inner < n].tolist(), max(1, n)], dtype=np.int64)
+        if tracking == "usage":
+            return bounds
+        sizes = np.zeros((reducers, len(bounds) - 1), dtype=np.int64)
+        size_buckets(start, higher, reducers, bounds, HEAD, sizes)
+        wide = np.diff(bounds) > reducers
+        if sizes[:, wide].max(initial=0) <= most:
+            return bounds
+        buckets *= 2
+    raise LimitError(FULL)

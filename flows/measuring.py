@@ -1,0 +1,112 @@
+"""`crowdcover measure`: numbers of a graph, without a plan and without a release."""
+
+import argparse
+import math
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import numba
+
+from anon_core.errors import LimitError
+from anon_core.measures.graph.triangles import counting, expected
+from anon_core.measures.graph.triangles.oriented import Oriented, oriented
+from tasks.source.edges import EdgeList, read_edges
+
+Advanced = Callable[[float], None]
+
+WORDS = {
+    "vertices": "vertices",
+    "edges": "edges",
+    "loops_left_out": "edges from a vertex to itself, left out",
+    "repeated_left_out": "edges that repeat another, left out",
+    "triangles": "triangles",
+    "edges_in_triangles": "edges that belong to a triangle",
+    "most_triangles_of_an_edge": "greatest number of triangles of one edge",
+    "vertices_in_triangles": "vertices that belong to a triangle",
+    "transitivity": "of the paths of two edges close a triangle (transitivity)",
+    "clustering": "of a vertex's pairs of neighbours are joined, on average (clustering)",
+    "expected_triangles": "triangles are expected, given the probabilities",
+    "deviation": "is the standard deviation of that number",
+}
+
+
+def measured(options: argparse.Namespace) -> dict[str, Any]:
+    """Read the graph and count; shows progress on a terminal unless quiet.
+
+    Refused: a file that holds no such graph, and more threads than the machine has.
+    """
+    most = int(numba.config.NUMBA_NUM_THREADS)  # type: ignore[attr-defined]
+    if options.threads > most:
+        raise LimitError(f"--threads must be 1..{most} on this machine")
+    numba.set_num_threads(options.threads or most)
+    with _bar(quiet=options.quiet) as (said, advanced):
+        said("read")
+        edges = read_edges(options.graph, uncertain=options.uncertain, header=options.header)
+        said("orient")
+        graph = oriented(edges.u, edges.v, edges.vertices)
+        said("count")
+        return _certain(edges, graph, advanced) | _uncertain(edges, graph, said)
+
+
+def sentences(numbers: Mapping[str, Any]) -> list[str]:
+    """Return the numbers for people, a line each."""
+    shown = {name: _shown(value) for name, value in numbers.items()}
+    width = max(map(len, shown.values()))
+    return [f"{value:>{width}}  {WORDS[name]}" for name, value in shown.items()]
+
+
+def _certain(edges: EdgeList, graph: Oriented, advanced: Advanced) -> dict[str, Any]:
+    """Count as if each edge existed."""
+    of_edge = counting.per_edge(graph, advanced)
+    of_vertex = counting.per_vertex(graph, of_edge)
+    triangles = int(of_vertex.sum()) // 3
+    return {
+        "vertices": edges.vertices,
+        "edges": graph.edges,
+        "loops_left_out": edges.loops,
+        "repeated_left_out": edges.repeated,
+        "triangles": triangles,
+        "edges_in_triangles": int((of_edge > 0).sum()),
+        "most_triangles_of_an_edge": int(of_edge.max(initial=0)),
+        "vertices_in_triangles": int((of_vertex > 0).sum()),
+        "transitivity": counting.transitivity(graph, triangles),
+        "clustering": counting.clustering(graph, of_vertex),
+    }
+
+
+def _uncertain(edges: EdgeList, graph: Oriented, said: Callable[[str], None]) -> dict[str, Any]:
+    if edges.p is None:
+        return {}
+    said("expect")
+    return {
+        "expected_triangles": float(expected.expectation(graph, edges.p)),
+        "deviation": math.sqrt(expected.variance(graph, edges.p)),
+    }
+
+
+def _shown(value: float) -> str:
+    return f"{value:,d}" if isinstance(value, int) else f"{value:,.6f}"
+
+
+@contextmanager
+def _bar(*, quiet: bool) -> Iterator[tuple[Callable[[str], None], Advanced]]:
+    """Yield what names the present step, and what moves its bar; shown on a terminal only."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=24), TimeElapsedColumn())
+    wanted = sys.stderr.isatty() and not quiet
+    with Progress(
+        *columns, console=Console(stderr=True), transient=True, disable=not wanted
+    ) as bar:
+        row = bar.add_task("read", total=None)
+
+        def said(step: str) -> None:
+            bar.update(row, description=step, total=None)
+
+        def advanced(share: float) -> None:
+            bar.update(row, total=1.0, completed=share)
+
+        yield said, advanced
