@@ -427,6 +427,35 @@ def entropy(chances):
     return -sum(chance * math.log2(chance) for chance in chances if chance)
 
 
+def reliability(edges, p, a, b):
+    """Chance that a path joins a and b, over all worlds."""
+    return sum(chance for world, chance in worlds(edges, p) if b in reached(world, a))
+
+
+def hops(edges, a, b):
+    """Fewest edges on a path, -1 where there is none."""
+    found, number = {a}, 0
+    while b not in found:
+        more = {y for e in edges for x, y in (e, e[::-1]) if x in found} - found
+        if not more:
+            return -1
+        found, number = found | more, number + 1
+    return number
+
+
+def triangles_and_wedges(edges, p, n):
+    """Expected triangles, and expected pairs of edges that share an end, over all worlds."""
+    triangles = wedges = 0
+    for world, chance in worlds(edges, p):
+        joined = {frozenset(edge) for edge in world}
+        triangles += chance * sum(
+            all(frozenset(side) in joined for side in itertools.combinations(corners, 2))
+            for corners in itertools.combinations(range(n), 3)
+        )
+        wedges += chance * sum(bool(e & f) for e, f in itertools.combinations(joined, 2))
+    return triangles, wedges
+
+
 # ---------------------------------------------------------------- sparse matrices
 
 

@@ -1,0 +1,191 @@
+"""Reliability discrepancy: how far the release moves the chance that two vertices are connected.
+
+Definitions 3 and 4 of Xiao, Towards Graph Analytic and Privacy Protection: |R - R~| of a pair, and
+its sum over all pairs.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.errors import InputError
+from anon_core.measures.graph.coupling import coupled
+from anon_core.measures.graph.coupling_kernels import count_joined
+from anon_core.measures.graph.degrees import Edges
+from anon_core.measures.graph.hops import hops, some_vertices
+from anon_core.measures.graph.reliability import NORMAL, Counted
+
+SEED = 19  # of worlds, pairs and vertices; anybody may know it
+SHARES = 32  # of the worlds: threads take whole shares
+STRATA = ("1", "2", "3", "4 or more", "no path")
+"""Hops of a pair over all edges that may exist in the source."""
+
+
+@dataclass(frozen=True)
+class Discrepancy:
+    """Connected pairs in the same sampled worlds of source and release.
+
+    Some vertices are drawn, and for each of them some others of each stratum. A pair stands for
+    all those of its vertex and stratum: it has their number, by its own, as its weight.
+
+    Attributes
+    ----------
+    times : int64 (pairs, 4)
+        Worlds in which the pair is connected in neither, the source only, the release only, both.
+    stratum : int64 (pairs,)
+        Index of `STRATA`.
+    vertex : int64 (pairs,)
+        Number of the drawn vertex, from 0.
+    weight : float64 (pairs,)
+    connected : int64 (2, worlds)
+        Connected pairs of all vertices in each world of the source, and of the release.
+    vertices : int
+        n.
+
+    Notes
+    -----
+    A difference of two estimates is not 0 where the chances are equal. The mean of |R - R~| is
+    therefore too high on average, by at most `noise`.
+    """
+
+    times: NDArray[np.int64] = field(repr=False)
+    stratum: NDArray[np.int64] = field(repr=False)
+    vertex: NDArray[np.int64] = field(repr=False)
+    weight: NDArray[np.float64] = field(repr=False)
+    connected: NDArray[np.int64] = field(repr=False)
+    vertices: int
+
+    @property
+    def worlds(self) -> int:
+        """Number of sampled worlds."""
+        return int(self.connected.shape[1])
+
+    @property
+    def reliability(self) -> tuple[Counted, Counted]:
+        """How often each pair is connected in the source, and in the release."""
+        before, after = self.times[:, 1] + self.times[:, 3], self.times[:, 2] + self.times[:, 3]
+        return Counted(before, self.worlds), Counted(after, self.worlds)
+
+    @property
+    def of_pair(self) -> NDArray[np.float64]:
+        """Estimate of |R - R~|, float64 (pairs,)."""
+        return abs(self.times[:, 1] - self.times[:, 2]) / self.worlds
+
+    @property
+    def mean(self) -> float:
+        """Estimate of the mean of |R - R~| over all pairs; 0 without pairs."""
+        return self._mean(self.of_pair)
+
+    @property
+    def noise(self) -> float:
+        """Mean standard error of R - R~, from the sampling of worlds."""
+        return self._mean(self._errors())
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Ends of an interval for the mean: right in 95 % of samples, or more.
+
+        It adds the errors of sampled vertices and of sampled worlds, as if the worlds erred in
+        favour of all pairs alike.
+        """
+        half = NORMAL * (self.noise + self._spread())
+        return max(0.0, self.mean - half), min(1.0, self.mean + half)
+
+    @property
+    def total(self) -> float:
+        """Estimate of the sum over all pairs, definition 4."""
+        return self.mean * (self.vertices * (self.vertices - 1) // 2)
+
+    def by_hops(self) -> dict[str, tuple[float, float, int]]:
+        """Return mean, noise and number of pairs of each stratum that has any."""
+        found = {}
+        for index, name in enumerate(STRATA):
+            there = self.stratum == index
+            if there.any():
+                mean, noise = self._mean(self.of_pair, there), self._mean(self._errors(), there)
+                found[name] = (mean, noise, int(np.count_nonzero(there)))
+        return found
+
+    def _mean(self, values: NDArray[np.float64], there: NDArray[np.bool_] | None = None) -> float:
+        weight = self.weight if there is None else self.weight * there
+        return float((values * weight).sum() / max(weight.sum(), 1.0))
+
+    def _errors(self) -> NDArray[np.float64]:
+        apart = (self.times[:, 1] + self.times[:, 2]) / self.worlds
+        return np.sqrt(np.maximum(apart - self.of_pair**2, 0) / self.worlds)
+
+    def _spread(self) -> float:
+        """Standard error from the sampling of vertices; 0 if all pairs were taken."""
+        if self.weight.sum() == len(self.weight) == self.vertices * (self.vertices - 1):
+            return 0.0
+        means = np.bincount(self.vertex, self.of_pair * self.weight) / (self.vertices - 1)
+        return float(means.std(ddof=1) / np.sqrt(len(means)))
+
+
+def discrepancy(
+    source: Edges,
+    released: Edges,
+    worlds: int = 1000,
+    sample: tuple[int, int] = (200, 10),
+    seed: int = SEED,
+) -> Discrepancy:
+    """Estimate the reliability discrepancy of a release.
+
+    Parameters
+    ----------
+    source, released : Edges
+        Vertex i of the source is vertex i of the release.
+    worlds : int
+        Sampled worlds, the same for both graphs and all pairs.
+    sample : (int, int)
+        Drawn vertices, and for each of them others of each stratum.
+    seed : int
+        Public. Threads and the order of the edges decide no number.
+    """
+    if source.vertices != released.vertices:
+        raise InputError("source and release must have the same vertices")
+    vertex, asked, stratum, weight = _pairs(source, *sample, seed)
+    connected = np.empty((2, worlds), dtype=np.int64)
+    times = np.zeros((min(SHARES, worlds), len(stratum), 4), dtype=np.int32)
+    count_joined(times, connected, coupled(source, released), asked, seed)
+    return Discrepancy(
+        times.sum(axis=0, dtype=np.int64), stratum, vertex, weight, connected, source.vertices
+    )
+
+
+def sampled(edges: Edges, a: int, b: int, worlds: int, seed: int = SEED) -> Counted:
+    """Count the sampled worlds in which two vertices are connected."""
+    connected = np.empty((1, worlds), dtype=np.int64)
+    times = np.zeros((min(SHARES, worlds), 1, 2), dtype=np.int32)
+    count_joined(times, connected, coupled(edges), np.array([[a], [b]], dtype=np.int32), seed)
+    return Counted(times[:, 0, 1].sum(dtype=np.int64), worlds)
+
+
+def _pairs(
+    source: Edges, vertices: int, others: int, seed: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64], NDArray[np.float64]]:
+    starts = some_vertices(source.vertices, vertices, seed)
+    draws = np.random.Generator(np.random.PCG64([seed, 1]))
+    number, target, stratum, weight = [], [], [], []
+    for at, (start, row) in enumerate(zip(starts.tolist(), hops(source, starts), strict=True)):
+        kind = np.where(row < 0, len(STRATA) - 1, np.minimum(row, 4) - 1)
+        kind[start] = -1
+        for index in range(len(STRATA)):
+            there = np.flatnonzero(kind == index)
+            some = there
+            if len(there) > others:
+                some = np.sort(draws.choice(there, others, replace=False))
+            number.append(np.full(len(some), at))
+            target.append(some)
+            stratum.append(np.full(len(some), index))
+            weight.append(np.full(len(some), len(there) / max(len(some), 1)))
+    vertex = np.concatenate([np.zeros(0, dtype=np.int64), *number])
+    ends = np.concatenate([np.zeros(0, dtype=np.int64), *target])
+    asked = np.stack([starts[vertex], ends]).astype(np.int32)
+    return (
+        vertex,
+        asked,
+        np.concatenate([np.zeros(0, dtype=np.int64), *stratum]),
+        np.concatenate([np.zeros(0), *weight]),
+    )

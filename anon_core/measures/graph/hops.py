@@ -1,0 +1,104 @@
+"""Hop distances: fewest edges on a path, where edges may exist and in sampled worlds."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.measures.graph.coupling import Coupled, coupled
+from anon_core.measures.graph.degrees import Edges
+from anon_core.measures.graph.hops_kernels import Ends, hops_from, sum_lengths
+
+SEED = 192  # of worlds and of sources; anybody may know it
+
+
+def hops(edges: Edges, sources: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return the hops from each source over all edges that may exist, -1 where no path leads.
+
+    Returns
+    -------
+    int32 (sources, n)
+    """
+    pairs = coupled(edges)
+    found = np.empty((len(sources), edges.vertices), dtype=np.int32)
+    hops_from(sources, ends_of(pairs), np.ones(len(pairs.u), dtype=np.bool_), found)
+    return found
+
+
+def ends_of(pairs: Coupled) -> Ends:
+    """List the pairs at each vertex."""
+    end = np.concatenate([pairs.u, pairs.v])
+    order = np.argsort(end, kind="stable")
+    start = np.searchsorted(end[order], np.arange(pairs.vertices + 1))
+    other = np.concatenate([pairs.v, pairs.u])[order]
+    return Ends(start, other, order % max(len(pairs.u), 1))
+
+
+def some_vertices(vertices: int, most: int, seed: int) -> NDArray[np.int64]:
+    """Return up to `most` vertices, drawn by a public seed, ascending."""
+    if vertices <= most:
+        return np.arange(vertices)
+    draws = np.random.Generator(np.random.PCG64(seed))
+    return np.sort(draws.choice(vertices, most, replace=False))
+
+
+@dataclass(frozen=True)
+class PathLengths:
+    """Hops from sampled vertices to what they reach, in each world.
+
+    Attributes
+    ----------
+    lengths : int64 (2, worlds)
+        Sum of the hops, in the source and in the release.
+    reached : int64 (2, worlds)
+        Vertices reached, by all sampled vertices together.
+    sources : int
+        Sampled vertices.
+    vertices : int
+    """
+
+    lengths: NDArray[np.int64] = field(repr=False)
+    reached: NDArray[np.int64] = field(repr=False)
+    sources: int
+    vertices: int
+
+    @property
+    def mean(self) -> tuple[float, float]:
+        """Mean hops of connected pairs, before and after; 0 where none is connected."""
+        before, after = self.lengths.sum(axis=1) / np.maximum(self.reached.sum(axis=1), 1)
+        return float(before), float(after)
+
+    @property
+    def error(self) -> tuple[float, float]:
+        """Standard errors of `mean`, from world to world; the sampled vertices are as they are."""
+        mean = np.array(self.mean)[:, None]
+        apart = ((self.lengths - mean * self.reached) ** 2).sum(axis=1)
+        before, after = np.sqrt(apart) / np.maximum(self.reached.sum(axis=1), 1)
+        return float(before), float(after)
+
+    @property
+    def connected(self) -> tuple[float, float]:
+        """Part of the sampled pairs that are connected, before and after."""
+        pairs = max(1, self.sources * (self.vertices - 1) * self.reached.shape[1])
+        before, after = self.reached.sum(axis=1) / pairs
+        return float(before), float(after)
+
+
+def path_lengths(
+    source: Edges, released: Edges, worlds: int = 20, sources: int = 50, seed: int = SEED
+) -> PathLengths:
+    """Measure path lengths in the same sampled worlds of both graphs.
+
+    Parameters
+    ----------
+    source, released : Edges
+        Vertex i of the source is vertex i of the release.
+    worlds, sources : int
+        Sampled worlds, and vertices from which paths start in each.
+    seed : int
+    """
+    pairs = coupled(source, released)
+    starts = some_vertices(source.vertices, sources, seed)
+    lengths, reached = np.zeros((2, 2, worlds), dtype=np.int64)
+    sum_lengths(lengths, reached, pairs, ends_of(pairs), starts, seed)
+    return PathLengths(lengths, reached, len(starts), source.vertices)

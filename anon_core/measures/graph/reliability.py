@@ -1,0 +1,163 @@
+"""Two-terminal reliability: the chance that a path of existing edges joins two vertices.
+
+Definition 2 of Xiao, Towards Graph Analytic and Privacy Protection. Exact values are for small
+graphs: the problem is #P-complete. `discrepancy` samples worlds of large ones.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.errors import InputError, LimitError
+from anon_core.measures.graph.degrees import Edges
+from anon_core.measures.graph.reliability_kernels import enumerate_worlds
+from anon_core.specs.graphs import ONE
+
+ENUMERATED = 20  # edges: about a million worlds
+BRANCHES = 2**16
+NORMAL = 1.96  # of 95 % of a normal distribution
+
+Neighbours = dict[int, dict[int, float]]
+
+
+def enumerated(edges: Edges, a: int, b: int) -> float:
+    """Return the reliability of two vertices, a sum over all worlds.
+
+    Raises
+    ------
+    LimitError
+        More than `ENUMERATED` edges may exist.
+    """
+    _refuse_one(edges, a, b)
+    possible = edges.p > 0
+    number = int(np.count_nonzero(possible))
+    if number > ENUMERATED:
+        raise LimitError(
+            f"{number} edges may exist, and all worlds of at most {ENUMERATED} are enumerated; "
+            "factor or sample"
+        )
+    ends, place = np.unique(
+        np.concatenate([edges.u[possible], edges.v[possible], [a, b]]), return_inverse=True
+    )
+    u, v = place[:number].astype(np.int32), place[number : 2 * number].astype(np.int32)
+    a, b = place[2 * number :].tolist()
+    return float(enumerate_worlds(u, v, edges.p[possible] / ONE, len(ends), a, b))
+
+
+def factored(edges: Edges, a: int, b: int, branches: int = BRANCHES) -> float:
+    """Return the reliability of two vertices by factorization.
+
+    Lemma 1: R = p R(the edge contracted) + (1 - p) R(the edge removed). Before each branch,
+    vertices that no path needs are removed, and edges in series are joined.
+
+    Raises
+    ------
+    LimitError
+        More than `branches` edges were branched on.
+    """
+    _refuse_one(edges, a, b)
+    near: Neighbours = {a: {}, b: {}}
+    for u, v, p in zip(edges.u.tolist(), edges.v.tolist(), edges.p.tolist(), strict=True):
+        if p:
+            near.setdefault(u, {})[v] = near.setdefault(v, {})[u] = p / ONE
+    total, left = 0.0, branches
+    stack = [(1.0, near)]
+    while stack:
+        weight, graph = stack.pop()
+        joined = _reduced(graph, a, b)
+        if joined is not None:
+            total += weight * joined
+            continue
+        if not left:
+            raise LimitError(f"factorization needs more than {branches} branches; sample worlds")
+        left -= 1
+        other = max(graph[a], key=lambda vertex: (graph[a][vertex], vertex))
+        p = graph[a][other]
+        without = {vertex: dict(ends) for vertex, ends in graph.items()}
+        del without[a][other], without[other][a]
+        if other == b:
+            total += weight * p
+        else:
+            _contract(graph, a, other)
+            stack.append((weight * p, graph))
+        stack.append((weight * (1 - p), without))
+    return total
+
+
+def _refuse_one(edges: Edges, a: int, b: int) -> None:
+    if a == b or not (0 <= a < edges.vertices and 0 <= b < edges.vertices):
+        raise InputError("reliability needs two distinct vertices of the graph")
+
+
+def _reduced(near: Neighbours, a: int, b: int) -> float | None:
+    """Shrink a graph in place; return its reliability where that is plain."""
+    queue = [vertex for vertex in near if vertex not in {a, b}]
+    while queue:
+        vertex = queue.pop()
+        ends = near.get(vertex)
+        if ends is None or len(ends) > 2:
+            continue
+        del near[vertex]
+        for end in ends:
+            del near[end][vertex]
+        if len(ends) == 2:
+            one, other = ends
+            _join(near, one, other, ends[one] * ends[other])
+        queue.extend(end for end in ends if end not in {a, b})
+    if not _reaches(near, a, b):
+        return 0.0
+    if near[a].keys() == {b}:
+        return near[a][b]
+    return None
+
+
+def _reaches(near: Neighbours, a: int, b: int) -> bool:
+    seen, queue = {a}, [a]
+    while queue:
+        fresh = near[queue.pop()].keys() - seen
+        seen |= fresh
+        queue.extend(fresh)
+    return b in seen
+
+
+def _join(near: Neighbours, one: int, other: int, p: float) -> None:
+    """Add an edge, beside the one that there may be."""
+    both = 1 - (1 - near[one].get(other, 0.0)) * (1 - p)
+    near[one][other] = near[other][one] = both
+
+
+def _contract(near: Neighbours, a: int, other: int) -> None:
+    """Make another vertex one with a."""
+    ends = near.pop(other)
+    del near[a][other]
+    for end, p in ends.items():
+        if end != a:
+            del near[end][other]
+            _join(near, a, end, p)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """How often something was so in sampled worlds.
+
+    Attributes
+    ----------
+    times : int64 (...)
+    worlds : int
+    """
+
+    times: NDArray[np.int64] = field(repr=False)
+    worlds: int
+
+    @property
+    def chance(self) -> NDArray[np.float64]:
+        """Estimate, float64 (...)."""
+        return self.times / self.worlds
+
+    def interval(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the ends of Wilson's intervals, each right in 95 % of samples."""
+        share = NORMAL**2 / self.worlds
+        middle = (self.chance + share / 2) / (1 + share)
+        half = np.sqrt(self.chance * (1 - self.chance) * share + share**2 / 4) / (1 + share)
+        return np.maximum(middle - half, 0.0), np.minimum(middle + half, 1.0)

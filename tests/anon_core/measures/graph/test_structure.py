@@ -1,0 +1,144 @@
+"""Degrees, triangles, clustering and paths against definitions and another program."""
+
+import itertools
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import shortest_path
+
+from anon_core.measures.graph.degrees import Degrees, Edges, mean_degree
+from anon_core.measures.graph.hops import hops, path_lengths
+from anon_core.measures.graph.structure import clustering, degree_change, degree_counts
+from tests import naive
+from tests.anon_core.measures.graph.graphs import (
+    PAPER,
+    as_edges,
+    chances,
+    edges_of,
+    pairs_of_graphs,
+    permuted,
+    plain,
+)
+from tests.strategies import uncertain_graphs
+
+
+@given(pairs_of_graphs())
+def test_degree_changes_are_those_of_the_definition(drawn):
+    source, released, _ = drawn
+    before, after = (
+        [sum(i * c for i, c in enumerate(row)) for row in chances(each)]
+        for each in (source, released)
+    )
+    found = degree_change(Degrees.of(source), Degrees.of(released))
+    n = source.vertices
+    apart = sum(abs(a - b) for a, b in zip(before, after, strict=True))
+    assert found.error == pytest.approx(float(apart / n))
+    assert (found.before, found.after) == pytest.approx(
+        (float(sum(before) / n), float(sum(after) / n))
+    )
+    assert found.added == (pytest.approx(found.after / found.before - 1) if sum(before) else 0)
+    assert mean_degree(Degrees.of(source)) == pytest.approx([float(each) for each in before])
+
+
+@given(uncertain_graphs())
+def test_vertices_of_each_degree_are_expected(graph):
+    found = degree_counts(Degrees.of(as_edges(graph)))
+    expected = [float(sum(column)) for column in zip(*chances(as_edges(graph)), strict=True)]
+    assert found == pytest.approx(expected[: len(found)])
+    assert not any(expected[len(found) :])
+
+
+@given(uncertain_graphs())
+def test_triangles_and_wedges_are_those_over_all_worlds(graph):
+    edges, p, n = plain(as_edges(graph))
+    triangles, wedges = naive.triangles_and_wedges(edges, p, n)
+    found = clustering(as_edges(graph))
+    assert found.triangles == pytest.approx(float(triangles), abs=1e-12)
+    assert found.wedges == pytest.approx(float(wedges), abs=1e-12)
+
+
+def test_the_papers_graph_has_two_triangles():
+    found = clustering(edges_of(PAPER, 4))
+    assert found.triangles == pytest.approx(0.7 * 0.9 * 0.8 + 0.7 * 0.8 * 0.1)
+    assert found.coefficient == pytest.approx(3 * found.triangles / found.wedges)
+    assert clustering(edges_of({(0, 1): 1.0}, 2)).coefficient == 0
+
+
+def random_graph(n, edges):
+    draws = np.random.default_rng(19)
+    ends = np.sort(draws.integers(0, n, (2, edges)), axis=0)
+    u, v = np.unique(ends[:, ends[0] < ends[1]], axis=1).astype(np.int32)
+    return Edges(u, v, np.full(len(u), 10**9, dtype=np.int32), n)
+
+
+def test_a_certain_graph_has_the_triangles_of_its_matrix():
+    edges = random_graph(200, 1500)
+    matrix = np.zeros((200, 200), dtype=np.int64)
+    matrix[edges.u, edges.v] = matrix[edges.v, edges.u] = 1
+    paths = matrix @ matrix
+    found = clustering(edges)
+    assert found.triangles == np.trace(paths @ matrix) / 6
+    assert found.wedges == (paths.sum() - np.trace(paths)) / 2
+
+
+def test_paths_of_a_certain_graph_are_those_of_another_program():
+    edges = random_graph(300, 350)
+    matrix = coo_array((np.ones(len(edges.u)), (edges.u, edges.v)), (300, 300))
+    expected = shortest_path(matrix.tocsr(), directed=False, unweighted=True)
+    found = hops(edges, np.arange(300))
+    assert (found == np.where(np.isfinite(expected), expected, -1)).all()
+    lengths = path_lengths(edges, edges, worlds=2, sources=300)
+    joined = np.isfinite(expected) & (expected > 0)
+    assert lengths.mean == pytest.approx([expected[joined].mean()] * 2)
+    assert lengths.connected == pytest.approx([joined.mean() * 300 / 299] * 2)
+    assert lengths.error == (0, 0)
+
+
+@given(pairs_of_graphs())
+def test_path_lengths_are_those_over_all_worlds(drawn):
+    source, released, _ = drawn
+    worlds = 4000
+    found = path_lengths(source, released, worlds=worlds)
+    for row, each in enumerate((source, released)):
+        edges, p, n = plain(each)
+        length = reached = 0
+        for world, chance in naive.worlds(edges, p) if n > 1 else ():
+            there = [naive.hops(world, a, b) for a, b in itertools.permutations(range(n), 2)]
+            length += chance * sum(hops for hops in there if hops > 0)
+            reached += chance * sum(hops > 0 for hops in there)
+        pairs = n * (n - 1)
+        rare = 10 / worlds * pairs * n
+        for measured, expected in ((found.lengths, length), (found.reached, reached)):
+            near = 5 * measured[row].std() / np.sqrt(worlds) + rare
+            assert measured[row].mean() == pytest.approx(float(expected), abs=near)
+
+
+def test_order_of_edges_and_threads_decide_no_byte():
+    source = random_graph(150, 300)
+    released = source._replace(p=np.arange(len(source.p), dtype=np.int32) * 10**6)
+    turned = permuted(released, np.arange(150, dtype=np.int32))
+    threads = numba.get_num_threads()
+    found = []
+    try:
+        for number, other in ((1, released), (2, turned)):
+            numba.set_num_threads(number)
+            found.append((path_lengths(source, other, 8, 100), clustering(other)))
+    finally:
+        numba.set_num_threads(threads)
+    (one, triangles), (two, again) = found
+    assert one.sources == 100
+    assert triangles == again
+    assert one.lengths.tobytes() + one.reached.tobytes() == (
+        two.lengths.tobytes() + two.reached.tobytes()
+    )
+
+
+def test_errors_of_path_lengths_are_those_of_many_samples():
+    source = random_graph(60, 90)
+    released = source._replace(p=np.full(len(source.p), 6 * 10**8, dtype=np.int32))
+    found = [path_lengths(released, released, 40, 60, seed) for seed in range(60)]
+    spread = np.std([each.mean[0] for each in found])
+    assert np.mean([each.error[0] for each in found]) == pytest.approx(spread, rel=0.3)
