@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.uncertain_graph.degrees_kernels import (
+    NEVER,
     Degrees,
     Incident,
     add_columns,
@@ -59,8 +60,8 @@ def degrees_of(edges: Edges) -> Degrees:
 def column_entropies(degrees: Degrees, columns: int) -> NDArray[np.float64]:
     """Return H(Y_w) in bits of the vertices that a degree w = 0 .. columns - 1 may mean.
 
-    Y_w(u) = X_u(w) / S(w), X_u(w) = P(degree of u = w), S(w) = sum of X_u(w) over u. No vertex can
-    have the degree: 0 bits.
+    Y_w(u) = X_u(w) / S(w), X_u(w) = P(degree of u = w), S(w) = sum of X_u(w) over u. A sum below
+    `NEVER` is taken for 0: no vertex can have the degree, 0 bits.
 
     References
     ----------
@@ -69,6 +70,6 @@ def column_entropies(degrees: Degrees, columns: int) -> NDArray[np.float64]:
     most = int((degrees.low + np.diff(degrees.start)).max(initial=0))
     total, weighted = np.zeros(max(most, columns)), np.zeros(max(most, columns))
     add_columns(degrees, total, weighted)
-    bits, held = np.zeros(len(total)), total > 0
+    bits, held = np.zeros(len(total)), total > NEVER
     bits[held] = np.log2(total[held]) - weighted[held] / total[held]
     return bits[:columns]

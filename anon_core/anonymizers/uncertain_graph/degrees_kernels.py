@@ -1,8 +1,8 @@
 """How likely each degree of a vertex is: a product of one factor for each of its edges.
 
-All terms are sums of products of positive numbers, so that even the least chance is right to some
-15 digits. An FFT would be right to 1e-16 of the greatest chance only, but a column is judged by
-ratios of its chances, however small they are.
+All terms are sums of products of positive numbers, so that even a small chance is right to some 15
+digits; below 1e-290 it is 0. An FFT would be right to 1e-16 of the greatest chance only, but a
+column is judged by ratios of its chances, however small they are.
 """
 
 from typing import NamedTuple
@@ -11,6 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.jit.kernel import kernel, parallel_kernel
+
+NEVER = 1e-200  # expected vertices: fewer count as none, long before numbers lose digits
+NOTHING = 1e-290  # numbers near the least that a float64 holds are slow, and have few digits
 
 
 class Incident(NamedTuple):
@@ -59,8 +62,11 @@ def convolve(begin, end, incident, degrees):
             p, top = incident.chance[e], base + e - first
             degrees.chance[top + 1] = degrees.chance[top] * p
             for i in range(top, base, -1):
-                degrees.chance[i] = degrees.chance[i] * (1 - p) + degrees.chance[i - 1] * p
+                x = degrees.chance[i] * (1 - p) + degrees.chance[i - 1] * p
+                degrees.chance[i] = x if x > NOTHING else 0.0
             degrees.chance[base] *= 1 - p
+            if degrees.chance[base] <= NOTHING:
+                degrees.chance[base] = 0.0
 
 
 @kernel
@@ -92,7 +98,7 @@ def match(begin, end, known, degrees, bits):
             if x > 0:
                 total += x
                 weighted += x * np.log2(x)
-        bits[v] = np.log2(total) - weighted / total if total > 0 else 0.0
+        bits[v] = np.log2(total) - weighted / total if total > NEVER else 0.0
 
 
 @kernel

@@ -10,7 +10,7 @@ from anon_core.anonymizers.uncertain_graph.degrees_kernels import Degrees, match
 from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
 
-TOLERANCE = 1e-9  # bits: what rounding of sums may take from an entropy that is just enough
+TOLERANCE = 5e-10  # bits that rounding may take; half of what the auditor allows: it sums otherwise
 TIE = 1e-12  # of the greatest chance: degrees that are equally likely
 
 
@@ -26,21 +26,28 @@ class Hiding:
         log2 k of each vertex, in bits.
     known : int64 (n,), or Degrees
         The degree that the adversary knows, or how likely each degree is.
+    expected : int64 (n,)
+        Expected degrees of the source, in billionths.
     """
 
     graph: UncertainGraph
     needed: NDArray[np.float64] = field(repr=False)
     known: NDArray[np.int64] | Degrees = field(repr=False)
+    expected: NDArray[np.int64] = field(repr=False)
 
     @classmethod
     def of(cls, graph: UncertainGraph) -> "Hiding":
         """Take what the adversary knows from the source."""
         needed = np.log2(graph.k.astype(np.float64))
-        return cls(graph, needed, known_of(graph))
+        edges = Edges(graph.records, graph.u, graph.v, graph.p)
+        return cls(graph, needed, known_of(graph), edges.expected_billionths())
 
     def entropies(self, edges: Edges) -> NDArray[np.float64]:
         """Return H(Y) in bits of each vertex of the source, float64 (n,), in a release."""
-        released = degrees_of(edges)
+        return self.hidden_by(degrees_of(edges))
+
+    def hidden_by(self, released: Degrees) -> NDArray[np.float64]:
+        """Return the same of the degrees of a release."""
         if isinstance(self.known, Degrees):
             bits = np.empty(self.graph.records)
             match(self.known, released, bits)

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, get_args
+from typing import ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,62 +12,82 @@ from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.uncertain_graph.degrees import Edges
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
 from anon_core.anonymizers.uncertain_graph.perturbation import Perturbation
-from anon_core.anonymizers.uncertain_graph.search import Turn, kept_step, most_turns, next_turn
-from anon_core.anonymizers.uncertain_graph.selection import Selection, weights
-from anon_core.anonymizers.uncertain_graph.trial import Attempt, Ground
-from anon_core.errors import InfeasibleError, InputError
+from anon_core.anonymizers.uncertain_graph.planned import Planned
+from anon_core.anonymizers.uncertain_graph.representative import representative
+from anon_core.anonymizers.uncertain_graph.sampled import Sampled
+from anon_core.anonymizers.uncertain_graph.search import kept_step, most_turns
+from anon_core.anonymizers.uncertain_graph.selection import Selection, edges_of, weights
+from anon_core.errors import InfeasibleError, InputError, LimitError
 from anon_core.graphs.records import ObfuscatedGraph, UncertainGraph
 from anon_core.promise import Promise
+from anon_core.specs.graphs import ONE
 from anon_core.steps import Observer, State, Step
 
-ARRAYS = ("u", "v", "p")  # int32: the best graph so far, the arrays of a checkpoint
+Start = Literal["graph", "representative"]
+ARRAYS = ("u", "v", "p")  # int32: the graph that the next step needs, the arrays of a checkpoint
+MOST_EDGES = 2**16  # of a vertex: the auditor counts the degrees of a greater one less exactly
 
 
 @dataclass(frozen=True, kw_only=True)
 class Obfuscate:
-    """Probabilities change at random until at most `exempt` vertices are found by their degree.
+    """Probabilities change until at most `exempt` vertices can be found by their degree.
 
     A vertex v is hidden iff H(Y) >= log2 k(v). Y says which vertex of the release is v, for an
-    adversary who knows of v's degree what `UncertainGraph.knowledge` says.
+    adversary who knows of v's degree what `UncertainGraph.knowledge` says. A graph that does so as
+    it is stays as it is. Probabilities are released in whole millionths.
 
     Attributes
     ----------
-    selection : {"degree", "uniqueness", "random"}
-        Q(v), in proportion to which vertices get uncertainty; see `selection.weights`.
+    selection : {"planned", "degree", "relevance", "uniqueness", ...}
+        "planned": a plan moves those expected degrees that make most rare degrees common for what
+        they cost, and edges drawn at random carry it out. What other edges there are stays as it
+        was. All others are Algorithms 5 and 7 of the paper, for comparison: nearly every edge
+        changes at random, with the least sigma that suffices; see `selection.weights`.
     perturbation : {"towards half", "undirected"}
-        See `perturbation.perturbed`.
+        Of all but "planned": p + (1 - 2p) r, or p + r or p - r; see `perturbation.perturbed`.
+    start : {"graph", "representative"}
+        What is changed. "representative": a certain graph with about the same expected degrees
+        (Rep-An), for comparison.
     trials : int
-        Attempts at each sigma; the one with the fewest vertices below stands.
-    c : float
-        Candidates for each edge, at least 1. It rises by 1 as long as no sigma suffices.
-    most_c : float
-        The greatest c that is tried.
+        Attempts of each step; the best one stands.
+    rounds : int
+        Of "planned": plans at most.
+    c, most_c : float
+        Of all but "planned": candidates for each edge, at least 1. c rises by 1 up to most_c as
+        long as no sigma suffices.
     q : float
-        White noise: the share of candidates whose change is drawn evenly.
+        Of all but "planned": white noise, the share of candidates whose change is drawn evenly.
+    worlds : int
+        Of "relevance", "anonymity" and "utility": sampled worlds.
 
-    The figures of a step are `sigma`, `c`, `below` (vertices less hidden than they demand),
-    `reached k` (the greatest k that all but the exempt vertices have), `degree error` (mean
-    absolute change of an expected degree), `added degree` (in parts of the mean expected degree)
-    and `edges`.
+    The figures of a step are `below` (vertices less hidden than they demand), `reached k` (the
+    greatest k that all but the exempt vertices have), `degree error` (mean absolute change of an
+    expected degree), `added degree` (in parts of the mean expected degree), `edges`, and `margin`
+    (bits beyond log2 k that were planned) or `sigma` and `c`.
 
     Notes
     -----
     All chance comes from `order`: its hash seeds numpy's PCG64. The same order makes the same
-    bytes. Nobody who lacks it can repeat the run, unless the graph has so few vertices (fewer than
-    35) that all orders can be tried.
+    bytes on any number of threads. Nobody who lacks it can repeat the run, unless the graph has
+    fewer than 35 vertices: then there are fewer than 2^128 orders to try.
+
+    The promise is about degrees alone. Whoever knows probabilities of edges exactly may find them.
 
     References
     ----------
     Xiao, Towards Graph Analytic and Privacy Protection, section 4.2; Boldi, Bonchi, Gionis and
-    Tassa, Injecting Uncertainty in Graphs for Identity Obfuscation, 2012.
+    Tassa, Injecting Uncertainty in Graphs for Identity Obfuscation, 2012. "planned" is ours.
     """
 
-    selection: Selection = "degree"
+    selection: Selection = "planned"
     perturbation: Perturbation = "towards half"
+    start: Start = "graph"
     trials: int = 3
+    rounds: int = 40
     c: float = 2.0
     most_c: float = 6.0
     q: float = 0.01
+    worlds: int = 1000
 
     kind: ClassVar[str] = "graph"
     data: ClassVar[type[Data]] = UncertainGraph
@@ -75,12 +95,14 @@ class Obfuscate:
     engines: ClassVar[Mapping[str, str]] = {"local": ""}
 
     def __post_init__(self) -> None:
-        for name, choice in (("selection", Selection), ("perturbation", Perturbation)):
+        choices = {"selection": Selection, "perturbation": Perturbation, "start": Start}
+        for name, choice in choices.items():
             if getattr(self, name) not in get_args(choice):
                 words = ", ".join(map(repr, get_args(choice)))
                 raise InputError(f"{name} must be one of {words}")
-        if self.trials < 1:
-            raise InputError("trials must be at least 1")
+        for name in ("trials", "rounds", "worlds"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1")
         if not 1 <= self.c <= self.most_c:
             raise InputError("c must be a number from 1 to most_c")
         if not 0 <= self.q <= 1:
@@ -90,10 +112,17 @@ class Obfuscate:
         """Refuse arrays that are no graph, and demands beyond the number of vertices."""
         data.check()
         data.refuse_impossible_demands()
+        ends = np.concatenate([data.u, data.v])
+        most = int(np.bincount(ends, minlength=1).max())
+        if most > MOST_EDGES:
+            raise LimitError(
+                f"a vertex has {most} edges; degrees of at most {MOST_EDGES} are counted exactly"
+            )
 
     def memory(self, data: UncertainGraph) -> int:
         """Return the bytes held at most beyond the input."""
-        return int(300 * self.most_c * data.edges + 200 * data.records) + 2**20
+        factor = 1.0 if self.selection == "planned" else self.most_c
+        return int(300 * factor * data.edges + 400 * data.records) + 2**20
 
     def anonymize(
         self,
@@ -112,39 +141,47 @@ class Obfuscate:
         """
         self.admit(data)
         observer = observer or Observer()
-        observer.expects(most_turns(self.c, self.most_c))
+        observer.expects(self._most)
         seed = _seed(np.arange(data.records) if order is None else order)
         steps = [] if resume is None else list(resume.steps)
-        best = None if resume is None else _checked(resume, data)
-        ground = self._ground(data)
-        while turn := next_turn(steps, data.exempt, self.c, self.most_c):
-            attempt = self._best(ground, turn, [*seed, len(steps) + 1])
-            figures = {"sigma": turn.sigma, "c": turn.c, **attempt.figures}
-            steps.append(Step(len(steps) + 1, figures))
-            if best is None or kept_step(steps, data.exempt) == len(steps):
-                best = attempt.edges
+        edges = None if resume is None else _checked(resume, data)
+        search = self._search(data, seed)
+        while found := search.next(steps, edges, [*seed, len(steps) + 1]):
+            stated, attempt = found
+            steps.append(Step(len(steps) + 1, {**stated, **attempt.figures}))
+            if edges is None or kept_step(steps, data.exempt) in (0, len(steps)):
+                edges = attempt.edges
             observer.advanced(data.records)
-            arrays = dict(zip(ARRAYS, best[1:], strict=True))
-            observer.stepped(State(arrays, tuple(steps)))
+            observer.stepped(State(dict(zip(ARRAYS, edges[1:], strict=True)), tuple(steps)))
         kept = kept_step(steps, data.exempt)
-        if best is None or not (kept and ground.hiding.accepts(best)):
+        if edges is None or not (kept and search.hiding.accepts(edges)):
             raise _out_of_reach(steps, data)
-        return ObfuscatedGraph(data, *best[1:], tuple(steps), kept)
+        return ObfuscatedGraph(data, *edges[1:], tuple(steps), kept)
 
-    def _ground(self, data: UncertainGraph) -> Ground:
-        start = Edges(data.records, data.u, data.v, data.p)
-        weight = weights(start, self.selection)
-        excluded = np.zeros(data.records, dtype=np.bool_)
-        excluded[np.argsort(-weight, kind="stable")[: -(-data.exempt // 2)]] = True
-        return Ground(Hiding.of(data), start, weight, excluded, self.q, self.perturbation)
+    @property
+    def _most(self) -> int:
+        return 1 + self.rounds if self.selection == "planned" else most_turns(self.c, self.most_c)
 
-    def _best(self, ground: Ground, turn: Turn, seed: list[int]) -> Attempt:
-        """Return the attempt with the fewest vertices below, of those with the least error."""
-        if turn.sigma == 0:
-            return ground.unchanged()
-        streams = [np.random.Generator(np.random.PCG64([*seed, t])) for t in range(self.trials)]
-        attempts = [ground.attempt(turn.sigma, turn.c, stream) for stream in streams]
-        return min(attempts, key=lambda each: (not each.accepted or each.error, each.below))
+    def _search(self, data: UncertainGraph, seed: list[int]) -> Planned | Sampled:
+        start, hiding = data, Hiding.of(data)
+        if self.start == "representative":
+            kept = representative(data, seed[0])
+            certain = np.full(np.count_nonzero(kept), ONE, dtype=np.int32)
+            start = UncertainGraph(data.u[kept], data.v[kept], certain, data.k, exempt=data.exempt)
+        if self.selection == "planned":
+            return Planned(
+                hiding=hiding, start=edges_of(start), trials=self.trials, rounds=self.rounds
+            )
+        return Sampled(
+            hiding=hiding,
+            start=edges_of(start),
+            weights=weights(start, self.selection, self.worlds, seed[0]),
+            perturbation=self.perturbation,
+            trials=self.trials,
+            c=self.c,
+            most_c=self.most_c,
+            q=self.q,
+        )
 
 
 def _seed(order: NDArray[np.int64]) -> list[int]:
@@ -172,5 +209,5 @@ def _out_of_reach(steps: list[Step], data: UncertainGraph) -> InfeasibleError:
     whom = f"all but {data.exempt} vertices" if data.exempt else "every vertex"
     return InfeasibleError(
         f"{fewest} of {data.records} vertices stay below the k that they demand, {data.exempt} "
-        f"may; the greatest k that {whom} reached is {greatest}; lower k, raise eps or most_c"
+        f"may; the greatest k that {whom} reached is {greatest}; lower k or raise eps"
     )

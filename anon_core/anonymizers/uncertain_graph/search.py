@@ -1,7 +1,7 @@
 """The search for the least sigma: Algorithm 5."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from anon_core.steps import Step
 
@@ -10,8 +10,7 @@ GREATEST = 8.0  # a normal distribution of this deviation is even on [0, 1] but 
 HALVINGS = 6
 
 
-@dataclass(frozen=True)
-class Turn:
+class Turn(NamedTuple):
     """What the next step tries.
 
     Attributes

@@ -1,27 +1,94 @@
-"""Q(v): how much of the uncertainty each vertex is to get."""
+"""Q(v): how much of the uncertainty each vertex is to get, and which vertices are left alone."""
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anon_core.anonymizers.uncertain_graph.betweenness import betweenness
 from anon_core.anonymizers.uncertain_graph.degrees import Edges
 from anon_core.anonymizers.uncertain_graph.selection_kernels import commonness
+from anon_core.anonymizers.uncertain_graph.worlds import centrality, relevance
+from anon_core.graphs.records import UncertainGraph
 from anon_core.specs.graphs import ONE
 
-Selection = Literal["degree", "uniqueness", "random"]
+Selection = Literal[
+    "planned",
+    "degree",
+    "relevance",
+    "uniqueness",
+    "random",
+    "anonymity",
+    "utility",
+    "betweenness",
+]
 
 
-def weights(edges: Edges, selection: Selection) -> NDArray[np.float64]:
-    """Return Q(v) of each vertex, float64 (n,), not negative.
+class Weights(NamedTuple):
+    """What decides where Algorithm 7 puts uncertainty.
 
-    "degree": the expected degree. "uniqueness": U(v), as Boldi et al. "random": all alike.
+    Attributes
+    ----------
+    sampled : float64 (n,)
+        Q(v) of lines 10 and 22: not negative.
+    excluded : bool (n,)
+        H of line 4.
     """
-    if selection == "random":
-        return np.ones(edges.vertices)
+
+    sampled: NDArray[np.float64]
+    excluded: NDArray[np.bool_]
+
+
+def weights(graph: UncertainGraph, selection: Selection, worlds: int, seed: int) -> Weights:
+    """Return Q(v), and the set H of half as many vertices as are exempt, rounded up.
+
+    U is the uniqueness, RC the reliability centrality in parts of the greatest.
+
+    ============= ========== ================ ==============================================
+    selection     Q          H: greatest
+    ============= ========== ================ ==============================================
+    "relevance"   U (1 - RC) U RC             Algorithm 7
+    "anonymity"   U          U RC             only one half of line 5
+    "utility"     1 - RC     U RC             only the other half
+    "betweenness" U (1 - B)  U B              B: RC with edge betweenness for relevance
+    "uniqueness"  U          U                Boldi et al.
+    "degree"      d          d                d: the expected degree. U is extreme: the rarest
+                                              vertices have hundreds of times its mean
+    "random"      1          U                all alike
+    ============= ========== ================ ==============================================
+
+    Parameters
+    ----------
+    graph : UncertainGraph
+        The graph that is going to be perturbed.
+    worlds : int
+        K: sampled worlds of Algorithm 6.
+    seed : int
+        Of these worlds.
+    """
     if selection == "degree":
-        return edges.expected_billionths() / ONE
-    return uniqueness(edges)
+        degree = edges_of(graph).expected_billionths() / ONE
+        return Weights(degree, _greatest(degree, graph.exempt))
+    unique = uniqueness(edges_of(graph))
+    if selection in ("uniqueness", "random"):
+        sampled = unique if selection == "uniqueness" else np.ones(graph.records)
+        return Weights(sampled, _greatest(unique, graph.exempt))
+    of_edge = betweenness(graph) if selection == "betweenness" else relevance(graph, worlds, seed)
+    central = centrality(graph, of_edge)
+    central /= central.max(initial=0) or 1.0
+    sampled = {"anonymity": unique, "utility": 1 - central}.get(selection, unique * (1 - central))
+    return Weights(sampled, _greatest(unique * central, graph.exempt))
+
+
+def edges_of(graph: UncertainGraph) -> Edges:
+    """Return the edges of a graph."""
+    return Edges(graph.records, graph.u, graph.v, graph.p)
+
+
+def _greatest(score: NDArray[np.float64], exempt: int) -> NDArray[np.bool_]:
+    chosen = np.zeros(len(score), dtype=np.bool_)
+    chosen[np.argsort(-score, kind="stable")[: -(-exempt // 2)]] = True
+    return chosen
 
 
 def uniqueness(edges: Edges) -> NDArray[np.float64]:
@@ -40,4 +107,4 @@ def uniqueness(edges: Edges) -> NDArray[np.float64]:
     value, times = np.unique(expected, return_counts=True)
     common = np.empty(len(value))
     commonness(value / theta, times.astype(np.float64), common)
-    return 1 / common[np.searchsorted(value, expected)] * theta
+    return theta / common[np.searchsorted(value, expected)]

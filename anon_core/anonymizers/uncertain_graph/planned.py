@@ -1,0 +1,70 @@
+"""Expected degrees are moved as planned, and planned anew from what that made."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from anon_core.anonymizers.uncertain_graph.attempt import Attempt, present
+from anon_core.anonymizers.uncertain_graph.degrees import Edges, degrees_of
+from anon_core.anonymizers.uncertain_graph.hiding import Hiding
+from anon_core.anonymizers.uncertain_graph.perturbation import of_source
+from anon_core.anonymizers.uncertain_graph.planning import Means, asked_of, plan
+from anon_core.anonymizers.uncertain_graph.rewiring import rewired
+from anon_core.anonymizers.uncertain_graph.sampled import best
+from anon_core.specs.graphs import ONE
+from anon_core.steps import Step
+
+MARGIN = 0.01  # bits beyond log2 k that the first plan aims at: edges do not do all of a plan
+WIDENS = 1.25  # times: the margin of each further step
+
+
+@dataclass(frozen=True, kw_only=True)
+class Planned:
+    """Rounds of a plan and of changed edges; see `Obfuscate` for the settings.
+
+    Attributes
+    ----------
+    hiding : Hiding
+    start : Edges
+        The graph that is changed: the source, or a representative instance.
+    trials : int
+    rounds : int
+    """
+
+    hiding: Hiding
+    start: Edges = field(repr=False)
+    trials: int
+    rounds: int
+
+    @property
+    def most(self) -> int:
+        """Steps at most."""
+        return 1 + self.rounds
+
+    def next(
+        self, steps: Sequence[Step], edges: Edges | None, seed: Sequence[int]
+    ) -> tuple[dict[str, float], Attempt] | None:
+        """Return the margin of the next step and its best attempt; None: the search ended.
+
+        Parameters
+        ----------
+        steps : sequence of Step
+        edges : Edges
+            Where the last of them arrived.
+        seed : sequence of int
+        """
+        if edges is None:
+            unchanged = present(self.start._replace(p=of_source(self.start.p)))
+            return {"margin": 0.0}, Attempt(self.hiding, unchanged)
+        graph = self.hiding.graph
+        if steps[-1].figures["below"] <= graph.exempt or len(steps) == self.most:
+            return None
+        margin = MARGIN * WIDENS ** (len(steps) - 1)
+        degrees = degrees_of(edges)
+        asked = asked_of(self.hiding, self.hiding.hidden_by(degrees), degrees, margin)
+        means = Means(self.hiding.expected / ONE, edges.expected_billionths() / ONE)
+        shift = plan(asked, degrees, means, int(graph.k.max()))
+        streams = [np.random.Generator(np.random.PCG64([*seed, t])) for t in range(self.trials)]
+        made = [present(rewired(edges, shift, stream)) for stream in streams]
+        return {"margin": margin}, best([Attempt(self.hiding, each) for each in made])

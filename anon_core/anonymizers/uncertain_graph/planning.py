@@ -1,0 +1,183 @@
+"""Plan which expected degrees to move, and how far, until enough vertices hide.
+
+A vertex is found by its degree where few others may have that degree. The plan moves the vertices
+that help most for what it costs: those below a rare degree come nearer, those above it too.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anon_core.anonymizers.uncertain_graph.degrees_kernels import Degrees
+from anon_core.anonymizers.uncertain_graph.hiding import Hiding
+from anon_core.anonymizers.uncertain_graph.planning_kernels import (
+    MOVES,
+    Asked,
+    fill_moved,
+    fill_shortfalls,
+    gains,
+    sum_up,
+)
+
+NEAR = 4  # times k: so many vertices nearest to a rare degree may move
+PART = 0.1
+LEAST_MOVES = 8
+MOST_TURNS = 400
+CHEAP = 0.1  # of a move: it costs at least this part of its size, also if it undoes another
+WORTH = 1e-9  # bits for each degree: a lesser gain is none
+
+
+class Means(NamedTuple):
+    """Expected degrees.
+
+    Attributes
+    ----------
+    source, now : float64 (n,)
+    """
+
+    source: NDArray[np.float64]
+    now: NDArray[np.float64]
+
+
+def exempted(hiding: Hiding, bits: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Choose the vertices that stay below, bool (n,): those that lack most, as far as allowed.
+
+    Vertices with the same known degree and k are hidden together or not at all, so they are
+    exempted together or not at all.
+    """
+    missing = hiding.needed - bits
+    alike = np.arange(len(bits))
+    if not isinstance(hiding.known, Degrees):
+        both = np.stack([hiding.known, hiding.graph.k.astype(np.int64)])
+        alike = np.unique(both, axis=1, return_inverse=True)[1].ravel()
+    size = np.bincount(alike)
+    most = np.full(len(size), -np.inf)
+    np.maximum.at(most, alike, missing)
+    left, chosen = hiding.graph.exempt, np.zeros(len(size), dtype=np.bool_)
+    for group in np.argsort(-most, kind="stable")[: np.count_nonzero(most > 0)]:
+        if size[group] <= left:
+            chosen[group] = True
+            left -= int(size[group])
+    return chosen[alike]
+
+
+def asked_of(hiding: Hiding, bits: NDArray[np.float64], degrees: Degrees, margin: float) -> Asked:
+    """Return what has to be hidden: known degrees, or the distributions that are not yet hidden.
+
+    Parameters
+    ----------
+    bits : float64 (n,)
+        H(Y) of each vertex now.
+    degrees : Degrees
+        Of the graph now.
+    margin : float
+        Bits beyond log2 k.
+    """
+    wanted = ~exempted(hiding, bits)
+    goal = np.minimum(hiding.needed + margin, np.log2(len(bits)))
+    if isinstance(hiding.known, Degrees):
+        chosen = np.flatnonzero(wanted & (bits < goal))
+        known, goal = _some(hiding.known, chosen), goal[chosen]
+    else:
+        column, place = np.unique(hiding.known[wanted], return_inverse=True)
+        most = np.zeros(len(column))
+        np.maximum.at(most, place, goal[wanted])
+        known = Degrees(column, np.arange(len(column) + 1), np.ones(len(column)))
+        goal = most
+    # k = 1 asks for nothing: its logarithm is below any shortfall.
+    need = np.log2(np.maximum(np.exp2(goal) - 1, 1e-300))
+    sums = [np.empty(len(need)) for _ in range(3)]
+    asked = Asked(known, need, sums[0], sums[1], np.empty(len(need), dtype=np.int64), sums[2])
+    sum_up(asked, degrees)
+    return asked
+
+
+def _some(known: Degrees, chosen: NDArray[np.int64]) -> Degrees:
+    """Return the distributions of some vertices."""
+    size = known.start[chosen + 1] - known.start[chosen]
+    start = np.concatenate([[0], np.cumsum(size)])
+    place = np.arange(start[-1]) + np.repeat(known.start[chosen] - start[:-1], size)
+    return Degrees(known.low[chosen], start, known.chance[place])
+
+
+def shortfalls(asked: Asked) -> NDArray[np.float64]:
+    """Return by how much log2 (2^H - 1) misses what is needed, float64 (asked,), at least 0."""
+    short = np.empty(len(asked.need))
+    fill_shortfalls(asked, short)
+    return short
+
+
+def plan(asked: Asked, degrees: Degrees, means: Means, k: int) -> NDArray[np.float64]:
+    """Return by how much each expected degree should move, float64 (n,).
+
+    In each turn the moves with the greatest gains for their costs are made, each of another
+    vertex. A move costs what it adds to the distance from the source's expected degree.
+
+    Parameters
+    ----------
+    asked : Asked
+        Its sums are those of `degrees`; they change.
+    k : int
+        The greatest demand.
+    """
+    shift = np.zeros(len(degrees.low))
+    size = 2.0 ** np.arange(-1, MOVES - 1)
+    delta = np.stack([size, -size])
+    for _ in range(MOST_TURNS):
+        short = shortfalls(asked)
+        if not short.any():
+            break
+        candidate = _candidates(asked, short, means.now + shift, k)
+        gain = np.empty((len(candidate), *delta.shape))
+        gains(candidate, degrees, asked, short, gain)
+        now = (means.now + shift)[candidate][:, None, None]
+        off = now - means.source[candidate][:, None, None]
+        cost = np.maximum(np.abs(off + delta) - np.abs(off), CHEAP * size)
+        worth = np.where(now + delta >= 0, gain / cost, 0.0).reshape(len(candidate), -1)
+        best = worth.argmax(axis=1)
+        chosen = _chosen(worth.max(axis=1), gain.reshape(worth.shape), best, short.sum())
+        if not len(chosen):
+            break
+        moved = delta.reshape(-1)[best[chosen]]
+        shift[candidate[chosen]] += moved
+        folds = np.zeros(len(shift), dtype=np.int64)
+        folds[candidate[chosen]] = (2 * moved).astype(np.int64)
+        degrees = _moved(degrees, folds)
+        sum_up(asked, degrees)
+    return shift
+
+
+def _candidates(
+    asked: Asked, short: NDArray[np.float64], mean: NDArray[np.float64], k: int
+) -> NDArray[np.int64]:
+    """Return the vertices nearest to what is not yet hidden, int64."""
+    size, known = np.diff(asked.known.start), asked.known
+    degree = np.arange(len(known.chance)) - np.repeat(known.start[:-1] - known.low, size)
+    centre = np.add.reduceat(degree * known.chance, known.start[:-1])
+    chosen, order = np.zeros(len(mean), dtype=np.bool_), np.argsort(mean, kind="stable")
+    rank = np.searchsorted(mean[order], np.unique(np.rint(centre[short > 0])))
+    for place in rank.tolist():
+        chosen[order[max(0, place - NEAR * k) : place + NEAR * k]] = True
+    return np.flatnonzero(chosen)
+
+
+def _chosen(
+    worth: NDArray[np.float64],
+    gain: NDArray[np.float64],
+    best: NDArray[np.int64],
+    missing: float,
+) -> NDArray[np.int64]:
+    """Return the candidates of most worth, until they gain a part of what is missing."""
+    order = np.argsort(-worth, kind="stable")
+    order = order[worth[order] > WORTH]
+    gained = np.cumsum(gain[order, best[order]])
+    return order[: max(LEAST_MOVES, int(np.searchsorted(gained, PART * missing)))]
+
+
+def _moved(degrees: Degrees, folds: NDArray[np.int64]) -> Degrees:
+    """Return the chances after moves; folds int64 (n,): twice the move."""
+    start = np.concatenate([[0], np.cumsum(np.diff(degrees.start) + np.abs(folds))])
+    moved = Degrees(degrees.low + np.minimum(folds, 0), start, np.zeros(start[-1]))
+    fill_moved(degrees, folds, moved)
+    return moved

@@ -1,0 +1,84 @@
+"""Candidates are drawn and perturbed at random, with the least sigma: Algorithms 5 and 7."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from anon_core.anonymizers.uncertain_graph.attempt import Attempt, chosen, joined, present
+from anon_core.anonymizers.uncertain_graph.candidates import candidates
+from anon_core.anonymizers.uncertain_graph.degrees import Edges
+from anon_core.anonymizers.uncertain_graph.hiding import Hiding
+from anon_core.anonymizers.uncertain_graph.perturbation import (
+    Perturbation,
+    of_source,
+    perturbed,
+    spread_of,
+)
+from anon_core.anonymizers.uncertain_graph.search import most_turns, next_turn
+from anon_core.anonymizers.uncertain_graph.selection import Weights
+from anon_core.steps import Step
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampled:
+    """Attempts at one sigma after the other; see `Obfuscate` for the settings.
+
+    Attributes
+    ----------
+    hiding : Hiding
+    start : Edges
+        The graph that is perturbed: the source, or a representative instance.
+    weights : Weights
+    perturbation : {"towards half", "undirected"}
+    trials : int
+    c, most_c, q : float
+    """
+
+    hiding: Hiding
+    start: Edges = field(repr=False)
+    weights: Weights = field(repr=False)
+    perturbation: Perturbation
+    trials: int
+    c: float
+    most_c: float
+    q: float
+
+    @property
+    def most(self) -> int:
+        """Steps at most."""
+        return most_turns(self.c, self.most_c)
+
+    def next(
+        self, steps: Sequence[Step], _edges: Edges | None, seed: Sequence[int]
+    ) -> tuple[dict[str, float], Attempt] | None:
+        """Return sigma and c of the next step, and its best attempt; None: the search ended."""
+        turn = next_turn(steps, self.hiding.graph.exempt, self.c, self.most_c)
+        if turn is None:
+            return None
+        if turn.sigma == 0:
+            unchanged = present(self.start._replace(p=of_source(self.start.p)))
+            return turn._asdict(), Attempt(self.hiding, unchanged)
+        streams = [np.random.Generator(np.random.PCG64([*seed, t])) for t in range(self.trials)]
+        attempts = [self.attempt(turn.sigma, turn.c, stream) for stream in streams]
+        return turn._asdict(), best(attempts)
+
+    def attempt(self, sigma: float, c: float, stream: np.random.Generator) -> Attempt:
+        """Perturb candidates with deviation sigma on average: one pass of lines 8 to 31."""
+        inside, added = candidates(
+            self.start, self.weights.sampled, self.weights.excluded, c, stream
+        )
+        both = joined(chosen(self.start, inside), added)
+        spread = spread_of(both, self.weights.sampled, sigma)
+        changed = both._replace(p=perturbed(both, spread, self.q, self.perturbation, stream))
+        outside = chosen(self.start, ~inside)
+        outside = outside._replace(p=of_source(outside.p))
+        return Attempt(self.hiding, present(joined(outside, changed)))
+
+
+def best(attempts: Sequence[Attempt]) -> Attempt:
+    """Return the accepted attempt with the least error, or else that with the least missing."""
+    return min(
+        attempts,
+        key=lambda each: (not each.accepted, each.error if each.accepted else each.missing),
+    )
