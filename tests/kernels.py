@@ -10,10 +10,12 @@ from typing import get_args
 
 import numpy as np
 
-from anon_core.anonymizers import Freeform, KMember, Optimal, Smooth
+from anon_core.anonymizers import Freeform, KMember, Obfuscate, Optimal, Smooth
 from anon_core.anonymizers.freeform.segments import Method
 from anon_core.engines import local
+from anon_core.graphs.records import UncertainGraph
 from anon_core.matrices.records import SparseMatrix
+from anon_core.specs.graphs import ONE
 from kinds.table import warm
 
 FURTHER = (
@@ -21,6 +23,7 @@ FURTHER = (
     Optimal(),
     KMember(),
 )
+OF_GRAPHS = (Obfuscate(), Obfuscate(selection="relevance", start="representative"))
 OF_MATRICES = (Smooth(annealing=1), Smooth(method="alg2"), Smooth(method="alg1"))
 
 
@@ -37,6 +40,8 @@ def compile_others():
         local.run(method, table)
     for method in OF_MATRICES:
         local.run(method, tiny_matrix())
+    for method in OF_GRAPHS:
+        local.run(method, tiny_graph())
 
 
 def tiny_matrix():
@@ -44,6 +49,14 @@ def tiny_matrix():
     items = chain.from_iterable((v % 7, 7 + v % 5) for v in range(40))
     indptr = np.arange(0, 82, 2, dtype=np.int64)
     return SparseMatrix(indptr, np.fromiter(items, np.int32), 12, np.full(40, 3, dtype=np.int32))
+
+
+def tiny_graph():
+    """60 vertices; three of them have many edges, and two hide among so many."""
+    pairs = [(v, w) for v in range(3) for w in range(v + 4, 60, 2 + v)]
+    u, v = np.array(pairs, dtype=np.int32).T.copy()
+    p = np.where((u + v) % 3 == 0, ONE // 3, ONE).astype(np.int32)
+    return UncertainGraph(u, v, p, np.full(60, 2, dtype=np.int32), exempt=2)
 
 
 def main():

@@ -24,8 +24,13 @@ NEAR = 4  # times k: so many vertices nearest to a rare degree may move
 PART = 0.1
 LEAST_MOVES = 8
 MOST_TURNS = 400
+ALL_IN = 8  # turns, after which all candidates are looked at again; between, the best of them
+FEW = 2048
+PATIENCE = 32  # turns, in which what is missing has to fall below this part of itself
+STALLED = 0.99
 CHEAP = 0.1  # of a move: it costs at least this part of its size, also if it undoes another
 WORTH = 1e-9  # bits for each degree: a lesser gain is none
+DELTA = np.stack([2.0 ** np.arange(-1, MOVES - 1), -(2.0 ** np.arange(-1, MOVES - 1))])
 
 
 class Means(NamedTuple):
@@ -38,6 +43,21 @@ class Means(NamedTuple):
 
     source: NDArray[np.float64]
     now: NDArray[np.float64]
+
+
+class Found(NamedTuple):
+    """The moves of a turn.
+
+    Attributes
+    ----------
+    candidate : int64
+        The best candidates, the best first.
+    moved : float64
+        Moves of the first of them.
+    """
+
+    candidate: NDArray[np.int64]
+    moved: NDArray[np.float64]
 
 
 def exempted(hiding: Hiding, bits: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -121,28 +141,25 @@ def plan(asked: Asked, degrees: Degrees, means: Means, k: int) -> NDArray[np.flo
     k : int
         The greatest demand.
     """
-    shift = np.zeros(len(degrees.low))
-    size = 2.0 ** np.arange(-1, MOVES - 1)
-    delta = np.stack([size, -size])
-    for _ in range(MOST_TURNS):
+    shift, candidate = np.zeros(len(degrees.low)), np.empty(0, dtype=np.int64)
+    missing: list[float] = []
+    for turn in range(MOST_TURNS):
         short = shortfalls(asked)
-        if not short.any():
+        missing.append(float(short.sum()))
+        stalled = turn >= PATIENCE and missing[turn] > STALLED * missing[turn - PATIENCE]
+        if missing[turn] == 0 or stalled:
             break
-        candidate = _candidates(asked, short, means.now + shift, k)
-        gain = np.empty((len(candidate), *delta.shape))
+        if turn % ALL_IN == 0:
+            candidate = _candidates(asked, short, means.now + shift, k)
+        gain = np.empty((len(candidate), *DELTA.shape))
         gains(candidate, degrees, asked, short, gain)
-        now = (means.now + shift)[candidate][:, None, None]
-        off = now - means.source[candidate][:, None, None]
-        cost = np.maximum(np.abs(off + delta) - np.abs(off), CHEAP * size)
-        worth = np.where(now + delta >= 0, gain / cost, 0.0).reshape(len(candidate), -1)
-        best = worth.argmax(axis=1)
-        chosen = _chosen(worth.max(axis=1), gain.reshape(worth.shape), best, short.sum())
-        if not len(chosen):
+        found = _chosen(candidate, gain, means._replace(now=means.now + shift), missing[turn])
+        candidate = found.candidate
+        if not len(found.moved) and turn % ALL_IN == 0:
             break
-        moved = delta.reshape(-1)[best[chosen]]
-        shift[candidate[chosen]] += moved
         folds = np.zeros(len(shift), dtype=np.int64)
-        folds[candidate[chosen]] = (2 * moved).astype(np.int64)
+        folds[candidate[: len(found.moved)]] = (2 * found.moved).astype(np.int64)
+        shift += folds / 2
         degrees = _moved(degrees, folds)
         sum_up(asked, degrees)
     return shift
@@ -163,16 +180,20 @@ def _candidates(
 
 
 def _chosen(
-    worth: NDArray[np.float64],
-    gain: NDArray[np.float64],
-    best: NDArray[np.int64],
-    missing: float,
-) -> NDArray[np.int64]:
-    """Return the candidates of most worth, until they gain a part of what is missing."""
-    order = np.argsort(-worth, kind="stable")
-    order = order[worth[order] > WORTH]
-    gained = np.cumsum(gain[order, best[order]])
-    return order[: max(LEAST_MOVES, int(np.searchsorted(gained, PART * missing)))]
+    candidate: NDArray[np.int64], gain: NDArray[np.float64], means: Means, missing: float
+) -> Found:
+    """Choose the moves of most worth, until they gain a part of what is missing."""
+    now = means.now[candidate][:, None, None]
+    off = now - means.source[candidate][:, None, None]
+    cost = np.maximum(np.abs(off + DELTA) - np.abs(off), CHEAP * np.abs(DELTA))
+    worth = np.where(now + DELTA >= 0, gain / cost, 0.0).reshape(len(candidate), -1)
+    best = worth.argmax(axis=1)
+    worth = worth.max(axis=1)
+    order = np.argsort(-worth, kind="stable")[:FEW]
+    some = order[worth[order] > WORTH]
+    gained = np.cumsum(gain.reshape(len(candidate), -1)[some, best[some]])
+    number = max(LEAST_MOVES, int(np.searchsorted(gained, PART * missing)))
+    return Found(candidate[order], DELTA.reshape(-1)[best[some[:number]]])
 
 
 def _moved(degrees: Degrees, folds: NDArray[np.int64]) -> Degrees:

@@ -134,7 +134,7 @@ def gains(begin, end, candidate, degrees, asked, now, gain):
     """
     asks = len(asked.need)
     before = np.empty(asks)
-    slight = np.where(now < NEARLY, SLIGHT * (asked.total + asked.of_main), 0.0)
+    slight = SLIGHT * (asked.total + np.where(now < NEARLY, asked.of_main, 0.0))
     for c in range(begin, end):
         u = candidate[c]
         first, last = degrees.start[u], degrees.start[u + 1]

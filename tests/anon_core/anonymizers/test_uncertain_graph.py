@@ -35,10 +35,10 @@ def edges_of(each):
     return Edges(each.records, each.u, each.v, each.p)
 
 
-def drawn(n, m, k, seed=1, **stated):
+def drawn(n, m, k, seed=1, power=2.0, **stated):
     """A graph of n vertices, m of whose pairs are edges; earlier vertices have more of them."""
     draws = np.random.default_rng(seed)
-    rank = np.minimum((draws.random((2, 3 * m)) ** 2 * n).astype(np.int64), n - 1)
+    rank = np.minimum((draws.random((2, 3 * m)) ** power * n).astype(np.int64), n - 1)
     pairs = {(int(u), int(v)) for u, v in np.sort(rank, axis=0).T if u != v}
     return graph(n, {pair: draws.random() for pair in sorted(pairs)[:m]}, k, **stated)
 
