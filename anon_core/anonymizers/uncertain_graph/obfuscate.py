@@ -122,7 +122,7 @@ class Obfuscate:
     def memory(self, data: UncertainGraph) -> int:
         """Return the bytes held at most beyond the input."""
         factor = 1.0 if self.selection == "planned" else self.most_c
-        return int(300 * factor * data.edges + 400 * data.records) + 2**20
+        return int(400 * factor * data.edges + 1500 * data.records) + 2**20
 
     def anonymize(
         self,
