@@ -10,11 +10,26 @@ from anon_core.specs.graphs import ONE
 
 Perturbation = Literal["towards half", "undirected"]
 GRAIN = 1000  # billionths: released probabilities are whole millionths
+COARSEST = 10_000_000  # of two decimals: with one, too few probabilities are left
 
 
-def released(p: NDArray[np.float64]) -> NDArray[np.int32]:
-    """Return probabilities, float64 in billionths, as whole millionths, int32 in billionths."""
-    rounded: NDArray[np.int32] = (np.rint(np.clip(p, 0, ONE) / GRAIN) * GRAIN).astype(np.int32)
+def grain_of(p: NDArray[np.int32]) -> int:
+    """Return the grain of released probabilities, in billionths: the decimals of the source.
+
+    The greatest power of ten from `GRAIN` to `COARSEST` that divides every p. So no changed or
+    added edge has more decimals than the source's edges have. `GRAIN` if all edges are certain:
+    then no probability between 0 and 1 looks like one of the source.
+    """
+    between = p[(p > 0) & (p < ONE)]
+    grain = COARSEST if len(between) else GRAIN
+    while grain > GRAIN and (between % grain).any():
+        grain //= 10
+    return grain
+
+
+def released(p: NDArray[np.float64], grain: int) -> NDArray[np.int32]:
+    """Return probabilities, float64 in billionths, as whole grains, int32 in billionths."""
+    rounded: NDArray[np.int32] = (np.rint(np.clip(p, 0, ONE) / grain) * grain).astype(np.int32)
     return rounded
 
 
@@ -51,6 +66,7 @@ def perturbed(
     sigma: NDArray[np.float64],
     q: float,
     perturbation: Perturbation,
+    grain: int,
     stream: np.random.Generator,
 ) -> NDArray[np.int32]:
     """Return the candidates' new probabilities, int32 (m,).
@@ -65,12 +81,14 @@ def perturbed(
         White noise: with this probability r is drawn evenly from [0, 1].
     perturbation : {"towards half", "undirected"}
         p + (1 - 2 p) r; or p + r or p - r with equal chances, limited to [0, 1] (Fig. 4.4a).
+    grain : int
+        See `grain_of`.
     """
     r = truncated_normal(sigma, stream)
     white, even = stream.random(len(r)), stream.random(len(r))
     r = np.where(white < q, even, r)
     p = edges.p / ONE
     if perturbation == "towards half":
-        return released((p + (1 - 2 * p) * r) * ONE)
+        return released((p + (1 - 2 * p) * r) * ONE, grain)
     sign = np.where(stream.random(len(r)) < 0.5, 1.0, -1.0)
-    return released((p + sign * r) * ONE)
+    return released((p + sign * r) * ONE, grain)

@@ -8,7 +8,7 @@ import numpy as np
 from anon_core.anonymizers.uncertain_graph.attempt import Attempt, present
 from anon_core.anonymizers.uncertain_graph.degrees import Edges, degrees_of
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
-from anon_core.anonymizers.uncertain_graph.perturbation import of_source
+from anon_core.anonymizers.uncertain_graph.perturbation import grain_of, of_source
 from anon_core.anonymizers.uncertain_graph.planning import Means, asked_of, plan
 from anon_core.anonymizers.uncertain_graph.rewiring import rewired
 from anon_core.anonymizers.uncertain_graph.sampled import best
@@ -66,5 +66,6 @@ class Planned:
         means = Means(self.hiding.expected / ONE, edges.expected_billionths() / ONE)
         shift = plan(asked, degrees, means, int(graph.k.max()))
         streams = [np.random.Generator(np.random.PCG64([*seed, t])) for t in range(self.trials)]
-        made = [present(rewired(edges, shift, stream)) for stream in streams]
+        grain = grain_of(graph.p)
+        made = [present(rewired(edges, shift, grain, stream)) for stream in streams]
         return {"margin": margin}, best([Attempt(self.hiding, each) for each in made])

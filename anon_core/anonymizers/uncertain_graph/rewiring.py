@@ -6,7 +6,6 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.uncertain_graph.candidates_kernels import EMPTY, Pairs, enter
 from anon_core.anonymizers.uncertain_graph.degrees import Edges
 from anon_core.anonymizers.uncertain_graph.rewiring_kernels import (
-    GRAIN,
     Work,
     join_freed,
     lower_between,
@@ -21,7 +20,9 @@ AT_LEAST = 16  # new edges for each unit of a move that there is room for
 BESIDE = 1024
 
 
-def rewired(edges: Edges, shift: NDArray[np.float64], stream: np.random.Generator) -> Edges:
+def rewired(
+    edges: Edges, shift: NDArray[np.float64], grain: int, stream: np.random.Generator
+) -> Edges:
     """Change edges by drawn parts of their probability until the moves are made.
 
     Edges between two vertices that are to fall are lowered, and new edges join two that are to
@@ -31,9 +32,11 @@ def rewired(edges: Edges, shift: NDArray[np.float64], stream: np.random.Generato
     Parameters
     ----------
     edges : Edges
-        Whole millionths.
+        Whole grains.
     shift : float64 (n,)
         By how much each expected degree is to rise.
+    grain : int
+        See `perturbation.grain_of`.
     stream : numpy.random.Generator
         Draws the edges and the parts, from a quarter to three quarters.
 
@@ -42,7 +45,7 @@ def rewired(edges: Edges, shift: NDArray[np.float64], stream: np.random.Generato
     Edges
         In any order; some p may be 0.
     """
-    work = _opened(edges, shift, stream)
+    work = _opened(edges, shift, grain, stream)
     falls, rises = (work.left > 0) & ~work.up, (work.left > 0) & work.up
     fallers, risers = (stream.permutation(np.flatnonzero(each)) for each in (falls, rises))
     both = np.flatnonzero(falls[edges.u] & falls[edges.v])
@@ -62,12 +65,14 @@ def rewired(edges: Edges, shift: NDArray[np.float64], stream: np.random.Generato
     return Edges(n, *columns)
 
 
-def _opened(edges: Edges, shift: NDArray[np.float64], stream: np.random.Generator) -> Work:
+def _opened(
+    edges: Edges, shift: NDArray[np.float64], grain: int, stream: np.random.Generator
+) -> Work:
     n, m = edges.vertices, len(edges.u)
     ends = np.concatenate([edges.u, edges.v])
     order = np.lexsort((stream.random(2 * m), ends))
     start = np.searchsorted(ends[order], np.arange(n + 1))
-    left = (np.rint(np.abs(shift) * (ONE / GRAIN)) * GRAIN).astype(np.int64)
+    left = (np.rint(np.abs(shift) * (ONE / grain)) * grain).astype(np.int64)
     room = int(AT_LEAST * np.abs(shift).sum()) + BESIDE
     size = 1 << (2 * (m + room)).bit_length()
     pairs = Pairs(np.full(size, EMPTY), np.full(size, EMPTY))
@@ -86,4 +91,5 @@ def _opened(edges: Edges, shift: NDArray[np.float64], stream: np.random.Generato
         np.empty(room, dtype=np.int32),
         np.zeros(1, dtype=np.int64),
         stream.integers(0, 2**63, 1, dtype=np.uint64),
+        grain,
     )

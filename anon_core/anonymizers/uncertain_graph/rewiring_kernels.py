@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.uncertain_graph.candidates_kernels import Pairs, place_of
 from anon_core.jit.kernel import kernel
 from anon_core.jit.mixing import mixed
+from anon_core.specs.graphs import ONE
 
-GRAIN = 1000  # billionths: released probabilities are whole millionths
 TRIES = 32  # of finding another end nearby, or at all
 TURNS = 200  # in a row that fail: what is left is moved in another way
 
@@ -38,6 +38,8 @@ class Work(NamedTuple):
         Number of new edges.
     state : uint64 (1,)
         Of the random numbers.
+    grain : int64
+        Every p, and all that moves, is a multiple of it.
     """
 
     u: NDArray[np.int32]
@@ -53,6 +55,7 @@ class Work(NamedTuple):
     chance: NDArray[np.int32]
     made: NDArray[np.int64]
     state: NDArray[np.uint64]
+    grain: int
 
 
 @kernel
@@ -63,10 +66,10 @@ def below(state, number):
 
 
 @kernel
-def part_of(state, p):
-    """Draw a part of p, from a quarter to three quarters, in whole millionths."""
-    grains = p // GRAIN
-    return (grains // 4 + below(state, grains // 2 + 1)) * GRAIN
+def part_of(work, p):
+    """Draw a part of p, from a quarter to three quarters, in whole grains."""
+    grains = p // work.grain
+    return (grains // 4 + below(work.state, grains // 2 + 1)) * work.grain
 
 
 @kernel
@@ -109,7 +112,7 @@ def rising(work, a, risers, count):
             b = neighbour(work, x) if x >= 0 else x
         else:
             b = risers[below(work.state, count)]
-        if b >= 0 and work.up[b] and work.left[b] >= GRAIN and not joined(work, a, b):
+        if b >= 0 and work.up[b] and work.left[b] >= work.grain and not joined(work, a, b):
             return b
     return np.int64(-1)
 
@@ -119,7 +122,7 @@ def pack(work, vertices, count):
     """Keep those of vertices[:count] that still have to move; returns how many."""
     kept = 0
     for i in range(count):
-        if work.left[vertices[i]] >= GRAIN:
+        if work.left[vertices[i]] >= work.grain:
             vertices[kept] = vertices[i]
             kept += 1
     return kept
@@ -130,7 +133,7 @@ def lower_between(work, edges):
     """Lower edges whose ends are both to fall."""
     for e in edges:
         u, v = work.u[e], work.v[e]
-        mass = min(part_of(work.state, work.p[e]), work.left[u], work.left[v])
+        mass = min(part_of(work, work.p[e]), work.left[u], work.left[v])
         work.p[e] -= mass
         work.left[u] -= mass
         work.left[v] -= mass
@@ -145,12 +148,12 @@ def raise_between(work, risers):
         b = rising(work, a, risers, count)
         failed += 1
         if b >= 0:
-            mass = min(part_of(work.state, 1_000_000 * GRAIN), work.left[a], work.left[b])
-            if mass >= GRAIN and add(work, a, b, mass):
+            mass = min(part_of(work, ONE), work.left[a], work.left[b])
+            if mass >= work.grain and add(work, a, b, mass):
                 failed = 0
                 work.left[a] -= mass
                 work.left[b] -= mass
-                if work.left[a] < GRAIN or work.left[b] < GRAIN:
+                if work.left[a] < work.grain or work.left[b] < work.grain:
                     count = pack(work, risers, count)
 
 
@@ -160,14 +163,14 @@ def switch(work, fallers, risers):
     count = pack(work, risers, len(risers))
     for h in fallers:
         for i in range(work.start[h], work.start[h + 1]):
-            if work.left[h] < GRAIN or count == 0:
+            if work.left[h] < work.grain or count == 0:
                 break
             x, e = np.int64(work.other[i]), work.edge[i]
             r = rising(work, x, risers, count)
             if r < 0:
                 continue
-            mass = min(part_of(work.state, work.p[e]), work.left[h], work.left[r])
-            if mass >= GRAIN and add(work, x, r, mass):
+            mass = min(part_of(work, work.p[e]), work.left[h], work.left[r])
+            if mass >= work.grain and add(work, x, r, mass):
                 work.p[e] -= mass
                 work.left[h] -= mass
                 work.left[r] -= mass
@@ -183,11 +186,11 @@ def lower_rest(work, fallers, freed, touched):
     count = 0
     for h in fallers:
         for i in range(work.start[h], work.start[h + 1]):
-            if work.left[h] < GRAIN:
+            if work.left[h] < work.grain:
                 break
             x, e = work.other[i], work.edge[i]
-            mass = min(part_of(work.state, work.p[e]), work.left[h])
-            if mass >= GRAIN:
+            mass = min(part_of(work, work.p[e]), work.left[h])
+            if mass >= work.grain:
                 work.p[e] -= mass
                 work.left[h] -= mass
                 if freed[x] == 0:
@@ -203,11 +206,11 @@ def join_freed(work, freed, touched, count):
     for i in range(count):
         a = np.int64(touched[i])
         for _ in range(TRIES):
-            if freed[a] < GRAIN:
+            if freed[a] < work.grain:
                 break
             b = np.int64(touched[below(work.state, count)])
-            mass = min(freed[a], freed[b], 1_000_000 * GRAIN)
-            if mass >= GRAIN and add(work, a, b, mass):
+            mass = min(freed[a], freed[b], ONE)
+            if mass >= work.grain and add(work, a, b, mass):
                 freed[a] -= mass
                 freed[b] -= mass
 
@@ -219,7 +222,7 @@ def raise_rest(work, risers):
         return
     for r in risers:
         for turn in range(TURNS):
-            if work.left[r] < 2 * GRAIN:
+            if work.left[r] < 2 * work.grain:
                 break
             x = neighbour(work, r)
             x = neighbour(work, x) if x >= 0 else x
@@ -228,8 +231,8 @@ def raise_rest(work, risers):
                 size = work.start[x + 1] - work.start[x]
                 e = work.edge[work.start[x] + below(work.state, size)]
             a, b = np.int64(work.u[e]), np.int64(work.v[e])
-            mass = min(part_of(work.state, work.p[e]), work.left[r] // (2 * GRAIN) * GRAIN)
-            if mass >= GRAIN and add(work, r, a, mass):
+            mass = min(part_of(work, work.p[e]), work.left[r] // (2 * work.grain) * work.grain)
+            if mass >= work.grain and add(work, r, a, mass):
                 work.left[r] -= mass
                 work.p[e] -= mass
                 if add(work, r, b, mass):

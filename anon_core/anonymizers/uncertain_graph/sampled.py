@@ -11,6 +11,7 @@ from anon_core.anonymizers.uncertain_graph.degrees import Edges
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
 from anon_core.anonymizers.uncertain_graph.perturbation import (
     Perturbation,
+    grain_of,
     of_source,
     perturbed,
     spread_of,
@@ -70,7 +71,9 @@ class Sampled:
         )
         both = joined(chosen(self.start, inside), added)
         spread = spread_of(both, self.weights.sampled, sigma)
-        changed = both._replace(p=perturbed(both, spread, self.q, self.perturbation, stream))
+        grain = grain_of(self.hiding.graph.p)
+        p = perturbed(both, spread, self.q, self.perturbation, grain, stream)
+        changed = both._replace(p=p)
         outside = chosen(self.start, ~inside)
         outside = outside._replace(p=of_source(outside.p))
         return Attempt(self.hiding, present(joined(outside, changed)))

@@ -15,6 +15,8 @@ from anon_core.anonymizers.uncertain_graph.degrees import Edges, column_entropie
 from anon_core.anonymizers.uncertain_graph.degrees_kernels import add_columns
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
 from anon_core.anonymizers.uncertain_graph.perturbation import (
+    GRAIN,
+    grain_of,
     of_source,
     perturbed,
     truncated_normal,
@@ -241,7 +243,7 @@ def test_certain_graphs_are_perturbed_as_boldi_does():
     half = edges._replace(p=np.where(np.arange(len(edges.p)) % 2, ONE, 0).astype(np.int32))
     sigma = np.full(len(edges.p), 0.3)
     r = truncated_normal(sigma, np.random.default_rng(5))
-    found = perturbed(half, sigma, 0.0, "towards half", np.random.default_rng(5))
+    found = perturbed(half, sigma, 0.0, "towards half", GRAIN, np.random.default_rng(5))
     assert found / ONE == pytest.approx(np.where(half.p == ONE, 1 - r, r), abs=1e-6)
     assert (found % 1000 == 0).all()
 
@@ -252,12 +254,42 @@ def test_perturbations_follow_the_truncated_normal_distribution():
     assert scipy.stats.kstest(drawn_, expected.cdf).pvalue > 1e-3
     assert (truncated_normal(np.zeros(5), np.random.default_rng(1)) == 0).all()
     half = Edges(2000, *(np.full(2000, x, dtype=np.int32) for x in (0, 1, ONE // 2)))
-    moved = perturbed(half, np.full(2000, 0.1), 0.0, "undirected", np.random.default_rng(2))
+    moved = perturbed(half, np.full(2000, 0.1), 0.0, "undirected", GRAIN, np.random.default_rng(2))
     assert 800 < np.count_nonzero(moved > ONE // 2) < 1200
     white = perturbed(
-        half._replace(p=half.p * 0), np.zeros(2000), 0.5, "towards half", np.random.default_rng(2)
+        half._replace(p=half.p * 0), np.zeros(2000), 0.5, "towards half", GRAIN, np.random.default_rng(2)
     )
     assert 800 < np.count_nonzero(white) < 1200
+
+
+# ---------------------------------------------------------------- decimals
+
+
+@pytest.mark.parametrize(
+    ("p", "grain"),
+    [
+        ([0.5, 0.25], 10**7),
+        ([0.5, 0.2], 10**7),
+        ([0.125, 1.0], 10**6),
+        ([0.1234, 0.0], 10**5),
+        ([0.123456, 0.5], 10**3),
+        ([0.123456789], 10**3),
+        ([0.0, 1.0], 10**3),
+        ([], 10**3),
+    ],
+)
+def test_the_grain_is_the_decimals_of_the_source(p, grain):
+    assert grain_of(np.array([round(each * ONE) for each in p], dtype=np.int32)) == grain
+
+
+@pytest.mark.parametrize("selection", ["planned", "degree"])
+def test_changed_and_added_edges_have_no_more_decimals_than_the_source(selection):
+    """Otherwise the digits alone would tell which edges are the source's."""
+    source = drawn(200, 900, 8, power=1.35, exempt=3)
+    source = replace(source, p=np.maximum(source.p // 10**7, 1).astype(np.int32) * 10**7)
+    made = Obfuscate(selection=selection, trials=1).anonymize(source)
+    assert made.steps[0].figures["below"] > 3
+    assert (made.p % 10**7 == 0).all()
 
 
 # ---------------------------------------------------------------- plans
@@ -270,7 +302,7 @@ def test_rewiring_moves_expected_degrees_as_planned():
     shift[[3, 8, 20, 21, 22]] = 2.5
     shift[[0, 1, 2]] = -4
     before = edges.expected_billionths()
-    after = rewired(edges, shift, np.random.default_rng(1))
+    after = rewired(edges, shift, GRAIN, np.random.default_rng(1))
     change = (after.expected_billionths() - before) / ONE
     assert change == pytest.approx(shift, abs=1e-4)
     assert (after.p % 1000 == 0).all()
