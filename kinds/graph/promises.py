@@ -31,8 +31,8 @@ NOT_PROMISED: Sequence[Text] = (
     ),
     (
         "Protection against those who see what was changed.",
-        "Degrees hide vertices as long as changed edges look like the others. A source often has "
-        "few decimals, or no small probability: then added edges stand out in the release. Someone "
+        "Degrees hide vertices as long as changed edges look like the others. If the source has no "
+        "small probability, or certain edges only, added edges stand out in the release. Someone "
         "who drops them is left with nearly the source. The section on attackers tries some rules.",
     ),
     (

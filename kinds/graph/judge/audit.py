@@ -9,7 +9,7 @@ from anon_core.promise import Promise
 from kinds.graph.judge.measured import Measured
 from kinds.graph.judge.released import judge_codebook, judge_edges, judge_map, read_edges
 from kinds.graph.judge.source import SourceGraph
-from kinds.graph.layout import FILES, MATCHING, P, U, V
+from kinds.graph.layout import FILES, MATCHING, PARQUET, P, U, V
 from kinds.graph.plan import GraphPlan
 from kinds.graph.read import read_source
 from kinds.graph.rows import flat
@@ -18,6 +18,7 @@ from tasks.judging.files import read_matching, read_rows
 from tasks.source.reading import Reading
 
 OBFUSCATED = "obfuscated"
+TYPES = {U: pl.String(), V: pl.String(), P: pl.Float64()}  # of the Parquet file
 NOT_JUDGED = Finding(
     OBFUSCATED, passed=False, detail="not judged: keys or edges are missing or cannot be read"
 )
@@ -36,7 +37,7 @@ def audit_graph(
     rows, findings = read_rows(folder, FILES, formats, flat)
     if rows is None:
         return Audit(tuple(findings))
-    findings.append(_columns(rows))
+    findings.append(_columns(rows, folder, formats))
     if not {U, V, P} <= set(rows.columns):
         return Audit((*findings, NOT_JUDGED), rows=rows)
     edges = read_edges(rows)
@@ -50,11 +51,11 @@ def audit_graph(
     return Audit((*findings, *not_judged(promise, findings, "graph")), measured, rows)
 
 
-def _columns(rows: pl.DataFrame) -> Finding:
+def _columns(rows: pl.DataFrame, folder: Path, formats: Sequence[str]) -> Finding:
     """Whether there are two keys and a probability, of the types that the writer gives them."""
-    texts = all(rows[name].dtype == pl.String for name in (U, V) if name in rows.columns)
-    number = P in rows.columns and rows[P].dtype in (pl.Float64, pl.String)
-    passed = rows.columns == [U, V, P] and texts and number
+    passed = rows.columns == [U, V, P]
+    if "parquet" in formats:
+        passed = passed and pl.read_parquet_schema(folder / PARQUET) == TYPES
     return Finding("no other column", passed, f"{rows.width} columns; u, v and p are expected")
 
 

@@ -16,7 +16,6 @@ from tasks.judging.seats import KEY_FORM
 
 MILLION = 1_000_000
 LEAST = 1000  # billionths in a millionth
-DIGITS = 1e-9  # millionths: a smaller rest is the rounding of a float64
 
 
 class ReadEdges(NamedTuple):
@@ -42,9 +41,9 @@ class ReadEdges(NamedTuple):
 def read_edges(rows: pl.DataFrame) -> ReadEdges:
     """The columns of the released edges; text of a CSV file is read as numbers."""
     p = rows[P].cast(pl.Float64, strict=False).fill_null(np.nan).fill_nan(-1.0).to_numpy()
-    scaled = np.where(np.isfinite(p) & (p > 0) & (p <= 1), p, -1.0) * MILLION
-    whole = np.rint(scaled)
-    good = (np.abs(scaled - whole) <= DIGITS) & (whole >= 1)
+    whole = np.rint(np.where(np.isfinite(p) & (p > 0) & (p <= 1), p, 0.0) * MILLION)
+    # Exactly the float64 nearest to it: low bits could tell something.
+    good = (p == whole / MILLION) & (whole >= 1)
     millionths = np.where(good, whole, -1).astype(np.int64)
     u, v = (rows[name].cast(pl.String).fill_null("") for name in (U, V))
     return ReadEdges(u, v, millionths)
@@ -98,7 +97,8 @@ def judge_map(
     """The released edges by the numbers of the source's vertices, None if they make no graph.
 
     The map must give each vertex a key of its own, every released key must be one of them, and
-    none may be a name of the source. Keys in order must tell nothing of the order of the source.
+    none may be a name of the source. Keys in order must tell nothing of the order of the source, nor
+    of its names.
     """
     n, claim = source.vertices, claim.sort(RECORD)
     keys = claim[KEY]
@@ -108,7 +108,8 @@ def judge_map(
     strangers = int((~released.is_in(keys.implode())).sum())
     names = int(released.is_in(source.names.implode()).sum())
     place = keys.rank("ordinal").fill_null(0).to_numpy().astype(np.int64) - 1
-    hits = max(int(right.sum()) for right in order_hits(place).values())
+    orders = (place, place[source.names.arg_sort().to_numpy()]) if whole else (place,)
+    hits = max(int(right.sum()) for order in orders for right in order_hits(order).values())
     findings = [
         Finding(
             "one key a vertex",
@@ -124,7 +125,7 @@ def judge_map(
         Finding(
             "order tells nothing",
             hits < BEYOND_CHANCE,
-            f"a guess by the source's order is right for {hits} of {n} vertices; "
+            f"a guess by the order of the source or its names is right for {hits} of {n} vertices; "
             f"{BEYOND_CHANCE} are beyond chance",
         ),
     ]

@@ -95,6 +95,18 @@ def test_a_probability_that_is_none(copy, p):
     assert {"probabilities in millionths", "obfuscated"} <= copy.broken(["parquet"])
 
 
+def test_low_bits_of_a_probability_tell_nothing(copy):
+    copy.write(with_p(copy, np.nextafter(copy.rows["p"].to_numpy(), 0)))
+    assert "probabilities in millionths" in copy.broken(["parquet"])
+
+
+@pytest.mark.parametrize("types", [{"p": pl.String}, {"p": pl.Float32}, {"u": pl.Categorical}])
+def test_a_parquet_file_of_other_types(copy, types):
+    rows = copy.rows.cast(types)
+    rows.write_parquet(copy.folder / "edges.parquet")
+    assert "no other column" in copy.broken(["csv", "parquet"])
+
+
 def test_edges_in_the_order_of_the_source(copy):
     """As the makers number them, under the right keys: the order tells who is who."""
     record = dict(zip(copy.claim["key"], copy.claim["record"], strict=True))
@@ -131,6 +143,16 @@ def test_keys_that_follow_the_source(copy):
     assert copy.broken() == {"order tells nothing"}
     copy.rename(dict(zip(keys, sorted(keys)[::-1], strict=True)))
     copy.move(sorted(keys)[::-1])
+    assert copy.broken() == {"order tells nothing"}
+
+
+def test_keys_in_the_order_of_names(copy):
+    names = list(dict.fromkeys(each for row in edges() for each in row[:2]))
+    keys = copy.claim["key"].to_list()
+    by_name = dict(zip(sorted(names), sorted(keys), strict=True))
+    new = [by_name[each] for each in names]
+    copy.rename(dict(zip(keys, new, strict=True)))
+    copy.move(new)
     assert copy.broken() == {"order tells nothing"}
 
 
