@@ -34,7 +34,8 @@ class Obfuscate:
 
     A vertex v is hidden iff H(Y) >= log2 k(v). Y says which vertex of the release is v, for an
     adversary who knows of v's degree what `UncertainGraph.knowledge` says. A graph that does so as
-    it is stays as it is. Probabilities are released in whole millionths.
+    it is stays as it is. Probabilities are released in whole millionths;
+    those that change have no more decimals than the source (`perturbation.grain_of`).
 
     Attributes
     ----------
