@@ -97,8 +97,8 @@ def judge_map(
     """The released edges by the numbers of the source's vertices, None if they make no graph.
 
     The map must give each vertex a key of its own, every released key must be one of them, and
-    none may be a name of the source. Keys in order must tell nothing of the order of the source, nor
-    of its names.
+    none may be a name of the source. Keys in order must tell nothing of the order of the source or
+    its names.
     """
     n, claim = source.vertices, claim.sort(RECORD)
     keys = claim[KEY]

@@ -257,7 +257,12 @@ def test_perturbations_follow_the_truncated_normal_distribution():
     moved = perturbed(half, np.full(2000, 0.1), 0.0, "undirected", GRAIN, np.random.default_rng(2))
     assert 800 < np.count_nonzero(moved > ONE // 2) < 1200
     white = perturbed(
-        half._replace(p=half.p * 0), np.zeros(2000), 0.5, "towards half", GRAIN, np.random.default_rng(2)
+        half._replace(p=half.p * 0),
+        np.zeros(2000),
+        0.5,
+        "towards half",
+        GRAIN,
+        np.random.default_rng(2),
     )
     assert 800 < np.count_nonzero(white) < 1200
 
