@@ -22,7 +22,7 @@ test-all: PROFILE = thorough
 test-all: test          ## the slow suites, too: real tables, servers, more kills
 	$(PYTEST) -m slow --hypothesis-profile $(PROFILE)
 
-mutants: $(KERNELS)     ## 45 planted faults, each caught by a fast test
+mutants: $(KERNELS)     ## 64 planted faults, each caught by a fast test
 	$(BIN)/python -m tests.mutants
 
 check: $(READY)         ## lint, format, types, imports between packages
@@ -68,6 +68,8 @@ bench-all: bench        ## the larger tables of the papers and the growth with n
 	$(BIN)/python -m benchmarks.smooth.scale 100000 1000000
 	$(BIN)/python -m benchmarks.graphs.relevance
 	$(BIN)/python -m benchmarks.graphs.worlds
+	$(BIN)/python -m benchmarks.graphs.cells
+	$(BIN)/python -m benchmarks.graphs.growth
 	$(BIN)/python -m benchmarks.graphs.figure docs/pictures/graph-figures.png
 
 $(READY): requirements.lock pyproject.toml
