@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 
 from anon_core.measures.graph.coupling import coupled
 from anon_core.measures.graph.degrees import Degrees, Edges
-from anon_core.measures.graph.hops import ends_of
-from anon_core.measures.graph.structure_kernels import sum_triangles
+from anon_core.measures.graph.triangles.expected import expectation
+from anon_core.measures.graph.triangles.oriented import oriented
 from anon_core.specs.graphs import ONE
 
 
@@ -82,6 +82,5 @@ def clustering(edges: Edges) -> Clustering:
     end, twice = np.concatenate([pairs.u, pairs.v]), np.concatenate([p, p])
     expected = np.bincount(end, twice, minlength=n)
     wedges = (expected**2 - np.bincount(end, twice**2, minlength=n)).sum() / 2
-    of_vertex = np.zeros(n)
-    sum_triangles(of_vertex, ends_of(pairs), p)
-    return Clustering(float(of_vertex.sum()), max(float(wedges), 0.0))
+    triangles = expectation(oriented(pairs.u, pairs.v, n), pairs.p[0])
+    return Clustering(float(triangles), max(float(wedges), 0.0))
