@@ -41,6 +41,14 @@ def release_facts(manifest: Manifest, demand: str) -> list[Fact]:
     ]
 
 
+def stated_levels(manifest: Manifest, everyone: str, whose: str) -> str:
+    """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100, each person's own`."""
+    low, high = manifest["privacy"]["k_min"], manifest["privacy"]["k_max"]
+    if low == high:
+        return f"k = {count(low)} for {everyone}"
+    return f"k from {count(low)} to {count(high)}, each {whose}'s own"
+
+
 def created(manifest: Manifest) -> str:
     """The time of the release in UTC, to the minute."""
     return moment(manifest.get("created"))

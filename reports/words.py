@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from reports.facts import Fact, Manifest
+from reports.quantities import one_in
 
 Text = tuple[str, str]  # a term or title, and its explanation
 
@@ -58,6 +59,29 @@ class Figure(NamedTuple):
 WITHIN, ABOVE, NO_LIMIT = "within", "above", "no limit set"
 NO_DEMAND = "nothing demanded"  # with k = 1 for everyone, any figure would be within
 NOT_MEASURED = "not measured"
+
+
+def against_limit(what: str, attack: Any, holds: bool, limits: Mapping[str, float]) -> Figure:
+    """An attacker's mean chance against the plan's limit, else against guessing.
+
+    `attack` has a name, `success` and `guess`. Without a limit by its name, `holds` says whether
+    the result is within.
+    """
+    limit = limits.get(attack.name)
+    if limit is not None:
+        result, held = attack.success <= limit, f"{one_in(limit)}: the plan"
+    else:
+        result, held = holds, f"{one_in(attack.guess)}: guessing"
+    return Figure(what, one_in(attack.success), held, WITHIN if result else ABOVE)
+
+
+def attack_limits(manifest: Manifest) -> dict[str, float]:
+    """The plan's limits of attack success, by what an attacker knows."""
+    return {
+        each["about"]: each["required"]
+        for each in manifest.get("checks", [])
+        if each["measure"] == "attack success"
+    }
 
 
 class Risk(NamedTuple):

@@ -13,6 +13,8 @@ from reports.words import (
     WITHIN,
     Figure,
     Risk,
+    against_limit,
+    attack_limits,
     three_risks,
 )
 
@@ -167,20 +169,10 @@ def _singling_out(manifest: Manifest) -> Iterator[Figure]:
 
 
 def _linkability(manifest: Manifest) -> Iterator[Figure]:
-    limits: Mapping[str, Any] = {
-        each["about"]: each["required"]
-        for each in manifest.get("checks", [])
-        if each["measure"] == "attack success"
-    }
+    limits = attack_limits(manifest)
     for attack in attacks(manifest):
         what = f"Chance of a right guess, on average, for who knows {attack.name}"
-        limit = limits.get(attack.name)
-        if limit is not None:
-            result = WITHIN if attack.success <= limit else ABOVE
-            yield Figure(what, one_in(attack.success), f"{one_in(limit)}: the plan", result)
-        else:
-            result = WITHIN if attack.success <= attack.guess else ABOVE
-            yield Figure(what, one_in(attack.success), f"{one_in(attack.guess)}: guessing", result)
+        yield against_limit(what, attack, attack.success <= attack.guess, limits)
     yield Figure("Attackers who know neighbours or edges", NOT_MEASURED, "nothing", NO_LIMIT)
     yield Figure("Other releases of the same vertices", NOT_MEASURED, "nothing", NO_LIMIT)
 

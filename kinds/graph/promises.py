@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from kinds.graph.findings import OBFUSCATED, promise_of
-from reports.facts import Manifest
+from reports.facts import Manifest, stated_levels
 from reports.quantities import count, percent
 from reports.verdict import protects_nobody
 from reports.words import Text
@@ -112,10 +112,7 @@ def left_out(manifest: Manifest) -> str:
 
 def demand(manifest: Manifest) -> str:
     """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
-    low, high = manifest["privacy"]["k_min"], manifest["privacy"]["k_max"]
-    if low == high:
-        return f"k = {count(low)} for everyone"
-    return f"k from {count(low)} to {count(high)}, each vertex's own"
+    return stated_levels(manifest, "everyone", "vertex")
 
 
 def changed(manifest: Manifest) -> str:

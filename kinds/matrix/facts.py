@@ -1,6 +1,6 @@
 """Labelled numbers of a released matrix, read from its manifest."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from reports.facts import Fact, Manifest
@@ -13,6 +13,8 @@ from reports.words import (
     WITHIN,
     Figure,
     Risk,
+    against_limit,
+    attack_limits,
     three_risks,
 )
 
@@ -104,20 +106,10 @@ def _singling_out(manifest: Manifest) -> Iterator[Figure]:
 
 
 def _linkability(manifest: Manifest) -> Iterator[Figure]:
-    limits: Mapping[str, Any] = {
-        each["about"]: each["required"]
-        for each in manifest.get("checks", [])
-        if each["measure"] == "attack success"
-    }
+    limits = attack_limits(manifest)
     for attack in attacks(manifest):
         what = f"Chance to find a user's row by {attack.name}, on average; 0 if no row shows them"
-        limit = limits.get(attack.name)
-        if limit is not None:
-            result = WITHIN if attack.success <= limit else ABOVE
-            yield Figure(what, one_in(attack.success), f"{one_in(limit)}: the plan", result)
-        else:
-            result = WITHIN if attack.above == 0 else ABOVE
-            yield Figure(what, one_in(attack.success), f"{one_in(attack.guess)}: guessing", result)
+        yield against_limit(what, attack, attack.above == 0, limits)
     yield Figure("Other releases of the same users", NOT_MEASURED, "nothing", NO_LIMIT)
 
 

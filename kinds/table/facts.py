@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from reports.facts import Fact, Manifest
+from reports.facts import Fact, Manifest, stated_levels
 from reports.quantities import count, digits, known, percent, printable, utility
 from reports.words import Share
 
@@ -61,12 +61,9 @@ def owners(manifest: Manifest) -> int | None:
 
 def demand(manifest: Manifest) -> str:
     """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
-    low, high = manifest["privacy"]["k_min"], manifest["privacy"]["k_max"]
-    rows = manifest.get("rows_are_people")
-    if low == high:
-        return f"k = {count(low)} for {'every source row' if rows else 'everyone'}"
-    whose = "each row's own" if rows else "each person's own"
-    return f"k from {count(low)} to {count(high)}, {whose}"
+    if manifest.get("rows_are_people"):
+        return stated_levels(manifest, "every source row", "row")
+    return stated_levels(manifest, "everyone", "person")
 
 
 def privacy_facts(manifest: Manifest) -> list[Fact]:
