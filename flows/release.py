@@ -9,6 +9,7 @@ from prefect.client.schemas.objects import FlowRun
 
 from flows.approving import approved, refuse_rejected
 from flows.plan.plan import ReleasePlan
+from flows.series import Coming, coming
 from flows.standing import approved_run, standing
 from tasks.compute.cluster import cancel_jobs_of
 from tasks.compute.engines import Compute, ready
@@ -30,7 +31,8 @@ from tasks.vault.approval import require_approved
 from tasks.vault.belonging import refuse_foreign
 from tasks.vault.failures import failures_kept
 from tasks.vault.retracting import refuse_unfinished
-from tasks.vault.storage import Run, Vault
+from tasks.vault.series import Series
+from tasks.vault.storage import FolderError, Run, Vault
 
 
 # Prefect passes these arguments by name.
@@ -67,16 +69,43 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
         log("its stages must be made again: the source is read as it is now")
     reading = Reading(order.data.source)
     order.data.check_header(reading.header)
-    return _admitted(order, vault, reading)
+    if order.series is None:
+        return _admitted(order, vault, reading)
+    with Series(vault, order.name).open().locked():
+        return _version(order, vault, reading)
 
 
-def _admitted(order: ReleasePlan, vault: Vault, reading: Reading) -> str:
+def _version(order: ReleasePlan, vault: Vault, source: Reading) -> str:
+    """The next version of a series; the last one where nothing has changed since."""
+    try:
+        version = coming(order, vault, source)
+        if isinstance(version, Coming):
+            return _admitted(order, vault, version.batch, version)
+    finally:
+        source.end()
+    parent = Path(order.publish.path) / order.name
+    folder = published(version.run, parent, order.limits.floors, order.about.claims)
+    if folder is None:
+        raise FolderError(
+            f"version {version.number} of the series does not stand in {parent} as it was "
+            "published; restore it from a copy"
+        )
+    log(f"nothing changed since version {version.number}: {folder.name}")
+    return str(folder)
+
+
+def _admitted(
+    order: ReleasePlan, vault: Vault, reading: Reading, version: Coming | None = None
+) -> str:
     """Admit what was read, under the plan as the vault knows it."""
     kind = order.kind
     order = standing(order, vault, reading.sha256)
     second = order.publish.allow_second_release
-    ledger = Ledger(vault, kind.remade, order.publish.ledger)
+    kin = frozenset[str]() if version is None else version.kin
+    ledger = Ledger(vault, kind.remade, order.publish.ledger, kin)
     run = admit(ledger, reading.sha256, order.sha256, second, kind.name)
+    if version is not None:
+        version.begin(run)
     parent = Path(order.publish.path) / order.name
     to = Destination(kind, parent, order.publish.formats, ledger, second)
     with run.locked():
@@ -89,21 +118,28 @@ def _admitted(order: ReleasePlan, vault: Vault, reading: Reading) -> str:
             return str(folder)
         refuse_foreign(vault, parent, ledger.versions(str(parent)))
         try:
-            return _course(order, run, reading, to)
+            return _course(order, run, reading, to, version)
         finally:
             reading.end()
 
 
-def _course(order: ReleasePlan, run: Run, reading: Reading, to: Destination) -> str:
+def _course(
+    order: ReleasePlan, run: Run, reading: Reading, to: Destination, version: Coming | None
+) -> str:
     """The stages in the order of the data. What is finished is not done again."""
     kind, data, maker = order.kind, order.data, order.maker
     compute = _compute(order)
     ready(run, compute)
     close_gates(run)
     limits = order.limits.drift_limits
-    last = last_release(to.ledger.vault, run, kind, to.parent, limits)
+    last = (
+        last_release(to.ledger.vault, run, kind, to.parent, limits)
+        if version is None
+        else version.last_release()
+    )
     ingested = ingest(run, kind, data, reading, to.ledger)
-    changes = None if last is None else compare(run, kind, data, last, ingested)
+    whole = ingested if version is None else version.split
+    changes = None if last is None else compare(run, kind, data, last, whole)
     validate(run, kind, data, kind.checked[0], ingested)
     encoded = encode(run, kind, data, ingested)
     validate(run, kind, data, kind.checked[1], encoded)
@@ -112,12 +148,14 @@ def _course(order: ReleasePlan, run: Run, reading: Reading, to: Destination) -> 
     checked = check(
         run, kind, data, (maker.promise, order.limits.floors), rows, to.formats, reading
     )
+    if version is not None:
+        checked = version.whole(run, to.ledger, encoded, checked)
     claims: dict[str, Any] = {
         "plan_sha256": order.sha256,
         "source": {
             "kind": kind.name,
-            "rows": ingested.facts.get("source_rows", ingested.shape[0]),
-            "columns": ingested.facts["source_columns"],
+            "rows": whole.facts.get("source_rows", whole.shape[0]),
+            "columns": whole.facts["source_columns"],
         },
         **kind.described(data),
         **order.about.claims,
@@ -129,7 +167,10 @@ def _course(order: ReleasePlan, run: Run, reading: Reading, to: Destination) -> 
     refuse_rejected(run)
     if (time_to_approve := order.publish.time_to_approve) is not None:
         claims["approval"] = approved(run, checked, to, claims, time_to_approve)
-    return str(publish(run, checked, to, claims))
+    folder = publish(run, checked, to, claims)
+    if version is not None:
+        version.end()
+    return str(folder)
 
 
 def _compute(order: ReleasePlan) -> Compute:

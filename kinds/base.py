@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from anon_core.anonymizers.base import Data
 from anon_core.promise import Promise
 from kinds.section import PlanError
+from kinds.versions import Versions
 from tasks.judging.audit import Audit, Sections
 from tasks.judging.drift import Changes, DriftLimits
 from tasks.judging.floors import Floors
@@ -77,6 +78,8 @@ class Kind(Protocol):
         Released file that tells how to read the data files.
     remedy : str
         What keeps crowds large beside other releases of the same people, as a refusal says it.
+    versions : Versions, optional
+        What the versions of a series need; None where the kind has no series.
 
     Methods that store files return facts for the stage's record: "shape" (rows first), "notes"
     (sentences for the log, counts and column names only), and whatever a later method needs.
@@ -90,6 +93,7 @@ class Kind(Protocol):
     files: ClassVar[Mapping[str, str]]
     codebook: ClassVar[str] = "codebook.json"
     remedy: ClassVar[str] = "carry fewer columns that tell rows apart"
+    versions: ClassVar[Versions | None] = None
 
     # ------------------------------------------------------------ the plan
 

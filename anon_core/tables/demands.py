@@ -38,7 +38,7 @@ def resolve(
         A record demands more rows than there are and the plan refuses that, or fewer than 2
         records are left.
     """
-    k = _stated(demand, len(stays), values)
+    k = stated(demand, len(stays), values)
     kept = stays.copy()
     while (over := kept & (k > kept.sum())).any():
         if demand.infeasible == "refuse":
@@ -64,7 +64,8 @@ def of_people(table: BinaryTable, person: NDArray[np.int32]) -> BinaryTable:
     return replace(table, k=greatest[person], person=person)
 
 
-def _stated(demand: Demand, records: int, values: NDArray[Any] | None) -> NDArray[np.int64]:
+def stated(demand: Demand, records: int, values: NDArray[Any] | None) -> NDArray[np.int64]:
+    """Return the k of each record as the plan states it, int64 (records,); see `resolve`."""
     if demand.constant is not None:
         return np.full(records, demand.constant, dtype=np.int64)
     if demand.uniform is not None:

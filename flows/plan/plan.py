@@ -25,9 +25,11 @@ from flows.plan.marks import refuse_marks
 from flows.plan.passwords import hand_on, withheld
 from flows.plan.publishing import PublishSection
 from flows.plan.refusals import explain, setting_must
+from flows.plan.series import SeriesSection, refuse_with_series
 from kinds import KINDS, kind_called
 from kinds.base import Checks, Kind
 from kinds.section import MOST_NAME, PlanError, Section
+from kinds.versions import Following
 from tasks.vault.storage import write_private
 
 __all__ = ["PlanError", "ReleasePlan"]
@@ -67,6 +69,7 @@ class ReleasePlan(Section):
     compute: ComputeSection = ComputeSection()
     checks: Any
     publish: PublishSection = PublishSection()
+    series: SeriesSection | None = None
 
     @classmethod
     def load(cls, path: Path, overrides: Sequence[str] = ()) -> "ReleasePlan":
@@ -98,6 +101,9 @@ class ReleasePlan(Section):
         _ = self.data, self.memory_bytes
         self.compute.check(self.maker_settings["name"], self.maker.engines)
         self.publish.check()
+        if self.series is not None:
+            refuse_with_series(self)
+            self.kind.versions.check(self.data, self.following)
 
     def check_engine(self) -> None:
         """Refuse an engine that is not installed where the plan is to run."""
@@ -131,7 +137,7 @@ class ReleasePlan(Section):
         of_kind = {name: maker for name, maker in ANONYMIZERS.items() if _takes(maker, self.kind)}
         if not isinstance(name, str) or name not in of_kind:
             raise PlanError(f"anonymizer.name is not known; allowed: {', '.join(sorted(of_kind))}")
-        if self.kind.states_levels(self.data):
+        if self.series is None and self.kind.states_levels(self.data):
             settings = {**_said(of_kind[name], "stated levels"), **settings}
         try:
             made: Anonymizer[Any] = of_kind[name](**_typed(of_kind[name], settings))
@@ -147,6 +153,12 @@ class ReleasePlan(Section):
         maker: Any = self.maker
         name = self.anonymizer.get("name", self.kind.anonymizer)
         return {"name": name, **dataclasses.asdict(maker)}
+
+    @property
+    def following(self) -> Following:
+        """[series], typed for the kind."""
+        assert self.series is not None
+        return self.series.following(getattr(self.data, "person", None))
 
     @property
     def memory_bytes(self) -> int:
@@ -191,6 +203,8 @@ class ReleasePlan(Section):
         A setting counts once it is not what it was before it existed: older vaults stay valid.
         """
         shaping = self.model_dump(exclude=NOT_SHAPING)
+        if self.series is None:
+            del shaping["series"]  # older vaults stay valid
         before = _said(self.maker, "before")
         shaping["anonymizer"] = {
             name: value

@@ -23,6 +23,7 @@ from kinds.table.overlap import intersected
 from kinds.table.people import people, remade
 from kinds.table.plan import SECTIONS, K, TablePlan
 from kinds.table.profile import changes
+from kinds.table.versions.versions import TableVersions
 from kinds.table.write import write_release
 from tasks.judging.audit import Audit, Sections
 from tasks.judging.drift import Changes
@@ -45,6 +46,7 @@ class Table(Kind):
     checked = ("ingested", "binarized")
     files = FILES
     codebook = CODEBOOK
+    versions = TableVersions()
 
     def plan(self, sections: Any) -> TablePlan:
         """[source], [columns], [privacy] and [checks] together."""

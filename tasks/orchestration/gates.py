@@ -131,7 +131,7 @@ def show(run: Run) -> None:
 def _order(run: Run) -> list[str]:
     """The stages and gates that have verdicts, in the order of the flow."""
     checked = [f"validate-{check}" for check in kind_called(run.kind).checked]
-    return ["alike", *checked, "check", "require", "kept", "beside", "approved"]
+    return ["alike", *checked, "check", "require", "versions", "kept", "beside", "approved"]
 
 
 def _keep_gate(run: Run, name: str, detail: str, *, success: bool) -> None:

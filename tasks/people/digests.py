@@ -61,14 +61,14 @@ class People:
         for all rows of the source.
         """
         bases = {kind: _take(base, rows) for kind, base in identified.items()}
-        bases[RECORD] = _each(_base(key, RECORD, list(table)))
+        bases[RECORD] = each_digest(_base(key, RECORD, list(table)))
         counted = {kind: _told_apart(key, base) for kind, base in bases.items()}
         repeated = frozenset(kind for kind, (_, again) in counted.items() if again)
         return cls(len(rows), {kind: digests for kind, (digests, _) in counted.items()}, repeated)
 
     def each(self, kind: str) -> Iterator[bytes]:
         """Yield the digests of one kind."""
-        return iter(_each(self.digests[kind]))
+        return iter(each_digest(self.digests[kind]))
 
     def shuffled(self, kind: str) -> bytes:
         """Return the digests of one kind, sorted, without people who have none.
@@ -84,6 +84,12 @@ def base_digests(key: bytes, identifiers: pl.DataFrame) -> dict[str, bytes]:
     if identifiers.width > 1:
         groups[COLUMNS + json.dumps(sorted(identifiers.columns))] = list(identifiers)
     return {kind: _base(key, kind, columns) for kind, columns in groups.items()}
+
+
+def row_digests(key: bytes, label: str, rows: pl.DataFrame) -> list[bytes]:
+    """Return a digest of each row as a whole; rows of other columns or labels never agree."""
+    whole = [pl.repeat("row", rows.height, dtype=pl.String, eager=True).alias(""), *rows]
+    return each_digest(_base(key, label, whole))
 
 
 def write_identifiers(
@@ -191,7 +197,8 @@ def _told_apart(key: bytes, bases: Sequence[bytes]) -> tuple[bytes, bool]:
     return b"".join(digests), len(times) < times.total()
 
 
-def _each(digests: bytes) -> list[bytes]:
+def each_digest(digests: bytes) -> list[bytes]:
+    """Return the digests that lie one behind the other."""
     return [digests[at : at + DIGEST_BYTES] for at in range(0, len(digests), DIGEST_BYTES)]
 
 

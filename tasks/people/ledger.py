@@ -58,11 +58,15 @@ class Ledger:
 
     `remade(run, key)` digests the people of a run from its stages. It is asked where the run's own
     digests are gone or were made under another key, and depends on the kind of data.
+
+    `kin` are seals of runs that do not count as others: versions of one series are checked
+    together.
     """
 
     vault: Vault
     remade: Remade = field(repr=False)
     uri: str | None = field(default=None, repr=False)
+    kin: frozenset[str] = frozenset()
 
     @property
     def key(self) -> bytes:
@@ -121,7 +125,7 @@ class Ledger:
         The ledger is not locked while people are compared.
         """
         with self._asked() as ask:
-            released = _released(ask, "" if run is None else run.seal)
+            released = _released(ask, "" if run is None else run.seal, self.kin)
         overlaps = []
         for other, rows in released.items():
             with self._asked() as ask:
@@ -139,7 +143,9 @@ class Ledger:
         """
         with self._asked() as ask:
             new = {
-                other: rows for other, rows in _released(ask, run.seal).items() if other not in seen
+                other: rows
+                for other, rows in _released(ask, run.seal, self.kin).items()
+                if other not in seen
             }
             source = self._source(run.source_sha256)
             overlaps = [
@@ -268,7 +274,7 @@ class Ledger:
             )
 
 
-def _released(ask: Ask, seal: str) -> dict[str, list[tuple[Any, ...]]]:
+def _released(ask: Ask, seal: str, kin: frozenset[str]) -> dict[str, list[tuple[Any, ...]]]:
     """Return the releases of other runs: run -> (name, version, source) of each."""
     rows = ask(
         "select run, name, version, source from releases where run <> $1 order by at, run, folder",
@@ -277,6 +283,7 @@ def _released(ask: Ask, seal: str) -> dict[str, list[tuple[Any, ...]]]:
     return {
         run: [row[1:] for row in rows if row[0] == run]
         for run in dict.fromkeys(row[0] for row in rows)
+        if run not in kin
     }
 
 

@@ -1,5 +1,6 @@
 """Audit the bytes that would be published. Only here is a CheckedRelease made."""
 
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -8,9 +9,10 @@ from typing import Any
 from anon_core.errors import GuaranteeError, InputError
 from anon_core.promise import Promise
 from kinds.base import Kind
+from kinds.versions import Before, Following
 from tasks.judging.audit import Audit
 from tasks.judging.floors import Floors, refusal
-from tasks.orchestration.gates import forget, judged, where
+from tasks.orchestration.gates import VERDICT, forget, judged, where
 from tasks.orchestration.stage import log, stage
 from tasks.source.reading import LOST, Reading
 from tasks.vault.storage import Run, Stored
@@ -97,6 +99,58 @@ def check(
     return CheckedRelease(anonymized, stored)
 
 
+@stage("check version")
+def check_version(
+    run: Run,
+    kind: Kind,
+    plan: Any,
+    following: Following,
+    batch: CheckedRelease,
+    stages: tuple[Stored, Stored],
+    before: Before | None,
+    readings: tuple[Reading, Reading],
+    asked: tuple[bytes, frozenset[bytes]],
+) -> CheckedRelease:
+    """Audit a version beside all versions before it; the stages are split and assembled.
+
+    `batch` was checked like a release of its own. Refused: rows that are not as they were, rows
+    that are there again, and people who keep fewer than k rows in some version.
+    """
+    split, assembled = stages
+    versions = kind.versions
+    assert versions is not None
+
+    def make(folder: Path) -> tuple[Mapping[str, Any], list[Verdict]]:
+        again = (readings[0].again(), readings[1].again())
+        findings, section = versions.audit(
+            plan, following, (split, assembled, batch.rows), before, again, asked, folder
+        )
+        audit = Audit(tuple(findings))
+        for name in batch.verdict.record["files"]:
+            if name != VERDICT:  # what pages need of the numbers
+                shutil.copyfile(batch.verdict.file(name), folder / name)
+        sections = {**batch.sections, "series": {**split.facts["counts"], **section}}
+        sections["privacy"] = dict(sections["privacy"])
+        sections["privacy"]["promise"] = [
+            *sections["privacy"]["promise"],
+            *(each.guarantee for each in findings[-2:]),
+        ]
+        return {
+            "shape": list(assembled.shape),
+            "rows_sha256": assembled.sha256,
+            "sections": list(sections),
+            **sections,
+            "verdicts": [audit.sentence()],
+        }, [_verdict(audit, "versions")]
+
+    inputs = [assembled, batch.verdict, *([] if before is None else [before.audited])]
+    stored, (verdict,) = judged(run, "versions", inputs, make)
+    if not verdict.success:
+        raise GuaranteeError(f"{REFUSED}; {stored.facts['verdicts'][0]}; {where(run)}")
+    log(stored.facts["verdicts"][0])
+    return CheckedRelease(assembled, stored)
+
+
 def _require(run: Run, stored: Stored, floors: Floors) -> None:
     """Compare the measured numbers with the limits of the plan's [checks]."""
     asked = list(floors.requirements(stored.facts))
@@ -128,9 +182,9 @@ def _require(run: Run, stored: Stored, floors: Floors) -> None:
     log(verdict.sentence())
 
 
-def _verdict(audit: Audit) -> Verdict:
+def _verdict(audit: Audit, name: str = "audited") -> Verdict:
     """The audit's findings in the form of the other checks."""
     outcomes = [
         Outcome(each.guarantee, None, not each.broken, found=each.detail) for each in audit.findings
     ]
-    return Verdict("audited", tuple(outcomes))
+    return Verdict(name, tuple(outcomes))

@@ -12,6 +12,7 @@ from tasks.orchestration.gates import gate
 from tasks.orchestration.stage import log, stage
 from tasks.stages.check import CheckedRelease
 from tasks.vault.layout import MANIFEST
+from tasks.vault.series import Version
 from tasks.vault.storage import Release, Run, Stored, Vault, holds_files, read_json
 
 UNREADABLE = (OSError, ValueError, KeyError, TypeError)
@@ -70,6 +71,20 @@ def last_release(
         )
     earlier = tuple(known for before, _ in releases if (known := _profile(before)) is not None)
     return LastRelease(version, other.plan_sha256, utility, profile, earlier, limits)
+
+
+def last_of_series(kind: Kind, last: Version, limits: DriftLimits) -> LastRelease:
+    """The version before, with the profile of its whole source."""
+    profile = last.about.get("profile")
+    utility = _utility(kind, last.run)
+    if profile is None or utility is None:
+        raise GuaranteeError(
+            "publication refused; the source must be compared with that of the version before, "
+            "and the vault lacks what it kept of that; restore it, or allow one run without by "
+            "--set checks.drift=off"
+        )
+    name = f"version {last.number}"
+    return LastRelease(name, last.run.plan_sha256, utility, profile, (), limits)
 
 
 @stage("compare")

@@ -31,7 +31,7 @@ from tasks.vault.room import full, is_full
 CODE_VERSION = version("crowdcover")
 LEDGER, LEDGER_KEY = "ledger.sqlite", "ledger.key"
 FOLDERS_KEY = "folders.key"
-OF_A_VAULT = {"plans", "runs", LEDGER, LEDGER + "-journal", LEDGER_KEY, FOLDERS_KEY}
+OF_A_VAULT = {"plans", "runs", "series", LEDGER, LEDGER + "-journal", LEDGER_KEY, FOLDERS_KEY}
 RELEASES = "releases.json"
 
 

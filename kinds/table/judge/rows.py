@@ -17,6 +17,7 @@ from kinds.table.judge.measured import Measured
 from kinds.table.judge.measuring import Laid, measure, with_classes
 from kinds.table.judge.records import Records
 from kinds.table.layout import FILES, KEY, LAW, released_columns
+from kinds.table.plan import TablePlan
 from kinds.table.read import read_table
 from tasks.judging.audit import Audit, Finding, not_judged
 from tasks.judging.files import read_matching, read_rows
@@ -76,6 +77,13 @@ def audit_rows(
     if repeated:
         findings.append(Finding.of_later(PEOPLE))
     return Audit((*findings, *not_judged(promise, findings, "table")), measured, rows)
+
+
+def laid_of(plan: TablePlan, reading: Reading, rows: pl.DataFrame, matching: Path) -> Laid:
+    """Released rows beside the records of a source, without an audit."""
+    needed = [plan.person] if plan.person else ()
+    records, _ = _records(reading, plan.columns, plan.demand, plan.person, needed)
+    return _laid(records, rows, plan.columns, matching)[0]
 
 
 def _records(

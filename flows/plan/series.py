@@ -1,0 +1,42 @@
+"""[series] of the plan: versions of one release, over time."""
+
+from typing import Any
+
+from kinds.section import PlanError, Section
+from kinds.versions import Following
+
+
+class SeriesSection(Section):
+    """[series].
+
+    Attributes
+    ----------
+    record : the identifier column that names a record in every version; without it each
+        partition of the source holds new records only.
+    constant : carried columns whose value never changes for a person; who knows that links rows.
+    """
+
+    record: str | None = None
+    constant: list[str] = []
+
+    def following(self, person: str | None) -> Following:
+        """The same as a kind takes it; `person` is [privacy] person."""
+        return Following(record=self.record, constant=tuple(self.constant), person=person)
+
+
+def refuse_with_series(plan: Any) -> None:
+    """Refuse what no version of a series can keep."""
+    if plan.kind.versions is None:
+        raise PlanError(
+            f"[series] needs kind = 'table'; releases of kind {plan.kind.name!r} have no versions"
+        )
+    if plan.publish.allow_second_release:
+        raise PlanError(
+            "publish.allow_second_release does not belong to [series]: versions of one series are "
+            "checked together; leave it out"
+        )
+    if getattr(plan.maker, "seats", "matchable") == "even":
+        raise PlanError(
+            "[series] keeps k matchable rows in every version and no even chances; "
+            "set anonymizer.seats = 'matchable'"
+        )

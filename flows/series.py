@@ -1,0 +1,166 @@
+"""What a version of a series has beside any release: what it follows, and what stays."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from anon_core.errors import GuaranteeError
+from flows.plan.plan import ReleasePlan
+from kinds.section import PlanError
+from kinds.versions import Before
+from tasks.orchestration.stage import log
+from tasks.people.ledger import Ledger
+from tasks.source.reading import Reading
+from tasks.stages.assemble import assemble
+from tasks.stages.check import CheckedRelease, check_version
+from tasks.stages.compare import LastRelease, last_of_series
+from tasks.stages.split import split
+from tasks.vault.series import Series, Version
+from tasks.vault.storage import FolderError, Run, Stored, Vault
+
+
+@dataclass(frozen=True)
+class Coming:
+    """A version that is about to be made.
+
+    Attributes
+    ----------
+    order : ReleasePlan
+    series : Series
+    last : Version or None
+        The version before.
+    before : Before or None
+        What the vault keeps of it.
+    split : Stored
+        Who stays, and who is in the batch.
+    source, batch : Reading
+    about : mapping
+        What the vault notes of the version.
+    """
+
+    order: ReleasePlan
+    series: Series
+    last: Version | None
+    before: Before | None
+    split: Stored
+    source: Reading
+    batch: Reading
+    about: Mapping[str, Any]
+
+    @property
+    def number(self) -> int:
+        """Number of the version in its series."""
+        return 1 if self.before is None else self.before.number + 1
+
+    @property
+    def kin(self) -> frozenset[str]:
+        """Seals of the runs of the versions before."""
+        return frozenset(version.run.seal for version in self.series.versions())
+
+    def begin(self, run: Run) -> None:
+        """Note the run of the version."""
+        self.series.record(self.number, run, self.about)
+
+    def last_release(self) -> LastRelease | None:
+        """What drift compares the whole source with."""
+        kind, limits = self.order.kind, self.order.limits.drift_limits
+        if self.last is None or limits is None:
+            return None
+        return last_of_series(kind, self.last, limits)
+
+    def whole(
+        self, run: Run, ledger: Ledger, encoded: Stored, batch: CheckedRelease
+    ) -> CheckedRelease:
+        """The version, checked beside all before it; `batch` was checked by itself."""
+        order, kind = self.order, self.order.kind
+        stages = (self.split, encoded, batch.rows)
+        assembled = assemble(run, kind, order.following, stages, self.before, ledger.key)
+        return check_version(
+            run,
+            kind,
+            order.data,
+            order.following,
+            batch,
+            (self.split, assembled),
+            self.before,
+            (self.source, self.batch),
+            (ledger.key, self.series.withdrawn()),
+        )
+
+    def end(self) -> None:
+        """Remove what nobody needs once the version is published."""
+        self.series.forget_values()
+
+
+def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Version:
+    """Split the source for the next version; the last version where nothing is to be done."""
+    series = Series(vault, order.name).open()
+    series.forget_values()
+    last = series.last
+    ledger = Ledger(vault, order.kind.remade, order.publish.ledger)
+    about = {
+        "plan_sha256": order.sha256,
+        "source_sha256": source.sha256,
+        "withdrawn_sha256": hashlib.sha256(b"".join(sorted(series.withdrawn()))).hexdigest(),
+        "parent": str(Path(order.publish.path) / order.name),
+    }
+    if last is not None:
+        _refuse_other_plan(last, about)
+        if all(last.about[name] == about[name] for name in ("source_sha256", "withdrawn_sha256")):
+            return last
+    before = None if last is None else kept(last)
+    folder = series.folder(1 if last is None else last.number + 1)
+    source.keep(folder.path)
+    parts = split(folder, order.kind, order.data, order.following, source, before, series, ledger)
+    counts = parts.facts["counts"]
+    if not counts["batch"]:
+        if last is None or counts["left"] + counts["withdrawn"] + counts["changed"]:
+            raise GuaranteeError(
+                f"publication refused; of {counts['source_rows']} records none can hide in a "
+                "batch; lower k, or release when there are more"
+            )
+        log(f"nothing to publish: {counts['held_back']} records wait until others come")
+        return last
+    versions = order.kind.versions
+    assert versions is not None
+    batch = Reading(
+        replace(order.data.source, path=versions.batch(parts), uri=None, query=None, beside=None)
+    )
+    return Coming(
+        order,
+        series,
+        last,
+        before,
+        parts,
+        source,
+        batch,
+        {**about, "counts": counts, "profile": parts.facts["profile"]},
+    )
+
+
+def kept(version: Version) -> Before:
+    """What the vault keeps of a version; refused where that is damaged."""
+    assembled, audited = version.run.whole("assemble"), version.run.whole("versions")
+    if assembled is None or audited is None:
+        raise FolderError(
+            f"the vault lacks what it kept of version {version.number} of the series "
+            f"(runs/{version.run.path.name}, assemble and versions); restore it from a backup"
+        )
+    return Before(version.number, assembled, audited)
+
+
+def _refuse_other_plan(last: Version, about: Mapping[str, Any]) -> None:
+    """Rows that stay were made under the plan of before."""
+    if last.about["plan_sha256"] != about["plan_sha256"]:
+        raise PlanError(
+            "the series was begun under another plan: rows that stay keep the columns, groups and "
+            "k of before; go back to that plan, or choose another name for a new series (people "
+            "of both can then be intersected)"
+        )
+    if last.about["parent"] != about["parent"]:
+        raise PlanError(
+            "the series was begun in another folder; set publish.path to that, or choose another "
+            "name for a new series"
+        )

@@ -1,0 +1,188 @@
+"""The audit of a version of a series: what every version before it showed counts, too."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.measures.series import cell_crowds, cell_of, histories
+from anon_core.measures.table.fitting import fitting_rows
+from kinds.table.judge.rows import laid_of
+from kinds.table.layout import FILES, KEY
+from kinds.table.plan import TablePlan
+from kinds.table.versions.layout import (
+    BORN,
+    CHAIN,
+    CONSTANT,
+    DIED,
+    OWNER,
+    PERSON,
+    RECORD,
+    SEAL,
+    SINCE,
+    VALUES,
+    K,
+    fits_file,
+)
+from kinds.table.versions.layout import KEY as ROW_KEY
+from kinds.table.versions.seals import seals_of
+from tasks.judging.audit import Finding
+from tasks.judging.files import read_rows
+from tasks.source.reading import Reading
+
+FROZEN, WITHDRAWN, BATCH = "rows as before", "withdrawn rows", "the batch as checked"
+SINGLE, CELLS, HISTORIES = "one row a record", "crowds in every version", "histories"
+
+
+def fits_of(
+    plan: TablePlan, reading: Reading, rows: pl.DataFrame, matching: Path
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The rows of a batch that fit each of its records; row i is the one of record i."""
+    laid = laid_of(plan, reading, rows, matching)
+    start, row = fitting_rows(laid.records.codes, laid.cells)
+    owner = np.empty(rows.height, dtype=np.int32)
+    owner[laid.seat] = np.arange(laid.records.number, dtype=np.int32)
+    own = owner[row]
+    record = np.repeat(np.arange(laid.records.number), np.diff(start))
+    order = np.lexsort((own, record))
+    return start, own[order]
+
+
+def of_files(
+    folder: Path, formats: Sequence[str], history: pl.DataFrame, number: int, key: bytes
+) -> tuple[pl.DataFrame | None, list[Finding]]:
+    """Whether a folder shows exactly the rows that its version has, each as it was first shown."""
+    rows, findings = read_rows(folder, FILES, formats)
+    if rows is None or not {KEY, SINCE} <= set(rows.columns):
+        return None, findings
+    there = history.filter(
+        (pl.col(BORN) <= number) & (pl.col(DIED).is_null() | (pl.col(DIED) > number))
+    )
+    sealed = pl.DataFrame({ROW_KEY: rows[KEY], "now": seals_of(rows, key)})
+    beside = there.join(sealed, on=ROW_KEY, how="full", coalesce=True)
+    lost = int(beside["now"].is_null().sum())
+    back = sealed.join(history, on=ROW_KEY, how="semi").join(there, on=ROW_KEY, how="anti").height
+    unknown = sealed.join(history, on=ROW_KEY, how="anti").height
+    other = int((beside[SEAL] != beside["now"]).fill_null(value=False).sum())
+    ordered = rows[KEY].is_sorted() and rows[KEY].n_unique() == rows.height
+    return rows, [
+        *findings,
+        Finding(
+            FROZEN,
+            lost + other + unknown == 0 and ordered,
+            f"{lost} rows are missing, {other} differ from what was published first, {unknown} "
+            f"are of no version, of {there.height}; the order is that of the keys",
+        ),
+        Finding(WITHDRAWN, back == 0, f"{back} withdrawn rows are there again"),
+    ]
+
+
+def of_history(history: pl.DataFrame, earlier: pl.DataFrame | None, number: int) -> Finding:
+    """Whether the vault's list of rows only grew, and no row came back."""
+    chains = history.filter(pl.col(DIED).is_null())[CHAIN]
+    twice = len(chains) - chains.n_unique()
+    changed = 0
+    if earlier is not None:
+        both = earlier.join(history, on=ROW_KEY, how="left", suffix=" now")
+        same = pl.lit(value=True)
+        for name in (CHAIN, PERSON, BORN, K, SEAL, CONSTANT):
+            same &= pl.col(name).eq_missing(pl.col(f"{name} now"))
+        died = pl.col(DIED).eq_missing(pl.col(f"{DIED} now")) | (
+            pl.col(DIED).is_null() & (pl.col(f"{DIED} now") == number)
+        )
+        changed = both.filter(~(same & died)).height
+    return Finding(
+        SINGLE,
+        twice + changed == 0,
+        f"{twice} records have two rows, {changed} rows of earlier versions changed their record",
+    )
+
+
+def of_members(
+    members: pl.DataFrame, known: pl.DataFrame, withdrawn: frozenset[bytes], *, named: bool
+) -> Finding:
+    """Whether everybody with a row is in the source with the same values, and did not withdraw."""
+    asked = pl.Series(sorted(withdrawn), dtype=pl.Binary)
+    back = int(members[OWNER].is_in(asked.implode()).fill_null(value=False).sum())
+    other = 0
+    if named:
+        found = members.join(known, on=[RECORD, VALUES], how="semi").height
+        other = members.height - found
+    return Finding(
+        "people of the source",
+        back + other == 0,
+        f"{other} of {members.height} rows are of records that the source holds otherwise or not, "
+        f"{back} of people who were withdrawn",
+    )
+
+
+def of_batch(shown: pl.DataFrame, checked: pl.DataFrame) -> Finding:
+    """Whether the rows that are new in a version are those that were checked as its batch."""
+    same = shown.schema == checked.schema and shown.equals(checked)
+    return Finding(BATCH, same, f"{shown.height} rows are new, {checked.height} were checked")
+
+
+def kept_fits(folder: Path, number: int) -> "Fitting":
+    """The rows that fit each record, by batch."""
+    fits = {}
+    for born in range(1, number + 1):
+        with np.load(folder / fits_file(born)) as kept:
+            fits[born] = (kept["start"], kept["row"])
+    return fits
+
+
+Fitting = Mapping[int, tuple[NDArray[np.int64], NDArray[np.int32]]]
+
+
+def of_crowds(history: pl.DataFrame, fits: Fitting) -> tuple[list[Finding], dict[str, Any]]:
+    """Whether everybody keeps k rows in every version, whatever is known of who came and went."""
+    cells, margins = [], []
+    for born, died in history.select(BORN, DIED).unique().sort(BORN, DIED).rows():
+        of_batch = history.filter(pl.col(BORN) == born)
+        here = of_batch[DIED].eq_missing(pl.Series([died], dtype=pl.Int32)).to_numpy()
+        part = of_batch.filter(pl.Series(here))
+        cell = cell_of(
+            *fits[born],
+            here,
+            part[CHAIN].to_numpy(),
+            part[PERSON].to_numpy(),
+            _numbers(part[CONSTANT]),
+        )
+        cells.append(cell)
+        margins.append(cell_crowds(cell) - part[K].to_numpy())
+    margin = np.concatenate(margins)
+    below = int((margin < 0).sum())
+    told = histories(cells)
+    k = history.group_by(CHAIN).agg(pl.col(K).max()).sort(CHAIN)
+    few = int((told.number < k[K].to_numpy()).sum())
+    one = int((told.least_rows < k[K].to_numpy()).sum())
+    people = k.height
+    return [
+        Finding(
+            CELLS,
+            below == 0,
+            f"{below} of {len(margin)} rows are of records with fewer than k matchable rows among "
+            f"those that came and went together; {len(cells)} such groups, "
+            f"least margin {int(margin.min())}",
+        ),
+        Finding(
+            HISTORIES,
+            few == 0,
+            f"{few} of {people} records have fewer than k histories; {one} have fewer than k rows "
+            "in some version for whoever links rows by what never changes",
+        ),
+    ], {
+        "cells": len(cells),
+        "below_k": below,
+        "least_margin": int(margin.min()),
+        "records_ever": people,
+        "histories_below_k": few,
+        "linked_below_k": one,
+    }
+
+
+def _numbers(values: pl.Series) -> NDArray[np.int64]:
+    return values.rank("dense").fill_null(0).to_numpy().astype(np.int64)

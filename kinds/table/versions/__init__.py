@@ -1,0 +1,1 @@
+"""The versions of a series of tables."""

@@ -1,0 +1,135 @@
+"""A version's files: the rows that stay, byte for byte, and the batch."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from anon_core.errors import GuaranteeError
+from kinds.rows import write_csv
+from kinds.table.encode import load
+from kinds.table.layout import CODEBOOK, CSV, MATCHING, PARQUET
+from kinds.table.layout import KEY as RELEASED_KEY
+from kinds.table.versions.layout import (
+    BORN,
+    CHAIN,
+    CONSTANT,
+    DIED,
+    JOINED,
+    KEY,
+    MEMBERS,
+    OWNER,
+    PERSON,
+    RECORD,
+    ROWS,
+    SEAL,
+    SINCE,
+    VALUES,
+    WAITING,
+    K,
+)
+from kinds.table.versions.seals import constants_of, seals_of
+from kinds.versions import Before, Following
+from tasks.vault.storage import Stored
+
+BATCHES = "batches"  # of the codebook: how to read the rows of each version
+
+
+def assemble(
+    following: Following,
+    stages: tuple[Stored, Stored, Stored],
+    before: Before | None,
+    number: int,
+    key: bytes,
+    folder: Path,
+) -> Mapping[str, Any]:
+    """See `Versions.assemble`."""
+    split, encoded, anonymized = stages
+    batch = pl.read_parquet(anonymized.file(PARQUET), glob=False)
+    born = batch.with_columns(pl.lit(number, dtype=pl.Int32).alias(SINCE))
+    rows, frozen = _joined(born, before, split)
+    rows.write_parquet(folder / PARQUET)
+    write_csv(rows, folder / CSV)
+    codebooks = _codebooks(before)
+    codebooks[str(number)] = json.loads(encoded.file(CODEBOOK).read_text(encoding="utf-8"))
+    since = {str(each) for each in rows[SINCE].unique().to_list()}
+    book = {BATCHES: {name: each for name, each in codebooks.items() if name in since}}
+    (folder / CODEBOOK).write_text(json.dumps(book, ensure_ascii=False), encoding="utf-8")
+    _remember(following, (split, encoded, anonymized), born, number, key, folder)
+    notes = [f"assembled {rows.height} rows: {frozen} as before, {batch.height} new"]
+    facts = anonymized.facts
+    return {
+        "shape": [rows.height, rows.width],
+        "iterations": facts["iterations"],
+        "notes": notes,
+    }
+
+
+def _joined(born: pl.DataFrame, before: Before | None, split: Stored) -> tuple[pl.DataFrame, int]:
+    """The rows of the version in the order of their keys, and how many are from before."""
+    if before is None:
+        return born.sort(RELEASED_KEY), 0
+    last = pl.read_parquet(before.assembled.file(PARQUET), glob=False)
+    members = pl.read_parquet(split.file(MEMBERS), glob=False, columns=[KEY])
+    frozen = last.join(members, left_on=RELEASED_KEY, right_on=KEY, how="semi")
+    if frozen.schema != born.schema:
+        raise GuaranteeError(
+            "publication refused; the released columns have other names or types than in the "
+            "versions before, so rows could not stay as they are; begin another series"
+        )
+    if frozen.join(born, on=RELEASED_KEY, how="semi").height:
+        raise GuaranteeError("publication refused; a key was drawn twice; run again")
+    return pl.concat([frozen, born]).sort(RELEASED_KEY), frozen.height
+
+
+def _codebooks(before: Before | None) -> dict[str, Any]:
+    if before is None:
+        return {}
+    text = before.assembled.file(CODEBOOK).read_text(encoding="utf-8")
+    return dict(json.loads(text)[BATCHES])
+
+
+def _remember(
+    following: Following,
+    stages: tuple[Stored, Stored, Stored],
+    born: pl.DataFrame,
+    number: int,
+    key: bytes,
+    folder: Path,
+) -> None:
+    """Keep what the next version needs: every row ever published, and who has which row."""
+    split, encoded, anonymized = stages
+    joined = pl.read_parquet(split.file(JOINED), glob=False)
+    raw = pl.read_parquet(split.file("batch.parquet"), glob=False)
+    matching = pl.read_parquet(anonymized.file(MATCHING), glob=False)
+    table, stays = load(encoded)
+    assert matching["record"].to_list() == stays.tolist()
+    sealed = pl.DataFrame(
+        {
+            KEY: born[RELEASED_KEY],
+            SEAL: seals_of(born, key),
+            CONSTANT: constants_of(born, following.constant, key),
+        }
+    )
+    seated = joined[stays].with_columns(matching[RELEASED_KEY].alias(KEY))
+    rows = seated.select(
+        CHAIN,
+        PERSON,
+        pl.lit(number, dtype=pl.Int32).alias(BORN),
+        pl.lit(None, dtype=pl.Int32).alias(DIED),
+        pl.Series(K, np.asarray(table.k), dtype=pl.Int32),
+        KEY,
+    ).join(sealed, on=KEY, how="left", maintain_order="left")
+    members = pl.concat(
+        [seated.select(CHAIN, PERSON, RECORD, OWNER, VALUES, KEY), raw[stays]], how="horizontal"
+    )
+    kept = [pl.read_parquet(split.file(name), glob=False) for name in (ROWS, MEMBERS)]
+    for name, earlier, now in zip((ROWS, MEMBERS), kept, (rows, members), strict=True):
+        whole = pl.concat([earlier, now]) if earlier.height else now
+        whole.write_parquet(folder / name)
+    unseated = joined.filter(~pl.Series(np.isin(np.arange(joined.height), stays)))
+    waiting = pl.read_parquet(split.file(WAITING), glob=False)
+    pl.concat([waiting, unseated.select(waiting.columns)]).write_parquet(folder / WAITING)

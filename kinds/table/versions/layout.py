@@ -1,0 +1,19 @@
+"""Files of the versions of a table. All are in the vault only, but for the column `SINCE`."""
+
+SINCE = "since"  # released: number of the version in which the row is new
+BATCH = "batch.parquet"  # split: source rows of the batch, as the source gives them
+JOINED = "joined.parquet"  # split: chain, person and digests of each row of the batch
+ROWS = "rows.parquet"  # split, assembled: every row ever published, one line each
+MEMBERS = "members.parquet"  # split, assembled: who has a row now, with the values of the source
+WAITING = "waiting.parquet"  # split, assembled: who had a row, has none now and may come back
+DEMANDED = "demanded"  # series: arrays of fits, see `fits_file`
+
+# Columns of the files.
+CHAIN, PERSON, BORN, DIED, K = "#chain", "#person", "#born", "#died", "#k"
+SEAL, CONSTANT = "#seal", "#constant"
+RECORD, OWNER, VALUES, KEY = "#record", "#owner", "#values", "#key"
+
+
+def fits_file(born: int) -> str:
+    """The file of the series stage with the rows of one batch that fit each record of it."""
+    return f"fits-{born}.npz"

@@ -1,0 +1,147 @@
+"""Who is in the source now: digests of records, persons and values, and the k of each record."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.errors import InputError
+from anon_core.tables.demands import stated
+from anon_core.tables.encoding import complete
+from kinds.columns import Column, arrays, typed
+from kinds.table.layout import released_columns
+from kinds.table.plan import TablePlan
+from kinds.table.versions.layout import OWNER, RECORD, VALUES
+from kinds.versions import Following
+from tasks.people.digests import row_digests
+from tasks.source.reading import Reading
+
+
+@dataclass(frozen=True)
+class Present:
+    """The source at one moment.
+
+    Attributes
+    ----------
+    raw : DataFrame
+        The columns that the plan uses, as the source gives them.
+    table : DataFrame
+        The columns that may be released, typed.
+    known : DataFrame
+        Digests of each row: `#record`, `#owner` (null where the plan names none), `#values`.
+    k : int32 (rows,)
+    stays : bool (rows,)
+        Rows that the plan's rules for missing values leave in.
+    """
+
+    raw: pl.DataFrame
+    table: pl.DataFrame
+    known: pl.DataFrame
+    k: NDArray[np.int32]
+    stays: NDArray[np.bool_]
+
+    def also(self, other: "Present") -> "Present":
+        """These rows, and then those of the other."""
+        return Present(
+            pl.concat([self.raw, other.raw]),
+            pl.concat([self.table, other.table]),
+            pl.concat([self.known, other.known]),
+            np.concatenate([self.k, other.k]),
+            np.concatenate([self.stays, other.stays]),
+        )
+
+    def only(self, rows: NDArray[np.int64]) -> "Present":
+        """Some of the rows, in this order."""
+        frames = (frame[rows] for frame in (self.raw, self.table, self.known))
+        return Present(*frames, self.k[rows], self.stays[rows])
+
+
+def present(plan: TablePlan, following: Following, reading: Reading, key: bytes) -> Present:
+    """Read the source; refused: records without an identifier, or with that of another record."""
+    raw = reading.columns([column.name for column in plan.columns], needed(plan))
+    reading.close()
+    found = present_of(plan, following, raw, key)
+    if following.record is not None:
+        _require_single(found.known[RECORD], following.record)
+    return found
+
+
+def present_of(plan: TablePlan, following: Following, raw: pl.DataFrame, key: bytes) -> Present:
+    """The same of rows that were read before."""
+    columns, missing = plan.columns, plan.source.missing
+    table = pl.DataFrame(
+        {column.name: typed(raw, column, missing) for column in released_columns(columns)}
+    )
+    k, stays = _demands(plan, raw, table, missing)
+    known = {
+        RECORD: _digests(following.record, raw, missing, key),
+        OWNER: _digests(following.owner, raw, missing, key),
+        VALUES: _values(plan, raw, table, missing, key),
+    }
+    return Present(raw, table, pl.DataFrame(known), k, stays)
+
+
+def needed(plan: TablePlan) -> list[str]:
+    """The columns that the plan uses, in its order."""
+    return [
+        column.name
+        for column in plan.columns
+        if column.role != "drop" or column.name == plan.demand.source_column
+    ]
+
+
+def _digests(
+    name: str | None, raw: pl.DataFrame, missing: tuple[str, ...], key: bytes
+) -> pl.Series:
+    """A digest of each row's value in an identifier column; null where there is none."""
+    if name is None:
+        return pl.Series([None] * raw.height, dtype=pl.Binary)
+    values = typed(raw, Column(name=name, role="drop"), missing).alias(name)
+    return identified(values, key).set(values.is_null(), None)
+
+
+def identified(values: pl.Series, key: bytes) -> pl.Series:
+    """A digest of each identifier, binary (rows,)."""
+    return pl.Series(row_digests(key, "identifier", values.to_frame()), dtype=pl.Binary)
+
+
+def _values(
+    plan: TablePlan,
+    raw: pl.DataFrame,
+    table: pl.DataFrame,
+    missing: tuple[str, ...],
+    key: bytes,
+) -> pl.Series:
+    """A digest of all that a row's release depends on."""
+    frame = table
+    if (name := plan.demand.source_column) is not None and name not in table.columns:
+        frame = table.with_columns(typed(raw, Column(name=name, role="drop"), missing).alias(name))
+    return pl.Series(row_digests(key, "values", frame), dtype=pl.Binary)
+
+
+def _require_single(records: pl.Series, name: str) -> None:
+    absent, shared = records.null_count(), int(records.drop_nulls().is_duplicated().sum())
+    if absent or shared:
+        raise InputError(
+            f"column {name!r} must name each record once a version; of {len(records)} rows "
+            f"{absent} have no value there and {shared} share it with another row; correct the "
+            "source or series.record"
+        )
+
+
+def _demands(
+    plan: TablePlan, raw: pl.DataFrame, table: pl.DataFrame, missing: tuple[str, ...]
+) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """The k of each row, and whether it stays; nobody is left out for the number of rows."""
+    demand = plan.demand
+    specs = [column.spec for column in plan.columns if column.spec is not None]
+    data = arrays(table[[spec.name for spec in specs]])
+    stays = complete(specs, data)
+    values = None
+    if demand.source_column is not None:
+        kind = "numeric" if demand.column else "categorical"
+        column = Column(name=demand.source_column, role="keep", kind=kind)
+        series = typed(raw, column, missing).alias(demand.source_column)
+        values = arrays(series.to_frame())[demand.source_column]
+    return stated(demand, len(stays), values).astype(np.int32), stays

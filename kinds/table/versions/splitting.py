@@ -1,0 +1,345 @@
+"""Who stays, who is withdrawn, and who is in the batch of a new version.
+
+A row stays as long as its record is in the source with the same values and its crowd holds. The
+batch is everybody else: new records, records with other values, and records that were pulled along
+so that those who go and those who stay hide among each other (docs/theory.md, Series).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from anon_core.errors import InputError
+from anon_core.series.fits import Fits
+from anon_core.series.withdrawing import pulled
+from kinds.table.layout import TABLE
+from kinds.table.plan import TablePlan
+from kinds.table.profile import remembered
+from kinds.table.versions.layout import (
+    BATCH,
+    BORN,
+    CHAIN,
+    DIED,
+    JOINED,
+    KEY,
+    MEMBERS,
+    OWNER,
+    PERSON,
+    RECORD,
+    ROWS,
+    VALUES,
+    WAITING,
+    K,
+    fits_file,
+)
+from kinds.table.versions.present import Present, needed, present, present_of
+from kinds.versions import Before, Following
+from tasks.source.reading import Reading
+from tasks.vault.storage import Stored
+
+IDENTITY = [CHAIN, PERSON, RECORD, OWNER]
+NOBODY = pl.DataFrame(
+    schema={CHAIN: pl.Int64, PERSON: pl.Int64, RECORD: pl.Binary, OWNER: pl.Binary}
+)
+NO_ROWS = pl.DataFrame(
+    schema={
+        CHAIN: pl.Int64,
+        PERSON: pl.Int64,
+        BORN: pl.Int32,
+        DIED: pl.Int32,
+        K: pl.Int32,
+        KEY: pl.String,
+    }
+)
+NO_MEMBERS = NOBODY.with_columns(
+    pl.lit(None, dtype=pl.Binary).alias(VALUES), pl.lit(None, dtype=pl.String).alias(KEY)
+)
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """What the vault keeps of the versions before: rows, people with a row, people without."""
+
+    number: int = 0
+    rows: pl.DataFrame = field(default_factory=lambda: NO_ROWS)
+    members: pl.DataFrame = field(default_factory=lambda: NO_MEMBERS)
+    waiting: pl.DataFrame = field(default_factory=lambda: NOBODY)
+    audited: Stored | None = None
+
+    @classmethod
+    def of(cls, before: Before | None) -> "Earlier":
+        """Read them; nothing before the first version."""
+        if before is None:
+            return cls()
+        names = (ROWS, MEMBERS, WAITING)
+        rows, members, waiting = (
+            pl.read_parquet(before.assembled.file(name), glob=False) for name in names
+        )
+        return cls(before.number, rows, members, waiting, before.audited)
+
+    def fits(self, born: int) -> Fits:
+        """The rows of a batch that fit each of its records."""
+        assert self.audited is not None
+        with np.load(self.audited.file(fits_file(born))) as kept:
+            return Fits(kept["start"], kept["row"])
+
+
+def split(
+    plan: TablePlan,
+    following: Following,
+    reading: Reading,
+    before: Before | None,
+    asked: tuple[bytes, frozenset[bytes]],
+    folder: Path,
+) -> Mapping[str, Any]:
+    """See `Versions.split`."""
+    key, withdrawn = asked
+    earlier = Earlier.of(before)
+    found = present(plan, following, reading, key)
+    if before is not None:
+        _require_types(earlier, found)
+    source_rows = found.table.height
+    asked_for = _in(found.known[OWNER], withdrawn)
+    found = found.only(np.flatnonzero(~asked_for))
+    found.table.write_parquet(folder / TABLE)
+    going = _going(earlier, found, withdrawn, append=following.record is None)
+    parts = _parted(earlier, found, going, Returning(plan, following, asked))
+    parts.write(folder)
+    members = earlier.members
+    erased = _in(members[OWNER], withdrawn) if before is not None else np.zeros(0, dtype=np.bool_)
+    gone = going & ~members[RECORD].is_in(found.known[RECORD].implode()).to_numpy()
+    counts = {
+        "source_rows": source_rows,
+        "frozen": parts.members.height,
+        "new": int(parts.new.sum()),
+        "changed": int((going & ~gone).sum()) if following.record else 0,
+        "pulled": int((parts.gone & ~going).sum()),
+        "left": int((gone & ~erased).sum()),
+        "withdrawn": int(erased.sum()),
+        "batch": parts.batch.raw.height,
+        "held_back": parts.held_back,
+    }
+    return {
+        "shape": [parts.batch.raw.height, parts.batch.raw.width],
+        "source_columns": len(plan.columns),
+        "profile": remembered(found.table, plan.columns),
+        "counts": counts,
+        "notes": [_note(counts)],
+    }
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A version split: everybody is in one part.
+
+    `gone` bool (members,) says of each earlier member whether the row is withdrawn; `new`
+    bool (batch,) of each record of the batch whether it never had a row.
+    """
+
+    rows: pl.DataFrame
+    members: pl.DataFrame
+    waiting: pl.DataFrame
+    gone: NDArray[np.bool_]
+    batch: Present
+    joined: pl.DataFrame
+    new: NDArray[np.bool_]
+    held_back: int
+
+    def write(self, folder: Path) -> None:
+        """Store them."""
+        self.rows.write_parquet(folder / ROWS)
+        self.members.write_parquet(folder / MEMBERS)
+        self.waiting.write_parquet(folder / WAITING)
+        self.batch.raw.write_parquet(folder / BATCH)
+        self.joined.write_parquet(folder / JOINED)
+
+
+def _going(
+    earlier: Earlier, found: Present, withdrawn: frozenset[bytes], *, append: bool
+) -> NDArray[np.bool_]:
+    """Whether each member's row must go: the record left, was withdrawn, or has other values."""
+    members = earlier.members
+    going = _in(members[OWNER], withdrawn)
+    if append or not members.height:
+        return going
+    now = found.known.select(RECORD, pl.col(VALUES).alias("now"))
+    values = members.join(now, on=RECORD, how="left", maintain_order="left")
+    same = (values[VALUES] == values["now"]).fill_null(value=False).to_numpy()
+    return going | ~same
+
+
+def _parted(
+    earlier: Earlier, found: Present, going: NDArray[np.bool_], returning: "Returning"
+) -> Parts:
+    """Pull along who must be, until those who are in the batch can hide there."""
+    for least in (0, int(found.k.max(initial=0)), max(1, earlier.members.height)):
+        gone = _gone(earlier, going, least if going.any() else 0)
+        parts = _with(earlier, found, gone, returning)
+        stuck = not parts.batch.raw.height or _had_rows(parts, earlier, gone)
+        if not (gone.any() and stuck):
+            break
+    return parts
+
+
+def _had_rows(parts: Parts, earlier: Earlier, gone: NDArray[np.bool_]) -> bool:
+    """Whether somebody lost a row, is still in the source and has no new row."""
+    back = parts.waiting.join(earlier.members.filter(pl.Series(gone)), on=CHAIN, how="semi")
+    return back.height > 0
+
+
+def _gone(earlier: Earlier, going: NDArray[np.bool_], least: int) -> NDArray[np.bool_]:
+    """Whose row is withdrawn, batch by batch."""
+    gone = going.copy()
+    members = earlier.members
+    alive = members.join(earlier.rows, on=KEY, how="left", maintain_order="left")
+    for born in alive[BORN].unique().sort().to_list():
+        of_batch = (alive[BORN] == born).to_numpy()
+        if not (going[of_batch].any() or least):
+            continue
+        everyone = earlier.rows.filter(pl.col(BORN) == born)
+        here = everyone[DIED].is_null().to_numpy()
+        place = {key: at for at, key in enumerate(everyone[KEY].filter(pl.Series(here)).to_list())}
+        at = np.array([place[key] for key in alive[KEY].filter(pl.Series(of_batch)).to_list()])
+        must = np.zeros(len(at), dtype=np.bool_)
+        must[at] = going[of_batch]
+        k, person = (everyone[name].to_numpy()[here] for name in (K, PERSON))
+        out = pulled(earlier.fits(born).among(here), k, must, person, least=least)
+        gone[of_batch] = out[at]
+    return gone
+
+
+def _with(
+    earlier: Earlier, found: Present, gone: NDArray[np.bool_], returning: "Returning"
+) -> Parts:
+    """The parts if these rows are withdrawn."""
+    members, out = (earlier.members.filter(pl.Series(each)) for each in (~gone, gone))
+    candidates, joined = returning(earlier, found, members, out)
+    hides = _hides(candidates, joined[PERSON].to_numpy())
+    order = np.flatnonzero(hides)
+    had = pl.concat([earlier.members.select(IDENTITY), earlier.waiting.select(IDENTITY)])
+    waits = joined.filter(pl.Series(~hides)).join(had, on=CHAIN, how="semi")
+    rows = earlier.rows
+    if rows.height:
+        dies = rows[KEY].is_in(out[KEY].implode())
+        rows = rows.with_columns(
+            pl.when(dies).then(earlier.number + 1).otherwise(pl.col(DIED)).alias(DIED)
+        )
+    return Parts(
+        rows,
+        members,
+        waits.select(IDENTITY),
+        gone,
+        candidates.only(order),
+        joined[order],
+        ~joined[order][CHAIN].is_in(had[CHAIN].implode()).to_numpy(),
+        int((~hides & candidates.stays).sum()),
+    )
+
+
+@dataclass(frozen=True)
+class Returning:
+    """Finds the people who may be in the batch: those of the source who keep no row.
+
+    Where no column names records, rows of earlier versions are in no later source: those who are
+    pulled along come from what the vault keeps of them.
+    """
+
+    plan: TablePlan
+    following: Following
+    asked: tuple[bytes, frozenset[bytes]]
+
+    def __call__(
+        self, earlier: Earlier, found: Present, members: pl.DataFrame, out: pl.DataFrame
+    ) -> tuple[Present, pl.DataFrame]:
+        """The candidates, with chain and person of each; `members` keep a row, `out` do not."""
+        had = pl.concat([earlier.members.select(IDENTITY), earlier.waiting.select(IDENTITY)])
+        if self.following.record is not None:
+            keep = _in(found.known[RECORD], frozenset(members[RECORD].to_list()))
+            # by digest: the order of the source is nobody's business
+            order = found.known[RECORD].arg_sort().to_numpy().astype(np.int64)
+            candidates = found.only(order[~keep[order]])
+            chains = candidates.known.join(
+                had.select(CHAIN, RECORD), on=RECORD, how="left", maintain_order="left"
+            )[CHAIN]
+        else:
+            back = out.filter(pl.Series(~_in(out[OWNER], self.asked[1])))
+            candidates, chains = found, pl.Series([None] * found.table.height, dtype=pl.Int64)
+            if back.height:
+                raw = back.select(needed(self.plan))
+                candidates = found.also(present_of(self.plan, self.following, raw, self.asked[0]))
+                chains = pl.concat([chains, back[CHAIN]])
+        chains = _numbered(chains, _next(earlier, CHAIN)).alias(CHAIN)
+        return candidates, self._people(earlier, had, candidates.known.with_columns(chains))
+
+    def _people(self, earlier: Earlier, had: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+        """Number the persons: as before, or anew."""
+        if self.following.owner in (None, self.following.record):
+            return known.with_columns(pl.col(CHAIN).alias(PERSON))
+        persons = had.select(OWNER, PERSON).unique(OWNER, keep="first", maintain_order=True)
+        known = known.join(persons, on=OWNER, how="left", maintain_order="left")
+        fresh = known.filter(pl.col(PERSON).is_null())[OWNER].unique().sort()
+        first = _next(earlier, PERSON)
+        numbers = pl.DataFrame(
+            {OWNER: fresh, "new": np.arange(first, first + len(fresh), dtype=np.int64)}
+        )
+        known = known.join(numbers, on=OWNER, how="left", maintain_order="left")
+        return known.with_columns(pl.coalesce(PERSON, "new").alias(PERSON)).drop("new")
+
+
+def _hides(candidates: Present, person: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Who can hide in the batch: at least k people are in it. Whoever cannot waits."""
+    hides = candidates.stays.copy()
+    while True:
+        people = len(np.unique(person[hides]))
+        beyond = hides & (candidates.k > people)
+        if not beyond.any():
+            return hides
+        hides &= ~np.isin(person, person[beyond])
+
+
+def _numbered(known: pl.Series, first: int) -> pl.Series:
+    """Fill in numbers from `first` on."""
+    absent = known.is_null().to_numpy()
+    numbers = known.fill_null(0).to_numpy().copy()
+    numbers[absent] = np.arange(first, first + absent.sum())
+    return pl.Series(numbers, dtype=pl.Int64)
+
+
+def _next(earlier: Earlier, name: str) -> int:
+    """The next free number of a chain or a person; numbers are never used again."""
+    greatest = earlier.rows[name].max() if earlier.rows.height else None
+    waiting = earlier.waiting[name].max()
+    return max(int(-1 if each is None else each) for each in (greatest, waiting)) + 1
+
+
+def _in(digests: pl.Series, some: frozenset[bytes]) -> NDArray[np.bool_]:
+    chosen = pl.Series(sorted(some), dtype=pl.Binary)
+    return digests.is_in(chosen.implode()).fill_null(value=False).to_numpy()
+
+
+def _require_types(earlier: Earlier, found: Present) -> None:
+    """Refuse a source whose columns have other types than in the versions before."""
+    other = [
+        name
+        for name, dtype in found.raw.schema.items()
+        if name in earlier.members.columns and earlier.members.schema[name] != dtype
+    ]
+    if other:
+        raise InputError(
+            f"{', '.join(map(repr, other))}: other types than in the versions before, so rows "
+            "could not stay as they are; give the columns their former types"
+        )
+
+
+def _note(counts: Mapping[str, int]) -> str:
+    return (
+        f"{counts['frozen']} rows stay; {counts['batch']} are new: {counts['new']} of new records, "
+        f"{counts['changed']} changed, {counts['pulled']} pulled along; "
+        f"{counts['left']} left, {counts['withdrawn']} were withdrawn, "
+        f"{counts['held_back']} wait"
+    )

@@ -1,0 +1,150 @@
+"""The versions of a series of tables; see `kinds.versions.Versions`."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from kinds.section import PlanError
+from kinds.table.judge import versions as judge
+from kinds.table.layout import CARRIED, FILES, PARQUET
+from kinds.table.plan import TablePlan
+from kinds.table.versions.assembling import assemble
+from kinds.table.versions.layout import (
+    BATCH,
+    MEMBERS,
+    ROWS,
+    SINCE,
+    fits_file,
+)
+from kinds.table.versions.present import identified, present
+from kinds.table.versions.splitting import split
+from kinds.versions import Before, Following, Versions
+from tasks.judging.audit import Finding
+from tasks.source.reading import Reading
+from tasks.vault.storage import Stored
+
+
+class TableVersions(Versions):
+    """See `kinds.versions.Versions`."""
+
+    def check(self, plan: TablePlan, following: Following) -> None:
+        """Refuse columns that cannot be followed, and k that is drawn anew for each version."""
+        roles = {column.name: column.role for column in plan.columns}
+        name = following.record
+        if name is not None and roles.get(name) != "identifier":
+            raise PlanError(
+                f"series.record: column {name!r} must have role = 'identifier'; it tells which "
+                "rows of two versions are of one record"
+            )
+        if name is not None and plan.person not in (None, name):
+            raise PlanError(
+                "series.record follows one row a person; leave privacy.person out, or leave "
+                "series.record out where each version has new rows only"
+            )
+        if name is None and plan.person is None and not plan.rows_are_people:
+            raise PlanError(
+                "[series] needs series.record, the identifier column that names a record in every "
+                "version; or privacy.person, if every version has new rows only"
+            )
+        for each in following.constant:
+            if roles.get(each) not in CARRIED:
+                raise PlanError(
+                    f"series.constant: column {each!r} is not carried; name columns whose role is "
+                    "'sensitive' or 'keep'"
+                )
+        if plan.demand.uniform is not None:
+            raise PlanError(
+                "[series] needs a k that a record keeps; privacy.k = {uniform = ...} draws it anew "
+                "for every version"
+            )
+        if SINCE in roles and roles[SINCE] not in ("drop", "identifier"):
+            raise PlanError(
+                f"columns.{SINCE}: versions of a series have a column of this name already; "
+                "rename it in the source or drop it"
+            )
+
+    def split(
+        self,
+        plan: TablePlan,
+        following: Following,
+        reading: Reading,
+        before: Before | None,
+        asked: tuple[bytes, frozenset[bytes]],
+        folder: Path,
+    ) -> Mapping[str, Any]:
+        """By digests of records and values."""
+        return split(plan, following, reading, before, asked, folder)
+
+    def batch(self, split: Stored) -> Path:
+        """A Parquet file with the columns that the plan uses."""
+        return split.file(BATCH)
+
+    def assemble(
+        self,
+        following: Following,
+        stages: tuple[Stored, Stored, Stored],
+        before: Before | None,
+        number: int,
+        key: bytes,
+        folder: Path,
+    ) -> Mapping[str, Any]:
+        """Rows by their keys, as always."""
+        return assemble(following, stages, before, number, key, folder)
+
+    def audit(
+        self,
+        plan: TablePlan,
+        following: Following,
+        stages: tuple[Stored, Stored, Stored],
+        before: Before | None,
+        readings: tuple[Reading, Reading],
+        asked: tuple[bytes, frozenset[bytes]],
+        folder: Path,
+    ) -> tuple[list[Finding], Mapping[str, Any]]:
+        """From the source, the batch and the assembled files."""
+        split_, assembled, anonymized = stages
+        key, withdrawn = asked
+        number = 1 if before is None else before.number + 1
+        history = pl.read_parquet(assembled.file(ROWS), glob=False)
+        rows, findings = judge.of_files(assembled.path, list(FILES), history, number, key)
+        if rows is None:
+            return findings, {}
+        born = pl.read_parquet(anonymized.file(PARQUET), glob=False)
+        shown = rows.filter(pl.col(SINCE) == number).drop(SINCE)
+        findings.append(judge.of_batch(shown, born))
+        earlier = None
+        if before is not None:
+            earlier = pl.read_parquet(before.assembled.file(ROWS), glob=False)
+        findings.append(judge.of_history(history, earlier, number))
+        source, batch = readings
+        known = present(plan, following, source, key).known
+        members = pl.read_parquet(assembled.file(MEMBERS), glob=False)
+        findings.append(
+            judge.of_members(members, known, withdrawn, named=following.record is not None)
+        )
+        matching = anonymized.file("matching.parquet")
+        start, row = judge.fits_of(plan, batch, born, matching)
+        np.savez(folder / fits_file(number), start=start, row=row)
+        for each in range(1, number):
+            content = before.audited.file(fits_file(each)).read_bytes()
+            (folder / fits_file(each)).write_bytes(content)
+        more, section = judge.of_crowds(history, judge.kept_fits(folder, number))
+        return [*findings, *more], section
+
+    def audit_published(
+        self, folder: Path, formats: Sequence[str], number: int, kept: Before, key: bytes
+    ) -> tuple[list[Finding], Mapping[str, Any]]:
+        """From the rows, and from what the vault keeps of every batch."""
+        history = pl.read_parquet(kept.assembled.file(ROWS), glob=False)
+        rows, findings = judge.of_files(folder, formats, history, number, key)
+        if rows is None:
+            return findings, {}
+        more, section = judge.of_crowds(history, judge.kept_fits(kept.audited.path, kept.number))
+        return [*findings, *more], section
+
+    def digests(self, values: Sequence[str], key: bytes) -> frozenset[bytes]:
+        """Digests of identifiers as `split` knows people by."""
+        return frozenset(identified(pl.Series(values, dtype=pl.String), key).to_list())

@@ -1,0 +1,117 @@
+"""What a kind of data does for the versions of a series.
+
+A version is a release in which rows of earlier versions stay as they are, and new rows form one
+batch. The batch is anonymized and checked like a release of its own; the methods here decide who is
+in it, lay the version together, and audit it beside the versions before it.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from tasks.judging.audit import Finding
+from tasks.source.reading import Reading
+from tasks.vault.storage import Stored
+
+
+@dataclass(frozen=True, kw_only=True)
+class Following:
+    """How a plan says that records are followed over time.
+
+    Attributes
+    ----------
+    record : str, optional
+        The identifier column that names a record in every version. Without it all records of a
+        version are new.
+    person : str, optional
+        The identifier column that names the person of a record; by default `record`.
+    constant : tuple of str
+        Carried columns in which a record's value never changes.
+    """
+
+    record: str | None = None
+    person: str | None = None
+    constant: tuple[str, ...] = ()
+
+    @property
+    def owner(self) -> str | None:
+        """The column by which people ask to be withdrawn."""
+        return self.person or self.record
+
+
+@dataclass(frozen=True)
+class Before:
+    """What the vault keeps of the last version: its rows, and who fits which of them."""
+
+    number: int
+    assembled: Stored
+    audited: Stored
+
+
+class Versions(Protocol):
+    """The versions of a series, for one kind of data."""
+
+    @abstractmethod
+    def check(self, plan: Any, following: Following) -> None:
+        """Refuse columns that [series] cannot follow."""
+
+    @abstractmethod
+    def split(
+        self,
+        plan: Any,
+        following: Following,
+        reading: Reading,
+        before: Before | None,
+        asked: tuple[bytes, frozenset[bytes]],
+        folder: Path,
+    ) -> Mapping[str, Any]:
+        """Store who stays, who is withdrawn and the batch, as a source of its own.
+
+        `asked` is the key of all digests and the digests of people who asked to be withdrawn.
+        The facts hold "counts".
+        """
+
+    @abstractmethod
+    def batch(self, split: Stored) -> Path:
+        """The file with the batch, as a source."""
+
+    @abstractmethod
+    def assemble(
+        self,
+        following: Following,
+        stages: tuple[Stored, Stored, Stored],
+        before: Before | None,
+        number: int,
+        key: bytes,
+        folder: Path,
+    ) -> Mapping[str, Any]:
+        """Store the files of the version; the stages are split, encoded and anonymized."""
+
+    @abstractmethod
+    def audit(
+        self,
+        plan: Any,
+        following: Following,
+        stages: tuple[Stored, Stored, Stored],
+        before: Before | None,
+        readings: tuple[Reading, Reading],
+        asked: tuple[bytes, frozenset[bytes]],
+        folder: Path,
+    ) -> tuple[list[Finding], Mapping[str, Any]]:
+        """Audit a version beside all before it; stages are split, assembled and anonymized.
+
+        The readings are those of the source and of the batch; `asked` as in `split`. Files that
+        later versions need go to `folder`. Returned are findings and the manifest's section.
+        """
+
+    @abstractmethod
+    def audit_published(
+        self, folder: Path, formats: Sequence[str], number: int, kept: Before, key: bytes
+    ) -> tuple[list[Finding], Mapping[str, Any]]:
+        """Audit the folder of a version from what the vault keeps of the last one."""
+
+    @abstractmethod
+    def digests(self, values: Sequence[str], key: bytes) -> frozenset[bytes]:
+        """Digests of the people whom these identifiers name, as `split` knows them."""

@@ -1,0 +1,30 @@
+"""Lay a version together: rows that stay, byte for byte, and the batch."""
+
+from kinds.base import Kind
+from kinds.versions import Before, Following
+from tasks.orchestration.stage import log, stage
+from tasks.vault.storage import Run, Stored
+
+
+@stage("assemble")
+def assemble(
+    run: Run,
+    kind: Kind,
+    following: Following,
+    stages: tuple[Stored, Stored, Stored],
+    before: Before | None,
+    key: bytes,
+) -> Stored:
+    """Store the files of the version; the stages are split, encoded and anonymized."""
+    versions = kind.versions
+    assert versions is not None
+    number = 1 if before is None else before.number + 1
+    inputs = [*stages, *([] if before is None else [before.assembled])]
+    stored = run.once(
+        "assemble",
+        inputs,
+        lambda folder: versions.assemble(following, stages, before, number, key, folder),
+    )
+    for note in stored.notes:
+        log(note)
+    return stored

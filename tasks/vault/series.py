@@ -1,0 +1,137 @@
+"""The versions of a series in the vault.
+
+    <vault>/series/<name>/withdrawn.bin      digests of people who asked to be withdrawn
+    <vault>/series/<name>/<number>/split/    who stays and who is in the batch
+    <vault>/series/<name>/<number>/version.json   the run of the batch, and the counts
+
+The run of a version is that of its batch. It keeps what the next version needs; when that one is
+published, all that holds values of people is removed from the runs before it.
+"""
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from anon_core.errors import GuaranteeError
+from tasks.vault.retracting import Retractions
+from tasks.vault.secrecy import DIGEST_BYTES
+from tasks.vault.storage import Run, Vault, read_json, write_json, write_private
+
+VERSION = "version.json"
+WITHDRAWN = "withdrawn.bin"
+PROFILE = "profile"  # of version.json: it names categories
+KEPT = {"identify"}  # stages of an older version that hold digests only
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version that was published, or is about to be.
+
+    Attributes
+    ----------
+    number : int
+    run : Run
+        Of its batch.
+    about : mapping
+        What version.json states: hashes of plan and source, the partition, counts.
+    """
+
+    number: int
+    run: Run
+    about: Mapping[str, Any]
+
+    @property
+    def published(self) -> bool:
+        """Whether it was ever visible; a retracted version counts, since nobody can prove less."""
+        return bool(self.run.ever_visible() or Retractions.of(self.run).all)
+
+
+@dataclass(frozen=True)
+class Series:
+    """The series of one name in a vault."""
+
+    vault: Vault
+    name: str
+
+    @property
+    def path(self) -> Path:
+        """The folder of the series."""
+        return self.vault.path / "series" / self.name
+
+    def open(self) -> "Series":
+        """Create the folder."""
+        for folder in (self.path.parent, self.path):
+            folder.mkdir(mode=0o700, exist_ok=True)
+        return self
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Let one process at a time make a version."""
+        with Run(self.path).locked():
+            yield
+
+    def versions(self) -> list[Version]:
+        """The versions that were published, the oldest first."""
+        return [each for each in self._recorded() if each.published]
+
+    @property
+    def last(self) -> Version | None:
+        """The last version that was published."""
+        return next(reversed(self.versions()), None)
+
+    def coming(self, number: int) -> Version | None:
+        """The version that is being made, if its run is known."""
+        return next((each for each in self._recorded() if each.number == number), None)
+
+    def folder(self, number: int) -> Run:
+        """Where the stages of a version lie that come before its run."""
+        folder = self.path / str(number)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        return Run(folder)
+
+    def record(self, number: int, run: Run, about: Mapping[str, Any]) -> None:
+        """Note the run of a version."""
+        write_json(self.path / str(number) / VERSION, {"run": run.path.name, **about})
+
+    def withdrawn(self) -> frozenset[bytes]:
+        """Digests of the people who asked to be withdrawn."""
+        path = self.path / WITHDRAWN
+        content = path.read_bytes() if path.exists() else b""
+        return frozenset(
+            content[at : at + DIGEST_BYTES] for at in range(0, len(content), DIGEST_BYTES)
+        )
+
+    def withdraw(self, digests: frozenset[bytes]) -> None:
+        """Add people who asked to be withdrawn."""
+        write_private(self.path / WITHDRAWN, b"".join(sorted(self.withdrawn() | digests)))
+
+    def forget_values(self) -> None:
+        """Remove what older versions keep of people; the last version keeps what is needed."""
+        versions = self.versions()
+        for version in versions[:-1]:
+            shutil.rmtree(self.path / str(version.number) / "split", ignore_errors=True)
+            for record in version.run.path.glob("*/stage.json"):
+                if record.parent.name not in KEPT:
+                    shutil.rmtree(record.parent)
+            if PROFILE in version.about:
+                about = {name: each for name, each in version.about.items() if name != PROFILE}
+                write_json(self.path / str(version.number) / VERSION, about)
+
+    def _recorded(self) -> list[Version]:
+        found = []
+        for path in self.path.glob(f"*/{VERSION}"):
+            try:
+                about = read_json(path)
+                number, run = int(path.parent.name), self.vault.run_called(about["run"])
+            except (OSError, ValueError, KeyError, TypeError):
+                run = None
+            if run is None:
+                raise GuaranteeError(
+                    f"the vault's series/{self.name}/{path.parent.name} cannot be read, or its run "
+                    "is gone; restore it from a backup"
+                )
+            found.append(Version(number, run, about))
+        return sorted(found, key=lambda version: version.number)
