@@ -23,6 +23,7 @@ EXAMPLES = {
     "reopen": "crowdcover reopen 0123456789abcdef --plan people.toml",
     "retract": "crowdcover retract releases/people/v1 --plan people.toml "
     '--by "Ada Lovelace" --reason "k was too small; never sent"',
+    "withdraw": "crowdcover withdraw leavers.txt --plan people.toml",
     "demo": "crowdcover demo",
 }
 
@@ -124,6 +125,15 @@ def parser(runs: Mapping[str, Command]) -> argparse.ArgumentParser:
             _signature(command)
     command = add("retract", "take back a release that was never handed out")
     _retracted(command)
+    command = add("withdraw", "leave people out of all later versions of a series")
+    command.add_argument(
+        "file", type=Path, metavar="IDENTIFIERS", help="text file, one identifier a line"
+    )
+    command.add_argument(
+        "--plan", type=Path, required=True, metavar="PLAN.toml", help="plan of the series"
+    )
+    command.add_argument("--json", action="store_true", help="print the counts as JSON")
+    _overrides(command)
     command = add("demo", "release a real survey from an installed dependency; needs no network")
     command.add_argument(
         "--folder",

@@ -1,11 +1,13 @@
 """The audit of a published folder, from a plan; no Prefect, so that it starts at once."""
 
+import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
 from anon_core.errors import InputError
 from anon_core.promise import Promise
+from flows.audit_version import audit_version
 from flows.plan.plan import ReleasePlan
 from flows.standing import standing
 from kinds.base import Kind
@@ -15,7 +17,8 @@ from tasks.people.ledger import Ledger
 from tasks.source.reading import Reading
 from tasks.vault.approval import Approval
 from tasks.vault.layout import MANIFEST, NOTICE
-from tasks.vault.retracting import notice_of, retraction_of
+from tasks.vault.retracting import Retractions, notice_of, retraction_of
+from tasks.vault.series import Series
 from tasks.vault.storage import (
     FolderError,
     Run,
@@ -25,6 +28,11 @@ from tasks.vault.storage import (
     read_json,
 )
 
+UNKNOWN = InputError(
+    "the vault knows no release of this plan and this source; audit with the plan, the "
+    "--set options, the source and the vault that the release was made with "
+    "(--set publish.vault=...)"
+)
 # What the manifest of every version has stated.
 STATED = ("crowdcover", "name", "version", "source", "anonymizer", "privacy", "utility")
 
@@ -37,36 +45,71 @@ def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) 
 
 def audited(folder: Path, plan: ReleasePlan) -> Audit:
     """Recompute every guarantee of a release from the plan's source and the released bytes."""
+    vault = Vault(Path(plan.publish.vault))
+    if plan.series is not None:
+        return _version_audited(folder, plan, vault)
     kind, reading = plan.kind, Reading(plan.data.source)
     plan.data.check_header(reading.header)
-    vault = Vault(Path(plan.publish.vault))
     today, plan = plan.maker.promise, standing(plan, vault, reading.sha256)
     run = vault.find(plan.sha256, reading.sha256)
     if run is None or not run.has("anonymize"):
-        raise InputError(
-            "the vault knows no release of this plan and this source; audit with the plan, the "
-            "--set options, the source and the vault that the release was made with "
-            "(--set publish.vault=...)"
-        )
+        raise UNKNOWN
     formats, promise = plan.publish.formats, plan.maker.promise
     audit = kind.judge(plan.data, promise, formats, reading, folder, run.path / "anonymize")
     if audit.measured is not None and audit.rows is not None:
         ledger = Ledger(vault, kind.remade, plan.publish.ledger)
         audit = audit.also(*_beside_others(kind, run, ledger, audit))
+    audit = _as_published(folder, plan, run, audit, promise)
+    return audit.also(*_newer(today, promise), *_approved(folder, plan, run))
+
+
+def _version_audited(folder: Path, plan: ReleasePlan, vault: Vault) -> Audit:
+    """Audit a version from its bytes and from what the vault keeps of all versions."""
+    series = Series(vault, plan.name)
+    versions = series.versions()
+    version = next((each for each in versions if _shows(each.run, folder)), None)
+    if version is None:
+        raise UNKNOWN
+    ledger = Ledger(vault, plan.kind.remade, plan.publish.ledger)
+    audit, more = audit_version(folder, plan, series, version, ledger)
+    promise = Promise((*plan.maker.promise.findings, *more))
+    audit = _as_published(folder, plan, version.run, audit, promise)
+    return audit.also(*_approved(folder, plan, version.run))
+
+
+def _shows(run: Run, folder: Path) -> bool:
+    """Whether a folder is a release of this run, by its bytes, else by its place."""
+    releases = [
+        *run.ever_visible(),
+        *(each.release for each in Retractions.of(run).all),
+    ]
+    return any(
+        holds_files(folder, each.files) or os.path.realpath(each.folder) == os.path.realpath(folder)
+        for each in releases
+    )
+
+
+def _as_published(
+    folder: Path, plan: ReleasePlan, run: Run, audit: Audit, promise: Promise
+) -> Audit:
+    """Add whether the folder is what the vault remembers, and what its manifest claims."""
+    vault = Vault(Path(plan.publish.vault))
     taken_back = _retracted(vault, folder)
     remembered = bool(taken_back) or any(
         holds_files(folder, release.files) for release in run.ever_visible()
     )
     detail = f"compared with what the vault's runs/{run.path.name} remembers"
-    audit = audit.also(Finding("manifest as published", remembered, detail))
-    audit = audit.also(*taken_back)
-    audit = audit_folder(folder, audit, plan.limits.floors, promise, kind.comparable)
-    audit = audit.also(*_newer(today, promise))
+    audit = audit.also(Finding("manifest as published", remembered, detail), *taken_back)
+    return audit_folder(folder, audit, plan.limits.floors, promise, plan.kind.comparable)
+
+
+def _approved(folder: Path, plan: ReleasePlan, run: Run) -> list[Finding]:
+    """Whether the approval that the plan requires was given; nothing where it requires none."""
     if plan.publish.approval == "none":
-        return audit
+        return []
     missing = Approval.of(run).unapproved(folder)
     detail = missing or "these bytes, by the person that is named"
-    return audit.also(Finding("approved as the plan requires", not missing, detail))
+    return [Finding("approved as the plan requires", not missing, detail)]
 
 
 def _newer(today: Promise, promise: Promise) -> list[Finding]:

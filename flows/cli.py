@@ -273,6 +273,13 @@ def retract(options: argparse.Namespace) -> int:
     return retracting.retract(options)
 
 
+def withdraw(options: argparse.Namespace) -> int:
+    """Leave people out of all later versions of a series."""
+    from flows import withdrawing
+
+    return withdrawing.withdraw(options)
+
+
 def demo(options: argparse.Namespace) -> int:
     """Release the Fair survey of 1978 (6,366 women) and show the result."""
     from rich.console import Console
@@ -300,6 +307,7 @@ COMMANDS: dict[str, Command] = {
     "serve": serve,
     **{what: partial(decide, what) for what in ("approve", "reject", "reopen")},
     "retract": retract,
+    "withdraw": withdraw,
     "demo": demo,
 }
 

@@ -17,8 +17,11 @@ from tasks.stages.assemble import assemble
 from tasks.stages.check import CheckedRelease, check_version
 from tasks.stages.compare import LastRelease, last_of_series
 from tasks.stages.split import split
+from tasks.vault.approval import Approval
 from tasks.vault.series import Series, Version
-from tasks.vault.storage import FolderError, Run, Stored, Vault
+from tasks.vault.storage import Run, Stored, Vault
+
+STATED = ("plan_sha256", "withdrawn_sha256", "parent")  # what an approval outlasts no change of
 
 
 @dataclass(frozen=True)
@@ -110,7 +113,7 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
         _refuse_other_plan(last, about)
         if all(last.about[name] == about[name] for name in ("source_sha256", "withdrawn_sha256")):
             return last
-    before = None if last is None else kept(last)
+    before = None if last is None else Before.of(last)
     folder = series.folder(1 if last is None else last.number + 1)
     source.keep(folder.path)
     parts = split(folder, order.kind, order.data, order.following, source, before, series, ledger)
@@ -140,15 +143,17 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
     )
 
 
-def kept(version: Version) -> Before:
-    """What the vault keeps of a version; refused where that is damaged."""
-    assembled, audited = version.run.whole("assemble"), version.run.whole("versions")
-    if assembled is None or audited is None:
-        raise FolderError(
-            f"the vault lacks what it kept of version {version.number} of the series "
-            f"(runs/{version.run.path.name}, assemble and versions); restore it from a backup"
-        )
-    return Before(version.number, assembled, audited)
+def _approved_split(series: Series, folder: Run, about: Mapping[str, Any]) -> Stored | None:
+    """The parts of a version that a person approved: the source may have moved on since."""
+    known = series.coming(int(folder.path.name))
+    if known is None or any(known.about[name] != about[name] for name in STATED):
+        return None
+    last = Approval.of(known.run).last
+    decided = last is not None and not last.ended and last.decision is not None
+    if not (decided and last.decision.approved):
+        return None
+    log(f"run {known.run.path.name} was approved: it is published as it is")
+    return folder.whole("split")
 
 
 def _refuse_other_plan(last: Version, about: Mapping[str, Any]) -> None:

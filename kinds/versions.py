@@ -13,7 +13,8 @@ from typing import Any, Protocol
 
 from tasks.judging.audit import Finding
 from tasks.source.reading import Reading
-from tasks.vault.storage import Stored
+from tasks.vault.series import Version
+from tasks.vault.storage import FolderError, Stored
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +49,17 @@ class Before:
     number: int
     assembled: Stored
     audited: Stored
+
+    @classmethod
+    def of(cls, version: Version) -> "Before":
+        """Of a version that was published; refused where the vault is damaged."""
+        assembled, audited = version.run.whole("assemble"), version.run.whole("versions")
+        if assembled is None or audited is None:
+            raise FolderError(
+                f"the vault lacks what it kept of version {version.number} of the series "
+                f"(runs/{version.run.path.name}, assemble and versions); restore it from a backup"
+            )
+        return cls(version.number, assembled, audited)
 
 
 class Versions(Protocol):
@@ -110,7 +122,10 @@ class Versions(Protocol):
     def audit_published(
         self, folder: Path, formats: Sequence[str], number: int, kept: Before, key: bytes
     ) -> tuple[list[Finding], Mapping[str, Any]]:
-        """Audit the folder of a version from what the vault keeps of the last one."""
+        """Audit the folder of a version from what the vault keeps of the last one.
+
+        Crowds and histories are counted over the versions up to this one.
+        """
 
     @abstractmethod
     def digests(self, values: Sequence[str], key: bytes) -> frozenset[bytes]:

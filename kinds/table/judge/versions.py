@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.measures.series import cell_crowds, cell_of, histories
+from anon_core.measures.series import Cell, cell_crowds, histories
 from anon_core.measures.table.fitting import fitting_rows
 from kinds.table.judge.rows import laid_of
 from kinds.table.layout import FILES, KEY
@@ -119,6 +119,12 @@ def of_members(
     )
 
 
+def until(history: pl.DataFrame, number: int) -> pl.DataFrame:
+    """The rows of the versions up to this one, as they stood in it."""
+    dies = pl.when(pl.col(DIED) <= number).then(pl.col(DIED)).alias(DIED)
+    return history.filter(pl.col(BORN) <= number).with_columns(dies)
+
+
 def of_batch(shown: pl.DataFrame, checked: pl.DataFrame) -> Finding:
     """Whether the rows that are new in a version are those that were checked as its batch."""
     same = shown.schema == checked.schema and shown.equals(checked)
@@ -142,23 +148,18 @@ def of_crowds(history: pl.DataFrame, fits: Fitting) -> tuple[list[Finding], dict
     cells, margins = [], []
     for born, died in history.select(BORN, DIED).unique().sort(BORN, DIED).rows():
         of_batch = history.filter(pl.col(BORN) == born)
-        here = of_batch[DIED].eq_missing(pl.Series([died], dtype=pl.Int32)).to_numpy()
-        part = of_batch.filter(pl.Series(here))
-        cell = cell_of(
-            *fits[born],
-            here,
-            part[CHAIN].to_numpy(),
-            part[PERSON].to_numpy(),
-            _numbers(part[CONSTANT]),
-        )
-        cells.append(cell)
-        margins.append(cell_crowds(cell) - part[K].to_numpy())
+        here = of_batch[DIED].eq_missing(pl.Series([died], dtype=pl.Int32))
+        part = of_batch.filter(here)
+        start, row = _among(*fits[born], here.to_numpy())
+        chain, person = (part[name].to_numpy() for name in (CHAIN, PERSON))
+        cells.append(Cell(chain, start, row, value=_numbers(part[CONSTANT])))
+        margins.append(cell_crowds(start, row, person=person) - part[K].to_numpy())
     margin = np.concatenate(margins)
     below = int((margin < 0).sum())
     told = histories(cells)
     k = history.group_by(CHAIN).agg(pl.col(K).max()).sort(CHAIN)
     few = int((told.number < k[K].to_numpy()).sum())
-    one = int((told.least_rows < k[K].to_numpy()).sum())
+    one = int((told.rows < k[K].to_numpy()).sum())
     people = k.height
     return [
         Finding(
@@ -182,6 +183,17 @@ def of_crowds(history: pl.DataFrame, fits: Fitting) -> tuple[list[Finding], dict
         "histories_below_k": few,
         "linked_below_k": one,
     }
+
+
+def _among(
+    start: NDArray[np.int64], row: NDArray[np.int32], here: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """The fits of some records and their rows only, numbered anew."""
+    record = np.repeat(np.arange(len(here)), np.diff(start))
+    keep = here[record] & here[row]
+    number = np.cumsum(here) - 1
+    starts = np.searchsorted(number[record[keep]], np.arange(int(here.sum()) + 1))
+    return starts.astype(np.int64), number[row[keep]].astype(np.int32)
 
 
 def _numbers(values: pl.Series) -> NDArray[np.int64]:

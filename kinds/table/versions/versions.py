@@ -105,7 +105,7 @@ class TableVersions(Versions):
         folder: Path,
     ) -> tuple[list[Finding], Mapping[str, Any]]:
         """From the source, the batch and the assembled files."""
-        split_, assembled, anonymized = stages
+        _, assembled, anonymized = stages
         key, withdrawn = asked
         number = 1 if before is None else before.number + 1
         history = pl.read_parquet(assembled.file(ROWS), glob=False)
@@ -142,7 +142,8 @@ class TableVersions(Versions):
         rows, findings = judge.of_files(folder, formats, history, number, key)
         if rows is None:
             return findings, {}
-        more, section = judge.of_crowds(history, judge.kept_fits(kept.audited.path, kept.number))
+        until = judge.until(history, number)
+        more, section = judge.of_crowds(until, judge.kept_fits(kept.audited.path, kept.number))
         return [*findings, *more], section
 
     def digests(self, values: Sequence[str], key: bytes) -> frozenset[bytes]:

@@ -1,0 +1,67 @@
+"""The audit of a version of a series, from its bytes and from what the vault keeps."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from flows.plan.plan import ReleasePlan
+from kinds.versions import Before
+from tasks.judging.audit import Audit, Finding, Measured
+from tasks.people.ledger import Ledger
+from tasks.source.reading import Reading
+from tasks.vault.series import Series, Version
+
+PROMISED = 2  # the last findings of a version's audit are promises: crowds and histories
+
+
+@dataclass(frozen=True)
+class Versioned:
+    """The numbers of a batch, and those of the version."""
+
+    batch: Measured
+    series: Mapping[str, Any]
+
+    def sections(self) -> dict[str, dict[str, Any]]:
+        """All numbers by section of the manifest."""
+        return {**self.batch.sections(), "series": dict(self.series)}
+
+
+def audit_version(
+    folder: Path, plan: ReleasePlan, series: Series, version: Version, ledger: Ledger
+) -> tuple[Audit, tuple[str, ...]]:
+    """Audit a version; returns what it promises beside the promise of its method, too.
+
+    The last version's batch is audited like a release of its own. Of older batches the vault keeps
+    who fitted which row, and nothing that could be audited anew.
+    """
+    versions, last = plan.kind.versions, series.last
+    assert versions is not None
+    assert last is not None
+    findings, section = versions.audit_published(
+        folder, plan.publish.formats, version.number, Before.of(last), ledger.key
+    )
+    promised = tuple(each.guarantee for each in findings[-PROMISED:]) if section else ()
+    if version.number != last.number or not section:
+        return Audit(tuple(findings)), promised
+    batch = _of_batch(plan, series, version)
+    measured = None
+    if batch.measured is not None:
+        measured = Versioned(batch.measured, {**version.about["counts"], **section})
+    return replace(batch.also(*findings), measured=measured), promised
+
+
+def _of_batch(plan: ReleasePlan, series: Series, version: Version) -> Audit:
+    """The rows that are new in the last version, from the snapshot of their source."""
+    versions = plan.kind.versions
+    assert versions is not None
+    split = series.folder(version.number).whole("split")
+    made = version.run.whole("anonymize")
+    if split is None or made is None:
+        detail = "the vault lacks the snapshot of the batch; restore it from a backup"
+        return Audit((Finding("source of the batch", passed=False, detail=detail),))
+    source = replace(
+        plan.data.source, path=versions.batch(split), uri=None, query=None, beside=None
+    )
+    formats, promise = plan.publish.formats, plan.maker.promise
+    return plan.kind.judge(plan.data, promise, formats, Reading(source), made.path, made.path)
