@@ -71,7 +71,7 @@ def pulled(
     cell = _Parts.of(fits, k, going, person)
     if not going.any() and least <= 0:
         return going.copy()
-    short = int((cell.matchable(np.zeros(fits.n, dtype=np.int64)) < k).sum())
+    short = int((cell.matchable(np.zeros(fits.n, dtype=np.bool_)) < k).sum())
     if short:
         raise InputError(
             f"{short} of {fits.n} records do not hide in the cell that they are in; only a cell "
@@ -121,7 +121,7 @@ class _Parts:
             raise InputError(f"k must be int32 ({n},) and going bool ({n},)")
         if person is not None and person.shape != (n,):
             raise InputError(f"person must be int32 ({n},)")
-        part = components(fits, np.zeros(n, dtype=np.int64))
+        part = components(fits, np.zeros(n, dtype=np.bool_))
         record = fits.record
         keep = part[record] == part[fits.row]
         record, row = record[keep], fits.row[keep].astype(np.int64)
@@ -148,7 +148,7 @@ class _Parts:
         """Records that go, bool (n,)."""
         return self.sides.goes[self.cell.of]
 
-    def matchable(self, side: NDArray[np.integer]) -> NDArray[np.int64]:
+    def matchable(self, side: NDArray[np.bool_]) -> NDArray[np.int64]:
         """Rows of the own side, or people in them, matchable to each record, int64 (n,)."""
         return self._counted(components(self.fits, side))
 
@@ -208,7 +208,7 @@ class _Parts:
         records, parties = len(part), len(self.sides.goes)
         ends = self.cell.of.astype(np.int64), parties + part
         nodes = parties + records
-        graph = csr_array((np.ones(records, dtype=np.bool_), ends), shape=(nodes, nodes))
+        graph = csr_array((np.ones(records, dtype=np.int8), ends), shape=(nodes, nodes))
         return connected_components(graph, directed=False)[1][:parties].astype(np.int64)
 
     def _set(self, goes: NDArray[np.bool_]) -> None:
@@ -240,11 +240,13 @@ class _Parts:
         return np.argsort(-spare, kind="stable")[:seeds]
 
 
-def components(fits: Fits, side: NDArray[np.integer]) -> NDArray[np.int64]:
+def components(fits: Fits, side: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Number the strongly connected components inside each side, int64 (n,)."""
     keep = side[fits.record] == side[fits.row]
     start = np.concatenate([[0], np.cumsum(keep)])[fits.start]
-    graph = csr_array((keep[keep], fits.row[keep], start), shape=(fits.n, fits.n))
+    graph = csr_array(
+        (np.ones(start[-1], dtype=np.int8), fits.row[keep], start), shape=(fits.n, fits.n)
+    )
     _, part = connected_components(graph, directed=True, connection="strong")
     return part.astype(np.int64)
 
