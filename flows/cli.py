@@ -87,7 +87,9 @@ def _unforeseen(error: BaseException) -> str:
 
 
 def release(options: argparse.Namespace) -> int:
-    """Run the flow and print the release folder last; one line for each plan."""
+    """Run the flow and print the release folder last; one line for each plan or partition."""
+    if options.partition is not None or options.backfill is not None:
+        return _release_partitions(options)
     if len(options.plans) == 1:
         print(_release(options.plans[0], options.overrides, quiet=options.quiet))
         return 0
@@ -102,12 +104,39 @@ def release(options: argparse.Namespace) -> int:
 
 def _release(plan_path: Path, overrides: Sequence[str], *, quiet: bool) -> Path:
     plan = _ready(plan_path, overrides)
+    named = plan.name if plan.partition is None else f"{plan.name} {plan.partition.at}"
     frozen = _freeze(plan)
     with plan.kind.compiling(quiet=quiet):
         from flows.release import release as flow
         from flows.serving import on_prefect
 
-        return Path(on_prefect(lambda: flow.with_options(flow_run_name=plan.name)(str(frozen))))
+        return Path(on_prefect(lambda: flow.with_options(flow_run_name=named)(str(frozen))))
+
+
+def _release_partitions(options: argparse.Namespace) -> int:
+    """One version of one partition, or one for each of a range."""
+    from kinds.section import PlanError, toml_text
+
+    if len(options.plans) > 1 or None not in (options.partition, options.backfill):
+        raise PlanError("give one plan, and either --partition or --backfill")
+    from flows.partitions import ends_of, parts_of
+    from flows.plan.plan import ReleasePlan
+    from tasks.vault.storage import Vault
+
+    path = options.plans[0]
+    if options.partition is not None:
+        at = f"source.at={toml_text(options.partition)}"
+        print(_release(path, [*options.overrides, at], quiet=options.quiet))
+        return 0
+    plan = ReleasePlan.load(path, options.overrides)
+    ends = ends_of(plan, options.backfill)
+    with parts_of(plan, Vault(Path(plan.publish.vault)).open(), *ends) as parts:
+        for label, part in parts:
+            named = {"at": label, "part": str(part)}
+            more = [f"source.{key}={toml_text(value)}" for key, value in named.items()]
+            print(_release(path, [*options.overrides, *more], quiet=options.quiet), flush=True)
+            part.unlink()
+    return 0
 
 
 def _release_many(
@@ -140,11 +169,13 @@ def _release_many(
 
 def _ready(plan_path: Path, overrides: Sequence[str]) -> "ReleasePlan":
     """The plan; what can be refused without a server is refused here."""
+    from flows.partitions import require_named
     from flows.plan.plan import ReleasePlan
     from tasks.source.sources import header
 
     plan = ReleasePlan.load(plan_path, overrides)
     plan.check_engine()
+    require_named(plan)
     if (names := header(plan.data.source)) is not None:
         plan.data.check_header(names)
     return plan

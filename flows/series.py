@@ -101,16 +101,19 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
     """Split the source for the next version; the last version where nothing is to be done."""
     series = Series(vault, order.name).open()
     series.forget_values()
-    last = series.last
+    last, at = series.last, None if order.partition is None else order.partition.at
     ledger = Ledger(vault, order.kind.remade, order.publish.ledger)
     about = {
         "plan_sha256": order.sha256,
         "source_sha256": source.sha256,
         "withdrawn_sha256": hashlib.sha256(b"".join(sorted(series.withdrawn()))).hexdigest(),
         "parent": str(Path(order.publish.path) / order.name),
+        **({} if at is None else {"partition": at}),
     }
     if last is not None:
         _refuse_other_plan(last, about)
+        if at in (released := series.partitions()):
+            return released[at]
         if all(last.about[name] == about[name] for name in ("source_sha256", "withdrawn_sha256")):
             return last
     before = None if last is None else Before.of(last)

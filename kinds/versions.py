@@ -6,10 +6,12 @@ in it, lay the version together, and audit it beside the versions before it.
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+
+import polars as pl
 
 from tasks.judging.audit import Finding
 from tasks.source.reading import Reading
@@ -68,6 +70,15 @@ class Versions(Protocol):
     @abstractmethod
     def check(self, plan: Any, following: Following) -> None:
         """Refuse columns that [series] cannot follow."""
+
+    @abstractmethod
+    def parts(
+        self, plan: Any, reading: Reading, first: str, last: str
+    ) -> Iterator[tuple[str, pl.DataFrame]]:
+        """Labels and rows of the partitions from `first` to `last`, in the order of the labels.
+
+        Partitions without rows are left out.
+        """
 
     @abstractmethod
     def split(

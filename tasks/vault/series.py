@@ -44,6 +44,11 @@ class Version:
     about: Mapping[str, Any]
 
     @property
+    def partition(self) -> str | None:
+        """Label of the partition of the source whose rows were new."""
+        return self.about.get("partition")
+
+    @property
     def published(self) -> bool:
         """Whether it was ever visible; a retracted version counts, since nobody can prove less."""
         return bool(self.run.ever_visible() or Retractions.of(self.run).all)
@@ -81,6 +86,11 @@ class Series:
     def last(self) -> Version | None:
         """The last version that was published."""
         return next(reversed(self.versions()), None)
+
+    def partitions(self) -> dict[str, Version]:
+        """The versions by the labels of their partitions."""
+        versions = self.versions()
+        return {each.partition: each for each in versions if each.partition is not None}
 
     def coming(self, number: int) -> Version | None:
         """The version that is being made, if its run is known."""

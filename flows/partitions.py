@@ -1,0 +1,104 @@
+"""Versions by partition: the rows of the source that a version has, and versions of a range.
+
+The source is read once for a whole range. The rows of each partition lie in the vault until its
+version is published.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from anon_core.errors import InputError
+from flows.plan.plan import ReleasePlan
+from kinds.section import PlanError
+from tasks.source.partitions import Picked, range_of, write_rows, wrong_label
+from tasks.source.reading import Reading
+from tasks.vault.series import Series
+from tasks.vault.storage import Run, Vault
+
+PARTS = "parts"  # of a series in the vault
+
+
+def read(order: ReleasePlan) -> Reading:
+    """The source, or the rows of the partition that the plan names."""
+    partition = order.partition
+    if partition is None:
+        return _whole(order)
+    require_named(order)
+    if partition.part is not None:
+        return Picked.kept(order.data.source, partition.part)
+    versions, whole = order.kind.versions, _whole(order)
+    assert versions is not None
+    for _, rows in versions.parts(order.data, whole, partition.at, partition.at):
+        whole.end()
+        return Picked(order.data.source, rows)
+    raise InputError(
+        "the source has no rows in this partition; correct --partition or source.partition"
+    )
+
+
+def require_named(order: ReleasePlan) -> None:
+    """Refuse to release a divided source without the name of a partition."""
+    if order.partition is not None and order.partition.at is None:
+        raise PlanError(
+            "source.partition divides the source; say of which partition the version shall be: "
+            "crowdcover release PLAN --partition LABEL, or --backfill FIRST..LAST for several"
+        )
+
+
+def ends_of(order: ReleasePlan, text: str) -> tuple[str, str]:
+    """First and last partition of a range such as 2013-08..2015-12."""
+    partition = order.partition
+    if partition is None:
+        raise PlanError(
+            "--backfill needs [source] partition = {column = name, by = 'month'} in the plan"
+        )
+    ends = range_of(text, partition.by)
+    if ends is None:
+        raise PlanError(f"--backfill takes FIRST..LAST; {wrong_label(partition.by)}")
+    return ends
+
+
+@contextmanager
+def parts_of(
+    order: ReleasePlan, vault: Vault, first: str, last: str
+) -> Iterator[list[tuple[str, Path]]]:
+    """Labels of the partitions that are not released yet, each with a file of its rows.
+
+    The source is read once. The files go when the block ends; what a killed process left behind
+    goes at the next call.
+    """
+    versions, series = order.kind.versions, Series(vault, order.name).open()
+    assert versions is not None
+    folder = series.path / PARTS
+    folder.mkdir(mode=0o700, exist_ok=True)
+    with Run(folder).locked():
+        _clear(folder)
+        try:
+            done, found = series.partitions(), []
+            reading = _whole(order)
+            for label, rows in versions.parts(order.data, reading, first, last):
+                path = folder / f"{label}.arrow"
+                if label not in done:
+                    write_rows(rows, path)
+                found.append((label, path))
+            reading.end()
+            if not found:
+                raise InputError(
+                    "the source has no rows in these partitions; correct --backfill or "
+                    "source.partition"
+                )
+            yield [each for each in found if each[0] not in done]
+        finally:
+            _clear(folder)
+
+
+def _clear(folder: Path) -> None:
+    for path in folder.glob("*.arrow"):
+        path.unlink()
+
+
+def _whole(order: ReleasePlan) -> Reading:
+    reading = Reading(order.data.source)
+    order.data.check_header(reading.header)
+    return reading
