@@ -116,7 +116,12 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
     before = None if last is None else Before.of(last)
     folder = series.folder(1 if last is None else last.number + 1)
     source.keep(folder.path)
-    parts = split(folder, order.kind, order.data, order.following, source, before, series, ledger)
+    if (approved := _approved(series, folder, about)) is not None:
+        parts, about = approved
+    else:
+        parts = split(
+            folder, order.kind, order.data, order.following, source, before, series, ledger
+        )
     counts = parts.facts["counts"]
     if not counts["batch"]:
         if last is None or counts["left"] + counts["withdrawn"] + counts["changed"]:
@@ -143,16 +148,20 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
     )
 
 
-def _approved_split(series: Series, folder: Run, about: Mapping[str, Any]) -> Stored | None:
+def _approved(
+    series: Series, folder: Run, about: Mapping[str, Any]
+) -> tuple[Stored, Mapping[str, Any]] | None:
     """The parts of a version that a person approved: the source may have moved on since."""
     known = series.coming(int(folder.path.name))
     if known is None or any(known.about[name] != about[name] for name in STATED):
         return None
-    last = Approval.of(known.run).last
+    last, parts = Approval.of(known.run).last, folder.whole("split")
     if last is None or last.ended or last.decision is None or not last.decision.approved:
         return None
+    if parts is None:
+        return None
     log(f"run {known.run.path.name} was approved: it is published as it is")
-    return folder.whole("split")
+    return parts, {name: each for name, each in known.about.items() if name != "run"}
 
 
 def _refuse_other_plan(last: Version, about: Mapping[str, Any]) -> None:

@@ -145,6 +145,7 @@ Fitting = Mapping[int, tuple[NDArray[np.int64], NDArray[np.int32]]]
 
 def of_crowds(history: pl.DataFrame, fits: Fitting) -> tuple[list[Finding], dict[str, Any]]:
     """Whether everybody keeps k rows in every version, whatever is known of who came and went."""
+    history = history.with_columns(_numbers(history[CONSTANT]))  # one number for one value
     cells, margins = [], []
     for born, died in history.select(BORN, DIED).unique().sort(BORN, DIED).rows():
         of_batch = history.filter(pl.col(BORN) == born)
@@ -152,7 +153,7 @@ def of_crowds(history: pl.DataFrame, fits: Fitting) -> tuple[list[Finding], dict
         part = of_batch.filter(here)
         start, row = _among(*fits[born], here.to_numpy())
         chain, person = (part[name].to_numpy() for name in (CHAIN, PERSON))
-        cells.append(Cell(chain, start, row, value=_numbers(part[CONSTANT])))
+        cells.append(Cell(chain, start, row, value=part[CONSTANT].to_numpy()))
         margins.append(cell_crowds(start, row, person=person) - part[K].to_numpy())
     margin = np.concatenate(margins)
     below = int((margin < 0).sum())
@@ -196,5 +197,5 @@ def _among(
     return starts.astype(np.int64), number[row[keep]].astype(np.int32)
 
 
-def _numbers(values: pl.Series) -> NDArray[np.int64]:
-    return values.rank("dense").fill_null(0).to_numpy().astype(np.int64)
+def _numbers(values: pl.Series) -> pl.Series:
+    return values.rank("dense").fill_null(0).cast(pl.Int64)

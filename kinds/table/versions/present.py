@@ -104,7 +104,7 @@ def _digests(
 
 def identified(values: pl.Series, key: bytes) -> pl.Series:
     """A digest of each identifier, binary (rows,)."""
-    return pl.Series(row_digests(key, "identifier", values.to_frame()), dtype=pl.Binary)
+    return pl.Series(row_digests(key, "identifier", values.alias("").to_frame()), dtype=pl.Binary)
 
 
 def _values(
