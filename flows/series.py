@@ -9,7 +9,7 @@ from typing import Any
 from anon_core.errors import GuaranteeError
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
-from kinds.versions import Before
+from kinds.versions import Asked, Before
 from tasks.orchestration.stage import log
 from tasks.people.ledger import Ledger
 from tasks.source.reading import Reading
@@ -75,12 +75,16 @@ class Coming:
 
     def whole(
         self, run: Run, ledger: Ledger, encoded: Stored, batch: CheckedRelease
-    ) -> CheckedRelease:
-        """The version, checked beside all before it; `batch` was checked by itself."""
+    ) -> CheckedRelease | None:
+        """The version, checked beside all before it; `batch` was checked by itself.
+
+        None where it must be made again, since some records have too few histories in it: they are
+        to wait.
+        """
         order, kind = self.order, self.order.kind
         stages = (self.split, encoded, batch.rows)
         assembled = assemble(run, kind, order.following, stages, self.before, ledger.key)
-        return check_version(
+        checked = check_version(
             run,
             kind,
             order.data,
@@ -89,8 +93,20 @@ class Coming:
             (self.split, assembled),
             self.before,
             (self.source, self.batch),
-            (ledger.key, self.series.withdrawn()),
+            Asked(ledger.key, self.series.withdrawn()),
         )
+        if isinstance(checked, CheckedRelease):
+            return checked
+        waiting = self.series.waiting(self.number, self.source.sha256)
+        if checked <= waiting:
+            raise GuaranteeError(
+                f"publication refused; {len(checked)} records keep fewer than k histories although "
+                "they wait; carry coarser values in the columns of series.constant, or take these "
+                "columns out of it"
+            )
+        log(f"{len(checked)} records keep too few histories in this batch: they wait")
+        self.series.wait(self.number, self.source.sha256, waiting | checked)
+        return None
 
     def end(self) -> None:
         """Remove what nobody needs once the version is published."""
@@ -103,7 +119,7 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
     series.forget_values()
     last = series.last
     ledger = Ledger(vault, order.kind.remade, order.publish.ledger)
-    about = {
+    about: Mapping[str, Any] = {
         "plan_sha256": order.sha256,
         "source_sha256": source.sha256,
         "withdrawn_sha256": hashlib.sha256(b"".join(sorted(series.withdrawn()))).hexdigest(),
@@ -119,8 +135,11 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
     if (approved := _approved(series, folder, about)) is not None:
         parts, about = approved
     else:
+        number = int(folder.path.name)
+        asked = Asked(ledger.key, series.withdrawn(), series.waiting(number, source.sha256))
+        print_ = ledger.key_print
         parts = split(
-            folder, order.kind, order.data, order.following, source, before, series, ledger
+            folder, order.kind, order.data, order.following, source, before, asked, print_
         )
     counts = parts.facts["counts"]
     if not counts["batch"]:

@@ -103,7 +103,9 @@ def test_counts_add_up(released):
         told, rows = series_of(folder), frame(folder).height
         assert told["source_rows"] == len(source)
         assert rows == told["frozen"] + told["batch"] == len(source) - told["held_back"]
-        assert told["batch"] == told["new"] + told["changed"] + told["pulled"] or folder.name == "v1"
+        assert (
+            told["batch"] == told["new"] + told["changed"] + told["pulled"] or folder.name == "v1"
+        )
         assert told["below_k"] == told["histories_below_k"] == 0
     assert folders[0].parent == order.releases
 
@@ -208,7 +210,10 @@ def everything_in(folder):
         if path.suffix == ".parquet":
             for column in pl.read_parquet(path, glob=False):
                 values = column.drop_nulls().to_list()
-                yield path, b"\n".join(v if isinstance(v, bytes) else str(v).encode() for v in values)
+                yield (
+                    path,
+                    b"\n".join(v if isinstance(v, bytes) else str(v).encode() for v in values),
+                )
         if path.suffix == ".npz":
             with np.load(path) as arrays:
                 for array in arrays.values():
@@ -235,7 +240,7 @@ def test_a_withdrawn_person_leaves_no_trace(tmp_path, capsys):
     for folder in (first, second):
         audit = audit_release(folder, order.plan)
         assert audit.passed, audit.sentence()
-    order.write_source(people(60) + [person])
+    order.write_source([*people(60), person])
     assert order.release() == second
 
 
@@ -363,12 +368,12 @@ def test_a_batch_of_one_is_refused():
             "#constant": pl.Series([b"x"] * n, dtype=pl.Binary),
         }
     )
-    (cells, histories), section = judge.of_crowds(rows, fits)
+    (cells, histories), section, _ = judge.of_crowds(rows, fits)
     assert cells.broken
     assert section["below_k"] == 1
     assert section["least_margin"] == -2
     assert histories.broken
-    (cells, _), section = judge.of_crowds(judge.until(rows, 1), fits)
+    (cells, _), section, _ = judge.of_crowds(judge.until(rows, 1), fits)
     assert not cells.broken
     assert section["cells"] == 1
 
@@ -433,7 +438,16 @@ def test_the_version_after_a_retracted_one_still_counts_it(tmp_path, capsys):
     first = order.release()
     with pytest.raises(SystemExit) as ended:
         cli.main(
-            ["retract", str(first), "--plan", str(order.plan), "--by", "Ada", "--reason", "never sent"]
+            [
+                "retract",
+                str(first),
+                "--plan",
+                str(order.plan),
+                "--by",
+                "Ada",
+                "--reason",
+                "never sent",
+            ]
         )
     assert ended.value.code == 0
     order.write_source(people(60)[1:])

@@ -159,31 +159,36 @@ def of_crowds(history: pl.DataFrame, fits: Fitting) -> tuple[list[Finding], dict
     below = int((margin < 0).sum())
     told = histories(cells)
     k = history.group_by(CHAIN).agg(pl.col(K).max()).sort(CHAIN)
-    few = int((told.number < k[K].to_numpy()).sum())
+    short = told.chain[told.number < k[K].to_numpy()]
+    few = len(short)
     one = int((told.rows < k[K].to_numpy()).sum())
     people = k.height
-    return [
-        Finding(
-            CELLS,
-            below == 0,
-            f"{below} of {len(margin)} rows are of records with fewer than k matchable rows among "
-            f"those that came and went together; {len(cells)} such groups, "
-            f"least margin {int(margin.min())}",
-        ),
-        Finding(
-            HISTORIES,
-            few == 0,
-            f"{few} of {people} records have fewer than k histories; {one} have fewer than k rows "
-            "in some version for whoever links rows by what never changes",
-        ),
-    ], {
-        "cells": len(cells),
-        "below_k": below,
-        "least_margin": int(margin.min()),
-        "records_ever": people,
-        "histories_below_k": few,
-        "linked_below_k": one,
-    }
+    return (
+        [
+            Finding(
+                CELLS,
+                below == 0,
+                f"{below} of {len(margin)} rows are of records with fewer than k matchable rows among "
+                f"those that came and went together; {len(cells)} such groups, "
+                f"least margin {int(margin.min())}",
+            ),
+            Finding(
+                HISTORIES,
+                few == 0,
+                f"{few} of {people} records have fewer than k histories; {one} have fewer than k rows "
+                "in some version for whoever links rows by what never changes",
+            ),
+        ],
+        {
+            "cells": len(cells),
+            "below_k": below,
+            "least_margin": int(margin.min()),
+            "records_ever": people,
+            "histories_below_k": few,
+            "linked_below_k": one,
+        },
+        short,
+    )
 
 
 def _among(
