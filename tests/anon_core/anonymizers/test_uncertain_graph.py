@@ -6,7 +6,7 @@ from typing import get_args
 import numpy as np
 import pytest
 import scipy.stats
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anon_core.anonymizers import Obfuscate
@@ -122,13 +122,15 @@ def test_degrees_are_those_of_all_worlds(source):
 
 
 @given(uncertain_graphs(), st.sampled_from(get_args(Knowledge)))
+@example(graph(4, {(0, 1): 1e-9, (0, 2): 0, (0, 3): 1e-9, (1, 2): 1, (1, 3): 0.5}, 1), "ceiling")
 def test_entropies_are_those_of_the_adversary(source, knowledge):
     source = replace(source, knowledge=knowledge)
     released = of_source(source.p)[::-1]
     n = source.records
     pairs = list(zip(source.u.tolist(), source.v.tolist(), strict=True))
-    before = naive.degree_chances(pairs, source.p / ONE, n)
-    after = naive.degree_chances(pairs, released / ONE, n)
+    before, after = (
+        naive.degree_chances(pairs, naive.fractions(p, ONE), n) for p in (source.p, released)
+    )
     expected = [naive.entropy(naive.posterior(each, after, knowledge)) for each in before]
     bits = Hiding.of(source).entropies(Edges(n, source.u, source.v, released))
     assert bits == pytest.approx(expected, abs=1e-9)
