@@ -126,6 +126,7 @@ def test_buckets_cover_all_keys_and_fit(drawn, reducers, memory):
     assert (np.diff(bounds) > 0).all()
 
 
+@pytest.mark.slow
 def test_a_killed_worker_gives_the_same_list(tmp_path, graph, expected):
     killed = []
 
