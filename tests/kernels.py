@@ -74,7 +74,9 @@ def compile_further():
         return np.frombuffer(draw.bytes(4 * count), dtype=np.uint32)
 
     seat = drawn_by_holders(table, even.holders, words)
-    mixed(table, even.hidden, even.holders, seat, np.arange(table.records) % 3, words)
+    value = np.arange(table.records) % 3
+    value.flags.writeable = False
+    mixed(table, even.hidden, even.holders, seat, value, words)
 
 
 def compile_ranks():

@@ -51,9 +51,10 @@ PRINTED = [  # Fig. 2.2 of Xiao, by vertex A..D
 
 def graph(n, edges, k, **stated):
     """An uncertain graph of n vertices from {(u, v): p}, and the same k for all."""
-    pairs = np.array(sorted(edges), dtype=np.int32).reshape(-1, 2)
-    p = np.array([round(edges[u, v] * ONE) for u, v in pairs.tolist()], dtype=np.int32)
-    return UncertainGraph(pairs[:, 0], pairs[:, 1], p, np.full(n, k, dtype=np.int32), **stated)
+    pairs = sorted(edges)
+    u, v = np.array(pairs, dtype=np.int32).reshape(-1, 2).T.copy()  # numba compiles layouts apart
+    p = np.array([round(edges[pair] * ONE) for pair in pairs], dtype=np.int32)
+    return UncertainGraph(u, v, p, np.full(n, k, dtype=np.int32), **stated)
 
 
 def figure(k=3, **stated):
