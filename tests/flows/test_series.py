@@ -12,7 +12,7 @@ from anon_core.errors import GuaranteeError, InputError
 from flows import cli
 from flows.audit import audit_release
 from kinds.section import PlanError
-from kinds.table.versions.layout import SINCE
+from kinds.table.version_files import SINCE
 from tasks.people.ledger import Ledger
 from tasks.vault.approval import Approval, Decision, WaitingError
 from tasks.vault.series import Series

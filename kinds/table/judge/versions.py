@@ -13,7 +13,8 @@ from anon_core.measures.table.fitting import fitting_rows
 from kinds.table.judge.rows import laid_of
 from kinds.table.layout import FILES, KEY
 from kinds.table.plan import TablePlan
-from kinds.table.versions.layout import (
+from kinds.table.seals import seals_of
+from kinds.table.version_files import (
     BORN,
     CHAIN,
     CONSTANT,
@@ -27,8 +28,7 @@ from kinds.table.versions.layout import (
     K,
     fits_file,
 )
-from kinds.table.versions.layout import KEY as ROW_KEY
-from kinds.table.versions.seals import seals_of
+from kinds.table.version_files import KEY as ROW_KEY
 from tasks.judging.audit import Finding
 from tasks.judging.files import read_rows
 from tasks.source.reading import Reading
@@ -143,7 +143,9 @@ def kept_fits(folder: Path, number: int) -> "Fitting":
 Fitting = Mapping[int, tuple[NDArray[np.int64], NDArray[np.int32]]]
 
 
-def of_crowds(history: pl.DataFrame, fits: Fitting) -> tuple[list[Finding], dict[str, Any]]:
+def of_crowds(
+    history: pl.DataFrame, fits: Fitting
+) -> tuple[list[Finding], dict[str, Any], NDArray[np.int64]]:
     """Whether everybody keeps k rows in every version, whatever is known of who came and went."""
     history = history.with_columns(_numbers(history[CONSTANT]))  # one number for one value
     cells, margins = [], []

@@ -20,7 +20,7 @@ from anon_core.series.withdrawing import pulled
 from kinds.table.layout import TABLE
 from kinds.table.plan import TablePlan
 from kinds.table.profile import remembered
-from kinds.table.versions.layout import (
+from kinds.table.version_files import (
     BATCH,
     BORN,
     CHAIN,

@@ -11,8 +11,7 @@ from kinds.section import PlanError
 from kinds.table.judge import versions as judge
 from kinds.table.layout import CARRIED, FILES, PARQUET
 from kinds.table.plan import TablePlan
-from kinds.table.versions.assembling import assemble
-from kinds.table.versions.layout import (
+from kinds.table.version_files import (
     BATCH,
     MEMBERS,
     OWNER,
@@ -21,6 +20,7 @@ from kinds.table.versions.layout import (
     SINCE,
     fits_file,
 )
+from kinds.table.versions.assembling import assemble
 from kinds.table.versions.present import identified, present
 from kinds.table.versions.splitting import split
 from kinds.versions import Asked, Before, Following, Versions
