@@ -170,15 +170,15 @@ def of_crowds(
             Finding(
                 CELLS,
                 below == 0,
-                f"{below} of {len(margin)} rows are of records with fewer than k matchable rows among "
-                f"those that came and went together; {len(cells)} such groups, "
+                f"{below} of {len(margin)} rows are of records with fewer than k matchable rows "
+                f"among those that came and went together; {len(cells)} such groups, "
                 f"least margin {int(margin.min())}",
             ),
             Finding(
                 HISTORIES,
                 few == 0,
-                f"{few} of {people} records have fewer than k histories; {one} have fewer than k rows "
-                "in some version for whoever links rows by what never changes",
+                f"{few} of {people} records have fewer than k histories; {one} have fewer than k "
+                "rows in some version for whoever links rows by what never changes",
             ),
         ],
         {
