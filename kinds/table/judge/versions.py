@@ -13,7 +13,8 @@ from anon_core.measures.table.fitting import fitting_rows
 from kinds.table.judge.rows import laid_of
 from kinds.table.layout import FILES, KEY
 from kinds.table.plan import TablePlan
-from kinds.table.versions.layout import (
+from kinds.table.seals import seals_of
+from kinds.table.version_files import (
     BORN,
     CHAIN,
     CONSTANT,
@@ -27,8 +28,7 @@ from kinds.table.versions.layout import (
     K,
     fits_file,
 )
-from kinds.table.versions.layout import KEY as ROW_KEY
-from kinds.table.versions.seals import seals_of
+from kinds.table.version_files import KEY as ROW_KEY
 from tasks.judging.audit import Finding
 from tasks.judging.files import read_rows
 from tasks.source.reading import Reading
@@ -143,8 +143,11 @@ def kept_fits(folder: Path, number: int) -> "Fitting":
 Fitting = Mapping[int, tuple[NDArray[np.int64], NDArray[np.int32]]]
 
 
-def of_crowds(history: pl.DataFrame, fits: Fitting) -> tuple[list[Finding], dict[str, Any]]:
+def of_crowds(
+    history: pl.DataFrame, fits: Fitting
+) -> tuple[list[Finding], dict[str, Any], NDArray[np.int64]]:
     """Whether everybody keeps k rows in every version, whatever is known of who came and went."""
+    history = history.with_columns(_numbers(history[CONSTANT]))  # one number for one value
     cells, margins = [], []
     for born, died in history.select(BORN, DIED).unique().sort(BORN, DIED).rows():
         of_batch = history.filter(pl.col(BORN) == born)
@@ -152,37 +155,42 @@ def of_crowds(history: pl.DataFrame, fits: Fitting) -> tuple[list[Finding], dict
         part = of_batch.filter(here)
         start, row = _among(*fits[born], here.to_numpy())
         chain, person = (part[name].to_numpy() for name in (CHAIN, PERSON))
-        cells.append(Cell(chain, start, row, value=_numbers(part[CONSTANT])))
+        cells.append(Cell(chain, start, row, value=part[CONSTANT].to_numpy()))
         margins.append(cell_crowds(start, row, person=person) - part[K].to_numpy())
     margin = np.concatenate(margins)
     below = int((margin < 0).sum())
     told = histories(cells)
     k = history.group_by(CHAIN).agg(pl.col(K).max()).sort(CHAIN)
-    few = int((told.number < k[K].to_numpy()).sum())
+    short = told.chain[told.number < k[K].to_numpy()]
+    few = len(short)
     one = int((told.rows < k[K].to_numpy()).sum())
     people = k.height
-    return [
-        Finding(
-            CELLS,
-            below == 0,
-            f"{below} of {len(margin)} rows are of records with fewer than k matchable rows among "
-            f"those that came and went together; {len(cells)} such groups, "
-            f"least margin {int(margin.min())}",
-        ),
-        Finding(
-            HISTORIES,
-            few == 0,
-            f"{few} of {people} records have fewer than k histories; {one} have fewer than k rows "
-            "in some version for whoever links rows by what never changes",
-        ),
-    ], {
-        "cells": len(cells),
-        "below_k": below,
-        "least_margin": int(margin.min()),
-        "records_ever": people,
-        "histories_below_k": few,
-        "linked_below_k": one,
-    }
+    return (
+        [
+            Finding(
+                CELLS,
+                below == 0,
+                f"{below} of {len(margin)} rows are of records with fewer than k matchable rows "
+                f"among those that came and went together; {len(cells)} such groups, "
+                f"least margin {int(margin.min())}",
+            ),
+            Finding(
+                HISTORIES,
+                few == 0,
+                f"{few} of {people} records have fewer than k histories; {one} have fewer than k "
+                "rows in some version for whoever links rows by what never changes",
+            ),
+        ],
+        {
+            "cells": len(cells),
+            "below_k": below,
+            "least_margin": int(margin.min()),
+            "records_ever": people,
+            "histories_below_k": few,
+            "linked_below_k": one,
+        },
+        short,
+    )
 
 
 def _among(
@@ -196,5 +204,5 @@ def _among(
     return starts.astype(np.int64), number[row[keep]].astype(np.int32)
 
 
-def _numbers(values: pl.Series) -> NDArray[np.int64]:
-    return values.rank("dense").fill_null(0).to_numpy().astype(np.int64)
+def _numbers(values: pl.Series) -> pl.Series:
+    return values.rank("dense").fill_null(0).cast(pl.Int64)

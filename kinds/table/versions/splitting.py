@@ -20,10 +20,11 @@ from anon_core.series.withdrawing import pulled
 from kinds.table.layout import TABLE
 from kinds.table.plan import TablePlan
 from kinds.table.profile import remembered
-from kinds.table.versions.layout import (
+from kinds.table.version_files import (
     BATCH,
     BORN,
     CHAIN,
+    CONSTANT,
     DIED,
     JOINED,
     KEY,
@@ -38,7 +39,7 @@ from kinds.table.versions.layout import (
     fits_file,
 )
 from kinds.table.versions.present import Present, needed, present, present_of
-from kinds.versions import Before, Following
+from kinds.versions import Asked, Before, Following
 from tasks.source.reading import Reading
 from tasks.vault.storage import Stored
 
@@ -94,11 +95,11 @@ def split(
     following: Following,
     reading: Reading,
     before: Before | None,
-    asked: tuple[bytes, frozenset[bytes]],
+    asked: Asked,
     folder: Path,
 ) -> Mapping[str, Any]:
     """See `Versions.split`."""
-    key, withdrawn = asked
+    key, withdrawn = asked.key, asked.withdrawn
     earlier = Earlier.of(before)
     found = present(plan, following, reading, key)
     if before is not None:
@@ -107,6 +108,7 @@ def split(
     asked_for = _in(found.known[OWNER], withdrawn)
     found = found.only(np.flatnonzero(~asked_for))
     found.table.write_parquet(folder / TABLE)
+    _require_constant(earlier, found, following)
     going = _going(earlier, found, withdrawn, append=following.record is None)
     parts = _parted(earlier, found, going, Returning(plan, following, asked))
     parts.write(folder)
@@ -219,7 +221,8 @@ def _with(
     """The parts if these rows are withdrawn."""
     members, out = (earlier.members.filter(pl.Series(each)) for each in (~gone, gone))
     candidates, joined = returning(earlier, found, members, out)
-    hides = _hides(candidates, joined[PERSON].to_numpy())
+    may = candidates.stays & ~joined[CHAIN].is_in(sorted(returning.asked.waiting)).to_numpy()
+    hides = _hides(candidates, may, joined[PERSON].to_numpy())
     order = np.flatnonzero(hides)
     had = pl.concat([earlier.members.select(IDENTITY), earlier.waiting.select(IDENTITY)])
     waits = joined.filter(pl.Series(~hides)).join(had, on=CHAIN, how="semi")
@@ -251,7 +254,7 @@ class Returning:
 
     plan: TablePlan
     following: Following
-    asked: tuple[bytes, frozenset[bytes]]
+    asked: Asked
 
     def __call__(
         self, earlier: Earlier, found: Present, members: pl.DataFrame, out: pl.DataFrame
@@ -267,11 +270,11 @@ class Returning:
                 had.select(CHAIN, RECORD), on=RECORD, how="left", maintain_order="left"
             )[CHAIN]
         else:
-            back = out.filter(pl.Series(~_in(out[OWNER], self.asked[1])))
+            back = out.filter(pl.Series(~_in(out[OWNER], self.asked.withdrawn)))
             candidates, chains = found, pl.Series([None] * found.table.height, dtype=pl.Int64)
             if back.height:
                 raw = back.select(needed(self.plan))
-                candidates = found.also(present_of(self.plan, self.following, raw, self.asked[0]))
+                candidates = found.also(present_of(self.plan, self.following, raw, self.asked.key))
                 chains = pl.concat([chains, back[CHAIN]])
         chains = _numbered(chains, _next(earlier, CHAIN)).alias(CHAIN)
         return candidates, self._people(earlier, had, candidates.known.with_columns(chains))
@@ -291,9 +294,11 @@ class Returning:
         return known.with_columns(pl.coalesce(PERSON, "new").alias(PERSON)).drop("new")
 
 
-def _hides(candidates: Present, person: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _hides(
+    candidates: Present, may: NDArray[np.bool_], person: NDArray[np.int64]
+) -> NDArray[np.bool_]:
     """Who can hide in the batch: at least k people are in it. Whoever cannot waits."""
-    hides = candidates.stays.copy()
+    hides = may.copy()
     while True:
         people = len(np.unique(person[hides]))
         beyond = hides & (candidates.k > people)
@@ -333,6 +338,22 @@ def _require_types(earlier: Earlier, found: Present) -> None:
         raise InputError(
             f"{', '.join(map(repr, other))}: other types than in the versions before, so rows "
             "could not stay as they are; give the columns their former types"
+        )
+
+
+def _require_constant(earlier: Earlier, found: Present, following: Following) -> None:
+    """Refuse a record whose value changed in a column that was said never to change."""
+    if not (following.constant and following.record and earlier.rows.height):
+        return
+    shown = earlier.members.join(earlier.rows.select(KEY, CONSTANT), on=KEY)
+    both = shown.join(found.known.select(RECORD, pl.col(CONSTANT).alias("now")), on=RECORD)
+    other = both.filter(pl.col(CONSTANT) != pl.col("now")).height
+    if other:
+        names = ", ".join(map(repr, following.constant))
+        raise InputError(
+            f"{other} records have another value in {names} than in the version before; "
+            "series.constant says that this never happens: correct the source, or take the column "
+            "out of series.constant in a new series"
         )
 
 

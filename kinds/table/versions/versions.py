@@ -11,18 +11,19 @@ from kinds.section import PlanError
 from kinds.table.judge import versions as judge
 from kinds.table.layout import CARRIED, FILES, PARQUET
 from kinds.table.plan import TablePlan
-from kinds.table.versions.assembling import assemble
-from kinds.table.versions.layout import (
+from kinds.table.version_files import (
     BATCH,
     MEMBERS,
     OWNER,
     ROWS,
+    SHORT,
     SINCE,
     fits_file,
 )
+from kinds.table.versions.assembling import assemble
 from kinds.table.versions.present import identified, needed, present
 from kinds.table.versions.splitting import split
-from kinds.versions import Before, Following, Versions
+from kinds.versions import Asked, Before, Following, Versions
 from tasks.judging.audit import Finding
 from tasks.source.reading import Reading
 from tasks.vault.storage import Stored
@@ -30,6 +31,8 @@ from tasks.vault.storage import Stored
 
 class TableVersions(Versions):
     """See `kinds.versions.Versions`."""
+
+    anonymizer = "k-member"
 
     def check(self, plan: TablePlan, following: Following) -> None:
         """Refuse columns that cannot be followed, and k that is drawn anew for each version."""
@@ -89,7 +92,7 @@ class TableVersions(Versions):
         following: Following,
         reading: Reading,
         before: Before | None,
-        asked: tuple[bytes, frozenset[bytes]],
+        asked: Asked,
         folder: Path,
     ) -> Mapping[str, Any]:
         """By digests of records and values."""
@@ -118,12 +121,12 @@ class TableVersions(Versions):
         stages: tuple[Stored, Stored, Stored],
         before: Before | None,
         readings: tuple[Reading, Reading],
-        asked: tuple[bytes, frozenset[bytes]],
+        asked: Asked,
         folder: Path,
     ) -> tuple[list[Finding], Mapping[str, Any]]:
         """From the source, the batch and the assembled files."""
         _, assembled, anonymized = stages
-        key, withdrawn = asked
+        key, withdrawn = asked.key, asked.withdrawn
         number = 1 if before is None else before.number + 1
         history = pl.read_parquet(assembled.file(ROWS), glob=False)
         rows, findings = judge.of_files(assembled.path, list(FILES), history, number, key)
@@ -149,7 +152,8 @@ class TableVersions(Versions):
             assert before is not None
             content = before.audited.file(fits_file(each)).read_bytes()
             (folder / fits_file(each)).write_bytes(content)
-        more, section = judge.of_crowds(history, judge.kept_fits(folder, number))
+        more, section, short = judge.of_crowds(history, judge.kept_fits(folder, number))
+        np.save(folder / SHORT, short)
         return [*findings, *more], section
 
     def audit_published(
@@ -161,12 +165,16 @@ class TableVersions(Versions):
         if rows is None:
             return findings, {}
         until = judge.until(history, number)
-        more, section = judge.of_crowds(until, judge.kept_fits(kept.audited.path, kept.number))
+        more, section, _ = judge.of_crowds(until, judge.kept_fits(kept.audited.path, kept.number))
         return [*findings, *more], section
 
     def digests(self, values: Sequence[str], key: bytes) -> frozenset[bytes]:
         """Digests of identifiers as `split` knows people by."""
         return frozenset(identified(pl.Series(values, dtype=pl.String), key).to_list())
+
+    def short(self, audited: Stored) -> frozenset[int]:
+        """As the audit kept them."""
+        return frozenset(np.load(audited.file(SHORT)).tolist())
 
     def owners(self, kept: Before) -> frozenset[bytes]:
         """As `split` noted them."""
