@@ -75,7 +75,7 @@ def parts_of(
     with Run(folder).locked():
         _clear(folder)
         try:
-            done, found = series.partitions(), []
+            done, found = _done(series), []
             reading = _whole(order)
             for label, rows in versions.parts(order.data, reading, first, last):
                 path = folder / f"{label}.arrow"
@@ -91,6 +91,12 @@ def parts_of(
             yield [each for each in found if each[0] not in done]
         finally:
             _clear(folder)
+
+
+def _done(series: Series) -> set[str]:
+    """Labels of partitions that were released, or wait for those after them."""
+    last = series.last
+    return {*series.by_part(), *series.pending(1 if last is None else last.number + 1)}
 
 
 def _clear(folder: Path) -> None:

@@ -76,11 +76,14 @@ class Asked:
         Digests of people who asked to be withdrawn.
     waiting : frozenset of int
         Chains of records that must wait: in this version they had fewer than k histories.
+    held : Stored, optional
+        The parts of the last source that gave no version, since nobody could hide.
     """
 
     key: bytes = field(repr=False)
     withdrawn: frozenset[bytes] = field(repr=False)
     waiting: frozenset[int] = field(default=frozenset(), repr=False)
+    held: Stored | None = None
 
 
 class Versions(Protocol):

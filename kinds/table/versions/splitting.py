@@ -26,6 +26,7 @@ from kinds.table.version_files import (
     CHAIN,
     CONSTANT,
     DIED,
+    HELD,
     JOINED,
     KEY,
     MEMBERS,
@@ -38,15 +39,12 @@ from kinds.table.version_files import (
     K,
     fits_file,
 )
+from kinds.table.versions.appending import IDENTITY, NOBODY, back_again, held_by, to_hold
 from kinds.table.versions.present import Present, needed, present, present_of
 from kinds.versions import Asked, Before, Following
 from tasks.source.reading import Reading
 from tasks.vault.storage import Stored
 
-IDENTITY = [CHAIN, PERSON, RECORD, OWNER]
-NOBODY = pl.DataFrame(
-    schema={CHAIN: pl.Int64, PERSON: pl.Int64, RECORD: pl.Binary, OWNER: pl.Binary}
-)
 NO_ROWS = pl.DataFrame(
     schema={
         CHAIN: pl.Int64,
@@ -64,24 +62,34 @@ NO_MEMBERS = NOBODY.with_columns(
 
 @dataclass(frozen=True)
 class Earlier:
-    """What the vault keeps of the versions before: rows, people with a row, people without."""
+    """What the vault keeps of the versions before: rows, people with a row, people without.
+
+    `held` are records that wait, with their values, where later sources lack them.
+    """
 
     number: int = 0
     rows: pl.DataFrame = field(default_factory=lambda: NO_ROWS)
     members: pl.DataFrame = field(default_factory=lambda: NO_MEMBERS)
     waiting: pl.DataFrame = field(default_factory=lambda: NOBODY)
     audited: Stored | None = None
+    held: pl.DataFrame = field(default_factory=lambda: NOBODY)
 
     @classmethod
-    def of(cls, before: Before | None) -> "Earlier":
-        """Read them; nothing before the first version."""
+    def of(cls, before: Before | None, held: Stored | None = None) -> "Earlier":
+        """Read them; nothing before the first version, but `held` of a source without one."""
         if before is None:
-            return cls()
+            return cls(held=held_by(held))
         names = (ROWS, MEMBERS, WAITING)
         rows, members, waiting = (
             pl.read_parquet(before.assembled.file(name), glob=False) for name in names
         )
-        return cls(before.number, rows, members, waiting, before.audited)
+        waits = held_by(held or before.assembled)
+        return cls(before.number, rows, members, waiting, before.audited, waits)
+
+    @property
+    def had(self) -> pl.DataFrame:
+        """Everybody who had a row."""
+        return pl.concat([self.members.select(IDENTITY), self.waiting.select(IDENTITY)])
 
     def fits(self, born: int) -> Fits:
         """The rows of a batch that fit each of its records."""
@@ -100,10 +108,9 @@ def split(
 ) -> Mapping[str, Any]:
     """See `Versions.split`."""
     key, withdrawn = asked.key, asked.withdrawn
-    earlier = Earlier.of(before)
+    earlier = Earlier.of(before, asked.held)
     found = present(plan, following, reading, key)
-    if before is not None:
-        _require_types(earlier, found)
+    _require_types(earlier, found)
     source_rows = found.table.height
     asked_for = _in(found.known[OWNER], withdrawn)
     found = found.only(np.flatnonzero(~asked_for))
@@ -114,7 +121,9 @@ def split(
     parts.write(folder)
     members = earlier.members
     erased = _in(members[OWNER], withdrawn) if before is not None else np.zeros(0, dtype=np.bool_)
-    gone = going & ~members[RECORD].is_in(found.known[RECORD].implode()).to_numpy()
+    gone = going
+    if following.record is not None:
+        gone = going & ~members[RECORD].is_in(found.known[RECORD].implode()).to_numpy()
     counts = {
         "source_rows": source_rows,
         "frozen": parts.members.height,
@@ -125,6 +134,7 @@ def split(
         "withdrawn": int(erased.sum()),
         "batch": parts.batch.raw.height,
         "held_back": parts.held_back,
+        **({"waited": parts.waited} if following.record is None else {}),
     }
     return {
         "shape": [parts.batch.raw.height, parts.batch.raw.width],
@@ -140,7 +150,8 @@ class Parts:
     """A version split: everybody is in one part.
 
     `gone` bool (members,) says of each earlier member whether the row is withdrawn; `new`
-    bool (batch,) of each record of the batch whether it never had a row.
+    bool (batch,) of each record of the batch whether it never had a row and did not wait, and
+    `waited` how many of the batch waited. `held` are records that wait, with their values.
     """
 
     rows: pl.DataFrame
@@ -151,6 +162,8 @@ class Parts:
     joined: pl.DataFrame
     new: NDArray[np.bool_]
     held_back: int
+    waited: int
+    held: pl.DataFrame | None
 
     def write(self, folder: Path) -> None:
         """Store them."""
@@ -159,6 +172,8 @@ class Parts:
         self.waiting.write_parquet(folder / WAITING)
         self.batch.raw.write_parquet(folder / BATCH)
         self.joined.write_parquet(folder / JOINED)
+        if self.held is not None:
+            self.held.write_parquet(folder / HELD)
 
 
 def _going(
@@ -224,7 +239,8 @@ def _with(
     may = candidates.stays & ~joined[CHAIN].is_in(sorted(returning.asked.waiting)).to_numpy()
     hides = _hides(candidates, may, joined[PERSON].to_numpy())
     order = np.flatnonzero(hides)
-    had = pl.concat([earlier.members.select(IDENTITY), earlier.waiting.select(IDENTITY)])
+    had, batch = earlier.had, joined[order]
+    waited = batch[CHAIN].is_in(earlier.held[CHAIN].implode())
     waits = joined.filter(pl.Series(~hides)).join(had, on=CHAIN, how="semi")
     rows = earlier.rows
     if rows.height:
@@ -238,9 +254,11 @@ def _with(
         waits.select(IDENTITY),
         gone,
         candidates.only(order),
-        joined[order],
-        ~joined[order][CHAIN].is_in(had[CHAIN].implode()).to_numpy(),
+        batch,
+        ~(batch[CHAIN].is_in(had[CHAIN].implode()) | waited).to_numpy(),
         int((~hides & candidates.stays).sum()),
+        int(waited.sum()),
+        returning.held(candidates, joined, np.flatnonzero(~hides & candidates.stays)),
     )
 
 
@@ -260,7 +278,7 @@ class Returning:
         self, earlier: Earlier, found: Present, members: pl.DataFrame, out: pl.DataFrame
     ) -> tuple[Present, pl.DataFrame]:
         """The candidates, with chain and person of each; `members` keep a row, `out` do not."""
-        had = pl.concat([earlier.members.select(IDENTITY), earlier.waiting.select(IDENTITY)])
+        had = pl.concat([earlier.had, earlier.held.select(IDENTITY)])
         if self.following.record is not None:
             keep = _in(found.known[RECORD], frozenset(members[RECORD].to_list()))
             # by digest: the order of the source is nobody's business
@@ -270,7 +288,7 @@ class Returning:
                 had.select(CHAIN, RECORD), on=RECORD, how="left", maintain_order="left"
             )[CHAIN]
         else:
-            back = out.filter(pl.Series(~_in(out[OWNER], self.asked.withdrawn)))
+            back = back_again(self.plan, self.asked.withdrawn, out, earlier.held)
             candidates, chains = found, pl.Series([None] * found.table.height, dtype=pl.Int64)
             if back.height:
                 raw = back.select(needed(self.plan))
@@ -278,6 +296,14 @@ class Returning:
                 chains = pl.concat([chains, back[CHAIN]])
         chains = _numbered(chains, _next(earlier, CHAIN)).alias(CHAIN)
         return candidates, self._people(earlier, had, candidates.known.with_columns(chains))
+
+    def held(
+        self, candidates: Present, joined: pl.DataFrame, waits: NDArray[np.int64]
+    ) -> pl.DataFrame | None:
+        """Those who wait, with their values; None where the next source has them, too."""
+        if self.following.record is not None:
+            return None
+        return to_hold(self.plan, candidates.only(waits), joined[waits])
 
     def _people(self, earlier: Earlier, had: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
         """Number the persons: as before, or anew."""
@@ -317,7 +343,9 @@ def _numbered(known: pl.Series, first: int) -> pl.Series:
 
 def _next(earlier: Earlier, name: str) -> int:
     """The next free number of a chain or a person; numbers are never used again."""
-    used = np.concatenate([frame[name].to_numpy() for frame in (earlier.rows, earlier.waiting)])
+    used = np.concatenate(
+        [frame[name].to_numpy() for frame in (earlier.rows, earlier.waiting, earlier.held)]
+    )
     return int(used.max(initial=-1)) + 1
 
 
@@ -329,10 +357,11 @@ def _in(digests: pl.Series, some: frozenset[bytes]) -> NDArray[np.bool_]:
 
 def _require_types(earlier: Earlier, found: Present) -> None:
     """Refuse a source whose columns have other types than in the versions before."""
+    known = earlier.members, earlier.held
     other = [
         name
         for name, dtype in found.raw.schema.items()
-        if name in earlier.members.columns and earlier.members.schema[name] != dtype
+        if {dtype} != {dtype, *(frame.schema.get(name, dtype) for frame in known)}
     ]
     if other:
         raise InputError(
