@@ -23,11 +23,6 @@ from tasks.vault.storage import Run, Stored, Vault
 
 # What an approval outlasts no change of.
 STATED = ("plan_sha256", "withdrawn_sha256", "parent", "parts")
-    "plan_sha256",
-    "withdrawn_sha256",
-    "parent",
-    "parts",
-)  # what an approval outlasts no change of
 
 
 class NobodyHidesError(GuaranteeError):
