@@ -62,8 +62,8 @@ def ends_of(order: ReleasePlan, text: str) -> tuple[str, str]:
 @contextmanager
 def parts_of(
     order: ReleasePlan, vault: Vault, first: str, last: str
-) -> Iterator[list[tuple[str, Path]]]:
-    """Labels of the partitions that are not released yet, each with a file of its rows.
+) -> Iterator[list[tuple[str, Path | None]]]:
+    """Labels of the partitions, each with a file of its rows; None where it was released.
 
     The source is read once. The files go when the block ends; what a killed process left behind
     goes at the next call.
@@ -75,11 +75,11 @@ def parts_of(
     with Run(folder).locked():
         _clear(folder)
         try:
-            done, found = _done(series), []
-            reading = _whole(order)
+            done, reading = _done(series), _whole(order)
+            found: list[tuple[str, Path | None]] = []
             for label, rows in versions.parts(order.data, reading, first, last):
-                path = folder / f"{label}.arrow"
-                if label not in done:
+                path = None if label in done else folder / f"{label}.arrow"
+                if path is not None:
                     write_rows(rows, path)
                 found.append((label, path))
             reading.end()
@@ -88,7 +88,7 @@ def parts_of(
                     "the source has no rows in these partitions; correct --backfill or "
                     "source.partition"
                 )
-            yield [each for each in found if each[0] not in done]
+            yield found
         finally:
             _clear(folder)
 
