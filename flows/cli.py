@@ -115,43 +115,25 @@ def _release(plan_path: Path, overrides: Sequence[str], *, quiet: bool) -> Path:
 
 def _release_partitions(options: argparse.Namespace) -> int:
     """One version of one partition, or one for each of a range."""
-    from kinds.section import PlanError, toml_text
+    from kinds.section import PlanError
 
     if len(options.plans) > 1 or None not in (options.partition, options.backfill):
         raise PlanError("give one plan, and either --partition or --backfill")
-    path, overrides = options.plans[0], options.overrides
-    if options.backfill is not None:
-        return _backfill(path, overrides, options.backfill, quiet=options.quiet)
-    at = f"source.at={toml_text(options.partition)}"
-    print(_release(path, [*overrides, at], quiet=options.quiet))
-    return 0
-
-
-def _backfill(path: Path, overrides: Sequence[str], wanted: str, *, quiet: bool) -> int:
-    """A version for each partition that has none; what can hide nobody waits for the next."""
-    from flows.partitions import ends_of, parts_of
+    from flows.partitions import at, backfilled
     from flows.plan.plan import ReleasePlan
-    from flows.series import NobodyHidesError
-    from kinds.section import toml_text
-    from tasks.vault.storage import Vault
 
-    plan = ReleasePlan.load(path, overrides)
-    ends, vault = ends_of(plan, wanted), Vault(Path(plan.publish.vault)).open()
-    with parts_of(plan, vault, *ends) as parts:
-        last = parts[-1][0]
-        for label, part in parts:
-            if part is None and label != last:
-                continue
-            named = {"at": label} if part is None else {"at": label, "part": str(part)}
-            more = [f"source.{key}={toml_text(value)}" for key, value in named.items()]
-            try:
-                print(_release(path, [*overrides, *more], quiet=quiet), flush=True)
-            except NobodyHidesError as refusal:
-                if label == last:
-                    raise
-                print(f"crowdcover: {label}: {refusal}", file=sys.stderr)
-            if part is not None:
-                part.unlink()
+    path, overrides = options.plans[0], options.overrides
+
+    def made(named: Sequence[str]) -> Path:
+        return _release(path, [*overrides, *named], quiet=options.quiet)
+
+    if options.partition is not None:
+        print(made(at(options.partition)))
+        return 0
+    for label, result in backfilled(ReleasePlan.load(path, overrides), options.backfill, made):
+        waits = isinstance(result, AnonymityError)
+        words = f"crowdcover: {label}: {result}" if waits else str(result)
+        print(words, file=sys.stderr if waits else sys.stdout, flush=True)
     return 0
 
 

@@ -4,13 +4,14 @@ The source is read once for a whole range. The rows of each partition lie in the
 version is published.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from anon_core.errors import InputError
 from flows.plan.plan import ReleasePlan
-from kinds.section import PlanError
+from flows.series import NobodyHidesError
+from kinds.section import PlanError, toml_text
 from tasks.source.partitions import Picked, range_of, write_rows, wrong_label
 from tasks.source.reading import Reading
 from tasks.vault.series import Series
@@ -57,6 +58,37 @@ def ends_of(order: ReleasePlan, text: str) -> tuple[str, str]:
     if ends is None:
         raise PlanError(f"--backfill takes FIRST..LAST; {wrong_label(partition.by)}")
     return ends
+
+
+def at(label: str, part: Path | None = None) -> list[str]:
+    """The settings of a plan for the version of one partition, as --set takes them."""
+    named = [f"source.at={toml_text(label)}"]
+    return named if part is None else [*named, f"source.part={toml_text(str(part))}"]
+
+
+def backfilled(
+    order: ReleasePlan, wanted: str, made: Callable[[Sequence[str]], Path]
+) -> Iterator[tuple[str, Path | NobodyHidesError]]:
+    """Make a version for each partition of a range that has none, in order.
+
+    `made` makes one, with settings as --set takes them. Returned are the labels, each with its
+    folder, or with the refusal where nobody can hide yet and all wait for the next partition. The
+    last partition of the range always gives its folder, or is refused.
+    """
+    vault = Vault(Path(order.publish.vault)).open()
+    with parts_of(order, vault, *ends_of(order, wanted)) as parts:
+        last = parts[-1][0]
+        for label, part in parts:
+            if part is None and label != last:
+                continue
+            try:
+                yield label, made(at(label, part))
+            except NobodyHidesError as refusal:
+                if label == last:
+                    raise
+                yield label, refusal
+            if part is not None:
+                part.unlink()
 
 
 @contextmanager
