@@ -12,6 +12,7 @@ from kinds.section import PlanError
 from kinds.versions import Asked, Before
 from tasks.orchestration.stage import log
 from tasks.people.ledger import Ledger
+from tasks.source.partitions import Picked
 from tasks.source.reading import Reading
 from tasks.stages.assemble import assemble
 from tasks.stages.check import CheckedRelease, check_version
@@ -126,7 +127,7 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
     number = 1 if last is None else last.number + 1
     label, pending = _label(order, source), series.pending(number)
     ledger = Ledger(vault, order.kind.remade, order.publish.ledger)
-    about: Mapping[str, Any] = {
+    about: dict[str, Any] = {
         "plan_sha256": order.sha256,
         "source_sha256": source.sha256,
         "withdrawn_sha256": hashlib.sha256(b"".join(sorted(series.withdrawn()))).hexdigest(),
@@ -135,10 +136,15 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
     }
     if last is not None:
         _refuse_other_plan(last, about)
-        if label in (released := series.by_part()):
+        released = series.by_part()
+        as_before = last.about["withdrawn_sha256"] == about["withdrawn_sha256"]
+        if as_before and label in released:
             return released[label]
-        if all(last.about[name] == about[name] for name in ("source_sha256", "withdrawn_sha256")):
+        if as_before and last.about["source_sha256"] == source.sha256:
             return last
+        if not as_before and label in {*released, *pending}:
+            source, label = _without_rows(order, source), None
+            about |= {"source_sha256": source.sha256, "parts": list(pending)}
     if label in pending:
         return _nobody_hides(last, pending[label].facts)
     before = None if last is None else Before.of(last)
@@ -182,6 +188,13 @@ def _label(order: ReleasePlan, source: Reading) -> str | None:
     if order.following.record is not None:
         return None
     return source.sha256 if order.partition is None else str(order.partition.at)
+
+
+def _without_rows(order: ReleasePlan, source: Reading) -> Reading:
+    """The source of a version that is made since people withdrew, and for nothing else."""
+    versions = order.kind.versions
+    assert versions is not None
+    return Picked(order.data.source, versions.nothing(order.data, source))
 
 
 def _nobody_hides(last: Version | None, facts: Mapping[str, Any]) -> Version:

@@ -112,6 +112,10 @@ class Versions(Protocol):
         """
 
     @abstractmethod
+    def nothing(self, plan: Any, reading: Reading) -> pl.DataFrame:
+        """The columns of a source, without its rows."""
+
+    @abstractmethod
     def split(
         self,
         plan: Any,

@@ -66,7 +66,7 @@ class Picked(Reading):
     """
 
     __slots__ = ()
-    least = 1
+    least = 0
 
     def __init__(self, source: Source, rows: pl.DataFrame) -> None:
         self.source = replace(source, path=None, uri=None, query=None, beside=None)

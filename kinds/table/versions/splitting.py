@@ -194,7 +194,8 @@ def _parted(
     earlier: Earlier, found: Present, going: NDArray[np.bool_], returning: "Returning"
 ) -> Parts:
     """Pull along who must be, until those who are in the batch can hide there."""
-    for least in (0, int(found.k.max(initial=0)), max(1, earlier.members.height)):
+    k = np.concatenate([found.k, earlier.rows[K].to_numpy()])
+    for least in (0, int(k.max(initial=0)), max(1, earlier.members.height)):
         gone = _gone(earlier, going, least if going.any() else 0)
         parts = _with(earlier, found, gone, returning)
         stuck = not parts.batch.raw.height or _had_rows(parts, earlier, gone)

@@ -86,6 +86,10 @@ class TableVersions(Versions):
             if first <= label <= last:
                 yield label, rows.filter(labels == label)
 
+    def nothing(self, plan: TablePlan, reading: Reading) -> pl.DataFrame:
+        """The columns that the plan uses."""
+        return reading.columns([column.name for column in plan.columns], needed(plan)).clear()
+
     def split(
         self,
         plan: TablePlan,
