@@ -15,6 +15,10 @@ from anon_core.anonymizers.freeform.segments import Method
 from anon_core.engines import local
 from anon_core.graphs.records import UncertainGraph
 from anon_core.matrices.records import SparseMatrix
+from anon_core.measures.table.classes import ReleasedCells
+from anon_core.measures.table.fitting import fitting_rows
+from anon_core.series.fits import Fits
+from anon_core.series.withdrawing import pulled
 from anon_core.specs.graphs import ONE
 from kinds.table import warm
 
@@ -42,6 +46,15 @@ def compile_others():
         local.run(method, tiny_matrix())
     for method in OF_GRAPHS:
         local.run(method, tiny_graph())
+    divide_cell(table)
+
+
+def divide_cell(table):
+    """Let one record of a table that shows nothing and its companions go, rows as the auditor's."""
+    shown = [np.ones((1, attribute.levels), dtype=bool) for attribute in table.codebook.attributes]
+    cell = np.zeros((len(shown), table.records), dtype=np.int32)
+    fits = Fits(*fitting_rows(table.codes, ReleasedCells(cell, tuple(shown))))
+    pulled(fits, table.k, np.arange(table.records) == 0)
 
 
 def tiny_matrix():

@@ -225,7 +225,7 @@ class _Parts:
     def _parts(self) -> NDArray[np.int64]:
         """Number the components of both sides."""
         stays = self.components(~self.goes)
-        return np.where(stays < 0, self.components(self.goes) + int(stays.max()) + 1, stays)
+        return np.where(stays < 0, self.components(self.goes) + int(stays.max(initial=-1)) + 1, stays)
 
     def _blocks(self) -> NDArray[np.int64]:
         """Number, by party, the groups of parties of one side that share components."""
