@@ -125,62 +125,75 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
     series.forget_values()
     last = series.last
     number = 1 if last is None else last.number + 1
-    label, pending = _label(order, source), series.pending(number)
-    ledger = Ledger(vault, order.kind.remade, order.publish.ledger)
-    about: dict[str, Any] = {
-        "plan_sha256": order.sha256,
-        "source_sha256": source.sha256,
-        "withdrawn_sha256": hashlib.sha256(b"".join(sorted(series.withdrawn()))).hexdigest(),
-        "parent": str(Path(order.publish.path) / order.name),
-        **({} if label is None else {"parts": [*pending, label]}),
-    }
+    pending, about = series.pending(number), _about(order, series, source)
     if last is not None:
         _refuse_other_plan(last, about)
-        released = series.by_part()
-        as_before = last.about["withdrawn_sha256"] == about["withdrawn_sha256"]
-        if as_before and label in released:
-            return released[label]
-        if as_before and last.about["source_sha256"] == source.sha256:
+    label = _label(order, source)
+    released: dict[str, Version | Stored] = {**series.by_part(), **pending}
+    if last is None or last.about["withdrawn_sha256"] == about["withdrawn_sha256"]:
+        if label in released:
+            done = released[label]
+            return done if isinstance(done, Version) else _nobody_hides(last, done.facts)
+        if last is not None and last.about["source_sha256"] == source.sha256:
             return last
-        if not as_before and label in {*released, *pending}:
-            source, label = _without_rows(order, source), None
-            about |= {"source_sha256": source.sha256, "parts": list(pending)}
-    if label in pending:
-        return _nobody_hides(last, pending[label].facts)
-    before = None if last is None else Before.of(last)
-    folder = series.folder(number)
+    elif label in released:
+        source, label = _without_rows(order, source), None
+        about["source_sha256"] = source.sha256
+    if order.following.record is None:
+        about["parts"] = [*pending, *([] if label is None else [label])]
+    before, folder = None if last is None else Before.of(last), series.folder(number)
     source.keep(folder.path)
     if (approved := _approved(series, folder, about)) is not None:
         parts, about = approved
     else:
-        waiting = series.waiting(number, source.sha256)
-        held = next(reversed(pending.values()), None)
-        asked = Asked(ledger.key, series.withdrawn(), waiting, held)
-        print_ = ledger.key_print
-        parts = split(
-            folder, order.kind, order.data, order.following, source, before, asked, print_
-        )
-    counts = parts.facts["counts"]
-    if not counts["batch"]:
-        facts = parts.facts
+        parts = _split(order, vault, series, source, before, folder)
+    facts = parts.facts
+    if not facts["counts"]["batch"]:
         if label is not None:
             series.set_aside(number, label)
         return _nobody_hides(last, facts)
+    about |= {"counts": facts["counts"], "profile": facts["profile"]}
+    batch = _batch(order, parts)
+    return Coming(order, series, last, before, parts, source, batch, about)
+
+
+def _about(order: ReleasePlan, series: Series, source: Reading) -> dict[str, Any]:
+    """What decides whether a version must be made; see `Version.about`."""
+    return {
+        "plan_sha256": order.sha256,
+        "source_sha256": source.sha256,
+        "withdrawn_sha256": hashlib.sha256(b"".join(sorted(series.withdrawn()))).hexdigest(),
+        "parent": str(Path(order.publish.path) / order.name),
+    }
+
+
+def _split(
+    order: ReleasePlan,
+    vault: Vault,
+    series: Series,
+    source: Reading,
+    before: Before | None,
+    folder: Run,
+) -> Stored:
+    """Decide who stays and who is in the batch."""
+    number = int(folder.path.name)
+    ledger = Ledger(vault, order.kind.remade, order.publish.ledger)
+    asked = Asked(
+        ledger.key,
+        series.withdrawn(),
+        series.waiting(number, source.sha256),
+        next(reversed(series.pending(number).values()), None),
+    )
+    following = order.following
+    return split(folder, order.kind, order.data, following, source, before, asked, ledger.key_print)
+
+
+def _batch(order: ReleasePlan, parts: Stored) -> Reading:
+    """The batch of a version as a source of its own."""
     versions = order.kind.versions
     assert versions is not None
-    batch = Reading(
-        replace(order.data.source, path=versions.batch(parts), uri=None, query=None, beside=None)
-    )
-    return Coming(
-        order,
-        series,
-        last,
-        before,
-        parts,
-        source,
-        batch,
-        {**about, "counts": counts, "profile": parts.facts["profile"]},
-    )
+    source = order.data.source
+    return Reading(replace(source, path=versions.batch(parts), uri=None, query=None, beside=None))
 
 
 def _label(order: ReleasePlan, source: Reading) -> str | None:
@@ -211,7 +224,7 @@ def _nobody_hides(last: Version | None, facts: Mapping[str, Any]) -> Version:
 
 def _approved(
     series: Series, folder: Run, about: Mapping[str, Any]
-) -> tuple[Stored, Mapping[str, Any]] | None:
+) -> tuple[Stored, dict[str, Any]] | None:
     """The parts of a version that a person approved: the source may have moved on since."""
     known = series.coming(int(folder.path.name))
     if known is None or any(known.about.get(name) != about.get(name) for name in STATED):
