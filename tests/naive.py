@@ -548,3 +548,33 @@ def unanimous(source, rows):
 def rows_with(known, rows):
     """Released rows that have all known items."""
     return sum(set(known) <= set(row) for row in rows)
+
+
+# ---------------------------------------------------------------- series of releases
+
+
+def perfect_matchings(fit):
+    """Every way to give each record a row that fits it, each row once: tuples, row by record."""
+
+    def rest(record, taken):
+        if record == len(fit):
+            yield ()
+            return
+        for row in np.flatnonzero(fit[record]):
+            if row not in taken:
+                for others in rest(record + 1, taken | {row}):
+                    yield (int(row), *others)
+
+    return list(rest(0, frozenset()))
+
+
+def possible_rows(fit):
+    """By record, the rows that some perfect matching gives to it."""
+    matchings = perfect_matchings(fit)
+    return [{matching[record] for matching in matchings} for record in range(len(fit))]
+
+
+def is_crowd(fit, k, person):
+    """Test whether each record may sit in rows of k people; row i is that of record i."""
+    rows = possible_rows(fit)
+    return all(len({person[row] for row in own}) >= need for own, need in zip(rows, k, strict=True))

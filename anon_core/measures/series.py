@@ -1,27 +1,188 @@
-# placeholder
-from typing import NamedTuple
+"""Crowds and histories in a series of releases, from the rows that fit each record alone.
+
+A cell is the set of rows that were published in the same versions, with the records that own them.
+A chain is what one record owns over time: at most one row a cell (docs/theory.md, 10).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from anon_core.errors import InputError
+
+MOST = 2**62  # numbers of histories stop here
 
 
-class C(NamedTuple):
-    n: int
-    chain: object
+@dataclass(frozen=True)
+class Cell:
+    """The records of one cell and the rows that fit them.
+
+    Attributes
+    ----------
+    chain : int64 (n,)
+        Number of each record's chain; no two records of a cell have the same.
+    start, row : int64 (n + 1,), int32 (pairs,)
+        Rows of this cell that fit record v: row[start[v] : start[v + 1]].
+    seat : int64 (n,), optional
+        Row of each record; record v owns row v if None.
+    value : int64 (n,), optional
+        By row: what it carries in the columns that never change for a person. None: nothing.
+    """
+
+    chain: NDArray[np.int64]
+    start: NDArray[np.int64]
+    row: NDArray[np.int32]
+    seat: NDArray[np.int64] | None = None
+    value: NDArray[np.int64] | None = None
 
 
-def cell_of(start, row, here, chain, person, value):
-    return C(len(chain), chain)
+@dataclass(frozen=True)
+class Histories:
+    """What an attacker cannot exclude who knows of everybody when a row was published or withdrawn.
+
+    Attributes
+    ----------
+    chain : int64 (chains,)
+        Ascending.
+    number : int64 (chains,)
+        Histories that may be the chain's: a matchable row in each of its cells, all of one value.
+        Numbers from 2^62 on are stated as 2^62.
+    rows : int64 (chains,)
+        Rows on such a history in that version of the chain where they are fewest.
+    """
+
+    chain: NDArray[np.int64]
+    number: NDArray[np.int64]
+    rows: NDArray[np.int64]
 
 
-def cell_crowds(c):
-    return np.full(c.n, 10**6)
+def cell_crowds(
+    start: NDArray[np.int64],
+    row: NDArray[np.int32],
+    seat: NDArray[np.int64] | None = None,
+    person: NDArray[np.int64] | None = None,
+) -> NDArray[np.int64]:
+    """Count the matchable rows of each record of a cell, or the people who own them.
+
+    Parameters
+    ----------
+    start, row, seat
+        As in `Cell`.
+    person : int64 (n,), optional
+        The person of each record where people own several.
+
+    Returns
+    -------
+    int64 (n,)
+        0 for everybody if the seats are no perfect matching in which everybody fits the own row.
+    """
+    record, owner = matchable(start, row, seat)
+    if person is not None:
+        span = int(person.max(initial=0)) + 1
+        record = np.unique(record * span + person[owner]) // span
+    return np.bincount(record, minlength=len(start) - 1)
 
 
-class H(NamedTuple):
-    number: object
-    least_rows: object
+def matchable(
+    start: NDArray[np.int64], row: NDArray[np.int32], seat: NDArray[np.int64] | None = None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs (record, owner of the row) that lie in some perfect matching of the cell.
+
+    Notes
+    -----
+    Such a pair lies in one strongly connected component of the graph that leads from each record to
+    the owners of the rows that fit it (docs/theory.md, 5).
+    """
+    n = len(start) - 1
+    sits = np.arange(n) if seat is None else seat
+    owner_of = np.full(n, -1, dtype=np.int64)
+    owner_of[sits] = np.arange(n)
+    record = np.repeat(np.arange(n), np.diff(start))
+    owner = owner_of[row]
+    if (owner_of < 0).any() or np.count_nonzero(owner == record) < n:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    graph = csr_array((np.ones(len(row), dtype=np.int8), (record, owner)), shape=(n, n))
+    _, part = connected_components(graph, directed=True, connection="strong")
+    same = part[record] == part[owner]
+    return record[same], owner[same]
 
 
-def histories(cells):
-    n = len(np.unique(np.concatenate([c.chain for c in cells])))
-    return H(np.full(n, 10**6), np.full(n, 10**6))
+def histories(cells: Sequence[Cell]) -> Histories:
+    """Count, for each chain, the histories that may be its own.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        All cells of the series; either all have values or none.
+
+    Raises
+    ------
+    InputError
+        Some cells have values and some have none, or a chain has two records in a cell.
+
+    Notes
+    -----
+    Perfect matchings of different cells combine freely. So a chain has sum over values j of the
+    product over its cells c of n_c(j) histories, n_c(j) being the matchable rows of value j.
+    """
+    if len({cell.value is None for cell in cells}) > 1:
+        raise InputError("either all cells of a series state carried values, or none does")
+    if any(len(np.unique(cell.chain)) < len(cell.chain) for cell in cells):
+        raise InputError("a chain has at most one record in a cell")
+    offset = np.cumsum([0] + [len(cell.chain) for cell in cells])
+    record, value, count = _concatenated(
+        [_by_value(cell, first) for cell, first in zip(cells, offset.tolist(), strict=False)], 3
+    )
+    (of_record,) = _concatenated([(cell.chain,) for cell in cells], 1)
+    chain, of = np.unique(of_record, return_inverse=True)
+    # A value counts if each cell of the chain has it.
+    places = np.lexsort([record, value, of[record]])
+    record, value, count = record[places], value[places], count[places]
+    new = np.ones(len(record), dtype=np.bool_)
+    new[1:] = (np.diff(of[record]) != 0) | (np.diff(value) != 0)
+    first = np.flatnonzero(new)
+    cells_with = np.diff(np.append(first, len(record)))
+    whole = cells_with == np.bincount(of, minlength=len(chain))[of[record[first]]]
+    product = np.where(whole, 1, 0)
+    for turn in range(int(cells_with.max(initial=0))):
+        here = np.flatnonzero(whole & (cells_with > turn))
+        product[here] = _product(product[here], count[first[here] + turn])
+    left = np.where(np.repeat(whole, cells_with), count, 0)
+    rows = np.full(len(chain), MOST)
+    np.minimum.at(rows, of, _sums(record, left, len(of)))
+    return Histories(chain, _sums(of[record[first]], product, len(chain)), rows)
+
+
+def _by_value(cell: Cell, first: int) -> tuple[NDArray[np.int64], ...]:
+    """Matchable rows by record, numbered from `first` on, and value: record, value, how many."""
+    record, owner = matchable(cell.start, cell.row, cell.seat)
+    value = np.zeros(len(cell.chain), dtype=np.int64) if cell.value is None else cell.value
+    kinds, kind = np.unique(value, return_inverse=True)
+    kind = kind if cell.seat is None else kind[cell.seat]
+    pairs, count = np.unique(record * len(kinds) + kind[owner], return_counts=True)
+    record, kind = np.divmod(pairs, max(1, len(kinds)))
+    return record + first, kinds[kind], count
+
+
+def _concatenated(
+    parts: Sequence[tuple[NDArray[np.int64], ...]], width: int
+) -> list[NDArray[np.int64]]:
+    nothing = np.empty(0, dtype=np.int64)
+    return [np.concatenate([nothing, *(part[at] for part in parts)]) for at in range(width)]
+
+
+def _product(one: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return one * other, at most MOST; `other` is positive."""
+    return np.where(one > MOST // other, MOST, one * np.minimum(other, MOST // np.maximum(one, 1)))
+
+
+def _sums(group: NDArray[np.int64], number: NDArray[np.int64], groups: int) -> NDArray[np.int64]:
+    """Sums of numbers by group, int64 (groups,), at most MOST."""
+    total = np.zeros(groups, dtype=np.int64)
+    np.add.at(total, group, number)
+    roughly = np.bincount(group, weights=number, minlength=groups)
+    return np.where(roughly > 1.5 * MOST, MOST, np.minimum(total, MOST))  # exact below 2^63

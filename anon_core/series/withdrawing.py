@@ -1,5 +1,260 @@
+"""Who must be withdrawn together with those who go, so that both parts of a cell hide themselves.
+
+A cell is a set of records whose rows were published together from one version to another. Rows and
+records of one cell hide only among each other.
+"""
+
+from dataclasses import dataclass
+
 import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+from anon_core.errors import InputError
+from anon_core.series.fits import Fits
+from anon_core.series.withdrawing_kernels import (
+    Cell,
+    Sides,
+    count_parties,
+    give_back,
+    grow,
+    join,
+    move,
+)
+
+RETURNS = 4  # rounds in which pulled records are given back one by one; more change little
+GROUP = 4  # groups of so many times k are withdrawn whole
 
 
-def pulled(fits, k, going, person=None, *, least=0):
-    return np.ones_like(going) if going.any() else going.copy()
+def pulled(
+    fits: Fits,
+    k: NDArray[np.int32],
+    going: NDArray[np.bool_],
+    person: NDArray[np.int32] | None = None,
+    *,
+    least: int = 0,
+) -> NDArray[np.bool_]:
+    """Widen those who go until they hide among each other, and those who stay, too.
+
+    Parameters
+    ----------
+    fits : Fits
+        Of the records of one cell, which is a crowd: see Notes.
+    k : int32 (n,)
+    going : bool (n,)
+        Whose rows are withdrawn in any case.
+    person : int32 (n,), optional
+        Number of each record's person where people own several records. All records of a person go
+        together, and `k` counts people.
+    least : int
+        Records beyond those of `going` that must go at least; everybody if there are fewer.
+
+    Returns
+    -------
+    bool (n,)
+        Who goes: nobody if nobody has to, at most everybody.
+
+    Raises
+    ------
+    InputError
+        The arrays do not fit together, or the cell is no crowd.
+
+    Notes
+    -----
+    A part is a crowd if each record has k(v) matchable rows in it, or rows of k(v) people: rows
+    that fit it, in its strongly connected component of the graph that leads from each record to the
+    owners of rows that fit it (docs/theory.md, 10). The whole cell is always an answer. The
+    smallest is not sought: companions are chosen greedily, local changes only, and parts that need
+    not go are given back. Ties are decided by the order of records, or by the number of the person.
+    """
+    cell = _Parts.of(fits, k, going, person)
+    if not going.any() and least <= 0:
+        return going.copy()
+    short = int((cell.matchable(np.zeros(fits.n, dtype=np.bool_)) < k).sum())
+    if short:
+        raise InputError(
+            f"{short} of {fits.n} records do not hide in the cell that they are in; only a cell "
+            "that is a crowd can be divided"
+        )
+    goes = going if person is None else np.isin(person, person[going])
+    cell.withdraw(np.flatnonzero(goes))
+    cell.complete()
+    cell.give_back(goes)
+    wanted = min(least, fits.n - int(goes.sum()))
+    while (missing := wanted - int((cell.goes & ~goes).sum())) > 0:
+        cell.withdraw(cell.next_group(missing))
+        cell.complete()
+    return cell.goes
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """Both parts of a cell, and who hides among whom in each.
+
+    Attributes
+    ----------
+    cell : Cell
+        What the kernels read.
+    fits : Fits
+        Matchable pairs of the whole cell only: no other pair is matchable in a part.
+    reverse : tuple of int64 (n + 1,), int32 (pairs,)
+        Records that fit each row.
+    sides : Sides
+    """
+
+    cell: Cell
+    fits: Fits
+    reverse: tuple[NDArray[np.int64], NDArray[np.int32]]
+    sides: Sides
+
+    @classmethod
+    def of(
+        cls,
+        fits: Fits,
+        k: NDArray[np.int32],
+        going: NDArray[np.bool_],
+        person: NDArray[np.int32] | None,
+    ) -> "_Parts":
+        n = fits.n
+        if k.shape != (n,) or going.shape != (n,) or going.dtype != np.bool_:
+            raise InputError(f"k must be int32 ({n},) and going bool ({n},)")
+        if person is not None and person.shape != (n,):
+            raise InputError(f"person must be int32 ({n},)")
+        part = components(fits, np.zeros(n, dtype=np.bool_))
+        record = fits.record
+        keep = part[record] == part[fits.row]
+        record, row = record[keep], fits.row[keep].astype(np.int64)
+        matchable = Fits.of_pairs(record, row, n)
+        of = np.arange(n) if person is None else np.unique(person, return_inverse=True)[1]
+        parties = int(of.max(initial=-1)) + 1
+        # Each party once a record.
+        pairs = np.unique(record * max(parties, 1) + of[row])
+        hider, party = np.divmod(pairs, max(parties, 1))
+        cell = Cell(
+            np.searchsorted(hider, np.arange(n + 1)),
+            party.astype(np.int32),
+            *_lists(party, hider, parties),
+            *_lists(of, np.arange(n), parties),
+            of.astype(np.int32),
+            k.astype(np.int32),
+        )
+        staying = np.diff(cell.start).astype(np.int32)
+        sides = Sides(np.zeros(parties, dtype=np.bool_), np.zeros(n, dtype=np.int32), staying)
+        return cls(cell, matchable, _lists(row, record, n), sides)
+
+    @property
+    def goes(self) -> NDArray[np.bool_]:
+        """Records that go, bool (n,)."""
+        return self.sides.goes[self.cell.of]
+
+    def matchable(self, side: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Rows of the own side, or people in them, matchable to each record, int64 (n,)."""
+        return self._counted(components(self.fits, side))
+
+    def _counted(self, part: NDArray[np.int64]) -> NDArray[np.int64]:
+        counted = np.empty(self.fits.n, dtype=np.int64)
+        parties = len(self.sides.goes)
+        count_parties(self.fits.start, self.fits.row, part, self.cell.of, parties, counted)
+        return counted
+
+    def withdraw(self, records: NDArray[np.int64]) -> None:
+        """Let these go, and companions by numbers: components are not looked at."""
+        stack = np.empty(len(self.sides.goes), dtype=np.int32)
+        waiting = 0
+        for party in np.unique(self.cell.of[records]):
+            if not self.sides.goes[party]:
+                waiting = move(self.cell, self.sides, party, stack, waiting)
+        grow(self.cell, self.sides, stack, waiting)
+
+    def complete(self) -> None:
+        """Widen those who go until both parts are crowds. Each round adds somebody."""
+        while True:
+            goes = self.goes
+            part = components(self.fits, goes)
+            short = self._counted(part) < self.cell.k
+            if not short.any():
+                return
+            found = np.empty(self.fits.n, dtype=np.int64)
+            fits = self.fits.start, self.fits.row
+            wanting = np.flatnonzero(short & goes)
+            count = join(self.cell, fits, self.reverse, self.sides.goes, part, wanting, found)
+            more = np.concatenate([found[:count], np.flatnonzero(short & ~goes)])
+            self.withdraw(more if len(more) else np.flatnonzero(~goes))
+
+    def give_back(self, needed: NDArray[np.bool_]) -> None:
+        """Let stay again what need not go."""
+        asked = np.zeros(len(self.sides.goes), dtype=np.bool_)
+        asked[self.cell.of[needed]] = True
+        for _ in range(RETURNS):
+            block = self._blocks()
+            kept = np.zeros(len(asked), dtype=np.bool_)
+            kept[block[asked]] = True
+            self._set(self.sides.goes & kept[block])
+            before = self.sides.goes.copy()
+            part = components(self.fits, self.goes)
+            fits = self.fits.start, self.fits.row
+            counted = self._counted(part)
+            give_back(self.cell, fits, self.reverse, self.sides, part, counted, asked)
+            self._set(self.sides.goes.copy())
+            self.complete()
+            if self.sides.goes.sum() >= before.sum():
+                self._set(before)
+                return
+
+    def _blocks(self) -> NDArray[np.int64]:
+        """Number, by party, the groups of parties of one side that share components."""
+        part = components(self.fits, self.goes)
+        records, parties = len(part), len(self.sides.goes)
+        ends = self.cell.of.astype(np.int64), parties + part
+        nodes = parties + records
+        graph = csr_array((np.ones(records, dtype=np.int8), ends), shape=(nodes, nodes))
+        return connected_components(graph, directed=False)[1][:parties].astype(np.int64)
+
+    def _set(self, goes: NDArray[np.bool_]) -> None:
+        """Let these parties go and no others."""
+        cell, sides = self.cell, self.sides
+        sides.goes[:] = goes
+        among = np.concatenate([[0], np.cumsum(goes[cell.party])])[cell.start]
+        sides.among_going[:] = np.diff(among)
+        sides.among_staying[:] = np.diff(cell.start) - np.diff(among)
+
+    def next_group(self, missing: int) -> NDArray[np.int64]:
+        """Records to withdraw if so many more must go.
+
+        The smallest groups that hide themselves, as far as they do not pass what is missing; where
+        there is none, records of the most spare rows.
+        """
+        stays = ~self.goes
+        block = self._blocks()[self.cell.of]
+        number, first, size = np.unique(block[stays], return_index=True, return_counts=True)
+        ranked = np.lexsort([first, size])
+        number, size = number[ranked], size[ranked]
+        fit = number[np.cumsum(size) <= missing]
+        if len(fit):
+            return np.flatnonzero(stays & np.isin(block, fit))
+        if size[0] <= GROUP * int(self.cell.k.max()):
+            return np.flatnonzero(stays & (block == number[0]))
+        spare = np.where(stays, self.sides.among_staying - self.cell.k, -1)
+        seeds = max(1, missing // (GROUP * int(self.cell.k.max())))
+        return np.argsort(-spare, kind="stable")[:seeds]
+
+
+def components(fits: Fits, side: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Number the strongly connected components inside each side, int64 (n,)."""
+    keep = side[fits.record] == side[fits.row]
+    start = np.concatenate([[0], np.cumsum(keep)])[fits.start]
+    graph = csr_array(
+        (np.ones(start[-1], dtype=np.int8), fits.row[keep], start), shape=(fits.n, fits.n)
+    )
+    _, part = connected_components(graph, directed=True, connection="strong")
+    return part.astype(np.int64)
+
+
+def _lists(
+    owner: NDArray[np.int64], item: NDArray[np.int64], owners: int
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Items of each owner: (start (owners + 1,), items)."""
+    order = np.argsort(owner, kind="stable")
+    start = np.searchsorted(owner[order], np.arange(owners + 1))
+    return start, item[order].astype(np.int32)

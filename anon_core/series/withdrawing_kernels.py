@@ -3,7 +3,6 @@
 A party is a person with all records, or a record where each record is a person.
 """
 
-import os
 from typing import NamedTuple
 
 import numpy as np
@@ -11,10 +10,9 @@ from numpy.typing import NDArray
 
 from anon_core.jit.kernel import kernel
 
-NEED = int(os.environ.get("NEED", "2"))
-HARM = int(os.environ.get("HARM", "4"))
-FADE = int(os.environ.get("FADE", "1"))
-MUTUAL = int(os.environ.get("MUTUAL", "1"))
+# Cost of a companion: those it will need in its turn, stayers who would then fall short; less if it
+# hides among the record that needs it. Of eight triples tried on Adult this one pulls about fewest.
+NEEDED, SHORT, MUTUAL = 2, 1, 2
 
 
 class Cell(NamedTuple):
@@ -88,18 +86,17 @@ def grow(cell, sides, stack, waiting):
 @kernel
 def cost(cell, sides, record, party):
     """What it costs to let a party go: its further companions, and stayers who would fall short."""
-    need, harm, mutual = np.int64(0), np.int64(0), False
+    needed, short, mutual = np.int64(0), np.int64(0), False
     for at in range(cell.own_start[party], cell.own_start[party + 1]):
         other = cell.own[at]
-        need += max(0, cell.k[other] - sides.among_going[other] - 1)
+        needed += max(0, cell.k[other] - sides.among_going[other] - 1)
         for place in range(cell.start[other], cell.start[other + 1]):
             mutual |= cell.party[place] == cell.of[record]
     for at in range(cell.back_start[party], cell.back_start[party + 1]):
         other = cell.back[at]
         if not sides.goes[cell.of[other]] and cell.of[other] != party:
-            spare = min(30, max(0, sides.among_staying[other] - cell.k[other]))
-            harm += HARM >> (FADE * spare)
-    return NEED * need + harm - MUTUAL * np.int64(mutual)
+            short += sides.among_staying[other] <= cell.k[other]
+    return NEEDED * needed + SHORT * short - MUTUAL * np.int64(mutual)
 
 
 @kernel
@@ -122,3 +119,133 @@ def move(cell, sides, party, stack, waiting):
                 stack[waiting] = owner
                 waiting += 1
     return waiting
+
+
+@kernel
+def count_parties(start, row, part, of, parties, counted):
+    # part (n,): part of each record; counted (n,): filled
+    """Count the parties whose rows in its own part fit each record."""
+    seen = np.full(parties, -1, dtype=np.int64)
+    for record in range(len(part)):
+        count = 0
+        for place in range(start[record], start[record + 1]):
+            owner = row[place]
+            if part[owner] == part[record] and seen[of[owner]] != record:
+                seen[of[owner]] = record
+                count += 1
+        counted[record] = count
+
+
+@kernel
+def join(cell, fits, graph, goes, part, wanting, found):
+    # fits, graph: (start, row) of matchable pairs, and (start, record) of their reverse
+    # wanting (records,) lack companions in their own part; found (n,): filled with who would help
+    """Find who must go, too, so that paths lead back to each wanting record among those going.
+
+    For a wanting record: the shortest path of fits that leads back to it from the owner of a row
+    that fits it, in another part. Wanting records beside those that were helped wait for the next
+    round: the same help may do for them. Returns how many are found.
+    """
+    start, row = fits
+    back_start, back = graph
+    n = len(part)
+    mark = np.full(n, -1, dtype=np.int64)  # reached in the search of this record
+    fitting = np.full(n, -1, dtype=np.int64)
+    parent = np.empty(n, dtype=np.int64)
+    queue = np.empty(n, dtype=np.int64)
+    changed = np.zeros(n, dtype=np.bool_)
+    count = 0
+    for record in wanting:
+        waits = False
+        for place in range(start[record], start[record + 1]):
+            fitting[row[place]] = record
+            waits |= changed[row[place]]
+        for place in range(back_start[record], back_start[record + 1]):
+            waits |= changed[back[place]]
+        if waits:
+            continue
+        changed[record] = True
+        queue[0] = record
+        mark[record] = record
+        first, last = 0, 1
+        while first < last:
+            here = queue[first]
+            first += 1
+            for place in range(back_start[here], back_start[here + 1]):
+                step = np.int64(back[place])
+                if mark[step] == record:
+                    continue
+                mark[step] = record
+                parent[step] = here
+                queue[last] = step
+                last += 1
+                if fitting[step] == record and part[step] != part[record]:
+                    while step != record:
+                        if not goes[cell.of[step]] and not changed[step]:
+                            changed[step] = True
+                            found[count] = step
+                            count += 1
+                        step = parent[step]
+                    first = last  # the search is over
+                    break
+    return count
+
+
+@kernel
+def give_back(cell, fits, graph, sides, part, counted, needed):
+    # part, counted (n,): component of each record in its side; matchable parties there
+    # needed (parties,); counted and sides.goes change, the numbers of sides do not
+    """Let a party stay if it hides among those who stay, and nobody who goes needs it.
+
+    Components are not looked at again: those who go may fall apart.
+    """
+    start, row = fits
+    back_start, back = graph
+    here = np.zeros(len(part), dtype=np.int64)  # zeros, by component
+    reaches = np.zeros(len(part), dtype=np.bool_)
+    for party in range(len(sides.goes)):
+        if not sides.goes[party] or needed[party]:
+            continue
+        possible = True
+        for at in range(cell.own_start[party], cell.own_start[party + 1]):
+            possible &= hides(
+                cell, (start, row), (back_start, back), sides, part, cell.own[at], here, reaches
+            )
+        for at in range(cell.back_start[party], cell.back_start[party + 1]):
+            other = cell.back[at]
+            owner = cell.of[other]
+            possible &= owner == party or not sides.goes[owner] or counted[other] > cell.k[other]
+        if possible:
+            sides.goes[party] = False
+            for at in range(cell.back_start[party], cell.back_start[party + 1]):
+                counted[cell.back[at]] -= 1
+            for at in range(cell.own_start[party], cell.own_start[party + 1]):
+                part[cell.own[at]] = -1  # nobody hides in it before components are known again
+
+
+@kernel
+def hides(cell, fits, graph, sides, part, record, here, reaches):
+    # here, reaches (components,): zeros before and after; parties found, who leads back
+    """Test whether a record would hide in one component of those who stay."""
+    start, row = fits
+    back_start, back = graph
+    for at in range(back_start[record], back_start[record + 1]):
+        other = back[at]
+        if not sides.goes[cell.of[other]] and part[other] >= 0:
+            reaches[part[other]] = True
+    found = cell.k[record] <= 1
+    for at in range(start[record], start[record + 1]):
+        other = row[at]
+        if not sides.goes[cell.of[other]] and part[other] >= 0 and reaches[part[other]]:
+            fresh = True  # a person counts once
+            for before in range(start[record], at):
+                fresh &= cell.of[row[before]] != cell.of[other] or part[row[before]] != part[other]
+            here[part[other]] += fresh
+            found |= here[part[other]] + 1 >= cell.k[record]
+    for at in range(back_start[record], back_start[record + 1]):
+        if part[back[at]] >= 0:
+            reaches[part[back[at]]] = False
+    for at in range(start[record], start[record + 1]):
+        if part[row[at]] >= 0:
+            here[part[row[at]]] = 0
+    return found

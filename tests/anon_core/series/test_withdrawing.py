@@ -1,0 +1,118 @@
+"""Both parts of a divided cell hide themselves, by the definition."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from anon_core.errors import InputError
+from anon_core.series.withdrawing import pulled
+from tests import naive
+from tests.anon_core.series.cells import crowds, fits_of
+
+
+def groups(*sizes):
+    """A cell of groups that hide among themselves only."""
+    of = np.repeat(np.arange(len(sizes)), sizes)
+    return of[:, None] == of
+
+
+def hidden_in_parts(fit, k, goes, person):
+    who = np.arange(len(fit)) if person is None else person
+    return all(
+        naive.is_crowd(fit[np.ix_(part, part)], k[part], who[part]) for part in (goes, ~goes)
+    )
+
+
+@given(crowds(), st.data())
+def test_both_parts_are_crowds(cell, data):
+    fit, k, person = cell
+    n = len(fit)
+    going = data.draw(hnp.arrays(np.bool_, n, elements=st.sampled_from([False, False, True])))
+    least = data.draw(st.integers(0, 4))
+    goes = pulled(fits_of(fit), k, going, person, least=least)
+    assert (goes >= going).all()
+    assert hidden_in_parts(fit, k, goes, person)
+    taken = going if person is None else np.isin(person, person[going])
+    assert (goes & ~taken).sum() >= min(least, (~taken).sum())
+    if person is not None:
+        assert not set(person[goes]) & set(person[~goes])
+    if not going.any() and not least:
+        assert not goes.any()
+    assert (goes == pulled(fits_of(fit), k, going, person, least=least)).all()
+
+
+@given(crowds(), st.data())
+def test_those_who_go_are_enough_where_both_parts_hide(cell, data):
+    fit, k, person = cell
+    going = data.draw(hnp.arrays(np.bool_, len(fit)))
+    if person is not None:
+        going = np.isin(person, person[going])
+    if hidden_in_parts(fit, k, going, person):
+        assert (pulled(fits_of(fit), k, going, person) == going).all()
+
+
+def test_a_group_goes_whole_and_no_other():
+    fit, k = groups(3, 3, 3), np.full(9, 3, dtype=np.int32)
+    going = np.arange(9) == 4
+    assert pulled(fits_of(fit), k, going).tolist() == [False] * 3 + [True] * 3 + [False] * 3
+
+
+def test_a_large_group_is_divided():
+    fit, k = groups(9), np.full(9, 3, dtype=np.int32)
+    assert pulled(fits_of(fit), k, np.arange(9) == 4).sum() == 3
+
+
+def test_a_ring_goes_whole():
+    """Records that fit the own row and the next one hide only in the whole ring."""
+    fit = np.eye(6, dtype=bool) | np.roll(np.eye(6, dtype=bool), 1, axis=1)
+    assert pulled(fits_of(fit), np.full(6, 2, dtype=np.int32), np.arange(6) == 0).all()
+
+
+def test_rows_that_fit_must_lead_back():
+    """Record 0 fits rows of a pair that hides without it; the way back leads over record 3."""
+    arcs = [(0, 1), (1, 2), (2, 1), (2, 3), (3, 0), (1, 3), (3, 2)]
+    fit = np.eye(4, dtype=bool)
+    fit[tuple(zip(*arcs, strict=True))] = True
+    k = np.full(4, 2, dtype=np.int32)
+    assert pulled(fits_of(fit), k, np.array([True, True, True, False])).all()
+
+
+def test_more_go_by_whole_groups():
+    fit, k = groups(5, 2, 3), np.full(10, 2, dtype=np.int32)
+    nobody = np.zeros(10, dtype=bool)
+    assert np.flatnonzero(pulled(fits_of(fit), k, nobody, least=2)).tolist() == [5, 6]
+    assert pulled(fits_of(fit), k, nobody, least=5).tolist() == [False] * 5 + [True] * 5
+    assert pulled(fits_of(fit), k, nobody, least=99).all()
+
+
+def test_records_of_a_person_go_together():
+    fit = groups(3, 3, 3)
+    person = np.array([0, 1, 2, 0, 3, 4, 5, 6, 7], dtype=np.int32)
+    k = np.full(9, 3, dtype=np.int32)
+    goes = pulled(fits_of(fit), k, np.arange(9) == 1, person)
+    assert np.flatnonzero(goes).tolist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_cell_that_hides_nobody_is_refused():
+    fit, going = np.eye(3, dtype=bool), np.arange(3) == 0
+    with pytest.raises(InputError, match="3 of 3 records do not hide"):
+        pulled(fits_of(fit), np.full(3, 2, dtype=np.int32), going)
+
+
+def test_arrays_of_other_lengths_are_refused():
+    fits = fits_of(groups(3))
+    k, going = np.full(3, 2, dtype=np.int32), np.zeros(3, dtype=bool)
+    for wrong in ((k[:2], going, None), (k, going[:2], None), (k, going, k[:2])):
+        with pytest.raises(InputError, match="must be"):
+            pulled(fits, *wrong)
+
+
+def test_most_of_many_overlapping_crowds_stay():
+    """3,000 records in a row, each fits the 12 next ones either way; every 100th goes, k = 5."""
+    n = 3000
+    place = np.arange(n)
+    fit = np.abs(place[:, None] - place) <= 12
+    goes = pulled(fits_of(fit), np.full(n, 5, dtype=np.int32), place % 100 == 0)
+    assert goes.sum() == 30 * 5
