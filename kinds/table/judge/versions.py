@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from anon_core.measures.series import Cell, cell_crowds, histories
 from anon_core.measures.table.fitting import fitting_rows
-from kinds.table.judge.rows import laid_of
+from kinds.table.judge.measuring import Laid
 from kinds.table.layout import FILES, KEY
-from kinds.table.plan import TablePlan
 from kinds.table.versions.layout import (
     BORN,
     CHAIN,
@@ -31,19 +30,15 @@ from kinds.table.versions.layout import KEY as ROW_KEY
 from kinds.table.versions.seals import seals_of
 from tasks.judging.audit import Finding
 from tasks.judging.files import read_rows
-from tasks.source.reading import Reading
 
 FROZEN, WITHDRAWN, BATCH = "rows as before", "withdrawn rows", "the batch as checked"
 SINGLE, CELLS, HISTORIES = "one row a record", "crowds in every version", "histories"
 
 
-def fits_of(
-    plan: TablePlan, reading: Reading, rows: pl.DataFrame, matching: Path
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def fits_of(laid: Laid) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The rows of a batch that fit each of its records; row i is the one of record i."""
-    laid = laid_of(plan, reading, rows, matching)
     start, row = fitting_rows(laid.records.codes, laid.cells)
-    owner = np.empty(rows.height, dtype=np.int32)
+    owner = np.empty(laid.rows.height, dtype=np.int32)
     owner[laid.seat] = np.arange(laid.records.number, dtype=np.int32)
     own = owner[row]
     record = np.repeat(np.arange(laid.records.number), np.diff(start))
@@ -145,15 +140,19 @@ Fitting = Mapping[int, tuple[NDArray[np.int64], NDArray[np.int32]]]
 
 def of_crowds(history: pl.DataFrame, fits: Fitting) -> tuple[list[Finding], dict[str, Any]]:
     """Whether everybody keeps k rows in every version, whatever is known of who came and went."""
-    cells, margins = [], []
+    cells, margins, crowds = [], [], [np.empty(0, dtype=np.int64)]
+    history = history.with_columns(pl.Series(CONSTANT, _numbers(history[CONSTANT])))
     for born, died in history.select(BORN, DIED).unique().sort(BORN, DIED).rows():
         of_batch = history.filter(pl.col(BORN) == born)
         here = of_batch[DIED].eq_missing(pl.Series([died], dtype=pl.Int32))
         part = of_batch.filter(here)
         start, row = _among(*fits[born], here.to_numpy())
         chain, person = (part[name].to_numpy() for name in (CHAIN, PERSON))
-        cells.append(Cell(chain, start, row, value=_numbers(part[CONSTANT])))
-        margins.append(cell_crowds(start, row, person=person) - part[K].to_numpy())
+        cells.append(Cell(chain, start, row, value=part[CONSTANT].to_numpy()))
+        crowd = cell_crowds(start, row, person=person)
+        margins.append(crowd - part[K].to_numpy())
+        if died is None:
+            crowds.append(crowd)
     margin = np.concatenate(margins)
     below = int((margin < 0).sum())
     told = histories(cells)
@@ -182,6 +181,20 @@ def of_crowds(history: pl.DataFrame, fits: Fitting) -> tuple[list[Finding], dict
         "records_ever": people,
         "histories_below_k": few,
         "linked_below_k": one,
+        **_now(history, np.concatenate(crowds)),
+    }
+
+
+def _now(history: pl.DataFrame, crowds: NDArray[np.int64]) -> dict[str, int]:
+    """What the last version shows: rows, demands, and matchable rows of those who have a row."""
+    k = history.filter(pl.col(DIED).is_null())[K].to_numpy()
+    return {
+        "rows": len(k),
+        "k_min": int(k.min()),
+        "k_max": int(k.max()),
+        "unprotected": int((k < 2).sum()),
+        "crowd_least": int(crowds.min()),
+        "crowd_median": int(np.quantile(crowds, 0.5, method="lower")),
     }
 
 

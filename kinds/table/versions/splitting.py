@@ -20,6 +20,7 @@ from anon_core.series.withdrawing import pulled
 from kinds.table.layout import TABLE
 from kinds.table.plan import TablePlan
 from kinds.table.profile import remembered
+from kinds.table.versions.changes import changed_by
 from kinds.table.versions.layout import (
     BATCH,
     BORN,
@@ -113,7 +114,7 @@ def split(
     members = earlier.members
     erased = _in(members[OWNER], withdrawn) if before is not None else np.zeros(0, dtype=np.bool_)
     gone = going & ~members[RECORD].is_in(found.known[RECORD].implode()).to_numpy()
-    counts = {
+    counts: dict[str, Any] = {
         "source_rows": source_rows,
         "frozen": parts.members.height,
         "new": int(parts.new.sum()),
@@ -124,6 +125,9 @@ def split(
         "batch": parts.batch.raw.height,
         "held_back": parts.held_back,
     }
+    if following.record is not None:
+        counts["followed"] = int((~gone).sum())
+        counts["changed_by"] = changed_by(plan, members, found, going)
     return {
         "shape": [parts.batch.raw.height, parts.batch.raw.width],
         "source_columns": len(plan.columns),
@@ -336,7 +340,7 @@ def _require_types(earlier: Earlier, found: Present) -> None:
         )
 
 
-def _note(counts: Mapping[str, int]) -> str:
+def _note(counts: Mapping[str, Any]) -> str:
     return (
         f"{counts['frozen']} rows stay; {counts['batch']} are new: {counts['new']} of new records, "
         f"{counts['changed']} changed, {counts['pulled']} pulled along; "
