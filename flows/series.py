@@ -149,8 +149,7 @@ def _approved_split(series: Series, folder: Run, about: Mapping[str, Any]) -> St
     if known is None or any(known.about[name] != about[name] for name in STATED):
         return None
     last = Approval.of(known.run).last
-    decided = last is not None and not last.ended and last.decision is not None
-    if not (decided and last.decision.approved):
+    if last is None or last.ended or last.decision is None or not last.decision.approved:
         return None
     log(f"run {known.run.path.name} was approved: it is published as it is")
     return folder.whole("split")

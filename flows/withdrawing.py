@@ -7,6 +7,7 @@ from pathlib import Path
 from anon_core.errors import InputError, escaped
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
+from kinds.versions import Before
 from tasks.people.ledger import Ledger
 from tasks.source.csv_rows import CLOSED
 from tasks.vault.series import Series
@@ -29,12 +30,14 @@ def withdraw(options: argparse.Namespace) -> int:
     ledger = Ledger(vault, order.kind.remade, order.publish.ledger)
     with series.locked():
         digests = versions.digests(_identifiers(options.file), ledger.key)
-        before = series.withdrawn()
+        before, last = series.withdrawn(), series.last
+        shown = frozenset() if last is None else versions.owners(Before.of(last))
         series.withdraw(digests)
     outcome = {
         "series": order.name,
         "asked": len(digests),
         "asked_before": len(digests & before),
+        "in_the_last_version": len(digests & shown),
         "withdrawn_in_all": len(digests | before),
     }
     print(json.dumps(outcome, indent=2) if options.json else escaped(_told(outcome, name)))
@@ -57,9 +60,10 @@ def _identifiers(path: Path) -> list[str]:
 def _told(outcome: dict[str, object], name: str) -> str:
     """The outcome for a person."""
     return (
-        f"{outcome['asked']} people by {name!r} are withdrawn from {outcome['series']}, "
-        f"{outcome['asked_before']} of them were before. Run crowdcover release: the next version "
-        "shows none of their rows, and the vault then forgets their values. Versions that were "
-        "published stay as they are; nobody can take back a copy. Delete the file with the "
+        f"{outcome['asked']} people by {name!r} are withdrawn from {outcome['series']}; "
+        f"{outcome['in_the_last_version']} of them have rows in the last version, "
+        f"{outcome['asked_before']} were withdrawn before. Run crowdcover release: the next "
+        "version shows none of their rows, and the vault then forgets their values. Versions that "
+        "were published stay as they are; nobody can take back a copy. Delete the file with the "
         "identifiers"
     )

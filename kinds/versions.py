@@ -130,3 +130,7 @@ class Versions(Protocol):
     @abstractmethod
     def digests(self, values: Sequence[str], key: bytes) -> frozenset[bytes]:
         """Digests of the people whom these identifiers name, as `split` knows them."""
+
+    @abstractmethod
+    def owners(self, kept: Before) -> frozenset[bytes]:
+        """Digests of the people who have rows in the last version."""

@@ -102,8 +102,7 @@ class ReleasePlan(Section):
         self.compute.check(self.maker_settings["name"], self.maker.engines)
         self.publish.check()
         if self.series is not None:
-            refuse_with_series(self)
-            self.kind.versions.check(self.data, self.following)
+            refuse_with_series(self).check(self.data, self.following)
 
     def check_engine(self) -> None:
         """Refuse an engine that is not installed where the plan is to run."""

@@ -3,7 +3,7 @@
 from typing import Any
 
 from kinds.section import PlanError, Section
-from kinds.versions import Following
+from kinds.versions import Following, Versions
 
 
 class SeriesSection(Section):
@@ -24,9 +24,10 @@ class SeriesSection(Section):
         return Following(record=self.record, constant=tuple(self.constant), person=person)
 
 
-def refuse_with_series(plan: Any) -> None:
-    """Refuse what no version of a series can keep."""
-    if plan.kind.versions is None:
+def refuse_with_series(plan: Any) -> Versions:
+    """Refuse what no version of a series can keep; returns the versions of the plan's kind."""
+    versions: Versions | None = plan.kind.versions
+    if versions is None:
         raise PlanError(
             f"[series] needs kind = 'table'; releases of kind {plan.kind.name!r} have no versions"
         )
@@ -40,3 +41,4 @@ def refuse_with_series(plan: Any) -> None:
             "[series] keeps k matchable rows in every version and no even chances; "
             "set anonymizer.seats = 'matchable'"
         )
+    return versions

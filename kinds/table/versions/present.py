@@ -53,8 +53,9 @@ class Present:
 
     def only(self, rows: NDArray[np.int64]) -> "Present":
         """Some of the rows, in this order."""
-        frames = (frame[rows] for frame in (self.raw, self.table, self.known))
-        return Present(*frames, self.k[rows], self.stays[rows])
+        return Present(
+            self.raw[rows], self.table[rows], self.known[rows], self.k[rows], self.stays[rows]
+        )
 
 
 def present(plan: TablePlan, following: Following, reading: Reading, key: bytes) -> Present:

@@ -174,7 +174,7 @@ def _going(
     now = found.known.select(RECORD, pl.col(VALUES).alias("now"))
     values = members.join(now, on=RECORD, how="left", maintain_order="left")
     same = (values[VALUES] == values["now"]).fill_null(value=False).to_numpy()
-    return going | ~same
+    return np.asarray(going | ~same, dtype=np.bool_)
 
 
 def _parted(
@@ -316,12 +316,12 @@ def _numbered(known: pl.Series, first: int) -> pl.Series:
 
 def _next(earlier: Earlier, name: str) -> int:
     """The next free number of a chain or a person; numbers are never used again."""
-    greatest = earlier.rows[name].max() if earlier.rows.height else None
-    waiting = earlier.waiting[name].max()
-    return max(int(-1 if each is None else each) for each in (greatest, waiting)) + 1
+    used = np.concatenate([frame[name].to_numpy() for frame in (earlier.rows, earlier.waiting)])
+    return int(used.max(initial=-1)) + 1
 
 
 def _in(digests: pl.Series, some: frozenset[bytes]) -> NDArray[np.bool_]:
+    """Whether each digest is one of these; an absent one is not."""
     chosen = pl.Series(sorted(some), dtype=pl.Binary)
     return digests.is_in(chosen.implode()).fill_null(value=False).to_numpy()
 

@@ -17,6 +17,7 @@ from kinds.table.versions.assembling import assemble
 from kinds.table.versions.layout import (
     BATCH,
     MEMBERS,
+    OWNER,
     ROWS,
     SINCE,
     fits_file,
@@ -132,6 +133,7 @@ class TableVersions(Versions):
         start, row = judge.fits_of(laid)
         np.savez(folder / fits_file(number), start=start, row=row)
         for each in range(1, number):
+            assert before is not None
             content = before.audited.file(fits_file(each)).read_bytes()
             (folder / fits_file(each)).write_bytes(content)
         more, section = judge.of_crowds(history, judge.kept_fits(folder, number))
@@ -157,3 +159,8 @@ class TableVersions(Versions):
     def digests(self, values: Sequence[str], key: bytes) -> frozenset[bytes]:
         """Digests of identifiers as `split` knows people by."""
         return frozenset(identified(pl.Series(values, dtype=pl.String), key).to_list())
+
+    def owners(self, kept: Before) -> frozenset[bytes]:
+        """As `split` noted them."""
+        members = pl.read_parquet(kept.assembled.file(MEMBERS), glob=False, columns=[OWNER])
+        return frozenset(members[OWNER].drop_nulls().to_list())

@@ -1,0 +1,457 @@
+"""Versions of one series: rows that stay, people who come, change and go, and what is refused."""
+
+import gzip
+import json
+import random
+
+import numpy as np
+import polars as pl
+import pytest
+
+from anon_core.errors import GuaranteeError, InputError
+from flows import cli
+from flows.audit import audit_release
+from kinds.section import PlanError
+from kinds.table.versions.layout import SINCE
+from tasks.people.ledger import Ledger
+from tasks.vault.approval import Approval, Decision, WaitingError
+from tasks.vault.series import Series
+from tasks.vault.storage import SecondReleaseError, Vault, file_sha256, read_json, write_json
+from tests.flows.orders import Order, people
+
+K = 4
+SERIES = {"record": "ssn", "constant": ["diagnosis"]}
+
+
+def registry(folder, rows=None, **sections):
+    rows = people(60) if rows is None else rows
+    settings = {"series": SERIES, "privacy": {"k": K}, "checks": {"drift": "off"}, **sections}
+    return Order(folder, rows, **settings)
+
+
+def months(number=4, start=60, seed=1):
+    """Drawn sources: some people join, some leave, some change each month."""
+    chance = random.Random(seed)
+    now, first = people(start), 1000
+    yield now
+    for _ in range(number - 1):
+        now = [row for row in now if chance.random() > 0.05]
+        now = [
+            (row[0], chance.randint(18, 80), *row[2:]) if chance.random() < 0.06 else row
+            for row in now
+        ]
+        now += people(chance.randint(0, 6), draws=first, first=first)
+        first += 100
+        chance.shuffle(now)
+        yield now
+
+
+def release_all(order, sources):
+    folders = []
+    for rows in sources:
+        order.write_source(rows)
+        folders.append(order.release())
+    return folders
+
+
+def frame(folder):
+    return pl.read_parquet(folder / "data.parquet", glob=False)
+
+
+def series_of(folder):
+    return read_json(folder / "manifest.json")["series"]
+
+
+@pytest.fixture(scope="module")
+def released(tmp_path_factory):
+    """Four versions; tests that write take a copy of nothing here."""
+    order = registry(tmp_path_factory.mktemp("registry"))
+    return order, release_all(order, months())
+
+
+def test_every_version_is_published_and_audited(released):
+    order, folders = released
+    assert [folder.name for folder in folders] == ["v1", "v2", "v3", "v4"]
+    for folder in folders:
+        audit = audit_release(folder, order.plan)
+        assert audit.passed, audit.sentence()
+        names = [finding.guarantee for finding in audit.findings]
+        assert {"crowds in every version", "histories", "withdrawn rows"} <= set(names)
+    promise = read_json(folders[-1] / "manifest.json")["privacy"]["promise"]
+    assert promise[-2:] == ["crowds in every version", "histories"]
+
+
+def test_rows_stay_byte_for_byte_or_never_return(released):
+    _, folders = released
+    lines = [set(gzip.decompress((f / "data.csv.gz").read_bytes()).splitlines()) for f in folders]
+    keys = [set(frame(folder)["key"]) for folder in folders]
+    for number, folder in enumerate(folders[1:], start=1):
+        rows = frame(folder)
+        old = rows.filter(pl.col(SINCE) <= number)["key"].to_list()
+        assert set(old) == keys[number] & keys[number - 1]
+        stay = {line for line in lines[number] if line[:16].decode() in set(old)}
+        assert len(stay) == len(old)
+        assert stay <= lines[number - 1]
+        gone = set.union(*keys[:number]) - keys[number - 1]
+        assert not gone & keys[number]
+
+
+def test_counts_add_up(released):
+    order, folders = released
+    sources = list(months())
+    for folder, source in zip(folders, sources, strict=True):
+        told, rows = series_of(folder), frame(folder).height
+        assert told["source_rows"] == len(source)
+        assert rows == told["frozen"] + told["batch"] == len(source) - told["held_back"]
+        assert told["batch"] == told["new"] + told["changed"] + told["pulled"] or folder.name == "v1"
+        assert told["below_k"] == told["histories_below_k"] == 0
+    assert folders[0].parent == order.releases
+
+
+def test_everyone_has_a_true_row_in_every_version(released):
+    """From the vault's last list of rows: each chain has one row a version, and it fits."""
+    order, folders = released
+    last = Series(Vault(order.vault), "people").last
+    rows = pl.read_parquet(last.run.path / "assemble" / "rows.parquet")
+    for number, folder in enumerate(folders, start=1):
+        there = rows.filter(
+            (pl.col("#born") <= number) & (pl.col("#died").is_null() | (pl.col("#died") > number))
+        )
+        assert there["#chain"].n_unique() == there.height
+        assert set(there["#key"]) == set(frame(folder)["key"])
+
+
+def test_the_same_source_gives_no_new_version(tmp_path):
+    order = registry(tmp_path)
+    first = order.release()
+    assert order.release() == first
+    order.write_source(sorted(people(60), reverse=True))
+    second = order.release()
+    assert second == first  # other bytes, nobody changed
+    assert order.versions == ["v1"]
+
+
+def test_a_few_new_people_wait_until_they_can_hide(tmp_path):
+    order = registry(tmp_path)
+    first = order.release()
+    order.write_source(people(60) + people(K - 1, draws=5, first=500))
+    assert order.release() == first
+    order.write_source(people(60) + people(K + 1, draws=5, first=500))
+    second = order.release()
+    told = series_of(second)
+    assert (told["new"], told["pulled"], told["held_back"]) == (K + 1, 0, 0)
+    assert frame(second).height == 60 + K + 1
+
+
+def test_someone_who_leaves_takes_others_along(tmp_path):
+    order = registry(tmp_path)
+    before = frame(order.release())
+    order.write_source(people(60)[1:])
+    second = order.release()
+    told, rows = series_of(second), frame(second)
+    assert told["left"] == 1
+    assert told["pulled"] >= K - 1
+    withdrawn = set(before["key"]) - set(rows["key"])
+    assert len(withdrawn) == 1 + told["pulled"] >= K
+    assert rows.height == 59
+
+
+def test_someone_who_comes_back_is_a_new_record(tmp_path):
+    order = registry(tmp_path)
+    everyone = people(60)
+    folders = release_all(order, [everyone, everyone[1:], everyone])
+    assert len(folders) == len(set(folders))
+    assert frame(folders[-1]).height + series_of(folders[-1])["held_back"] == 60
+    assert audit_release(folders[-1], order.plan).passed
+
+
+def test_drift_compares_whole_sources(tmp_path):
+    order = registry(tmp_path, checks={"drift": {"rows": 0.3}})
+    order.release()
+    order.write_source(people(30))
+    with pytest.raises(GuaranteeError, match="compared with version 1, there are 30 rows"):
+        order.release()
+
+
+def test_another_plan_over_these_people_is_a_second_release(tmp_path):
+    order = registry(tmp_path)
+    order.release()
+    other = Order(tmp_path / "other", people(60)[:50])
+    other.write(publish={"vault": str(order.vault)})
+    with pytest.raises(SecondReleaseError, match="50 people of this source were released already"):
+        other.release()
+
+
+# ---------------------------------------------------------------- withdrawing
+
+
+def withdraw(order, *identifiers, code=0, more=()):
+    listed = order.folder / "leavers.txt"
+    listed.write_text("".join(f"{each}\n" for each in identifiers), encoding="utf-8")
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["withdraw", str(listed), "--plan", str(order.plan), *more])
+    assert ended.value.code == code
+    listed.unlink()
+
+
+def everything_in(folder):
+    """All that the files of a folder hold, unpacked."""
+    for path in sorted(folder.rglob("*")):
+        if not path.is_file():
+            continue
+        content = path.read_bytes()
+        yield path, content
+        if path.suffix == ".gz":
+            yield path, gzip.decompress(content)
+        if path.suffix == ".parquet":
+            yield path, pl.read_parquet(path, glob=False).write_ndjson().encode()
+        if path.suffix == ".npz":
+            with np.load(path) as arrays:
+                for array in arrays.values():
+                    yield path, array.tobytes()
+
+
+def test_a_withdrawn_person_leaves_no_trace(tmp_path, capsys):
+    rows = people(60)
+    person = ("ident-erase-me", 79, "Erasetown", "yes", "illness-erased", "note-erased", "junk")
+    order = registry(tmp_path, [*rows, person], columns=_kept_rare())
+    first = order.release()
+    names = [b"ident-erase-me", b"Erasetown", b"illness-erased", b"note-erased"]
+    seen = {name for _, content in everything_in(order.vault) for name in names if name in content}
+    assert seen == set(names)  # so that the search below can find something
+    withdraw(order, "ident-erase-me", more=("--json",))
+    assert json.loads(capsys.readouterr().out)["in_the_last_version"] == 1
+    second = order.release()  # the source still names the person
+    assert second != first
+    for place in (order.vault, second):
+        for path, content in everything_in(place):
+            for name in names:
+                assert name not in content, path
+    assert frame(second).height + series_of(second)["held_back"] == 60
+    for folder in (first, second):
+        audit = audit_release(folder, order.plan)
+        assert audit.passed, audit.sentence()
+    order.write_source(people(60) + [person])
+    assert order.release() == second
+
+
+def _kept_rare():
+    from tests.flows.orders import columns
+
+    return columns()
+
+
+def test_withdrawing_tells_counts_only(tmp_path, capsys):
+    order = registry(tmp_path)
+    order.release()
+    withdraw(order, "ident-00003", "nobody-at-all")
+    out = capsys.readouterr().out
+    assert "2 people by 'ssn' are withdrawn from people; 1 of them have rows" in out
+    assert "ident" not in out
+    withdraw(order, "ident-00003")
+    assert "1 were withdrawn before" in capsys.readouterr().out
+    withdraw(order, code=3)
+    assert "names nobody" in capsys.readouterr().err
+    order.document.pop("series")
+    order.write()
+    withdraw(order, "ident-00003", code=2)
+    assert "the plan has no [series]" in capsys.readouterr().err
+
+
+# ---------------------------------------------------------------- what an audit finds
+
+
+def rewritten(folder, rows):
+    """Publish other rows in a folder, with hashes that agree."""
+    from kinds.rows import write_csv
+
+    rows.write_parquet(folder / "data.parquet")
+    write_csv(rows, folder / "data.csv.gz")
+    manifest = read_json(folder / "manifest.json")
+    manifest["files"] = {name: file_sha256(folder / name) for name in manifest["files"]}
+    write_json(folder / "manifest.json", manifest)
+
+
+def altered(rows, folders):
+    """A frozen row tells another diagnosis."""
+    place = rows.with_row_index().filter(pl.col(SINCE) == 1)["index"][0]
+    values = rows["diagnosis"].to_list()
+    values[place] = "illness-0" if values[place] != "illness-0" else "illness-1"
+    return rows.with_columns(diagnosis=pl.Series(values))
+
+
+def returned(rows, folders):
+    """A withdrawn row is there again."""
+    gone = frame(folders[0]).join(rows, on="key", how="anti")
+    return pl.concat([rows, gone[:1]]).sort("key")
+
+
+def moved(rows, folders):
+    """Two frozen rows exchange their keys."""
+    keys, (one, other) = rows["key"].to_list(), np.flatnonzero(rows[SINCE] == 1)[:2]
+    keys[one], keys[other] = keys[other], keys[one]
+    return rows.with_columns(key=pl.Series(keys)).sort("key")
+
+
+def dropped(rows, folders):
+    """A frozen row is missing."""
+    return rows.filter(~((pl.col(SINCE) == 1) & (pl.int_range(pl.len()) == pl.len() // 2))).slice(1)
+
+
+def invented(rows, folders):
+    """A row that nobody was given."""
+    return pl.concat([rows, rows[:1].with_columns(key=pl.lit("f" * 16))]).sort("key")
+
+
+@pytest.mark.parametrize("corrupt", [altered, returned, moved, dropped, invented])
+def test_rows_over_versions_cannot_be_altered(released, tmp_path, corrupt):
+    import shutil
+
+    order, folders = released
+    copy = tmp_path / "people" / "v4"
+    shutil.copytree(folders[-1], copy)
+    rows = frame(copy)
+    rewritten(copy, corrupt(rows, folders))
+    broken = {finding.guarantee for finding in audit_release(_at(order, copy), order.plan).broken}
+    expected = {"returned": "withdrawn rows"}.get(corrupt.__name__, "rows as before")
+    assert expected in broken
+    assert "manifest as published" in broken
+
+
+def _at(order, copy):
+    """Put a copy where the release stands, for the audit knows it by its place."""
+    import shutil
+
+    place = order.releases / "v4"
+    aside = copy.parent / "whole"
+    if not aside.exists():
+        shutil.copytree(place, aside)
+    shutil.rmtree(place)
+    shutil.copytree(copy, place)
+    return place
+
+
+@pytest.fixture(autouse=True)
+def restored(request, tmp_path):
+    """Give the shared release its bytes back."""
+    yield
+    import shutil
+
+    aside = tmp_path / "people" / "whole"
+    if aside.exists():
+        order, _ = request.getfixturevalue("released")
+        shutil.rmtree(order.releases / "v4")
+        shutil.copytree(aside, order.releases / "v4")
+
+
+def test_a_batch_of_one_is_refused():
+    """A cell in which one record came or went alone leaves nobody to hide among."""
+    from kinds.table.judge import versions as judge
+
+    n = 6
+    fits = {1: (np.arange(0, n * n + 1, n), np.tile(np.arange(n, dtype=np.int32), n))}
+    rows = pl.DataFrame(
+        {
+            "#chain": range(n),
+            "#person": range(n),
+            "#born": pl.Series([1] * n, dtype=pl.Int32),
+            "#died": pl.Series([2] + [None] * (n - 1), dtype=pl.Int32),
+            "#k": pl.Series([3] * n, dtype=pl.Int32),
+            "#constant": pl.Series([b"x"] * n, dtype=pl.Binary),
+        }
+    )
+    (cells, histories), section = judge.of_crowds(rows, fits)
+    assert cells.broken
+    assert section["below_k"] == 1
+    assert section["least_margin"] == -2
+    assert histories.broken
+    (cells, _), section = judge.of_crowds(judge.until(rows, 1), fits)
+    assert not cells.broken
+    assert section["cells"] == 1
+
+
+# ---------------------------------------------------------------- what a plan may say
+
+
+@pytest.mark.parametrize(
+    ("sections", "expected"),
+    [
+        ({"series": {"record": "age"}}, "series.record: column 'age' must have role"),
+        ({"series": {"record": "ssn", "constant": ["age"]}}, "is not carried"),
+        ({"series": {}}, "needs series.record"),
+        ({"privacy": {"k": {"uniform": [2, 4], "seed": 1}}}, "a k that a record keeps"),
+        ({"publish": {"allow_second_release": True}}, "does not belong to [series]"),
+        ({"anonymizer": {"seats": "even"}}, "no even chances"),
+        ({"series": {"record": "ssn", "follow": 1}}, "unknown key series.follow"),
+    ],
+)
+def test_what_a_series_cannot_keep(tmp_path, sections, expected):
+    order = registry(tmp_path, **sections)
+    with pytest.raises(PlanError) as refused:
+        order.release()
+    assert expected in str(refused.value)
+
+
+def test_another_plan_goes_on_with_no_series(tmp_path):
+    order = registry(tmp_path)
+    order.release()
+    order.write(privacy={"k": K + 1})
+    with pytest.raises(PlanError, match="begun under another plan"):
+        order.release()
+
+
+def test_records_that_cannot_be_told_apart(tmp_path):
+    rows = people(20)
+    order = registry(tmp_path, [*rows, rows[0], ("", *rows[1][1:])])
+    with pytest.raises(InputError, match="of 22 rows 1 have no value there and 2 share"):
+        order.release()
+
+
+# ---------------------------------------------------------------- approval and retraction
+
+
+def test_a_version_waits_for_approval(tmp_path):
+    order = registry(tmp_path, publish={"approval": "required"})
+    with pytest.raises(WaitingError):
+        order.release()
+    series = Series(Vault(order.vault), "people")
+    assert series.last is None
+    run = series.coming(1).run
+    Approval.of(run).decide(Decision.of(approved=True, by="Ada", note=""))
+    order.write_source(people(60)[3:])  # the decision is about the rows of before
+    first = order.release()
+    assert frame(first).height == 60
+    with pytest.raises(WaitingError):
+        order.release()
+
+
+def test_the_version_after_a_retracted_one_still_counts_it(tmp_path, capsys):
+    order = registry(tmp_path)
+    first = order.release()
+    with pytest.raises(SystemExit) as ended:
+        cli.main(
+            ["retract", str(first), "--plan", str(order.plan), "--by", "Ada", "--reason", "never sent"]
+        )
+    assert ended.value.code == 0
+    order.write_source(people(60)[1:])
+    second = order.release()
+    assert second.name == "v2"
+    assert series_of(second)["frozen"] < 59
+    assert audit_release(second, order.plan).passed
+
+
+def test_a_damaged_vault_is_named(tmp_path):
+    order = registry(tmp_path)
+    order.release()
+    last = Series(Vault(order.vault), "people").last
+    (last.run.path / "assemble" / "rows.parquet").write_bytes(b"")
+    order.write_source(people(60)[1:])
+    with pytest.raises(Exception, match="lacks what it kept of version 1"):
+        order.release()
+
+
+def test_the_ledger_knows_everyone_of_a_series(released):
+    order, _ = released
+    vault = Vault(order.vault)
+    with Ledger(vault, lambda *_: None)._asked() as ask:
+        assert len(ask("select run from releases")) == 4
