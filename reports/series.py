@@ -104,9 +104,7 @@ def briefly_new(manifest: Manifest) -> str:
 def of_new(blocks: Sequence[Block], manifest: Manifest) -> list[Block]:
     """Tables that say in their heading that they are about new rows only."""
     told = briefly_new(manifest)
-    return [
-        each._replace(heading=f"{each.heading} ({told})") if told else each for each in blocks
-    ]
+    return [each._replace(heading=f"{each.heading} ({told})") if told else each for each in blocks]
 
 
 def sentence(manifest: Manifest) -> str:

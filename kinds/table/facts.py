@@ -131,6 +131,12 @@ def kept_information(manifest: Manifest) -> float:
     return _kept(manifest["utility"].get("gcp"))
 
 
+def kept_in_all(manifest: Manifest) -> float:
+    """The same for all rows of a version, where the release is one."""
+    section = manifest.get("series")
+    return kept_information(manifest) if section is None else _kept(section.get("gcp"))
+
+
 def utility_facts(manifest: Manifest) -> list[Fact]:
     """Numbers about the information that the release keeps."""
     measured = manifest["utility"]

@@ -133,6 +133,7 @@ def check_version(
                 shutil.copyfile(batch.verdict.file(name), folder / name)
         sections = {**batch.sections, "series": {**split.facts["counts"], **section}}
         if section:
+            sections["series"]["constant"] = list(following.constant)
             sections["series"]["versions"] = _versions(before, sections["series"])
         sections["privacy"] = dict(sections["privacy"])
         sections["privacy"]["promise"] = [

@@ -103,7 +103,9 @@ def test_counts_add_up(released):
         told, rows = series_of(folder), frame(folder).height
         assert told["source_rows"] == len(source)
         assert rows == told["frozen"] + told["batch"] == len(source) - told["held_back"]
-        assert told["batch"] == told["new"] + told["changed"] + told["pulled"] or folder.name == "v1"
+        assert (
+            told["batch"] == told["new"] + told["changed"] + told["pulled"] or folder.name == "v1"
+        )
         assert told["below_k"] == told["histories_below_k"] == 0
     assert folders[0].parent == order.releases
 
@@ -430,7 +432,16 @@ def test_the_version_after_a_retracted_one_still_counts_it(tmp_path, capsys):
     first = order.release()
     with pytest.raises(SystemExit) as ended:
         cli.main(
-            ["retract", str(first), "--plan", str(order.plan), "--by", "Ada", "--reason", "never sent"]
+            [
+                "retract",
+                str(first),
+                "--plan",
+                str(order.plan),
+                "--by",
+                "Ada",
+                "--reason",
+                "never sent",
+            ]
         )
     assert ended.value.code == 0
     order.write_source(people(60)[1:])

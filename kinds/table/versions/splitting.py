@@ -39,6 +39,7 @@ from kinds.table.versions.layout import (
     fits_file,
 )
 from kinds.table.versions.present import Present, needed, present, present_of
+from kinds.table.versions.words import changing
 from kinds.versions import Before, Following
 from tasks.source.reading import Reading
 from tasks.vault.storage import Stored
@@ -133,7 +134,7 @@ def split(
         "source_columns": len(plan.columns),
         "profile": remembered(found.table, plan.columns),
         "counts": counts,
-        "notes": [_note(counts)],
+        "notes": [_note(counts), *changing(counts)],
     }
 
 

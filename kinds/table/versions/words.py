@@ -6,7 +6,7 @@ from typing import Any
 from reports import series
 from reports.facts import Fact, Manifest
 from reports.quantities import count, counted, known, percent, printable
-from reports.words import NO_LIMIT, NOT_MEASURED, WITHIN, ABOVE, Block, Check, Figure, Text
+from reports.words import ABOVE, NO_LIMIT, NOT_MEASURED, WITHIN, Block, Check, Figure, Text
 
 CELLS, HISTORIES = "crowds in every version", "histories"
 OFTEN = 0.1  # share of the records that were followed
