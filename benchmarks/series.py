@@ -93,6 +93,7 @@ def release(folder, name, section):
         f'name = "{name}"\n[source]\npath = "registry.csv"\nmissing = ["?"]\n'
         f'[columns.id]\nrole = "identifier"\n{columns}[privacy]\nk = 10\n{section}'
         '[anonymizer]\nname = "adaptive"\nseats = "matchable"\n'
+        "[checks.drift]\nnew_categories = 0.01\n"
         f'[publish]\npath = "releases"\nvault = "vault-{name}"\n',
         encoding="utf-8",
     )

@@ -12,17 +12,20 @@ from reports.quantities import count, counted, percent
 from reports.words import Block
 
 HEADING = "The series, version by version"
-HEADINGS = (
-    "Version", "Rows", "As before", "New", "Withdrawn", "Left", "On request", "Changed",
-    "Pulled along", "Held back", "Least crowd", "Median crowd", "Information kept",
-)  # fmt: skip
+HEADINGS = ("Version", "Rows", "As before", "New", "Withdrawn", "Held back")
+COUNTS = ("number", "rows", "frozen", "new", "gone", "held_back")
+WHY, CROWDS = "Why rows were withdrawn", "Crowds and information, version by version"
+WHY_HEADINGS = ("Version", "Left", "On request", "Changed", "Pulled along")
+WHY_COUNTS = ("number", "left", "withdrawn", "changed", "pulled")
+CROWD_HEADINGS = ("Version", "Least crowd", "Median crowd", "Information kept")
+CROWD_COUNTS = ("number", "crowd_least", "crowd_median")
 EXPLAINED = (
     "As before: rows of the version before that stay, identical to the byte. Withdrawn: rows of "
     "the version before that are gone, because their people left, asked for it, have other values "
     "now, or were pulled along so that those who go and those who stay hide among each other. "
     "Held back: source rows without a published row, because too few can hide together yet. "
     "Crowd: matchable rows among those that came in the same version and are all still there; "
-    "least and median are over all rows of the version."
+    "least and median are over all rows of the version. Information kept is over all its rows, too."
 )
 GLOSSARY = (
     (
@@ -96,6 +99,18 @@ def about_new(manifest: Manifest) -> str:
     )
 
 
+def shortly_new(manifest: Manifest) -> str:
+    """The same in a sentence, where the long text stands before."""
+    if not later(manifest):
+        return ""
+    section = manifest["series"]
+    return (
+        f"These numbers are about the {counted(section['batch'], 'row')} that "
+        f"{_are(section['batch'])} new in version {number(manifest)}, not about all "
+        f"{count(section['rows'])}."
+    )
+
+
 def briefly_new(manifest: Manifest) -> str:
     """The same in a few words, for headings."""
     return f"{counted(manifest['series']['batch'], 'new row')} only" if later(manifest) else ""
@@ -136,27 +151,26 @@ def sentence(manifest: Manifest) -> str:
     )
 
 
-def lines(manifest: Manifest) -> list[tuple[str, ...]]:
-    """Rows for `HEADINGS`."""
-    counts = (
-        "rows", "frozen", "new", "gone", "left", "withdrawn", "changed", "pulled", "held_back",
-        "crowd_least", "crowd_median",
-    )  # fmt: skip
-    return [
-        (
-            count(each["number"]),
-            *(count(each.get(name)) for name in counts),
-            percent(each.get("kept")),
-        )
-        for each in versions(manifest)
-    ]
+def lines(manifest: Manifest, names: Sequence[str] = COUNTS) -> list[tuple[str, ...]]:
+    """Counts of each version."""
+    return [tuple(count(each.get(name)) for name in names) for each in versions(manifest)]
+
+
+def crowds(manifest: Manifest) -> list[tuple[str, ...]]:
+    """Rows for `CROWD_HEADINGS`: of all rows of each version."""
+    pairs = zip(lines(manifest, CROWD_COUNTS), versions(manifest), strict=True)
+    return [(*line, percent(each.get("kept"))) for line, each in pairs]
 
 
 def blocks(manifest: Manifest) -> list[Block]:
     """The series as tables of a summary; nothing where the release is no version."""
     if series_of(manifest) is None:
         return []
-    return [Block(HEADING, HEADINGS, lines(manifest)), Block(SINCE, (), since(manifest))]
+    return [
+        Block(HEADING, HEADINGS, lines(manifest)),
+        Block(WHY, WHY_HEADINGS, lines(manifest, WHY_COUNTS)),
+        Block(CROWDS, CROWD_HEADINGS, crowds(manifest)),
+    ]
 
 
 SINCE = "What changed since the version before"

@@ -61,7 +61,7 @@ def sections(manifest: Manifest, crowds: Crowds, words: Words) -> list[PageSecti
         name: [Markup(svg) for svg in svgs]  # noqa: S704 - drawn by this program
         for name, svgs in _drawings(manifest, crowds, words).items()
     }
-    new = series.about_new(manifest)
+    new = series.shortly_new(manifest)
     bodies = {
         **of_versions.sections(manifest, macros),
         "checked": macros.checked(manifest, words, facts, new),

@@ -63,7 +63,7 @@ class TableWords:
         """Singling out, linkability, inference; of a version, mostly of its new rows."""
         told = series.briefly_new(manifest)
         return [
-            each._replace(question=f"{each.question} ({told})") if told else each
+            each._replace(question=f"{each.question} ({told}{versions.UNLESS})") if told else each
             for each in risks.risks(manifest)
         ]
 
@@ -103,10 +103,12 @@ class TableWords:
         told = series.briefly_new(manifest)
         new = f"; {told}" if told else ""
         headline = [
-            Fact(f"{whom}, a published row for each", count(privacy["records"])),
+            Fact(
+                f"{whom}, a published row for each{versions.rows(manifest)}",
+                count(privacy["records"]),
+            ),
             Fact("rows demanded as a crowd (k)", low if low == high else f"{low} to {high}"),
             _without_crowd(manifest),
-            *versions.headline(manifest),
             *(each._replace(label=f"{each.label}{new}") for each in _most_known(manifest)),
         ]
         if strongest := attackers.strongest(attackers.attacks(manifest)):

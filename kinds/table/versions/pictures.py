@@ -49,6 +49,7 @@ def rows_plot(versions: Sequence[Mapping[str, Any]]) -> str:
         ):
             axes.bar(numbers, heights, bottom=bottoms, color=colour, width=0.7, linewidth=0)
         axes.axhline(0, color=GRID, linewidth=1)
+        axes.margins(y=0.08)
         _versions(axes, numbers)
         _thousands(axes)
         _legend(

@@ -4,14 +4,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reports import series
-from reports.facts import Fact, Manifest
+from reports.facts import Manifest
 from reports.quantities import count, counted, known, percent, printable
 from reports.words import ABOVE, NO_LIMIT, NOT_MEASURED, WITHIN, Block, Check, Figure, Text
 
 CELLS, HISTORIES = "crowds in every version", "histories"
+UNLESS = ", if a figure names no versions"
 OFTEN = 0.1  # share of the records that were followed
 COMPARED: Text = (
-    "Versions can be compared.",
+    "Comparing versions tells no more.",
     "Everybody who has a row in a version keeps at least k rows that may be theirs: matchable rows "
     "that came in the same version and stayed equally long. Someone who compares all versions "
     "cannot narrow the person down further. This holds even if they know all quasi-identifiers of "
@@ -81,7 +82,7 @@ def promise(manifest: Manifest) -> str:
         f" This holds for {'both versions' if at == 2 else f'all {at} versions'} so far together: "
         "someone who compares them and knows when each person joined, left or changed cannot "
         "narrow anyone down further. It does not hold for someone who recognises a person's old "
-        "and new row by the values that they carry."
+        "and new row by the values that they show."
     )
 
 
@@ -109,7 +110,7 @@ def _linking(manifest: Manifest) -> Text:
     section, carried = manifest["series"], carried_columns(manifest)
     what = f"the same or similar values of {_listed(carried)}" if carried else "similar cells"
     text = (
-        "If a person's row is replaced, the old and the new one may carry "
+        "If a person's row is replaced, the old and the new one may show "
         f"{what}. Someone who recognises by these that both are of one person may find fewer than "
         "k people who fit both."
     )
@@ -120,7 +121,7 @@ def _linking(manifest: Manifest) -> Text:
             f"{count(linked)} of {count(ever)} people who ever had a row have fewer than k rows "
             "left in some version."
         )
-    return ("Rows of one person are not connected.", text)
+    return ("Rows of one person that nobody can connect.", text)
 
 
 def carried_columns(manifest: Manifest) -> list[str]:
@@ -227,7 +228,7 @@ def linkability(manifest: Manifest) -> list[Figure]:
     ]
     constant = section.get("constant")
     if not constant:
-        what = "Rows of one person in several versions, connected by the values that they carry"
+        what = "Rows of one person in several versions, connected by the values that they show"
         return [*figures, Figure(what, NOT_MEASURED, "nothing", NO_LIMIT)]
     what = (
         "People with fewer than k rows left in some version, for someone who connects rows by "
@@ -237,10 +238,9 @@ def linkability(manifest: Manifest) -> list[Figure]:
     return [*figures, Figure(what, told, "nothing", NO_LIMIT)]
 
 
-def headline(manifest: Manifest) -> list[Fact]:
-    """What stays and what is new, for the top of the page; nothing where all rows are new."""
+def rows(manifest: Manifest) -> str:
+    """How many rows of a version are new, for its headline; nothing where all are."""
     if not series.later(manifest):
-        return []
+        return ""
     section = manifest["series"]
-    told = f"of these rows are new; {count(section['frozen'])} stay as they were published before"
-    return [Fact(told, count(section["batch"]))]
+    return f"; {count(section['frozen'])} rows stay from before, {count(section['batch'])} are new"
