@@ -78,9 +78,9 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
 def _version(order: ReleasePlan, vault: Vault, source: Reading) -> str:
     """The next version of a series; the last one where nothing has changed since."""
     try:
-        version = coming(order, vault, source)
-        if isinstance(version, Coming):
-            return _admitted(order, vault, version.batch, version)
+        while isinstance(version := coming(order, vault, source), Coming):
+            if made := _admitted(order, vault, version.batch, version):
+                return made
     finally:
         source.end()
     parent = Path(order.publish.path) / order.name
@@ -144,12 +144,16 @@ def _course(
     encoded = encode(run, kind, data, ingested)
     validate(run, kind, data, kind.checked[1], encoded)
     identify(run, kind, to.ledger, ingested, encoded, to.allow_second_release)
-    rows = anonymize(run, kind, data, (ingested, encoded), maker, compute)
+    margin = 1.0 if order.series is None else order.series.margin
+    rows = anonymize(run, kind, data, (ingested, encoded), maker, compute, margin)
     checked = check(
         run, kind, data, (maker.promise, order.limits.floors), rows, to.formats, reading
     )
     if version is not None:
-        checked = version.whole(run, to.ledger, encoded, checked)
+        whole_version = version.whole(run, to.ledger, encoded, checked)
+        if whole_version is None:
+            return ""
+        checked = whole_version
     claims: dict[str, Any] = {
         "plan_sha256": order.sha256,
         "source": {

@@ -9,7 +9,7 @@ from typing import Any
 from anon_core.errors import GuaranteeError
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
-from kinds.versions import Before
+from kinds.versions import Asked, Before
 from tasks.orchestration.stage import log
 from tasks.people.ledger import Ledger
 from tasks.source.reading import Reading
@@ -75,12 +75,16 @@ class Coming:
 
     def whole(
         self, run: Run, ledger: Ledger, encoded: Stored, batch: CheckedRelease
-    ) -> CheckedRelease:
-        """The version, checked beside all before it; `batch` was checked by itself."""
+    ) -> CheckedRelease | None:
+        """The version, checked beside all before it; `batch` was checked by itself.
+
+        None where it must be made again, since some records have too few histories in it: they are
+        to wait.
+        """
         order, kind = self.order, self.order.kind
         stages = (self.split, encoded, batch.rows)
         assembled = assemble(run, kind, order.following, stages, self.before, ledger.key)
-        return check_version(
+        checked = check_version(
             run,
             kind,
             order.data,
@@ -89,8 +93,20 @@ class Coming:
             (self.split, assembled),
             self.before,
             (self.source, self.batch),
-            (ledger.key, self.series.withdrawn()),
+            Asked(ledger.key, self.series.withdrawn()),
         )
+        if isinstance(checked, CheckedRelease):
+            return checked
+        waiting = self.series.waiting(self.number, self.source.sha256)
+        if checked <= waiting:
+            raise GuaranteeError(
+                f"publication refused; {len(checked)} records keep fewer than k histories although "
+                "they wait; carry coarser values in the columns of series.constant, or take these "
+                "columns out of it"
+            )
+        log(f"{len(checked)} records keep too few histories in this batch: they wait")
+        self.series.wait(self.number, self.source.sha256, waiting | checked)
+        return None
 
     def end(self) -> None:
         """Remove what nobody needs once the version is published."""
@@ -103,7 +119,7 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
     series.forget_values()
     last = series.last
     ledger = Ledger(vault, order.kind.remade, order.publish.ledger)
-    about = {
+    about: Mapping[str, Any] = {
         "plan_sha256": order.sha256,
         "source_sha256": source.sha256,
         "withdrawn_sha256": hashlib.sha256(b"".join(sorted(series.withdrawn()))).hexdigest(),
@@ -116,7 +132,15 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
     before = None if last is None else Before.of(last)
     folder = series.folder(1 if last is None else last.number + 1)
     source.keep(folder.path)
-    parts = split(folder, order.kind, order.data, order.following, source, before, series, ledger)
+    if (approved := _approved(series, folder, about)) is not None:
+        parts, about = approved
+    else:
+        number = int(folder.path.name)
+        asked = Asked(ledger.key, series.withdrawn(), series.waiting(number, source.sha256))
+        print_ = ledger.key_print
+        parts = split(
+            folder, order.kind, order.data, order.following, source, before, asked, print_
+        )
     counts = parts.facts["counts"]
     if not counts["batch"]:
         if last is None or counts["left"] + counts["withdrawn"] + counts["changed"]:
@@ -143,16 +167,20 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
     )
 
 
-def _approved_split(series: Series, folder: Run, about: Mapping[str, Any]) -> Stored | None:
+def _approved(
+    series: Series, folder: Run, about: Mapping[str, Any]
+) -> tuple[Stored, Mapping[str, Any]] | None:
     """The parts of a version that a person approved: the source may have moved on since."""
     known = series.coming(int(folder.path.name))
     if known is None or any(known.about[name] != about[name] for name in STATED):
         return None
-    last = Approval.of(known.run).last
+    last, parts = Approval.of(known.run).last, folder.whole("split")
     if last is None or last.ended or last.decision is None or not last.decision.approved:
         return None
+    if parts is None:
+        return None
     log(f"run {known.run.path.name} was approved: it is published as it is")
-    return folder.whole("split")
+    return parts, {name: each for name, each in known.about.items() if name != "run"}
 
 
 def _refuse_other_plan(last: Version, about: Mapping[str, Any]) -> None:

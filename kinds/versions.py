@@ -7,7 +7,7 @@ in it, lay the version together, and audit it beside the versions before it.
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -62,6 +62,25 @@ class Before:
         return cls(version.number, assembled, audited)
 
 
+@dataclass(frozen=True)
+class Asked:
+    """What is known of people beside source and plan.
+
+    Attributes
+    ----------
+    key : bytes
+        The key of all digests.
+    withdrawn : frozenset of bytes
+        Digests of people who asked to be withdrawn.
+    waiting : frozenset of int
+        Chains of records that must wait: in this version they had fewer than k histories.
+    """
+
+    key: bytes = field(repr=False)
+    withdrawn: frozenset[bytes] = field(repr=False)
+    waiting: frozenset[int] = field(default=frozenset(), repr=False)
+
+
 class Versions(Protocol):
     """The versions of a series, for one kind of data."""
 
@@ -76,12 +95,11 @@ class Versions(Protocol):
         following: Following,
         reading: Reading,
         before: Before | None,
-        asked: tuple[bytes, frozenset[bytes]],
+        asked: Asked,
         folder: Path,
     ) -> Mapping[str, Any]:
         """Store who stays, who is withdrawn and the batch, as a source of its own.
 
-        `asked` is the key of all digests and the digests of people who asked to be withdrawn.
         The facts hold "counts".
         """
 
@@ -109,13 +127,13 @@ class Versions(Protocol):
         stages: tuple[Stored, Stored, Stored],
         before: Before | None,
         readings: tuple[Reading, Reading],
-        asked: tuple[bytes, frozenset[bytes]],
+        asked: Asked,
         folder: Path,
     ) -> tuple[list[Finding], Mapping[str, Any]]:
         """Audit a version beside all before it; stages are split, assembled and anonymized.
 
-        The readings are those of the source and of the batch; `asked` as in `split`. Files that
-        later versions need go to `folder`. Returned are findings and the manifest's section.
+        The readings are those of the source and of the batch. Files that later versions need go to
+        `folder`. Returned are findings and the manifest's section.
         """
 
     @abstractmethod
@@ -130,6 +148,10 @@ class Versions(Protocol):
     @abstractmethod
     def digests(self, values: Sequence[str], key: bytes) -> frozenset[bytes]:
         """Digests of the people whom these identifiers name, as `split` knows them."""
+
+    @abstractmethod
+    def short(self, audited: Stored) -> frozenset[int]:
+        """Chains of records with fewer than k histories, where the last finding does not hold."""
 
     @abstractmethod
     def owners(self, kept: Before) -> frozenset[bytes]:

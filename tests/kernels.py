@@ -1,30 +1,59 @@
-"""Compile the kernels of makers and auditor in two processes, before test workers ask for them.
+"""Compile the kernels of makers and auditors in two processes, before test workers ask for them.
 
 numba keeps the machine code; two workers and the ranks of their jobs would all compile it at once.
+A step calls what tests of other files call, too. Each runs in a process of its own.
 """
 
 import sys
+import tempfile
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from itertools import chain
 from multiprocessing import get_context
+from pathlib import Path
 from typing import get_args
 
 import numpy as np
 
-from anon_core.anonymizers import Freeform, KMember, Obfuscate, Optimal, Smooth
+from anon_core.anonymizers import Adaptive, Freeform, KMember, Obfuscate, Optimal, Smooth
 from anon_core.anonymizers.freeform.segments import Method
+from anon_core.anonymizers.weights import feature_weights
 from anon_core.engines import local
+from anon_core.engines.local import LocalFarm
+from anon_core.engines.shuffle import FarmShuffle
 from anon_core.graphs.records import UncertainGraph
 from anon_core.matrices.records import SparseMatrix
-from anon_core.specs.graphs import ONE
+from anon_core.measures.graph.degrees import Degrees, Edges
+from anon_core.measures.graph.discrepancy import discrepancy
+from anon_core.measures.graph.hops import path_lengths
+from anon_core.measures.graph.posteriors import posteriors
+from anon_core.measures.graph.structure import clustering
+from anon_core.measures.graph.triangles import counting, expected, mapreduce
+from anon_core.measures.graph.triangles.oriented import oriented
+from anon_core.seating.even import evened
+from anon_core.seating.matching import drawn_by_holders
+from anon_core.seating.reseating import mixed
+from anon_core.specs.graphs import ONE, Knowledge
 from kinds.table import warm
+from tests.anon_core.engines.mpi.mpirun import MPIRUN, mpirun, ordered
 
 FURTHER = (
     *(Freeform(method=method, exchanges=False) for method in get_args(Method)),
+    Adaptive(cover="lse", max_iterations=2),
     Optimal(),
     KMember(),
 )
-OF_GRAPHS = (Obfuscate(), Obfuscate(selection="relevance", start="representative"))
-OF_MATRICES = (Smooth(annealing=1), Smooth(method="alg2"), Smooth(method="alg1"))
+OF_GRAPHS = (
+    Obfuscate(),
+    Obfuscate(selection="relevance", start="representative"),
+    Obfuscate(selection="betweenness"),
+)
+OF_MATRICES = (
+    Smooth(annealing=1),
+    Smooth(block=20),
+    Smooth(method="alg2"),
+    Smooth(method="alg1"),
+)
 
 
 def compile_makers():
@@ -32,16 +61,87 @@ def compile_makers():
     warm.compile_makers(warm.tiny_table())
 
 
-def compile_others():
-    """Call those of an audit, and of the methods that a release by default does not call."""
+def compile_further():
+    """Call those of methods that a release by default does not call, and exchange seats."""
     table = warm.tiny_table()
-    warm.compile_judge(table)
     for method in FURTHER:
         local.run(method, table)
+    weights = feature_weights(table.codebook, "columns")
+    even = evened(table, np.zeros_like(table.bits), weights, passes=1)
+    draw = np.random.default_rng(0)
+
+    def words(count):
+        return np.frombuffer(draw.bytes(4 * count), dtype=np.uint32)
+
+    seat = drawn_by_holders(table, even.holders, words)
+    value = np.arange(table.records) % 3
+    value.flags.writeable = False
+    mixed(table, even.hidden, even.holders, seat, value, words)
+
+
+def compile_ranks():
+    """Let one rank search and cover the small table."""
+    if MPIRUN.exists():
+        with tempfile.TemporaryDirectory() as folder:
+            table = warm.tiny_table()
+            job = ordered(Path(folder) / "job", Adaptive(max_iterations=2), table, ranks=1)
+            mpirun(1, "-m", "anon_core.engines.mpi", job).check_returncode()
+
+
+def compile_audit():
+    """Call those of the audit of a table."""
+    warm.compile_judge(warm.tiny_table())
+
+
+def compile_matrices():
+    """Call those of a release of a matrix."""
     for method in OF_MATRICES:
         local.run(method, tiny_matrix())
+
+
+def compile_graphs():
+    """Call those of a release of a graph."""
     for method in OF_GRAPHS:
         local.run(method, tiny_graph())
+    local.run(Obfuscate(), replace(tiny_graph(), knowledge="distribution"))
+
+
+def compile_measures_of_graphs():
+    """Call those of the audit of a graph."""
+    graph = tiny_graph()
+    edges = Edges(graph.u, graph.v, graph.p, graph.records)
+    degrees = Degrees.of(edges)
+    for knowledge in get_args(Knowledge):
+        posteriors(degrees, degrees, knowledge)
+    discrepancy(edges, edges, worlds=10)
+    path_lengths(edges, edges, worlds=2)
+    clustering(edges)
+
+
+def compile_triangles():
+    """Call those that count and list triangles, on one machine and by each job."""
+    graph, p = tiny_graph(), tiny_graph().p
+    whole = oriented(graph.u, graph.v, graph.records)
+    counting.listed(whole)
+    counting.count(whole)
+    counting.per_vertex(whole, counting.per_edge(whole))
+    expected.expectation(whole, p)
+    expected.variance(whole, p)
+    for method in get_args(mapreduce.Method):
+        with tempfile.TemporaryDirectory() as folder:
+            mapreduce.listed(whole, FarmShuffle(LocalFarm(), Path(folder), 2, 2**18), method)
+
+
+STEPS = (  # the longest first
+    compile_makers,
+    compile_graphs,
+    compile_further,
+    compile_matrices,
+    compile_triangles,
+    compile_measures_of_graphs,
+    compile_audit,
+    compile_ranks,
+)
 
 
 def tiny_matrix():
@@ -59,15 +159,17 @@ def tiny_graph():
     return UncertainGraph(u, v, p, np.full(60, 2, dtype=np.int32), exempt=2)
 
 
+def run(step):
+    """Run a step by its name: what a process is sent."""
+    globals()[step]()
+
+
 def main():
-    """Run both steps at once; returns 1 if one fails."""
-    fresh = get_context("spawn")
-    processes = [fresh.Process(target=step) for step in (compile_makers, compile_others)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-    return int(any(process.exitcode for process in processes))
+    """Run all steps, two at a time; raises what one of them raises."""
+    names = [step.__name__ for step in STEPS]
+    with ProcessPoolExecutor(2, get_context("spawn"), max_tasks_per_child=1) as processes:
+        list(processes.map(run, names))
+    return 0
 
 
 if __name__ == "__main__":

@@ -407,6 +407,11 @@ def degree_discrepancy(edges, p, one, n, kept):
     return total
 
 
+def fractions(p, one):
+    """Whole numbers as parts of `one`: sums of them are exact, so they can be rounded up."""
+    return [Fraction(int(each), one) for each in p]
+
+
 def degree_chances(edges, p, n):
     """Chance of each degree 0 .. n - 1 of each vertex, over all worlds."""
     chances = [[0] * n for _ in range(n)]
@@ -417,10 +422,11 @@ def degree_chances(edges, p, n):
 
 
 def known_degree(chances, knowledge):
-    """The degree that the adversary knows of a vertex with these chances of degrees."""
+    """The degree that the adversary knows of a vertex with these chances of degrees, fractions."""
     if knowledge == "ceiling":
         return math.ceil(sum(i * chance for i, chance in enumerate(chances)))
-    return chances.index(max(chances))
+    near = 1 - Fraction(1, 10**12)
+    return next(i for i, chance in enumerate(chances) if chance >= near * max(chances))
 
 
 def posterior(target, released, knowledge):

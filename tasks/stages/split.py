@@ -3,11 +3,9 @@
 from typing import Any
 
 from kinds.base import Kind
-from kinds.versions import Before, Following
+from kinds.versions import Asked, Before, Following
 from tasks.orchestration.stage import log, stage
-from tasks.people.ledger import Ledger
 from tasks.source.reading import Reading
-from tasks.vault.series import Series
 from tasks.vault.storage import Run, Stored
 
 
@@ -19,23 +17,23 @@ def split(
     following: Following,
     reading: Reading,
     before: Before | None,
-    series: Series,
-    ledger: Ledger,
+    asked: Asked,
+    key_print: str,
 ) -> Stored:
     """Store the parts of the version: the rows of earlier versions that stay, and the batch.
 
-    Made again if the source, the last version or the list of people who withdrew has changed.
+    Made again if the source, the key, the last version, or who must wait or was withdrawn has
+    changed.
     """
     versions = kind.versions
     assert versions is not None
-    withdrawn = series.withdrawn()
     inputs = [
         Stored(folder.path, reading.sha256),
-        Stored(folder.path, ledger.key_print),
-        Stored(folder.path, b"".join(sorted(withdrawn)).hex()),
+        Stored(folder.path, key_print),
+        Stored(folder.path, b"".join(sorted(asked.withdrawn)).hex()),
+        Stored(folder.path, str(sorted(asked.waiting))),
         *([] if before is None else [before.assembled, before.audited]),
     ]
-    asked = ledger.key, withdrawn
     stored = folder.once(
         "split",
         inputs,

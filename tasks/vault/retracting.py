@@ -10,7 +10,7 @@ so a retraction that was killed leaves the source used.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -77,7 +77,17 @@ class Retraction:
     @property
     def asides(self) -> list[Path]:
         """Where the folder is put, for each place where it may stand."""
-        return [_aside(Path(path)) for path in dict.fromkeys((self.place, self.folder))]
+        return [_aside(path) for path in self.stood]
+
+    @property
+    def stood(self) -> list[Path]:
+        """Where the folder may stand that is to be put aside."""
+        return [Path(path) for path in dict.fromkeys((self.place, self.folder))]
+
+    @property
+    def places(self) -> list[Path]:
+        """Where the folder may stand, before and after it was put aside."""
+        return [*self.stood, *self.asides]
 
 
 @dataclass(frozen=True)
@@ -123,16 +133,20 @@ def every_retraction(vault: Vault) -> list[tuple[Run, Retraction]]:
 
 
 def retraction_of(vault: Vault, folder: Path) -> tuple[Run, Retraction] | None:
-    """The retraction of the release in a folder, known by its bytes or by its place."""
+    """The retraction of the release in a folder, known by its bytes or by its place.
+
+    Two releases of one run have the same bytes if they were made within one second. The place then
+    tells them apart; a release that stands where it was published is no copy of another.
+    """
     known = every_retraction(vault)
-    for run, each in known:
-        if folder.is_dir() and holds_files(folder, each.files):
-            return run, each
-    for run, each in reversed(known):
-        places = [Path(each.folder), Path(each.place), *each.asides]
-        if not folder.exists() and any(_same(folder, place) for place in places):
-            return run, each
-    return None
+    there = [(run, each) for run, each in known if _same_as_any(folder, each.places)]
+    if not folder.is_dir():
+        return None if folder.exists() else next(reversed(there), None)
+    of_bytes = [(run, each) for run, each in known if holds_files(folder, each.files)]
+    here = [each for each in of_bytes if each in there]
+    if not here and any(_same(folder, release.folder) for _, release in _standing(vault, folder)):
+        return None
+    return next(iter(here or of_bytes), None)
 
 
 def release_of(vault: Vault, folder: Path) -> tuple[Run, Release]:
@@ -140,9 +154,8 @@ def release_of(vault: Vault, folder: Path) -> tuple[Run, Release]:
 
     Refused: a folder of which the vault knows nothing, and one that holds other files by now.
     """
-    known = [(run, release) for run in vault.every_run() for release in run.ever_visible()]
-    of_bytes = [each for each in known if holds_files(folder, each[1].files)]
-    of_place = [each for each in known if _same(folder, each[1].folder)]
+    of_bytes = _standing(vault, folder)
+    of_place = [each for each in _visible(vault) if _same(folder, each[1].folder)]
     if of_bytes:
         return next((each for each in of_bytes if each in of_place), of_bytes[0])
     if not of_place:
@@ -169,9 +182,8 @@ def put_aside(retraction: Retraction) -> list[Path]:
 
     Nothing in it is deleted. A folder that somebody deleted is no obstacle.
     """
-    places = [Path(path) for path in dict.fromkeys((retraction.place, retraction.folder))]
     try:
-        for place in places:
+        for place in retraction.stood:
             if holds_files(place, retraction.files):
                 os.rename(place, _aside(place))
         there = [aside for aside in retraction.asides if holds_files(aside, retraction.files)]
@@ -212,12 +224,26 @@ def retracted_versions(vault: Vault, parent: Path) -> list[str]:
     return [folder.name for folder in folders if folder.parent == parent]
 
 
+def _visible(vault: Vault) -> list[tuple[Run, Release]]:
+    """All releases of a vault that became visible and were not retracted, with their runs."""
+    return [(run, release) for run in vault.every_run() for release in run.ever_visible()]
+
+
+def _standing(vault: Vault, folder: Path) -> list[tuple[Run, Release]]:
+    """The visible releases whose files a folder holds: one of them, or copies."""
+    return [each for each in _visible(vault) if holds_files(folder, each[1].files)]
+
+
 def _name(retraction: Retraction) -> tuple[str, str]:
     return retraction.folder, retraction.at
 
 
 def _aside(place: Path) -> Path:
     return place if place.name.endswith(ASIDE) else place.with_name(place.name + ASIDE)
+
+
+def _same_as_any(folder: Path, places: Iterable[Path]) -> bool:
+    return any(_same(folder, place) for place in places)
 
 
 def _same(one: Path, other: Path) -> bool:

@@ -2,6 +2,7 @@
 
     <vault>/series/<name>/withdrawn.bin      digests of people who asked to be withdrawn
     <vault>/series/<name>/<number>/split/    who stays and who is in the batch
+    <vault>/series/<name>/<number>/waiting.json   records that must wait until the next version
     <vault>/series/<name>/<number>/version.json   the run of the batch, and the counts
 
 The run of a version is that of its batch. It keeps what the next version needs; when that one is
@@ -22,6 +23,7 @@ from tasks.vault.storage import Run, Vault, read_json, write_json, write_private
 
 VERSION = "version.json"
 WITHDRAWN = "withdrawn.bin"
+WAITING = "waiting.json"
 PROFILE = "profile"  # of version.json: it names categories
 KEPT = {"identify"}  # stages of an older version that hold digests only
 
@@ -107,6 +109,19 @@ class Series:
     def withdraw(self, digests: frozenset[bytes]) -> None:
         """Add people who asked to be withdrawn."""
         write_private(self.path / WITHDRAWN, b"".join(sorted(self.withdrawn() | digests)))
+
+    def waiting(self, number: int, source_sha256: str) -> frozenset[int]:
+        """Chains of records that must wait in a version, as found while it was made."""
+        path = self.path / str(number) / WAITING
+        if not path.exists():
+            return frozenset()
+        told = read_json(path)
+        return frozenset(told["chains"] if told["source_sha256"] == source_sha256 else ())
+
+    def wait(self, number: int, source_sha256: str, chains: frozenset[int]) -> None:
+        """Let records wait in a version that is made from this source."""
+        told = {"source_sha256": source_sha256, "chains": sorted(chains)}
+        write_json(self.path / str(number) / WAITING, told)
 
     def forget_values(self) -> None:
         """Remove what older versions keep of people; the last version keeps what is needed."""

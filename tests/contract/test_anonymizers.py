@@ -162,7 +162,9 @@ def hides(made):
     """Whether at most as many vertices as are exempt can be found by their degree."""
     graph, n = made.graph, made.graph.records
     source, released = (
-        naive.degree_chances(list(zip(each.u, each.v, strict=True)), each.p / ONE, n)
+        naive.degree_chances(
+            list(zip(each.u, each.v, strict=True)), naive.fractions(each.p, ONE), n
+        )
         for each in (graph, made)
     )
     below = 0

@@ -7,6 +7,7 @@ import signal
 import sqlite3
 import stat
 from contextlib import closing
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -46,7 +47,11 @@ def findings(folder, order):
 
 
 def aside(order, version="v1"):
-    return order.releases / f"{version}-retracted"
+    return aside_of(order.releases / version)
+
+
+def aside_of(folder):
+    return folder.with_name(f"{folder.name}-retracted")
 
 
 # ---------------------------------------------------------------- what it does
@@ -127,18 +132,55 @@ def test_json_and_a_second_call(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out) == first
 
 
-def test_other_releases_of_the_source_still_count(tmp_path, capsys):
+@pytest.fixture(params=["1 second", "1 day"])
+def twice(request, tmp_path, monkeypatch):
+    """One run that is published in two folders; within a second both have the same bytes."""
+    moment, step = datetime(2026, 1, 1, tzinfo=UTC), timedelta(days=request.param == "1 day")
+
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz=None):
+            nonlocal moment
+            moment += step
+            return moment
+
+    monkeypatch.setattr("tasks.stages.manifest.datetime", Clock)
     order = Order(tmp_path)
-    order.release()
+    first = order.release()
     order.write(publish={"path": "elsewhere"})
-    order.release()
-    assert retract(order) == 0
+    second = order.release()
+    same = (first / "manifest.json").read_bytes() == (second / "manifest.json").read_bytes()
+    assert same == (request.param == "1 second")
+    return order, first, second
+
+
+@pytest.mark.parametrize("folder", ["first", "second"])
+def test_other_releases_of_the_source_still_count(twice, folder, capsys):
+    order, *folders = twice
+    if folder == "second":
+        folders.reverse()
+    assert retract(order, folder=folders[0]) == 0
     assert "Its source still counts as released: people v1" in capsys.readouterr().out
+    assert audit_release(folders[1], order.plan).passed
+    assert not audit_release(aside_of(folders[0]), order.plan).passed
     order.write(privacy={"k": 6})
     with pytest.raises(SecondReleaseError):
         order.release()
-    assert retract(order, folder=order.folder / "elsewhere" / "people" / "v1") == 0
+    assert retract(order, folder=folders[0]) == 0  # again
+    assert folders[1].exists()
+    assert retract(order, folder=folders[1]) == 0
+    assert "Its source counts as not released" in capsys.readouterr().out
+    assert all(aside_of(each).exists() for each in folders)
     assert order.release() == order.folder / "elsewhere" / "people" / "v2"
+
+
+def test_a_copy_of_two_releases_with_the_same_bytes(twice, tmp_path):
+    """Its release is found by bytes; one that stands in its own place is no copy."""
+    order, first, second = twice
+    copy = shutil.copytree(first, tmp_path / "copy")
+    retract(order, folder=first)
+    assert not findings(copy, order)["not retracted"].passed
+    assert "not retracted" not in findings(second, order)
 
 
 def test_a_later_release_that_was_compared_with_it_passes_its_audit(tmp_path):
@@ -295,7 +337,7 @@ def kept(tmp_path_factory):
 def test_killed_between_steps(kept, step):
     order, before, _ = kept
     folder = order.release()
-    aside = folder.with_name(f"{folder.name}-retracted")
+    aside = aside_of(folder)
     died = run(retract_until, str(order.plan), str(folder), *STEPS[step])
     assert died.code == -signal.SIGKILL
     listed = entries(order)[0]

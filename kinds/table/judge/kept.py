@@ -12,8 +12,8 @@ import polars as pl
 
 from kinds.table.judge.measuring import Laid
 from kinds.table.layout import KEY
-from kinds.table.versions.layout import BORN, DIED
-from kinds.table.versions.layout import KEY as ROW_KEY
+from kinds.table.version_files import BORN, DIED
+from kinds.table.version_files import KEY as ROW_KEY
 
 FILE = "kept.parquet"  # versions: one line for each row ever published
 EXACT, LOST = "exact", "lost"

@@ -12,7 +12,8 @@ from anon_core.measures.series import Cell, cell_crowds, histories
 from anon_core.measures.table.fitting import fitting_rows
 from kinds.table.judge.measuring import Laid
 from kinds.table.layout import FILES, KEY
-from kinds.table.versions.layout import (
+from kinds.table.seals import seals_of
+from kinds.table.version_files import (
     BORN,
     CHAIN,
     CONSTANT,
@@ -26,8 +27,7 @@ from kinds.table.versions.layout import (
     K,
     fits_file,
 )
-from kinds.table.versions.layout import KEY as ROW_KEY
-from kinds.table.versions.seals import seals_of
+from kinds.table.version_files import KEY as ROW_KEY
 from tasks.judging.audit import Finding
 from tasks.judging.files import read_rows
 
@@ -138,10 +138,12 @@ def kept_fits(folder: Path, number: int) -> "Fitting":
 Fitting = Mapping[int, tuple[NDArray[np.int64], NDArray[np.int32]]]
 
 
-def of_crowds(history: pl.DataFrame, fits: Fitting) -> tuple[list[Finding], dict[str, Any]]:
+def of_crowds(
+    history: pl.DataFrame, fits: Fitting
+) -> tuple[list[Finding], dict[str, Any], NDArray[np.int64]]:
     """Whether everybody keeps k rows in every version, whatever is known of who came and went."""
+    history = history.with_columns(_numbers(history[CONSTANT]))  # one number for one value
     cells, margins, crowds = [], [], [np.empty(0, dtype=np.int64)]
-    history = history.with_columns(pl.Series(CONSTANT, _numbers(history[CONSTANT])))
     for born, died in history.select(BORN, DIED).unique().sort(BORN, DIED).rows():
         of_batch = history.filter(pl.col(BORN) == born)
         here = of_batch[DIED].eq_missing(pl.Series([died], dtype=pl.Int32))
@@ -157,39 +159,46 @@ def of_crowds(history: pl.DataFrame, fits: Fitting) -> tuple[list[Finding], dict
     below = int((margin < 0).sum())
     told = histories(cells)
     k = history.group_by(CHAIN).agg(pl.col(K).max()).sort(CHAIN)
-    few = int((told.number < k[K].to_numpy()).sum())
+    short = told.chain[told.number < k[K].to_numpy()]
+    few = len(short)
     one = int((told.rows < k[K].to_numpy()).sum())
     people = k.height
-    return [
-        Finding(
-            CELLS,
-            below == 0,
-            f"{below} of {len(margin)} rows are of records with fewer than k matchable rows among "
-            f"those that came and went together; {len(cells)} such groups, "
-            f"least margin {int(margin.min())}",
-        ),
-        Finding(
-            HISTORIES,
-            few == 0,
-            f"{few} of {people} records have fewer than k histories; {one} have fewer than k rows "
-            "in some version for whoever links rows by what never changes",
-        ),
-    ], {
-        "cells": len(cells),
-        "below_k": below,
-        "least_margin": int(margin.min()),
-        "records_ever": people,
-        "histories_below_k": few,
-        "linked_below_k": one,
-        **_now(history, np.concatenate(crowds)),
-    }
+    return (
+        [
+            Finding(
+                CELLS,
+                below == 0,
+                f"{below} of {len(margin)} rows are of records with fewer than k matchable rows "
+                f"among those that came and went together; {len(cells)} such groups, "
+                f"least margin {int(margin.min())}",
+            ),
+            Finding(
+                HISTORIES,
+                few == 0,
+                f"{few} of {people} records have fewer than k histories; {one} have fewer than k "
+                "rows in some version for whoever links rows by what never changes",
+            ),
+        ],
+        {
+            "cells": len(cells),
+            "below_k": below,
+            "least_margin": int(margin.min()),
+            "records_ever": people,
+            "histories_below_k": few,
+            "linked_below_k": one,
+            **_now(history, np.concatenate(crowds)),
+        },
+        short,
+    )
 
 
 def _now(history: pl.DataFrame, crowds: NDArray[np.int64]) -> dict[str, int]:
     """What the last version shows: rows, demands, and matchable rows of those who have a row."""
-    k = history.filter(pl.col(DIED).is_null())[K].to_numpy()
+    there = history.filter(pl.col(DIED).is_null())
+    k = there[K].to_numpy()
     return {
-        "rows": len(k),
+        "rows": there.height,
+        "people": there[PERSON].n_unique(),
         "k_min": int(k.min()),
         "k_max": int(k.max()),
         "unprotected": int((k < 2).sum()),
@@ -209,5 +218,5 @@ def _among(
     return starts.astype(np.int64), number[row[keep]].astype(np.int32)
 
 
-def _numbers(values: pl.Series) -> NDArray[np.int64]:
-    return values.rank("dense").fill_null(0).to_numpy().astype(np.int64)
+def _numbers(values: pl.Series) -> pl.Series:
+    return values.rank("dense").fill_null(0).cast(pl.Int64)

@@ -13,7 +13,8 @@ from kinds.rows import write_csv
 from kinds.table.encode import load
 from kinds.table.layout import CODEBOOK, CSV, MATCHING, PARQUET
 from kinds.table.layout import KEY as RELEASED_KEY
-from kinds.table.versions.layout import (
+from kinds.table.seals import constants_of, seals_of
+from kinds.table.version_files import (
     BORN,
     CHAIN,
     CONSTANT,
@@ -31,7 +32,6 @@ from kinds.table.versions.layout import (
     WAITING,
     K,
 )
-from kinds.table.versions.seals import constants_of, seals_of
 from kinds.versions import Before, Following
 from tasks.vault.storage import Stored
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from kinds.columns import typed
 from kinds.table.layout import released_columns
 from kinds.table.plan import TablePlan
-from kinds.table.versions.layout import RECORD, VALUES
+from kinds.table.version_files import RECORD, VALUES
 from kinds.table.versions.present import Present
 
 AT, GOES = "#at", "#goes"  # no name of a source column starts so in files of versions

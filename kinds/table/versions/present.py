@@ -12,7 +12,7 @@ from anon_core.tables.encoding import complete
 from kinds.columns import Column, arrays, typed
 from kinds.table.layout import released_columns
 from kinds.table.plan import TablePlan
-from kinds.table.versions.layout import OWNER, RECORD, VALUES
+from kinds.table.version_files import OWNER, RECORD, VALUES
 from kinds.versions import Following
 from tasks.people.digests import row_digests
 from tasks.source.reading import Reading
@@ -104,7 +104,7 @@ def _digests(
 
 def identified(values: pl.Series, key: bytes) -> pl.Series:
     """A digest of each identifier, binary (rows,)."""
-    return pl.Series(row_digests(key, "identifier", values.to_frame()), dtype=pl.Binary)
+    return pl.Series(row_digests(key, "identifier", values.alias("").to_frame()), dtype=pl.Binary)
 
 
 def _values(

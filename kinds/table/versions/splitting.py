@@ -20,8 +20,7 @@ from anon_core.series.withdrawing import pulled
 from kinds.table.layout import TABLE
 from kinds.table.plan import TablePlan
 from kinds.table.profile import remembered
-from kinds.table.versions.changes import changed_by
-from kinds.table.versions.layout import (
+from kinds.table.version_files import (
     BATCH,
     BORN,
     CHAIN,
@@ -38,9 +37,10 @@ from kinds.table.versions.layout import (
     K,
     fits_file,
 )
+from kinds.table.versions.changes import changed_by
 from kinds.table.versions.present import Present, needed, present, present_of
 from kinds.table.versions.words import changing
-from kinds.versions import Before, Following
+from kinds.versions import Asked, Before, Following
 from tasks.source.reading import Reading
 from tasks.vault.storage import Stored
 
@@ -96,11 +96,11 @@ def split(
     following: Following,
     reading: Reading,
     before: Before | None,
-    asked: tuple[bytes, frozenset[bytes]],
+    asked: Asked,
     folder: Path,
 ) -> Mapping[str, Any]:
     """See `Versions.split`."""
-    key, withdrawn = asked
+    key, withdrawn = asked.key, asked.withdrawn
     earlier = Earlier.of(before)
     found = present(plan, following, reading, key)
     if before is not None:
@@ -224,7 +224,8 @@ def _with(
     """The parts if these rows are withdrawn."""
     members, out = (earlier.members.filter(pl.Series(each)) for each in (~gone, gone))
     candidates, joined = returning(earlier, found, members, out)
-    hides = _hides(candidates, joined[PERSON].to_numpy())
+    may = candidates.stays & ~joined[CHAIN].is_in(sorted(returning.asked.waiting)).to_numpy()
+    hides = _hides(candidates, may, joined[PERSON].to_numpy())
     order = np.flatnonzero(hides)
     had = pl.concat([earlier.members.select(IDENTITY), earlier.waiting.select(IDENTITY)])
     waits = joined.filter(pl.Series(~hides)).join(had, on=CHAIN, how="semi")
@@ -256,7 +257,7 @@ class Returning:
 
     plan: TablePlan
     following: Following
-    asked: tuple[bytes, frozenset[bytes]]
+    asked: Asked
 
     def __call__(
         self, earlier: Earlier, found: Present, members: pl.DataFrame, out: pl.DataFrame
@@ -272,11 +273,11 @@ class Returning:
                 had.select(CHAIN, RECORD), on=RECORD, how="left", maintain_order="left"
             )[CHAIN]
         else:
-            back = out.filter(pl.Series(~_in(out[OWNER], self.asked[1])))
+            back = out.filter(pl.Series(~_in(out[OWNER], self.asked.withdrawn)))
             candidates, chains = found, pl.Series([None] * found.table.height, dtype=pl.Int64)
             if back.height:
                 raw = back.select(needed(self.plan))
-                candidates = found.also(present_of(self.plan, self.following, raw, self.asked[0]))
+                candidates = found.also(present_of(self.plan, self.following, raw, self.asked.key))
                 chains = pl.concat([chains, back[CHAIN]])
         chains = _numbered(chains, _next(earlier, CHAIN)).alias(CHAIN)
         return candidates, self._people(earlier, had, candidates.known.with_columns(chains))
@@ -296,9 +297,11 @@ class Returning:
         return known.with_columns(pl.coalesce(PERSON, "new").alias(PERSON)).drop("new")
 
 
-def _hides(candidates: Present, person: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _hides(
+    candidates: Present, may: NDArray[np.bool_], person: NDArray[np.int64]
+) -> NDArray[np.bool_]:
     """Who can hide in the batch: at least k people are in it. Whoever cannot waits."""
-    hides = candidates.stays.copy()
+    hides = may.copy()
     while True:
         people = len(np.unique(person[hides]))
         beyond = hides & (candidates.k > people)

@@ -13,18 +13,19 @@ from kinds.table.judge import versions as judge
 from kinds.table.judge.rows import laid_of
 from kinds.table.layout import CARRIED, FILES, PARQUET
 from kinds.table.plan import TablePlan
-from kinds.table.versions.assembling import assemble
-from kinds.table.versions.layout import (
+from kinds.table.version_files import (
     BATCH,
     MEMBERS,
     OWNER,
     ROWS,
+    SHORT,
     SINCE,
     fits_file,
 )
+from kinds.table.versions.assembling import assemble
 from kinds.table.versions.present import identified, present
 from kinds.table.versions.splitting import split
-from kinds.versions import Before, Following, Versions
+from kinds.versions import Asked, Before, Following, Versions
 from tasks.judging.audit import Finding
 from tasks.source.reading import Reading
 from tasks.vault.storage import Stored
@@ -75,7 +76,7 @@ class TableVersions(Versions):
         following: Following,
         reading: Reading,
         before: Before | None,
-        asked: tuple[bytes, frozenset[bytes]],
+        asked: Asked,
         folder: Path,
     ) -> Mapping[str, Any]:
         """By digests of records and values."""
@@ -104,12 +105,12 @@ class TableVersions(Versions):
         stages: tuple[Stored, Stored, Stored],
         before: Before | None,
         readings: tuple[Reading, Reading],
-        asked: tuple[bytes, frozenset[bytes]],
+        asked: Asked,
         folder: Path,
     ) -> tuple[list[Finding], Mapping[str, Any]]:
         """From the source, the batch and the assembled files."""
         _, assembled, anonymized = stages
-        key, withdrawn = asked
+        key, withdrawn = asked.key, asked.withdrawn
         number = 1 if before is None else before.number + 1
         history = pl.read_parquet(assembled.file(ROWS), glob=False)
         rows, findings = judge.of_files(assembled.path, list(FILES), history, number, key)
@@ -136,7 +137,8 @@ class TableVersions(Versions):
             assert before is not None
             content = before.audited.file(fits_file(each)).read_bytes()
             (folder / fits_file(each)).write_bytes(content)
-        more, section = judge.of_crowds(history, judge.kept_fits(folder, number))
+        more, section, short = judge.of_crowds(history, judge.kept_fits(folder, number))
+        np.save(folder / SHORT, short)
         kept = kept_of.of_all(
             kept_of.of_rows(laid), None if before is None else before.audited.path
         )
@@ -152,13 +154,17 @@ class TableVersions(Versions):
         if rows is None:
             return findings, {}
         until = judge.until(history, number)
-        more, section = judge.of_crowds(until, judge.kept_fits(kept.audited.path, kept.number))
+        more, section, _ = judge.of_crowds(until, judge.kept_fits(kept.audited.path, kept.number))
         measured = pl.read_parquet(kept.audited.file(kept_of.FILE), glob=False)
         return [*findings, *more], {**section, **kept_of.told(measured, history, number)}
 
     def digests(self, values: Sequence[str], key: bytes) -> frozenset[bytes]:
         """Digests of identifiers as `split` knows people by."""
         return frozenset(identified(pl.Series(values, dtype=pl.String), key).to_list())
+
+    def short(self, audited: Stored) -> frozenset[int]:
+        """As the audit kept them."""
+        return frozenset(np.load(audited.file(SHORT)).tolist())
 
     def owners(self, kept: Before) -> frozenset[bytes]:
         """As `split` noted them."""

@@ -232,11 +232,12 @@ def test_a_group_that_holds_most_items_has_room_for_every_record():
     indices = np.concatenate([np.array(items, dtype=np.int32) for items in held])
     rows = Rows(indptr, indices, np.full(len(held), 2, dtype=np.int32))
     groups = opened(rows, 2000, (np.arange(len(held)) // 2).astype(np.int32))
+    first = np.int32(0)  # as kernels call them: numba compiles each type apart
     for v in range(2, len(held)):
         leave_group(rows, groups, v)
-        widen(groups, 0, indptr[v + 1] - indptr[v])
+        widen(groups, first, indptr[v + 1] - indptr[v])
         assert (groups.start + groups.room).max() <= groups.used[0] <= len(groups.item)
-        enter_group(rows, groups, v, 0)
+        enter_group(rows, groups, v, first)
     there = slice(groups.start[0], groups.start[0] + groups.length[0])
     assert (groups.item[there] == np.unique(indices)).all()
     assert (groups.held[there] == 1).all()

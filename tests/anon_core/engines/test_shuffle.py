@@ -1,6 +1,5 @@
 """A shuffle brings equal keys together, whoever runs it, within its memory, and counts bytes."""
 
-import tracemalloc
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +15,7 @@ from anon_core.engines.shuffle import FarmShuffle
 from anon_core.errors import ClusterError, LimitError
 from anon_core.spread import Pairs
 from tests.anon_core.engines.test_farm import spawned
+from tests.anon_core.engines.watched import Watched
 
 
 @dataclass(frozen=True, repr=False)
@@ -173,24 +173,14 @@ def test_nobody_is_left(tmp_path, monkeypatch):
 
 def test_blocks_that_are_read_keep_to_their_memory(tmp_path):
     """Half of the memory is the job's; this one holds nothing."""
-
-    class Watched(LocalFarm):
-        def each(self, task, ground, chunks):
-            for chunk in chunks:
-                tracemalloc.start()
-                result = task(ground, chunk, 1)
-                peaks.append(tracemalloc.get_traced_memory()[1])
-                tracemalloc.stop()
-                yield chunk, result
-
     key = np.arange(20_000, dtype=np.int32)
     long = [[(0, Block(key, 50)), (1, Block(key, 3))] for _ in range(4)]
-    memory, peaks = 2**19, []
-    ran(FarmShuffle(Watched(), tmp_path, 2, memory), Lengths(), [])  # compiles
-    peaks.clear()
-    _, traffic = ran(FarmShuffle(Watched(), tmp_path, 2, memory), Lengths(), long)
+    memory = 2**19
+    watched = Watched(memory // 4)
+    _, traffic = ran(FarmShuffle(watched, tmp_path, 2, memory), Lengths(), long)
     assert traffic.read.min() > 10 * memory
-    assert max(peaks[len(long) :]) < memory // 4
+    assert len(watched.peaks) == 2
+    assert max(watched.peaks) <= memory // 4
 
 
 @dataclass(frozen=True, repr=False)

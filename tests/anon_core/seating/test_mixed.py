@@ -23,6 +23,7 @@ def made_of(n, seed, k=3):
     kind = rng.integers(0, 3, n)
     x = rng.integers(0, 2, (3, 9))[kind] ^ (rng.random((n, 9)) < 0.1)
     value = np.where(rng.random(n) < 0.9, kind, 3)
+    value.flags.writeable = False  # as in a release: numba compiles such an array apart
     table = encoding.from_bits(x, np.full(n, k))
     return Adaptive(seats="even").anonymize(table), value
 

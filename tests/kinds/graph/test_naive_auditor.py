@@ -1,6 +1,7 @@
 """The auditor against all worlds of drawn graphs, whether the promise is kept or not."""
 
 import tempfile
+from fractions import Fraction
 from pathlib import Path
 
 import polars as pl
@@ -65,7 +66,10 @@ def test_the_auditor_counts_what_all_worlds_count(drawn):
         data = publish(folder, *drawn)
         formats = ["parquet", "csv"]
         audit = KIND.judge(data, Alike.promise, formats, Reading(data.source), folder, folder)
-    before, after = (naive.degree_chances(*graph, n) for graph in (source, released))
+    before, after = (
+        naive.degree_chances(edges, [Fraction(str(each)) for each in p], n)
+        for edges, p in (source, released)
+    )
     bits = [naive.entropy(naive.posterior(target, after, knows)) for target in before]
     below = sum(2**h < level - 1e-6 for h, level in zip(bits, k, strict=True))
     exempt = int(eps * n + 1e-9)

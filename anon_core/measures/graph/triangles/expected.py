@@ -49,7 +49,7 @@ def variance(graph: Oriented, p: NDArray[np.int32]) -> float:
     """Return the variance of the number of triangles.
 
     The formula is exact; its sums are float64, added in one order on one thread. All terms are
-    positive, so the relative error stays below the number of terms of an edge times 2^-52.
+    positive, so the relative error stays below the number of triangles plus 10, times 2^-52.
 
     Parameters
     ----------
@@ -57,11 +57,10 @@ def variance(graph: Oriented, p: NDArray[np.int32]) -> float:
         As for `expectation`.
     """
     _check(graph, p)
-    chance = p / ONE
+    chance, absent = p / ONE, (ONE - p) / ONE  # in integers, 1 - p does not cancel
     before, pairs = np.zeros(graph.edges), np.zeros(graph.edges)
-    alone = sum_by_edge(numbered(graph), chance, before, pairs)
-    # In integers, 1 - p does not cancel.
-    return float(alone) + 2 * math.fsum(chance * ((ONE - p) / ONE) * pairs)
+    alone = sum_by_edge(numbered(graph), chance, absent, before, pairs)
+    return float(alone) + 2 * math.fsum(chance * absent * pairs)
 
 
 def _check(graph: Oriented, p: NDArray[np.int32]) -> None:

@@ -36,9 +36,10 @@ def sum_products(begin, end, sums, lists, p):  # sums int64 (parts, 3), p int32 
 
 
 @kernel
-def sum_by_edge(lists, p, before, pairs):  # p, before, pairs: float64 (m,)
+def sum_by_edge(lists, p, q, before, pairs):  # p, q, before, pairs: float64 (m,)
     """Sum over pairs of triangles that share an edge; returns the sum of P (1 - P).
 
+    q is 1 - p, computed without cancelling; 1 - P is the sum of q_e, p_e q_f and p_e p_f q_g.
     Of the edge e, before[e] is the sum of a_t over its triangles t so far, and pairs[e] that of
     a_s a_t over pairs s, t. The order of triangles is that of the graph, so sums have one value.
     """
@@ -54,8 +55,7 @@ def sum_by_edge(lists, p, before, pairs):  # p, before, pairs: float64 (m,)
                 k = at[lists.higher[j]]
                 if k > 0:
                     e, f, g = lists.edge[i], lists.edge[j], lists.edge[k - 1]
-                    chance = p[e] * p[f] * p[g]
-                    alone += chance * (1.0 - chance)
+                    alone += p[e] * p[f] * p[g] * (q[e] + p[e] * (q[f] + p[f] * q[g]))
                     add_pair(e, p[f] * p[g], before, pairs)
                     add_pair(f, p[e] * p[g], before, pairs)
                     add_pair(g, p[e] * p[f], before, pairs)

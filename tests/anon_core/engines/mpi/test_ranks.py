@@ -42,8 +42,7 @@ def jobs(draw):
 
 
 @pytest.mark.parametrize(
-    "ranks",
-    [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(3, marks=pytest.mark.slow), 4],
+    "ranks", [*(pytest.param(ranks, marks=pytest.mark.slow) for ranks in (1, 2, 3)), 4]
 )
 @settings(max_examples=2, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(jobs(), min_size=12, max_size=12))
@@ -140,7 +139,11 @@ def names_cut_short(job):
 
 
 @pytest.mark.parametrize(
-    "damage", [bits_flipped, pytest.param(part_emptied, marks=pytest.mark.slow), names_cut_short]
+    "damage",
+    [
+        bits_flipped,
+        *(pytest.param(each, marks=pytest.mark.slow) for each in (part_emptied, names_cut_short)),
+    ],
 )
 def test_a_damaged_checkpoint_is_made_again(larger, tmp_path, damage):
     maker, table, order, whole = larger

@@ -1,7 +1,5 @@
 """Uncertain graphs for the tests of their measures."""
 
-from fractions import Fraction
-
 import numpy as np
 from hypothesis import strategies as st
 
@@ -36,8 +34,8 @@ def as_edges(graph):
 
 def plain(edges):
     """Pairs, probabilities as fractions, and the number of vertices: what naive takes."""
-    p = [Fraction(int(each), ONE) for each in edges.p]
-    return list(zip(edges.u.tolist(), edges.v.tolist(), strict=True)), p, edges.vertices
+    pairs = list(zip(edges.u.tolist(), edges.v.tolist(), strict=True))
+    return pairs, naive.fractions(edges.p, ONE), edges.vertices
 
 
 def chances(edges):

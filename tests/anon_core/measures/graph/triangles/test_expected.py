@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from anon_core.errors import InputError
@@ -15,10 +15,13 @@ from tests import naive
 from tests.anon_core.measures.graph.triangles.graphs import skewed
 from tests.strategies import simple_graphs
 
+ENDS = np.array([[0, 0, 1], [1, 2, 2]], dtype=np.int32)
+NEARLY_CERTAIN = ENDS[0], ENDS[1], 3  # with its probabilities: 1 - P is lost if P is subtracted
 CHANCES = st.one_of(st.sampled_from([0, 1, ONE // 2, ONE - 1, ONE]), st.integers(0, ONE))
 
 
 @given(simple_graphs(most_vertices=5), st.lists(CHANCES, min_size=10, max_size=10))
+@example(NEARLY_CERTAIN, [ONE - 1] * 3)
 def test_moments_are_those_of_all_worlds(drawn, chances):
     u, v, n = drawn
     p = np.array(chances[: len(u)], dtype=np.int32)

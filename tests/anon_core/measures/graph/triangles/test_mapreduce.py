@@ -1,6 +1,5 @@
 """MR-Baseline, Bermuda-EC and -VC list each triangle once, as one machine does."""
 
-import tracemalloc
 from typing import get_args
 
 import numpy as np
@@ -19,6 +18,7 @@ from anon_core.measures.graph.triangles.oriented import oriented
 from anon_core.measures.graph.triangles.vertex_centric import bucket_bounds
 from tests import naive
 from tests.anon_core.engines.test_farm import spawned
+from tests.anon_core.engines.watched import Watched
 from tests.anon_core.measures.graph.triangles.graphs import GOLDEN, golden, skewed
 from tests.strategies import simple_graphs
 
@@ -93,22 +93,13 @@ def test_pairs_and_bytes_follow_the_algorithms(tmp_path, graph, expected, method
 @pytest.mark.parametrize("method", ["ec-disk", *SLOWER])
 def test_a_disk_version_keeps_to_a_tenth_of_the_graph(tmp_path, method):
     """Measured in each reducer. The graph takes 8 bytes an edge."""
-
-    class Watched(LocalFarm):
-        def each(self, task, ground, chunks):
-            for chunk in chunks:
-                tracemalloc.start()
-                result = task(ground, chunk, 1)
-                peaks[task.__name__] = max(peaks[task.__name__], tracemalloc.get_traced_memory()[1])
-                tracemalloc.stop()
-                yield chunk, result
-
     graph = oriented(*skewed(40_000, 300_000, 8, 1.5))
-    memory, peaks = 8 * graph.edges // 10, {"_map": 0, "_reduce": 0}
-    listed(graph, local(tmp_path, 2, memory), method)  # compiles
-    rows, traffic = listed(graph, FarmShuffle(Watched(), tmp_path, 2, memory), method)
+    memory = 8 * graph.edges // 10
+    watched = Watched(memory)
+    rows, traffic = listed(graph, FarmShuffle(watched, tmp_path, 2, memory), method)
     assert rows.tobytes() == counting.listed(graph).tobytes()
-    assert peaks["_reduce"] <= memory
+    assert len(watched.peaks) == 2
+    assert max(watched.peaks) <= memory
     if method == "ec-disk":
         assert traffic.read.sum() > 1.5 * traffic.sent.sum()
     else:
@@ -135,6 +126,7 @@ def test_buckets_cover_all_keys_and_fit(drawn, reducers, memory):
     assert (np.diff(bounds) > 0).all()
 
 
+@pytest.mark.slow
 def test_a_killed_worker_gives_the_same_list(tmp_path, graph, expected):
     killed = []
 

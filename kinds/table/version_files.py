@@ -6,7 +6,7 @@ JOINED = "joined.parquet"  # split: chain, person and digests of each row of the
 ROWS = "rows.parquet"  # split, assembled: every row ever published, one line each
 MEMBERS = "members.parquet"  # split, assembled: who has a row now, with the values of the source
 WAITING = "waiting.parquet"  # split, assembled: who had a row, has none now and may come back
-DEMANDED = "demanded"  # series: arrays of fits, see `fits_file`
+SHORT = "short.npy"  # versions: chains of records with fewer than k histories
 
 # Columns of the files.
 CHAIN, PERSON, BORN, DIED, K = "#chain", "#person", "#born", "#died", "#k"
