@@ -1,154 +1,138 @@
-"""A registry released every month: python -m benchmarks.series [PEOPLE] [--months N] [--picture F].
+"""How much of a series is published anew: python -m benchmarks.series [--months N] [METHOD:K...].
 
-Draws a registry of Adult with numbered people (20,000): each month 3 % join, 1 % leave and 2 % get
-another occupation. Releases each month as the next version of one series (k = 10, income carried),
-by the real course in a temporary folder, and beside it a fresh release of the same month's table.
-Prints for each month the rows of the version, the share of the rows before that were withdrawn
-although their people stay, the rows pulled along, who waits, what histories leave of crowds, and
-NCP of the whole version and of the fresh release; writes a picture as PNG where it is asked for.
+Adult, 30,162 records under examples/adult-ncp.toml, k = 10. METHOD:K hides each batch in crowds of
+K rows; a K above 10 leaves room for those who go. A random 3 % go: `bound` is the share that must
+go whatever the rule, `pulled` the share that goes, in `seconds`. With --months: 3 % join, 1 % leave
+and 2 % change each month; `anew` is the share of rows that a month publishes anew, `ncp` the loss
+of the first and of the last version, `fresh` that of one release of the last table.
 """
 
 import argparse
-import json
-import tempfile
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 import numpy as np
-import polars as pl
-from matplotlib.figure import Figure
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
-from benchmarks import data_file
-from flows.plan.plan import ReleasePlan
-from flows.release import released
+from anon_core.anonymizers import Adaptive, Freeform, KMember
+from anon_core.engines import local
+from anon_core.measures.table.fitting import fitting_rows
+from anon_core.seating.matching import random_matching
+from anon_core.series.fits import Fits
+from anon_core.series.withdrawing import pulled
+from benchmarks import prepare, released_cells, timed
 
-COLUMNS = {  # name: place in the file, lines of the plan
-    "age": (0, 'role = "quasi"\nkind = "numeric"'),
-    "workclass": (1, 'role = "quasi"\nkind = "categorical"'),
-    "education": (3, 'role = "quasi"\nkind = "categorical"'),
-    "marital-status": (5, 'role = "quasi"\nkind = "categorical"'),
-    "occupation": (6, 'role = "quasi"\nkind = "categorical"'),
-    "race": (8, 'role = "quasi"\nkind = "categorical"'),
-    "sex": (9, 'role = "quasi"\nkind = "categorical"'),
-    "hours-per-week": (12, 'role = "quasi"\nkind = "numeric"'),
-    "native-country": (13, 'role = "quasi"\nkind = "categorical"'),
-    "income": (14, 'role = "sensitive"'),
+K = 10
+METHODS = {
+    "adaptive": Adaptive(epsilon=20.0, weights="columns"),
+    "k_member": KMember(),
+    "freeform": Freeform(),
 }
+CASES = ("k_member:10", "k_member:20", "adaptive:10", "adaptive:16", "adaptive:20", "freeform:10")
 JOIN, LEAVE, CHANGE = 0.03, 0.01, 0.02
-SERIES = '[series]\nrecord = "id"\nconstant = ["income"]\n'
-TOLD = "month rows new reissued pulled held_back linked ncp fresh"
 
 
-def main(people, months, picture):
-    print(TOLD, flush=True)
-    lines = []
-    with tempfile.TemporaryDirectory() as place:
-        folder = Path(place)
-        for month, table in enumerate(registry(people, months), 1):
-            table.write_csv(folder / "registry.csv")
-            version = release(folder, "registry", SERIES)
-            fresh = release(folder, f"fresh-{month}", "")
-            lines.append(line(version, fresh))
-            print(*lines[-1].values(), flush=True)
-    if picture:
-        draw(lines, picture)
+@dataclass(frozen=True)
+class Batch:
+    """Records that were published together, their fits and the loss of each one's row."""
+
+    people: np.ndarray
+    fits: Fits
+    loss: np.ndarray
+
+    def part(self, members):
+        return Batch(self.people[members], self.fits.among(members), self.loss[members])
 
 
-def registry(people, months):
-    """The table of each month, rows in a drawn order."""
-    pool = adult()
-    generator = np.random.default_rng(5)
-    joins = int(JOIN * people)
-    if people + joins * (months - 1) > pool.height:
-        raise SystemExit(f"Adult has {pool.height} rows: take fewer people or months")
-    table = named(pool[:people], 0)
-    for month in range(months):
-        yield table.sample(fraction=1, shuffle=True, seed=month)
-        table = table.filter(pl.Series(generator.random(table.height) >= LEAVE))
-        changes = pl.Series(generator.random(table.height) < CHANGE)
-        other = table["occupation"].sample(fraction=1, shuffle=True, seed=months + month)
-        column = pl.when(changes).then(other).otherwise(pl.col("occupation"))
-        first = people + joins * month
-        coming = named(pool[first : first + joins], first)
-        table = pl.concat([table.with_columns(column.alias("occupation")), coming])
+def batch(table, people, method, demand, seed):
+    """Hide people among each other and seat them."""
+    part = table.at(people)
+    part = replace(part, k=np.full(len(people), min(demand, len(people)), dtype=np.int32))
+    generator = np.random.default_rng(seed)
+    made = local.run(METHODS[method], part, order=generator.permutation(len(people)))
+    seat = random_matching(made, lambda n: generator.integers(0, 2**32, n, dtype=np.uint32))
+    released = released_cells(made)
+    widths = np.array([attribute.levels - 1 for attribute in part.codebook.attributes])
+    loss = ((released.sizes() - 1) / widths[:, None]).mean(axis=0)[seat]
+    own = replace(released, cell=released.cell[:, seat])  # row i is that of record i
+    return Batch(people, Fits(*fitting_rows(part.codes, own)), loss)
 
 
-def adult():
-    """The columns of Adult that are used, in a drawn order."""
-    frame = pl.read_csv(data_file("adult/adult.data.gz"), has_header=False, infer_schema=False)
-    columns = [pl.nth(place).str.strip_chars().alias(name) for name, (place, _) in COLUMNS.items()]
-    return frame.drop_nulls("column_2").select(columns).sample(fraction=1, shuffle=True, seed=1)
+def bound(fits, going):
+    """Share that must go whatever the rule.
+
+    A stayer with fewer than K matchable rows of others who may stay goes; of a record with exactly
+    K matchable rows that goes, all their owners go.
+    """
+    n = fits.n
+    graph = csr_array((np.ones(len(fits.row), dtype=np.int32), fits.row, fits.start), shape=(n, n))
+    _, part = connected_components(graph, directed=True, connection="strong")
+    graph.data[part[fits.record] != part[fits.row]] = 0
+    tight = graph.sum(axis=1) == K
+    goes, count = going, 0
+    while goes.sum() > count:
+        count = goes.sum()
+        goes = goes | (graph @ ~goes < K) | (graph.T @ (goes & tight) > 0)
+    return goes.mean()
 
 
-def named(rows, first):
-    """Rows with the numbers of their people."""
-    numbers = pl.Series("id", [f"{number:06d}" for number in range(first, first + rows.height)])
-    return rows.insert_column(0, numbers)
+def demands(cell):
+    return np.full(len(cell.people), K, dtype=np.int32)
 
 
-def release(folder, name, section):
-    """The manifest of a release of the table as it is now."""
-    columns = "".join(f"[columns.{each}]\n{lines}\n" for each, (_, lines) in COLUMNS.items())
-    plan = folder / f"{name}.toml"
-    plan.write_text(
-        f'name = "{name}"\n[source]\npath = "registry.csv"\nmissing = ["?"]\n'
-        f'[columns.id]\nrole = "identifier"\n{columns}[privacy]\nk = 10\n{section}'
-        '[anonymizer]\nname = "adaptive"\nseats = "matchable"\n'
-        "[checks.drift]\nnew_categories = 0.01\n"
-        f'[publish]\npath = "releases"\nvault = "vault-{name}"\n',
-        encoding="utf-8",
-    )
-    published = Path(released(ReleasePlan.load(plan)))
-    return json.loads((published / "manifest.json").read_text(encoding="utf-8"))
+def once(table, method, demand):
+    """Print what one random month of one release takes."""
+    whole = batch(table, np.arange(table.records), method, demand, 0)
+    going = np.random.default_rng(1).random(table.records) < LEAVE + CHANGE
+    goes, seconds, _ = timed(lambda: pulled(whole.fits, demands(whole), going))
+    name = f"{method}:{demand}"
+    print(f"{name} going: {going.mean():.3f}")
+    print(f"{name} bound: {bound(whole.fits, going):.3f}")
+    print(f"{name} pulled: {goes.mean():.3f}")
+    print(f"{name} seconds: {seconds:.2f}")
 
 
-def line(version, fresh):
-    """The figures of a month."""
-    series = version["series"]
-    now = series["versions"][-1]
-    before = [each["rows"] for each in series["versions"][:-1]][-1:] or [0]
-    assert series["below_k"] == series["histories_below_k"] == 0
-    again = series["changed"] + series["pulled"]
-    return {
-        "month": now["number"],
-        "rows": now["rows"],
-        "new": now["new"],
-        "reissued": round(again / max(1, before[0]), 4),
-        "pulled": now["pulled"],
-        "held_back": now["held_back"],
-        "linked": series["linked_below_k"],
-        "ncp": round(series["gcp"], 5),
-        "fresh": round(fresh["utility"]["gcp"], 5),
-    }
+def months(table, method, demand, number):
+    """Print the share that each month publishes anew, and the loss."""
+    generator = np.random.default_rng(2)
+    order = generator.permutation(table.records)
+    first = int(table.records / (1 + JOIN - LEAVE) ** number)
+    cells = [batch(table, np.sort(order[:first]), method, demand, 0)]
+    outside, anew, losses = list(order[first:]), [], []
+    for month in range(1, number + 1):
+        losses.append(np.concatenate([cell.loss for cell in cells]).mean())
+        joining = int(JOIN * sum(len(cell.people) for cell in cells))
+        again, staying = [np.array(outside[:joining], dtype=np.int64)], []
+        outside = outside[joining:]
+        for cell in cells:
+            fate = generator.random(len(cell.people))
+            goes = pulled(cell.fits, demands(cell), fate < LEAVE + CHANGE)
+            again.append(cell.people[goes & (fate >= LEAVE)])
+            if not goes.all():
+                staying.append(cell.part(~goes))
+        people = np.sort(np.concatenate(again))
+        cells = [*staying, batch(table, people, method, demand, month)]
+        anew.append(len(people) / sum(len(cell.people) for cell in cells))
+    last = np.sort(np.concatenate([cell.people for cell in cells]))
+    name = f"{method}:{demand}"
+    print(f"{name} anew: {np.mean(anew):.3f} ({min(anew):.3f} to {max(anew):.3f})")
+    print(f"{name} ncp: {losses[0]:.4f}, {np.concatenate([c.loss for c in cells]).mean():.4f}")
+    print(f"{name} fresh: {batch(table, last, method, K, 0).loss.mean():.4f}")
 
 
-def draw(lines, picture):
-    """What stays from month to month, and what it costs in information."""
-    figure = Figure(figsize=(9, 3.4), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    months = [each["month"] for each in lines]
-    stay = [each["rows"] - each["new"] for each in lines]
-    left.bar(months, stay, color="#4292c6", label="as in the version before")
-    left.bar(months, [each["new"] for each in lines], bottom=stay, color="#b35806", label="new")
-    left.set(xlabel="version", ylabel="published rows", xticks=months)
-    left.legend(frameon=False, loc="lower right")
-    for name, label, colour in (
-        ("ncp", "version of the series", "#08519c"),
-        ("fresh", "fresh release of that month", "#777777"),
-    ):
-        lost = [100 * each[name] for each in lines]
-        right.plot(months, lost, "o-", color=colour, label=label)
-    right.set(xlabel="version", ylabel="information lost (NCP, %)", xticks=months)
-    right.set_ylim(bottom=0)
-    right.legend(frameon=False, loc="lower right")
-    for axes in (left, right):
-        axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(picture, dpi=110, metadata={"Software": None})
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("cases", nargs="*", metavar="METHOD:K", default=CASES)
+    parser.add_argument("--months", type=int, default=0, metavar="N")
+    asked = parser.parse_args()
+    table = prepare("adult-ncp.toml", "adult/adult.data.gz")[1]
+    for case in asked.cases:
+        method, demand = case.split(":")
+        if asked.months:
+            months(table, method, int(demand), asked.months)
+        else:
+            once(table, method, int(demand))
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("people", nargs="?", type=int, default=20_000)
-    parser.add_argument("--months", type=int, default=12)
-    parser.add_argument("--picture", type=Path)
-    given = parser.parse_args()
-    main(given.people, given.months, given.picture)
+    main()

@@ -78,9 +78,11 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
 def _version(order: ReleasePlan, vault: Vault, source: Reading) -> str:
     """The next version of a series; the last one where nothing has changed since."""
     try:
-        while isinstance(version := coming(order, vault, source), Coming):
+        reading = source
+        while isinstance(version := coming(order, vault, reading), Coming):
             if made := _admitted(order, vault, version.batch, version):
                 return made
+            reading = source.again()
     finally:
         source.end()
     parent = Path(order.publish.path) / order.name

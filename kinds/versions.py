@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from tasks.judging.audit import Finding
 from tasks.source.reading import Reading
@@ -82,7 +82,16 @@ class Asked:
 
 
 class Versions(Protocol):
-    """The versions of a series, for one kind of data."""
+    """The versions of a series, for one kind of data.
+
+    Attributes
+    ----------
+    anonymizer : str
+        The anonymizer of a plan that names none: one whose crowds are apart, so that few people
+        must go with those who go.
+    """
+
+    anonymizer: ClassVar[str]
 
     @abstractmethod
     def check(self, plan: Any, following: Following) -> None:

@@ -96,14 +96,19 @@ def compatible(x, y, stars):
 
 def matchable(fit):
     """bool (n, n): pairs (v, u) in some perfect matching; each is removed and the rest matched."""
+    return np.array([matchable_rows(fit, v) for v in range(len(fit))]).reshape(fit.shape)
+
+
+def matchable_rows(fit, v):
+    """bool (n,): the rows that some perfect matching gives to record v."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
     n = len(fit)
-    result = np.zeros((n, n), dtype=bool)
-    for v, u in zip(*np.nonzero(fit), strict=True):
+    result = np.zeros(n, dtype=bool)
+    for u in np.flatnonzero(fit[v]):
         rest = np.delete(np.delete(fit, v, axis=0), u, axis=1)
-        result[v, u] = (
+        result[u] = (
             n == 1 or (maximum_bipartite_matching(csr_array(rest), perm_type="column") >= 0).all()
         )
     return result
@@ -584,3 +589,143 @@ def is_crowd(fit, k, person):
     """Test whether each record may sit in rows of k people; row i is that of record i."""
     rows = possible_rows(fit)
     return all(len({person[row] for row in own}) >= need for own, need in zip(rows, k, strict=True))
+
+
+def published_in(versions):
+    """By key, the versions that hold the row. A row never changes, and never comes back."""
+    held = {}
+    for at, version in enumerate(versions):
+        for key, row in version["rows"].items():
+            spans = held.setdefault(key, [])
+            assert not spans or (spans[-1] == at - 1 and versions[at - 1]["rows"][key] == row)
+            spans.append(at)
+    return held
+
+
+def truths(versions):
+    """By person, the row in each version, None where there is none."""
+    people = set().union(*(version["owner"] for version in versions))
+    return {
+        person: tuple(version["owner"].get(person) for version in versions) for person in people
+    }
+
+
+def row_fits(versions, person, key, span):
+    """Test whether a row allows what the person's values were in each of its versions."""
+    cells = versions[span[0]]["rows"][key][0]
+    known = [versions[at]["people"].get(person) for at in span]
+    return all(
+        values is not None and all(values[name] in allowed for name, allowed in cells.items())
+        for values in known
+    )
+
+
+def spanning(spans, version, end):
+    """Every way to give the versions from `version` on a row or none, each row all its versions."""
+    if version == end:
+        yield ()
+        return
+    for later in spanning(spans, version + 1, end):
+        yield (None, *later)
+    for key, span in spans.items():
+        if span[0] == version:
+            for later in spanning(spans, span[-1] + 1, end):
+                yield (*[key] * len(span), *later)
+
+
+def history_rows(versions, person, knows):
+    """Rows that may be a person's, by what an attacker knows beside all quasi-identifiers.
+
+    Someone who knows "everything" knows of everybody in which versions there was a row, and when
+    it was issued anew. So rows and their owners of the same versions are matched among themselves.
+    """
+    held, true = published_in(versions), truths(versions)
+    possible = {key: span for key, span in held.items() if row_fits(versions, person, key, span)}
+    if knows != "everything":
+        return possible
+    found = {}
+    for own in set(true[person]) - {None}:
+        rows = [key for key, span in held.items() if span == held[own]]
+        owners = [next(p for p, keys in true.items() if row in keys) for row in rows]
+        fit = np.array([[row_fits(versions, p, r, held[r]) for r in rows] for p in owners])
+        mine = matchable_rows(fit, owners.index(person))
+        found |= {row: held[row] for row, may in zip(rows, mine, strict=True) if may}
+    return found
+
+
+def histories_of(versions, person, knows, constant=()):
+    """All histories that may be a person's: a key or None for each version.
+
+    versions: by version a dict of people (person -> values), rows (key -> (cells, carried)), and
+    owner (person -> key). `knows`: "nothing" beside all quasi-identifiers; "always" that the person
+    has a row in every version; "joined" in which version its first row was published; "everything"
+    (see `history_rows`). Columns named `constant` carry the same value in all rows of a person.
+    """
+    own = truths(versions)[person]
+    spans = history_rows(versions, person, knows)
+    held = published_in(versions)
+    first = next(at for at, key in enumerate(own) if key is not None)
+    for history in spanning(spans, 0, len(versions)):
+        keys = set(history) - {None}
+        if not keys:
+            continue
+        carried = [versions[spans[key][0]]["rows"][key][1] for key in keys]
+        if any(len({row[name] for row in carried}) > 1 for name in constant):
+            continue
+        if knows == "always" and None in history:
+            continue
+        if knows == "joined" and (any(history[:first]) or history[first] is None):
+            continue
+        if knows == "everything" and any(
+            (mine is None) != (key is None) or (key is not None and held[key] != held[mine])
+            for mine, key in zip(own, history, strict=True)
+        ):
+            continue
+        yield history
+
+
+def audit_series(versions, knows, constant=()):
+    """By person: how many histories there are, and how many rows of each own version lie on one.
+
+    Who knows that a person is in every version is right about some only; others are left out.
+    """
+    found = {}
+    for person, own in truths(versions).items():
+        if knows == "always" and None in own:
+            continue
+        number, rows = 0, [set() for _ in versions]
+        for history in histories_of(versions, person, knows, constant):
+            number += 1
+            for at, key in enumerate(history):
+                rows[at].add(key)
+        found[person] = (
+            number,
+            [len(rows[at] - {None}) for at, key in enumerate(own) if key is not None],
+        )
+    return found
+
+
+def series_worlds(versions, knows_cells):
+    """Every way to give all rows to people: tuples of owners, in the order of `published_in`.
+
+    Nobody has two rows in one version. With `knows_cells` everybody has rows in the own versions
+    only, issued anew when their own were.
+    """
+    held, true = published_in(versions), truths(versions)
+    everybody = sorted(set().union(*(version["people"] for version in versions)))
+    shapes = {p: [held[key] for key in set(true.get(p, ())) - {None}] for p in everybody}
+
+    def rest(rows, busy):
+        if not rows:
+            yield ()
+            return
+        key, span = rows[0]
+        for person in everybody:
+            if busy & {(person, at) for at in span} or not row_fits(versions, person, key, span):
+                continue
+            if knows_cells and span not in shapes[person]:
+                continue
+            for others in rest(rows[1:], busy | {(person, at) for at in span}):
+                yield (person, *others)
+
+    return list(rest(list(held.items()), frozenset()))

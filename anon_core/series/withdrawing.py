@@ -21,6 +21,7 @@ from anon_core.series.withdrawing_kernels import (
     grow,
     join,
     move,
+    restrict,
 )
 
 RETURNS = 4  # rounds in which pulled records are given back one by one; more change little
@@ -71,7 +72,7 @@ def pulled(
     cell = _Parts.of(fits, k, going, person)
     if not going.any() and least <= 0:
         return going.copy()
-    short = int((cell.matchable(np.zeros(fits.n, dtype=np.bool_)) < k).sum())
+    short = int((np.diff(cell.cell.start) < k).sum())
     if short:
         raise InputError(
             f"{short} of {fits.n} records do not hide in the cell that they are in; only a cell "
@@ -121,15 +122,17 @@ class _Parts:
             raise InputError(f"k must be int32 ({n},) and going bool ({n},)")
         if person is not None and person.shape != (n,):
             raise InputError(f"person must be int32 ({n},)")
-        part = components(fits, np.zeros(n, dtype=np.bool_))
+        part = strong_components(fits.start, fits.row)
         record = fits.record
         keep = part[record] == part[fits.row]
         record, row = record[keep], fits.row[keep].astype(np.int64)
         matchable = Fits.of_pairs(record, row, n)
         of = np.arange(n) if person is None else np.unique(person, return_inverse=True)[1]
         parties = int(of.max(initial=-1)) + 1
-        # Each party once a record.
-        pairs = np.unique(record * max(parties, 1) + of[row])
+        pairs = record * max(parties, 1) + of[row]
+        if person is not None:  # each party once a record
+            pairs = np.sort(pairs)
+            pairs = pairs[np.diff(pairs, prepend=-1) > 0]
         hider, party = np.divmod(pairs, max(parties, 1))
         cell = Cell(
             np.searchsorted(hider, np.arange(n + 1)),
@@ -148,14 +151,23 @@ class _Parts:
         """Records that go, bool (n,)."""
         return self.sides.goes[self.cell.of]
 
-    def matchable(self, side: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Rows of the own side, or people in them, matchable to each record, int64 (n,)."""
-        return self._counted(components(self.fits, side))
+    def components(self, members: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Number the strongly connected components among these records, int64 (n,); others -1."""
+        inside = np.flatnonzero(members)
+        place = np.where(members, np.cumsum(members) - 1, -1).astype(np.int32)
+        start, row = self.fits.start, self.fits.row
+        own_start = np.empty(len(inside) + 1, dtype=np.int64)
+        own_row = np.empty(int(np.diff(start)[inside].sum()), dtype=np.int32)
+        restrict(start, row, inside, place, own_start, own_row)
+        part = np.full(self.fits.n, -1, dtype=np.int64)
+        part[inside] = strong_components(own_start, own_row[: own_start[-1]])
+        return part
 
-    def _counted(self, part: NDArray[np.int64]) -> NDArray[np.int64]:
-        counted = np.empty(self.fits.n, dtype=np.int64)
-        parties = len(self.sides.goes)
-        count_parties(self.fits.start, self.fits.row, part, self.cell.of, parties, counted)
+    def counted(self, part: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Parties of the own component that hide each record, int64 (n,); 0 outside of any."""
+        counted = np.zeros(self.fits.n, dtype=np.int64)
+        members = np.flatnonzero(part >= 0)
+        count_parties(self.fits.start, self.fits.row, part, self.cell.of, members, counted)
         return counted
 
     def withdraw(self, records: NDArray[np.int64]) -> None:
@@ -170,17 +182,25 @@ class _Parts:
     def complete(self) -> None:
         """Widen those who go until both parts are crowds. Each round adds somebody."""
         while True:
-            goes = self.goes
-            part = components(self.fits, goes)
-            short = self._counted(part) < self.cell.k
-            if not short.any():
+            self._join()
+            stays = ~self.goes
+            fall_short = stays & (self.counted(self.components(stays)) < self.cell.k)
+            if not fall_short.any():
                 return
-            found = np.empty(self.fits.n, dtype=np.int64)
-            fits = self.fits.start, self.fits.row
-            wanting = np.flatnonzero(short & goes)
-            count = join(self.cell, fits, self.reverse, self.sides.goes, part, wanting, found)
-            more = np.concatenate([found[:count], np.flatnonzero(short & ~goes)])
-            self.withdraw(more if len(more) else np.flatnonzero(~goes))
+            self.withdraw(np.flatnonzero(fall_short))
+
+    def _join(self) -> None:
+        """Widen those who go until they are a crowd."""
+        found = np.empty(self.fits.n, dtype=np.int64)
+        fits, goes = (self.fits.start, self.fits.row), self.sides.goes
+        while True:
+            part = self.components(self.goes)
+            wanting = np.flatnonzero(self.goes & (self.counted(part) < self.cell.k))
+            if not len(wanting):
+                return
+            count = join(self.cell, fits, self.reverse, goes, part, wanting, found)
+            # Nobody is found only if someone has no other row that fits: then nobody may stay.
+            self.withdraw(found[:count] if count else np.arange(self.fits.n))
 
     def give_back(self, needed: NDArray[np.bool_]) -> None:
         """Let stay again what need not go."""
@@ -192,9 +212,9 @@ class _Parts:
             kept[block[asked]] = True
             self._set(self.sides.goes & kept[block])
             before = self.sides.goes.copy()
-            part = components(self.fits, self.goes)
+            part = self._parts()
             fits = self.fits.start, self.fits.row
-            counted = self._counted(part)
+            counted = self.counted(part)
             give_back(self.cell, fits, self.reverse, self.sides, part, counted, asked)
             self._set(self.sides.goes.copy())
             self.complete()
@@ -202,9 +222,14 @@ class _Parts:
                 self._set(before)
                 return
 
+    def _parts(self) -> NDArray[np.int64]:
+        """Number the components of both sides."""
+        stays = self.components(~self.goes)
+        return np.where(stays < 0, self.components(self.goes) + int(stays.max()) + 1, stays)
+
     def _blocks(self) -> NDArray[np.int64]:
         """Number, by party, the groups of parties of one side that share components."""
-        part = components(self.fits, self.goes)
+        part = self._parts()
         records, parties = len(part), len(self.sides.goes)
         ends = self.cell.of.astype(np.int64), parties + part
         nodes = parties + records
@@ -240,13 +265,10 @@ class _Parts:
         return np.argsort(-spare, kind="stable")[:seeds]
 
 
-def components(fits: Fits, side: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Number the strongly connected components inside each side, int64 (n,)."""
-    keep = side[fits.record] == side[fits.row]
-    start = np.concatenate([[0], np.cumsum(keep)])[fits.start]
-    graph = csr_array(
-        (np.ones(start[-1], dtype=np.int8), fits.row[keep], start), shape=(fits.n, fits.n)
-    )
+def strong_components(start: NDArray[np.int64], row: NDArray[np.int32]) -> NDArray[np.int64]:
+    """Number the components of the graph that leads to owners of rows that fit, int64 (n,)."""
+    n = len(start) - 1
+    graph = csr_array((np.ones(len(row), dtype=np.int8), row, start), shape=(n, n))
     _, part = connected_components(graph, directed=True, connection="strong")
     return part.astype(np.int64)
 

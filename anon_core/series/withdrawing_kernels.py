@@ -122,11 +122,27 @@ def move(cell, sides, party, stack, waiting):
 
 
 @kernel
-def count_parties(start, row, part, of, parties, counted):
-    # part (n,): part of each record; counted (n,): filled
-    """Count the parties whose rows in its own part fit each record."""
-    seen = np.full(parties, -1, dtype=np.int64)
-    for record in range(len(part)):
+def restrict(start, row, members, place, own_start, own_row):
+    # members (m,): records, ascending; place (n,): where a member stands in it, others -1
+    # own_start (m + 1,), own_row (room for all pairs of members): filled
+    """List the rows of members that fit members, both by their places."""
+    at = 0
+    own_start[0] = 0
+    for here in range(len(members)):
+        record = members[here]
+        for pair in range(start[record], start[record + 1]):
+            if place[row[pair]] >= 0:
+                own_row[at] = place[row[pair]]
+                at += 1
+        own_start[here + 1] = at
+
+
+@kernel
+def count_parties(start, row, part, of, members, counted):
+    # part (n,): part of each record; counted (n,): filled for members (m,)
+    """Count the parties whose rows in its own part fit each member."""
+    seen = np.full(len(part), -1, dtype=np.int64)
+    for record in members:
         count = 0
         for place in range(start[record], start[record + 1]):
             owner = row[place]

@@ -129,10 +129,16 @@ class ReleasePlan(Section):
         return checks
 
     @property
+    def _default(self) -> str:
+        """The anonymizer of a plan that names none."""
+        versions = None if self.series is None else self.kind.versions
+        return self.kind.anonymizer if versions is None else versions.anonymizer
+
+    @property
     def maker(self) -> Anonymizer[Any]:
         """[anonymizer] as an anonymizer with its settings."""
         settings = dict(self.anonymizer)
-        name = settings.pop("name", self.kind.anonymizer)
+        name = settings.pop("name", self._default)
         of_kind = {name: maker for name, maker in ANONYMIZERS.items() if _takes(maker, self.kind)}
         if not isinstance(name, str) or name not in of_kind:
             raise PlanError(f"anonymizer.name is not known; allowed: {', '.join(sorted(of_kind))}")
@@ -150,7 +156,7 @@ class ReleasePlan(Section):
     def maker_settings(self) -> dict[str, Any]:
         """The anonymizer's name and all its settings: for the manifest, and for the hash."""
         maker: Any = self.maker
-        name = self.anonymizer.get("name", self.kind.anonymizer)
+        name = self.anonymizer.get("name", self._default)
         return {"name": name, **dataclasses.asdict(maker)}
 
     @property

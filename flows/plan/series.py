@@ -22,7 +22,7 @@ class SeriesSection(Section):
 
     record: str | None = None
     constant: list[str] = []
-    margin: Annotated[float, Field(ge=1, le=10)] = 1.6
+    margin: Annotated[float, Field(ge=1, le=10)] = 1.0
 
     def following(self, person: str | None) -> Following:
         """The same as a kind takes it; `person` is [privacy] person."""

@@ -1,6 +1,7 @@
 """Versions of one series: rows that stay, people who come, change and go, and what is refused."""
 
 import gzip
+import itertools
 import json
 import random
 
@@ -17,7 +18,7 @@ from tasks.people.ledger import Ledger
 from tasks.vault.approval import Approval, Decision, WaitingError
 from tasks.vault.series import Series
 from tasks.vault.storage import SecondReleaseError, Vault, file_sha256, read_json, write_json
-from tests.flows.orders import Order, columns, people
+from tests.flows.orders import SEED, Order, columns, people
 
 K = 4
 SERIES = {"record": "ssn"}
@@ -29,7 +30,7 @@ def registry(folder, rows=None, **sections):
     return Order(folder, rows, **settings)
 
 
-def months(number=4, start=200, seed=1):
+def months(number=4, start=200, seed=1, change=0.02):
     """Drawn sources: some people join, some leave, some change each month."""
     chance = random.Random(seed)
     now, first = people(start), 1000
@@ -37,7 +38,7 @@ def months(number=4, start=200, seed=1):
     for _ in range(number - 1):
         now = [row for row in now if chance.random() > 0.02]
         now = [
-            (row[0], chance.randint(18, 80), *row[2:]) if chance.random() < 0.02 else row
+            (row[0], chance.randint(18, 80), *row[2:]) if chance.random() < change else row
             for row in now
         ]
         now += people(chance.randint(0, 6), draws=first, first=first)
@@ -472,3 +473,44 @@ def test_the_ledger_knows_everyone_of_a_series(released):
     vault = Vault(order.vault)
     with Ledger(vault, lambda *_: None)._asked() as ask:
         assert len(ask("select run from releases")) == 4
+
+
+# ---------------------------------------------------------------- what never changes links rows
+
+
+def test_records_with_too_few_histories_wait(tmp_path, monkeypatch):
+    """Values of one person link rows: whoever would be known by that gets no row in this batch."""
+    waited = []
+    wait = Series.wait
+    monkeypatch.setattr(
+        Series, "wait", lambda *given: waited.append(len(given[-1])) or wait(*given)
+    )
+    seeds = (SEED[:30] + number.to_bytes(2) for number in itertools.count())
+    monkeypatch.setattr("tasks.vault.secrecy.new_seed", lambda: next(seeds))
+    order = registry(tmp_path, series={**SERIES, "constant": ["diagnosis"]})
+    folders = release_all(order, months(5, 60, change=0.1))
+    assert waited
+    for folder in folders:
+        told = series_of(folder)
+        assert told["histories_below_k"] == told["below_k"] == 0
+        assert audit_release(folder, order.plan).passed
+    assert any(series_of(folder)["linked_below_k"] for folder in folders)
+
+
+def test_a_carried_value_that_everyone_shares_links_nobody(tmp_path):
+    rows = [(*row[:4], "ill", *row[5:]) for row in people(60)]
+    order = registry(tmp_path, rows, series={**SERIES, "constant": ["diagnosis"]})
+    order.release()
+    order.write_source(rows[2:])
+    told = series_of(order.release())
+    assert told["linked_below_k"] == told["histories_below_k"] == 0
+
+
+def test_a_value_that_was_said_to_be_constant_changes(tmp_path):
+    """The vault would count histories that nobody has."""
+    order = registry(tmp_path, series={**SERIES, "constant": ["diagnosis"]})
+    order.release()
+    rows = people(60)
+    order.write_source([(*rows[0][:4], "illness-9", *rows[0][5:]), *rows[1:]])
+    with pytest.raises(InputError, match="1 records have another value in 'diagnosis'"):
+        order.release()

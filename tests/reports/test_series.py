@@ -42,9 +42,8 @@ def test_whole_versions_are_promised_and_counted(html) -> None:
 def test_numbers_of_new_rows_say_so(html) -> None:
     short = "These numbers are about the 500 rows that are new in version 3, not about all 4,500."
     assert text(html).count(short) == 4  # checks, attacks, crowds, information
-    for warning in WORDS.warnings(
-        samples.version() | {"protection": samples.alarming()["protection"]}
-    ):
+    worse = samples.version() | {"protection": samples.alarming()["protection"]}
+    for warning in WORDS.warnings(worse):
         assert "500 new rows only" in warning or "versions" in warning
     for block in (*WORDS.protection(samples.version())[3:], *WORDS.utility(samples.version())):
         assert "500 new rows only" in block.heading or "both" in block.heading

@@ -12,7 +12,8 @@ from anon_core.tables.encoding import complete
 from kinds.columns import Column, arrays, typed
 from kinds.table.layout import released_columns
 from kinds.table.plan import TablePlan
-from kinds.table.version_files import OWNER, RECORD, VALUES
+from kinds.table.seals import constants_of
+from kinds.table.version_files import CONSTANT, OWNER, RECORD, VALUES
 from kinds.versions import Following
 from tasks.people.digests import row_digests
 from tasks.source.reading import Reading
@@ -29,7 +30,8 @@ class Present:
     table : DataFrame
         The columns that may be released, typed.
     known : DataFrame
-        Digests of each row: `#record`, `#owner` (null where the plan names none), `#values`.
+        Digests of each row: `#record`, `#owner` (null where the plan names none), `#values`,
+        `#constant`.
     k : int32 (rows,)
     stays : bool (rows,)
         Rows that the plan's rules for missing values leave in.
@@ -79,6 +81,7 @@ def present_of(plan: TablePlan, following: Following, raw: pl.DataFrame, key: by
         RECORD: _digests(following.record, raw, missing, key),
         OWNER: _digests(following.owner, raw, missing, key),
         VALUES: _values(plan, raw, table, missing, key),
+        CONSTANT: constants_of(table, following.constant, key),
     }
     return Present(raw, table, pl.DataFrame(known), k, stays)
 

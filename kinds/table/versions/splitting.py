@@ -24,6 +24,7 @@ from kinds.table.version_files import (
     BATCH,
     BORN,
     CHAIN,
+    CONSTANT,
     DIED,
     JOINED,
     KEY,
@@ -109,6 +110,7 @@ def split(
     asked_for = _in(found.known[OWNER], withdrawn)
     found = found.only(np.flatnonzero(~asked_for))
     found.table.write_parquet(folder / TABLE)
+    _require_constant(earlier, found, following)
     going = _going(earlier, found, withdrawn, append=following.record is None)
     parts = _parted(earlier, found, going, Returning(plan, following, asked))
     parts.write(folder)
@@ -341,6 +343,22 @@ def _require_types(earlier: Earlier, found: Present) -> None:
         raise InputError(
             f"{', '.join(map(repr, other))}: other types than in the versions before, so rows "
             "could not stay as they are; give the columns their former types"
+        )
+
+
+def _require_constant(earlier: Earlier, found: Present, following: Following) -> None:
+    """Refuse a record whose value changed in a column that was said never to change."""
+    if not (following.constant and following.record and earlier.rows.height):
+        return
+    shown = earlier.members.join(earlier.rows.select(KEY, CONSTANT), on=KEY)
+    both = shown.join(found.known.select(RECORD, pl.col(CONSTANT).alias("now")), on=RECORD)
+    other = both.filter(pl.col(CONSTANT) != pl.col("now")).height
+    if other:
+        names = ", ".join(map(repr, following.constant))
+        raise InputError(
+            f"{other} records have another value in {names} than in the version before; "
+            "series.constant says that this never happens: correct the source, or take the column "
+            "out of series.constant in a new series"
         )
 
 

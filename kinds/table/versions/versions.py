@@ -34,6 +34,8 @@ from tasks.vault.storage import Stored
 class TableVersions(Versions):
     """See `kinds.versions.Versions`."""
 
+    anonymizer = "k-member"
+
     def check(self, plan: TablePlan, following: Following) -> None:
         """Refuse columns that cannot be followed, and k that is drawn anew for each version."""
         roles = {column.name: column.role for column in plan.columns}

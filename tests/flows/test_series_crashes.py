@@ -1,0 +1,93 @@
+"""A version of a series, killed anywhere: nothing half is visible, and the next run goes on."""
+
+import itertools
+import signal
+
+import pytest
+
+from flows.audit import audit_release
+from tasks.vault import secrecy
+from tasks.vault.series import Series
+from tasks.vault.storage import Vault
+from tests.flows.orders import data_bytes, people
+from tests.flows.processes import run
+from tests.flows.test_crashes import release_until
+from tests.flows.test_series import SERIES, frame, registry, series_of
+
+SEED = bytes(range(100, 132))  # of the second version
+SECOND = [*people(60)[3:], *people(9, draws=5, first=500)]
+
+# Points of work: module, name, calls that pass, and whether the last call is made before death.
+WORK = {
+    "nothing is split": ("kinds.table.versions.versions", "split", 0, False),
+    "the source is split": ("kinds.table.versions.versions", "split", 0, True),
+    "the run is not noted": ("tasks.vault.series.Series", "record", 0, False),
+    "the run is noted": ("tasks.vault.series.Series", "record", 0, True),
+    "the batch is drawn": ("kinds.table.write", "random_matching", 0, True),
+    "the batch is checked": ("kinds.table.kind", "audit_rows", 0, True),
+    "the version is half written": ("kinds.table.versions.assembling", "write_csv", 0, True),
+    "the version is laid together": ("kinds.table.versions.versions", "assemble", 0, True),
+    "the version is audited": ("kinds.table.judge.versions", "of_crowds", 0, True),
+    "the ledger knows": ("tasks.people.ledger.Ledger", "announce", 0, True),
+    "the folder is copied": ("shutil", "copyfile", 3, True),
+    "the ledger is not told": ("tasks.people.ledger.Ledger", "confirm", 0, False),
+    "values are not forgotten": ("tasks.vault.series.Series", "forget_values", 1, False),
+    "a part of the values is forgotten": ("tasks.vault.series", "write_json", 1, False),
+}
+PUBLISHED = {
+    "the ledger is not told",
+    "values are not forgotten",
+    "a part of the values is forgotten",
+}
+FEW = {"the source is split", "the version is audited", "values are not forgotten"}
+
+
+def second_until(plan, *point):
+    secrecy.new_seed = lambda: SEED
+    release_until(plan, *point)
+
+
+def begun(folder):
+    """An order with one version, made of the same secrets each time, and the next source."""
+    order = registry(folder, series=SERIES)
+    seeds = (bytes([number]) * 32 for number in itertools.count(1))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(secrecy, "new_seed", lambda: next(seeds))
+        order.release()
+    order.write_source(SECOND)
+    return order
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The second version if nothing stops it: its bytes and its counts."""
+    order = begun(tmp_path_factory.mktemp("whole"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(secrecy, "new_seed", lambda: SEED)
+        folder = order.release()
+    return data_bytes(folder), series_of(folder)
+
+
+KILLED = [
+    pytest.param(name, id=name, marks=() if name in FEW else pytest.mark.slow) for name in WORK
+]
+
+
+@pytest.mark.parametrize("point", KILLED)
+def test_killed_while_a_version_is_made(whole, tmp_path, point, monkeypatch):
+    order = begun(tmp_path)
+    before = data_bytes(order.folder_of_v1)
+    assert run(second_until, str(order.plan), *WORK[point]).code == -signal.SIGKILL
+    assert order.versions == ["v1", "v2"][: 1 + (point in PUBLISHED)]
+    monkeypatch.setattr(secrecy, "new_seed", lambda: SEED)
+    second = order.release()
+    assert (data_bytes(second), series_of(second)) == whole
+    assert data_bytes(order.folder_of_v1) == before
+    for folder in (order.folder_of_v1, second):
+        assert audit_release(folder, order.plan).passed
+    versions = Series(Vault(order.vault), "people").versions()
+    assert [version.number for version in versions] == [1, 2]
+    held = {path.parent.name for path in versions[0].run.path.glob("*/stage.json")}
+    assert held == {"identify"}
+    assert not list(order.vault.rglob("*.partial"))
+    assert set(frame(second)["since"]) == {1, 2}
