@@ -38,13 +38,14 @@ SENSITIVE_EXPLAINED = (
 )
 
 
+WHEN_NEW = ("equivalence classes", "even seats")  # true of new rows; withdrawals may end it
 BEFORE_PROMISES = ("compatible crowds", "matchable crowds", "truthful rows")  # of old manifests
 
 
 def promise_of(manifest: Manifest) -> Sequence[str]:
-    """Names of the findings that the release promises."""
+    """Names of the findings that the release promises; of a version, for all its rows."""
     promise: Sequence[str] = manifest["privacy"].get("promise", BEFORE_PROMISES)
-    return promise
+    return [name for name in promise if "series" not in manifest or name not in WHEN_NEW]
 
 
 def subjects(manifest: Manifest) -> str:

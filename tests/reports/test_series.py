@@ -67,7 +67,8 @@ def test_the_series_is_shown_by_version(html) -> None:
 def test_promise_and_its_limits(html) -> None:
     page = text(html)
     assert "Comparing versions tells no more." in page
-    assert "knows that ward never changes" in page
+    assert "at least k histories whose rows all show the same ward" in page
+    assert "may exclude some" in page
     assert "41 of 5,000 people who ever had a row have fewer than k rows" in page
     assert "Nobody can take back a copy." in page
 
@@ -136,3 +137,14 @@ def test_same_input_gives_the_same_bytes(html) -> None:
 
 def test_headings_are_in_order_and_tables_named(html) -> None:
     browsed.headings_are_in_order_and_tables_named(browsed.Page(html))
+
+
+def test_what_holds_of_new_rows_only_is_no_promise_of_a_version() -> None:
+    """Withdrawals may leave fewer identical rows, and other chances."""
+    manifest = samples.version()
+    manifest["privacy"]["promise"] += ["equivalence classes", "even seats"]
+    titles = {title for title, _ in WORDS.promised(manifest)}
+    assert not titles & {"Identical rows.", "No row is likelier than 1 in k."}
+    assert "same text" not in WORDS.promise(manifest)
+    denied = {title for title, _ in WORDS.not_promised(manifest)}
+    assert {"Equal odds.", "Equivalence classes."} <= denied

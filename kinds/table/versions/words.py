@@ -34,6 +34,12 @@ OTHER_SERIES: Text = (
     "Versions of this series are checked together. Another release of the same people can be "
     "compared with them.",
 )
+FROM_PROGRAM: Text = (
+    "Conclusions from how the program works.",
+    "Who is pulled along depends on who owns which row. Someone who runs the program for every "
+    "possible owner may exclude some rows. How likely each row is was not measured over "
+    "versions.",
+)
 OLD_COPIES: Text = (
     "Taking rows back.",
     "A withdrawn row stays in the versions that showed it. Nobody can take back a copy.",
@@ -88,21 +94,22 @@ def promise(manifest: Manifest) -> str:
 
 def not_promised(manifest: Manifest) -> list[Text]:
     """What no version of a series promises."""
-    return [_linking(manifest), LATER_VALUES, OLD_COPIES, OTHER_SERIES]
+    return [_linking(manifest), LATER_VALUES, FROM_PROGRAM, OLD_COPIES, OTHER_SERIES]
 
 
 def _histories(manifest: Manifest) -> Text:
     constant = manifest["series"].get("constant", [])
-    known_too = (
-        f" This holds even for someone who knows that {_listed(constant)} never change"
-        f"{'s' if len(constant) == 1 else ''} for a person and connects rows by that."
+    equal = (
+        f" whose rows all show the same {_listed(constant)}, which the plan says never "
+        f"change{'s' if len(constant) == 1 else ''}"
         if constant
         else ""
     )
     return (
         "Several histories.",
-        "A person's history is the rows that were theirs, one after the other. At least k "
-        f"histories may be the person's.{known_too}",
+        "A person's history is the rows that were theirs, one after the other. For each person "
+        f"there are at least k histories{equal}. This is counted for each person alone: someone "
+        "who combines what it tells of several people may exclude some.",
     )
 
 
