@@ -132,7 +132,9 @@ def draw(lines, picture):
     left.bar(months, stay, color="#4292c6", label="as in the version before")
     left.bar(months, [each["new"] for each in lines], bottom=stay, color="#b35806", label="new")
     left.set(xlabel="version", ylabel="published rows", xticks=months)
-    left.legend(frameon=False, loc="lower right")
+    left.set_ylim(top=1.2 * max(each["rows"] for each in lines))
+    left.yaxis.set_major_formatter("{x:,.0f}")
+    left.legend(frameon=False, loc="upper left", ncols=2)
     for name, label, colour in (
         ("ncp", "version of the series", "#08519c"),
         ("fresh", "fresh release of that month", "#777777"),
@@ -140,7 +142,7 @@ def draw(lines, picture):
         lost = [100 * each[name] for each in lines]
         right.plot(months, lost, "o-", color=colour, label=label)
     right.set(xlabel="version", ylabel="information lost (NCP, %)", xticks=months)
-    right.set_ylim(bottom=0)
+    right.set_ylim(0, 110 * max(each["ncp"] for each in lines))
     right.legend(frameon=False, loc="lower right")
     for axes in (left, right):
         axes.spines[["top", "right"]].set_visible(False)
