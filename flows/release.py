@@ -146,8 +146,7 @@ def _course(
     encoded = encode(run, kind, data, ingested)
     validate(run, kind, data, kind.checked[1], encoded)
     identify(run, kind, to.ledger, ingested, encoded, to.allow_second_release)
-    margin = 1.0 if order.series is None else order.series.margin
-    rows = anonymize(run, kind, data, (ingested, encoded), maker, compute, margin)
+    rows = anonymize(run, kind, data, (ingested, encoded), maker, compute)
     checked = check(
         run, kind, data, (maker.promise, order.limits.floors), rows, to.formats, reading
     )

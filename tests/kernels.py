@@ -30,9 +30,13 @@ from anon_core.measures.graph.posteriors import posteriors
 from anon_core.measures.graph.structure import clustering
 from anon_core.measures.graph.triangles import counting, expected, mapreduce
 from anon_core.measures.graph.triangles.oriented import oriented
+from anon_core.measures.table.classes import ReleasedCells
+from anon_core.measures.table.fitting import fitting_rows
 from anon_core.seating.even import evened
 from anon_core.seating.matching import drawn_by_holders
 from anon_core.seating.reseating import mixed
+from anon_core.series.fits import Fits
+from anon_core.series.withdrawing import pulled
 from anon_core.specs.graphs import ONE, Knowledge
 from kinds.table import warm
 from tests.anon_core.engines.mpi.mpirun import MPIRUN, mpirun, ordered
@@ -132,6 +136,15 @@ def compile_triangles():
             mapreduce.listed(whole, FarmShuffle(LocalFarm(), Path(folder), 2, 2**18), method)
 
 
+def compile_series():
+    """Let one record of a table that shows nothing and its companions go, rows as the auditor's."""
+    table = warm.tiny_table()
+    shown = [np.ones((1, attribute.levels), dtype=bool) for attribute in table.codebook.attributes]
+    cell = np.zeros((len(shown), table.records), dtype=np.int32)
+    fits = Fits(*fitting_rows(table.codes, ReleasedCells(cell, tuple(shown))))
+    pulled(fits, table.k, np.arange(table.records) == 0)
+
+
 STEPS = (  # the longest first
     compile_makers,
     compile_graphs,
@@ -140,6 +153,7 @@ STEPS = (  # the longest first
     compile_triangles,
     compile_measures_of_graphs,
     compile_audit,
+    compile_series,
     compile_ranks,
 )
 

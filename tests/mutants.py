@@ -43,6 +43,8 @@ SMOOTHNESS = "tests/anon_core/measures/matrix/test_measures.py"
 MATRIX = "tests/kinds/matrix/test_release.py"
 MATRIX_CORRUPTIONS = "tests/kinds/matrix/test_corruptions.py"
 OF_GRAPHS = "tests/kinds/graph/"
+SERIES = "tests/anon_core/measures/test_series.py"
+WITHDRAWING = "tests/anon_core/series/test_withdrawing.py"
 
 MUTANTS = (
     Mutant(
@@ -493,6 +495,48 @@ MUTANTS = (
         "strangers == 0,",
         "strangers >= 0,",
         OF_GRAPHS + "test_corruptions.py",
+    ),
+    Mutant(
+        "series: the auditor counts compatible rows of a cell",
+        "anon_core/measures/series.py",
+        "same = part[record] == part[owner]",
+        "same = part[record] >= 0",
+        SERIES,
+    ),
+    Mutant(
+        "series: the auditor passes seats that do not fit",
+        "anon_core/measures/series.py",
+        "if (owner_of < 0).any() or np.count_nonzero(owner == record) < n:",
+        "if (owner_of < 0).any():",
+        SERIES,
+    ),
+    Mutant(
+        "series: a history may change its value",
+        "anon_core/measures/series.py",
+        "kind = kind if cell.seat is None else kind[cell.seat]",
+        "kind = kind",
+        SERIES,
+    ),
+    Mutant(
+        "series: stayers may fall short",
+        "anon_core/series/withdrawing.py",
+        "if not fall_short.any():",
+        "if fall_short.any() or True:",
+        WITHDRAWING,
+    ),
+    Mutant(
+        "series: those who go may fall apart",
+        "anon_core/series/withdrawing.py",
+        "            if not len(wanting):",
+        "            if not len(wanting) or True:",
+        WITHDRAWING,
+    ),
+    Mutant(
+        "series: a person's other records stay",
+        "anon_core/series/withdrawing.py",
+        "of = np.arange(n) if person is None else np.unique(person, return_inverse=True)[1]",
+        "of = np.arange(n)",
+        WITHDRAWING,
     ),
 )
 

@@ -67,7 +67,8 @@ def pulled(
     that fit it, in its strongly connected component of the graph that leads from each record to the
     owners of rows that fit it (docs/theory.md, 10). The whole cell is always an answer. The
     smallest is not sought: companions are chosen greedily, local changes only, and parts that need
-    not go are given back. Ties are decided by the order of records, or by the number of the person.
+    not go are given back. Ties are decided by the order of records, or by the number of the person:
+    pass both in an order that is secret and does not depend on the source's.
     """
     cell = _Parts.of(fits, k, going, person)
     if not going.any() and least <= 0:
@@ -224,8 +225,8 @@ class _Parts:
 
     def _parts(self) -> NDArray[np.int64]:
         """Number the components of both sides."""
-        stays = self.components(~self.goes)
-        return np.where(stays < 0, self.components(self.goes) + int(stays.max()) + 1, stays)
+        goes, stays = self.components(self.goes), self.components(~self.goes)
+        return np.where(stays < 0, goes + int(stays.max(initial=-1)) + 1, stays)
 
     def _blocks(self) -> NDArray[np.int64]:
         """Number, by party, the groups of parties of one side that share components."""

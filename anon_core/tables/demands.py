@@ -64,19 +64,6 @@ def of_people(table: BinaryTable, person: NDArray[np.int32]) -> BinaryTable:
     return replace(table, k=greatest[person], person=person)
 
 
-def with_margin(data: Any, margin: float) -> Any:
-    """Return data whose records demand `margin` times as many rows, rounded up.
-
-    No record demands more than there are records, or people where these own several; nor less than
-    before. The margin counts to the sixth decimal.
-    """
-    if margin == 1:
-        return data
-    people = data.records if data.person is None else int(data.person.max()) + 1
-    wanted = np.ceil(np.round(data.k * margin, 6)).astype(data.k.dtype)
-    return replace(data, k=np.maximum(data.k, np.minimum(wanted, people)))
-
-
 def stated(demand: Demand, records: int, values: NDArray[Any] | None) -> NDArray[np.int64]:
     """Return the k of each record as the plan states it, int64 (records,); see `resolve`."""
     if demand.constant is not None:

@@ -1,8 +1,6 @@
 """[series] of the plan: versions of one release, over time."""
 
-from typing import Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from kinds.section import PlanError, Section
 from kinds.versions import Following, Versions
@@ -16,13 +14,10 @@ class SeriesSection(Section):
     record : the identifier column that names a record in every version; without it each
         partition of the source holds new records only.
     constant : carried columns whose value never changes for a person; who knows that links rows.
-    margin : crowds of a batch are made this many times as large as k demands, so that most of them
-        are still large enough when some of their people go; otherwise others must go with them.
     """
 
     record: str | None = None
     constant: list[str] = []
-    margin: Annotated[float, Field(ge=1, le=10)] = 1.0
 
     def following(self, person: str | None) -> Following:
         """The same as a kind takes it; `person` is [privacy] person."""

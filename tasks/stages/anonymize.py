@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from anon_core.anonymizers import Anonymizer
-from anon_core.tables.demands import with_margin
 from kinds.base import Kind
 from tasks.compute import engines
 from tasks.orchestration.stage import log, stage
@@ -26,19 +25,17 @@ def anonymize(
     stored: tuple[Stored, Stored],
     maker: Anonymizer[Any],
     compute: engines.Compute,
-    margin: float = 1.0,
 ) -> Stored:
     """Store what the anonymizer made, its steps, the released files and, apart, the matching.
 
-    `stored` are the ingested and the encoded data. Crowds are made `margin` times as large as the
-    records demand. What was published once stays as it is, also if
+    `stored` are the ingested and the encoded data. What was published once stays as it is, also if
     it was retracted: other bytes of the same people could be intersected with it.
     """
     ingested, encoded = stored
     inputs = [ingested.sha256, encoded.sha256]
 
     def make(folder: Path) -> Mapping[str, Any]:
-        data = with_margin(kind.load(encoded), margin)
+        data = kind.load(encoded)
         maker.admit(data)
         order = secrecy.permutation(run.seed, "order", data.records)
         made, seconds = engines.made(run, inputs, maker, data, order, compute)

@@ -18,6 +18,13 @@ def groups(*sizes):
     return of[:, None] == of
 
 
+def arcs(n, *pairs):
+    """Everybody fits the own row, and record a that of b for each pair (a, b)."""
+    fit = np.eye(n, dtype=bool)
+    fit[tuple(zip(*pairs, strict=True))] = True
+    return fit
+
+
 def hidden_in_parts(fit, k, goes, person):
     who = np.arange(len(fit)) if person is None else person
     return all(
@@ -70,13 +77,16 @@ def test_a_ring_goes_whole():
     assert pulled(fits_of(fit), np.full(6, 2, dtype=np.int32), np.arange(6) == 0).all()
 
 
-def test_rows_that_fit_must_lead_back():
-    """Record 0 fits rows of a pair that hides without it; the way back leads over record 3."""
-    arcs = [(0, 1), (1, 2), (2, 1), (2, 3), (3, 0), (1, 3), (3, 2)]
-    fit = np.eye(4, dtype=bool)
-    fit[tuple(zip(*arcs, strict=True))] = True
-    k = np.full(4, 2, dtype=np.int32)
-    assert pulled(fits_of(fit), k, np.array([True, True, True, False])).all()
+def test_those_who_go_must_be_led_back_to():
+    """Records 0, 1 and 2 have two rows among themselves, but none leads back to 0 without 3."""
+    fit = arcs(5, (0, 1), (1, 2), (2, 1), (2, 3), (3, 0), (3, 4), (4, 3))
+    assert pulled(fits_of(fit), np.full(5, 2, dtype=np.int32), np.arange(5) == 0).all()
+
+
+def test_those_who_stay_must_be_led_back_to():
+    """Records 2, 3 and 4 have two rows among themselves, but only 0, who goes, leads back to 2."""
+    fit = arcs(5, (0, 1), (1, 0), (0, 2), (2, 3), (3, 4), (4, 3), (4, 0))
+    assert pulled(fits_of(fit), np.full(5, 2, dtype=np.int32), np.arange(5) < 2).all()
 
 
 def test_more_go_by_whole_groups():
@@ -99,6 +109,13 @@ def test_a_cell_that_hides_nobody_is_refused():
     fit, going = np.eye(3, dtype=bool), np.arange(3) == 0
     with pytest.raises(InputError, match="3 of 3 records do not hide"):
         pulled(fits_of(fit), np.full(3, 2, dtype=np.int32), going)
+
+
+@pytest.mark.parametrize("least", [0, 3])
+def test_of_nobody_nobody_goes(least):
+    nobody = np.empty(0, dtype=bool)
+    k = np.empty(0, dtype=np.int32)
+    assert len(pulled(fits_of(np.empty((0, 0), dtype=bool)), k, nobody, least=least)) == 0
 
 
 def test_arrays_of_other_lengths_are_refused():

@@ -483,7 +483,7 @@ WRONG = [
     (
         "[column.x]\nrole = 'keep'",
         "unknown key column; allowed: name, about, source, anonymizer, compute, checks, publish, "
-        "columns, priv",
+        "series, columns, priv",
     ),
     (
         '[columns.x]\nroll = "keep"\nrole = "keep"',
