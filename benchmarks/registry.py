@@ -3,7 +3,7 @@
 Draws a registry of Adult with numbered people (20,000): each month 3 % join, 1 % leave and 2 % get
 another occupation. Releases each month as the next version of one series (k = 10, income carried),
 by the real course in a temporary folder, and beside it a fresh release of the same month's table,
-both by --method with crowds of --margin times k in the series.
+both by --method.
 
 Prints for each month the rows of the version, the new ones, the share of the rows before that were
 withdrawn although their people stay, the rows pulled along, who waits, how many people have fewer
@@ -40,8 +40,8 @@ JOIN, LEAVE, CHANGE = 0.03, 0.01, 0.02
 TOLD = "month rows new reissued pulled held_back linked ncp fresh"
 
 
-def main(people, months, maker, margin, picture):
-    series = f'[series]\nrecord = "id"\nconstant = ["income"]\nmargin = {margin}\n{maker}'
+def main(people, months, maker, picture):
+    series = f'[series]\nrecord = "id"\nconstant = ["income"]\n{maker}'
     print(TOLD, flush=True)
     lines = []
     with tempfile.TemporaryDirectory() as place:
@@ -154,9 +154,8 @@ if __name__ == "__main__":
     parser.add_argument("people", nargs="?", type=int, default=20_000)
     parser.add_argument("--months", type=int, default=12)
     parser.add_argument("--method", choices=["k-member", "adaptive"], default="k-member")
-    parser.add_argument("--margin", type=float, default=1.0)
     parser.add_argument("--picture", type=Path)
     given = parser.parse_args()
     chosen = f'[anonymizer]\nname = "{given.method}"\n'
     chosen += 'seats = "matchable"\n' if given.method == "adaptive" else ""
-    main(given.people, given.months, chosen, given.margin, given.picture)
+    main(given.people, given.months, chosen, given.picture)
