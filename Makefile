@@ -59,6 +59,8 @@ bench-all: bench        ## the larger tables of the papers and the growth with n
 	$(BIN)/python -m benchmarks.even
 	$(BIN)/python -m benchmarks.methods
 	$(BIN)/python -m benchmarks.releases
+	$(BIN)/python -m benchmarks.registry --picture docs/pictures/series.png
+	$(BIN)/python -m benchmarks.registry --method adaptive --months 3
 	$(BIN)/python -m benchmarks.freeform
 	$(BIN)/python -m benchmarks.versus_published
 	for figure in fig2 fig4 fig5 fig6 fig7 fig8 fig9 fig10 growth carry by-k; do \

@@ -38,7 +38,9 @@ from kinds.table.version_files import (
     K,
     fits_file,
 )
+from kinds.table.versions.changes import changed_by
 from kinds.table.versions.present import Present, needed, present, present_of
+from kinds.table.versions.words import changing
 from kinds.versions import Asked, Before, Following
 from tasks.source.reading import Reading
 from tasks.vault.storage import Stored
@@ -115,7 +117,7 @@ def split(
     members = earlier.members
     erased = _in(members[OWNER], withdrawn) if before is not None else np.zeros(0, dtype=np.bool_)
     gone = going & ~members[RECORD].is_in(found.known[RECORD].implode()).to_numpy()
-    counts = {
+    counts: dict[str, Any] = {
         "source_rows": source_rows,
         "frozen": parts.members.height,
         "new": int(parts.new.sum()),
@@ -126,12 +128,15 @@ def split(
         "batch": parts.batch.raw.height,
         "held_back": parts.held_back,
     }
+    if following.record is not None:
+        counts["followed"] = int((~gone).sum())
+        counts["changed_by"] = changed_by(plan, members, found, going)
     return {
         "shape": [parts.batch.raw.height, parts.batch.raw.width],
         "source_columns": len(plan.columns),
         "profile": remembered(found.table, plan.columns),
         "counts": counts,
-        "notes": [_note(counts)],
+        "notes": [_note(counts), *changing(counts)],
     }
 
 
@@ -357,7 +362,7 @@ def _require_constant(earlier: Earlier, found: Present, following: Following) ->
         )
 
 
-def _note(counts: Mapping[str, int]) -> str:
+def _note(counts: Mapping[str, Any]) -> str:
     return (
         f"{counts['frozen']} rows stay; {counts['batch']} are new: {counts['new']} of new records, "
         f"{counts['changed']} changed, {counts['pulled']} pulled along; "
