@@ -3,6 +3,7 @@
 import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
+from anon_core.measures.graph.triangles.counting_kernels import fetch_ahead
 
 LIMB = 30  # bits: a probability in billionths fits
 LOW = np.int64((1 << LIMB) - 1)
@@ -20,6 +21,7 @@ def sum_products(begin, end, sums, lists, p):  # sums int64 (parts, 3), p int32 
             for i in range(first, last):
                 at[lists.higher[i]] = i + 1
             for i in range(first, last):
+                fetch_ahead(lists, i)
                 y = lists.higher[i]
                 for j in range(lists.start[y], lists.start[y + 1]):
                     k = at[lists.higher[j]]
@@ -52,6 +54,7 @@ def sum_by_edge(begin, end, lists, p, q, at, before, pairs):
         for i in range(first, last):
             at[lists.higher[i]] = i + 1
         for i in range(first, last):
+            fetch_ahead(lists, i)
             y = lists.higher[i]
             for j in range(lists.start[y], lists.start[y + 1]):
                 k = at[lists.higher[j]]

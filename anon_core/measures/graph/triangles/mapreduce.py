@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from anon_core.measures.graph.triangles.jobs import Baseline, EdgeCentric, Piece
 from anon_core.measures.graph.triangles.mapping_kernels import sort_lists, turn
+from anon_core.measures.graph.triangles.ordering import ascending_rows
 from anon_core.measures.graph.triangles.oriented import Oriented
 from anon_core.measures.graph.triangles.vertex_centric import Tracking, VertexCentric, bucket_bounds
 from anon_core.spread import Job, Shuffle, Traffic
@@ -50,9 +51,10 @@ def listed(
     job = job_called(method, graph.start, higher, shuffle)
     blocks: list[NDArray[np.int32]] = []
     traffic = shuffle.run(job, pieces(graph.start, higher, mappers, both=both), blocks.append)
-    rows = np.concatenate([np.empty(0, np.int32), *blocks]).reshape(-1, 3)
-    del blocks
-    return canonical(rows, graph.rank), traffic
+    by_rank = np.empty_like(graph.rank)
+    by_rank[graph.rank] = np.arange(graph.vertices, dtype=np.int32)
+    chunks = [np.sort(by_rank[blocks.pop(0).reshape(-1, 3)], axis=1) for _ in range(len(blocks))]
+    return ascending_rows(chunks, graph.vertices), traffic
 
 
 def job_called(
@@ -94,11 +96,3 @@ def pieces(
         )
         for first, end in pairwise(bounds)
     ]
-
-
-def canonical(rows: NDArray[np.int32], rank: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return triangles by rank as ids u < v < w, ascending."""
-    by_rank = np.empty_like(rank)
-    by_rank[rank] = np.arange(len(rank), dtype=np.int32)
-    named = np.sort(by_rank[rows], axis=1)
-    return named[np.lexsort(named.T[::-1])]
