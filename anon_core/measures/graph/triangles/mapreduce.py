@@ -3,6 +3,7 @@
 Which engine runs the shuffle, the caller says: measures know none.
 """
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Literal
 
@@ -74,8 +75,8 @@ def job_called(
 
 def pieces(
     start: NDArray[np.int64], higher: NDArray[np.int32], mappers: int, *, both: bool
-) -> list[Piece]:
-    """Split the vertices into ranges with about as many edges each.
+) -> Iterator[Piece]:
+    """Yield the vertices in ranges with about as many edges each.
 
     both: with the lists of lower neighbours, too.
     """
@@ -86,13 +87,11 @@ def pieces(
         turn(start, higher, lower_start, lower)
     inner = np.searchsorted(start, np.arange(1, mappers) * len(higher) // mappers)
     bounds = [0, *np.unique(inner[(inner > 0) & (inner < n)]).tolist(), n]
-    return [
-        Piece(
+    for first, end in pairwise(bounds):
+        yield Piece(
             first,
             start[first : end + 1] - start[first],
             higher[start[first] : start[end]],
             lower_start[first : end + 1] - lower_start[first],
             lower[lower_start[first] : lower_start[end]],
         )
-        for first, end in pairwise(bounds)
-    ]

@@ -25,6 +25,7 @@ from tests.strategies import simple_graphs
 METHODS = get_args(Method)
 SLOWER = [pytest.param(m, marks=pytest.mark.slow) for m in ("vc-bucket", "vc-bucket-usage")]
 PLENTY = 2**22
+FLOOR = 192 * 1024  # bytes
 
 
 def local(folder, reducers, memory=PLENTY):
@@ -115,6 +116,17 @@ def test_a_disk_version_keeps_to_a_tenth_of_the_graph(tmp_path, method):
         assert traffic.read.sum() > 1.5 * traffic.sent.sum()
     else:
         assert traffic.kept.min() > 0
+
+
+@pytest.mark.parametrize("method", ["ec-disk", *SLOWER])
+@pytest.mark.parametrize("edges", [20_000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_a_disk_version_of_a_small_graph_keeps_to_what_python_needs(tmp_path, method, edges):
+    """The floor of docs/triangles.md, where a tenth of the graph is less."""
+    graph = oriented(*skewed(edges // 7, edges, 8, 1.5))
+    memory, watched = max(engine.LEAST, 8 * graph.edges // 10), Watched(FLOOR)
+    listed(graph, FarmShuffle(watched, tmp_path, 2, memory), method)
+    assert memory < FLOOR
+    assert max(watched.peaks) <= FLOOR
 
 
 def test_a_buffer_by_usage_alone_may_be_too_small(tmp_path, graph):
