@@ -43,6 +43,7 @@ SMOOTHNESS = "tests/anon_core/measures/matrix/test_measures.py"
 MATRIX = "tests/kinds/matrix/test_release.py"
 MATRIX_CORRUPTIONS = "tests/kinds/matrix/test_corruptions.py"
 OF_GRAPHS = "tests/kinds/graph/"
+OF_TRIANGLES = "tests/anon_core/measures/graph/triangles/"
 
 MUTANTS = (
     Mutant(
@@ -493,6 +494,27 @@ MUTANTS = (
         "strangers == 0,",
         "strangers >= 0,",
         OF_GRAPHS + "test_corruptions.py",
+    ),
+    Mutant(
+        "triangles: a list is left with its first triangles unwritten",
+        "anon_core/measures/graph/triangles/counting_kernels.py",
+        "cursor[0], cursor[1], full = x, i, True",
+        "cursor[0], cursor[1], full = x, i + 1, True",
+        OF_TRIANGLES + "test_ordering.py",
+    ),
+    Mutant(
+        "triangles: a pivot message leaves the buffer one use early",
+        "anon_core/measures/graph/triangles/reducing_kernels.py",
+        "left = uses_in(listed, bucket, schedule) - 1",
+        "left = uses_in(listed, bucket, schedule) - 2",
+        OF_TRIANGLES + "test_mapreduce.py",
+    ),
+    Mutant(
+        "triangles: pairs that share an edge do not vary together",
+        "anon_core/measures/graph/triangles/expected_kernels.py",
+        "pairs[e] += others * before[e]",
+        "pairs[e] += 0 * others * before[e]",
+        OF_TRIANGLES + "test_expected.py",
     ),
 )
 
