@@ -65,6 +65,17 @@ def parser(runs: Mapping[str, Command]) -> argparse.ArgumentParser:
         default=2,
         help="how many plans run at the same time (default: %(default)s)",
     )
+    command.add_argument(
+        "--partition",
+        metavar="LABEL",
+        help="partition of the source whose rows are new, such as 2014-03",
+    )
+    command.add_argument(
+        "--backfill",
+        metavar="FIRST..LAST",
+        help="one version for each partition of a range, such as 2013-08..2015-12, in order; "
+        "partitions that were released are skipped",
+    )
     _overrides(command)
     command = add("audit", "recompute every guarantee of a release from its source and its files")
     command.add_argument(

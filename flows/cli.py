@@ -87,7 +87,9 @@ def _unforeseen(error: BaseException) -> str:
 
 
 def release(options: argparse.Namespace) -> int:
-    """Run the flow and print the release folder last; one line for each plan."""
+    """Run the flow and print the release folder last; one line for each plan or partition."""
+    if options.partition is not None or options.backfill is not None:
+        return _release_partitions(options)
     if len(options.plans) == 1:
         print(_release(options.plans[0], options.overrides, quiet=options.quiet))
         return 0
@@ -102,12 +104,37 @@ def release(options: argparse.Namespace) -> int:
 
 def _release(plan_path: Path, overrides: Sequence[str], *, quiet: bool) -> Path:
     plan = _ready(plan_path, overrides)
+    named = plan.name if plan.partition is None else f"{plan.name} {plan.partition.at}"
     frozen = _freeze(plan)
     with plan.kind.compiling(quiet=quiet):
         from flows.release import release as flow
         from flows.serving import on_prefect
 
-        return Path(on_prefect(lambda: flow.with_options(flow_run_name=plan.name)(str(frozen))))
+        return Path(on_prefect(lambda: flow.with_options(flow_run_name=named)(str(frozen))))
+
+
+def _release_partitions(options: argparse.Namespace) -> int:
+    """One version of one partition, or one for each of a range."""
+    from kinds.section import PlanError
+
+    if len(options.plans) > 1 or None not in (options.partition, options.backfill):
+        raise PlanError("give one plan, and either --partition or --backfill")
+    from flows.partitions import at, backfilled
+    from flows.plan.plan import ReleasePlan
+
+    path, overrides = options.plans[0], options.overrides
+
+    def made(named: Sequence[str]) -> Path:
+        return _release(path, [*overrides, *named], quiet=options.quiet)
+
+    if options.partition is not None:
+        print(made(at(options.partition)))
+        return 0
+    for label, result in backfilled(ReleasePlan.load(path, overrides), options.backfill, made):
+        waits = isinstance(result, AnonymityError)
+        words = f"crowdcover: {label}: {result}" if waits else str(result)
+        print(words, file=sys.stderr if waits else sys.stdout, flush=True)
+    return 0
 
 
 def _release_many(
@@ -140,11 +167,13 @@ def _release_many(
 
 def _ready(plan_path: Path, overrides: Sequence[str]) -> "ReleasePlan":
     """The plan; what can be refused without a server is refused here."""
+    from flows.partitions import require_named
     from flows.plan.plan import ReleasePlan
     from tasks.source.sources import header
 
     plan = ReleasePlan.load(plan_path, overrides)
     plan.check_engine()
+    require_named(plan)
     if (names := header(plan.data.source)) is not None:
         plan.data.check_header(names)
     return plan

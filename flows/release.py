@@ -8,6 +8,7 @@ from prefect import Flow, State, flow
 from prefect.client.schemas.objects import FlowRun
 
 from flows.approving import approved, refuse_rejected
+from flows.partitions import read
 from flows.plan.plan import ReleasePlan
 from flows.series import Coming, coming
 from flows.standing import approved_run, standing
@@ -67,8 +68,7 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
         with suppress(GoneError):
             return _admitted(order, vault, Absent(order.data.source, run.source_sha256))
         log("its stages must be made again: the source is read as it is now")
-    reading = Reading(order.data.source)
-    order.data.check_header(reading.header)
+    reading = read(order)
     if order.series is None:
         return _admitted(order, vault, reading)
     with Series(vault, order.name).open().locked():

@@ -12,6 +12,7 @@ from kinds.section import PlanError
 from kinds.versions import Asked, Before
 from tasks.orchestration.stage import log
 from tasks.people.ledger import Ledger
+from tasks.source.partitions import Picked
 from tasks.source.reading import Reading
 from tasks.stages.assemble import assemble
 from tasks.stages.check import CheckedRelease, check_version
@@ -21,7 +22,12 @@ from tasks.vault.approval import Approval
 from tasks.vault.series import Series, Version
 from tasks.vault.storage import Run, Stored, Vault
 
-STATED = ("plan_sha256", "withdrawn_sha256", "parent")  # what an approval outlasts no change of
+# What an approval outlasts no change of.
+STATED = ("plan_sha256", "withdrawn_sha256", "parent", "parts")
+
+
+class NobodyHidesError(GuaranteeError):
+    """No record of the source can hide in a batch."""
 
 
 @dataclass(frozen=True)
@@ -118,38 +124,48 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
     series = Series(vault, order.name).open()
     series.forget_values()
     last = series.last
+    number = 1 if last is None else last.number + 1
+    label, pending = _label(order, source), series.pending(number)
     ledger = Ledger(vault, order.kind.remade, order.publish.ledger)
     about: Mapping[str, Any] = {
         "plan_sha256": order.sha256,
         "source_sha256": source.sha256,
         "withdrawn_sha256": hashlib.sha256(b"".join(sorted(series.withdrawn()))).hexdigest(),
         "parent": str(Path(order.publish.path) / order.name),
+        **({} if label is None else {"parts": [*pending, label]}),
     }
     if last is not None:
         _refuse_other_plan(last, about)
-        if all(last.about[name] == about[name] for name in ("source_sha256", "withdrawn_sha256")):
+        released = series.by_part()
+        as_before = last.about["withdrawn_sha256"] == about["withdrawn_sha256"]
+        if as_before and label in released:
+            return released[label]
+        if as_before and last.about["source_sha256"] == source.sha256:
             return last
+        if not as_before and label in {*released, *pending}:
+            source, label = _without_rows(order, source), None
+            about = {**about, "source_sha256": source.sha256, "parts": list(pending)}
+    if label in pending:
+        return _nobody_hides(last, pending[label].facts)
     before = None if last is None else Before.of(last)
-    folder = series.folder(1 if last is None else last.number + 1)
+    folder = series.folder(number)
     source.keep(folder.path)
     if (approved := _approved(series, folder, about)) is not None:
         parts, about = approved
     else:
-        number = int(folder.path.name)
-        asked = Asked(ledger.key, series.withdrawn(), series.waiting(number, source.sha256))
+        waiting = series.waiting(number, source.sha256)
+        held = next(reversed(pending.values()), None)
+        asked = Asked(ledger.key, series.withdrawn(), waiting, held)
         print_ = ledger.key_print
         parts = split(
             folder, order.kind, order.data, order.following, source, before, asked, print_
         )
     counts = parts.facts["counts"]
     if not counts["batch"]:
-        if last is None or counts["left"] + counts["withdrawn"] + counts["changed"]:
-            raise GuaranteeError(
-                f"publication refused; of {counts['source_rows']} records none can hide in a "
-                "batch; lower k, or release when there are more"
-            )
-        log(f"nothing to publish: {counts['held_back']} records wait until others come")
-        return last
+        facts = parts.facts
+        if label is not None:
+            series.set_aside(number, label)
+        return _nobody_hides(last, facts)
     versions = order.kind.versions
     assert versions is not None
     batch = Reading(
@@ -167,12 +183,38 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
     )
 
 
+def _label(order: ReleasePlan, source: Reading) -> str | None:
+    """What names the source of a version that has new records only, whatever else is read."""
+    if order.following.record is not None:
+        return None
+    return source.sha256 if order.partition is None else str(order.partition.at)
+
+
+def _without_rows(order: ReleasePlan, source: Reading) -> Reading:
+    """The source of a version that is made since people withdrew, and for nothing else."""
+    versions = order.kind.versions
+    assert versions is not None
+    return Picked(order.data.source, versions.nothing(order.data, source))
+
+
+def _nobody_hides(last: Version | None, facts: Mapping[str, Any]) -> Version:
+    """The last version, where all that is new must wait; refused where there is none."""
+    counts = facts["counts"]
+    if last is None or counts["left"] + counts["withdrawn"] + counts["changed"]:
+        raise NobodyHidesError(
+            f"publication refused; of {counts['source_rows']} records none can hide in a batch; "
+            "lower k, or release when there are more"
+        )
+    log(f"nothing to publish: {counts['held_back']} records wait until others come")
+    return last
+
+
 def _approved(
     series: Series, folder: Run, about: Mapping[str, Any]
 ) -> tuple[Stored, Mapping[str, Any]] | None:
     """The parts of a version that a person approved: the source may have moved on since."""
     known = series.coming(int(folder.path.name))
-    if known is None or any(known.about[name] != about[name] for name in STATED):
+    if known is None or any(known.about.get(name) != about.get(name) for name in STATED):
         return None
     last, parts = Approval.of(known.run).last, folder.whole("split")
     if last is None or last.ended or last.decision is None or not last.decision.approved:

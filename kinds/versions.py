@@ -6,10 +6,12 @@ in it, lay the version together, and audit it beside the versions before it.
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
+
+import polars as pl
 
 from tasks.judging.audit import Finding
 from tasks.source.reading import Reading
@@ -74,11 +76,14 @@ class Asked:
         Digests of people who asked to be withdrawn.
     waiting : frozenset of int
         Chains of records that must wait: in this version they had fewer than k histories.
+    held : Stored, optional
+        The parts of the last source that gave no version, since nobody could hide.
     """
 
     key: bytes = field(repr=False)
     withdrawn: frozenset[bytes] = field(repr=False)
     waiting: frozenset[int] = field(default=frozenset(), repr=False)
+    held: Stored | None = None
 
 
 class Versions(Protocol):
@@ -96,6 +101,19 @@ class Versions(Protocol):
     @abstractmethod
     def check(self, plan: Any, following: Following) -> None:
         """Refuse columns that [series] cannot follow."""
+
+    @abstractmethod
+    def parts(
+        self, plan: Any, reading: Reading, first: str, last: str
+    ) -> Iterator[tuple[str, pl.DataFrame]]:
+        """Labels and rows of the partitions from `first` to `last`, in the order of the labels.
+
+        Partitions without rows are left out.
+        """
+
+    @abstractmethod
+    def nothing(self, plan: Any, reading: Reading) -> pl.DataFrame:
+        """The columns of a source, without its rows."""
 
     @abstractmethod
     def split(

@@ -41,7 +41,7 @@ NOT_SHAPING: dict[str, Any] = {
     "about": True,
     "compute": True,
     "checks": True,
-    "source": {"kind", "path", "uri"},
+    "source": {"kind", "path", "uri", "at", "part"},
     "publish": {
         "path", "vault", "allow_second_release", "ledger", "approval", "approval_timeout"
     },
@@ -103,6 +103,11 @@ class ReleasePlan(Section):
         self.publish.check()
         if self.series is not None:
             refuse_with_series(self).check(self.data, self.following)
+        elif self.partition is not None:
+            raise PlanError(
+                "source.partition belongs to [series]: each version of a series has the rows of "
+                "one partition; state [series], or leave source.partition out"
+            )
 
     def check_engine(self) -> None:
         """Refuse an engine that is not installed where the plan is to run."""
@@ -142,7 +147,8 @@ class ReleasePlan(Section):
         of_kind = {name: maker for name, maker in ANONYMIZERS.items() if _takes(maker, self.kind)}
         if not isinstance(name, str) or name not in of_kind:
             raise PlanError(f"anonymizer.name is not known; allowed: {', '.join(sorted(of_kind))}")
-        if self.series is None and self.kind.states_levels(self.data):
+        follows = self.series is not None and self.series.record is not None
+        if not follows and self.kind.states_levels(self.data):
             settings = {**_said(of_kind[name], "stated levels"), **settings}
         try:
             made: Anonymizer[Any] = of_kind[name](**_typed(of_kind[name], settings))
@@ -164,6 +170,11 @@ class ReleasePlan(Section):
         """[series], typed for the kind."""
         assert self.series is not None
         return self.series.following(getattr(self.data, "person", None))
+
+    @property
+    def partition(self) -> Any:
+        """How the source is divided, typed by the kind; None where a version has all its rows."""
+        return getattr(self.data, "partition", None)
 
     @property
     def memory_bytes(self) -> int:
@@ -208,8 +219,11 @@ class ReleasePlan(Section):
         A setting counts once it is not what it was before it existed: older vaults stay valid.
         """
         shaping = self.model_dump(exclude=NOT_SHAPING)
+        # Older vaults stay valid.
         if self.series is None:
-            del shaping["series"]  # older vaults stay valid
+            del shaping["series"]
+        if shaping["source"].get("partition") is None:
+            shaping["source"].pop("partition", None)
         before = _said(self.maker, "before")
         shaping["anonymizer"] = {
             name: value

@@ -36,9 +36,10 @@ def refuse_with_series(plan: Any) -> Versions:
             "publish.allow_second_release does not belong to [series]: versions of one series are "
             "checked together; leave it out"
         )
-    if getattr(plan.maker, "seats", "matchable") == "even":
+    follows = plan.series.record is not None
+    if follows and getattr(plan.maker, "seats", "matchable") == "even":
         raise PlanError(
-            "[series] keeps k matchable rows in every version and no even chances; "
+            "series.record keeps k matchable rows in every version and no even chances; "
             "set anonymizer.seats = 'matchable'"
         )
     return versions

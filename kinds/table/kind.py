@@ -212,9 +212,14 @@ class Table(Kind):
         plan: TablePlan,
         earlier: Sequence[Mapping[str, Any]],
     ) -> Changes:
-        """Rows, categories, shapes of columns and types."""
+        """Rows, categories, shapes of columns and types.
+
+        The column of partitions is left out: each partition has other dates.
+        """
         frame = pl.read_parquet(ingested.file(TABLE), glob=False)
-        return changes(version, before, frame, plan.columns, earlier)
+        divides = None if plan.partition is None else plan.partition.column.name
+        columns = tuple(column for column in plan.columns if column.name != divides)
+        return changes(version, before, frame, columns, earlier)
 
     def utility(self, sections: Mapping[str, Any]) -> float:
         """The share of bits that stay visible."""

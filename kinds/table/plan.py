@@ -8,10 +8,11 @@ from pydantic import Field
 
 from anon_core.specs.demands import Demand
 from kinds.columns import Column
-from kinds.section import ALLOWED, K_FORMS, MarkedSection, PlanError, SourceSection, Unshown
+from kinds.section import ALLOWED, K_FORMS, MarkedSection, PlanError, Unshown
 from kinds.table.checks import ChecksSection
 from kinds.table.column_section import ColumnSection
 from kinds.table.layout import KEY, released_columns
+from kinds.table.partitions import Partition, TableSource
 from tasks.source.sources import Source
 
 K = (
@@ -65,7 +66,7 @@ class PrivacySection(MarkedSection):
 
 
 SECTIONS: dict[str, tuple[Any, Any]] = {
-    "source": (SourceSection, ...),
+    "source": (TableSource, ...),
     "columns": (Annotated[dict[str, ColumnSection], Field(min_length=1)], ...),
     "privacy": (PrivacySection, ...),
     "checks": (ChecksSection, ChecksSection()),
@@ -83,6 +84,7 @@ class TablePlan:
     rows_are_people: bool = False  # also where an identifier repeats
     allow_unprotected: bool = False  # k = 1 for anybody
     mix: str | None = None  # the column of which crowds shall show different values
+    partition: Partition | None = None  # which rows of the source are in a version
 
     @classmethod
     def of(cls, sections: Any) -> "TablePlan":
@@ -98,6 +100,7 @@ class TablePlan:
             privacy.rows_are_people,
             privacy.allow_unprotected,
             privacy.mix,
+            Partition.of(sections.source, columns),
         )
         sections.checks.check({column.name: column.role for column in columns})
         plan._check()

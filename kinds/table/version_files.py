@@ -7,6 +7,7 @@ ROWS = "rows.parquet"  # split, assembled: every row ever published, one line ea
 MEMBERS = "members.parquet"  # split, assembled: who has a row now, with the values of the source
 WAITING = "waiting.parquet"  # split, assembled: who had a row, has none now and may come back
 SHORT = "short.npy"  # versions: chains of records with fewer than k histories
+HELD = "held.parquet"  # split, assembled: records that wait, if later sources lack them
 
 # Columns of the files.
 CHAIN, PERSON, BORN, DIED, K = "#chain", "#person", "#born", "#died", "#k"

@@ -47,6 +47,7 @@ class Reading:
     """
 
     __slots__ = ("_content", "_disk", "beside", "sha256", "source")
+    least = 2  # rows that a source must have
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -94,7 +95,7 @@ class Reading:
             frame = self._content[list(needed)]
         else:
             frame = file_columns(self.source, self._open(), names, needed)
-        if frame.height < 2:
+        if frame.height < self.least:
             rows = "1 row" if frame.height else "no rows"
             raise InputError(f"the source has {rows}; at least 2 are required to hide anyone")
         return frame
@@ -115,7 +116,7 @@ class Reading:
     def again(self) -> "Reading":
         """Read the same once more, from disk; the fingerprint tells whether it is the same."""
         assert self._disk is not None, "the reading was not kept"
-        other = object.__new__(Reading)
+        other = object.__new__(type(self))
         other.source = self.source
         other._disk = os.fdopen(os.dup(self._disk.fileno()), "rb", buffering=0)
         other.beside = None if self.beside is None else self.beside.again()

@@ -33,6 +33,7 @@ def split(
         Stored(folder.path, b"".join(sorted(asked.withdrawn)).hex()),
         Stored(folder.path, str(sorted(asked.waiting))),
         *([] if before is None else [before.assembled, before.audited]),
+        *([] if asked.held is None else [asked.held]),
     ]
     stored = folder.once(
         "split",

@@ -3,6 +3,7 @@
     <vault>/series/<name>/withdrawn.bin      digests of people who asked to be withdrawn
     <vault>/series/<name>/<number>/split/    who stays and who is in the batch
     <vault>/series/<name>/<number>/waiting.json   records that must wait until the next version
+    <vault>/series/<name>/<number>/pending/  parts of sources in which nobody could hide
     <vault>/series/<name>/<number>/version.json   the run of the batch, and the counts
 
 The run of a version is that of its batch. It keeps what the next version needs; when that one is
@@ -10,7 +11,7 @@ published, all that holds values of people is removed from the runs before it.
 """
 
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,12 +20,13 @@ from typing import Any
 from anon_core.errors import GuaranteeError
 from tasks.vault.retracting import Retractions
 from tasks.vault.secrecy import DIGEST_BYTES
-from tasks.vault.storage import Run, Vault, read_json, write_json, write_private
+from tasks.vault.storage import Run, Stored, Vault, read_json, write_json, write_private
 
 VERSION = "version.json"
 WITHDRAWN = "withdrawn.bin"
 WAITING = "waiting.json"
 PROFILE = "profile"  # of version.json: it names categories
+PENDING = "pending"
 KEPT = {"identify"}  # stages of an older version that hold digests only
 
 
@@ -44,6 +46,11 @@ class Version:
     number: int
     run: Run
     about: Mapping[str, Any]
+
+    @property
+    def parts(self) -> Sequence[str]:
+        """Labels of the partitions whose rows were new; of sources without partitions, hashes."""
+        return list(self.about.get("parts", ()))
 
     @property
     def published(self) -> bool:
@@ -83,6 +90,34 @@ class Series:
     def last(self) -> Version | None:
         """The last version that was published."""
         return next(reversed(self.versions()), None)
+
+    def by_part(self) -> dict[str, Version]:
+        """The versions by the labels of their partitions."""
+        return {label: each for each in self.versions() for label in each.parts}
+
+    def pending(self, number: int) -> dict[str, Stored]:
+        """Parts by the labels of partitions in which nobody could hide, the last one last.
+
+        It holds who waits of all before it. A label stands after a number, which orders them.
+        """
+        folder = Run(self.path / str(number) / PENDING)
+        found = {}
+        for path in sorted(folder.path.glob("*-*")):
+            stored = folder.whole(path.name)
+            if stored is None:
+                raise GuaranteeError(
+                    f"the vault's series/{self.name}/{number}/{PENDING} is damaged; restore it "
+                    "from a backup"
+                )
+            found[path.name.partition("-")[2]] = stored
+        return found
+
+    def set_aside(self, number: int, label: str) -> None:
+        """Keep the parts of a source in which nobody could hide until a version has its rows."""
+        folder = self.path / str(number) / PENDING
+        folder.mkdir(mode=0o700, exist_ok=True)
+        place = len(list(folder.glob("*-*"))) + 1
+        (self.path / str(number) / "split").rename(folder / f"{place:06}-{label}")
 
     def coming(self, number: int) -> Version | None:
         """The version that is being made, if its run is known."""
@@ -126,6 +161,8 @@ class Series:
     def forget_values(self) -> None:
         """Remove what older versions keep of people; the last version keeps what is needed."""
         versions = self.versions()
+        for version in versions:
+            shutil.rmtree(self.path / str(version.number) / PENDING, ignore_errors=True)
         for version in versions[:-1]:
             shutil.rmtree(self.path / str(version.number) / "split", ignore_errors=True)
             for record in version.run.path.glob("*/stage.json"):

@@ -19,6 +19,7 @@ from kinds.table.version_files import (
     CHAIN,
     CONSTANT,
     DIED,
+    HELD,
     JOINED,
     KEY,
     MEMBERS,
@@ -32,6 +33,7 @@ from kinds.table.version_files import (
     WAITING,
     K,
 )
+from kinds.table.versions.appending import IDENTITY, held_by
 from kinds.versions import Before, Following
 from tasks.vault.storage import Stored
 
@@ -130,6 +132,11 @@ def _remember(
     for name, earlier, now in zip((ROWS, MEMBERS), kept, (rows, members), strict=True):
         whole = pl.concat([earlier, now]) if earlier.height else now
         whole.write_parquet(folder / name)
-    unseated = joined.filter(~pl.Series(np.isin(np.arange(joined.height), stays)))
+    out = ~pl.Series(np.isin(np.arange(joined.height), stays))
+    unseated = joined.filter(out)
     waiting = pl.read_parquet(split.file(WAITING), glob=False)
     pl.concat([waiting, unseated.select(waiting.columns)]).write_parquet(folder / WAITING)
+    if following.record is None:
+        left = pl.concat([unseated.select(IDENTITY), raw.filter(out)], how="horizontal")
+        held = held_by(split)
+        pl.concat([held, left]).write_parquet(folder / HELD)

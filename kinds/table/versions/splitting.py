@@ -6,7 +6,7 @@ so that those who go and those who stay hide among each other (docs/theory.md, S
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.series.fits import Fits
 from anon_core.series.withdrawing import pulled
 from kinds.table.layout import TABLE
 from kinds.table.plan import TablePlan
@@ -26,6 +25,7 @@ from kinds.table.version_files import (
     CHAIN,
     CONSTANT,
     DIED,
+    HELD,
     JOINED,
     KEY,
     MEMBERS,
@@ -36,60 +36,15 @@ from kinds.table.version_files import (
     VALUES,
     WAITING,
     K,
-    fits_file,
 )
+from kinds.table.versions.appending import IDENTITY
 from kinds.table.versions.changes import changed_by
-from kinds.table.versions.present import Present, needed, present, present_of
+from kinds.table.versions.earlier import Earlier
+from kinds.table.versions.present import Present, present
+from kinds.table.versions.returning import Returning, among
 from kinds.table.versions.words import changing
 from kinds.versions import Asked, Before, Following
 from tasks.source.reading import Reading
-from tasks.vault.storage import Stored
-
-IDENTITY = [CHAIN, PERSON, RECORD, OWNER]
-NOBODY = pl.DataFrame(
-    schema={CHAIN: pl.Int64, PERSON: pl.Int64, RECORD: pl.Binary, OWNER: pl.Binary}
-)
-NO_ROWS = pl.DataFrame(
-    schema={
-        CHAIN: pl.Int64,
-        PERSON: pl.Int64,
-        BORN: pl.Int32,
-        DIED: pl.Int32,
-        K: pl.Int32,
-        KEY: pl.String,
-    }
-)
-NO_MEMBERS = NOBODY.with_columns(
-    pl.lit(None, dtype=pl.Binary).alias(VALUES), pl.lit(None, dtype=pl.String).alias(KEY)
-)
-
-
-@dataclass(frozen=True)
-class Earlier:
-    """What the vault keeps of the versions before: rows, people with a row, people without."""
-
-    number: int = 0
-    rows: pl.DataFrame = field(default_factory=lambda: NO_ROWS)
-    members: pl.DataFrame = field(default_factory=lambda: NO_MEMBERS)
-    waiting: pl.DataFrame = field(default_factory=lambda: NOBODY)
-    audited: Stored | None = None
-
-    @classmethod
-    def of(cls, before: Before | None) -> "Earlier":
-        """Read them; nothing before the first version."""
-        if before is None:
-            return cls()
-        names = (ROWS, MEMBERS, WAITING)
-        rows, members, waiting = (
-            pl.read_parquet(before.assembled.file(name), glob=False) for name in names
-        )
-        return cls(before.number, rows, members, waiting, before.audited)
-
-    def fits(self, born: int) -> Fits:
-        """The rows of a batch that fit each of its records."""
-        assert self.audited is not None
-        with np.load(self.audited.file(fits_file(born))) as kept:
-            return Fits(kept["start"], kept["row"])
 
 
 def split(
@@ -102,12 +57,11 @@ def split(
 ) -> Mapping[str, Any]:
     """See `Versions.split`."""
     key, withdrawn = asked.key, asked.withdrawn
-    earlier = Earlier.of(before)
+    earlier = Earlier.of(before, asked.held)
     found = present(plan, following, reading, key)
-    if before is not None:
-        _require_types(earlier, found)
+    _require_types(earlier, found)
     source_rows = found.table.height
-    asked_for = _in(found.known[OWNER], withdrawn)
+    asked_for = among(found.known[OWNER], withdrawn)
     found = found.only(np.flatnonzero(~asked_for))
     found.table.write_parquet(folder / TABLE)
     _require_constant(earlier, found, following)
@@ -115,8 +69,10 @@ def split(
     parts = _parted(earlier, found, going, Returning(plan, following, asked))
     parts.write(folder)
     members = earlier.members
-    erased = _in(members[OWNER], withdrawn) if before is not None else np.zeros(0, dtype=np.bool_)
-    gone = going & ~members[RECORD].is_in(found.known[RECORD].implode()).to_numpy()
+    erased = among(members[OWNER], withdrawn) if before is not None else np.zeros(0, dtype=np.bool_)
+    gone = going
+    if following.record is not None:
+        gone = going & ~members[RECORD].is_in(found.known[RECORD].implode()).to_numpy()
     counts: dict[str, Any] = {
         "source_rows": source_rows,
         "frozen": parts.members.height,
@@ -127,6 +83,7 @@ def split(
         "withdrawn": int(erased.sum()),
         "batch": parts.batch.raw.height,
         "held_back": parts.held_back,
+        **({"waited": parts.waited} if following.record is None else {}),
     }
     if following.record is not None:
         counts["followed"] = int((~gone).sum())
@@ -145,7 +102,8 @@ class Parts:
     """A version split: everybody is in one part.
 
     `gone` bool (members,) says of each earlier member whether the row is withdrawn; `new`
-    bool (batch,) of each record of the batch whether it never had a row.
+    bool (batch,) of each record of the batch whether it never had a row and did not wait, and
+    `waited` how many of the batch waited. `held` are records that wait, with their values.
     """
 
     rows: pl.DataFrame
@@ -156,6 +114,8 @@ class Parts:
     joined: pl.DataFrame
     new: NDArray[np.bool_]
     held_back: int
+    waited: int
+    held: pl.DataFrame | None
 
     def write(self, folder: Path) -> None:
         """Store them."""
@@ -164,6 +124,8 @@ class Parts:
         self.waiting.write_parquet(folder / WAITING)
         self.batch.raw.write_parquet(folder / BATCH)
         self.joined.write_parquet(folder / JOINED)
+        if self.held is not None:
+            self.held.write_parquet(folder / HELD)
 
 
 def _going(
@@ -171,7 +133,7 @@ def _going(
 ) -> NDArray[np.bool_]:
     """Whether each member's row must go: the record left, was withdrawn, or has other values."""
     members = earlier.members
-    going = _in(members[OWNER], withdrawn)
+    going = among(members[OWNER], withdrawn)
     if append or not members.height:
         return going
     now = found.known.select(RECORD, pl.col(VALUES).alias("now"))
@@ -181,10 +143,11 @@ def _going(
 
 
 def _parted(
-    earlier: Earlier, found: Present, going: NDArray[np.bool_], returning: "Returning"
+    earlier: Earlier, found: Present, going: NDArray[np.bool_], returning: Returning
 ) -> Parts:
     """Pull along who must be, until those who are in the batch can hide there."""
-    for least in (0, int(found.k.max(initial=0)), max(1, earlier.members.height)):
+    k = np.concatenate([found.k, earlier.rows[K].to_numpy()])
+    for least in (0, int(k.max(initial=0)), max(1, earlier.members.height)):
         gone = _gone(earlier, going, least if going.any() else 0)
         parts = _with(earlier, found, gone, returning)
         stuck = not parts.batch.raw.height or _had_rows(parts, earlier, gone)
@@ -220,16 +183,15 @@ def _gone(earlier: Earlier, going: NDArray[np.bool_], least: int) -> NDArray[np.
     return gone
 
 
-def _with(
-    earlier: Earlier, found: Present, gone: NDArray[np.bool_], returning: "Returning"
-) -> Parts:
+def _with(earlier: Earlier, found: Present, gone: NDArray[np.bool_], returning: Returning) -> Parts:
     """The parts if these rows are withdrawn."""
     members, out = (earlier.members.filter(pl.Series(each)) for each in (~gone, gone))
     candidates, joined = returning(earlier, found, members, out)
     may = candidates.stays & ~joined[CHAIN].is_in(sorted(returning.asked.waiting)).to_numpy()
     hides = _hides(candidates, may, joined[PERSON].to_numpy())
     order = np.flatnonzero(hides)
-    had = pl.concat([earlier.members.select(IDENTITY), earlier.waiting.select(IDENTITY)])
+    had, batch = earlier.had, joined[order]
+    waited = batch[CHAIN].is_in(earlier.held[CHAIN].implode())
     waits = joined.filter(pl.Series(~hides)).join(had, on=CHAIN, how="semi")
     rows = earlier.rows
     if rows.height:
@@ -243,60 +205,12 @@ def _with(
         waits.select(IDENTITY),
         gone,
         candidates.only(order),
-        joined[order],
-        ~joined[order][CHAIN].is_in(had[CHAIN].implode()).to_numpy(),
+        batch,
+        ~(batch[CHAIN].is_in(had[CHAIN].implode()) | waited).to_numpy(),
         int((~hides & candidates.stays).sum()),
+        int(waited.sum()),
+        returning.held(candidates, joined, np.flatnonzero(~hides & candidates.stays)),
     )
-
-
-@dataclass(frozen=True)
-class Returning:
-    """Finds the people who may be in the batch: those of the source who keep no row.
-
-    Where no column names records, rows of earlier versions are in no later source: those who are
-    pulled along come from what the vault keeps of them.
-    """
-
-    plan: TablePlan
-    following: Following
-    asked: Asked
-
-    def __call__(
-        self, earlier: Earlier, found: Present, members: pl.DataFrame, out: pl.DataFrame
-    ) -> tuple[Present, pl.DataFrame]:
-        """The candidates, with chain and person of each; `members` keep a row, `out` do not."""
-        had = pl.concat([earlier.members.select(IDENTITY), earlier.waiting.select(IDENTITY)])
-        if self.following.record is not None:
-            keep = _in(found.known[RECORD], frozenset(members[RECORD].to_list()))
-            # by digest: the order of the source is nobody's business
-            order = found.known[RECORD].arg_sort().to_numpy().astype(np.int64)
-            candidates = found.only(order[~keep[order]])
-            chains = candidates.known.join(
-                had.select(CHAIN, RECORD), on=RECORD, how="left", maintain_order="left"
-            )[CHAIN]
-        else:
-            back = out.filter(pl.Series(~_in(out[OWNER], self.asked.withdrawn)))
-            candidates, chains = found, pl.Series([None] * found.table.height, dtype=pl.Int64)
-            if back.height:
-                raw = back.select(needed(self.plan))
-                candidates = found.also(present_of(self.plan, self.following, raw, self.asked.key))
-                chains = pl.concat([chains, back[CHAIN]])
-        chains = _numbered(chains, _next(earlier, CHAIN)).alias(CHAIN)
-        return candidates, self._people(earlier, had, candidates.known.with_columns(chains))
-
-    def _people(self, earlier: Earlier, had: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
-        """Number the persons: as before, or anew."""
-        if self.following.owner in (None, self.following.record):
-            return known.with_columns(pl.col(CHAIN).alias(PERSON))
-        persons = had.select(OWNER, PERSON).unique(OWNER, keep="first", maintain_order=True)
-        known = known.join(persons, on=OWNER, how="left", maintain_order="left")
-        fresh = known.filter(pl.col(PERSON).is_null())[OWNER].unique().sort()
-        first = _next(earlier, PERSON)
-        numbers = pl.DataFrame(
-            {OWNER: fresh, "new": np.arange(first, first + len(fresh), dtype=np.int64)}
-        )
-        known = known.join(numbers, on=OWNER, how="left", maintain_order="left")
-        return known.with_columns(pl.coalesce(PERSON, "new").alias(PERSON)).drop("new")
 
 
 def _hides(
@@ -312,32 +226,13 @@ def _hides(
         hides &= ~np.isin(person, person[beyond])
 
 
-def _numbered(known: pl.Series, first: int) -> pl.Series:
-    """Fill in numbers from `first` on."""
-    absent = known.is_null().to_numpy()
-    numbers = known.fill_null(0).to_numpy().copy()
-    numbers[absent] = np.arange(first, first + absent.sum())
-    return pl.Series(numbers, dtype=pl.Int64)
-
-
-def _next(earlier: Earlier, name: str) -> int:
-    """The next free number of a chain or a person; numbers are never used again."""
-    used = np.concatenate([frame[name].to_numpy() for frame in (earlier.rows, earlier.waiting)])
-    return int(used.max(initial=-1)) + 1
-
-
-def _in(digests: pl.Series, some: frozenset[bytes]) -> NDArray[np.bool_]:
-    """Whether each digest is one of these; an absent one is not."""
-    chosen = pl.Series(sorted(some), dtype=pl.Binary)
-    return digests.is_in(chosen.implode()).fill_null(value=False).to_numpy()
-
-
 def _require_types(earlier: Earlier, found: Present) -> None:
     """Refuse a source whose columns have other types than in the versions before."""
+    known = earlier.members, earlier.held
     other = [
         name
         for name, dtype in found.raw.schema.items()
-        if name in earlier.members.columns and earlier.members.schema[name] != dtype
+        if {dtype} != {dtype, *(frame.schema.get(name, dtype) for frame in known)}
     ]
     if other:
         raise InputError(

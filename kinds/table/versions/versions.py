@@ -1,6 +1,6 @@
 """The versions of a series of tables; see `kinds.versions.Versions`."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from kinds.table.version_files import (
     fits_file,
 )
 from kinds.table.versions.assembling import assemble
-from kinds.table.versions.present import identified, present
+from kinds.table.versions.present import identified, needed, present
 from kinds.table.versions.splitting import split
 from kinds.versions import Asked, Before, Following, Versions
 from tasks.judging.audit import Finding
@@ -50,6 +50,11 @@ class TableVersions(Versions):
                 "series.record follows one row a person; leave privacy.person out, or leave "
                 "series.record out where each version has new rows only"
             )
+        if name is not None and plan.partition is not None:
+            raise PlanError(
+                "source.partition gives each version new rows only, series.record follows records "
+                "of a whole table; leave one of them out"
+            )
         if name is None and plan.person is None and not plan.rows_are_people:
             raise PlanError(
                 "[series] needs series.record, the identifier column that names a record in every "
@@ -71,6 +76,21 @@ class TableVersions(Versions):
                 f"columns.{SINCE}: versions of a series have a column of this name already; "
                 "rename it in the source or drop it"
             )
+
+    def parts(
+        self, plan: TablePlan, reading: Reading, first: str, last: str
+    ) -> Iterator[tuple[str, pl.DataFrame]]:
+        """Rows by the dates of a column; rows without a date are in no partition."""
+        assert plan.partition is not None
+        names = [column.name for column in plan.columns]
+        rows, labels = plan.partition.divided(reading, names, needed(plan), plan.source.missing)
+        for label in labels.unique().drop_nulls().sort().to_list():
+            if first <= label <= last:
+                yield label, rows.filter(labels == label)
+
+    def nothing(self, plan: TablePlan, reading: Reading) -> pl.DataFrame:
+        """The columns that the plan uses."""
+        return reading.columns([column.name for column in plan.columns], needed(plan)).clear()
 
     def split(
         self,

@@ -17,11 +17,14 @@ from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from flows.audit import audit_release
+from flows.partitions import backfilled
+from flows.plan.plan import ReleasePlan
 from kinds.columns import Column, arrays
 from kinds.table.encode import encoded
 from kinds.table.starter.writing import starter
 from tasks.source.sources import Source
 from tests.flows.orders import HEADER, Order, data_bytes, people
+from tests.flows.test_backfill import RANGE, release_one, visited, visits
 from tests.flows.test_one_reading import between
 from tests.tasks.source.test_sources import fingerprint, header, read, read_order
 
@@ -350,6 +353,58 @@ def test_a_table_that_is_written_to_is_released_as_it_was(source, tmp_path, monk
     assert data_bytes(orders[1].release()) == undisturbed
     with pytest.raises(InputError, match="the vault knows no release of this plan and this source"):
         audit_release(orders[1].folder_of_v1, orders[1].plan)
+
+
+def in_postgres(order, source, header, rows):
+    """Put rows into a new table, and let the order read it; returns name and URI."""
+    name = f"people_{os.urandom(4).hex()}"
+    admin = source(f"select * from {name} order by random()")
+    values = ", ".join(str(row) for row in rows)
+    written(admin.uri, f"create table {name} ({', '.join(f'{each} text' for each in header)})")
+    written(admin.uri, f"insert into {name} values {values}")
+    del order.document["source"]["path"]
+    order.write(source={"uri": admin.uri, "query": admin.query})
+    return name, admin.uri
+
+
+def test_versions_are_of_one_moment_while_their_table_is_written_to(source, tmp_path, monkeypatch):
+    """Each version shows the people of the moment when it began."""
+    sections = {"series": {"record": "ssn"}, "checks": {"drift": "off"}}
+    order = Order(tmp_path, people(), **sections)
+    name, uri = in_postgres(order, source, HEADER, people())
+    between(monkeypatch, lambda: written(uri, f"delete from {name} where note = 'note-3'"))
+    first = order.release()
+    assert "note-3" in order.rows()["note"].to_list()
+    assert audit_release(first, order.plan).passed
+    more = ", ".join(str(row) for row in people(20, draws=5, first=500))
+    change = f"update {name} set age = '44'; insert into {name} values {more}"
+    between(monkeypatch, lambda: [written(uri, each) for each in change.split("; ")])
+    second = order.release()
+    assert second.name == "v2"
+    assert "note-3" not in order.rows("v2")["note"].to_list()
+    assert order.rows("v2").height == len(people()) - 1
+    monkeypatch.undo()
+    third = order.release()
+    assert order.rows(third.name).height == len(people()) - 1 + 20
+    for folder in (first, second, third):
+        assert audit_release(folder, order.plan).passed
+
+
+def test_a_backfill_is_of_one_moment(source, tmp_path):
+    """All months are those of the table when the backfill began, also if it is written to."""
+    order = visited(tmp_path)
+    name, uri = in_postgres(order, source, HEADER, visits())
+
+    def made(named):
+        written(uri, f"delete from {name} where junk > '2014-03'")
+        written(uri, f"update {name} set age = '50'")
+        return release_one(order.plan, named)
+
+    plan = ReleasePlan.load(order.plan)
+    folders = [folder for _, folder in backfilled(plan, RANGE, made)]
+    assert [folder.name for folder in folders] == ["v1", "v2", "v3", "v4", "v5"]
+    assert order.rows("v5")["note"].sort().to_list() == sorted(row[5] for row in visits())
+    assert audit_release(folders[-1], order.plan).passed
 
 
 def written(uri, words):

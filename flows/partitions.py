@@ -1,0 +1,142 @@
+"""Versions by partition: the rows of the source that a version has, and versions of a range.
+
+The source is read once for a whole range. The rows of each partition lie in the vault until its
+version is published.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from anon_core.errors import InputError
+from flows.plan.plan import ReleasePlan
+from flows.series import NobodyHidesError
+from kinds.section import PlanError, toml_text
+from tasks.source.partitions import Picked, range_of, write_rows, wrong_label
+from tasks.source.reading import Reading
+from tasks.vault.series import Series
+from tasks.vault.storage import Run, Vault
+
+PARTS = "parts"  # of a series in the vault
+
+
+def read(order: ReleasePlan) -> Reading:
+    """The source, or the rows of the partition that the plan names."""
+    partition = order.partition
+    if partition is None:
+        return _whole(order)
+    require_named(order)
+    if partition.part is not None:
+        return Picked.kept(order.data.source, partition.part)
+    versions, whole = order.kind.versions, _whole(order)
+    assert versions is not None
+    for _, rows in versions.parts(order.data, whole, partition.at, partition.at):
+        whole.end()
+        return Picked(order.data.source, rows)
+    raise InputError(
+        "the source has no rows in this partition; correct --partition or source.partition"
+    )
+
+
+def require_named(order: ReleasePlan) -> None:
+    """Refuse to release a divided source without the name of a partition."""
+    if order.partition is not None and order.partition.at is None:
+        raise PlanError(
+            "source.partition divides the source; say of which partition the version shall be: "
+            "crowdcover release PLAN --partition LABEL, or --backfill FIRST..LAST for several"
+        )
+
+
+def ends_of(order: ReleasePlan, text: str) -> tuple[str, str]:
+    """First and last partition of a range such as 2013-08..2015-12."""
+    partition = order.partition
+    if partition is None:
+        raise PlanError(
+            "--backfill needs [source] partition = {column = name, by = 'month'} in the plan"
+        )
+    ends = range_of(text, partition.by)
+    if ends is None:
+        raise PlanError(f"--backfill takes FIRST..LAST; {wrong_label(partition.by)}")
+    return ends
+
+
+def at(label: str, part: Path | None = None) -> list[str]:
+    """The settings of a plan for the version of one partition, as --set takes them."""
+    named = [f"source.at={toml_text(label)}"]
+    return named if part is None else [*named, f"source.part={toml_text(str(part))}"]
+
+
+def backfilled(
+    order: ReleasePlan, wanted: str, made: Callable[[Sequence[str]], Path]
+) -> Iterator[tuple[str, Path | NobodyHidesError]]:
+    """Make a version for each partition of a range that has none, in order.
+
+    `made` makes one, with settings as --set takes them. Returned are the labels, each with its
+    folder, or with the refusal where nobody can hide yet and all wait for the next partition. The
+    last partition of the range always gives its folder, or is refused.
+    """
+    vault = Vault(Path(order.publish.vault)).open()
+    with parts_of(order, vault, *ends_of(order, wanted)) as parts:
+        last = parts[-1][0]
+        for label, part in parts:
+            if part is None and label != last:
+                continue
+            try:
+                yield label, made(at(label, part))
+            except NobodyHidesError as refusal:
+                if label == last:
+                    raise
+                yield label, refusal
+            if part is not None:
+                part.unlink()
+
+
+@contextmanager
+def parts_of(
+    order: ReleasePlan, vault: Vault, first: str, last: str
+) -> Iterator[list[tuple[str, Path | None]]]:
+    """Labels of the partitions, each with a file of its rows; None where it was released.
+
+    The source is read once. The files go when the block ends; what a killed process left behind
+    goes at the next call.
+    """
+    versions, series = order.kind.versions, Series(vault, order.name).open()
+    assert versions is not None
+    folder = series.path / PARTS
+    folder.mkdir(mode=0o700, exist_ok=True)
+    with Run(folder).locked():
+        _clear(folder)
+        try:
+            done, reading = _done(series), _whole(order)
+            found: list[tuple[str, Path | None]] = []
+            for label, rows in versions.parts(order.data, reading, first, last):
+                path = None if label in done else folder / f"{label}.arrow"
+                if path is not None:
+                    write_rows(rows, path)
+                found.append((label, path))
+            reading.end()
+            if not found:
+                raise InputError(
+                    "the source has no rows in these partitions; correct --backfill or "
+                    "source.partition"
+                )
+            yield found
+        finally:
+            _clear(folder)
+
+
+def _done(series: Series) -> set[str]:
+    """Labels of partitions that were released, or wait for those after them."""
+    last = series.last
+    return {*series.by_part(), *series.pending(1 if last is None else last.number + 1)}
+
+
+def _clear(folder: Path) -> None:
+    for path in folder.glob("*.arrow"):
+        path.unlink()
+
+
+def _whole(order: ReleasePlan) -> Reading:
+    reading = Reading(order.data.source)
+    order.data.check_header(reading.header)
+    return reading
