@@ -23,7 +23,8 @@ EXPLAINED = (
     "As before: rows of the version before that stay, identical to the byte. Withdrawn: rows of "
     "the version before that are gone, because their people left, asked for it, have other values "
     "now, or were pulled along so that those who go and those who stay hide among each other. "
-    "Held back: source rows without a published row, because too few can hide together yet. "
+    "Held back: source rows without a published row, because too few others could hide with "
+    "them, or because they would have too few histories. "
     "Crowd: matchable rows among those that came in the same version and are all still there; "
     "least and median are over all rows of the version. Information kept is over all its rows, too."
 )
@@ -105,8 +106,9 @@ def shortly_new(manifest: Manifest) -> str:
         return ""
     section = manifest["series"]
     return (
-        f"These numbers are about the {counted(section['batch'], 'row')} that "
-        f"{_are(section['batch'])} new in version {number(manifest)}, not about all "
+        f"Unless a line names versions, these numbers are about the "
+        f"{counted(section['batch'], 'row')} that {_are(section['batch'])} new in version "
+        f"{number(manifest)}, not about all "
         f"{count(section['rows'])}."
     )
 

@@ -54,8 +54,8 @@ FINDINGS = {
     "to the byte, and no row is there that no version has made.",
     "withdrawn rows": "No withdrawn row is there again.",
     "the batch as checked": "The rows that are new in the version are those that were audited.",
-    "people of the source": "Every row is of a record that the source holds with the same values, "
-    "and of nobody who asked to be withdrawn.",
+    "people of the source": "No row is of somebody who asked to be withdrawn. Where the plan names "
+    "records, each row is of one that the source holds with the same values.",
     CELLS: "Everybody keeps at least k matchable rows among those that came and went with their "
     "own, in every version.",
     HISTORIES: "Everybody keeps at least k histories: rows that they may have had one after the "
