@@ -22,7 +22,7 @@ test-all: PROFILE = thorough
 test-all: test          ## the slow suites, too: real tables, servers, more kills
 	$(PYTEST) -m slow --hypothesis-profile $(PROFILE)
 
-mutants: $(KERNELS)     ## 64 planted faults, each caught by a fast test
+mutants: $(KERNELS)     ## 73 planted faults, each caught by a fast test
 	$(BIN)/python -m tests.mutants
 
 check: $(READY)         ## lint, format, types, imports between packages
@@ -50,6 +50,7 @@ bench: $(READY) $(FAISS)  ## print `name: value` lines; needs CROWDCOVER_DATA or
 	$(BIN)/python -m benchmarks.figures poker
 	$(BIN)/python -m benchmarks.smooth.figures curve
 	$(BIN)/python -m benchmarks.smooth.table1 adult-dec13 play-cat7 caltech36
+	$(BIN)/python -m benchmarks.triangles versus --edges 1000000
 
 bench-all: bench        ## the larger tables of the papers and the growth with n, too: hours
 	$(BIN)/python -m benchmarks.growth open-payments
@@ -59,6 +60,8 @@ bench-all: bench        ## the larger tables of the papers and the growth with n
 	$(BIN)/python -m benchmarks.even
 	$(BIN)/python -m benchmarks.methods
 	$(BIN)/python -m benchmarks.releases
+	$(BIN)/python -m benchmarks.registry --picture docs/pictures/series.png
+	$(BIN)/python -m benchmarks.registry --method adaptive --months 3
 	$(BIN)/python -m benchmarks.freeform
 	$(BIN)/python -m benchmarks.versus_published
 	for figure in fig2 fig4 fig5 fig6 fig7 fig8 fig9 fig10 growth carry by-k; do \
@@ -66,6 +69,9 @@ bench-all: bench        ## the larger tables of the papers and the growth with n
 	for figure in levels epsilon income blocks; do \
 		$(BIN)/python -m benchmarks.smooth.figures $$figure || exit; done
 	$(BIN)/python -m benchmarks.smooth.scale 100000 1000000
+	$(BIN)/python -m benchmarks.triangles versus
+	$(BIN)/python -m benchmarks.triangles shuffle
+	$(BIN)/python -m benchmarks.triangles large
 	$(BIN)/python -m benchmarks.graphs.relevance
 	$(BIN)/python -m benchmarks.graphs.worlds
 	$(BIN)/python -m benchmarks.graphs.cells

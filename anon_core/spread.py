@@ -3,7 +3,7 @@
 An anonymizer takes these objects and imports no engine.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
@@ -166,9 +166,12 @@ class Shuffle(Protocol):
         ...
 
     def run(
-        self, job: Job, pieces: Sequence[Any], take: Callable[[NDArray[np.int32]], None]
+        self, job: Job, pieces: Iterable[Any], take: Callable[[NDArray[np.int32]], None]
     ) -> Traffic:
-        """Run the job; hand the answers over in the order of reducers, block by block."""
+        """Run the job; hand the answers over in the order of reducers, block by block.
+
+        Pieces are taken one after the other, each once, so that none need be held.
+        """
         ...
 
 

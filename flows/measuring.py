@@ -47,7 +47,7 @@ def measured(options: argparse.Namespace) -> dict[str, Any]:
         said("orient")
         graph = oriented(edges.u, edges.v, edges.vertices)
         said("count")
-        return _certain(edges, graph, advanced) | _uncertain(edges, graph, said)
+        return _certain(edges, graph, advanced) | _uncertain(edges, graph, said, advanced)
 
 
 def sentences(numbers: Mapping[str, Any]) -> list[str]:
@@ -76,13 +76,15 @@ def _certain(edges: EdgeList, graph: Oriented, advanced: Advanced) -> dict[str, 
     }
 
 
-def _uncertain(edges: EdgeList, graph: Oriented, said: Callable[[str], None]) -> dict[str, Any]:
+def _uncertain(
+    edges: EdgeList, graph: Oriented, said: Callable[[str], None], advanced: Advanced
+) -> dict[str, Any]:
     if edges.p is None:
         return {}
     said("expect")
     return {
         "expected_triangles": float(expected.expectation(graph, edges.p)),
-        "deviation": math.sqrt(expected.variance(graph, edges.p)),
+        "deviation": math.sqrt(expected.variance(graph, edges.p, advanced)),
     }
 
 

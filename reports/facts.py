@@ -26,6 +26,7 @@ def title(manifest: Manifest) -> str:
 def release_facts(manifest: Manifest, demand: str) -> list[Fact]:
     """Name, version, size, source and method of the release."""
     source, privacy = manifest["source"], manifest["privacy"]
+    rows = manifest.get("series", {}).get("rows", privacy.get("rows", privacy["records"]))
     settings = dict(manifest["anonymizer"])
     method = printable(settings.pop("name", NOT_STATED))
     chosen = ", ".join(f"{key} = {value}" for key, value in settings.items())
@@ -33,7 +34,7 @@ def release_facts(manifest: Manifest, demand: str) -> list[Fact]:
         Fact("Release", printable(manifest["name"])),
         Fact("Version", printable(manifest["version"])),
         Fact("Created", created(manifest)),
-        Fact("Published rows", count(privacy.get("rows", privacy["records"]))),
+        Fact("Published rows", count(rows)),
         Fact("Source", f"{count(source['rows'])} rows, {count(source['columns'])} columns"),
         Fact("Demanded crowd", demand),
         Fact("Method", f"{method} ({printable(chosen)})" if chosen else method),

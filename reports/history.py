@@ -29,6 +29,14 @@ DRIFT_FACTS = {
     "other_types": ("Changed types", "columns whose values have another type than before"),
     "utility_before": ("Utility before", "utility of that release"),
 }
+# Of a version: its source is compared with that of the version before, and all rows count.
+OF_VERSIONS = {
+    **DRIFT_FACTS,
+    "compared_with": ("Compared with", "the version before this one"),
+    "rows_before": ("Rows before", "rows in the source of that version"),
+    "rows": ("Rows now", "rows in the source of this version, published or not"),
+    "utility_before": ("Information kept before", "by all rows of that version, as a share"),
+}
 
 
 class Part(NamedTuple):
@@ -54,7 +62,7 @@ def parts(manifest: Manifest) -> list[Part]:
         ),
         Part(
             "Changes since the last release",
-            _explained(manifest.get("drift"), DRIFT_FACTS),
+            _explained(manifest.get("drift"), OF_VERSIONS if "series" in manifest else DRIFT_FACTS),
             "No comparison with an earlier release is recorded.",
         ),
     ]

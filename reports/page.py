@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from reports import about, facts, hipaa, history, steps
+from reports import about, facts, hipaa, history, series, steps
 from reports.facts import Manifest
 from reports.notices import HEADING
 from reports.templates import template
@@ -35,8 +35,11 @@ def render(manifest: Manifest, measured: Any, words: Words) -> str:
         own=own,
         verdict=verdict(manifest, words),
         warnings_heading=HEADING,
-        unprotected=unprotected(manifest),
-        nobody=protects_nobody(manifest),
+        whole=series.whole(manifest),
+        version=series.sentence(manifest),
+        about_new=series.about_new(manifest),
+        unprotected=unprotected(series.whole(manifest)),
+        nobody=protects_nobody(series.whole(manifest)),
         subjects=words.subjects(manifest),
         promised=words.promised(manifest),
         not_promised=words.not_promised(manifest),
@@ -50,7 +53,7 @@ def render(manifest: Manifest, measured: Any, words: Words) -> str:
         steps=steps.rows(manifest, words, places),
         step_headings=steps.headings(manifest),
         kept_step=words.kept_step(steps.entries(manifest)),
-        glossary=words.glossary,
+        glossary=[*words.glossary, *(series.GLOSSARY if "series" in manifest else ())],
         facts=facts,
         history=history,
     )

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from reports import about, facts, history, steps
+from reports import about, facts, history, series, steps
 from reports.facts import Fact, Manifest
 from reports.notices import HEADING
 from reports.quantities import percent, printable
@@ -62,6 +62,8 @@ def _markdown_blocks(manifest: Manifest, words: Words) -> Iterator[str]:
     yield f"# {_escape(facts.title(manifest))}"
     judged = verdict(manifest, words)
     yield f"**{_escape(judged.heading)}.** {_escape(judged.paragraph)}"
+    if told := series.sentence(manifest):
+        yield _escape(told)
     if listed := judged.notices:
         yield "\n".join([f"{HEADING}:", "", *(f"- {_escape(notice.text)}" for notice in listed)])
     yield f"*{_escape(words.not_promised_short(manifest))}*"
@@ -118,6 +120,8 @@ def terminal(manifest: Manifest, console: "Console", words: Words) -> None:
     judged = verdict(manifest, words)
     colour = COLOURS[judged.tone]
     text = Text(judged.paragraph + "\n\n")
+    if told := series.sentence(manifest):
+        text.append(f"{told}\n\n")
     for notice in judged.notices:
         text.append(f"! {notice.text}\n\n", style="yellow" if notice.risk else "dim")
     text.append(words.not_promised_short(manifest), style="dim")

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 from reports.facts import Manifest
 from reports.notices import Notice, notices
 from reports.quantities import count, known
+from reports.series import whole
 from reports.words import Words
 
 HOLDS, FAILS = "The privacy promise holds", "The privacy promise does not hold"
@@ -31,14 +32,14 @@ def verdict(manifest: Manifest, words: Words) -> Verdict:
     if not holds(manifest, words):
         return Verdict("fails", FAILS, _broken(manifest, words), listed)
     paragraph = words.promise(manifest)
-    if protects_nobody(manifest):
+    if protects_nobody(whole(manifest)):
         return Verdict(
             "fails",
             f"Nobody is protected: k = 1 for all {_all(manifest, words)}",
             paragraph,
             listed,
         )
-    number = unprotected(manifest)
+    number = unprotected(whole(manifest))
     if number != 0:
         who = "Some" if number is None else f"{count(number)} of {count(_records(manifest))}"
         verb = "is" if number == 1 else "are"
@@ -74,7 +75,7 @@ def protects_nobody(manifest: Manifest) -> bool:
 
 
 def _records(manifest: Manifest) -> int:
-    return int(manifest["privacy"]["records"])
+    return int(whole(manifest)["privacy"]["records"])
 
 
 def _all(manifest: Manifest, words: Words) -> str:

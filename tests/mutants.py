@@ -45,6 +45,7 @@ MATRIX_CORRUPTIONS = "tests/kinds/matrix/test_corruptions.py"
 OF_GRAPHS = "tests/kinds/graph/"
 SERIES = "tests/anon_core/measures/test_series.py"
 WITHDRAWING = "tests/anon_core/series/test_withdrawing.py"
+OF_TRIANGLES = "tests/anon_core/measures/graph/triangles/"
 
 MUTANTS = (
     Mutant(
@@ -537,6 +538,27 @@ MUTANTS = (
         "of = np.arange(n) if person is None else np.unique(person, return_inverse=True)[1]",
         "of = np.arange(n)",
         WITHDRAWING,
+    ),
+    Mutant(
+        "triangles: a list is left with its first triangles unwritten",
+        "anon_core/measures/graph/triangles/counting_kernels.py",
+        "cursor[0], cursor[1], full = x, i, True",
+        "cursor[0], cursor[1], full = x, i + 1, True",
+        OF_TRIANGLES + "test_ordering.py",
+    ),
+    Mutant(
+        "triangles: a pivot message leaves the buffer one use early",
+        "anon_core/measures/graph/triangles/reducing_kernels.py",
+        "left = uses_in(listed, bucket, schedule) - 1",
+        "left = uses_in(listed, bucket, schedule) - 2",
+        OF_TRIANGLES + "test_mapreduce.py",
+    ),
+    Mutant(
+        "triangles: pairs that share an edge do not vary together",
+        "anon_core/measures/graph/triangles/expected_kernels.py",
+        "pairs[e] += others * before[e]",
+        "pairs[e] += 0 * others * before[e]",
+        OF_TRIANGLES + "test_expected.py",
     ),
 )
 

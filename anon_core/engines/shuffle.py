@@ -9,9 +9,10 @@ private. Only its owner can open it, and it is removed at the end.
 """
 
 import os
+import pickle
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,9 +60,12 @@ class FarmShuffle:
     told: Told | None = None
 
     def run(
-        self, job: Job, pieces: Sequence[Any], take: Callable[[NDArray[np.int32]], None]
+        self, job: Job, pieces: Iterable[Any], take: Callable[[NDArray[np.int32]], None]
     ) -> Traffic:
         """Run the job; see `Shuffle.run`.
+
+        Each piece is written to the folder when it comes, and read there by the worker that maps
+        it: this process holds one piece at a time, and sends none.
 
         Raises
         ------
@@ -76,13 +80,14 @@ class FarmShuffle:
             raise LimitError(f"a reducer needs at least {LEAST} bytes of memory")
         with _private(self.folder) as folder:
             ground = _Ground(job, folder, self.reducers, self.memory)
-            written = self._each("map", _map, ground, [_Piece(*p) for p in enumerate(pieces)])
+            stored = [ground.store(number, piece) for number, piece in enumerate(pieces)]
+            written = self._each("map", _map, ground, stored)
             tables = [_Table(number, *table) for number, table in enumerate(written)]
             shares = [_Share(r, [t.of(r) for t in tables]) for r in range(self.reducers)]
             counted = np.array(self._each("reduce", _reduce, ground, shares), dtype=np.int64)
             for share in shares:
                 _hand_over(ground.answer(share.number), take)
-        shape = (len(pieces), job.channels, self.reducers)
+        shape = (len(stored), job.channels, self.reducers)
         pairs, sent = (np.zeros(shape, dtype=np.int64) for _ in range(2))
         for table in tables:
             table.add_to(pairs[table.number], sent[table.number])
@@ -118,6 +123,17 @@ class _Ground:
     reducers: int
     memory: int
 
+    def store(self, number: int, piece: Any) -> "_Piece":
+        """Write a piece for the worker that will map it."""
+        with (self.folder / f"piece-{number}").open("wb") as file:
+            pickle.dump(piece, file, pickle.HIGHEST_PROTOCOL)
+        return _Piece(number)
+
+    def load(self, piece: "_Piece") -> Any:
+        """Read a piece. Only the owner of the folder can have written it."""
+        with (self.folder / f"piece-{piece.number}").open("rb") as file:
+            return pickle.load(file)  # noqa: S301 - see above
+
     def sent(self, mapper: int) -> Path:
         return self.folder / f"map-{mapper}"
 
@@ -127,8 +143,9 @@ class _Ground:
 
 @dataclass(frozen=True, repr=False)
 class _Piece:
+    """What a mapper is to read; it lies in the folder."""
+
     number: int
-    content: Any
 
 
 class _Table(NamedTuple):
@@ -177,7 +194,7 @@ def _map(ground: _Ground, piece: _Piece, _threads: int) -> tuple[NDArray[np.int6
     """Write the pairs of a piece; returns the columns of its table."""
     rows: list[tuple[int, ...]] = []
     with _whole(ground.sent(piece.number)) as file:
-        for channel, pairs in ground.job.map(piece.content, ground.reducers):
+        for channel, pairs in ground.job.map(ground.load(piece), ground.reducers):
             to = ground.job.to(channel, pairs.key, ground.reducers)
             order = np.lexsort((pairs.key, to))
             ends = np.searchsorted(to[order], np.arange(ground.reducers + 1))

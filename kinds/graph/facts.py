@@ -1,6 +1,6 @@
 """Labelled numbers of a released graph, read from its manifest."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from reports.facts import Fact, Manifest
@@ -19,8 +19,9 @@ from reports.words import (
 )
 
 HIDING, KEPT, ATTACKS = "Hiding in numbers", "The graph in numbers", "Attackers in numbers"
-CHANGED = "Changes in numbers"
+TRIANGLES, CHANGED = "Triangles in numbers", "Changes in numbers"
 SIDE_HEADINGS = ("Of the graph", "Source", "Release")
+Shown = Callable[[Any], str]
 HOPS = {
     "1": "joined by an edge",
     "2": "2 edges apart",
@@ -93,19 +94,32 @@ SIDES = (
     ("Edges on average", "expected_edges", count),
     ("Vertices without an edge", "isolated", count),
     ("Expected degree, average", "degree", digits),
-    ("Triangles on average", "triangles", count),
-    ("Clustering: triangles that close, of those that could", "clustering", percent),
     ("Length of a path between connected vertices", "path_length", digits),
     ("Chance that two vertices are connected", "connected", percent),
+)
+TRIANGLE_SIDES = (
+    ("Triangles on average", "triangles", count),
+    ("Standard deviation of their number", "triangles_deviation", digits),
+    ("Transitivity: paths of two edges that close, of all", "clustering", percent),
 )
 
 
 def sides(manifest: Manifest) -> list[Side]:
     """The graph before and after."""
+    return _sides(manifest, SIDES)
+
+
+def triangle_sides(manifest: Manifest) -> list[Side]:
+    """Triangles before and after; the manifest of an older release lacks the deviation."""
+    return _sides(manifest, TRIANGLE_SIDES)
+
+
+def _sides(manifest: Manifest, rows: Sequence[tuple[str, str, Shown]]) -> list[Side]:
     utility = manifest["utility"]
     return [
         Side(what, show(utility[key]), show(utility[f"{key}_released"]))
-        for what, key, show in SIDES
+        for what, key, show in rows
+        if key in utility
     ]
 
 

@@ -18,13 +18,15 @@ from kinds.graph.people import people, remade
 from kinds.graph.plan import SECTIONS, GraphPlan, K
 from kinds.graph.profile import changes
 from kinds.graph.write import write_release
-from tasks.judging.audit import Audit
+from tasks.judging.audit import Audit, Sections
 from tasks.judging.drift import Changes
 from tasks.people.digests import People
 from tasks.people.ledger import Ledger, Overlap
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
 from tasks.vault.storage import Run, SecondReleaseError, Stored
+
+SINCE_TRIANGLES = ("triangles_deviation", "triangles_deviation_released")
 
 
 class Graph(Kind):
@@ -131,6 +133,14 @@ class Graph(Kind):
         from kinds.graph import checked
 
         return checked.released(audit.measured, anonymized)
+
+    def comparable(self, manifest: Mapping[str, Any], sections: Sections) -> Sections:
+        """Older manifests do not state the deviation of the number of triangles."""
+        if "triangles_deviation" in manifest.get("utility", {}):
+            return sections
+        utility = sections.get("utility", {})
+        kept = {name: each for name, each in utility.items() if name not in SINCE_TRIANGLES}
+        return {**sections, "utility": kept}
 
     def keep_measured(self, audit: Audit, folder: Path) -> None:
         """Store among how many vertices hide, and how many have each degree."""

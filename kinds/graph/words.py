@@ -84,9 +84,10 @@ class GraphWords:
             )
         return listed
 
-    def missing(self, manifest: Manifest) -> Sequence[str]:  # noqa: ARG002 - of the protocol
-        """Nothing: every release of a graph states all numbers."""
-        return []
+    def missing(self, manifest: Manifest) -> Sequence[str]:
+        """What the manifest of an older release lacks."""
+        stated = "triangles_deviation" in manifest["utility"]
+        return [] if stated else ["how much the number of triangles varies"]
 
     def headline(self, manifest: Manifest) -> Sequence[Fact]:
         """Vertices, demand, who is below it, the strongest attacker, changes."""
@@ -116,9 +117,10 @@ class GraphWords:
         ]
 
     def utility(self, manifest: Manifest) -> Sequence[Block]:
-        """Edges, degrees and connections, before and after."""
+        """Edges, degrees, connections and triangles, before and after."""
         return [
             Block(facts.KEPT, facts.SIDE_HEADINGS, facts.sides(manifest)),
+            Block(facts.TRIANGLES, facts.SIDE_HEADINGS, facts.triangle_sides(manifest)),
             Block(facts.CHANGED, (), facts.change_facts(manifest)),
         ]
 

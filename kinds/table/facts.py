@@ -38,13 +38,14 @@ SENSITIVE_EXPLAINED = (
 )
 
 
+WHEN_NEW = ("equivalence classes", "even seats")  # true of new rows; withdrawals may end it
 BEFORE_PROMISES = ("compatible crowds", "matchable crowds", "truthful rows")  # of old manifests
 
 
 def promise_of(manifest: Manifest) -> Sequence[str]:
-    """Names of the findings that the release promises."""
+    """Names of the findings that the release promises; of a version, for all its rows."""
     promise: Sequence[str] = manifest["privacy"].get("promise", BEFORE_PROMISES)
-    return promise
+    return [name for name in promise if "series" not in manifest or name not in WHEN_NEW]
 
 
 def subjects(manifest: Manifest) -> str:
@@ -129,6 +130,12 @@ def sensitive_in_crowds(manifest: Manifest) -> list[CrowdDiversity]:
 def kept_information(manifest: Manifest) -> float:
     """Share of the information that the quasi-identifiers keep; nan if it is not stated."""
     return _kept(manifest["utility"].get("gcp"))
+
+
+def kept_in_all(manifest: Manifest) -> float:
+    """The same for all rows of a version, where the release is one."""
+    section = manifest.get("series")
+    return kept_information(manifest) if section is None else _kept(section.get("gcp"))
 
 
 def utility_facts(manifest: Manifest) -> list[Fact]:

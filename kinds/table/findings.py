@@ -6,6 +6,8 @@ The audit on the command line, the report, the verdict page and the artifacts in
 from collections.abc import Sequence
 
 from kinds.table.facts import promise_of, subjects
+from kinds.table.versions.words import FINDINGS as OF_VERSIONS
+from reports import series
 from reports.facts import Manifest
 from reports.findings import SHARED
 from reports.quantities import count, known
@@ -26,7 +28,7 @@ FINDINGS = {
     "order tells nothing": "A guess by the source's order is right no more often than chance "
     "explains.",
     "one row a record": "There are as many rows as records that the plan keeps, and every key "
-    "occurs once.",
+    "occurs once. In a series, no record has two rows, and no row passes to another record.",
     "known keys": "Every record that the plan keeps has one row.",
     "levels of enough people": "Each group of numbers is held by enough people, and no bound of an "
     "interval is the value of fewer.",
@@ -40,7 +42,7 @@ FINDINGS = {
     EVEN: "When it was drawn by lot who sits where, no person had a chance above 1/k of any row.",
     CLASSES: "Every row has the same text as at least as many rows as its person demands.",
 }
-ALL = {**FINDINGS, "crowds": "Crowds can be counted.", **SHARED}
+ALL = {**FINDINGS, **OF_VERSIONS, "crowds": "Crowds can be counted.", **SHARED}
 CHECKS_BETWEEN_STAGES = {
     "ingested": CheckText(
         "The table as it was read",
@@ -75,8 +77,12 @@ def counted(manifest: Manifest) -> dict[str, tuple[str, str]]:
         CLASSES: ("classes_below_k", f"{whom} whose row has too few identical rows"),
         TRUTHFUL: ("untruthful_rows", "Published rows untrue of their person"),
     }
-    promise = promise_of(manifest)
-    return {finding: label for finding, label in labels.items() if finding in promise}
+    promise, told = promise_of(manifest), series.briefly_new(manifest)
+    return {
+        finding: (key, f"{label}, {told}" if told else label)
+        for finding, (key, label) in labels.items()
+        if finding in promise
+    }
 
 
 def checks(manifest: Manifest) -> Sequence[Check]:

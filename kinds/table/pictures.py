@@ -8,6 +8,8 @@ from markupsafe import Markup
 
 from kinds.table import attackers, bars, crowd_plots, facts
 from kinds.table.crowd_plots import Crowds
+from kinds.table.versions import pictures as of_versions
+from reports import series
 from reports.facts import Manifest
 from reports.templates import template
 from reports.words import PageSection, Words
@@ -59,14 +61,17 @@ def sections(manifest: Manifest, crowds: Crowds, words: Words) -> list[PageSecti
         name: [Markup(svg) for svg in svgs]  # noqa: S704 - drawn by this program
         for name, svgs in _drawings(manifest, crowds, words).items()
     }
+    new = series.shortly_new(manifest)
     bodies = {
-        "checked": macros.checked(manifest, words, facts),
-        "attacks": macros.attacks(manifest, attackers, drawings),
-        "crowds": macros.crowds(drawings),
-        "kept": macros.kept(manifest, facts, drawings),
-        "cells": macros.cells(EXAMPLE),
+        **of_versions.sections(manifest, macros),
+        "checked": macros.checked(manifest, words, facts, new),
+        "attacks": macros.attacks(manifest, attackers, drawings, new),
+        "crowds": macros.crowds(drawings, new),
+        "kept": macros.kept(manifest, facts, drawings, new),
+        "cells": macros.cells(EXAMPLE, "series" in manifest),
     }
-    return [PageSection(name, HEADINGS[name], body) for name, body in bodies.items()]
+    headings = {**HEADINGS, "series": series.HEADING}
+    return [PageSection(name, headings[name], body) for name, body in bodies.items()]
 
 
 def _drawings(manifest: Manifest, crowds: Crowds, words: Words) -> dict[str, list[str]]:

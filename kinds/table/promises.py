@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from kinds.table.facts import demand, owners, promise_of, subjects
 from kinds.table.findings import CLASSES, COMPATIBLE, EVEN, MATCHABLE, TRUTHFUL
+from kinds.table.versions import words as versions
+from reports import series
 from reports.facts import Manifest
 from reports.quantities import count, known, printable
 from reports.verdict import protects_nobody
@@ -122,6 +124,7 @@ OF_PEOPLE: Text = (
     "together. Some records then exchanged rows, so that every crowd has k people. The chances on "
     "this page are those of the lot.",
 )
+CROWDS_OF_PEOPLE: Text = ("Crowds of people.", f"{OF_PEOPLE[1].partition('. ')[0]}.")
 # Where the plan names a column of which crowds shall show different values.
 MIXED: Text = (
     "Crowds of different values.",
@@ -199,13 +202,17 @@ def promised(manifest: Manifest) -> Sequence[Text]:
     if "mixed" in manifest:
         title, text = MIXED
         texts.append((title, text.format(column=printable(manifest["mixed"]))))
-    return texts if owners(manifest) is None else [*texts, OF_PEOPLE]
+    if owners(manifest) is not None:
+        texts.append(OF_PEOPLE if EVEN in promise_of(manifest) else CROWDS_OF_PEOPLE)
+    return texts
 
 
 def not_promised(manifest: Manifest) -> Sequence[Text]:
     """The points that no finding of the promise covers."""
     findings = promise_of(manifest)
     texts = [text for finding, text in NOT_PROMISED if finding not in findings]
+    if series.series_of(manifest) is not None:
+        return [*texts[:-1], *versions.not_promised(manifest)]
     return texts if owners(manifest) is None else [*texts[:-1], ACROSS_RECORDS]
 
 
@@ -215,6 +222,8 @@ def not_promised_short(manifest: Manifest) -> str:
         "Not promised: different sensitive values within a crowd (l-diversity), protection from "
         "someone who knows more than quasi-identifiers, differential privacy"
     )
+    if series.series_of(manifest) is not None:
+        short += ", protection from someone who connects the rows of a person over versions"
     if CLASSES in promise_of(manifest):
         return f"{short}."
     return f"{short}, equivalence classes. A tool that compares cells as text may report k = 1."

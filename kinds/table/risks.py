@@ -13,6 +13,7 @@ from kinds.table import attackers
 from kinds.table.facts import owners, promise_of, subjects
 from kinds.table.findings import CLASSES, COMPATIBLE, EVEN, TRUTHFUL, counted
 from kinds.table.roles import named
+from kinds.table.versions import words as versions
 from reports.facts import Manifest
 from reports.quantities import count, digits, known, one_in, percent, printable
 from reports.verdict import protects_nobody
@@ -131,6 +132,7 @@ def _linkability(manifest: Manifest) -> Iterator[Figure]:
         elif name == "linkage":
             yield _unmeasured(what)
     yield _several_rows(manifest)
+    yield from versions.linkability(manifest)
     yield _other_releases(manifest)
     yield _unmeasured("Data elsewhere that this release may be linked with")
 

@@ -1,6 +1,7 @@
 """Texts on what a released table tells of single values: groups of numbers, rare values."""
 
 from kinds.table import facts
+from reports import series
 from reports.facts import Manifest
 from reports.quantities import count, printable
 from reports.words import Text
@@ -11,20 +12,21 @@ def grouped(manifest: Manifest) -> list[Text]:
     if "cells_of_one_value" not in manifest["utility"]:
         return [("Groups.", "A grouped number is published as the median of its group.")]
     least = count(manifest["privacy"]["k_max"])
+    whose = " Counted are people whose rows are new in one version." if _version(manifest) else ""
     texts = []
     if intervals := facts.carried_as(manifest, "bounds"):
         texts.append((
             f"Intervals of numbers ({', '.join(intervals)}).",
             f"A cell shows a group of numbers that at least {least} people hold. Its bounds are "
             f"numbers of the plan, numbers that nobody has, or numbers that at least {least} "
-            "people have.",
+            f"people have.{whose}",
         ))  # fmt: skip
     if medians := facts.carried_as(manifest, "median"):
         texts.append((
             f"Medians ({', '.join(medians)}).",
             f"A cell shows the median of a group of numbers that at least {least} people hold, "
             "since the plan asks for it. It stands for the whole group. It may be the person's "
-            "own number, or that of another one.",
+            f"own number, or that of another one.{whose}",
         ))  # fmt: skip
     return texts
 
@@ -40,3 +42,7 @@ def named(manifest: Manifest) -> list[str]:
         for name, number in rare.items()
         if number
     ]
+
+
+def _version(manifest: Manifest) -> bool:
+    return series.series_of(manifest) is not None

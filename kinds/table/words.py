@@ -7,6 +7,8 @@ from kinds.table import attackers, facts, promises, risks, roles, value_words
 from kinds.table import findings as audited
 from kinds.table.findings import FINDINGS
 from kinds.table.glossary import GLOSSARY
+from kinds.table.versions import words as versions
+from reports import series
 from reports.facts import Fact, Manifest
 from reports.quantities import count, known, one_in, percent, printable
 from reports.words import Block, Check, ColumnRole, PageSection, Risk, Text
@@ -31,15 +33,19 @@ class TableWords:
 
     def demand(self, manifest: Manifest) -> str:
         """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
-        return facts.demand(manifest)
+        return facts.demand(series.whole(manifest))
 
     def promise(self, manifest: Manifest) -> str:
         """The promise in plain English."""
-        return promises.promise(manifest)
+        return promises.promise(series.whole(manifest)) + versions.promise(manifest)
 
     def promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points of the promise, one or more for each of its findings."""
-        return [*promises.promised(manifest), *value_words.grouped(manifest)]
+        return [
+            *promises.promised(manifest),
+            *versions.promised(manifest),
+            *value_words.grouped(manifest),
+        ]
 
     def not_promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points that no finding of the promise covers."""
@@ -51,11 +57,15 @@ class TableWords:
 
     def checks(self, manifest: Manifest) -> Sequence[Check]:
         """The counts on which the promise depends; each must be 0."""
-        return audited.checks(manifest)
+        return [*audited.checks(manifest), *versions.checks(manifest)]
 
     def risks(self, manifest: Manifest) -> Sequence[Risk]:
-        """Singling out, linkability, inference."""
-        return risks.risks(manifest)
+        """Singling out, linkability, inference; of a version, mostly of its new rows."""
+        told = series.briefly_new(manifest)
+        return [
+            each._replace(question=f"{each.question} ({told}{versions.UNLESS})") if told else each
+            for each in risks.risks(manifest)
+        ]
 
     def columns(self, manifest: Manifest) -> Sequence[ColumnRole]:
         """Every column of the source with its role."""
@@ -63,14 +73,19 @@ class TableWords:
 
     def warnings(self, manifest: Manifest) -> Sequence[str]:
         """Rows for people, crowds with one value, values that find rows, attacks that succeed."""
-        return [
-            *_rows_for_people(manifest),
+        told = series.briefly_new(manifest)
+        of_rows = [
             *_constant_values(manifest),
             *_known_values(manifest),
             *_found_by_value(manifest),
             *value_words.named(manifest),
             *_likelier(manifest),
             *attackers.risks(manifest),
+        ]
+        return [
+            *_rows_for_people(manifest),
+            *versions.warnings(manifest),
+            *(f"{each} (Counted: {told}.)" if told else each for each in of_rows),
         ]
 
     def missing(self, manifest: Manifest) -> Sequence[str]:
@@ -83,21 +98,26 @@ class TableWords:
 
     def headline(self, manifest: Manifest) -> Sequence[Fact]:
         """Records, demand, failures, known values, the strongest attack, information kept."""
-        privacy, whom = manifest["privacy"], facts.subjects(manifest)
+        privacy, whom = series.whole(manifest)["privacy"], facts.subjects(manifest)
         low, high = count(privacy["k_min"]), count(privacy["k_max"])
+        told = series.briefly_new(manifest)
+        new = f"; {told}" if told else ""
         headline = [
-            Fact(f"{whom}, a published row for each", count(privacy["records"])),
+            Fact(
+                f"{whom}, a published row for each{versions.rows(manifest)}",
+                count(privacy["records"]),
+            ),
             Fact("rows demanded as a crowd (k)", low if low == high else f"{low} to {high}"),
             _without_crowd(manifest),
-            *_most_known(manifest),
+            *(each._replace(label=f"{each.label}{new}") for each in _most_known(manifest)),
         ]
         if strongest := attackers.strongest(attackers.attacks(manifest)):
             label = (
                 "average chance of the strongest attack by someone who knows nobody's row; "
-                f"by guessing {one_in(strongest.guess)}"
+                f"by guessing {one_in(strongest.guess)}{new}"
             )
             headline.append(Fact(label, one_in(strongest.success)))
-        kept = percent(facts.kept_information(manifest))
+        kept = percent(facts.kept_in_all(manifest))
         return [*headline, Fact("of the information kept", kept)]
 
     def protection(self, manifest: Manifest) -> Sequence[Block]:
@@ -105,14 +125,15 @@ class TableWords:
         blocks = [Block(facts.CROWDS, (), facts.privacy_facts(manifest))]
         if diversity := facts.sensitive_in_crowds(manifest):
             blocks.append(Block(facts.SENSITIVE, facts.SENSITIVE_HEADINGS, diversity))
-        return blocks + attackers.blocks(manifest)
+        blocks += attackers.blocks(manifest)
+        return [*_of_versions(manifest), *series.of_new(blocks, manifest)]
 
     def utility(self, manifest: Manifest) -> Sequence[Block]:
         """Information kept by the whole table, then by each column."""
         blocks = [Block(facts.UTILITY, (), facts.utility_facts(manifest))]
         if columns := facts.column_shares(manifest):
             blocks.append(Block(facts.COLUMNS, facts.COLUMN_HEADINGS, columns))
-        return blocks
+        return series.of_new(blocks, manifest)
 
     def kept_step(self, steps: Sequence[Mapping[str, Any]]) -> int | None:
         """The step marked as published; in older releases the best by weighted utility."""
@@ -222,11 +243,20 @@ def _shortened(listed: list[str], what: str) -> list[str]:
     return [*listed[:MOST_COLUMNS], also]
 
 
+def _of_versions(manifest: Manifest) -> list[Block]:
+    """The series, and how often its columns change."""
+    columns = versions.column_block(manifest)
+    return [*series.blocks(manifest), *([] if columns is None else [columns])]
+
+
 def _without_crowd(manifest: Manifest) -> Fact:
     """Whose crowd is too small; where the plan demands none of some, these people."""
-    privacy, whom = manifest["privacy"], facts.subjects(manifest)
+    privacy, whom = series.whole(manifest)["privacy"], facts.subjects(manifest)
     if privacy["k_min"] < 2:
         return Fact(f"{whom} with k = 1, not protected", count(privacy.get("unprotected")))
+    if (section := series.series_of(manifest)) is not None:
+        below = count(section.get("below_k"))
+        return Fact("rows in any version whose people have a smaller crowd than demanded", below)
     below = count(privacy.get("matchable_below_k"))
     return Fact(f"{whom} with a smaller crowd than demanded", below)
 

@@ -46,6 +46,8 @@ class CheckedRelease:
 
 
 SECTIONS = ("privacy", "utility", "protection", "attacks")  # of verdicts before kinds
+WITHDRAWN = ("left", "withdrawn", "changed", "pulled")  # counts of rows of the version before
+MEASURED = ("crowd_least", "crowd_median", "kept")  # of all rows of a version
 
 
 @stage("check")
@@ -131,6 +133,9 @@ def check_version(
             if name != VERDICT:  # what pages need of the numbers
                 shutil.copyfile(batch.verdict.file(name), folder / name)
         sections = {**batch.sections, "series": {**split.facts["counts"], **section}}
+        if section:
+            sections["series"]["constant"] = list(following.constant)
+            sections["series"]["versions"] = _versions(before, sections["series"])
         sections["privacy"] = dict(sections["privacy"])
         sections["privacy"]["promise"] = [
             *sections["privacy"]["promise"],
@@ -152,6 +157,15 @@ def check_version(
     if verdict.failures == verdict.outcomes[-1:] and before is not None:
         return versions.short(stored)
     raise GuaranteeError(f"{REFUSED}; {stored.facts['verdicts'][0]}; {where(run)}")
+
+
+def _versions(before: Before | None, section: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """One line of counts for each version so far, the first first."""
+    earlier = [] if before is None else before.audited.facts["series"]["versions"]
+    taken = ("rows", "frozen", *WITHDRAWN, "held_back", *MEASURED)
+    now = {"number": len(earlier) + 1, **{name: section.get(name) for name in taken}}
+    gone = sum(section[name] for name in WITHDRAWN)
+    return [*earlier, {**now, "new": section["rows"] - section["frozen"], "gone": gone}]
 
 
 def _require(run: Run, stored: Stored, floors: Floors) -> None:

@@ -76,7 +76,8 @@ def last_release(
 def last_of_series(kind: Kind, last: Version, limits: DriftLimits) -> LastRelease:
     """The version before, with the profile of its whole source."""
     profile = last.about.get("profile")
-    utility = _utility(kind, last.run)
+    audited = last.run.whole("versions")
+    utility = None if audited is None else kept_of(kind, audited.facts)
     if profile is None or utility is None:
         raise GuaranteeError(
             "publication refused; the source must be compared with that of the version before, "
@@ -111,7 +112,7 @@ def drift_claims(
     if last is None or changes is None:
         return {}
     if run.plan_sha256 == last.plan_sha256:
-        before, now = last.utility, kind.utility(checked.sections)
+        before, now = last.utility, kept_of(kind, checked.sections)
         changes = replace(changes, utility=(before, now))
         with gate(run, "kept") as remarks:
             changes.require(last.limits)
@@ -119,6 +120,13 @@ def drift_claims(
     else:
         log(f"{last.version} was made under another plan: utility is not compared")
     return {"drift": changes.claims}
+
+
+def kept_of(kind: Kind, sections: Mapping[str, Any]) -> float:
+    """What a release keeps; of a version, all its rows count, not only those that are new."""
+    if (series := sections.get("series")) is not None:
+        return float(series["kept"])
+    return kind.utility(sections)
 
 
 def _earlier(vault: Vault, run: Run, parent: Path) -> Iterator[tuple[Run, Release]]:

@@ -335,3 +335,57 @@ def verdicts(
 def run(*releases: str) -> dict[str, Any]:
     """The run of the verdicts."""
     return {"run": "e4298546c78fe333", "plan_sha256": "3f" * 32, "releases": list(releases)}
+
+
+def version(number: int = 3, **settings: Any) -> dict[str, Any]:
+    """The last version of a series of so many: 500 rows are new, 4,000 stay."""
+    release = full(k=(10, 10), **settings)
+    del release["second_release"]
+    release["privacy"]["promise"] = [
+        *("compatible crowds", "matchable crowds", "truthful rows"),
+        *("crowds in every version", "histories"),
+    ]
+    new, frozen = release["privacy"]["records"], 4000 if number > 1 else 0
+    before = [_line(at, 4200 + at, 0 if at == 1 else 3900) for at in range(1, number)]
+    now = _line(number, new + frozen, frozen)
+    if number > 1:
+        now |= {"left": 30, "withdrawn": 2, "changed": 60, "pulled": 110, "gone": 202}
+    section = {
+        **now,
+        "source_rows": new + frozen + 3,
+        "batch": new,
+        "new": 330,
+        "people": new + frozen,
+        "followed": 4100,
+        "changed_by": {"age": 0, "illness": 60},
+        "cells": 2 * number - 1,
+        "below_k": 0,
+        "least_margin": 0,
+        "records_ever": 5000,
+        "histories_below_k": 0,
+        "linked_below_k": 41,
+        "constant": ["ward"],
+        "k_min": 10,
+        "k_max": 10,
+        "unprotected": 0,
+        "cells_exact": 0.7,
+        "gcp": 0.12,
+        "versions": [*before, now],
+    }
+    return {**release, "series": section}
+
+
+def _line(number: int, rows: int, frozen: int) -> dict[str, Any]:
+    """The counts of one version."""
+    return {
+        "number": number,
+        "rows": rows,
+        "frozen": frozen,
+        "new": rows - frozen,
+        "gone": 0,
+        **dict.fromkeys(("left", "withdrawn", "changed", "pulled"), 0),
+        "held_back": 3,
+        "crowd_least": 10,
+        "crowd_median": 14,
+        "kept": 0.88,
+    }

@@ -19,6 +19,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "full": lambda: render_page(samples.full(), samples.crowds()),
     "alarming": lambda: render_page(samples.alarming(), samples.crowds()),
     "old": lambda: render_page(samples.old(), samples.crowds()),
+    "version": lambda: render_page(samples.version(), samples.crowds(k=(10, 10))),
     "broken": lambda: render_page(samples.broken("matchable_below_k"), samples.crowds(short=12)),
     "unprotected": lambda: render_page(samples.unprotected(), samples.crowds(k=(1, 100))),
     "wide": lambda: render_page(

@@ -1,5 +1,6 @@
 """What remains of a graph's structure: degrees, triangles, clustering."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,7 +8,7 @@ from numpy.typing import NDArray
 
 from anon_core.measures.graph.coupling import coupled
 from anon_core.measures.graph.degrees import Degrees, Edges
-from anon_core.measures.graph.triangles.expected import expectation
+from anon_core.measures.graph.triangles.expected import expectation, variance
 from anon_core.measures.graph.triangles.oriented import oriented
 from anon_core.specs.graphs import ONE
 
@@ -51,17 +52,20 @@ def degree_counts(degrees: Degrees) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Clustering:
-    """Expected triangles and wedges; edges are independent, so that both are exact sums.
+    """Expected triangles and wedges; edges are independent, so that both are sums of products.
 
     Attributes
     ----------
     triangles : float
         Sum over triples of vertices of the product of their three probabilities.
+    deviation : float
+        Standard deviation of the number of triangles.
     wedges : float
         Paths of two edges: sum over vertices of (d^2 - sum of p^2) / 2, d the expected degree.
     """
 
     triangles: float
+    deviation: float
     wedges: float
 
     @property
@@ -75,12 +79,13 @@ class Clustering:
 
 
 def clustering(edges: Edges) -> Clustering:
-    """Return expected triangles and wedges."""
+    """Return expected triangles, their standard deviation and expected wedges."""
     pairs = coupled(edges)
     n = edges.vertices
     p = pairs.p[0] / ONE
     end, twice = np.concatenate([pairs.u, pairs.v]), np.concatenate([p, p])
     expected = np.bincount(end, twice, minlength=n)
     wedges = (expected**2 - np.bincount(end, twice**2, minlength=n)).sum() / 2
-    triangles = expectation(oriented(pairs.u, pairs.v, n), pairs.p[0])
-    return Clustering(float(triangles), max(float(wedges), 0.0))
+    graph = oriented(pairs.u, pairs.v, n)
+    triangles, spread = expectation(graph, pairs.p[0]), variance(graph, pairs.p[0])
+    return Clustering(float(triangles), math.sqrt(spread), max(float(wedges), 0.0))

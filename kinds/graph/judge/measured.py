@@ -152,6 +152,7 @@ class Measured:
             "degree": [round(mean, 2) for mean in (change.before, change.after)],
             "clustering": [round(each.coefficient, 3) for each in shape],
             "triangles": [round(each.triangles) for each in shape],
+            "triangles_deviation": [round(each.deviation, 2) for each in shape],
             "path_length": [round(mean, 2) for mean in lengths.mean],
             "connected": [round(float(share), 3) for share in connected],
         }

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from anon_core.measures.series import Cell, cell_crowds, histories
 from anon_core.measures.table.fitting import fitting_rows
-from kinds.table.judge.rows import laid_of
+from kinds.table.judge.measuring import Laid
 from kinds.table.layout import FILES, KEY
-from kinds.table.plan import TablePlan
 from kinds.table.seals import seals_of
 from kinds.table.version_files import (
     BORN,
@@ -31,19 +30,15 @@ from kinds.table.version_files import (
 from kinds.table.version_files import KEY as ROW_KEY
 from tasks.judging.audit import Finding
 from tasks.judging.files import read_rows
-from tasks.source.reading import Reading
 
 FROZEN, WITHDRAWN, BATCH = "rows as before", "withdrawn rows", "the batch as checked"
 SINGLE, CELLS, HISTORIES = "one row a record", "crowds in every version", "histories"
 
 
-def fits_of(
-    plan: TablePlan, reading: Reading, rows: pl.DataFrame, matching: Path
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+def fits_of(laid: Laid) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The rows of a batch that fit each of its records; row i is the one of record i."""
-    laid = laid_of(plan, reading, rows, matching)
     start, row = fitting_rows(laid.records.codes, laid.cells)
-    owner = np.empty(rows.height, dtype=np.int32)
+    owner = np.empty(laid.rows.height, dtype=np.int32)
     owner[laid.seat] = np.arange(laid.records.number, dtype=np.int32)
     own = owner[row]
     record = np.repeat(np.arange(laid.records.number), np.diff(start))
@@ -148,7 +143,7 @@ def of_crowds(
 ) -> tuple[list[Finding], dict[str, Any], NDArray[np.int64]]:
     """Whether everybody keeps k rows in every version, whatever is known of who came and went."""
     history = history.with_columns(_numbers(history[CONSTANT]))  # one number for one value
-    cells, margins = [], []
+    cells, margins, crowds = [], [], [np.empty(0, dtype=np.int64)]
     for born, died in history.select(BORN, DIED).unique().sort(BORN, DIED).rows():
         of_batch = history.filter(pl.col(BORN) == born)
         here = of_batch[DIED].eq_missing(pl.Series([died], dtype=pl.Int32))
@@ -156,7 +151,10 @@ def of_crowds(
         start, row = _among(*fits[born], here.to_numpy())
         chain, person = (part[name].to_numpy() for name in (CHAIN, PERSON))
         cells.append(Cell(chain, start, row, value=part[CONSTANT].to_numpy()))
-        margins.append(cell_crowds(start, row, person=person) - part[K].to_numpy())
+        crowd = cell_crowds(start, row, person=person)
+        margins.append(crowd - part[K].to_numpy())
+        if died is None:
+            crowds.append(crowd)
     margin = np.concatenate(margins)
     below = int((margin < 0).sum())
     told = histories(cells)
@@ -188,9 +186,25 @@ def of_crowds(
             "records_ever": people,
             "histories_below_k": few,
             "linked_below_k": one,
+            **_now(history, np.concatenate(crowds)),
         },
         short,
     )
+
+
+def _now(history: pl.DataFrame, crowds: NDArray[np.int64]) -> dict[str, int]:
+    """What the last version shows: rows, demands, and matchable rows of those who have a row."""
+    there = history.filter(pl.col(DIED).is_null())
+    k = there[K].to_numpy()
+    return {
+        "rows": there.height,
+        "people": there[PERSON].n_unique(),
+        "k_min": int(k.min()),
+        "k_max": int(k.max()),
+        "unprotected": int((k < 2).sum()),
+        "crowd_least": int(crowds.min()),
+        "crowd_median": int(np.quantile(crowds, 0.5, method="lower")),
+    }
 
 
 def _among(

@@ -41,6 +41,15 @@ name = "adaptive"
 weights = "columns"        # every column counts the same; "cells": more exact cells;
                            # "bits": the stars of Khan et al.
 
+# The same people every month? Then make versions of one series (docs/how-to/series.md): leave
+# [anonymizer] out, so that the default of a series is taken, and state
+# [series]
+# record = "..."           # the identifier that names a record in every version
+# constant = []            # carried columns that never change for a person
+# Decide before the first release. Who changes gets another row. A column that changes for
+# everybody each month, such as a balance, gives everybody another row each month, and its
+# values may show which rows are of one person: group it in the source, or drop it.
+
 [publish]
 path = "releases"
 vault = "vault"            # secrets of the release: keep it, and keep it private

@@ -6,7 +6,7 @@ so that those who go and those who stay hide among each other (docs/theory.md, S
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.series.fits import Fits
 from anon_core.series.withdrawing import pulled
 from kinds.table.layout import TABLE
 from kinds.table.plan import TablePlan
@@ -37,65 +36,15 @@ from kinds.table.version_files import (
     VALUES,
     WAITING,
     K,
-    fits_file,
 )
-from kinds.table.versions.appending import IDENTITY, NOBODY, back_again, held_by, to_hold
-from kinds.table.versions.present import Present, needed, present, present_of
+from kinds.table.versions.appending import IDENTITY
+from kinds.table.versions.changes import changed_by
+from kinds.table.versions.earlier import Earlier
+from kinds.table.versions.present import Present, present
+from kinds.table.versions.returning import Returning, among
+from kinds.table.versions.words import changing
 from kinds.versions import Asked, Before, Following
 from tasks.source.reading import Reading
-from tasks.vault.storage import Stored
-
-NO_ROWS = pl.DataFrame(
-    schema={
-        CHAIN: pl.Int64,
-        PERSON: pl.Int64,
-        BORN: pl.Int32,
-        DIED: pl.Int32,
-        K: pl.Int32,
-        KEY: pl.String,
-    }
-)
-NO_MEMBERS = NOBODY.with_columns(
-    pl.lit(None, dtype=pl.Binary).alias(VALUES), pl.lit(None, dtype=pl.String).alias(KEY)
-)
-
-
-@dataclass(frozen=True)
-class Earlier:
-    """What the vault keeps of the versions before: rows, people with a row, people without.
-
-    `held` are records that wait, with their values, where later sources lack them.
-    """
-
-    number: int = 0
-    rows: pl.DataFrame = field(default_factory=lambda: NO_ROWS)
-    members: pl.DataFrame = field(default_factory=lambda: NO_MEMBERS)
-    waiting: pl.DataFrame = field(default_factory=lambda: NOBODY)
-    audited: Stored | None = None
-    held: pl.DataFrame = field(default_factory=lambda: NOBODY)
-
-    @classmethod
-    def of(cls, before: Before | None, held: Stored | None = None) -> "Earlier":
-        """Read them; nothing before the first version, but `held` of a source without one."""
-        if before is None:
-            return cls(held=held_by(held))
-        names = (ROWS, MEMBERS, WAITING)
-        rows, members, waiting = (
-            pl.read_parquet(before.assembled.file(name), glob=False) for name in names
-        )
-        waits = held_by(held or before.assembled)
-        return cls(before.number, rows, members, waiting, before.audited, waits)
-
-    @property
-    def had(self) -> pl.DataFrame:
-        """Everybody who had a row."""
-        return pl.concat([self.members.select(IDENTITY), self.waiting.select(IDENTITY)])
-
-    def fits(self, born: int) -> Fits:
-        """The rows of a batch that fit each of its records."""
-        assert self.audited is not None
-        with np.load(self.audited.file(fits_file(born))) as kept:
-            return Fits(kept["start"], kept["row"])
 
 
 def split(
@@ -112,7 +61,7 @@ def split(
     found = present(plan, following, reading, key)
     _require_types(earlier, found)
     source_rows = found.table.height
-    asked_for = _in(found.known[OWNER], withdrawn)
+    asked_for = among(found.known[OWNER], withdrawn)
     found = found.only(np.flatnonzero(~asked_for))
     found.table.write_parquet(folder / TABLE)
     _require_constant(earlier, found, following)
@@ -120,11 +69,11 @@ def split(
     parts = _parted(earlier, found, going, Returning(plan, following, asked))
     parts.write(folder)
     members = earlier.members
-    erased = _in(members[OWNER], withdrawn) if before is not None else np.zeros(0, dtype=np.bool_)
+    erased = among(members[OWNER], withdrawn) if before is not None else np.zeros(0, dtype=np.bool_)
     gone = going
     if following.record is not None:
         gone = going & ~members[RECORD].is_in(found.known[RECORD].implode()).to_numpy()
-    counts = {
+    counts: dict[str, Any] = {
         "source_rows": source_rows,
         "frozen": parts.members.height,
         "new": int(parts.new.sum()),
@@ -136,12 +85,15 @@ def split(
         "held_back": parts.held_back,
         **({"waited": parts.waited} if following.record is None else {}),
     }
+    if following.record is not None:
+        counts["followed"] = int((~gone).sum())
+        counts["changed_by"] = changed_by(plan, members, found, going)
     return {
         "shape": [parts.batch.raw.height, parts.batch.raw.width],
         "source_columns": len(plan.columns),
         "profile": remembered(found.table, plan.columns),
         "counts": counts,
-        "notes": [_note(counts)],
+        "notes": [_note(counts), *changing(counts)],
     }
 
 
@@ -181,7 +133,7 @@ def _going(
 ) -> NDArray[np.bool_]:
     """Whether each member's row must go: the record left, was withdrawn, or has other values."""
     members = earlier.members
-    going = _in(members[OWNER], withdrawn)
+    going = among(members[OWNER], withdrawn)
     if append or not members.height:
         return going
     now = found.known.select(RECORD, pl.col(VALUES).alias("now"))
@@ -191,7 +143,7 @@ def _going(
 
 
 def _parted(
-    earlier: Earlier, found: Present, going: NDArray[np.bool_], returning: "Returning"
+    earlier: Earlier, found: Present, going: NDArray[np.bool_], returning: Returning
 ) -> Parts:
     """Pull along who must be, until those who are in the batch can hide there."""
     k = np.concatenate([found.k, earlier.rows[K].to_numpy()])
@@ -231,9 +183,7 @@ def _gone(earlier: Earlier, going: NDArray[np.bool_], least: int) -> NDArray[np.
     return gone
 
 
-def _with(
-    earlier: Earlier, found: Present, gone: NDArray[np.bool_], returning: "Returning"
-) -> Parts:
+def _with(earlier: Earlier, found: Present, gone: NDArray[np.bool_], returning: Returning) -> Parts:
     """The parts if these rows are withdrawn."""
     members, out = (earlier.members.filter(pl.Series(each)) for each in (~gone, gone))
     candidates, joined = returning(earlier, found, members, out)
@@ -263,64 +213,6 @@ def _with(
     )
 
 
-@dataclass(frozen=True)
-class Returning:
-    """Finds the people who may be in the batch: those of the source who keep no row.
-
-    Where no column names records, rows of earlier versions are in no later source: those who are
-    pulled along come from what the vault keeps of them.
-    """
-
-    plan: TablePlan
-    following: Following
-    asked: Asked
-
-    def __call__(
-        self, earlier: Earlier, found: Present, members: pl.DataFrame, out: pl.DataFrame
-    ) -> tuple[Present, pl.DataFrame]:
-        """The candidates, with chain and person of each; `members` keep a row, `out` do not."""
-        had = pl.concat([earlier.had, earlier.held.select(IDENTITY)])
-        if self.following.record is not None:
-            keep = _in(found.known[RECORD], frozenset(members[RECORD].to_list()))
-            # by digest: the order of the source is nobody's business
-            order = found.known[RECORD].arg_sort().to_numpy().astype(np.int64)
-            candidates = found.only(order[~keep[order]])
-            chains = candidates.known.join(
-                had.select(CHAIN, RECORD), on=RECORD, how="left", maintain_order="left"
-            )[CHAIN]
-        else:
-            back = back_again(self.plan, self.asked.withdrawn, out, earlier.held)
-            candidates, chains = found, pl.Series([None] * found.table.height, dtype=pl.Int64)
-            if back.height:
-                raw = back.select(needed(self.plan))
-                candidates = found.also(present_of(self.plan, self.following, raw, self.asked.key))
-                chains = pl.concat([chains, back[CHAIN]])
-        chains = _numbered(chains, _next(earlier, CHAIN)).alias(CHAIN)
-        return candidates, self._people(earlier, had, candidates.known.with_columns(chains))
-
-    def held(
-        self, candidates: Present, joined: pl.DataFrame, waits: NDArray[np.int64]
-    ) -> pl.DataFrame | None:
-        """Those who wait, with their values; None where the next source has them, too."""
-        if self.following.record is not None:
-            return None
-        return to_hold(self.plan, candidates.only(waits), joined[waits])
-
-    def _people(self, earlier: Earlier, had: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
-        """Number the persons: as before, or anew."""
-        if self.following.owner in (None, self.following.record):
-            return known.with_columns(pl.col(CHAIN).alias(PERSON))
-        persons = had.select(OWNER, PERSON).unique(OWNER, keep="first", maintain_order=True)
-        known = known.join(persons, on=OWNER, how="left", maintain_order="left")
-        fresh = known.filter(pl.col(PERSON).is_null())[OWNER].unique().sort()
-        first = _next(earlier, PERSON)
-        numbers = pl.DataFrame(
-            {OWNER: fresh, "new": np.arange(first, first + len(fresh), dtype=np.int64)}
-        )
-        known = known.join(numbers, on=OWNER, how="left", maintain_order="left")
-        return known.with_columns(pl.coalesce(PERSON, "new").alias(PERSON)).drop("new")
-
-
 def _hides(
     candidates: Present, may: NDArray[np.bool_], person: NDArray[np.int64]
 ) -> NDArray[np.bool_]:
@@ -332,28 +224,6 @@ def _hides(
         if not beyond.any():
             return hides
         hides &= ~np.isin(person, person[beyond])
-
-
-def _numbered(known: pl.Series, first: int) -> pl.Series:
-    """Fill in numbers from `first` on."""
-    absent = known.is_null().to_numpy()
-    numbers = known.fill_null(0).to_numpy().copy()
-    numbers[absent] = np.arange(first, first + absent.sum())
-    return pl.Series(numbers, dtype=pl.Int64)
-
-
-def _next(earlier: Earlier, name: str) -> int:
-    """The next free number of a chain or a person; numbers are never used again."""
-    used = np.concatenate(
-        [frame[name].to_numpy() for frame in (earlier.rows, earlier.waiting, earlier.held)]
-    )
-    return int(used.max(initial=-1)) + 1
-
-
-def _in(digests: pl.Series, some: frozenset[bytes]) -> NDArray[np.bool_]:
-    """Whether each digest is one of these; an absent one is not."""
-    chosen = pl.Series(sorted(some), dtype=pl.Binary)
-    return digests.is_in(chosen.implode()).fill_null(value=False).to_numpy()
 
 
 def _require_types(earlier: Earlier, found: Present) -> None:
@@ -387,7 +257,7 @@ def _require_constant(earlier: Earlier, found: Present, following: Following) ->
         )
 
 
-def _note(counts: Mapping[str, int]) -> str:
+def _note(counts: Mapping[str, Any]) -> str:
     return (
         f"{counts['frozen']} rows stay; {counts['batch']} are new: {counts['new']} of new records, "
         f"{counts['changed']} changed, {counts['pulled']} pulled along; "

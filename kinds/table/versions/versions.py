@@ -8,7 +8,9 @@ import numpy as np
 import polars as pl
 
 from kinds.section import PlanError
+from kinds.table.judge import kept as kept_of
 from kinds.table.judge import versions as judge
+from kinds.table.judge.rows import laid_of
 from kinds.table.layout import CARRIED, FILES, PARQUET
 from kinds.table.plan import TablePlan
 from kinds.table.version_files import (
@@ -150,7 +152,8 @@ class TableVersions(Versions):
             judge.of_members(members, known, withdrawn, named=following.record is not None)
         )
         matching = anonymized.file("matching.parquet")
-        start, row = judge.fits_of(plan, batch, born, matching)
+        laid = laid_of(plan, batch, born, matching)
+        start, row = judge.fits_of(laid)
         np.savez(folder / fits_file(number), start=start, row=row)
         for each in range(1, number):
             assert before is not None
@@ -158,7 +161,11 @@ class TableVersions(Versions):
             (folder / fits_file(each)).write_bytes(content)
         more, section, short = judge.of_crowds(history, judge.kept_fits(folder, number))
         np.save(folder / SHORT, short)
-        return [*findings, *more], section
+        kept = kept_of.of_all(
+            kept_of.of_rows(laid), None if before is None else before.audited.path
+        )
+        kept.write_parquet(folder / kept_of.FILE)
+        return [*findings, *more], {**section, **kept_of.told(kept, history, number)}
 
     def audit_published(
         self, folder: Path, formats: Sequence[str], number: int, kept: Before, key: bytes
@@ -170,7 +177,8 @@ class TableVersions(Versions):
             return findings, {}
         until = judge.until(history, number)
         more, section, _ = judge.of_crowds(until, judge.kept_fits(kept.audited.path, kept.number))
-        return [*findings, *more], section
+        measured = pl.read_parquet(kept.audited.file(kept_of.FILE), glob=False)
+        return [*findings, *more], {**section, **kept_of.told(measured, history, number)}
 
     def digests(self, values: Sequence[str], key: bytes) -> frozenset[bytes]:
         """Digests of identifiers as `split` knows people by."""

@@ -1,5 +1,6 @@
 """A shuffle brings equal keys together, whoever runs it, within its memory, and counts bytes."""
 
+import pickle
 from dataclasses import dataclass
 
 import numpy as np
@@ -217,4 +218,25 @@ def test_the_folder_is_private_and_nothing_shows_data(tmp_path):
 
     ran(FarmShuffle(LocalFarm(), tmp_path, 1, 2**16, look), Echo(), PLENTY[:1])
     assert modes == [0o700, 0o700]
-    assert "[" not in repr(engine._Piece(1, [7])) + repr(engine._Share(1, [7]))
+    assert "[" not in repr(engine._Share(1, [7]))
+
+
+def test_workers_read_pieces_that_the_caller_does_not_hold(tmp_path):
+    """A piece is taken when the one before is on disk; tasks carry its number alone."""
+    stored = []
+
+    def one_by_one():
+        for piece in PLENTY:
+            stored.append(len(list(tmp_path.glob("shuffle-*/piece-*"))))
+            yield piece
+
+    class Watched(LocalFarm):
+        def each(self, task, ground, chunks):
+            assert max(len(pickle.dumps(chunk)) for chunk in chunks) < 200 or "reduce" in str(task)
+            yield from super().each(task, ground, chunks)
+
+    answer, traffic = ran(FarmShuffle(Watched(), tmp_path, 2, 2**16), Echo(), one_by_one())
+    assert stored == list(range(len(PLENTY)))
+    again, _ = ran(FarmShuffle(LocalFarm(), tmp_path, 2, 2**16), Echo(), PLENTY)
+    assert answer.tobytes() == again.tobytes()
+    assert len(traffic.pairs) == len(PLENTY)

@@ -1,6 +1,8 @@
 """A graph from plan to show, and what is refused on the way."""
 
+import json
 import math
+from itertools import combinations
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,10 +15,12 @@ from anon_core.specs.graphs import ONE
 from flows.audit import audit_release
 from kinds.graph.checks import GraphFloors
 from kinds.graph.encode import encoded
+from kinds.graph.facts import triangle_sides
 from kinds.graph.ingest import ingested
 from kinds.graph.judge.source import SourceGraph
 from kinds.graph.people import remade
 from kinds.graph.read import read_source
+from kinds.graph.words import WORDS
 from kinds.graph.write import write_release
 from tasks.source.reading import Reading
 from tasks.vault.storage import SecondReleaseError
@@ -54,6 +58,48 @@ def test_audit_and_show_say_what_holds(links):
     assert "Promised for all vertices</h3>" in page
     assert "Protection against knowledge of edges." in page
     assert "780" in page
+
+
+def test_the_page_states_triangles_of_source_and_release(links):
+    """The toy joins all pairs with one probability, so that its numbers have closed forms."""
+    stated = manifest(links.published)["utility"]
+    there = {frozenset((a, b)): float(p) for a, b, p in edges()}
+    names = [name(number) for number in range(40)]
+    expected = sum(
+        math.prod(there.get(frozenset(side), 0) for side in combinations(corners, 2))
+        for corners in combinations(names, 3)
+    )
+    p = pl.read_parquet(links.published / "edges.parquet")["p"][0]
+    alone, paired = p**3 * (1 - p**3), p**5 * (1 - p)
+    variance = math.comb(40, 3) * alone + 2 * math.comb(40, 2) * math.comb(38, 2) * paired
+    assert stated["triangles"] == round(expected)
+    assert stated["triangles_released"] == round(math.comb(40, 3) * p**3)
+    assert stated["triangles_deviation_released"] == round(math.sqrt(variance), 2) > 1
+    assert stated["triangles_deviation"] > 0
+    page = (links.published / "report.html").read_text()
+    shown = " ".join(command("show", links.published).out.replace("│", " ").split())
+    for words in ("Triangles in numbers", "Standard deviation of their number", "Transitivity"):
+        assert words in page
+        assert words in shown
+
+
+def test_a_manifest_without_the_deviation_of_triangles_still_agrees(tmp_path):
+    """The vault alone knows that this manifest was changed."""
+    order = GraphOrder(tmp_path)
+    order.release()
+    path = order.published / "manifest.json"
+    stated = json.loads(path.read_text())
+    for key in ("triangles_deviation", "triangles_deviation_released"):
+        del stated["utility"][key]
+    path.write_text(json.dumps(stated))
+    broken = [each.guarantee for each in audit_release(order.published, order.plan).broken]
+    assert broken == ["manifest as published"]
+    assert WORDS.missing(stated) == ["how much the number of triangles varies"]
+    assert len(triangle_sides(stated)) == 2
+    stated["utility"]["triangles"] += 1
+    path.write_text(json.dumps(stated))
+    broken = {each.guarantee for each in audit_release(order.published, order.plan).broken}
+    assert "numbers as measured" in broken
 
 
 def test_a_published_release_stays_as_it_is(links):

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
+from anon_core.jit.prefetch import prefetch
 
-SHORT = 24  # entries up to which insertion sorts fastest
+AHEAD = 16  # entries: lists lie scattered, and a later one is fetched while this one is read
 
 
 class Lists(NamedTuple):
@@ -31,6 +32,14 @@ def highest(lists, x):
     return top
 
 
+@kernel
+def fetch_ahead(lists, i):
+    """Ask for the list of a later entry; of an entry still later, for where its list begins."""
+    last = len(lists.higher) - 1
+    prefetch(lists.start, np.int64(lists.higher[min(i + 2 * AHEAD, last)]))
+    prefetch(lists.higher, lists.start[lists.higher[min(i + AHEAD, last)]])
+
+
 @parallel_kernel(lambda totals: len(totals))
 def count_parts(begin, end, totals, lists):  # totals int64 (parts,)
     """Count the triangles whose lowest vertex lies in each part."""
@@ -45,6 +54,7 @@ def count_parts(begin, end, totals, lists):  # totals int64 (parts,)
             for i in range(first, last):
                 marked[lists.higher[i]] = 1
             for i in range(first, last):
+                fetch_ahead(lists, i)
                 y = lists.higher[i]
                 if y != top:
                     found = np.int64(0)
@@ -66,23 +76,34 @@ def longest(lists):
 
 
 @kernel
-def meet(lists, y, at, hits):  # at int32 (n,): place + 1 of marked ranks, hits int64 (longest,)
-    """Write which entries of the list of y are marked; returns how many.
+def meet(lists, y, marked, hits):  # marked (n,): 0 or 1, hits int32 (longest + 1,)
+    """Write the marked ranks in the list of y; returns how many.
 
     Without a branch: whether an entry is marked cannot be predicted.
     """
     found = 0
     for j in range(lists.start[y], lists.start[y + 1]):
+        hits[found] = lists.higher[j]
+        found += marked[lists.higher[j]]
+    return found
+
+
+@kernel
+def meet_entries(lists, y, marked, hits):  # as for `meet`
+    """Write which entries of the list of y are marked; returns how many."""
+    found = 0
+    for j in range(lists.start[y], lists.start[y + 1]):
         hits[found] = j
-        found += at[lists.higher[j]] > 0
+        found += marked[lists.higher[j]]
     return found
 
 
 @kernel
 def add_edges(begin, end, lists, shares, counts):  # counts int32 (shares, m)
     """Add 1 to each edge of each triangle; share s takes the parts s, s + shares, ..."""
-    at = np.zeros(len(lists.start), dtype=np.int32)
-    hits = np.empty(longest(lists) + 1, dtype=np.int64)
+    marked = np.zeros(len(lists.start), dtype=np.uint8)
+    at = np.empty(len(lists.start), dtype=np.int32)  # entries of marked ranks
+    hits = np.empty(longest(lists) + 1, dtype=np.int32)
     for share in range(begin, end):
         for part in range(share, len(lists.parts) - 1, shares):
             for x in range(lists.parts[part], lists.parts[part + 1]):
@@ -90,81 +111,57 @@ def add_edges(begin, end, lists, shares, counts):  # counts int32 (shares, m)
                 if last - first < 2:
                     continue
                 for i in range(first, last):
-                    at[lists.higher[i]] = i - first + 1
+                    marked[lists.higher[i]], at[lists.higher[i]] = 1, i
                 for i in range(first, last):
-                    found = meet(lists, lists.higher[i], at, hits)
+                    fetch_ahead(lists, i)
+                    found = meet_entries(lists, lists.higher[i], marked, hits)
                     for hit in range(found):
-                        k = first + at[lists.higher[hits[hit]]] - 1
                         counts[share, lists.edge[hits[hit]]] += 1
-                        counts[share, lists.edge[k]] += 1
-                    counts[share, lists.edge[i]] += np.int32(found)
+                        counts[share, lists.edge[at[lists.higher[hits[hit]]]]] += 1
+                    if found:
+                        counts[share, lists.edge[i]] += np.int32(found)
                 for i in range(first, last):
-                    at[lists.higher[i]] = 0
-
-
-@parallel_kernel(lambda totals: len(totals))
-def list_parts(begin, end, totals, lists, v, low, third):  # low, third: int32 (t,)
-    """Write the triangles of each part: number of the edge of its two least ids, greatest id.
-
-    totals: int64 (parts,), where each part begins. Of the edges (a, b) < (a, c) < (b, c) of ids
-    a < b < c the least has the least number, and the greatest ends at c.
-    """
-    at = np.zeros(len(lists.start), dtype=np.int32)
-    hits = np.empty(longest(lists) + 1, dtype=np.int64)
-    for part in range(begin, end):
-        place = totals[part]
-        for x in range(lists.parts[part], lists.parts[part + 1]):
-            first, last = lists.start[x], lists.start[x + 1]
-            if last - first < 2:
-                continue
-            for i in range(first, last):
-                at[lists.higher[i]] = i - first + 1
-            for i in range(first, last):
-                found = meet(lists, lists.higher[i], at, hits)
-                for hit in range(found):
-                    k = first + at[lists.higher[hits[hit]]] - 1
-                    e, f, g = lists.edge[i], lists.edge[hits[hit]], lists.edge[k]
-                    low[place] = min(e, f, g)
-                    third[place] = v[max(e, f, g)]
-                    place += 1
-            for i in range(first, last):
-                at[lists.higher[i]] = 0
-
-
-@parallel_kernel(lambda bounds: len(bounds) - 1)
-def sort_by_edge(begin, end, bounds, low, third, start, of_edge):
-    # bounds int64 (pieces + 1,) of edges; start int64 (m + 1,): where the triangles of an edge go
-    """Gather the third vertices of each edge in of_edge, int32 (t,), ascending."""
-    first, last = bounds[begin], bounds[end]
-    at = start[first : last + 1].copy()
-    for t in range(len(low)):
-        if first <= low[t] < last:
-            of_edge[at[low[t] - first]] = third[t]
-            at[low[t] - first] += 1
-    for e in range(first, last):
-        ascend(of_edge[start[e] : start[e + 1]])
+                    marked[lists.higher[i]] = 0
 
 
 @kernel
-def ascend(values):
-    """Sort in place."""
-    if len(values) > SHORT:
-        values.sort()
-        return
-    for i in range(1, len(values)):
-        value, j = values[i], i
-        while j > 0 and values[j - 1] > value:
-            values[j] = values[j - 1]
-            j -= 1
-        values[j] = value
+def list_some(end, lists, name, marked, hits, cursor, rows):
+    # name int32 (n,): ids by rank; marked uint8 (n,): zeros, and again afterwards
+    # hits int32 (longest + 1,); cursor int64 (2,): next vertex and entry; rows int32 (_, 3)
+    """Write triangles of ids u < v < w whose lowest vertex is below end; returns how many.
 
-
-@parallel_kernel(lambda start: len(start) - 1)
-def write_rows(begin, end, start, u, v, of_edge, rows):  # rows int32 (t, 3)
-    """Write the triangles of each edge."""
-    for e in range(begin, end):
-        for t in range(start[e], start[e + 1]):
-            rows[t, 0], rows[t, 1], rows[t, 2] = u[e], v[e], of_edge[t]
+    Goes on from the cursor, and stops before a list that might not fit into the rows.
+    """
+    written, full = 0, False
+    for x in range(cursor[0], end):
+        first, last = lists.start[x], lists.start[x + 1]
+        if last - first < 2:
+            continue
+        top = highest(lists, x)
+        for i in range(first, last):
+            marked[lists.higher[i]] = 1
+        for i in range(max(first, cursor[1]), last):
+            fetch_ahead(lists, i)
+            y = lists.higher[i]
+            if y == top:
+                continue
+            if len(rows) - written < lists.start[y + 1] - lists.start[y]:
+                cursor[0], cursor[1], full = x, i, True
+                break
+            found = meet(lists, y, marked, hits)
+            low, high = min(name[x], name[y]), max(name[x], name[y])
+            for hit in range(found):
+                third = name[hits[hit]]
+                u, w = min(low, third), max(high, third)
+                v = low ^ high ^ third ^ u ^ w
+                rows[written, 0], rows[written, 1], rows[written, 2] = u, v, w
+                written += 1
+        for i in range(first, last):
+            marked[lists.higher[i]] = 0
+        if full:
+            return written
+    cursor[0] = end
+    return written
 
 
 @kernel

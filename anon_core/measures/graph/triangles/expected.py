@@ -16,15 +16,16 @@ the pairs a map task sends, with effective degrees drawn independently. No edge 
 """
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.measures.graph.triangles.counting import numbered
+from anon_core.measures.graph.triangles.counting import TOLD, numbered
 from anon_core.measures.graph.triangles.expected_kernels import LIMB, sum_by_edge, sum_products
-from anon_core.measures.graph.triangles.oriented import Oriented
+from anon_core.measures.graph.triangles.oriented import PARTS, Oriented
 from anon_core.specs.graphs import ONE
 
 
@@ -45,7 +46,9 @@ def expectation(graph: Oriented, p: NDArray[np.int32]) -> Fraction:
     return Fraction(low + (middle << LIMB) + (high << 2 * LIMB), ONE**3)
 
 
-def variance(graph: Oriented, p: NDArray[np.int32]) -> float:
+def variance(
+    graph: Oriented, p: NDArray[np.int32], advanced: Callable[[float], None] | None = None
+) -> float:
     """Return the variance of the number of triangles.
 
     The formula is exact; its sums are float64, added in one order on one thread. All terms are
@@ -55,12 +58,19 @@ def variance(graph: Oriented, p: NDArray[np.int32]) -> float:
     ----------
     graph, p
         As for `expectation`.
+    advanced : callable, optional
+        Told the share of the work that is done, now and then.
     """
     _check(graph, p)
     chance, absent = p / ONE, (ONE - p) / ONE  # in integers, 1 - p does not cancel
-    before, pairs = np.zeros(graph.edges), np.zeros(graph.edges)
-    alone = sum_by_edge(numbered(graph), chance, absent, before, pairs)
-    return float(alone) + 2 * math.fsum(chance * absent * pairs)
+    at, before, pairs = np.zeros(graph.vertices, np.int64), *np.zeros((2, graph.edges))
+    lists, alone = numbered(graph), 0.0
+    for first in range(0, PARTS, PARTS // TOLD):
+        begin, end = graph.parts[[first, first + PARTS // TOLD]]
+        alone += sum_by_edge(begin, end, lists, chance, absent, at, before, pairs)
+        if advanced:
+            advanced((first + PARTS // TOLD) / PARTS)
+    return alone + 2 * math.fsum(chance * absent * pairs)
 
 
 def _check(graph: Oriented, p: NDArray[np.int32]) -> None:

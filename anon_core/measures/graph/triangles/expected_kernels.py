@@ -3,6 +3,7 @@
 import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
+from anon_core.measures.graph.triangles.counting_kernels import fetch_ahead
 
 LIMB = 30  # bits: a probability in billionths fits
 LOW = np.int64((1 << LIMB) - 1)
@@ -20,6 +21,7 @@ def sum_products(begin, end, sums, lists, p):  # sums int64 (parts, 3), p int32 
             for i in range(first, last):
                 at[lists.higher[i]] = i + 1
             for i in range(first, last):
+                fetch_ahead(lists, i)
                 y = lists.higher[i]
                 for j in range(lists.start[y], lists.start[y + 1]):
                     k = at[lists.higher[j]]
@@ -36,20 +38,23 @@ def sum_products(begin, end, sums, lists, p):  # sums int64 (parts, 3), p int32 
 
 
 @kernel
-def sum_by_edge(lists, p, q, before, pairs):  # p, q, before, pairs: float64 (m,)
+def sum_by_edge(begin, end, lists, p, q, at, before, pairs):
+    # p, q, before, pairs: float64 (m,); at int64 (n,): zeros, and again afterwards
     """Sum over pairs of triangles that share an edge; returns the sum of P (1 - P).
+
+    Goes on with the triangles whose lowest vertex has a rank from begin to end - 1.
 
     q is 1 - p, computed without cancelling; 1 - P is the sum of q_e, p_e q_f and p_e p_f q_g.
     Of the edge e, before[e] is the sum of a_t over its triangles t so far, and pairs[e] that of
     a_s a_t over pairs s, t. The order of triangles is that of the graph, so sums have one value.
     """
-    at = np.zeros(len(lists.start), dtype=np.int64)
     alone = 0.0
-    for x in range(len(lists.start) - 1):
+    for x in range(begin, end):
         first, last = lists.start[x], lists.start[x + 1]
         for i in range(first, last):
             at[lists.higher[i]] = i + 1
         for i in range(first, last):
+            fetch_ahead(lists, i)
             y = lists.higher[i]
             for j in range(lists.start[y], lists.start[y + 1]):
                 k = at[lists.higher[j]]

@@ -36,7 +36,6 @@ from anon_core.spread import Inbox, Pairs
 CORE, PIVOT = 0, 1  # channels
 SENT_AT_ONCE = 2**20  # words of pivot messages that a mapper holds, beside one vertex's
 ROW = 12  # bytes of a triangle
-ONE_BUCKET = np.array([0, 2**31 - 1], dtype=np.int64)
 
 
 @dataclass(frozen=True, repr=False)
@@ -67,12 +66,10 @@ def core_pairs(piece: Piece) -> Pairs:
     return Pairs((piece.first + some).astype(np.int32), start, piece.higher)
 
 
-def pivot_pairs(
-    piece: Piece, way: int, reducers: int, bounds: NDArray[np.int64] = ONE_BUCKET
-) -> Iterator[Pairs]:
+def pivot_pairs(piece: Piece, way: int, reducers: int) -> Iterator[Pairs]:
     """Yield the pivot messages, some vertices at a time."""
     counts, words = (np.empty(len(piece.start) - 1, dtype=np.int64) for _ in range(2))
-    size_pivots(piece.start, piece.higher, way, reducers, bounds, counts, words)
+    size_pivots(piece.start, piece.higher, way, reducers, counts, words)
     ends, begin = np.cumsum(words), 0
     while begin < len(words):
         before = int(ends[begin - 1]) if begin else 0
@@ -81,7 +78,7 @@ def pivot_pairs(
         key, word = np.empty(size, np.int32), np.empty(int(ends[end - 1]) - before, np.int32)
         at = np.zeros(size + 1, dtype=np.int64)
         lists = piece.start, piece.higher
-        write_pivots(piece.first, begin, end, *lists, way, reducers, bounds, key, at, word)
+        write_pivots(piece.first, begin, end, *lists, way, reducers, key, at, word)
         if size:
             yield Pairs(key, at, word)
         begin = end

@@ -1,8 +1,7 @@
 """What mappers send: core messages with a vertex's own lists, pivot messages with those of others.
 
 A piece holds the vertices first, first + 1, ... with their lists, each ascending. h(u) = u modulo
-reducers. A pivot message begins with its sender. For Bermuda-VC its access pattern follows: the
-number of buckets in which it is used, and for each the bucket and how often.
+reducers. A pivot message begins with its sender.
 """
 
 import numpy as np
@@ -26,30 +25,24 @@ def bucket_of(bounds, u):
 
 
 @kernel
-def size_pivots(start, higher, way, reducers, bounds, counts, words):
+def size_pivots(start, higher, way, reducers, counts, words):
     # counts, words: int64 (vertices,)
     """Count the pivot messages of each vertex, and their words."""
     seen = np.zeros(reducers, dtype=np.int64)
-    bucket = np.zeros(reducers, dtype=np.int64)
     for x in range(len(start) - 1):
         degree = start[x + 1] - start[x]
-        if way == BASELINE:
-            counts[x], words[x] = degree, degree * (1 + degree)
-            continue
-        counts[x] = words[x] = 0
-        for i in range(start[x], start[x + 1]):
-            to, b = higher[i] % reducers, bucket_of(bounds, higher[i])
-            if seen[to] != x + 1:
-                seen[to], bucket[to] = x + 1, -1
-                counts[x] += 1
-                words[x] += 1 + degree + (way == VERTEX_CENTRIC)
-            if way == VERTEX_CENTRIC and bucket[to] != b:
-                bucket[to] = b
-                words[x] += 2
+        counts[x] = degree
+        if way != BASELINE:
+            counts[x] = 0
+            for i in range(start[x], start[x + 1]):
+                to = higher[i] % reducers
+                counts[x] += seen[to] != x + 1
+                seen[to] = x + 1
+        words[x] = counts[x] * (1 + degree)
 
 
 @kernel
-def write_pivots(first, begin, end, start, higher, way, reducers, bounds, key, at, word):
+def write_pivots(first, begin, end, start, higher, way, reducers, key, at, word):
     """Write the pivot messages of the vertices begin .. end - 1 of a piece, whose first is named.
 
     key int32 (count,), at int64 (count + 1,), word int32 (words,)
@@ -65,8 +58,6 @@ def write_pivots(first, begin, end, start, higher, way, reducers, bounds, key, a
             key[pair] = to if way == EDGE_CENTRIC else higher[i]
             word[place] = first + x
             place += 1
-            if way == VERTEX_CENTRIC:
-                place = write_pattern(i, start[x + 1], higher, reducers, bounds, word, place)
             for j in range(start[x], start[x + 1]):
                 word[place] = higher[j]
                 place += 1
@@ -75,25 +66,8 @@ def write_pivots(first, begin, end, start, higher, way, reducers, bounds, key, a
 
 
 @kernel
-def write_pattern(i, end, higher, reducers, bounds, word, place):
-    """Write in which buckets the reducer of higher[i] uses a message, and how often."""
-    to, head, bucket = higher[i] % reducers, place, -1
-    word[head] = 0
-    place += 1
-    for j in range(i, end):
-        if higher[j] % reducers == to:
-            b = bucket_of(bounds, higher[j])
-            if b != bucket:
-                word[head] += 1
-                word[place], word[place + 1] = b, 0
-                place, bucket = place + 2, b
-            word[place - 1] += 1
-    return place
-
-
-@kernel
 def write_cores(first, start, higher, lower_start, lower, key, at, word):
-    """Write for each vertex the length of its list of lower ones, this list, that of higher.
+    """Write for each vertex its higher neighbours, then its lower ones: ranks in ascending order.
 
     Returns the number of messages: vertices without neighbours send none.
     """
@@ -102,13 +76,11 @@ def write_cores(first, start, higher, lower_start, lower, key, at, word):
         if lower_start[x + 1] == lower_start[x] and start[x + 1] == start[x]:
             continue
         key[pair] = first + x
-        word[place] = lower_start[x + 1] - lower_start[x]
-        place += 1
-        for i in range(lower_start[x], lower_start[x + 1]):
-            word[place] = lower[i]
-            place += 1
         for i in range(start[x], start[x + 1]):
             word[place] = higher[i]
+            place += 1
+        for i in range(lower_start[x], lower_start[x + 1]):
+            word[place] = lower[i]
             place += 1
         pair += 1
         at[pair] = place

@@ -3,6 +3,7 @@
 Which engine runs the shuffle, the caller says: measures know none.
 """
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Literal
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 from anon_core.measures.graph.triangles.jobs import Baseline, EdgeCentric, Piece
 from anon_core.measures.graph.triangles.mapping_kernels import sort_lists, turn
+from anon_core.measures.graph.triangles.ordering import ascending_rows
 from anon_core.measures.graph.triangles.oriented import Oriented
 from anon_core.measures.graph.triangles.vertex_centric import Tracking, VertexCentric, bucket_bounds
 from anon_core.spread import Job, Shuffle, Traffic
@@ -50,9 +52,10 @@ def listed(
     job = job_called(method, graph.start, higher, shuffle)
     blocks: list[NDArray[np.int32]] = []
     traffic = shuffle.run(job, pieces(graph.start, higher, mappers, both=both), blocks.append)
-    rows = np.concatenate([np.empty(0, np.int32), *blocks]).reshape(-1, 3)
-    del blocks
-    return canonical(rows, graph.rank), traffic
+    by_rank = np.empty_like(graph.rank)
+    by_rank[graph.rank] = np.arange(graph.vertices, dtype=np.int32)
+    chunks = [np.sort(by_rank[blocks.pop(0).reshape(-1, 3)], axis=1) for _ in range(len(blocks))]
+    return ascending_rows(chunks, graph.vertices), traffic
 
 
 def job_called(
@@ -72,8 +75,8 @@ def job_called(
 
 def pieces(
     start: NDArray[np.int64], higher: NDArray[np.int32], mappers: int, *, both: bool
-) -> list[Piece]:
-    """Split the vertices into ranges with about as many edges each.
+) -> Iterator[Piece]:
+    """Yield the vertices in ranges with about as many edges each.
 
     both: with the lists of lower neighbours, too.
     """
@@ -84,21 +87,11 @@ def pieces(
         turn(start, higher, lower_start, lower)
     inner = np.searchsorted(start, np.arange(1, mappers) * len(higher) // mappers)
     bounds = [0, *np.unique(inner[(inner > 0) & (inner < n)]).tolist(), n]
-    return [
-        Piece(
+    for first, end in pairwise(bounds):
+        yield Piece(
             first,
             start[first : end + 1] - start[first],
             higher[start[first] : start[end]],
             lower_start[first : end + 1] - lower_start[first],
             lower[lower_start[first] : lower_start[end]],
         )
-        for first, end in pairwise(bounds)
-    ]
-
-
-def canonical(rows: NDArray[np.int32], rank: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Return triangles by rank as ids u < v < w, ascending."""
-    by_rank = np.empty_like(rank)
-    by_rank[rank] = np.arange(len(rank), dtype=np.int32)
-    named = np.sort(by_rank[rows], axis=1)
-    return named[np.lexsort(named.T[::-1])]

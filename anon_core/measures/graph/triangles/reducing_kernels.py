@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anon_core.jit.kernel import kernel
+from anon_core.measures.graph.triangles.mapping_kernels import bucket_of
 
 PAIR, PLACE, ROWS, KEY, LENGTH, TOP = 0, 1, 2, 3, 4, 5  # of a cursor, int64 (6,)
 HEAD = 3  # words of a buffered message before its list: sender, uses left, length
@@ -21,6 +22,14 @@ class Block(NamedTuple):
     key: np.ndarray  # int32 (count,)
     start: np.ndarray  # int64 (count + 1,)
     word: np.ndarray  # int32 (words,)
+
+
+class Schedule(NamedTuple):
+    """The keys of a reducer, u modulo reducers, and the buckets in which they come."""
+
+    reducer: int
+    reducers: int
+    bounds: np.ndarray  # int64 (buckets + 1,)
 
 
 class Buffer(NamedTuple):
@@ -87,26 +96,30 @@ def close_cores(block, key, start, word, cores, reducer, reducers, cursor, rows)
 
 
 @kernel
-def close_buffered(block, bucket, evict, core, buffer, cursor, rows):
-    """Bermuda-VC: a core message fetches messages from the buffer; a pivot message enters it."""
+def close_buffered(block, bucket, evict, schedule, core, buffer, cursor, rows):
+    """Bermuda-VC: a core message fetches messages from the buffer; a pivot message enters it.
+
+    A core message holds ranks in ascending order: higher neighbours come before its own rank.
+    """
     for pair in range(cursor[PAIR], len(block.key)):
         values, u = block.word[block.start[pair] : block.start[pair + 1]], block.key[pair]
         cursor[PAIR] = pair
         if block.channel[pair] == 0:
-            own = values[1 + values[0] :]
+            lower = np.searchsorted(values, u)
+            own = values[:lower]
             core[: len(own)] = own
             cursor[KEY], cursor[LENGTH] = u, len(own)
-            for i in range(max(1, cursor[PLACE]), 1 + values[0]):
+            for i in range(max(lower, cursor[PLACE]), len(values)):
                 if len(rows) - cursor[ROWS] < len(own):
                     cursor[PLACE] = i
                     return ROWS_FULL
                 fetch(values[i], u, own, evict, buffer, cursor, rows)
             cursor[PLACE] = 0
             continue
-        listed = values[2 + 2 * values[1] :]
+        listed = values[1:]
         if len(rows) - cursor[ROWS] < len(listed):
             return ROWS_FULL
-        left = uses_in(values, bucket) - 1
+        left = uses_in(listed, bucket, schedule) - 1
         if left > 0 and not put(values[0], left, listed, buffer, cursor):
             return BUFFER_FULL
         intersect(listed, core[: cursor[LENGTH]], values[0], u, cursor, rows)
@@ -140,12 +153,14 @@ def fetch(v, u, own, evict, buffer, cursor, rows):
 
 
 @kernel
-def uses_in(values, bucket):
-    """Return how often a pivot message is used in a bucket."""
-    for b in range(values[1]):
-        if values[2 + 2 * b] == bucket:
-            return values[3 + 2 * b]
-    return np.int32(0)
+def uses_in(listed, bucket, schedule):
+    """Return how often a reducer uses a message in a bucket: once for each of its keys there."""
+    uses = np.int32(0)
+    low, high = schedule.bounds[bucket], schedule.bounds[bucket + 1]
+    for i in range(len(listed)):
+        mine = listed[i] % schedule.reducers == schedule.reducer
+        uses += np.int32(mine and low <= listed[i] < high)
+    return uses
 
 
 # ---------------------------------------------------------------- the buffer
@@ -212,27 +227,29 @@ def compact(buffer, cursor):
 
 
 @kernel
-def size_backups(block, bucket, sizes):  # sizes int64 (buckets,)
+def size_backups(block, bucket, schedule, sizes):  # sizes int64 (buckets,)
     """Sum the words that pivot messages take in the files of later buckets."""
     for pair in range(len(block.key)):
         if block.channel[pair] == 1:
-            values = block.word[block.start[pair] : block.start[pair + 1]]
-            head = 2 + 2 * values[1]
-            for b in range(values[1]):
-                if values[2 + 2 * b] > bucket:
-                    sizes[values[2 + 2 * b]] += HEAD + len(values) - head
+            listed = block.word[block.start[pair] + 1 : block.start[pair + 1]]
+            last = bucket
+            for i in range(len(listed)):
+                if listed[i] % schedule.reducers == schedule.reducer:
+                    b = bucket_of(schedule.bounds, listed[i])
+                    if b > last:
+                        sizes[b] += HEAD + len(listed)
+                        last = b
 
 
 @kernel
-def write_backups(block, bucket, out):
+def write_backups(block, bucket, schedule, out):
     """Write the messages that are used in one later bucket, as the buffer holds them."""
     at = 0
     for pair in range(len(block.key)):
         if block.channel[pair] == 1:
             values = block.word[block.start[pair] : block.start[pair + 1]]
-            uses, head = uses_in(values, bucket), 2 + 2 * values[1]
+            uses, size = uses_in(values[1:], bucket, schedule), len(values) - 1
             if uses > 0:
-                size = len(values) - head
                 out[at], out[at + 1], out[at + 2] = values[0], uses, size
-                out[at + HEAD : at + HEAD + size] = values[head:]
+                out[at + HEAD : at + HEAD + size] = values[1:]
                 at += HEAD + size

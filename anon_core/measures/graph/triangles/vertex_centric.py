@@ -1,8 +1,9 @@
 """Bermuda-VC as a job of a shuffle: pivot messages wait in a buffer for the keys that need them.
 
 Keys come in ascending order. A pivot message of v goes to each reducer of v's effective neighbours,
-with the first of them as its key, and states how often each bucket of keys uses it. Three ways to
-track the messages in the buffer (section 3.3.1):
+with the first of them as its key. How often each bucket of keys uses it, its access pattern, the
+reducer counts in the list of these neighbours: it knows the partition function and the buckets. The
+paper sends the pattern along. Three ways to track the messages in the buffer (section 3.3.1):
 
 "usage": one bucket; a message leaves after its last use.
 "bucket": keys fall into buckets; a message is written to the file of each later bucket that uses
@@ -38,6 +39,7 @@ from anon_core.measures.graph.triangles.reducing_kernels import (
     TOP,
     Block,
     Buffer,
+    Schedule,
     close_buffered,
     close_stream,
     compact,
@@ -77,15 +79,15 @@ class VertexCentric:
         return key % np.int32(reducers)
 
     def map(self, piece: Piece, reducers: int) -> Iterator[tuple[int, Pairs]]:
-        """Yield core messages with both lists, then pivot messages with access patterns."""
+        """Yield core messages with both lists, then pivot messages."""
         size = len(piece.start) - 1
-        words = size + int(piece.start[-1] + piece.lower_start[-1])
+        words = int(piece.start[-1] + piece.lower_start[-1])
         key, word = np.empty(size, dtype=np.int32), np.empty(words, dtype=np.int32)
         at = np.zeros(size + 1, dtype=np.int64)
         lists = piece.start, piece.higher, piece.lower_start, piece.lower
         sent = write_cores(piece.first, *lists, key, at, word)
         yield CORE, Pairs(key[:sent], at[: sent + 1], word[: at[sent]])
-        for pairs in pivot_pairs(piece, VERTEX_CENTRIC, reducers, self.bounds):
+        for pairs in pivot_pairs(piece, VERTEX_CENTRIC, reducers):
             yield PIVOT, pairs
 
     def reduce(self, inbox: Inbox) -> Iterator[NDArray[np.int32]]:
@@ -116,6 +118,7 @@ class _Work:
 
     def __init__(self, job: VertexCentric, inbox: Inbox) -> None:
         self._job, self._inbox, self._bucket = job, inbox, 0
+        self._schedule = Schedule(inbox.reducer, inbox.reducers, job.bounds)
         self._core = np.empty(job.longest, dtype=np.int32)
         self._rows = new_rows(inbox.memory // 2, job.longest)
         size = buffer_words(inbox.memory)
@@ -141,21 +144,21 @@ class _Work:
     def back_up(self, block: Block) -> None:
         """Write pivot messages to the files of later buckets that use them."""
         sizes = np.zeros(len(self._job.bounds) - 1, dtype=np.int64)
-        size_backups(block, self._bucket, sizes)
+        if self._bucket + 1 < len(sizes):
+            size_backups(block, self._bucket, self._schedule, sizes)
         for bucket in np.flatnonzero(sizes).tolist():
             out = np.empty(int(sizes[bucket]), dtype=np.int32)
-            write_backups(block, bucket, out)
+            write_backups(block, bucket, self._schedule, out)
             self._inbox.keep(bucket, out)
 
     def closed(self, block: Block) -> Iterator[NDArray[np.int32]]:
         """Yield the triangles of a block of one bucket."""
         cursor, evict = self._cursor, self._job.tracking != "bucket"
+        held = self._core, self._buffer, cursor, self._rows
         cursor[PAIR] = cursor[PLACE] = 0
         while cursor[PAIR] < len(block.key):
             cursor[ROWS] = 0
-            state = close_buffered(
-                block, self._bucket, evict, self._core, self._buffer, cursor, self._rows
-            )
+            state = close_buffered(block, self._bucket, evict, self._schedule, *held)
             if state == BUFFER_FULL:
                 raise LimitError(FULL)
             yield self._rows[: cursor[ROWS]]

@@ -1,11 +1,12 @@
 """Degrees, triangles, clustering and paths against definitions and another program."""
 
 import itertools
+import math
 
 import numba
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import shortest_path
 
@@ -57,6 +58,14 @@ def test_triangles_and_wedges_are_those_over_all_worlds(graph):
     found = clustering(as_edges(graph))
     assert found.triangles == pytest.approx(float(triangles), abs=1e-12)
     assert found.wedges == pytest.approx(float(wedges), abs=1e-12)
+
+
+@settings(max_examples=30)
+@given(uncertain_graphs(most_vertices=4))
+def test_triangles_vary_as_over_all_worlds(graph):
+    edges, p, _ = plain(as_edges(graph))
+    _, spread = naive.triangle_moments(dict(zip(edges, p, strict=True)))
+    assert clustering(as_edges(graph)).deviation == pytest.approx(math.sqrt(spread), abs=1e-12)
 
 
 def test_the_papers_graph_has_two_triangles():

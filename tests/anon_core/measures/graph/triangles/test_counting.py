@@ -109,8 +109,9 @@ def test_edges_of_another_form_are_refused():
         with pytest.raises(InputError, match="each"):
             oriented(u, v, n)
     with pytest.raises(InputError, match="without the numbers of its edges"):
-        counting.listed(oriented(*good, 3, numbered=False))
+        counting.per_edge(oriented(*good, 3, numbered=False))
     assert counting.count(oriented(*good, 3, numbered=False)) == 1
+    assert counting.listed(oriented(*good, 3, numbered=False)).tolist() == [[0, 1, 2]]
     assert not ascending(good[1], good[0])
 
 

@@ -1,0 +1,43 @@
+"""What each row of a version keeps of its quasi-identifiers: rows of all batches together.
+
+Each batch has groups and categories of its own, so a row is measured once, beside the codebook of
+its batch. The file is in the vault only.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from kinds.table.judge.measuring import Laid
+from kinds.table.layout import KEY
+from kinds.table.version_files import BORN, DIED
+from kinds.table.version_files import KEY as ROW_KEY
+
+FILE = "kept.parquet"  # versions: one line for each row ever published
+EXACT, LOST = "exact", "lost"
+
+
+def of_rows(laid: Laid) -> pl.DataFrame:
+    """By key: the share of cells that show one level, and the mean NCP."""
+    sizes, levels = laid.cells.sizes(), laid.cells.level_counts[:, None]
+    sizes = np.where(sizes == 0, levels, sizes)  # a cell that cannot be read shows nothing
+    lost = ((sizes - 1) / np.maximum(1, levels - 1)).mean(axis=0)
+    return pl.DataFrame(
+        {ROW_KEY: laid.rows[KEY], EXACT: (sizes == 1).mean(axis=0), LOST: lost},
+        schema={ROW_KEY: pl.String, EXACT: pl.Float64, LOST: pl.Float64},
+    )
+
+
+def of_all(born: pl.DataFrame, folder: Path | None) -> pl.DataFrame:
+    """The same for every row ever published; `folder` is what the version before stored."""
+    return born if folder is None else pl.concat([pl.read_parquet(folder / FILE), born])
+
+
+def told(kept: pl.DataFrame, history: pl.DataFrame, number: int) -> dict[str, Any]:
+    """What the manifest states of all rows of a version."""
+    there = (pl.col(BORN) <= number) & (pl.col(DIED).is_null() | (pl.col(DIED) > number))
+    rows = kept.join(history.filter(there), on=ROW_KEY, how="semi").sort(ROW_KEY)
+    exact, lost = (float(rows[name].to_numpy().mean()) for name in (EXACT, LOST))
+    return {"cells_exact": exact, "gcp": lost, "kept": 1 - lost}

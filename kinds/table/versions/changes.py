@@ -1,0 +1,38 @@
+"""Which columns changed in records whose rows are re-issued: what a series costs."""
+
+from collections.abc import Mapping
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from kinds.columns import typed
+from kinds.table.layout import released_columns
+from kinds.table.plan import TablePlan
+from kinds.table.version_files import RECORD, VALUES
+from kinds.table.versions.present import Present
+
+AT, GOES = "#at", "#goes"  # no name of a source column starts so in files of versions
+
+
+def changed_by(
+    plan: TablePlan, members: pl.DataFrame, found: Present, going: NDArray[np.bool_]
+) -> Mapping[str, int]:
+    """Count, for each released column, the records whose value there is another one.
+
+    Counted are records with a row in the version before that are in the source and must get
+    another row. A record in which two columns changed counts for both.
+    """
+    if not members.height:
+        return {}
+    place = pl.DataFrame({RECORD: found.known[RECORD], AT: np.arange(found.known.height)})
+    of_members = members.with_columns(pl.Series(GOES, going)).drop(VALUES)
+    both = of_members.join(place, on=RECORD, how="inner", maintain_order="left")
+    both = both.filter(pl.col(GOES))
+    now = found.table[both[AT].to_numpy()]
+    return {
+        column.name: int(
+            typed(both, column, plan.source.missing).ne_missing(now[column.name]).sum()
+        )
+        for column in released_columns(plan.columns)
+    }
