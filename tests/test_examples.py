@@ -79,6 +79,20 @@ def test_open_payments(tmp_path):
 
 
 @pytest.mark.usefixtures("server")
+@pytest.mark.parametrize("month", ["2013-08"])
+def test_a_month_of_open_payments(tmp_path, month):
+    manifest = published(
+        "openpayments-series.toml",
+        "openpayments/open_payments_gnrl_iowa_2013_2015.csv.gz",
+        tmp_path,
+        f"source.at={month}",
+    )
+    assert manifest["series"]["source_rows"] == manifest["series"]["new"] == 3425
+    assert manifest["series"]["held_back"] == 0
+    assert manifest["utility"]["gcp"] <= 0.025
+
+
+@pytest.mark.usefixtures("server")
 @pytest.mark.parametrize(
     "method", [name for name, method in ANONYMIZERS.items() if method.kind == "table"]
 )
