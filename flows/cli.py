@@ -280,8 +280,11 @@ def serve(options: argparse.Namespace) -> int:
     from flows.plan.plan import ReleasePlan
 
     plan = ReleasePlan.load(options.plan, options.overrides)
+    from flows.partitions import require_named
     from flows.serving import on_prefect
     from flows.serving import serve as serving
+
+    require_named(plan)
 
     on_prefect(lambda: serving(plan.name, _freeze(plan), options.cron, quiet=options.quiet))
     return 0

@@ -340,6 +340,14 @@ def test_the_command_takes_one_plan_and_one_of_both(tmp_path, capsys):
         assert "give one plan" in capsys.readouterr().err
 
 
+def test_a_divided_source_is_not_served(tmp_path, capsys):
+    order = visited(tmp_path)
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["serve", str(order.plan)])
+    assert ended.value.code == 2
+    assert "say of which partition" in capsys.readouterr().err
+
+
 def test_a_partition_does_not_change_the_hash_of_other_plans(tmp_path):
     """The keys of the command shape nothing; the division does."""
     order = visited(tmp_path)
