@@ -365,3 +365,25 @@ def test_formats_of_the_column_are_kept(tmp_path):
         backfill(order.plan)
     order.write(columns={"junk": {"role": "drop", "kind": "date", "format": "%m/%d/%Y"}})
     assert list(backfill(order.plan)) == MONTHS[:2]
+
+
+def test_the_vault_forgets_whoever_withdrew_and_waited(tmp_path):
+    """Their rows lie in the vault while they wait, and nowhere once a version was published."""
+    order = visited(tmp_path, visits(rare=(1, 3)))
+    backfill(order.plan, "2014-01..2014-03")
+    mine = [row[5] for row in visits(rare=(1, 3)) if row[0] == "ident-00001"]
+    assert any(held(order, note) for note in mine)
+    withdraw(order, "ident-00001")
+    backfill(order.plan, "2014-04..2014-04")
+    assert not any(held(order, note) for note in [*mine, "ident-00001"])
+
+
+def held(order, text):
+    """Whether a value stands in a table of the vault's, as a whole cell."""
+    tables = [pl.read_parquet(path, glob=False) for path in order.vault.rglob("*.parquet")]
+    tables += [pl.read_ipc(path) for path in order.vault.rglob("*.arrow")]
+    return any((table[name] == text).any() for table in tables for name in text_columns(table))
+
+
+def text_columns(table):
+    return [name for name, dtype in table.schema.items() if dtype == pl.String]
