@@ -8,9 +8,12 @@ from tasks.vault.storage import Run, Vault
 def approved_run(order: ReleasePlan, vault: Vault) -> Run | None:
     """The run of this plan that a person approved and that is not published yet, of a query.
 
-    Its table may have moved on since, and the approval is about the rows as they were.
+    Its table may have moved on since, and the approval is about the rows as they were. A version of
+    a series finds its own.
     """
-    if order.data.source.path is not None or order.publish.time_to_approve is None:
+    if order.series is not None or order.data.source.path is not None:
+        return None
+    if order.publish.time_to_approve is None:
         return None
     for run in vault.every_run():
         if run.plan_sha256 != order.sha256 or run.ever_visible():
