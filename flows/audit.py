@@ -72,7 +72,7 @@ def _version_audited(folder: Path, plan: ReleasePlan, vault: Vault) -> Audit:
         raise UNKNOWN
     ledger = Ledger(vault, plan.kind.remade, plan.publish.ledger)
     audit, more = audit_version(folder, plan, series, version, ledger)
-    promise = Promise((*plan.maker.promise.findings, *more))
+    promise = Promise(more)
     audit = _as_published(folder, plan, version.run, audit, promise)
     return audit.also(*_approved(folder, plan, version.run))
 

@@ -30,7 +30,7 @@ class Versioned:
 def audit_version(
     folder: Path, plan: ReleasePlan, series: Series, version: Version, ledger: Ledger
 ) -> tuple[Audit, tuple[str, ...]]:
-    """Audit a version; returns what it promises beside the promise of its method, too.
+    """Audit a version; returns the names of what it promises, too.
 
     The last version's batch is audited like a release of its own. Of older batches the vault keeps
     who fitted which row, and nothing that could be audited anew.
@@ -41,7 +41,12 @@ def audit_version(
     findings, section = versions.audit_published(
         folder, plan.publish.formats, version.number, Before.of(last), ledger.key
     )
-    promised = tuple(each.guarantee for each in findings[-PROMISED:]) if section else ()
+    of_batch = plan.maker.promise.findings
+    promised = tuple(
+        each
+        for each in (*of_batch, *(finding.guarantee for finding in findings[-PROMISED:]))
+        if each in versions.promised or each not in of_batch
+    )
     if version.number != last.number or not section:
         return Audit(tuple(findings)), promised
     batch = _of_batch(plan, series, version)

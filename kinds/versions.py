@@ -94,9 +94,12 @@ class Versions(Protocol):
     anonymizer : str
         The anonymizer of a plan that names none: one whose crowds are apart, so that few people
         must go with those who go.
+    promised : tuple of str
+        Findings that hold for all rows of a version where the method promises them for a release.
     """
 
     anonymizer: ClassVar[str]
+    promised: ClassVar[tuple[str, ...]]
 
     @abstractmethod
     def check(self, plan: Any, following: Following) -> None:

@@ -138,7 +138,7 @@ def check_version(
             sections["series"]["versions"] = _versions(before, sections["series"])
         sections["privacy"] = dict(sections["privacy"])
         sections["privacy"]["promise"] = [
-            *sections["privacy"]["promise"],
+            *(name for name in sections["privacy"]["promise"] if name in versions.promised),
             *(each.guarantee for each in findings[-2:]),
         ]
         return {

@@ -51,7 +51,9 @@ def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[
     announce(manifest)
     if "second_release" in manifest:
         log(sentence(manifest["second_release"]))
-    rows = manifest["privacy"].get("rows", manifest["privacy"]["records"])
+    rows = manifest.get("series", {}).get("rows") or manifest["privacy"].get(
+        "rows", manifest["privacy"]["records"]
+    )
     log(f"published {rows} rows as {manifest['name']} {manifest['version']}")
     return to.parent / str(manifest["version"])
 

@@ -97,9 +97,20 @@ def of_history(history: pl.DataFrame, earlier: pl.DataFrame | None, number: int)
 
 
 def of_members(
-    members: pl.DataFrame, known: pl.DataFrame, withdrawn: frozenset[bytes], *, named: bool
+    members: pl.DataFrame,
+    history: pl.DataFrame,
+    known: pl.DataFrame,
+    withdrawn: frozenset[bytes],
+    *,
+    named: bool,
 ) -> Finding:
-    """Whether everybody with a row is in the source with the same values, and did not withdraw."""
+    """Whether everybody with a row is in the source with the same values, and did not withdraw.
+
+    Everybody has the row that the vault's list of rows names.
+    """
+    alive = history.filter(pl.col(DIED).is_null())
+    seated = members.join(alive, on=[CHAIN, PERSON, ROW_KEY], how="semi").height
+    elsewhere = max(members.height, alive.height) - seated
     asked = pl.Series(sorted(withdrawn), dtype=pl.Binary)
     back = int(members[OWNER].is_in(asked.implode()).fill_null(value=False).sum())
     other = 0
@@ -108,9 +119,9 @@ def of_members(
         other = members.height - found
     return Finding(
         "people of the source",
-        back + other == 0,
+        back + other + elsewhere == 0,
         f"{other} of {members.height} rows are of records that the source holds otherwise or not, "
-        f"{back} of people who were withdrawn",
+        f"{back} of people who were withdrawn, {elsewhere} not of whom the vault's list names",
     )
 
 
@@ -120,10 +131,21 @@ def until(history: pl.DataFrame, number: int) -> pl.DataFrame:
     return history.filter(pl.col(BORN) <= number).with_columns(dies)
 
 
-def of_batch(shown: pl.DataFrame, checked: pl.DataFrame) -> Finding:
-    """Whether the rows that are new in a version are those that were checked as its batch."""
-    same = shown.schema == checked.schema and shown.equals(checked)
-    return Finding(BATCH, same, f"{shown.height} rows are new, {checked.height} were checked")
+def of_batch(shown: pl.DataFrame, laid: Laid, listed: pl.DataFrame) -> Finding:
+    """Whether the rows that are new in a version are those that were checked as its batch.
+
+    The vault's list of them, `listed`, must name the row and the k of each record as the audit of
+    the batch found them: crowds of later versions are counted by that list.
+    """
+    same = shown.schema == laid.rows.schema and shown.equals(laid.rows)
+    keys, k = listed[ROW_KEY].to_list(), listed[K].to_numpy()
+    right = keys == laid.rows[KEY][laid.seat].to_list() and np.array_equal(k, laid.records.k)
+    return Finding(
+        BATCH,
+        bool(laid.paired and same and right),
+        f"{shown.height} rows are new, {laid.rows.height} were checked; the vault's list of them "
+        + ("agrees" if right else "names other rows or another k"),
+    )
 
 
 def kept_fits(folder: Path, number: int) -> "Fitting":

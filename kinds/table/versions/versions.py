@@ -15,6 +15,7 @@ from kinds.table.layout import CARRIED, FILES, PARQUET
 from kinds.table.plan import TablePlan
 from kinds.table.version_files import (
     BATCH,
+    BORN,
     MEMBERS,
     OWNER,
     ROWS,
@@ -35,6 +36,7 @@ class TableVersions(Versions):
     """See `kinds.versions.Versions`."""
 
     anonymizer = "k-member"
+    promised = ("compatible crowds", "matchable crowds")
 
     def check(self, plan: TablePlan, following: Following) -> None:
         """Refuse columns that cannot be followed, and k that is drawn anew for each version."""
@@ -140,7 +142,6 @@ class TableVersions(Versions):
             return findings, {}
         born = pl.read_parquet(anonymized.file(PARQUET), glob=False)
         shown = rows.filter(pl.col(SINCE) == number).drop(SINCE)
-        findings.append(judge.of_batch(shown, born))
         earlier = None
         if before is not None:
             earlier = pl.read_parquet(before.assembled.file(ROWS), glob=False)
@@ -149,10 +150,11 @@ class TableVersions(Versions):
         known = present(plan, following, source, key).known
         members = pl.read_parquet(assembled.file(MEMBERS), glob=False)
         findings.append(
-            judge.of_members(members, known, withdrawn, named=following.record is not None)
+            judge.of_members(members, history, known, withdrawn, named=following.record is not None)
         )
         matching = anonymized.file("matching.parquet")
         laid = laid_of(plan, batch, born, matching)
+        findings.append(judge.of_batch(shown, laid, history.filter(pl.col(BORN) == number)))
         start, row = judge.fits_of(laid)
         np.savez(folder / fits_file(number), start=start, row=row)
         for each in range(1, number):
