@@ -7,11 +7,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kinds.columns import typed
-from kinds.table.layout import released_columns
+from kinds.table.layout import CARRIED, released_columns
 from kinds.table.plan import TablePlan
 from kinds.table.version_files import RECORD, VALUES
 from kinds.table.versions.present import Present
 
+MOSTLY = 0.5  # of the values of a column
 AT, GOES = "#at", "#goes"  # no name of a source column starts so in files of versions
 
 
@@ -36,3 +37,16 @@ def changed_by(
         )
         for column in released_columns(plan.columns)
     }
+
+
+def telling(plan: TablePlan, table: pl.DataFrame) -> list[str]:
+    """A sentence for each carried column most of whose values differ: nearly an identifier."""
+    return [
+        f"column {column.name!r} is carried as it is, and {share:.0%} of its values differ. If it "
+        "changes for most people from version to version, nearly all rows are re-issued each time, "
+        "and who recognises a value connects the rows of a person. Group it in the source, or drop "
+        "it, before the series begins"
+        for column in released_columns(plan.columns)
+        if column.role in CARRIED
+        and (share := table[column.name].n_unique() / max(table.height, 1)) > MOSTLY
+    ]

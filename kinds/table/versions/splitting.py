@@ -38,7 +38,7 @@ from kinds.table.version_files import (
     K,
 )
 from kinds.table.versions.appending import IDENTITY
-from kinds.table.versions.changes import changed_by
+from kinds.table.versions.changes import changed_by, telling
 from kinds.table.versions.earlier import Earlier
 from kinds.table.versions.present import Present, present
 from kinds.table.versions.returning import Returning, among
@@ -93,7 +93,11 @@ def split(
         "source_columns": len(plan.columns),
         "profile": remembered(found.table, plan.columns),
         "counts": counts,
-        "notes": [_note(counts), *changing(counts)],
+        "notes": [
+            _note(counts),
+            *changing(counts),
+            *(telling(plan, found.table) if before is None else ()),
+        ],
     }
 
 
