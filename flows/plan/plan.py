@@ -134,9 +134,14 @@ class ReleasePlan(Section):
         return checks
 
     @property
+    def _follows(self) -> bool:
+        """Whether records are followed over time, so that rows are withdrawn."""
+        return self.series is not None and self.series.record is not None
+
+    @property
     def _default(self) -> str:
         """The anonymizer of a plan that names none."""
-        versions = None if self.series is None else self.kind.versions
+        versions = self.kind.versions if self._follows else None
         return self.kind.anonymizer if versions is None else versions.anonymizer
 
     @property
@@ -147,8 +152,7 @@ class ReleasePlan(Section):
         of_kind = {name: maker for name, maker in ANONYMIZERS.items() if _takes(maker, self.kind)}
         if not isinstance(name, str) or name not in of_kind:
             raise PlanError(f"anonymizer.name is not known; allowed: {', '.join(sorted(of_kind))}")
-        follows = self.series is not None and self.series.record is not None
-        if not follows and self.kind.states_levels(self.data):
+        if not self._follows and self.kind.states_levels(self.data):
             settings = {**_said(of_kind[name], "stated levels"), **settings}
         try:
             made: Anonymizer[Any] = of_kind[name](**_typed(of_kind[name], settings))

@@ -12,6 +12,7 @@ import pytest
 from anon_core.errors import GuaranteeError, InputError
 from flows import cli
 from flows.audit import audit_release
+from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
 from kinds.table.version_files import SINCE
 from tasks.people.ledger import Ledger
@@ -399,6 +400,17 @@ def test_what_a_series_cannot_keep(tmp_path, sections, expected):
     with pytest.raises(PlanError) as refused:
         order.release()
     assert expected in str(refused.value)
+
+
+def test_the_default_method_is_one_whose_crowds_are_apart(tmp_path):
+    order = registry(tmp_path, anonymizer={})
+    del order.document["anonymizer"]
+    order.write()
+    assert ReleasePlan.load(order.plan).maker_settings["name"] == "k-member"
+    order.write(series={}, privacy={"k": K, "person": "ssn"})
+    del order.document["series"]["record"]
+    order.write()
+    assert ReleasePlan.load(order.plan).maker_settings["name"] == "adaptive"
 
 
 def test_another_plan_goes_on_with_no_series(tmp_path):
