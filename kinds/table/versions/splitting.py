@@ -46,6 +46,8 @@ from kinds.table.versions.words import changing
 from kinds.versions import Asked, Before, Following
 from tasks.source.reading import Reading
 
+ROOM = 3  # times the greatest k: people in a batch, where enough can be pulled along
+
 
 def split(
     plan: TablePlan,
@@ -149,13 +151,20 @@ def _going(
 def _parted(
     earlier: Earlier, found: Present, going: NDArray[np.bool_], returning: Returning
 ) -> Parts:
-    """Pull along who must be, until those who are in the batch can hide there."""
-    k = np.concatenate([found.k, earlier.rows[K].to_numpy()])
-    for least in (0, int(k.max(initial=0)), max(1, earlier.members.height)):
+    """Pull along who must be, until those who are in the batch can hide there.
+
+    Where rows are withdrawn, the batch has room: in one of hardly k people all would look alike,
+    and a level that is to be of k people might have none.
+    """
+    k = int(np.concatenate([found.k, earlier.rows[K].to_numpy()]).max(initial=0))
+    for least in (0, k, ROOM * k, max(1, earlier.members.height)):
         gone = _gone(earlier, going, least if going.any() else 0)
         parts = _with(earlier, found, gone, returning)
+        if not gone.any():
+            break
         stuck = not parts.batch.raw.height or _had_rows(parts, earlier, gone)
-        if not (gone.any() and stuck):
+        small = parts.batch.raw.height < ROOM * k and least < ROOM * k
+        if not (stuck or small):
             break
     return parts
 
