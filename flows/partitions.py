@@ -10,11 +10,10 @@ from pathlib import Path
 
 from anon_core.errors import InputError
 from flows.plan.plan import ReleasePlan
-from flows.series import NobodyHidesError
 from kinds.section import PlanError, toml_text
 from tasks.source.partitions import Picked, range_of, write_rows, wrong_label
 from tasks.source.reading import Reading
-from tasks.vault.series import Series
+from tasks.vault.series import NobodyHidesError, Series
 from tasks.vault.storage import Run, Vault
 
 PARTS = "parts"  # of a series in the vault

@@ -19,15 +19,11 @@ from tasks.stages.check import CheckedRelease, check_version
 from tasks.stages.compare import LastRelease, last_of_series
 from tasks.stages.split import split
 from tasks.vault.approval import Approval
-from tasks.vault.series import Series, Version
+from tasks.vault.series import NobodyHidesError, Series, Version
 from tasks.vault.storage import Run, Stored, Vault
 
 # What an approval outlasts no change of.
 STATED = ("plan_sha256", "withdrawn_sha256", "parent", "parts")
-
-
-class NobodyHidesError(GuaranteeError):
-    """No record of the source can hide in a batch."""
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,10 @@ PENDING = "pending"
 KEPT = {"identify"}  # stages of an older version that hold digests only
 
 
+class NobodyHidesError(GuaranteeError):
+    """No record of the source can hide in a batch."""
+
+
 @dataclass(frozen=True)
 class Version:
     """A version that was published, or is about to be.

@@ -16,9 +16,8 @@ from flows.audit import audit_release
 from flows.partitions import at, backfilled
 from flows.plan.plan import ReleasePlan
 from flows.release import released
-from flows.series import NobodyHidesError
 from kinds.section import PlanError
-from tasks.vault.series import Series
+from tasks.vault.series import NobodyHidesError, Series
 from tasks.vault.storage import Vault, file_sha256, read_json
 from tests.flows.orders import Order, data_bytes
 from tests.flows.processes import run
