@@ -26,6 +26,7 @@ VERSION = "version.json"
 WITHDRAWN = "withdrawn.bin"
 WAITING = "waiting.json"
 PROFILE = "profile"  # of version.json: it names categories
+ABANDONED = "abandoned"  # of version.json: runs of batches that were replaced
 PENDING = "pending"
 KEPT = {"identify"}  # stages of an older version that hold digests only
 
@@ -134,8 +135,12 @@ class Series:
         return Run(folder)
 
     def record(self, number: int, run: Run, about: Mapping[str, Any]) -> None:
-        """Note the run of a version."""
-        write_json(self.path / str(number) / VERSION, {"run": run.path.name, **about})
+        """Note the run of a version. One that was noted before and never published is given up."""
+        known, abandoned = self.coming(number), set[str]()
+        if known is not None:
+            abandoned = {known.run.path.name, *known.about.get(ABANDONED, ())} - {run.path.name}
+        told = {"run": run.path.name, **about, ABANDONED: sorted(abandoned)}
+        write_json(self.path / str(number) / VERSION, told)
 
     def withdrawn(self) -> frozenset[bytes]:
         """Digests of the people who asked to be withdrawn."""
@@ -163,7 +168,11 @@ class Series:
         write_json(self.path / str(number) / WAITING, told)
 
     def forget_values(self) -> None:
-        """Remove what older versions keep of people; the last version keeps what is needed."""
+        """Remove what older versions keep of people; the last version keeps what is needed.
+
+        Removed are, too, runs of versions that were begun and made anew from another batch, and
+        tracebacks, which may hold values.
+        """
         versions = self.versions()
         for version in versions:
             shutil.rmtree(self.path / str(version.number) / PENDING, ignore_errors=True)
@@ -175,6 +184,14 @@ class Series:
             if PROFILE in version.about:
                 about = {name: each for name, each in version.about.items() if name != PROFILE}
                 write_json(self.path / str(version.number) / VERSION, about)
+        recorded = self._recorded()
+        given_up = {name for each in recorded for name in each.about.get(ABANDONED, ())}
+        for name in given_up - {each.run.path.name for each in recorded}:
+            shutil.rmtree(self.vault.runs / name, ignore_errors=True)
+        runs = (version.run.path for version in versions)
+        for folder in (self.vault.runs, *self.path.glob("[0-9]*"), *runs):
+            for failure in folder.glob("failure-*.txt"):
+                failure.unlink()
 
     def _recorded(self) -> list[Version]:
         found = []

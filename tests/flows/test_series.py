@@ -246,6 +246,36 @@ def test_a_withdrawn_person_leaves_no_trace(tmp_path, capsys):
     assert order.release() == second
 
 
+def test_a_batch_that_was_given_up_leaves_no_trace(tmp_path):
+    """A version waits for approval; then the person withdraws, and the batch is another one."""
+    person = ("ident-erase-me", 79, "ulm", "yes", "illness-erased", "note-erased", "junk")
+    order = registry(tmp_path, publish={"approval": "required"})
+    _approved_release(order)
+    order.write_source([*people(60), person, *people(K, draws=5, first=500)])
+    with pytest.raises(WaitingError):
+        order.release()
+    series = Series(Vault(order.vault), "people")
+    given_up = series.coming(2).run
+    assert any(b"note-erased" in content for _, content in everything_in(given_up.path))
+    (given_up.path / "failure-check.txt").write_text("note-erased")
+    (order.vault / "runs" / "failure-release.txt").write_text("note-erased")
+    withdraw(order, "ident-erase-me")
+    _approved_release(order)
+    assert series.last.number == 2
+    assert not given_up.path.exists()
+    for path, content in everything_in(order.vault):
+        assert b"note-erased" not in content, path
+
+
+def _approved_release(order):
+    with pytest.raises(WaitingError):
+        order.release()
+    series = Series(Vault(order.vault), "people")
+    number = 1 if series.last is None else series.last.number + 1
+    Approval.of(series.coming(number).run).decide(Decision.of(approved=True, by="Ada", note=""))
+    return order.release()
+
+
 def _pooled():
     """Without this a category of one person stands in the codebook of the batch."""
     return {**columns(), "city": {"role": "quasi", "kind": "categorical", "rare": "pool"}}
