@@ -543,7 +543,7 @@ def test_records_with_too_few_histories_wait(tmp_path, monkeypatch):
     seeds = (SEED[:30] + number.to_bytes(2) for number in itertools.count())
     monkeypatch.setattr("tasks.vault.secrecy.new_seed", lambda: next(seeds))
     order = registry(tmp_path, series={**SERIES, "constant": ["diagnosis"]})
-    folders = release_all(order, months(5, 60, change=0.1))
+    folders = release_all(order, months(3, 60, change=0.25))
     assert waited
     for folder in folders:
         told = series_of(folder)
