@@ -58,5 +58,6 @@ def incomparable(number: int) -> SecondReleaseError:
     return SecondReleaseError(
         f"{number} of the releases that show the same people cannot be compared with this one: "
         "their stages are not complete in this vault; restore its runs, or publish no second "
-        "release"
+        "release. Versions of a series cannot be compared with other releases: what that would "
+        "need is removed with each new version"
     )
