@@ -106,12 +106,18 @@ class FarmShuffle:
 
 @contextmanager
 def _private(folder: Path) -> Iterator[Path]:
-    """Make a folder that only its owner can open; remove it at the end."""
+    """Make a folder that only its owner can open; remove it at the end.
+
+    A worker that was given up may still write. It finds no folder after the rename, so nothing
+    appears in what is being removed.
+    """
     made = Path(tempfile.mkdtemp(prefix="shuffle-", dir=folder))
     try:
         yield made
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        gone = made.with_name(f"{made.name}-removed")
+        os.rename(made, gone)
+        shutil.rmtree(gone, ignore_errors=True)
 
 
 @dataclass(frozen=True, repr=False)
