@@ -28,7 +28,7 @@ from tasks.vault.storage import (
     read_json,
 )
 
-UNKNOWN = InputError(
+UNKNOWN = (
     "the vault knows no release of this plan and this source; audit with the plan, the "
     "--set options, the source and the vault that the release was made with "
     "(--set publish.vault=...)"
@@ -53,7 +53,7 @@ def audited(folder: Path, plan: ReleasePlan) -> Audit:
     today, plan = plan.maker.promise, standing(plan, vault, reading.sha256)
     run = vault.find(plan.sha256, reading.sha256)
     if run is None or not run.has("anonymize"):
-        raise UNKNOWN
+        raise InputError(UNKNOWN)
     formats, promise = plan.publish.formats, plan.maker.promise
     audit = kind.judge(plan.data, promise, formats, reading, folder, run.path / "anonymize")
     if audit.measured is not None and audit.rows is not None:
@@ -69,10 +69,9 @@ def _version_audited(folder: Path, plan: ReleasePlan, vault: Vault) -> Audit:
     versions = series.versions()
     version = next((each for each in versions if _shows(each.run, folder)), None)
     if version is None:
-        raise UNKNOWN
+        raise InputError(UNKNOWN)
     ledger = Ledger(vault, plan.kind.remade, plan.publish.ledger)
-    audit, more = audit_version(folder, plan, series, version, ledger)
-    promise = Promise(more)
+    audit, promise = audit_version(folder, plan, series, version, ledger)
     audit = _as_published(folder, plan, version.run, audit, promise)
     return audit.also(*_approved(folder, plan, version.run))
 

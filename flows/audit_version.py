@@ -5,14 +5,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from anon_core.promise import Promise
 from flows.plan.plan import ReleasePlan
 from kinds.versions import Before
 from tasks.judging.audit import Audit, Finding, Measured
 from tasks.people.ledger import Ledger
 from tasks.source.reading import Reading
 from tasks.vault.series import Series, Version
-
-PROMISED = 2  # the last findings of a version's audit are promises: crowds and histories
 
 
 @dataclass(frozen=True)
@@ -29,8 +28,8 @@ class Versioned:
 
 def audit_version(
     folder: Path, plan: ReleasePlan, series: Series, version: Version, ledger: Ledger
-) -> tuple[Audit, tuple[str, ...]]:
-    """Audit a version; returns the names of what it promises, too.
+) -> tuple[Audit, Promise]:
+    """Audit a version; returns what it promises, too.
 
     The last version's batch is audited like a release of its own. Of older batches the vault keeps
     who fitted which row, and nothing that could be audited anew.
@@ -41,19 +40,14 @@ def audit_version(
     findings, section = versions.audit_published(
         folder, plan.publish.formats, version.number, Before.of(last), ledger.key
     )
-    of_batch = plan.maker.promise.findings
-    promised = tuple(
-        each
-        for each in (*of_batch, *(finding.guarantee for finding in findings[-PROMISED:]))
-        if each in versions.promised or each not in of_batch
-    )
+    promise = versions.promise(plan.maker.promise.findings, findings)
     if version.number != last.number or not section:
-        return Audit(tuple(findings)), promised
+        return Audit(tuple(findings)), promise
     batch = _of_batch(plan, series, version)
     measured = None
     if batch.measured is not None:
         measured = Versioned(batch.measured, {**version.about["counts"], **section})
-    return replace(batch.also(*findings), measured=measured), promised
+    return replace(batch.also(*findings), measured=measured), promise
 
 
 def _of_batch(plan: ReleasePlan, series: Series, version: Version) -> Audit:

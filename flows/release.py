@@ -128,7 +128,10 @@ def _admitted(
 def _course(
     order: ReleasePlan, run: Run, reading: Reading, to: Destination, version: Coming | None
 ) -> str:
-    """The stages in the order of the data. What is finished is not done again."""
+    """The stages in the order of the data. What is finished is not done again.
+
+    The folder is empty where a version must be made again, of another batch.
+    """
     kind, data, maker = order.kind, order.data, order.maker
     compute = _compute(order)
     ready(run, compute)

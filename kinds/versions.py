@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Protocol
 
 import polars as pl
 
+from anon_core.promise import Promise
 from tasks.judging.audit import Finding
 from tasks.source.reading import Reading
 from tasks.vault.series import Version
@@ -95,11 +96,17 @@ class Versions(Protocol):
         The anonymizer of a plan that names none: one whose crowds are apart, so that few people
         must go with those who go.
     promised : tuple of str
-        Findings that hold for all rows of a version where the method promises them for a release.
+        Findings that hold for all rows of a version: where the method promises them for a release,
+        and those of the audit of versions.
     """
 
     anonymizer: ClassVar[str]
     promised: ClassVar[tuple[str, ...]]
+
+    def promise(self, of_batch: Sequence[str], findings: Sequence[Finding]) -> Promise:
+        """What a version promises, of the promise of its batch and of its own findings."""
+        names = (*of_batch, *(finding.guarantee for finding in findings))
+        return Promise(tuple(name for name in names if name in self.promised))
 
     @abstractmethod
     def check(self, plan: Any, following: Following) -> None:

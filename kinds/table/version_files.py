@@ -1,5 +1,7 @@
 """Files of the versions of a table. All are in the vault only, but for the column `SINCE`."""
 
+import polars as pl
+
 SINCE = "since"  # released: number of the version in which the row is new
 BATCH = "batch.parquet"  # split: source rows of the batch, as the source gives them
 JOINED = "joined.parquet"  # split: chain, person and digests of each row of the batch
@@ -13,6 +15,11 @@ HELD = "held.parquet"  # split, assembled: records that wait, if later sources l
 CHAIN, PERSON, BORN, DIED, K = "#chain", "#person", "#born", "#died", "#k"
 SEAL, CONSTANT = "#seal", "#constant"
 RECORD, OWNER, VALUES, KEY = "#record", "#owner", "#values", "#key"
+
+
+def shown_in(number: int) -> pl.Expr:
+    """Whether a version shows a row of `ROWS`."""
+    return (pl.col(BORN) <= number) & (pl.col(DIED).is_null() | (pl.col(DIED) > number))
 
 
 def fits_file(born: int) -> str:

@@ -137,10 +137,8 @@ def check_version(
             sections["series"]["constant"] = list(following.constant)
             sections["series"]["versions"] = _versions(before, sections["series"])
         sections["privacy"] = dict(sections["privacy"])
-        sections["privacy"]["promise"] = [
-            *(name for name in sections["privacy"]["promise"] if name in versions.promised),
-            *(each.guarantee for each in findings[-2:]),
-        ]
+        promise = versions.promise(sections["privacy"]["promise"], findings)
+        sections["privacy"]["promise"] = list(promise.findings)
         return {
             "shape": list(assembled.shape),
             "rows_sha256": assembled.sha256,

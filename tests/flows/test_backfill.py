@@ -1,7 +1,6 @@
 """Versions by partition: one for each month of a source that has new rows only."""
 
 import hashlib
-import os
 import random
 import signal
 from pathlib import Path
@@ -20,7 +19,7 @@ from kinds.section import PlanError
 from tasks.vault.series import NobodyHidesError, Series
 from tasks.vault.storage import Vault, file_sha256, read_json
 from tests.flows.orders import Order, data_bytes
-from tests.flows.processes import run
+from tests.flows.processes import die_at, run
 
 HEADER = ("ssn", "age", "city", "smokes", "diagnosis", "note", "junk")
 PARTITION = {"column": "junk", "by": "month"}
@@ -232,20 +231,7 @@ def test_a_withdrawal_has_effect_with_the_next_call(tmp_path):
 
 def backfill_until(plan, module, name, passes, called):
     """Make versions and die at a call of module.name, after it was made or instead of it."""
-    import pkgutil
-
-    holder = pkgutil.resolve_name(module)
-    work, calls = getattr(holder, name), []
-
-    def last(*arguments, **options):
-        calls.append(name)
-        if len(calls) <= passes:
-            return work(*arguments, **options)
-        if called:
-            work(*arguments, **options)
-        return os.kill(os.getpid(), signal.SIGKILL)
-
-    setattr(holder, name, last)
+    die_at(module, name, passes, called)
     with known_seeds(Path(plan).parent / "vault"):
         backfill(plan)
 

@@ -17,7 +17,7 @@ from tasks.compute.engines import CHECKPOINT
 from tasks.vault.checkpoint import CheckpointFile
 from tasks.vault.storage import SecondReleaseError
 from tests.flows.orders import Order, data_bytes
-from tests.flows.processes import run
+from tests.flows.processes import die_at, run
 from tests.flows.test_people import several
 
 # What a run renames into place, in order; without the seed and the checkpoint of each iteration.
@@ -83,23 +83,9 @@ def die():
 
 def release_until(plan, module, name, passes, called):
     """Run the course and die at a call of module.name, after it was made or instead of it."""
-    import pkgutil
-
     from flows.release import release
 
-    holder = pkgutil.resolve_name(module)
-    work = getattr(holder, name)
-    calls = []
-
-    def last(*arguments, **options):
-        calls.append(name)
-        if len(calls) <= passes:
-            return work(*arguments, **options)
-        if called:
-            work(*arguments, **options)
-        return die()
-
-    setattr(holder, name, last)
+    die_at(module, name, passes, called)
     release.fn(plan)
 
 

@@ -17,7 +17,7 @@ from flows.audit import audit_release
 from tasks.vault.approval import Approval, Decision, DecisionError, WaitingError
 from tasks.vault.storage import SecondReleaseError, read_json
 from tests.flows.orders import Order, data_bytes, people
-from tests.flows.processes import run
+from tests.flows.processes import die_at, run
 
 WHY = "k was too small; nobody has it"
 
@@ -309,20 +309,7 @@ STEPS = {
 
 def retract_until(plan, folder, module, name, passes, called):
     """Retract and die at a call of module.name, after it was made or instead of it."""
-    import pkgutil
-
-    holder = pkgutil.resolve_name(module)
-    work, calls = getattr(holder, name), []
-
-    def last(*arguments, **options):
-        calls.append(name)
-        if len(calls) <= passes:
-            return work(*arguments, **options)
-        if called:
-            work(*arguments, **options)
-        return os.kill(os.getpid(), signal.SIGKILL)
-
-    setattr(holder, name, last)
+    die_at(module, name, passes, called)
     cli.main(["retract", folder, "--plan", plan, "--by", "Ada", "--reason", WHY])
 
 

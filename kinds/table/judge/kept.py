@@ -12,8 +12,8 @@ import polars as pl
 
 from kinds.table.judge.measuring import Laid
 from kinds.table.layout import KEY
-from kinds.table.version_files import BORN, DIED
 from kinds.table.version_files import KEY as ROW_KEY
+from kinds.table.version_files import shown_in
 
 FILE = "kept.parquet"  # versions: one line for each row ever published
 EXACT, LOST = "exact", "lost"
@@ -37,7 +37,6 @@ def of_all(born: pl.DataFrame, folder: Path | None) -> pl.DataFrame:
 
 def told(kept: pl.DataFrame, history: pl.DataFrame, number: int) -> dict[str, Any]:
     """What the manifest states of all rows of a version."""
-    there = (pl.col(BORN) <= number) & (pl.col(DIED).is_null() | (pl.col(DIED) > number))
-    rows = kept.join(history.filter(there), on=ROW_KEY, how="semi").sort(ROW_KEY)
+    rows = kept.join(history.filter(shown_in(number)), on=ROW_KEY, how="semi").sort(ROW_KEY)
     exact, lost = (float(rows[name].to_numpy().mean()) for name in (EXACT, LOST))
     return {"cells_exact": exact, "gcp": lost, "kept": 1 - lost}

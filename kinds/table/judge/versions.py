@@ -26,6 +26,7 @@ from kinds.table.version_files import (
     VALUES,
     K,
     fits_file,
+    shown_in,
 )
 from kinds.table.version_files import KEY as ROW_KEY
 from tasks.judging.audit import Finding
@@ -53,9 +54,7 @@ def of_files(
     rows, findings = read_rows(folder, FILES, formats)
     if rows is None or not {KEY, SINCE} <= set(rows.columns):
         return None, findings
-    there = history.filter(
-        (pl.col(BORN) <= number) & (pl.col(DIED).is_null() | (pl.col(DIED) > number))
-    )
+    there = history.filter(shown_in(number))
     sealed = pl.DataFrame({ROW_KEY: rows[KEY], "now": seals_of(rows, key)})
     beside = there.join(sealed, on=ROW_KEY, how="full", coalesce=True)
     lost = int(beside["now"].is_null().sum())

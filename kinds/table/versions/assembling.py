@@ -15,6 +15,7 @@ from kinds.table.layout import CODEBOOK, CSV, MATCHING, PARQUET
 from kinds.table.layout import KEY as RELEASED_KEY
 from kinds.table.seals import constants_of, seals_of
 from kinds.table.version_files import (
+    BATCH,
     BORN,
     CHAIN,
     CONSTANT,
@@ -83,7 +84,10 @@ def _joined(born: pl.DataFrame, before: Before | None, split: Stored) -> tuple[p
             "versions before, so rows could not stay as they are; begin another series"
         )
     if frozen.join(born, on=RELEASED_KEY, how="semi").height:
-        raise GuaranteeError("publication refused; a key was drawn twice; run again")
+        raise GuaranteeError(
+            "publication refused; a new row has the key of an earlier one, and a run keeps its "
+            "keys; remove the run of this batch from the vault, then run again"
+        )
     return pl.concat([frozen, born]).sort(RELEASED_KEY), frozen.height
 
 
@@ -105,7 +109,7 @@ def _remember(
     """Keep what the next version needs: every row ever published, and who has which row."""
     split, encoded, anonymized = stages
     joined = pl.read_parquet(split.file(JOINED), glob=False)
-    raw = pl.read_parquet(split.file("batch.parquet"), glob=False)
+    raw = pl.read_parquet(split.file(BATCH), glob=False)
     matching = pl.read_parquet(anonymized.file(MATCHING), glob=False)
     table, stays = load(encoded)
     assert matching["record"].to_list() == stays.tolist()

@@ -11,7 +11,7 @@ from kinds.section import PlanError
 from kinds.table.judge import kept as kept_of
 from kinds.table.judge import versions as judge
 from kinds.table.judge.rows import laid_of
-from kinds.table.layout import CARRIED, FILES, PARQUET
+from kinds.table.layout import CARRIED, FILES, MATCHING, PARQUET
 from kinds.table.plan import TablePlan
 from kinds.table.version_files import (
     BATCH,
@@ -36,7 +36,7 @@ class TableVersions(Versions):
     """See `kinds.versions.Versions`."""
 
     anonymizer = "k-member"
-    promised = ("compatible crowds", "matchable crowds")
+    promised = ("compatible crowds", "matchable crowds", judge.CELLS, judge.HISTORIES)
 
     def check(self, plan: TablePlan, following: Following) -> None:
         """Refuse columns that cannot be followed, and k that is drawn anew for each version."""
@@ -152,7 +152,7 @@ class TableVersions(Versions):
         findings.append(
             judge.of_members(members, history, known, withdrawn, named=following.record is not None)
         )
-        matching = anonymized.file("matching.parquet")
+        matching = anonymized.file(MATCHING)
         laid = laid_of(plan, batch, born, matching)
         findings.append(judge.of_batch(shown, laid, history.filter(pl.col(BORN) == number)))
         start, row = judge.fits_of(laid)
