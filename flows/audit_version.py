@@ -59,8 +59,6 @@ def _of_batch(plan: ReleasePlan, series: Series, version: Version) -> Audit:
     if split is None or made is None:
         detail = "the vault lacks the snapshot of the batch; restore it from a backup"
         return Audit((Finding("source of the batch", passed=False, detail=detail),))
-    source = replace(
-        plan.data.source, path=versions.batch(split), uri=None, query=None, beside=None
-    )
+    source = plan.data.source.at(versions.batch(split))
     formats, promise = plan.publish.formats, plan.maker.promise
     return plan.kind.judge(plan.data, promise, formats, Reading(source), made.path, made.path)

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -188,8 +188,7 @@ def _batch(order: ReleasePlan, parts: Stored) -> Reading:
     """The batch of a version as a source of its own."""
     versions = order.kind.versions
     assert versions is not None
-    source = order.data.source
-    return Reading(replace(source, path=versions.batch(parts), uri=None, query=None, beside=None))
+    return Reading(order.data.source.at(versions.batch(parts)))
 
 
 def _label(order: ReleasePlan, source: Reading) -> str | None:

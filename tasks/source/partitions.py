@@ -5,7 +5,6 @@ Labels are written so that their order as texts is their order in time: 2014-03-
 """
 
 import re
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -69,7 +68,7 @@ class Picked(Reading):
     least = 0
 
     def __init__(self, source: Source, rows: pl.DataFrame) -> None:
-        self.source = replace(source, path=None, uri=None, query=None, beside=None)
+        self.source = source.at(None)
         self.beside = self._disk = None
         self._content, self.sha256 = attempt(lambda: fingerprinted(rows), UNREADABLE)
 

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
@@ -38,6 +38,10 @@ class Source:
     missing: tuple[str, ...] = field(default=(), repr=False)
     beside: "Source | None" = field(default=None, repr=False)
     key: str = "source.path"
+
+    def at(self, path: Path | None) -> "Source":
+        """The same columns and missing values in another file, or in none."""
+        return replace(self, path=path, uri=None, query=None, beside=None)
 
     @property
     def file_kind(self) -> str:

@@ -4,7 +4,7 @@ import polars as pl
 
 from kinds.table.plan import TablePlan
 from kinds.table.version_files import CHAIN, HELD, OWNER, PERSON, RECORD
-from kinds.table.versions.present import Present, needed
+from kinds.table.versions.present import Present, among, needed
 from tasks.vault.storage import Stored
 
 IDENTITY = [CHAIN, PERSON, RECORD, OWNER]
@@ -38,6 +38,5 @@ def back_again(
     frames = [frame.select(names) for frame in (pulled, held) if frame.height]
     if not frames:
         return NOBODY
-    asked = pl.Series(sorted(withdrawn), dtype=pl.Binary)
-    gone = pl.col(OWNER).is_in(asked.implode()).fill_null(value=False)
-    return pl.concat(frames).filter(~gone)
+    back = pl.concat(frames)
+    return back.filter(~pl.Series(among(back[OWNER], withdrawn)))

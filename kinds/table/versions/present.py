@@ -105,6 +105,12 @@ def _digests(
     return identified(values, key).set(values.is_null(), None)
 
 
+def among(digests: pl.Series, some: frozenset[bytes]) -> NDArray[np.bool_]:
+    """Whether each digest is one of these; an absent one is not."""
+    chosen = pl.Series(sorted(some), dtype=pl.Binary)
+    return digests.is_in(chosen.implode()).fill_null(value=False).to_numpy()
+
+
 def identified(values: pl.Series, key: bytes) -> pl.Series:
     """A digest of each identifier, binary (rows,)."""
     return pl.Series(row_digests(key, "identifier", values.alias("").to_frame()), dtype=pl.Binary)

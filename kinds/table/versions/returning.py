@@ -10,7 +10,7 @@ from kinds.table.plan import TablePlan
 from kinds.table.version_files import CHAIN, OWNER, PERSON, RECORD
 from kinds.table.versions.appending import IDENTITY, back_again, to_hold
 from kinds.table.versions.earlier import Earlier
-from kinds.table.versions.present import Present, needed, present_of
+from kinds.table.versions.present import Present, among, needed, present_of
 from kinds.versions import Asked, Following
 
 
@@ -70,12 +70,6 @@ class Returning:
         )
         known = known.join(numbers, on=OWNER, how="left", maintain_order="left")
         return known.with_columns(pl.coalesce(PERSON, "new").alias(PERSON)).drop("new")
-
-
-def among(digests: pl.Series, some: frozenset[bytes]) -> NDArray[np.bool_]:
-    """Whether each digest is one of these; an absent one is not."""
-    chosen = pl.Series(sorted(some), dtype=pl.Binary)
-    return digests.is_in(chosen.implode()).fill_null(value=False).to_numpy()
 
 
 def _numbered(known: pl.Series, first: int) -> pl.Series:

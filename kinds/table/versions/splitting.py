@@ -40,8 +40,8 @@ from kinds.table.version_files import (
 from kinds.table.versions.appending import IDENTITY
 from kinds.table.versions.changes import changed_by, telling
 from kinds.table.versions.earlier import Earlier
-from kinds.table.versions.present import Present, present
-from kinds.table.versions.returning import Returning, among
+from kinds.table.versions.present import Present, among, present
+from kinds.table.versions.returning import Returning
 from kinds.table.versions.words import changing
 from kinds.versions import Asked, Before, Following
 from tasks.source.reading import Reading
