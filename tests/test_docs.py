@@ -12,7 +12,6 @@ from pydantic import BaseModel
 
 from anon_core.anonymizers import ANONYMIZERS
 from flows import cli
-from flows.arguments import parser
 from flows.outcome import CODES
 from flows.plan.about import AboutSection
 from flows.plan.compute import ComputeSection
@@ -74,9 +73,7 @@ def coded(page):
 def commands():
     """Each command's parser by name."""
     (choices,) = (
-        action
-        for action in parser(cli.COMMANDS)._actions
-        if isinstance(action, argparse._SubParsersAction)
+        action for action in cli.parser()._actions if isinstance(action, argparse._SubParsersAction)
     )
     return choices.choices
 

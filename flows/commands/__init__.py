@@ -1,0 +1,33 @@
+"""The commands of `crowdcover`, one file each, in the order of its help."""
+
+from flows.commands import (
+    audit,
+    decide,
+    demo,
+    measure,
+    plan,
+    release,
+    retract,
+    serve,
+    show,
+    withdraw,
+)
+from flows.commands.command import Command
+
+COMMANDS: dict[str, Command] = {
+    command.name: command
+    for command in (
+        release.COMMAND,
+        audit.COMMAND,
+        show.COMMAND,
+        plan.COMMAND,
+        measure.COMMAND,
+        serve.COMMAND,
+        decide.APPROVE,
+        decide.REJECT,
+        decide.REOPEN,
+        retract.COMMAND,
+        withdraw.COMMAND,
+        demo.COMMAND,
+    )
+}

@@ -1,0 +1,83 @@
+"""What a command of `crowdcover` is, and the arguments that several share."""
+
+import argparse
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: what it does in one line, an example, its arguments, its work.
+
+    `run` prints results to standard output and returns the exit code.
+    """
+
+    name: str
+    does: str
+    example: str
+    arguments: Callable[[argparse.ArgumentParser], None]
+    run: Callable[[argparse.Namespace], int]
+
+    def add_to(self, commands: Any) -> None:
+        """Add the command to the subparsers of `crowdcover`."""
+        parser = commands.add_parser(
+            self.name,
+            help=self.does,
+            description=self.does[0].upper() + self.does[1:] + ".",
+            epilog="Example: " + self.example,
+        )
+        parser.add_argument("--quiet", action="store_true", help="print results and errors only")
+        parser.set_defaults(run=self.run)
+        self.arguments(parser)
+
+
+def positive(text: str) -> int:
+    """Read a whole number of at least 1."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def release_folder(parser: argparse.ArgumentParser) -> None:
+    """Add the folder of a release."""
+    parser.add_argument(
+        "release", type=Path, metavar="RELEASE_DIR", help="folder of the published release"
+    )
+
+
+def plan_option(parser: argparse.ArgumentParser, help_: str) -> None:
+    """Add --plan, which must be given, and --set."""
+    parser.add_argument("--plan", type=Path, required=True, metavar="PLAN.toml", help=help_)
+    overrides(parser)
+
+
+def overrides(parser: argparse.ArgumentParser) -> None:
+    """Add --set."""
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="KEY.PATH=VALUE",
+        dest="overrides",
+        help="override a key of the plan; may be repeated; paths start at the current folder",
+    )
+
+
+def as_json(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add --json."""
+    parser.add_argument("--json", action="store_true", help=f"print {what} as JSON")
+
+
+def printable_json(document: Mapping[str, Any]) -> str:
+    """JSON that reads back the same and holds no sign that could rewrite a terminal."""
+    lines = json.dumps(document, indent=2, ensure_ascii=False).split("\n")
+    return "\n".join(
+        line
+        if line.isprintable()
+        else "".join(sign if sign.isprintable() else json.dumps(sign)[1:-1] for sign in line)
+        for line in lines
+    )

@@ -1,0 +1,75 @@
+"""`crowdcover approve`, `reject` and `reopen`: a person's decision about a waiting release."""
+
+import argparse
+from pathlib import Path
+
+from flows.commands.command import Command, overrides
+
+
+def waiting(parser: argparse.ArgumentParser) -> None:
+    """Add a run and its vault."""
+    parser.add_argument(
+        "run_id", metavar="RUN_ID", help="16 hex digits that the waiting release printed"
+    )
+    parser.add_argument("--vault", type=Path, metavar="FOLDER", help="the vault; or give --plan")
+    parser.add_argument(
+        "--plan", type=Path, metavar="PLAN.toml", help="a plan that names the vault"
+    )
+    overrides(parser)
+
+
+def decided(parser: argparse.ArgumentParser) -> None:
+    """Add name and note, too; both are published in the manifest and the report."""
+    waiting(parser)
+    parser.add_argument(
+        "--by", required=True, metavar="NAME", help="your name; published in the manifest"
+    )
+    parser.add_argument(
+        "--note", default="", metavar="TEXT", help="one line; published in the manifest"
+    )
+
+
+def approve(options: argparse.Namespace) -> int:
+    """Let the waiting release be published."""
+    from flows import decisions
+
+    return decisions.approve(options)
+
+
+def reject(options: argparse.Namespace) -> int:
+    """Refuse the waiting release."""
+    from flows import decisions
+
+    return decisions.reject(options)
+
+
+def reopen(options: argparse.Namespace) -> int:
+    """Ask once more."""
+    from flows import decisions
+
+    return decisions.reopen(options)
+
+
+APPROVE = Command(
+    "approve",
+    "approve a release that waits for approval; shows its numbers first",
+    "crowdcover approve 0123456789abcdef --plan people.toml "
+    '--by "Ada Lovelace" --note "read and agreed"',
+    decided,
+    approve,
+)
+REJECT = Command(
+    "reject",
+    "reject a release that waits for approval; nothing is published",
+    "crowdcover reject 0123456789abcdef --vault vault "
+    '--by "Ada Lovelace" --note "raise k for villages"',
+    decided,
+    reject,
+)
+REOPEN = Command(
+    "reopen",
+    "ask again for an approval that was rejected or not given in time",
+    "crowdcover reopen 0123456789abcdef --plan people.toml",
+    waiting,
+    reopen,
+)

@@ -1,0 +1,31 @@
+"""`crowdcover withdraw`: leave people out of all later versions of a series."""
+
+import argparse
+from pathlib import Path
+
+from flows.commands.command import Command, as_json, plan_option
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the file of identifiers and the series."""
+    parser.add_argument(
+        "file", type=Path, metavar="IDENTIFIERS", help="text file, one identifier a line"
+    )
+    plan_option(parser, "plan of the series")
+    as_json(parser, "the counts")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Leave people out of all later versions of a series."""
+    from flows import withdrawing
+
+    return withdrawing.withdraw(options)
+
+
+COMMAND = Command(
+    "withdraw",
+    "leave people out of all later versions of a series",
+    "crowdcover withdraw leavers.txt --plan people.toml",
+    arguments,
+    run,
+)

@@ -1,0 +1,41 @@
+"""From a plan file to a flow run: the plan is checked, frozen in its vault, and released."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flows.plan.plan import ReleasePlan
+
+
+def ready(path: Path, overrides: Sequence[str]) -> "ReleasePlan":
+    """Load the plan; what can be refused without a server is refused here."""
+    from flows.partitions import require_named
+    from flows.plan.plan import ReleasePlan
+    from tasks.source.sources import header
+
+    plan = ReleasePlan.load(path, overrides)
+    plan.check_engine()
+    require_named(plan)
+    if (names := header(plan.data.source)) is not None:
+        plan.data.check_header(names)
+    return plan
+
+
+def freeze(plan: "ReleasePlan") -> Path:
+    """Write the plan as it was understood into its vault; its file."""
+    from tasks.vault.storage import Vault
+
+    return plan.freeze(Vault(Path(plan.publish.vault)).open().path / "plans")
+
+
+def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Path:
+    """Release a plan in a flow run of this process; the release folder."""
+    plan = ready(path, overrides)
+    named = plan.name if plan.partition is None else f"{plan.name} {plan.partition.at}"
+    frozen = freeze(plan)
+    with plan.kind.compiling(quiet=quiet):
+        from flows.release import release
+        from flows.serving import on_prefect
+
+        return Path(on_prefect(lambda: release.with_options(flow_run_name=named)(str(frozen))))
