@@ -22,6 +22,7 @@ from tasks.vault.storage import (
     Release,
     Vault,
     holds_files,
+    read_private,
     write_private,
 )
 
@@ -93,7 +94,7 @@ def _mark(vault: Vault, parent: Path) -> str:
     Of the folder's name, not of its place: folders are moved with their vault.
     """
     key = vault.path / FOLDERS_KEY
-    return secrecy.digest(key.read_bytes(), parent.name.encode()).hex() if key.exists() else ""
+    return secrecy.digest(read_private(key), parent.name.encode()).hex() if key.exists() else ""
 
 
 def _marked(parent: Path) -> str:

@@ -20,7 +20,15 @@ from typing import Any
 from anon_core.errors import GuaranteeError
 from tasks.vault.retracting import Retractions
 from tasks.vault.secrecy import DIGEST_BYTES
-from tasks.vault.storage import Run, Stored, Vault, read_json, write_json, write_private
+from tasks.vault.storage import (
+    Run,
+    Stored,
+    Vault,
+    read_json,
+    read_private,
+    write_json,
+    write_private,
+)
 
 VERSION = "version.json"
 WITHDRAWN = "withdrawn.bin"
@@ -145,7 +153,7 @@ class Series:
     def withdrawn(self) -> frozenset[bytes]:
         """Digests of the people who asked to be withdrawn."""
         path = self.path / WITHDRAWN
-        content = path.read_bytes() if path.exists() else b""
+        content = read_private(path) if path.exists() else b""
         return frozenset(
             content[at : at + DIGEST_BYTES] for at in range(0, len(content), DIGEST_BYTES)
         )
