@@ -177,6 +177,12 @@ class Ledger:
             ask(entry, run.seal, folder, version)
             ask("delete from people where run not in (select run from releases)")
 
+    def drop(self, run: Run) -> None:
+        """Delete the entries of a run that published nothing."""
+        with self._asked() as ask:
+            ask("delete from releases where run = $1 and published = 0", run.seal)
+            ask("delete from people where run not in (select run from releases)")
+
     def versions(self, folder: str) -> set[str]:
         """Versions that this vault has published in a folder, also by runs that are gone by now.
 

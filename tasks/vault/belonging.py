@@ -78,6 +78,12 @@ def claim(vault: Vault, parent: Path) -> None:
     refuse_foreign(vault, parent, [path.name for path in _versions(parent)])
 
 
+def is_marked_by(vault: Vault, parent: Path) -> bool:
+    """Whether a folder has this vault's mark, or none."""
+    mark = _marked(parent)
+    return not mark or mark == _mark(vault, parent)
+
+
 def _link(aside: Path, mark: Path) -> None:
     """Let the mark appear at once; where a file system has no links, a rename does it."""
     try:

@@ -20,7 +20,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -366,6 +366,17 @@ class Vault:
     def every_run(self) -> list[Run]:
         """All runs, ordered by the names of their folders."""
         return [Run(path.parent) for path in sorted(self.runs.glob("*/run.json"))]
+
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """Hold every lock of the vault; refused while a run or a series is at work."""
+        with ExitStack() as held:
+            held.enter_context(self.publishing())
+            for path in sorted(self.path.glob("series/*")):
+                held.enter_context(Run(path).locked())
+            for run in self.every_run():
+                held.enter_context(run.locked())
+            yield
 
     @contextmanager
     def publishing(self) -> Iterator[None]:
