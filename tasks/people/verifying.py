@@ -41,7 +41,7 @@ def look_at_ledger(report: Report, ledger: Ledger) -> None:
     about, entries = told
     report.looked_at["entries of the ledger"] = len(entries)
     key = ledger.vault.path / LEDGER_KEY
-    stated = dict(about).get("key")
+    stated = {str(name): value for name, value in about}.get("key")
     if stated is not None and (not key.exists() or stated != ledger.key_print):
         report.add(LEDGER_KEY, "it is not the key that the ledger was begun with", RESTORE)
         return

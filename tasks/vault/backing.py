@@ -263,7 +263,7 @@ def _read_through(file: Path, keys: Sequence[Any] | None, into: Path | None) -> 
         with _opened(file, keys) as source, tarfile.open(fileobj=source, mode="r|") as archive:
             about = _head(archive)
             left = dict(about["files"])
-            for member in archive:
+            while (member := archive.next()) is not None:
                 stated = left.pop(member.name)
                 if _copied(archive, member, into) != stated["sha256"]:
                     raise ValueError(member.name)

@@ -33,7 +33,7 @@ class Removal:
     path: Path
     why: str
     bytes: int
-    run: Run | None = None  # it is removed as a whole
+    run: Run | None = None  # no process may be at work on it
 
 
 def prunable(vault: Vault, keep: timedelta) -> list[Removal]:
@@ -65,8 +65,11 @@ def prune(vault: Vault, keep: timedelta, forget: Forget) -> list[Removal]:
         with suppress(BusyError, FileNotFoundError):
             if removal.run is None:
                 _removed(removal.path, aside)
-            else:
+            elif removal.path == removal.run.path:
                 _run_removed(vault, removal.run, aside, keep, forget)
+            else:
+                with removal.run.locked():
+                    _removed(removal.path, aside)
             done.append(removal)
     shutil.rmtree(aside, ignore_errors=True)
     return done
@@ -96,7 +99,7 @@ def _of_run(run: Run, keep: timedelta, *, in_series: bool) -> list[Removal]:
         return []
     if last is not None and last.decision is not None and not last.decision.approved:
         rest = [path for path in run.path.iterdir() if path.name not in DECIDED]
-        return [Removal(path, "of a rejected run", _size(path)) for path in sorted(rest)]
+        return [Removal(path, "of a rejected run", _size(path), run) for path in sorted(rest)]
     return [Removal(run.path, "a run that published nothing", _size(run.path), run)]
 
 
@@ -129,8 +132,9 @@ def _old(paths: "Iterator[Path] | list[Path]", why: str, keep: timedelta) -> lis
 
 def _age(path: Path) -> timedelta:
     """How long ago anything in it was last written."""
-    times = [each.stat().st_mtime for each in (path, *path.rglob("*")) if each.name != "lock"]
-    return timedelta(seconds=now().timestamp() - max(times, default=0.0))
+    files = [each for each in path.rglob("*") if each.is_file() and each.name != "lock"]
+    latest = max(each.stat().st_mtime for each in files or [path])
+    return timedelta(seconds=now().timestamp() - latest)
 
 
 def _size(path: Path) -> int:

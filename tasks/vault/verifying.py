@@ -1,7 +1,8 @@
-"""What is damaged in a vault: modes, keys, encryption, records, stages, series. Nothing is written."""
+"""What is damaged in a vault: modes, keys, records, stages, series. Nothing is written."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -164,7 +165,7 @@ def _look_at_stage(report: Report, folder: Path) -> None:
         path = folder / name
         if not path.is_file():
             report.add(path, "it is missing", f"{RESTORE}, or {AGAIN}")
-        elif _read(report, path, lambda p=path: file_sha256(p)) not in (None, sha256):
+        elif _read(report, path, partial(file_sha256, path)) not in (None, sha256):
             report.add(path, "it is not what the stage wrote", f"{RESTORE}, or {AGAIN}")
 
 
@@ -217,9 +218,9 @@ def _look_at_series(report: Report, series: Series) -> None:
                 report.add(last.run.path / stage, "the next version needs it; it is gone", RESTORE)
     for folder in sorted(series.path.glob("[0-9]*")):
         stages = [folder / "split", *sorted(folder.glob("pending/*"))]
-        for stage in stages:
-            if (stage / "stage.json").exists():
-                _look_at_stage(report, stage)
+        for each in stages:
+            if (each / "stage.json").exists():
+                _look_at_stage(report, each)
 
 
 def _read(
