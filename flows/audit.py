@@ -55,7 +55,7 @@ def audited(folder: Path, plan: ReleasePlan) -> Audit:
     if run is None or not run.has("anonymize"):
         raise InputError(UNKNOWN)
     formats, promise = plan.publish.formats, plan.maker.promise
-    audit = kind.judge(plan.data, promise, formats, reading, folder, run.path / "anonymize")
+    audit = kind.judge(plan.data, promise, formats, reading, folder, run.folder_of("anonymize"))
     if audit.measured is not None and audit.rows is not None:
         ledger = Ledger(vault, kind.remade, plan.publish.ledger)
         audit = audit.also(*_beside_others(kind, run, ledger, audit))

@@ -138,7 +138,7 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
     if order.following.record is None:
         about["parts"] = [*pending, *([] if label is None else [label])]
     before, folder = None if last is None else Before.of(last), series.folder(number)
-    source.keep(folder.path)
+    source.keep(folder.scratch)
     if (approved := _approved(series, folder, about)) is not None:
         parts, about = approved
     else:

@@ -10,6 +10,7 @@ from flows.commands import (
     retract,
     serve,
     show,
+    vault,
     withdraw,
 )
 from flows.commands.command import Command
@@ -28,6 +29,7 @@ COMMANDS: dict[str, Command] = {
         decide.REOPEN,
         retract.COMMAND,
         withdraw.COMMAND,
+        vault.COMMAND,
         demo.COMMAND,
     )
 }

@@ -12,6 +12,7 @@ from flows.plan.passwords import restored
 from kinds import KINDS, kind_called
 from kinds.section import K_FORMS, PlanError, toml_text
 from tasks.source.sources import DUCKDB, SQLITE
+from tasks.vault.storage import read_private
 
 STATED_TWICE = re.compile("Cannot (overwrite|declare|mutate|redefine)|Duplicate")  # of tomllib
 PATHS = (
@@ -45,7 +46,7 @@ def _parse(path: Path) -> dict[str, Any]:
     """Parse a TOML plan, or a frozen plan in JSON."""
     kind = "JSON" if path.suffix == ".json" else "TOML"
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_private(path).decode("utf-8-sig")
         document = json.loads(text) if kind == "JSON" else tomllib.loads(text)
     except OSError:
         refusal = f"the plan {path} cannot be read; give the path of a TOML file"

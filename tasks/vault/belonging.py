@@ -22,6 +22,7 @@ from tasks.vault.storage import (
     Release,
     Vault,
     holds_files,
+    read_private,
     write_private,
 )
 
@@ -77,6 +78,12 @@ def claim(vault: Vault, parent: Path) -> None:
     refuse_foreign(vault, parent, [path.name for path in _versions(parent)])
 
 
+def is_marked_by(vault: Vault, parent: Path) -> bool:
+    """Whether a folder has this vault's mark, or none."""
+    mark = _marked(parent)
+    return not mark or mark == _mark(vault, parent)
+
+
 def _link(aside: Path, mark: Path) -> None:
     """Let the mark appear at once; where a file system has no links, a rename does it."""
     try:
@@ -93,7 +100,7 @@ def _mark(vault: Vault, parent: Path) -> str:
     Of the folder's name, not of its place: folders are moved with their vault.
     """
     key = vault.path / FOLDERS_KEY
-    return secrecy.digest(key.read_bytes(), parent.name.encode()).hex() if key.exists() else ""
+    return secrecy.digest(read_private(key), parent.name.encode()).hex() if key.exists() else ""
 
 
 def _marked(parent: Path) -> str:

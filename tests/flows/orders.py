@@ -12,7 +12,7 @@ from flows.plan.plan import ReleasePlan
 from flows.release import release, released
 from tasks.orchestration.gates import PAGE
 from tasks.source.reading import Reading
-from tasks.vault.storage import Vault
+from tasks.vault.storage import Vault, write_private
 from tests.reports.browsed import Page
 
 SEED = bytes(range(32))
@@ -122,7 +122,7 @@ class Order:
 
     def fix_seed(self, seed=SEED):
         """Let the run draw known secrets."""
-        (self.run.path / "seed").write_bytes(seed)
+        write_private(self.run.path / "seed", seed)
         return self
 
     @property
