@@ -21,7 +21,7 @@ from tasks.places.objects import StoreError
 from tasks.places.place import Place, place_of
 from tasks.shelf.content import holds, name_aside, read_document
 from tasks.shelf.layout import NOTICE
-from tasks.shelf.shelf import shelf_of
+from tasks.shelf.shelf import shelf_of, stands
 from tasks.vault.approval import LONGEST_NAME, LONGEST_NOTE, DecisionError, moment, now, one_line
 from tasks.vault.storage import (
     FolderError,
@@ -144,8 +144,10 @@ def retraction_of(vault: Vault, folder: Place) -> tuple[Run, Retraction] | None:
     """
     known = every_retraction(vault)
     there = [(run, each) for run, each in known if _same_as_any(folder, each.places)]
-    if not folder.is_dir():
-        return None if folder.exists() else next(reversed(there), None)
+    if not stands(folder):
+        return next(reversed(there), None)
+    if isinstance(folder, Path) and not folder.is_dir():
+        return None
     of_bytes = [(run, each) for run, each in known if holds(folder, each.files)]
     here = [each for each in of_bytes if each in there]
     standing = [] if here else _standing(vault, folder)
@@ -169,7 +171,7 @@ def release_of(vault: Vault, folder: Place) -> tuple[Run, Release]:
             "`crowdcover release` printed and the plan that names its vault. What was never "
             "published needs no retraction"
         )
-    if folder.exists():
+    if stands(folder):
         raise FolderError(
             f"{folder} does not hold the release that was published there; move it away, then "
             "retract again"
