@@ -11,6 +11,7 @@ from pathlib import Path
 from anon_core.errors import InputError
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError, toml_text
+from tasks.places.place import Place
 from tasks.source.partitions import Picked, range_of, write_rows, wrong_label
 from tasks.source.reading import Reading
 from tasks.vault.series import NobodyHidesError, Series
@@ -66,8 +67,8 @@ def at(label: str, part: Path | None = None) -> list[str]:
 
 
 def backfilled(
-    order: ReleasePlan, wanted: str, made: Callable[[Sequence[str]], Path]
-) -> Iterator[tuple[str, Path | NobodyHidesError]]:
+    order: ReleasePlan, wanted: str, made: Callable[[Sequence[str]], Place]
+) -> Iterator[tuple[str, Place | NobodyHidesError]]:
     """Make a version for each partition of a range that has none, in order.
 
     `made` makes one, with settings as --set takes them. Returned are the labels, each with its

@@ -85,7 +85,7 @@ def _version(order: ReleasePlan, vault: Vault, source: Reading) -> str:
             reading = source.again()
     finally:
         source.end()
-    parent = Path(order.publish.path) / order.name
+    parent = order.releases
     folder = published(version.run, parent, order.limits.floors, order.about.claims)
     if folder is None:
         raise FolderError(
@@ -108,7 +108,7 @@ def _admitted(
     run = admit(ledger, reading.sha256, order.sha256, second, kind.name)
     if version is not None:
         version.begin(run)
-    parent = Path(order.publish.path) / order.name
+    parent = order.releases
     to = Destination(kind, parent, order.publish.formats, ledger, second)
     with run.locked():
         refuse_unfinished(run)

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from anon_core.errors import GuaranteeError
@@ -159,7 +158,7 @@ def _about(order: ReleasePlan, series: Series, source: Reading) -> dict[str, Any
         "plan_sha256": order.sha256,
         "source_sha256": source.sha256,
         "withdrawn_sha256": hashlib.sha256(b"".join(sorted(series.withdrawn()))).hexdigest(),
-        "parent": str(Path(order.publish.path) / order.name),
+        "parent": str(order.releases),
     }
 
 

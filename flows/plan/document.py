@@ -11,6 +11,7 @@ from typing import Any
 from flows.plan.passwords import restored
 from kinds import KINDS, kind_called
 from kinds.section import K_FORMS, PlanError, toml_text
+from tasks.places.place import is_remote
 from tasks.source.sources import DUCKDB, SQLITE
 from tasks.vault.storage import read_private
 
@@ -75,6 +76,8 @@ def _anchor(document: dict[str, Any], folder: Path) -> None:
             table = table.get(key) if isinstance(table, dict) else None
         key = place[-1]
         if isinstance(table, dict) and isinstance(table.get(key), str):
+            if is_remote(table[key]):
+                continue
             table[key] = os.path.abspath(folder / _from_home(".".join(place), Path(table[key])))
     source = document.get("source")
     uri = str(source.get("uri", "")) if isinstance(source, dict) else ""

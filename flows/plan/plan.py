@@ -30,6 +30,7 @@ from kinds import KINDS, kind_called
 from kinds.base import Checks, Kind
 from kinds.section import MOST_NAME, PlanError, Section
 from kinds.versions import Following
+from tasks.places.place import Place, place_of
 from tasks.vault.storage import write_private
 
 __all__ = ["PlanError", "ReleasePlan"]
@@ -108,6 +109,11 @@ class ReleasePlan(Section):
                 "source.partition belongs to [series]: each version of a series has the rows of "
                 "one partition; state [series], or leave source.partition out"
             )
+
+    @property
+    def releases(self) -> Place:
+        """Where the versions stand: <publish.path>/<name>."""
+        return place_of(self.publish.path) / self.name
 
     def check_engine(self) -> None:
         """Refuse an engine that is not installed where the plan is to run."""

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from flows.plan.durations import duration
 from kinds.section import PlanError, Section, Unshown
+from tasks.places.place import is_remote
 
 
 class PublishSection(Section):
@@ -32,6 +33,15 @@ class PublishSection(Section):
                 "publish.ledger must start with postgresql://; "
                 "leave it out to keep the ledger in the vault"
             )
+        if is_remote(self.vault):
+            raise PlanError(
+                "publish.vault must be a local folder: it needs renames, locks and modes that "
+                "object storage lacks; name a folder of this machine or of a shared file system. "
+                "Only publish.path may be in object storage"
+            )
+        if is_remote(self.path):
+            self._check_timeout()
+            return
         path, vault = Path(os.path.realpath(self.path)), Path(os.path.realpath(self.vault))
         if path.is_relative_to(vault) or vault.is_relative_to(path):
             overlap = "are the same folder" if path == vault else "are nested"
@@ -39,6 +49,9 @@ class PublishSection(Section):
                 f"publish.path and publish.vault {overlap}: a copy of one may include the "
                 "other, and the vault holds secrets; name two separate folders"
             )
+        self._check_timeout()
+
+    def _check_timeout(self) -> None:
         if self.approval == "none" and "approval_timeout" in self.model_fields_set:
             raise PlanError("publish.approval_timeout belongs to approval = 'required'")
         _ = self.time_to_approve

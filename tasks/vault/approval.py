@@ -11,11 +11,12 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from anon_core.errors import AnonymityError, GuaranteeError
-from tasks.vault.layout import MANIFEST
+from tasks.places.place import Place
+from tasks.shelf.content import holds, read_document
+from tasks.shelf.layout import MANIFEST
 from tasks.vault.storage import Run, file_sha256, holds_files, read_json, write_json
 
 RECORD = "approval.json"
@@ -93,10 +94,10 @@ class Question:
         }
         return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
-    def is_about(self, manifest: Mapping[str, Any], folder: Path) -> bool:
+    def is_about(self, manifest: Mapping[str, Any], folder: Place) -> bool:
         """Whether a published folder is the release of this question."""
         lasting = [name for name in self.manifest if name not in OF_THE_MOMENT]
-        return all(manifest.get(name) == self.manifest[name] for name in lasting) and holds_files(
+        return all(manifest.get(name) == self.manifest[name] for name in lasting) and holds(
             folder, self.files
         )
 
@@ -235,9 +236,9 @@ class Approval:
                 "nothing was published. Change the plan, or use crowdcover reopen to ask again"
             )
 
-    def unapproved(self, folder: Path) -> str:
+    def unapproved(self, folder: Place) -> str:
         """Why a published folder does not count as approved; empty if it does."""
-        manifest = read_json(folder / MANIFEST)
+        manifest = read_document(folder / MANIFEST)
         stated = manifest.get("approval")
         if stated is None:
             return "its manifest names no person who approved it"
@@ -260,7 +261,7 @@ def stating(decision: Decision) -> dict[str, Any]:
     return {"required": True, "by": decision.by, "note": decision.note, "at": decision.at}
 
 
-def require_approved(run: Run, folder: Path) -> None:
+def require_approved(run: Run, folder: Place) -> None:
     """Refuse an earlier published folder that nobody approved."""
     if reason := Approval.of(run).unapproved(folder):
         raise GuaranteeError(

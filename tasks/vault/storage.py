@@ -27,6 +27,8 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import AnonymityError
+from tasks.places.place import Place, place_of
+from tasks.shelf.content import holds
 from tasks.vault import secrecy
 from tasks.vault.files import (
     enter,
@@ -128,13 +130,13 @@ class Stored:
 class Release:
     """A release folder as its run recorded it, with the hashes that identify its files."""
 
-    folder: Path
+    folder: Place
     files: Mapping[str, str]
     published: bool = False
 
     def stands(self) -> bool:
         """Whether the folder exists with these files, unchanged."""
-        return holds_files(self.folder, self.files)
+        return holds(self.folder, self.files)
 
 
 @dataclass(frozen=True)
@@ -250,7 +252,7 @@ class Run:
             path.parent.name: read_json(path) for path in sorted(self.path.glob("[!.]*/stage.json"))
         }
 
-    def released(self, parent: Path) -> Release | None:
+    def released(self, parent: Place) -> Release | None:
         """The release that this run published, or was about to publish, in this folder."""
         mark = self._releases().get(str(parent))
         return (
@@ -280,7 +282,9 @@ class Run:
     def ever_visible(self) -> list[Release]:
         """The releases of this run that became visible, also if their folders are gone by now."""
         marks = [
-            mark for parent in self._releases() if (mark := self.released(Path(parent))) is not None
+            mark
+            for parent in self._releases()
+            if (mark := self.released(place_of(parent))) is not None
         ]
         return [mark for mark in marks if mark.published or mark.stands()]
 

@@ -656,7 +656,7 @@ def test_a_release_of_the_same_name_by_somebody_else_is_not_taken_for_ones_own(
     tmp_path, monkeypatch
 ):
     """Stopped just before the rename; before it goes on, another table takes the version."""
-    import tasks.stages.publish as module
+    import tasks.shelf.folders as module
 
     order = Order(tmp_path)
 
