@@ -13,7 +13,19 @@ from tasks.places.place import is_remote
 
 
 class PublishSection(Section):
-    """[publish]."""
+    """[publish].
+
+    Attributes
+    ----------
+    path : the release is written to <path>/<name>/v1, v2, ...
+    vault : the private folder with the secrets of the release.
+    formats : in which formats the data is published.
+    allow_second_release : whether the people may be in other releases; all are then compared.
+    ledger : a PostgreSQL database that several vaults share as their ledger; else it is in the
+        vault.
+    approval : whether a person must approve each release before it is published.
+    approval_timeout : how long that person has, such as 36h or 7d.
+    """
 
     path: str = "releases"
     vault: str = "vault"

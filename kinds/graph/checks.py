@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
@@ -15,7 +15,15 @@ Positive = Annotated[float, Field(ge=0)]
 
 
 class DriftSection(Section):
-    """[checks] drift: allowed changes since the last release."""
+    """[checks] drift: allowed changes since the last release, as shares; 1 allows everything.
+
+    Attributes
+    ----------
+    vertices : difference of the two numbers of vertices, as a share of the larger.
+    edges : the same of edges.
+    expected_edges : the same of expected edges.
+    utility : fall of the utility, under the same plan only.
+    """
 
     vertices: Share = GraphDriftLimits.vertices
     edges: Share = GraphDriftLimits.edges
@@ -23,14 +31,26 @@ class DriftSection(Section):
     utility: Share = GraphDriftLimits.utility
 
 
+OrOff = BeforeValidator(or_off, json_schema_input_type=DriftSection | Literal["off"])
+
+
 class ChecksSection(Section):
-    """[checks]."""
+    """[checks].
+
+    Attributes
+    ----------
+    max_below : the share of the vertices that may hide among fewer than they demand.
+    max_discrepancy : mean change of the chance that two vertices are connected.
+    max_degree_error : mean change of an expected degree.
+    max_attack_success : how often an attacker may find a vertex, on average.
+    drift : how much the data may change since the last release; 'off' compares nothing.
+    """
 
     max_below: Share | None = None
     max_discrepancy: Share | None = None
     max_degree_error: Positive | None = None
     max_attack_success: Share | None = None
-    drift: Annotated[DriftSection | None, BeforeValidator(or_off)] = DriftSection()
+    drift: Annotated[DriftSection | None, OrOff] = DriftSection()
 
     @property
     def floors(self) -> "GraphFloors":
