@@ -30,6 +30,7 @@ from tasks.stages.publish import beside_others, publish, published
 from tasks.stages.validate import validate
 from tasks.vault.approval import require_approved
 from tasks.vault.belonging import refuse_foreign
+from tasks.vault.endings import begin
 from tasks.vault.failures import failures_kept
 from tasks.vault.retracting import refuse_unfinished
 from tasks.vault.series import Series
@@ -112,6 +113,7 @@ def _admitted(
     to = Destination(kind, parent, order.publish.formats, ledger, second)
     with run.locked():
         refuse_unfinished(run)
+        begin(run, order.name)
         folder = published(run, parent, order.limits.floors, order.about.claims)
         if folder is not None:
             if order.publish.time_to_approve is not None:

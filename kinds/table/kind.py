@@ -15,6 +15,7 @@ from kinds.base import Columns, Facts, Kind
 from kinds.section import BINS
 from kinds.table.before import stated_by
 from kinds.table.column_section import RANGE, EarlierColumnSection
+from kinds.table.compared import compared
 from kinds.table.encode import load, write_encoded
 from kinds.table.ingest import ingested
 from kinds.table.judge import audit_rows
@@ -203,6 +204,10 @@ class Table(Kind):
             return Crowds(arrays["demanded"], arrays["compatible"], arrays["matchable"])
 
     # ------------------------------------------------------------ beside other releases
+
+    def compared(self, earlier: Path, later: Path) -> dict[str, dict[str, Any]]:
+        """Categories of the codebooks, and the bounds of each column's shift from its cells."""
+        return compared(earlier, later)
 
     def changes(
         self,
