@@ -323,7 +323,7 @@ def test_a_carried_column_of_another_type_is_refused(tmp_path):
         GuaranteeError,
         match=(
             r"column 'diagnosis' has type String instead of Int64; correct "
-            r".*checks\.drift\.types=allow"
+            r".*checks\.drift\.accepted\.diagnosis\.limit=1"
         ),
     ):
         order.release()
