@@ -27,6 +27,12 @@ QUIET_DEFAULTS = {
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
 }
 
+# Items of Prefect's logging configuration.
+JSON_LOGS = {
+    "PREFECT_LOGGING_HANDLERS_CONSOLE_FORMATTER": "json",
+    "PREFECT_LOGGING_FORMATTERS_JSON_CLASS": "tasks.orchestration.json_lines.JsonLines",
+}
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with the code that docs/commands.md states."""
@@ -34,7 +40,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     for name, value in QUIET_DEFAULTS.items():
         os.environ.setdefault(name, value)
     if as_json():
-        os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_FORMATTER", "json")
+        for name, value in JSON_LOGS.items():
+            os.environ.setdefault(name, value)
     if options.quiet:
         os.environ.update(PREFECT_LOGGING_LEVEL="CRITICAL", PREFECT_LOGGING_ROOT_LEVEL="CRITICAL")
     try:
