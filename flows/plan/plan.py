@@ -117,7 +117,7 @@ class ReleasePlan(Section):
     def _check(self) -> None:
         """Everything that the types of the keys do not say."""
         refuse_marks(self)
-        _ = self.data, self.memory_bytes
+        _ = self.data, self.memory_bytes, self.limits.drift_limits
         self.compute.check(self.maker_settings["name"], self.maker.engines)
         self.publish.check()
         if self.series is not None:

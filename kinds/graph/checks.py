@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
 from kinds.graph.profile import GraphDriftLimits
 from kinds.section import Section, Share, or_off
 from tasks.judging.floors import Asked, Floors, Sections, attack_success
@@ -29,6 +30,7 @@ class DriftSection(Section):
     edges: Share = GraphDriftLimits.edges
     expected_edges: Share = GraphDriftLimits.expected_edges
     utility: Share = GraphDriftLimits.utility
+    accepted: dict[str, AcceptedSection] = {}
 
 
 OrOff = BeforeValidator(or_off, json_schema_input_type=DriftSection | Literal["off"])
@@ -65,7 +67,10 @@ class ChecksSection(Section):
     @property
     def drift_limits(self) -> GraphDriftLimits | None:
         """Limits on changes between releases; None if the comparison is off."""
-        return None if self.drift is None else GraphDriftLimits(**self.drift.model_dump())
+        if self.drift is None:
+            return None
+        refuse_unknown(self.drift)
+        return limits_of(self.drift, GraphDriftLimits)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
 
+from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
 from kinds.matrix.profile import MatrixDriftLimits
 from kinds.section import Section, Share, or_off
 from tasks.judging.floors import Asked, Floors, Sections, attack_success
@@ -26,6 +27,7 @@ class DriftSection(Section):
     items: Share = MatrixDriftLimits.items
     entries: Share = MatrixDriftLimits.entries
     utility: Share = MatrixDriftLimits.utility
+    accepted: dict[str, AcceptedSection] = {}
 
 
 OrOff = BeforeValidator(or_off, json_schema_input_type=DriftSection | Literal["off"])
@@ -55,7 +57,10 @@ class ChecksSection(Section):
     @property
     def drift_limits(self) -> MatrixDriftLimits | None:
         """Limits on changes between releases; None if the comparison is off."""
-        return None if self.drift is None else MatrixDriftLimits(**self.drift.model_dump())
+        if self.drift is None:
+            return None
+        refuse_unknown(self.drift)
+        return limits_of(self.drift, MatrixDriftLimits)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,9 +6,12 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from anon_core.measures.table.diversity import MOST_L
+from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
 from kinds.section import PlanError, Section, Share, or_off
 from kinds.table.floors import Close, Diverse, TableFloors
 from tasks.judging.drift import DriftLimits
+
+COMPARED = ("quasi", "sensitive", "keep")  # roles of the columns that drift is about
 
 
 class DiversitySection(Section):
@@ -62,6 +65,7 @@ class DriftSection(Section):
     utility: Share = DriftLimits.utility
     types: Literal["refuse", "allow"] = DriftLimits.types
     ignore: list[str] = []
+    accepted: dict[str, AcceptedSection] = {}
 
 
 def _listed(value: Any) -> Any:
@@ -123,6 +127,9 @@ class ChecksSection(Section):
                 )
         for name in self.drift.ignore if self.drift else ():
             _require_role("checks.drift.ignore", name, "quasi", roles)
+        if self.drift is not None:
+            compared = [name for name, role in roles.items() if role in COMPARED]
+            refuse_unknown(self.drift, compared)
 
     @property
     def floors(self) -> TableFloors:
@@ -141,11 +148,7 @@ class ChecksSection(Section):
     @property
     def drift_limits(self) -> DriftLimits | None:
         """Limits on changes between releases; None if the comparison is off."""
-        return (
-            None
-            if self.drift is None
-            else DriftLimits(**{**self.drift.model_dump(), "ignore": tuple(self.drift.ignore)})
-        )
+        return None if self.drift is None else limits_of(self.drift, DriftLimits)
 
 
 def _require_role(key: str, name: str, role: str, roles: Mapping[str, str]) -> None:

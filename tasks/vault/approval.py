@@ -32,6 +32,10 @@ class WaitingError(AnonymityError):
     """The release waits for a person's approval; nothing is published before."""
 
 
+class RejectedError(GuaranteeError):
+    """A person rejected the release."""
+
+
 class DecisionError(AnonymityError):
     """There is nothing to decide, or the name or note cannot be kept."""
 
@@ -231,7 +235,7 @@ class Approval:
         """Refuse a rejected run, whether or not the plan still asks for an approval."""
         last = self.last
         if last is not None and last.decision is not None and not last.decision.approved:
-            raise GuaranteeError(
+            raise RejectedError(
                 f"publication refused: run {self.run.path.name} was {last.decision.sentence}; "
                 "nothing was published. Change the plan, or use crowdcover reopen to ask again"
             )

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import AnonymityError
+from tasks.shelf.content import holds, read_document
+from tasks.shelf.layout import MANIFEST, MARK
+from tasks.shelf.shelf import stands
 from tasks.vault.approval import Approval
-from tasks.vault.belonging import MARK, is_marked_by
-from tasks.vault.files import file_sha256, holds_files, read_json, read_private
-from tasks.vault.layout import MANIFEST
+from tasks.vault.belonging import is_marked_by
+from tasks.vault.files import file_sha256, read_json, read_private
 from tasks.vault.retracting import Retractions
 from tasks.vault.sealing import (
     SEAL,
@@ -171,10 +173,10 @@ def _look_at_stage(report: Report, folder: Path) -> None:
 
 def _standing(run: Run) -> Iterator[tuple[Release, str]]:
     for release in run.ever_visible():
-        if not release.folder.is_dir():
+        if not stands(release.folder):
             yield release, "gone"
-        elif not release.stands() or not holds_files(
-            release.folder, read_json(release.folder / MANIFEST)["files"]
+        elif not release.stands() or not holds(
+            release.folder, read_document(release.folder / MANIFEST)["files"]
         ):
             yield release, "changed"
         else:
