@@ -70,7 +70,7 @@ def approved(
         decision = Approval.of(run).require()
         if decision is None:
             announce(
-                request.question.manifest, "approval", f"waits for approval until {request.until}"
+                request.question.manifest, "approval", f"Waits for approval until {request.until}"
             )
             if flow_run is not None:
                 _suspend(run, flow_run)

@@ -21,8 +21,10 @@ from prefect.states import Completed, Failed, Paused
 
 from anon_core.errors import AnonymityError, InfeasibleError
 from flows.outcome import exit_code
+from reports import summary
 from tasks.judging.drift import DriftError
-from tasks.orchestration.events import plan_name, told
+from tasks.orchestration.events import key_of, plan_name, told
+from tasks.orchestration.stage import show_in_prefect
 from tasks.vault.approval import RejectedError, WaitingError
 from tasks.vault.series import NobodyHidesError
 
@@ -51,6 +53,9 @@ def ending(work: Callable[[], str]) -> str | State[Any]:
             _close("The release was rejected")
         if _run_here() is None:
             raise
+        shown = summary.refusal(plan_name(), str(refusal))
+        with suppress(Exception):
+            show_in_prefect(key_of("refused", plan_name()), shown, "Why nothing was published")
         return Failed(message=str(refusal), data=refusal)
     _name(PurePath(folder).name)
     _close("The release was published")

@@ -12,6 +12,7 @@ import argparse
 import csv
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -39,6 +40,8 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path("crowdcover-team"))
     parser.add_argument("--check", action="store_true", help="end when all is done")
     given = parser.parse_args()
+    for each in (signal.SIGINT, signal.SIGTERM):  # also where a shell has both ignored
+        signal.signal(each, signal.default_int_handler)
     folder = _prepared(given.folder.resolve())
     if _containers():
         _with_compose(folder, check=given.check)
@@ -197,12 +200,12 @@ def _stay(*, check: bool) -> None:
         print("all is done", flush=True)
         return
     print("Ctrl-C ends all services", flush=True)
-    try:
-        while True:
-            time.sleep(3600)
-    except KeyboardInterrupt:
-        print("the services end")
+    while True:
+        time.sleep(3600)
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("all services have ended")
