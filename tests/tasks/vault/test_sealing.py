@@ -183,9 +183,11 @@ def test_a_seal_that_cannot_be_read(vault):
 
 def test_what_a_full_disk_says(vault):
     public = Seal.read(vault.path).recipient
-    with pytest.raises(OSError, match="No space left on device") as told:
-        with open("/dev/full", "wb", buffering=0) as target:
-            sealing.encrypt(io.BytesIO(CONTENT), target, public)
+    with (
+        open("/dev/full", "wb", buffering=0) as target,
+        pytest.raises(OSError, match="No space left on device") as told,
+    ):
+        sealing.encrypt(io.BytesIO(CONTENT), target, public)
     assert told.value.errno == 28
 
 
