@@ -52,7 +52,7 @@ def backup(options: argparse.Namespace) -> int:
 def restored(options: argparse.Namespace) -> int:
     """Make a vault of a backup."""
     keys = None if options.identity is None else keys_in(options.identity, "--identity")
-    made = restore(options.file, options.vault.absolute(), keys)
+    made = restore(options.file, _whole(options.vault), keys, [_moved(m) for m in options.moved])
     told = (
         f"{made.files} files ({size(made.bytes)}) of the backup of {made.made} are in "
         f"{options.vault}. Run crowdcover vault verify, and set publish.vault of your plans to it. "
@@ -60,6 +60,13 @@ def restored(options: argparse.Namespace) -> int:
     )
     _print(options, {"vault": str(options.vault), **asdict(made)}, [told])
     return 0
+
+
+def _moved(text: str) -> tuple[Path, Path]:
+    old, equals, new = text.partition("=")
+    if not (equals and old and new):
+        raise PlanError("--moved takes OLD=NEW, two folders of releases")
+    return _whole(Path(old)), _whole(Path(new))
 
 
 def pruned(options: argparse.Namespace) -> int:
@@ -157,7 +164,7 @@ def _named(options: argparse.Namespace) -> tuple[Vault, Ledger]:
     if options.vault is not None and options.overrides:
         raise PlanError("--set changes a plan; give --plan PLAN.toml with it")
     if options.vault is not None:
-        vault, uri, kind = Vault(options.vault.absolute()), None, kind_called("table")
+        vault, uri, kind = Vault(_whole(options.vault)), None, kind_called("table")
     else:
         plan = ReleasePlan.load(options.plan, options.overrides)
         vault, uri, kind = Vault(Path(plan.publish.vault)), plan.publish.ledger, plan.kind
@@ -171,6 +178,10 @@ def _named(options: argparse.Namespace) -> tuple[Vault, Ledger]:
     if not is_vault:
         raise FolderError(f"{vault.path} is no vault; give the folder that publish.vault names")
     return vault, Ledger(vault, kind.remade, uri)
+
+
+def _whole(path: Path) -> Path:
+    return Path(os.path.abspath(path))
 
 
 def _verified(report: Report) -> list[str]:

@@ -27,6 +27,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from anon_core.errors import AnonymityError
+from tasks.vault.moving import move_releases
 from tasks.vault.room import full, is_full
 from tasks.vault.sealing import (
     HEADER,
@@ -84,6 +85,8 @@ def back_up(vault: Vault, to: Path, recipients: Sequence[str] = (), *, plain: bo
     if to.exists() or to.resolve().is_relative_to(vault.path.resolve()):
         raise BackupError(f"{to} exists or lies in the vault; name a new file elsewhere")
     seal = Seal.read(vault.path)
+    if seal is not None and seal.rotating:
+        raise BackupError("a rotation was stopped; run crowdcover vault rotate again, then back up")
     own = [] if seal is None or seal.recipient is None else [seal.recipient]
     named = [] if plain else list(recipients) or own
     if not named and not plain:
@@ -108,10 +111,16 @@ def back_up(vault: Vault, to: Path, recipients: Sequence[str] = (), *, plain: bo
     return _told(about, encrypted=bool(named))
 
 
-def restore(file: Path, vault: Path, keys: Sequence[Any] | None = None) -> Backup:
+def restore(
+    file: Path,
+    vault: Path,
+    keys: Sequence[Any] | None = None,
+    moved: Sequence[tuple[Path, Path]] = (),
+) -> Backup:
     """Make a vault of a backup; every byte is checked before anything is written.
 
-    Refused: a folder that holds anything, a file that is no whole backup.
+    `moved` are folders of releases that stand elsewhere now: before, and now. Refused: a folder
+    that holds anything, a file that is no whole backup.
     """
     if vault.exists() and (not vault.is_dir() or any(vault.iterdir())):
         raise BackupError(f"{vault} holds something already; name a new folder")
@@ -125,6 +134,8 @@ def restore(file: Path, vault: Path, keys: Sequence[Any] | None = None) -> Backu
         about = _read_through(file, keys, aside)
         for folder in [aside, *(path for path in aside.rglob("*") if path.is_dir())]:
             settle(folder)
+        for old, new in moved:
+            move_releases(Vault(aside), old, new)
         os.rename(aside, vault)
     except OSError as error:
         shutil.rmtree(aside, ignore_errors=True)

@@ -19,11 +19,14 @@ from tasks.vault.files import read_private
 from tasks.vault.sealing import SealedError
 from tasks.vault.storage import LEDGER
 from tasks.vault.workroom import WORK, discard
+from tests.anon_core.engines.mpi.mpirun import MPIRUN
 from tests.flows.orders import Order, data_bytes, database_texts, people
 from tests.flows.processes import command, run
 from tests.flows.test_backfill import RANGE, visited, visits
 from tests.flows.test_crashes import release_until
 from tests.flows.test_series import SERIES, registry
+from tests.kinds.graph.orders import GraphOrder
+from tests.kinds.matrix.orders import MatrixOrder
 
 PUBLIC = {"vault.json", LEDGER, "lock"}
 SHORTEST = 6  # a shorter cell may be in any bytes
@@ -184,6 +187,56 @@ def test_rows_of_a_query_lie_beside_an_encrypted_vault(key, tmp_path, monkeypatc
     assert places
     assert all(place.is_relative_to(tmp_path / "work") for place in places)
     assert_unreadable(order.vault, people())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [MatrixOrder, GraphOrder])
+def test_other_kinds_in_an_encrypted_vault(key, tmp_path, kind):
+    order = kind(tmp_path / "o")
+    folder = order.release()
+    assert audit_release(folder, order.plan).passed
+    assert not [
+        path
+        for path in order.vault.rglob("*")
+        if path.is_file()
+        and path.name not in PUBLIC
+        and not path.read_bytes().startswith(sealing.HEADER)
+    ]
+    assert command("vault", "verify", "--vault", order.vault).code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("server")
+@pytest.mark.skipif(not MPIRUN.exists(), reason="mpirun is not installed beside this Python")
+def test_batch_jobs_leave_nothing_behind_in_an_encrypted_vault(key, tmp_path):
+    """They have no key: their folder is plain while they run, and is gone afterwards."""
+    ranks = {"launcher": "mpirun", "tasks_per_node": 2}
+    order = Order(tmp_path / "o", compute={"engine": "mpi", "cluster": ranks}).fix_seed()
+    folder = order.release()
+    assert audit_release(folder, order.plan).passed
+    assert not (order.run.path / "job").exists()
+    logs = [path.read_bytes() for path in (order.run.path / "job-logs").iterdir()]
+    assert set(logs) == {b""}
+    shutil.rmtree(order.run.path / "job-logs")
+    assert_unreadable(order.vault, people())
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("server")
+def test_the_key_in_a_secret_block_of_prefect(key, tmp_path, monkeypatch):
+    from prefect.blocks.system import Secret
+
+    secret = os.environ[sealing.KEY]
+    Secret(value=secret).save("vault-key", overwrite=True)
+    monkeypatch.delenv(sealing.KEY)
+    monkeypatch.setenv(sealing.KEY_BLOCK, "vault-key")
+    order = Order(tmp_path / "o")
+    order.release()
+    assert sealing.Seal.read(order.vault).recipient == key
+    assert audit_release(order.folder_of_v1, order.plan).passed
+    monkeypatch.setenv(sealing.KEY_BLOCK, "another")
+    with pytest.raises(SealedError, match="cannot be loaded"):
+        order.release()
 
 
 # ---------------------------------------------------------------- killed

@@ -304,6 +304,7 @@ def test_a_backup_while_a_run_is_at_work(vault, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("server")
 def test_an_empty_machine(tmp_path, keys, monkeypatch):
     """Another folder, another HOME, no old vault: audit, the next version, the same release."""
     monkeypatch.setenv(sealing.KEY_FILE, str(keys[0]))
@@ -321,26 +322,28 @@ def test_an_empty_machine(tmp_path, keys, monkeypatch):
         sealing.KEY_FILE: str(keys[0]),
         WORK: str(tmp_path / "work"),
     }
-    place = tmp_path / "new" / "vault"
+    shutil.move(order.releases.parent, tmp_path / "new" / "releases")
+    moved = f"{order.releases.parent}={tmp_path / 'new' / 'releases'}"
     for name in ("people.toml", "people.csv"):
         shutil.copy(order.folder / name, tmp_path / "new" / name)
     plan = tmp_path / "new" / "people.toml"
-    at = ["--set", f"publish.vault={place}", "--set", f"publish.path={order.releases.parent}"]
+    releases = tmp_path / "new" / "releases" / "people"
 
     def there(*arguments):
         done = crowdcover(*arguments, environment=environment)
         assert done.code == 0, done.err
-        return done.last_line
+        return done.out if "--json" in arguments else done.last_line
 
-    there("vault", "restore", tmp_path / "b.age", "--vault", place)
-    there("vault", "verify", "--plan", plan, *at)
+    restored = ["--vault", tmp_path / "new" / "vault", "--moved", moved]
+    there("vault", "restore", tmp_path / "b.age", *restored)
+    assert "present" in there("vault", "verify", "--plan", plan, "--json")
     for version in ("v1", "v2"):
-        there("audit", order.releases / version, "--plan", plan, *at, "--quiet")
-    assert there("release", plan, *at, "--quiet") == str(order.releases / "v2")
+        there("audit", releases / version, "--plan", plan, "--quiet")
+    assert there("release", plan, "--quiet") == str(releases / "v2")
     order.write_source([*people(60)[6:], *people(9, draws=6, first=700)])
     shutil.copy(order.source, tmp_path / "new" / "people.csv")
-    assert there("release", plan, *at, "--quiet") == str(order.releases / "v3")
-    there("audit", order.releases / "v3", "--plan", plan, *at, "--quiet")
+    assert there("release", plan, "--quiet") == str(releases / "v3")
+    there("audit", releases / "v3", "--plan", plan, "--quiet")
 
 
 # ---------------------------------------------------------------- prune
@@ -356,14 +359,8 @@ def test_what_is_pruned(vault, order, tmp_path):
     done = json.loads(
         command("vault", "prune", "--vault", vault.path, "--keep", "12h", "--json").out
     )
-    assert {**done, "dry_run": True} == json.loads(dry.out), [
-        (p, p.stat().st_mtime) for p in vault.path.rglob("docs/*")
-    ]
-    import time
-
-    assert done["bytes"] > 0, [time.time()] + [
-        (p, p.stat().st_mtime) for p in vault.path.rglob("docs/*")
-    ]
+    assert {**done, "dry_run": True} == json.loads(dry.out)
+    assert done["bytes"] > 0
     assert not refused.path.exists()
     assert not list(vault.path.rglob("docs"))
     assert not (vault.path / ".removed").exists()
