@@ -1,5 +1,6 @@
 """`crowdcover vault`: verify, backup, restore, prune and rotate, and killed anywhere."""
 
+import argparse
 import io
 import json
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from anon_core.errors import GuaranteeError
+from flows import cli
 from flows.audit import audit_release
 from kinds import kind_called
 from tasks.people.ledger import Ledger
@@ -207,6 +209,29 @@ def test_what_is_no_vault(tmp_path):
         assert done.code == 1
         assert "is no vault; give the folder that publish.vault names" in done.err
     assert command("vault", "verify").code == 2
+
+
+def steps():
+    (choices,) = (
+        action for action in cli.parser()._actions if isinstance(action, argparse._SubParsersAction)
+    )
+    (found,) = (
+        action
+        for action in choices.choices["vault"]._actions
+        if isinstance(action, argparse._SubParsersAction)
+    )
+    return found.choices
+
+
+@pytest.mark.parametrize("name", sorted(steps()))
+def test_every_step_and_option_stands_on_the_page_of_commands(name):
+    page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text("utf-8")
+    page = page[page.index("## `vault`") :] + page[: page.index("## `release`")]
+    assert f"crowdcover vault {name}" in page
+    options = {each for action in steps()[name]._actions for each in action.option_strings}
+    missing = {each for each in options if each.startswith("--") and f"`{each}" not in page}
+    assert missing <= {"--help", "--to", "--yes"}
+    assert "Example: crowdcover vault " + name in steps()[name].epilog
 
 
 # ---------------------------------------------------------------- backup and restore
