@@ -4,6 +4,8 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,9 +18,11 @@ from kinds.section import PlanError
 from reports.quantities import size
 from tasks.people.ledger import Ledger
 from tasks.people.verifying import look_at_ledger
+from tasks.places.place import is_remote
 from tasks.vault.backing import back_up, restore
 from tasks.vault.files import read_private
 from tasks.vault.pruning import Removal, prunable, prune
+from tasks.vault.room import full, is_full
 from tasks.vault.rotating import rotate
 from tasks.vault.sealing import SECRET, keys_in, new_key, require_key
 from tasks.vault.storage import FolderError, Vault
@@ -62,11 +66,12 @@ def restored(options: argparse.Namespace) -> int:
     return 0
 
 
-def _moved(text: str) -> tuple[Path, Path]:
+def _moved(text: str) -> tuple[str, str]:
     old, equals, new = text.partition("=")
     if not (equals and old and new):
         raise PlanError("--moved takes OLD=NEW, two folders of releases")
-    return _whole(Path(old)), _whole(Path(new))
+    places = [each if is_remote(each) else str(_whole(Path(each))) for each in (old, new)]
+    return places[0].rstrip("/"), places[1].rstrip("/")
 
 
 def pruned(options: argparse.Namespace) -> int:
@@ -79,7 +84,8 @@ def pruned(options: argparse.Namespace) -> int:
     if options.dry_run:
         removed, verb = prunable(vault, keep), "would be removed"
     else:
-        removed, verb = prune(vault, keep, ledger.drop), "removed"
+        with _written(vault):
+            removed, verb = prune(vault, keep, ledger.drop), "removed"
     document = {
         "vault": str(vault.path),
         "dry_run": options.dry_run,
@@ -105,7 +111,8 @@ def rotated(options: argparse.Namespace) -> int:
         )
     vault, _ = _named(options)
     new = [] if options.to is None else keys_in(options.to, "--to")
-    done = rotate(vault, new)
+    with _written(vault):
+        done = rotate(vault, new)
     what = "plain" if options.to is None else f"under the key in {options.to}"
     told = f"{done.written} files ({size(done.bytes)}) of {vault.path} are {what} now"
     if done.kept:
@@ -178,6 +185,23 @@ def _named(options: argparse.Namespace) -> tuple[Vault, Ledger]:
     if not is_vault:
         raise FolderError(f"{vault.path} is no vault; give the folder that publish.vault names")
     return vault, Ledger(vault, kind.remade, uri)
+
+
+@contextmanager
+def _written(vault: Vault) -> Iterator[None]:
+    """Say plainly that a vault cannot be written; what was begun goes on with the next call."""
+    try:
+        yield
+    except OSError as error:
+        refusal = (
+            f"{vault.path} cannot be written ({type(error).__name__}); correct the folder and its "
+            "permissions, then run the same command again"
+        )
+        if is_full(error):
+            refusal = full("the command", [vault.path])
+    else:
+        return
+    raise FolderError(refusal)
 
 
 def _whole(path: Path) -> Path:

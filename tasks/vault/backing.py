@@ -115,7 +115,7 @@ def restore(
     file: Path,
     vault: Path,
     keys: Sequence[Any] | None = None,
-    moved: Sequence[tuple[Path, Path]] = (),
+    moved: Sequence[tuple[str, str]] = (),
 ) -> Backup:
     """Make a vault of a backup; every byte is checked before anything is written.
 

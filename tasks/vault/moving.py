@@ -12,15 +12,14 @@ from tasks.vault.storage import LEDGER, RELEASES, Vault
 Place = Callable[[str], str]
 
 
-def move_releases(vault: Vault, old: Path, new: Path) -> int:
+def move_releases(vault: Vault, old: str, new: str) -> int:
     """Let a vault that nobody uses yet know its releases below `new` instead of `old`.
 
-    Returns how many records were changed.
+    Both are absolute paths, or places in object storage. Returns how many records were changed.
     """
 
     def place(text: str) -> str:
-        path = Path(text)
-        return str(new / path.relative_to(old)) if path.is_relative_to(old) else text
+        return moved_place(text, old, new)
 
     changed = _of_ledger(vault.path / LEDGER, place)
     for path in sorted(vault.runs.glob(f"*/{RELEASES}")):
@@ -37,6 +36,12 @@ def move_releases(vault: Vault, old: Path, new: Path) -> int:
         told = read_json(path)
         changed += _replaced(path, told, {**told, "parent": place(str(told.get("parent", "")))})
     return changed
+
+
+def moved_place(text: str, old: str, new: str) -> str:
+    """A place below `old` as it is below `new`; others stay."""
+    below = f"{text}/".removeprefix(f"{old}/")
+    return text if below == f"{text}/" else f"{new}/{below}".rstrip("/")
 
 
 def _replaced(path: Path, before: dict[str, Any], after: dict[str, Any]) -> int:

@@ -23,7 +23,13 @@ from tasks.vault.series import ABANDONED, Series
 from tasks.vault.storage import BusyError, Run, Vault
 
 REMOVED = ".removed"  # in the vault: what is on its way out
-DECIDED = {"run.json", "seed", "approval.json", "lock"}  # what stays of a rejected run
+DECIDED = {
+    "run.json",
+    "seed",
+    "approval.json",
+    "ended.json",
+    "lock",
+}  # what stays of a rejected run
 Forget = Callable[[Run], None]
 
 

@@ -1,6 +1,7 @@
 """`crowdcover vault`: verify, backup, restore, prune and rotate, and killed anywhere."""
 
 import argparse
+import errno
 import io
 import json
 import os
@@ -23,6 +24,7 @@ from tasks.vault import sealing
 from tasks.vault.approval import WaitingError
 from tasks.vault.backing import back_up, restore
 from tasks.vault.files import read_json, read_private, write_json
+from tasks.vault.moving import moved_place
 from tasks.vault.pruning import prunable, prune
 from tasks.vault.rotating import rotate
 from tasks.vault.sealing import DamagedError, SealedError
@@ -495,6 +497,45 @@ def test_a_vault_at_work_is_not_rotated(vault, keys):
     assert done.code == 1
     assert "another process is at work" in done.err
     assert not (vault.path / "vault.json").exists()
+
+
+def test_a_full_disk_and_a_closed_one_are_named(vault, keys, monkeypatch):
+    to = keys[0].parent / "b"
+    for number, words in ((errno.ENOSPC, "is full"), (errno.EACCES, "cannot be written")):
+
+        def fails(*_, number=number):
+            raise OSError(number, os.strerror(number))
+
+        with monkeypatch.context() as patch:
+            patch.setattr("os.rename", fails)
+            for done in (
+                rotated(vault, keys[0]),
+                command("vault", "prune", "--vault", vault.path, "--keep", "1s"),
+                command(
+                    "vault",
+                    "backup",
+                    "--vault",
+                    vault.path,
+                    "--plain",
+                    "--to",
+                    keys[0].parent / "b",
+                ),
+            ):
+                assert done.code == 1
+                assert words in done.err or "could not be written" in done.err, done.err
+                assert "unforeseen" not in done.err
+    assert not to.exists()
+
+
+def test_places_that_moved():
+    for text, expected in (
+        ("/a/releases/people", "/b/people"),
+        ("/a/releases", "/b"),
+        ("/a/releases-2/people", "/a/releases-2/people"),
+        ("s3://x/a", "s3://x/a"),
+    ):
+        assert moved_place(text, "/a/releases", "/b") == expected
+    assert moved_place("s3://x/a/people", "s3://x/a", "s3://y") == "s3://y/people"
 
 
 # ---------------------------------------------------------------- killed
