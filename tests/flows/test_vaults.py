@@ -9,6 +9,7 @@ import shutil
 import signal
 import sqlite3
 import tarfile
+import threading
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
@@ -34,6 +35,10 @@ from tests.flows.orders import Order, data_bytes, people
 from tests.flows.processes import command, crowdcover, die_at, run
 from tests.flows.test_second import INTERSECTED, calm
 from tests.flows.test_series import SERIES, registry
+
+# Fixtures, skipped where no server can be started.
+from tests.flows.test_shared_ledger import postgres, query, uri  # noqa: F401
+from tests.postgres import PASSWORD
 
 NOW = timedelta()
 
@@ -328,6 +333,54 @@ def test_a_backup_while_a_run_is_at_work(vault, tmp_path):
     assert not list((tmp_path / "n").rglob("*partial*"))
     assert not list((tmp_path / "n").rglob("checkpoint"))
     assert verify(Vault(tmp_path / "n"))[0] == 0
+
+
+@pytest.mark.slow
+def test_backups_while_versions_are_made(tmp_path):
+    """Backups are made all the time while a series goes on; each of them is sound."""
+    order = registry(tmp_path / "o", series=SERIES)
+    order.release()
+    done, made = threading.Event(), []
+
+    def backing():
+        while not done.is_set():
+            to = tmp_path / f"b{len(made)}"
+            back_up(Vault(order.vault), to, plain=True)
+            made.append(to)
+
+    worker = threading.Thread(target=backing)
+    worker.start()
+    try:
+        for first in (3, 6):
+            order.write_source([*people(60)[first:], *people(9, draws=first, first=100 * first)])
+            order.release()
+    finally:
+        done.set()
+        worker.join()
+    assert len(made) > 10
+    for number, to in enumerate(made):
+        vault = Vault(tmp_path / f"n{number}")
+        restore(to, vault.path)
+        damage = [each for each in verify(vault)[1]["damage"] if "mark" not in each["found"]]
+        assert damage == []
+        shutil.rmtree(vault.path)
+
+
+@pytest.mark.slow
+def test_a_shared_ledger_is_compared_too(uri, tmp_path):  # noqa: F811
+    order = Order(tmp_path / "o", publish={"ledger": uri})
+    order.release()
+    done = command("vault", "verify", "--plan", order.plan)
+    assert done.code == 0, done.out
+    query(uri, "delete from releases", autocommit=True)
+    done = command("vault", "verify", "--plan", order.plan, "--json")
+    assert done.code == 1
+    assert "it lacks the release" in done.out
+    assert PASSWORD not in done.out + done.err
+    order.write(checks={"min_utility": 0.9999})
+    with pytest.raises(GuaranteeError):
+        order.release()
+    assert command("vault", "prune", "--plan", order.plan, "--keep", "1s").code == 0
 
 
 @pytest.mark.slow
