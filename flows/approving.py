@@ -39,6 +39,7 @@ from tasks.vault.approval import (
     now,
     stating,
 )
+from tasks.vault.files import how_to_read
 from tasks.vault.storage import Run
 
 
@@ -171,7 +172,7 @@ def _what_to_do(run: Run, request: Request, to: Destination) -> str:
     vault = to.ledger.vault.path
     return (
         f"{request.question.manifest['name']} waits for approval until {request.until}; "
-        f"nothing was published. Read {run.path / PAGE}, then run: "
+        f"nothing was published. Read {how_to_read(run.path / PAGE)}, then run: "
         f"crowdcover approve {run.path.name} --vault {vault} --by NAME (or reject), "
         "then run the release again"
     )

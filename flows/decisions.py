@@ -7,6 +7,7 @@ from pathlib import Path
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
 from tasks.vault.approval import PAGE, Approval, Decision, DecisionError, Request
+from tasks.vault.files import how_to_read
 from tasks.vault.storage import FolderError, Run, Vault
 
 
@@ -61,7 +62,7 @@ def _show(run: Run, request: Request) -> None:
     manifest = request.question.manifest
     summary.terminal(manifest, Console(), words_of(manifest))
     print("to be published in", request.question.folder)
-    print("read", run.path / PAGE)
+    print("read", how_to_read(run.path / PAGE))
 
 
 def _run(options: argparse.Namespace) -> Run:

@@ -114,8 +114,13 @@ def test_a_failure_leaves_its_traceback_encrypted(key, tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_an_approval_is_asked_and_given_in_an_encrypted_vault(key, tmp_path):
     order = Order(tmp_path / "o", publish={"approval": "required"})
-    with pytest.raises(WaitingError):
+    with pytest.raises(WaitingError) as told:
         order.release()
+    page = f"runs/{order.run.path.name}/approval.html"
+    assert f"crowdcover vault read {page} --vault {order.vault}" in str(told.value)
+    read = command("vault", "read", page, "--vault", order.vault, "--output", tmp_path / "page")
+    assert read.code == 0, read.err
+    assert b"<html" in (tmp_path / "page").read_bytes()
     assert_unreadable(order.vault, people())
     done = command("approve", order.run.path.name, "--vault", order.vault, "--by", "Ada")
     assert done.code == 0, done.err

@@ -48,6 +48,17 @@ def test_a_new_vault_is_encrypted_where_a_key_is_given(vault):
     assert Seal.read(vault.path).recipient == sealing.recipient_of_key()
 
 
+def test_a_key_that_was_copied_into_a_new_vault_is_encrypted(tmp_path, monkeypatch):
+    """As vaults do that share a ledger."""
+    (tmp_path / "vault").mkdir(mode=0o700)
+    path = tmp_path / "vault" / "ledger.key"
+    path.write_bytes(bytes(32))
+    monkeypatch.setenv(KEY, sealing.new_key()[0])
+    Vault(tmp_path / "vault").open()
+    assert path.read_bytes().startswith(sealing.HEADER)
+    assert read_private(path) == bytes(32)
+
+
 def test_a_vault_without_a_key_is_plain(tmp_path):
     vault = Vault(tmp_path / "vault").open()
     write_json(vault.runs / "run.json", {"a": 1})
