@@ -51,8 +51,11 @@ def waiting(entries: Sequence[Mapping[str, Any]]) -> list["Table"]:
             ("Until", moment(entry["until"])),
             ("Asked by", entry["requested_by"] or "not recorded"),
             ("Report", entry["report"]),
+            ("Copy", entry["copy"]),
             ("Decide", entry["decide"]),
         ):
+            if not text:
+                continue
             block.add_row(label, Text(printable(text), overflow="fold"))
         blocks.append(block)
     return blocks

@@ -3,12 +3,15 @@
 import os
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from flows.plan.durations import duration
 from kinds.section import PlanError, Section, Unshown
+from tasks.vault.approval import LONGEST_NAME
+from tasks.vault.signing import is_public
+from tasks.vault.statement import Terms
 
 
 class PublishSection(Section):
@@ -21,6 +24,9 @@ class PublishSection(Section):
     ledger: Unshown[str | None] = None
     approval: Literal["none", "required"] = "none"
     approval_timeout: str = "7d"
+    approvers: dict[str, str] = {}
+    requester_may_approve: bool = True
+    reports: str | None = None
 
     def check(self) -> None:
         """Refuse other ledgers, and a release folder and a vault that contain each other.
@@ -39,9 +45,56 @@ class PublishSection(Section):
                 f"publish.path and publish.vault {overlap}: a copy of one may include the "
                 "other, and the vault holds secrets; name two separate folders"
             )
-        if self.approval == "none" and "approval_timeout" in self.model_fields_set:
-            raise PlanError("publish.approval_timeout belongs to approval = 'required'")
+        for key in ("approval_timeout", "approvers", "requester_may_approve", "reports"):
+            if self.approval == "none" and key in self.model_fields_set:
+                raise PlanError(f"publish.{key} belongs to approval = 'required'")
+        self._check_approvers()
+        self._check_reports(path, vault)
         _ = self.time_to_approve
+
+    def _check_approvers(self) -> None:
+        """Refuse names that no manifest could show, and what is no public key or is one twice."""
+        for name, key in self.approvers.items():
+            if not (0 < len(name.strip()) == len(name) <= LONGEST_NAME and name.isprintable()):
+                raise PlanError(
+                    f"publish.approvers: a name must be one line of 1 to {LONGEST_NAME} printable "
+                    "characters"
+                )
+            if not is_public(key):
+                raise PlanError(
+                    "publish.approvers: each person needs a public key, "
+                    "'ed25519:...' as `crowdcover key new` prints it"
+                )
+        if len(set(self.approvers.values())) < len(self.approvers):
+            raise PlanError(
+                "publish.approvers: two persons have one key; nobody could tell who decided"
+            )
+
+    def _check_reports(self, path: Path, vault: Path) -> None:
+        """Refuse a folder for reports inside the vault or the releases, or around them."""
+        if self.reports is None:
+            return
+        reports = Path(os.path.realpath(self.reports))
+        for key, other in (("path", path), ("vault", vault)):
+            if reports.is_relative_to(other) or other.is_relative_to(reports):
+                raise PlanError(
+                    f"publish.reports and publish.{key} are the same folder or nested: people "
+                    "read reports who may read neither vault nor unpublished releases; name a "
+                    "folder of its own"
+                )
+
+    @property
+    def terms(self) -> Terms | None:
+        """Who may approve, how long they have, what they read; None without approval."""
+        if (given := self.time_to_approve) is None:
+            return None
+        reports = None if self.reports is None else Path(self.reports)
+        return Terms(given, dict(self.approvers), self.requester_may_approve, reports)
+
+    @property
+    def terms_rules(self) -> dict[str, Any]:
+        """Who may approve, as requests state it; of a plan without approval, anyone."""
+        return {} if self.terms is None else self.terms.rules
 
     @property
     def time_to_approve(self) -> timedelta | None:

@@ -37,21 +37,39 @@ class DecisionError(AnonymityError):
 
 @dataclass(frozen=True)
 class Decision:
-    """A decision, with the name and the note of the person."""
+    """A decision, with the name and the note of the person.
+
+    `identity` is who decided according to the system that authenticated it, `authenticated` which
+    system that was; see tasks/vault/identity.py. `account` owns the file of a signed decision. Key
+    and signature are those of a signed decision about `question`. Decisions of older versions have
+    none of these.
+    """
 
     approved: bool
     by: str
     note: str
     at: str
+    identity: str = ""
+    authenticated: str = ""
+    account: str = ""
+    requested_by: Mapping[str, str] = field(default_factory=dict)
+    question: str = ""
+    statement: str = ""  # SHA-256 of what was signed
+    key: str = ""
+    signature: str = ""
 
     @classmethod
-    def of(cls, *, approved: bool, by: str, note: str) -> "Decision":
+    def of(
+        cls, *, approved: bool, by: str, note: str, identity: str = "", authenticated: str = ""
+    ) -> "Decision":
         """Decide now; refuse a name or note that is not one line of printable text."""
         return cls(
             approved,
             one_line("the name", by, 1, LONGEST_NAME),
             one_line("the note", note, 0, LONGEST_NOTE),
             moment(now()),
+            identity,
+            authenticated,
         )
 
     @property
@@ -112,12 +130,28 @@ class Request:
     decision: Decision | None = None
     suspended: Suspended | None = None
     ended: bool = False  # nobody decided in time, and a run reported that
+    asked_by: Mapping[str, str] = field(default_factory=dict)  # by the system that knows it
+    rules: Mapping[str, Any] | None = None  # who may decide, as the plan said when it asked
+    copy: str = ""  # the folder that people read who have no access to the vault
 
     @classmethod
-    def of(cls, question: Question, page: str, given: timedelta) -> "Request":
+    def of(
+        cls,
+        question: Question,
+        page: str,
+        given: timedelta,
+        asked_by: Mapping[str, str] | None = None,
+        rules: Mapping[str, Any] | None = None,
+    ) -> "Request":
         """Ask now."""
         start = now()
-        return cls(question, moment(start), moment(start + given), page)
+        until = moment(start + given)
+        return cls(question, moment(start), until, page, asked_by=asked_by or {}, rules=rules)
+
+    @property
+    def asker(self) -> str:
+        """Who ran the release, by each system that knows it."""
+        return ", ".join(f"{name} ({system})" for system, name in self.asked_by.items())
 
     @property
     def late(self) -> bool:
@@ -193,7 +227,8 @@ class Approval:
                 if last
                 else _never(self.run)
             )
-        return self.ask(Request.of(last.question, last.page, last.given))
+        again = Request.of(last.question, last.page, last.given, last.asked_by, last.rules)
+        return self.ask(again)
 
     def require_open(self, *, in_time: bool = False) -> Request:
         """The last request; refused if it can no longer be decided."""
@@ -256,18 +291,25 @@ class Approval:
 
 
 def stating(decision: Decision) -> dict[str, Any]:
-    """An approval as the manifest states it."""
-    return {"required": True, "by": decision.by, "note": decision.note, "at": decision.at}
-
-
-def require_approved(run: Run, folder: Path) -> None:
-    """Refuse an earlier published folder that nobody approved."""
-    if reason := Approval.of(run).unapproved(folder):
-        raise GuaranteeError(
-            f"{folder.name} was published before and stays as it is; {reason}, "
-            "and publish.approval = 'required' requires an approval. "
-            "Set it to 'none' to keep the release as it is, or remove the folder and run again"
-        )
+    """An approval as the manifest states it; who asked only where a rule of the plan needs it."""
+    told: dict[str, Any] = {
+        "required": True,
+        "by": decision.by,
+        "note": decision.note,
+        "at": decision.at,
+    }
+    if decision.authenticated:
+        told |= {"identity": decision.identity or None, "authenticated": decision.authenticated}
+    if decision.requested_by:
+        told["requested_by"] = dict(decision.requested_by)
+    if decision.signature:
+        told |= {
+            "question": decision.question,
+            "statement": decision.statement,
+            "key": decision.key,
+            "signature": decision.signature,
+        }
+    return told
 
 
 def page_sha256(run: Run) -> str:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pwd
 import signal
 import subprocess
 import sys
@@ -103,6 +104,7 @@ def test_asked_approved_published(order):
     (request,) = requests(order)
     assert manifest["approval"] == {
         "required": True, "by": "Ada Lovelace", "note": "read & agreed", "at": request.decision.at,
+        "identity": pwd.getpwuid(os.getuid()).pw_name, "authenticated": "operating system",
     }  # fmt: skip
     found = audit_release(folder, order.plan)
     assert found.passed
@@ -588,6 +590,7 @@ def test_approved_in_prefect(suspended, order):
     assert order.versions == ["v1"]
     approval = read_json(order.folder_of_v1 / "manifest.json")["approval"]
     assert (approval["by"], approval["note"]) == ("Ada", "in the form")
+    assert (approval["identity"], approval["authenticated"]) == (None, "not authenticated")
     assert audit_release(order.folder_of_v1, order.plan).passed
     assert "was approved by Ada" in decide(order, "reject").err
 
