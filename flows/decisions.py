@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
 from tasks.vault import identity
-from tasks.vault.approval import PAGE, Approval, Decision, DecisionError, Request
+from tasks.vault.approval import (
+    LONGEST_NAME,
+    LONGEST_NOTE,
+    PAGE,
+    Approval,
+    Decision,
+    DecisionError,
+    Request,
+    one_line,
+)
 from tasks.vault.copies import acceptable, close_copy, signed_in
 from tasks.vault.signing import public_of, read_key
 from tasks.vault.statement import Rules, objection, signed
@@ -44,6 +53,9 @@ def _decide(options: argparse.Namespace, *, approved: bool) -> int:
     taken = getattr(options, "take", None)
     if taken is None and options.by is None and options.key is None:
         raise PlanError("give --by NAME, or --key FILE where the plan registers approvers")
+    if options.by is not None:
+        one_line("the name", options.by, 1, LONGEST_NAME)
+    one_line("the note", options.note, 0, LONGEST_NOTE)
     order, run = _found(options)
     with run.locked():
         approval = Approval.of(run)
