@@ -114,9 +114,7 @@ def signed_by(
     """A signed decision: whether it approves, the name or None for the registered one, the note."""
     approved, by, note = told
     name = by or rules.registered(public_of(key)) or "unknown"
-    decision = Decision.of(approved=approved, by=name, note=note)
-    decision = replace(decision, requested_by=dict(request.asked_by))
-    return signed(request.question, decision, key, rules)
+    return signed(request, Decision.of(approved=approved, by=name, note=note), key, rules)
 
 
 def _taken(taken: Path, order: ReleasePlan | None, run: Run, request: Request) -> Decision:

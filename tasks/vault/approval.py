@@ -54,6 +54,7 @@ class Decision:
     account: str = ""
     requested_by: Mapping[str, str] = field(default_factory=dict)
     question: str = ""
+    asked: str = ""  # when the request was made that was signed
     statement: str = ""  # SHA-256 of what was signed
     key: str = ""
     signature: str = ""
@@ -305,6 +306,7 @@ def stating(decision: Decision) -> dict[str, Any]:
     if decision.signature:
         told |= {
             "question": decision.question,
+            "asked": decision.asked,
             "statement": decision.statement,
             "key": decision.key,
             "signature": decision.signature,

@@ -53,7 +53,8 @@ def write_copy(reports: Path, run: Run, request: Request) -> Path:
             modes.folder(path, shared=path.name == DECISIONS and path.parent == folder)
         (folder / OUTCOME).unlink(missing_ok=True)
         for old in (folder / DECISIONS).iterdir():
-            old.unlink()  # of the same question when it was asked before
+            with contextlib.suppress(OSError):
+                old.unlink()  # of the same question when it was asked before
         modes.file(folder / REPORT, (run.path / PAGE).read_bytes())
         modes.file(folder / NUMBERS, _json(request.question.manifest))
         modes.file(folder / REQUEST, _json(asked))  # last: without it nothing can be signed
@@ -225,11 +226,13 @@ def _signed(folder: Path) -> Iterator[tuple[str, str]]:
             handle = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except OSError:
             continue
-        with open(handle, "rb") as file:
-            about = os.fstat(file.fileno())
+        try:
+            about = os.fstat(handle)
             if stat.S_ISREG(about.st_mode):
-                text = file.read(LONGEST_SIGNED + 1).decode("utf-8", "replace")
+                text = os.read(handle, LONGEST_SIGNED + 1).decode("utf-8", "replace")
                 yield text, identity.account(about.st_uid)
+        finally:
+            os.close(handle)
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
 
 WHAT = "crowdcover decision 1"
 LONGEST_SIGNED = 65_536  # characters of a signed decision
+STATED = (
+    "by", "note", "at", "identity", "authenticated", "question", "asked", "statement", "key",
+    "signature",
+)  # fmt: skip
 DECISIONS = {"approve": True, "reject": False}
 
 
@@ -97,6 +101,7 @@ def statement(question: Question, decision: Decision) -> dict[str, Any]:
         "release": question.manifest.get("name"),
         "question": question.sha256,
         "files": dict(question.files),
+        "asked": decision.asked,
         "requested_by": dict(decision.requested_by),
         "decision": "approve" if decision.approved else "reject",
         "identity": decision.identity,
@@ -112,9 +117,9 @@ def canonical(told: Mapping[str, Any]) -> bytes:
 
 
 def signed(
-    question: Question, decision: Decision, key: "Ed25519PrivateKey", rules: Rules
+    request: Request, decision: Decision, key: "Ed25519PrivateKey", rules: Rules
 ) -> Decision:
-    """The decision with the identity of the key's owner and the signature.
+    """The decision about a request with the identity of the key's owner and the signature.
 
     Refused: a key that the plan does not register.
     """
@@ -130,10 +135,12 @@ def signed(
         by=decision.by or name,
         identity=name,
         authenticated=identity.SIGNATURE,
-        question=question.sha256,
+        requested_by=dict(request.asked_by),
+        question=request.question.sha256,
+        asked=request.asked,
         key=public,
     )
-    content = canonical(statement(question, made))
+    content = canonical(statement(request.question, made))
     return replace(made, statement=_sha256(content), signature=sign(key, content))
 
 
@@ -212,6 +219,7 @@ def from_file(text: str, request: Request, account: str = "") -> Decision:
             requested_by=dict(request.asked_by),
             account=account,
             question=request.question.sha256,
+            asked=request.asked,
             key=str(key),
             signature=str(signature),
         )
@@ -267,17 +275,12 @@ def unverified(run: Run, folder: Path, rules: Rules) -> str:
 
 def _stated(stated: Mapping[str, Any], request: Request) -> Decision:
     """The approval as a manifest states it."""
-    text = {name: str(stated.get(name, "")) for name in ("by", "note", "at")}
-    more = {
-        name: str(stated.get(name, ""))
-        for name in ("identity", "authenticated", "key", "signature", "question", "statement")
-    }
+    texts = {name: str(stated.get(name) or "") for name in STATED}
     asked_by = stated.get("requested_by", {})
     known = request.decision
     return Decision(
         approved=True,
-        **text,
-        **more,
+        **texts,
         requested_by=dict(asked_by) if isinstance(asked_by, Mapping) else {},
         account="" if known is None else known.account,
     )
