@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from tasks.vault import approval as module
+from tasks.vault import request as module
 from tasks.vault.approval import (
     PAGE,
     Approval,
