@@ -79,9 +79,7 @@ def approved(
     request = ask(run, checked, to, claims, terms, _asked_by())
     flow_run = _suspendable()
     with gate(run, "approved") as measured:
-        if terms.reports is not None:
-            for reason in take_up(terms.reports, run):
-                log(reason)
+        reasons = [] if terms.reports is None else take_up(terms.reports, run)
         if flow_run is not None:
             _take_answer(run, flow_run)
         decision = Approval.of(run).require()
@@ -95,7 +93,8 @@ def approved(
             )
             if flow_run is not None:
                 _suspend(run, flow_run)
-            raise WaitingError(_what_to_do(run, request, to, terms))
+            what = _what_to_do(run, request, to, terms)
+            raise WaitingError("; ".join([what, *dict.fromkeys(reasons)]))
         measured.append(decision.sentence)
     log(f"run {run.path.name} was {decision.sentence}")
     return stating(decision)
