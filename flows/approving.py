@@ -19,6 +19,7 @@ from prefect.settings import PREFECT_API_URL
 from pydantic import Field
 
 from anon_core.errors import GuaranteeError
+from flows.parameters import IN_A_LINE
 from kinds import words_of
 from reports import summary
 from tasks.orchestration.gates import gate, refusals_shown
@@ -43,8 +44,6 @@ from tasks.vault.approval import (
 from tasks.vault.copies import acceptable, close_copy, place, take_up
 from tasks.vault.statement import Rules, Terms, objection, to_file
 from tasks.vault.storage import Run
-
-IN_A_LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"
 
 
 class Form(RunInput):

@@ -1,6 +1,5 @@
 """The audit of a published folder, from a plan; no Prefect, so that it starts at once."""
 
-import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,13 @@ from kinds.base import Kind
 from tasks.judging.audit import Audit, Finding, audit_folder
 from tasks.people.beside import sentence
 from tasks.people.ledger import Ledger
+from tasks.places.objects import StoreError
+from tasks.places.place import Place, local_copy
+from tasks.shelf.content import holds, read_document
+from tasks.shelf.layout import MANIFEST, NOTICE
 from tasks.source.reading import Reading
 from tasks.vault.approval import Approval
-from tasks.vault.layout import MANIFEST, NOTICE
-from tasks.vault.retracting import Retractions, notice_of, retraction_of
+from tasks.vault.retracting import Retractions, notice_of, retraction_of, same_place
 from tasks.vault.series import Series
 from tasks.vault.statement import Rules, unverified
 from tasks.vault.storage import (
@@ -25,8 +27,6 @@ from tasks.vault.storage import (
     Run,
     SecondReleaseError,
     Vault,
-    holds_files,
-    read_json,
 )
 
 UNKNOWN = (
@@ -38,17 +38,22 @@ UNKNOWN = (
 STATED = ("crowdcover", "name", "version", "source", "anonymizer", "privacy", "utility")
 
 
-def audit_release(folder: Path, plan_path: Path, overrides: Sequence[str] = ()) -> Audit:
+def audit_release(folder: Place, plan_path: Path, overrides: Sequence[str] = ()) -> Audit:
     """Refuse a folder that is no release, then load the plan and audit."""
     read_manifest(folder)
     return audited(folder, ReleasePlan.load(plan_path, overrides))
 
 
-def audited(folder: Path, plan: ReleasePlan) -> Audit:
+def audited(place: Place, plan: ReleasePlan) -> Audit:
     """Recompute every guarantee of a release from the plan's source and the released bytes."""
     vault = Vault(Path(plan.publish.vault))
-    if plan.series is not None:
-        return _version_audited(folder, plan, vault)
+    audit = _release_audited if plan.series is None else _version_audited
+    with local_copy(place) as folder:
+        return audit(place, folder, plan, vault)
+
+
+def _release_audited(place: Place, folder: Path, plan: ReleasePlan, vault: Vault) -> Audit:
+    """Audit a release from its source and its bytes."""
     kind, reading = plan.kind, Reading(plan.data.source)
     plan.data.check_header(reading.header)
     today, plan = plan.maker.promise, standing(plan, vault, reading.sha256)
@@ -56,47 +61,44 @@ def audited(folder: Path, plan: ReleasePlan) -> Audit:
     if run is None or not run.has("anonymize"):
         raise InputError(UNKNOWN)
     formats, promise = plan.publish.formats, plan.maker.promise
-    audit = kind.judge(plan.data, promise, formats, reading, folder, run.path / "anonymize")
+    audit = kind.judge(plan.data, promise, formats, reading, folder, run.folder_of("anonymize"))
     if audit.measured is not None and audit.rows is not None:
         ledger = Ledger(vault, kind.remade, plan.publish.ledger)
         audit = audit.also(*_beside_others(kind, run, ledger, audit))
-    audit = _as_published(folder, plan, run, audit, promise)
+    audit = _as_published(place, folder, plan, run, audit, promise)
     return audit.also(*_newer(today, promise), *_approved(folder, plan, run))
 
 
-def _version_audited(folder: Path, plan: ReleasePlan, vault: Vault) -> Audit:
+def _version_audited(place: Place, folder: Path, plan: ReleasePlan, vault: Vault) -> Audit:
     """Audit a version from its bytes and from what the vault keeps of all versions."""
     series = Series(vault, plan.name)
     versions = series.versions()
-    version = next((each for each in versions if _shows(each.run, folder)), None)
+    version = next((each for each in versions if _shows(each.run, place)), None)
     if version is None:
         raise InputError(UNKNOWN)
     ledger = Ledger(vault, plan.kind.remade, plan.publish.ledger)
     audit, promise = audit_version(folder, plan, series, version, ledger)
-    audit = _as_published(folder, plan, version.run, audit, promise)
+    audit = _as_published(place, folder, plan, version.run, audit, promise)
     return audit.also(*_approved(folder, plan, version.run))
 
 
-def _shows(run: Run, folder: Path) -> bool:
+def _shows(run: Run, folder: Place) -> bool:
     """Whether a folder is a release of this run, by its bytes, else by its place."""
     releases = [
         *run.ever_visible(),
         *(each.release for each in Retractions.of(run).all),
     ]
-    return any(
-        holds_files(folder, each.files) or os.path.realpath(each.folder) == os.path.realpath(folder)
-        for each in releases
-    )
+    return any(holds(folder, each.files) or same_place(folder, each.folder) for each in releases)
 
 
 def _as_published(
-    folder: Path, plan: ReleasePlan, run: Run, audit: Audit, promise: Promise
+    place: Place, folder: Path, plan: ReleasePlan, run: Run, audit: Audit, promise: Promise
 ) -> Audit:
     """Add whether the folder is what the vault remembers, and what its manifest claims."""
     vault = Vault(Path(plan.publish.vault))
-    taken_back = _retracted(vault, folder)
+    taken_back = _retracted(vault, place)
     remembered = bool(taken_back) or any(
-        holds_files(folder, release.files) for release in run.ever_visible()
+        holds(folder, release.files) for release in run.ever_visible()
     )
     detail = f"compared with what the vault's runs/{run.path.name} remembers"
     audit = audit.also(Finding("manifest as published", remembered, detail), *taken_back)
@@ -124,7 +126,7 @@ def _newer(today: Promise, promise: Promise) -> list[Finding]:
     return [Finding.of_later(name) for name in today.findings if name not in promise.findings]
 
 
-def _retracted(vault: Vault, folder: Path) -> list[Finding]:
+def _retracted(vault: Vault, folder: Place) -> list[Finding]:
     """That the release was retracted, by the vault or by a notice in the folder, if it was."""
     known, notice = retraction_of(vault, folder), notice_of(folder)
     if known is None and notice is None:
@@ -154,10 +156,12 @@ def _beside_others(kind: Kind, run: Run, ledger: Ledger, audit: Audit) -> list[F
     return [Finding("crowds after intersection", passed=passed, detail=sentence(left))]
 
 
-def read_manifest(folder: Path, stated: Collection[str] = ()) -> dict[str, Any]:
+def read_manifest(folder: Place, stated: Collection[str] = ()) -> dict[str, Any]:
     """The manifest of a release folder; refused unless it states these keys."""
     try:
-        manifest = read_json(folder / MANIFEST)
+        manifest = read_document(folder / MANIFEST)
+    except StoreError:
+        raise
     except (OSError, ValueError, TypeError):
         manifest = None
     if manifest is None or not set(stated) <= manifest.keys():

@@ -61,4 +61,4 @@ def _of_batch(plan: ReleasePlan, series: Series, version: Version) -> Audit:
         return Audit((Finding("source of the batch", passed=False, detail=detail),))
     source = plan.data.source.at(versions.batch(split))
     formats, promise = plan.publish.formats, plan.maker.promise
-    return plan.kind.judge(plan.data, promise, formats, Reading(source), made.path, made.path)
+    return plan.kind.judge(plan.data, promise, formats, Reading(source), made.folder, made.folder)

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tasks.places.place import Place, place_of
+
 if TYPE_CHECKING:
     from flows.plan.plan import ReleasePlan
 
@@ -29,13 +31,12 @@ def freeze(plan: "ReleasePlan") -> Path:
     return plan.freeze(Vault(Path(plan.publish.vault)).open().path / "plans")
 
 
-def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Path:
+def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Place:
     """Release a plan in a flow run of this process; the release folder."""
     plan = ready(path, overrides)
-    named = plan.name if plan.partition is None else f"{plan.name} {plan.partition.at}"
     frozen = freeze(plan)
     with plan.kind.compiling(quiet=quiet):
         from flows.release import release
         from flows.serving import on_prefect
 
-        return Path(on_prefect(lambda: release.with_options(flow_run_name=named)(str(frozen))))
+        return place_of(on_prefect(lambda: release(str(frozen))))

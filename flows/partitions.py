@@ -11,10 +11,11 @@ from pathlib import Path
 from anon_core.errors import InputError
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError, toml_text
+from tasks.places.place import Place
 from tasks.source.partitions import Picked, range_of, write_rows, wrong_label
 from tasks.source.reading import Reading
 from tasks.vault.series import NobodyHidesError, Series
-from tasks.vault.storage import Run, Vault
+from tasks.vault.storage import Run, Vault, readable, written_by_name
 
 PARTS = "parts"  # of a series in the vault
 
@@ -26,7 +27,7 @@ def read(order: ReleasePlan) -> Reading:
         return _whole(order)
     require_named(order)
     if partition.part is not None:
-        return Picked.kept(order.data.source, partition.part)
+        return Picked.kept(order.data.source, readable(partition.part))
     versions, whole = order.kind.versions, _whole(order)
     assert versions is not None
     for _, rows in versions.parts(order.data, whole, partition.at, partition.at):
@@ -66,8 +67,8 @@ def at(label: str, part: Path | None = None) -> list[str]:
 
 
 def backfilled(
-    order: ReleasePlan, wanted: str, made: Callable[[Sequence[str]], Path]
-) -> Iterator[tuple[str, Path | NobodyHidesError]]:
+    order: ReleasePlan, wanted: str, made: Callable[[Sequence[str]], Place]
+) -> Iterator[tuple[str, Place | NobodyHidesError]]:
     """Make a version for each partition of a range that has none, in order.
 
     `made` makes one, with settings as --set takes them. Returned are the labels, each with its
@@ -111,7 +112,8 @@ def parts_of(
             for label, rows in versions.parts(order.data, reading, first, last):
                 path = None if label in done else folder / f"{label}.arrow"
                 if path is not None:
-                    write_rows(rows, path)
+                    with written_by_name(path) as plain:
+                        write_rows(rows, plain)
                 found.append((label, path))
             reading.end()
             if not found:

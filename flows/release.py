@@ -8,12 +8,15 @@ from prefect import Flow, State, flow
 from prefect.client.schemas.objects import FlowRun
 
 from flows.approving import approved, refuse_rejected
+from flows.parameters import Accept, asked, name_of, name_of_run
 from flows.partitions import read
 from flows.plan.plan import ReleasePlan
 from flows.series import Coming, coming
 from flows.standing import approved_run, standing, take_up_signed
+from flows.states import ending
 from tasks.compute.cluster import cancel_jobs_of
 from tasks.compute.engines import Compute, ready
+from tasks.orchestration.events import about_plan
 from tasks.orchestration.gates import close_gates
 from tasks.orchestration.stage import log
 from tasks.people.admit import admit
@@ -45,14 +48,25 @@ def cancel_jobs(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> N
         cancel_jobs_of(str(flow_run.id), Vault(Path(order.publish.vault)).runs)
 
 
-@flow(name="release", persist_result=False, on_cancellation=[cancel_jobs])
-def release(plan: str) -> str:
+@flow(
+    name="release",
+    flow_run_name=name_of_run,
+    persist_result=False,
+    on_cancellation=[cancel_jobs],
+)
+def release(
+    plan: str, accept: dict[str, Accept] | None = None, partition: str | None = None
+) -> str:
     """Release the data that a plan names; returns the release folder.
 
-    The parameter is the path of a plan, not the plan: Prefect stores parameters, and a plan may
-    hold values and passwords.
+    Args:
+        plan: path of the plan
+        accept: drift to accept in this run, by the name of a limit or a column, with a note:
+            {"city": {"limit": 1, "note": "a new district"}}
+        partition: which partition of the source is new, such as 2014-03
     """
-    return released(ReleasePlan.load(Path(plan)))
+    with about_plan(name_of(plan)):
+        return ending(lambda: released(asked(plan, accept, partition)))
 
 
 def released(order: ReleasePlan) -> str:
@@ -87,7 +101,7 @@ def _version(order: ReleasePlan, vault: Vault, source: Reading) -> str:
             reading = source.again()
     finally:
         source.end()
-    parent = Path(order.publish.path) / order.name
+    parent = order.releases
     folder = published(version.run, parent, order.limits.floors, order.about.claims)
     if folder is None:
         raise FolderError(
@@ -110,7 +124,7 @@ def _admitted(
     run = admit(ledger, reading.sha256, order.sha256, second, kind.name)
     if version is not None:
         version.begin(run)
-    parent = Path(order.publish.path) / order.name
+    parent = order.releases
     to = Destination(kind, parent, order.publish.formats, ledger, second)
     with run.locked():
         refuse_unfinished(run)

@@ -9,6 +9,7 @@ from anon_core.errors import escaped
 from flows.plan.plan import ReleasePlan
 from kinds import kind_called
 from tasks.people.ledger import Ledger
+from tasks.places.place import Place
 from tasks.vault.approval import Approval, DecisionError
 from tasks.vault.retracting import (
     Retraction,
@@ -48,7 +49,7 @@ def retract(options: argparse.Namespace) -> int:
     return 0
 
 
-def _run(vault: Vault, folder: Path) -> Run:
+def _run(vault: Vault, folder: Place) -> Run:
     """The run of the release in a folder, also of one that was retracted."""
     try:
         known = retraction_of(vault, folder)
@@ -60,7 +61,7 @@ def _run(vault: Vault, folder: Path) -> Run:
         ) from None
 
 
-def _decide(ledger: Ledger, folder: Path, by: str, reason: str) -> Retraction:
+def _decide(ledger: Ledger, folder: Place, by: str, reason: str) -> Retraction:
     """Record the decision; refused where the plan's ledger is not the one that lists it."""
     run, release = release_of(ledger.vault, folder)
     retraction = Retraction.of(release, folder, by=by, reason=reason)
@@ -73,7 +74,7 @@ def _decide(ledger: Ledger, folder: Path, by: str, reason: str) -> Retraction:
     return Retractions.of(run).record(retraction)
 
 
-def _carry_out(run: Run, ledger: Ledger, retraction: Retraction) -> list[Path]:
+def _carry_out(run: Run, ledger: Ledger, retraction: Retraction) -> list[Place]:
     """Take every step; those that were taken change nothing. The ledger forgets last."""
     asides = put_aside(retraction)
     if retraction.done:

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from anon_core.errors import GuaranteeError
@@ -138,7 +137,7 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
     if order.following.record is None:
         about["parts"] = [*pending, *([] if label is None else [label])]
     before, folder = None if last is None else Before.of(last), series.folder(number)
-    source.keep(folder.path)
+    source.keep(folder.scratch)
     if (approved := _approved(series, folder, about)) is not None:
         parts, about = approved
     else:
@@ -159,7 +158,7 @@ def _about(order: ReleasePlan, series: Series, source: Reading) -> dict[str, Any
         "plan_sha256": order.sha256,
         "source_sha256": source.sha256,
         "withdrawn_sha256": hashlib.sha256(b"".join(sorted(series.withdrawn()))).hexdigest(),
-        "parent": str(Path(order.publish.path) / order.name),
+        "parent": str(order.releases),
     }
 
 

@@ -28,6 +28,7 @@ DRIFT_FACTS = {
     "shift": ("Greatest shift", "how far a column's values moved: 0 = not at all, 1 = all"),
     "other_types": ("Changed types", "columns whose values have another type than before"),
     "utility_before": ("Utility before", "utility of that release"),
+    "accepted": ("Accepted", "changes that a person accepted for this release, and why"),
 }
 # Of a version: its source is compared with that of the version before, and all rows count.
 OF_VERSIONS = {

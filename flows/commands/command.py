@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tasks.places.place import place_of
+
 
 @dataclass(frozen=True)
 class Command:
@@ -45,7 +47,10 @@ def positive(text: str) -> int:
 def release_folder(parser: argparse.ArgumentParser) -> None:
     """Add the folder of a release."""
     parser.add_argument(
-        "release", type=Path, metavar="RELEASE_DIR", help="folder of the published release"
+        "release",
+        type=place_of,
+        metavar="RELEASE_DIR",
+        help="folder of the published release, or its place in object storage",
     )
 
 

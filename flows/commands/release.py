@@ -9,6 +9,7 @@ from pathlib import Path
 from anon_core.errors import AnonymityError
 from flows.commands.command import Command, overrides, positive
 from flows.frozen import freeze, frozen_release, ready
+from tasks.places.place import Place
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,7 +68,7 @@ def _partitions(options: argparse.Namespace) -> int:
 
     path, changes = options.plans[0], options.overrides
 
-    def made(named: Sequence[str]) -> Path:
+    def made(named: Sequence[str]) -> Place:
         return frozen_release(path, [*changes, *named], quiet=options.quiet)
 
     if options.partition is not None:

@@ -11,7 +11,9 @@ from typing import Any
 from flows.plan.passwords import restored
 from kinds import KINDS, kind_called
 from kinds.section import K_FORMS, PlanError, toml_text
+from tasks.places.place import is_remote
 from tasks.source.sources import DUCKDB, SQLITE
+from tasks.vault.storage import read_private
 
 STATED_TWICE = re.compile("Cannot (overwrite|declare|mutate|redefine)|Duplicate")  # of tomllib
 PATHS = (
@@ -46,7 +48,7 @@ def _parse(path: Path) -> dict[str, Any]:
     """Parse a TOML plan, or a frozen plan in JSON."""
     kind = "JSON" if path.suffix == ".json" else "TOML"
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = read_private(path).decode("utf-8-sig")
         document = json.loads(text) if kind == "JSON" else tomllib.loads(text)
     except OSError:
         refusal = f"the plan {path} cannot be read; give the path of a TOML file"
@@ -75,6 +77,8 @@ def _anchor(document: dict[str, Any], folder: Path) -> None:
             table = table.get(key) if isinstance(table, dict) else None
         key = place[-1]
         if isinstance(table, dict) and isinstance(table.get(key), str):
+            if is_remote(table[key]):
+                continue
             table[key] = os.path.abspath(folder / _from_home(".".join(place), Path(table[key])))
     source = document.get("source")
     uri = str(source.get("uri", "")) if isinstance(source, dict) else ""

@@ -1,6 +1,7 @@
 """[publish] of the plan: folders of the release and its secrets, formats, approval."""
 
 import os
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -9,13 +10,30 @@ from pydantic import Field
 
 from flows.plan.durations import duration
 from kinds.section import PlanError, Section, Unshown
+from tasks.places.place import is_remote
 from tasks.vault.approval import LONGEST_NAME
 from tasks.vault.signing import is_public
 from tasks.vault.statement import Terms
 
 
 class PublishSection(Section):
-    """[publish]."""
+    """[publish].
+
+    Attributes
+    ----------
+    path : the release is written to <path>/<name>/v1, v2, ...
+    vault : the private folder with the secrets of the release.
+    formats : in which formats the data is published.
+    allow_second_release : whether the people may be in other releases; all are then compared.
+    ledger : a PostgreSQL database that several vaults share as their ledger; else it is in the
+        vault.
+    approval : whether a person must approve each release before it is published.
+    approval_timeout : how long that person has, such as 36h or 7d.
+    approvers : who may approve, each with the public key that verifies their signature; if nobody
+        is named, whoever can write in the vault may.
+    requester_may_approve : whether who runs the release may approve it, too.
+    reports : a folder for copies of the report, for people without access to the vault.
+    """
 
     path: str = "releases"
     vault: str = "vault"
@@ -38,6 +56,15 @@ class PublishSection(Section):
                 "publish.ledger must start with postgresql://; "
                 "leave it out to keep the ledger in the vault"
             )
+        if is_remote(self.vault):
+            raise PlanError(
+                "publish.vault must be a local folder: it needs renames, locks and modes that "
+                "object storage lacks; name a folder of this machine or of a shared file system. "
+                "Only publish.path may be in object storage"
+            )
+        if is_remote(self.path):
+            self._check_approval({"vault": Path(os.path.realpath(self.vault))})
+            return
         path, vault = Path(os.path.realpath(self.path)), Path(os.path.realpath(self.vault))
         if path.is_relative_to(vault) or vault.is_relative_to(path):
             overlap = "are the same folder" if path == vault else "are nested"
@@ -45,11 +72,15 @@ class PublishSection(Section):
                 f"publish.path and publish.vault {overlap}: a copy of one may include the "
                 "other, and the vault holds secrets; name two separate folders"
             )
+        self._check_approval({"path": path, "vault": vault})
+
+    def _check_approval(self, places: Mapping[str, Path]) -> None:
+        """Refuse keys about approvals where none is required, and terms that cannot be kept."""
         for key in ("approval_timeout", "approvers", "requester_may_approve", "reports"):
             if self.approval == "none" and key in self.model_fields_set:
                 raise PlanError(f"publish.{key} belongs to approval = 'required'")
         self._check_approvers()
-        self._check_reports(path, vault)
+        self._check_reports(places)
         _ = self.time_to_approve
 
     def _check_approvers(self) -> None:
@@ -70,12 +101,17 @@ class PublishSection(Section):
                 "publish.approvers: two persons have one key; nobody could tell who decided"
             )
 
-    def _check_reports(self, path: Path, vault: Path) -> None:
+    def _check_reports(self, places: Mapping[str, Path]) -> None:
         """Refuse a folder for reports inside the vault or the releases, or around them."""
         if self.reports is None:
             return
+        if is_remote(self.reports):
+            raise PlanError(
+                "publish.reports must be a local folder: people write signed decisions there, and "
+                "its modes say who may; name a folder of this machine or of a shared file system"
+            )
         reports = Path(os.path.realpath(self.reports))
-        for key, other in (("path", path), ("vault", vault)):
+        for key, other in places.items():
             if reports.is_relative_to(other) or other.is_relative_to(reports):
                 raise PlanError(
                     f"publish.reports and publish.{key} are the same folder or nested: people "

@@ -2,7 +2,7 @@
 
 import json
 
-from tasks.vault import layout
+from tasks.shelf import layout
 
 KEY = layout.KEY
 U, V, P = "u", "v", "p"

@@ -1,6 +1,6 @@
 """Names of the files and columns of a matrix's release."""
 
-from tasks.vault import layout
+from tasks.shelf import layout
 
 KEY = layout.KEY
 ITEMS = "items"

@@ -21,9 +21,9 @@ from anon_core.measures.table.shown_drift import (
     shift_of_numbers,
 )
 from kinds.table.layout import CODEBOOK, CSV, FILES, KEY, PARQUET
+from tasks.shelf.layout import MANIFEST
 from tasks.source.csv_rows import first_rows, read_csv
 from tasks.source.values import FOREIGN_ERRORS
-from tasks.vault.layout import MANIFEST
 
 COUNTED = ("numeric", "date")
 OPEN = (-inf, inf)

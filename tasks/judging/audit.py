@@ -8,8 +8,8 @@ from typing import Any, Protocol, Self
 
 from anon_core.promise import Promise
 from tasks.judging.floors import Floors
-from tasks.vault.layout import MANIFEST, NOTICE
-from tasks.vault.storage import holds_files, read_json
+from tasks.shelf.content import holds, read_document
+from tasks.shelf.layout import MANIFEST, NOTICE
 
 Sections = Mapping[str, Mapping[str, Any]]  # of a manifest
 
@@ -113,7 +113,7 @@ def audit_folder(
     `comparable` leaves out what the manifest's version measured in another way.
     """
     try:
-        manifest = read_json(folder / MANIFEST)
+        manifest = read_document(folder / MANIFEST)
         claimed_files = dict(manifest["files"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return audit.also(UNREADABLE)
@@ -138,9 +138,7 @@ def audit_folder(
 def _files(folder: Path, claimed: Mapping[str, str]) -> Finding:
     """Compare the folder's files with the hashes in its manifest."""
     names = {path.name for path in folder.iterdir()} - {MANIFEST, NOTICE}
-    changed = sum(
-        not holds_files(folder, {name: sha}) for name, sha in claimed.items() if name in names
-    )
+    changed = sum(not holds(folder, {name: sha}) for name, sha in claimed.items() if name in names)
     strays, lost = len(names - set(claimed)), len(set(claimed) - names)
     return Finding(
         "files as published",

@@ -9,10 +9,10 @@ import polars as pl
 from anon_core.errors import InputError
 from tasks.judging.audit import Finding
 from tasks.judging.traces import traces
+from tasks.shelf.layout import KEY
 from tasks.source.csv_rows import first_rows, read_csv
 from tasks.source.panics import silenced_panics
 from tasks.source.values import FOREIGN_ERRORS
-from tasks.vault.layout import KEY
 
 Flat = Callable[[pl.DataFrame], pl.DataFrame]
 

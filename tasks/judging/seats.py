@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 from anon_core.measures.row_order import BEYOND_CHANCE, order_hits
 from tasks.judging.audit import Finding
-from tasks.vault.layout import KEY
+from tasks.shelf.layout import KEY
 
 KEY_FORM = r"^[0-9a-f]{16}\z"
 

@@ -18,6 +18,7 @@ from anon_core.errors import GuaranteeError
 from kinds import kind_called, words_called
 from reports import summary
 from reports import verdicts as pages
+from tasks.orchestration.events import key_of, plan_name
 from tasks.orchestration.stage import show_in_prefect
 from tasks.vault.storage import (
     CODE_VERSION,
@@ -66,7 +67,7 @@ def judged(
     assert found is not None
     show(run)
     shown = summary.verdicts(found[0]["verdicts"], words_called(run.kind))
-    show_in_prefect(f"verdict-{stage}", shown, "What this check expects")
+    show_in_prefect(key_of("verdict", plan_name(), stage), shown, "What this check expects")
     return stored, found[1]
 
 

@@ -18,7 +18,7 @@ from tasks.people.digests import People, partners, read_people
 from tasks.source.values import FOREIGN_ERRORS
 from tasks.vault import secrecy
 from tasks.vault.room import full, is_full
-from tasks.vault.storage import LEDGER, LEDGER_KEY, Run, Vault, write_private
+from tasks.vault.storage import LEDGER, LEDGER_KEY, Run, Vault, read_private, write_private
 
 SCHEMA = "1"
 TABLES = (
@@ -74,7 +74,7 @@ class Ledger:
         path = self.vault.path / LEDGER_KEY
         if not path.exists():
             write_private(path, secrecy.new_seed())
-        return path.read_bytes()
+        return read_private(path)
 
     @property
     def key_print(self) -> str:
@@ -175,6 +175,12 @@ class Ledger:
         entry = "delete from releases where run = $1 and folder = $2 and version = $3"
         with self._asked() as ask:
             ask(entry, run.seal, folder, version)
+            ask("delete from people where run not in (select run from releases)")
+
+    def drop(self, run: Run) -> None:
+        """Delete the entries of a run that published nothing."""
+        with self._asked() as ask:
+            ask("delete from releases where run = $1 and published = 0", run.seal)
             ask("delete from people where run not in (select run from releases)")
 
     def versions(self, folder: str) -> set[str]:

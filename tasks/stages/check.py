@@ -72,7 +72,7 @@ def check(
         again = reading.again()
         if again.sha256 != run.source_sha256:
             raise InputError(LOST if plan.source.path is None else CHANGED)
-        path = anonymized.path
+        path = anonymized.folder
         audit = kind.judge(plan, promise, formats, again, path, path)
         findings = _verdict(audit)
         if not audit.passed or audit.measured is None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from anon_core.errors import GuaranteeError
@@ -10,10 +9,12 @@ from kinds.base import Kind
 from tasks.judging.drift import Changes, DriftLimits
 from tasks.orchestration.gates import gate
 from tasks.orchestration.stage import log, stage
+from tasks.places.place import Place
+from tasks.shelf.content import holds, read_document
+from tasks.shelf.layout import MANIFEST
 from tasks.stages.check import CheckedRelease
-from tasks.vault.layout import MANIFEST
 from tasks.vault.series import Version
-from tasks.vault.storage import Release, Run, Stored, Vault, holds_files, read_json
+from tasks.vault.storage import Release, Run, Stored, Vault, read_json
 
 UNREADABLE = (OSError, ValueError, KeyError, TypeError)
 
@@ -43,7 +44,7 @@ class LastRelease:
 
 
 def last_release(
-    vault: Vault, run: Run, kind: Kind, parent: Path, limits: DriftLimits | None
+    vault: Vault, run: Run, kind: Kind, parent: Place, limits: DriftLimits | None
 ) -> LastRelease | None:
     """The highest version in this folder that another run published before this one."""
     if limits is None:
@@ -57,8 +58,8 @@ def last_release(
         return None
     other, release = releases.pop()
     version = release.folder.name
-    complete = release.stands() and holds_files(
-        release.folder, read_json(release.folder / MANIFEST)["files"]
+    complete = release.stands() and holds(
+        release.folder, read_document(release.folder / MANIFEST)["files"]
     )
     if not complete:
         log(f"{version} is gone or was changed; the comparison is with what the vault keeps of it")
@@ -119,7 +120,8 @@ def drift_claims(
             remarks.append(f"utility {now:.4f} after {before:.4f}")
     else:
         log(f"{last.version} was made under another plan: utility is not compared")
-    return {"drift": changes.claims}
+    accepted = {"accepted": last.limits.claims} if last.limits.accepted else {}
+    return {"drift": {**changes.claims, **accepted}}
 
 
 def kept_of(kind: Kind, sections: Mapping[str, Any]) -> float:
@@ -129,7 +131,7 @@ def kept_of(kind: Kind, sections: Mapping[str, Any]) -> float:
     return kind.utility(sections)
 
 
-def _earlier(vault: Vault, run: Run, parent: Path) -> Iterator[tuple[Run, Release]]:
+def _earlier(vault: Vault, run: Run, parent: Place) -> Iterator[tuple[Run, Release]]:
     """What other runs have published in this folder; before this run did, if it did."""
     own = run.released(parent)
     for other in vault.every_run():

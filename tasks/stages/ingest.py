@@ -15,7 +15,7 @@ def ingest(run: Run, kind: Kind, plan: Any, reading: Reading, ledger: Ledger) ->
 
     Digests depend on the ledger's key; under another key they are made again.
     """
-    reading.keep(run.path)
+    reading.keep(run.scratch)
     key = [Stored(ledger.vault.path, ledger.key_print)] if kind.identified(plan) else []
     stored = run.once("ingest", key, lambda folder: kind.ingest(plan, reading, ledger, folder))
     reading.close()

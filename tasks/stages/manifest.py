@@ -4,16 +4,19 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from kinds import words_of
 from kinds.base import Kind
 from reports import summary
+from tasks.orchestration.events import key_of, told
 from tasks.orchestration.stage import show_in_prefect
 from tasks.people.ledger import Ledger
+from tasks.places.place import Place
+from tasks.shelf.layout import ASIDE
+from tasks.shelf.shelf import Shelf, shelf_of, stands
 from tasks.stages.check import CheckedRelease
-from tasks.vault.retracting import ASIDE, retracted_versions
+from tasks.vault.retracting import retracted_versions
 from tasks.vault.storage import CODE_VERSION, Run
 
 
@@ -22,10 +25,15 @@ class Destination:
     """[publish] of the plan, and the ledger of what was published."""
 
     kind: Kind
-    parent: Path
+    parent: Place
     formats: Sequence[str]
     ledger: Ledger
     allow_second_release: bool
+
+    @property
+    def shelf(self) -> Shelf:
+        """Where the versions stand."""
+        return shelf_of(self.parent)
 
     @property
     def files(self) -> tuple[str, ...]:
@@ -64,9 +72,15 @@ def announce(
     what: str = "release",
     description: str = "Guarantee and utility",
 ) -> None:
-    """Show guarantee and utility as a markdown artifact of the flow run."""
-    slug = re.sub(r"[^a-z0-9]+", "-", f"{what}-{manifest['name']}".lower()).strip("-")
-    show_in_prefect(slug, summary.markdown(manifest, words_of(manifest)), description)
+    """Show guarantee and utility as a markdown artifact of the flow run; emit its event."""
+    shown = summary.markdown(manifest, words_of(manifest))
+    show_in_prefect(key_of(what, manifest["name"]), shown, description)
+    told(
+        "published" if what == "release" else "waiting",
+        version=manifest["version"],
+        records=manifest["privacy"]["records"],
+        k_min=manifest["privacy"].get("k_min"),
+    )
 
 
 def _version(run: Run, to: Destination) -> str:
@@ -75,9 +89,9 @@ def _version(run: Run, to: Destination) -> str:
     The number of a retracted release is not free.
     """
     release = run.released(to.parent)
-    if release and not release.folder.exists():
+    if release and not stands(release.folder):
         return release.folder.name
-    names = {path.name.removesuffix(ASIDE) for path in to.parent.glob("*")}
+    names = {name.removesuffix(ASIDE) for name in to.shelf.names()}
     names.update(retracted_versions(to.ledger.vault, to.parent))
     taken = [int(found[1]) for name in names if (found := re.fullmatch(r"v(\d+)", name))]
     return f"v{max(taken, default=0) + 1}"

@@ -1,6 +1,6 @@
 """Write the release folder aside and rename it once."""
 
-import os
+import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -14,25 +14,24 @@ from tasks.orchestration.stage import log, stage
 from tasks.people.admit import refuse_second_release
 from tasks.people.beside import runs_of, second_release, sentence
 from tasks.people.ledger import LedgerError
+from tasks.places.objects import StoreError
+from tasks.places.place import Place
+from tasks.shelf.content import holds, read_document, sha256
+from tasks.shelf.layout import MANIFEST, REPORT
 from tasks.stages.check import CheckedRelease
 from tasks.stages.manifest import Destination, announce, draft, report
 from tasks.vault.belonging import claim, refuse_foreign
-from tasks.vault.layout import MANIFEST, REPORT
 from tasks.vault.room import full, is_full
 from tasks.vault.storage import (
     FolderError,
     Release,
     Run,
-    file_sha256,
-    holds_files,
-    read_json,
     settle,
-    write_json,
 )
 
 
 @stage("publish")
-def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any]) -> Path:
+def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any]) -> Place:
     """Publish checked files as the next version.
 
     `claims` are the manifest's entries about plan, source and anonymizer.
@@ -116,15 +115,15 @@ def _publish(
     refuse_second_release(
         to.ledger.announce(run, str(to.parent), final.name, to.ledger.people(run), others)
     )
-    aside = _written_aside(run, checked, to, manifest, final)
-    release = Release(final, {MANIFEST: file_sha256(aside / MANIFEST)})
+    aside = _written_aside(run, checked, to, manifest, final.name)
+    release = Release(final, {MANIFEST: sha256(aside / MANIFEST)})
     try:
         claim(to.ledger.vault, to.parent)
     except FolderError:
         _discard(run, to)
         raise
     run.mark_released(release)
-    os.rename(aside, final)
+    to.shelf.commit(aside, final.name)
     run.mark_released(replace(release, published=True))
     try:
         to.ledger.confirm(run, str(to.parent))
@@ -139,31 +138,35 @@ def _unwritten(error: OSError, run: Run, checked: CheckedRelease, to: Destinatio
         f"nothing could be published in {to.parent} ({type(error).__name__}); "
         "correct publish.path and run again"
     )
-    if is_full(error):
+    if isinstance(error, StoreError):
+        refusal = f"publishing in {to.parent} was interrupted, no half version is visible: {error}"
+    elif isinstance(error, FileExistsError) and not isinstance(to.parent, Path):
+        refusal = (
+            f"another writer published in {to.parent} meanwhile; nothing of this run is published. "
+            "Run again"
+        )
+    elif is_full(error):
         needed = sum(checked.rows.file(name).stat().st_size for name in to.files)
-        refusal = full("publishing", [to.parent, to.ledger.vault.path], needed)
+        folders = [place for place in (to.parent, to.ledger.vault.path) if isinstance(place, Path)]
+        refusal = full("publishing", folders, needed)
     _discard(run, to)  # after the room was measured
     return refusal
 
 
 def _discard(run: Run, to: Destination) -> None:
     """Remove what an earlier attempt of this run has left beside the releases."""
-    for leftover in to.parent.glob(f".*.{run.path.name}.partial"):
-        shutil.rmtree(leftover, ignore_errors=True)
+    to.shelf.discard(run.path.name, run.scratch)
 
 
 def _written_aside(
-    run: Run, checked: CheckedRelease, to: Destination, manifest: dict[str, Any], final: Path
+    run: Run, checked: CheckedRelease, to: Destination, manifest: dict[str, Any], version: str
 ) -> Path:
     """The folder of the release under another name; its manifest gets the hashes of the files."""
-    to.parent.mkdir(parents=True, exist_ok=True)
-    _discard(run, to)
-    aside = final.with_name(f".{final.name}.{run.path.name}.partial")
-    aside.mkdir(mode=0o700)
+    aside = to.shelf.aside(version, run.path.name, run.scratch)
     for file in to.files:
         shutil.copyfile(checked.rows.file(file), aside / file)
     (aside / REPORT).write_bytes(report(to.kind, manifest, checked))
-    manifest["files"] = {path.name: file_sha256(path) for path in sorted(aside.iterdir())}
+    manifest["files"] = {path.name: sha256(path) for path in sorted(aside.iterdir())}
     audited = checked.rows.record["files"]
     for file in to.files:
         if manifest["files"][file] != audited[file]:
@@ -171,14 +174,15 @@ def _written_aside(
             raise GuaranteeError(
                 f"publication refused; the vault's {file} changed after it was checked; run again"
             )
-    write_json(aside / MANIFEST, manifest)
+    content = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+    (aside / MANIFEST).write_text(content, encoding="utf-8")
     for path in (*aside.iterdir(), aside):
         path.chmod(0o755 if path.is_dir() else 0o644)
     settle(aside)
     return aside
 
 
-def published(run: Run, parent: Path, floors: Floors, about: Mapping[str, Any]) -> Path | None:
+def published(run: Run, parent: Place, floors: Floors, about: Mapping[str, Any]) -> Place | None:
     """The folder that this run has published here, if it is complete.
 
     A limit of [checks] that is stricter now applies to it, too. Words of [about] that are new do
@@ -187,8 +191,8 @@ def published(run: Run, parent: Path, floors: Floors, about: Mapping[str, Any]) 
     release = run.released(parent)
     if release is None or not release.stands():
         return None
-    manifest = read_json(release.folder / MANIFEST)
-    if not holds_files(release.folder, manifest["files"]):
+    manifest = read_document(release.folder / MANIFEST)
+    if not holds(release.folder, manifest["files"]):
         return None
     run.mark_released(replace(release, published=True))
     show(run)

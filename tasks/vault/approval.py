@@ -8,11 +8,12 @@ A request is about exact bytes: other bytes need a new request. A decision is ne
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from anon_core.errors import AnonymityError, GuaranteeError
-from tasks.vault.layout import MANIFEST
+from tasks.places.place import Place
+from tasks.shelf.content import read_document
+from tasks.shelf.layout import MANIFEST
 from tasks.vault.request import (
     LONGEST_NAME,
     LONGEST_NOTE,
@@ -54,6 +55,10 @@ PAGE = "approval.html"
 
 class WaitingError(AnonymityError):
     """The release waits for a person's approval; nothing is published before."""
+
+
+class RejectedError(GuaranteeError):
+    """A person rejected the release."""
 
 
 @dataclass(frozen=True)
@@ -157,14 +162,14 @@ class Approval:
         """Refuse a rejected run, whether or not the plan still asks for an approval."""
         last = self.last
         if last is not None and last.decision is not None and not last.decision.approved:
-            raise GuaranteeError(
+            raise RejectedError(
                 f"publication refused: run {self.run.path.name} was {last.decision.sentence}; "
                 "nothing was published. Change the plan, or use crowdcover reopen to ask again"
             )
 
-    def unapproved(self, folder: Path) -> str:
+    def unapproved(self, folder: Place) -> str:
         """Why a published folder does not count as approved; empty if it does."""
-        manifest = read_json(folder / MANIFEST)
+        manifest = read_document(folder / MANIFEST)
         stated = manifest.get("approval")
         if stated is None:
             return "its manifest names no person who approved it"

@@ -8,35 +8,31 @@ folder's name. Without the vault's key nobody can tell which vault it is of. A f
 version has no mark; the vault that knows every release there claims it when it publishes next.
 """
 
-import contextlib
-import os
-import re
 from collections.abc import Collection, Sequence
-from pathlib import Path
 
+from tasks.places.place import Place
+from tasks.shelf.content import holds
+from tasks.shelf.layout import MARK
+from tasks.shelf.shelf import shelf_of
 from tasks.vault import secrecy
-from tasks.vault.layout import MANIFEST
 from tasks.vault.storage import (
     FOLDERS_KEY,
     FolderError,
     Release,
     Vault,
-    holds_files,
+    read_private,
     write_private,
 )
 
-VERSION = re.compile(r"v\d+")
-MARK = ".vault"
 
-
-def refuse_foreign(vault: Vault, parent: Path, listed: Collection[str] = ()) -> None:
+def refuse_foreign(vault: Vault, parent: Place, listed: Collection[str] = ()) -> None:
     """Refuse a folder that holds a release of another vault, or the mark of one.
 
     A vault knows a release by its place. It also knows one that was moved, by the hash of its
     manifest. `listed` are the versions that its ledger lists for this folder: their runs may be
     gone.
     """
-    standing = [path for path in _versions(parent) if path.name not in listed]
+    standing = [parent / name for name in shelf_of(parent).versions() if name not in listed]
     known = [release for run in vault.every_run() for release in run.ever_visible()]
     foreign = [path.name for path in standing if not _is_known(path, known)]
     if foreign:
@@ -47,7 +43,7 @@ def refuse_foreign(vault: Vault, parent: Path, listed: Collection[str] = ()) -> 
             "can be compared with them. Set publish.vault to the vault that made them, or choose "
             "another publish.path or name. If that vault is lost, people may be in both releases"
         )
-    mark = _marked(parent)
+    mark = shelf_of(parent).mark()
     if mark and mark != _mark(vault, parent):
         raise FolderError(
             f"{parent} belongs to another vault than {vault.path}, by its file {MARK}; set "
@@ -57,7 +53,7 @@ def refuse_foreign(vault: Vault, parent: Path, listed: Collection[str] = ()) -> 
         )
 
 
-def claim(vault: Vault, parent: Path) -> None:
+def claim(vault: Vault, parent: Place) -> None:
     """Mark a folder as this vault's; refused if another vault was faster.
 
     The caller holds `Vault.publishing`. The mark appears whole and replaces none.
@@ -65,56 +61,28 @@ def claim(vault: Vault, parent: Path) -> None:
     key = vault.path / FOLDERS_KEY
     if not key.exists():
         write_private(key, secrecy.new_seed())
-    if not _marked(parent):
-        aside = parent / f"{MARK}.{_mark(vault, parent)}.partial"
-        try:
-            aside.write_text(f"{_mark(vault, parent)}\n", encoding="ascii")
-            aside.chmod(0o644)
-            with contextlib.suppress(FileExistsError):
-                _link(aside, parent / MARK)
-        finally:
-            aside.unlink(missing_ok=True)
-    refuse_foreign(vault, parent, [path.name for path in _versions(parent)])
+    shelf = shelf_of(parent)
+    if not shelf.mark():
+        shelf.claim(_mark(vault, parent))
+    refuse_foreign(vault, parent, shelf.versions())
 
 
-def _link(aside: Path, mark: Path) -> None:
-    """Let the mark appear at once; where a file system has no links, a rename does it."""
-    try:
-        os.link(aside, mark)
-    except FileExistsError:
-        raise
-    except OSError:
-        os.rename(aside, mark)
+def is_marked_by(vault: Vault, parent: Place) -> bool:
+    """Whether a folder has this vault's mark, or none."""
+    mark = shelf_of(parent).mark()
+    return not mark or mark == _mark(vault, parent)
 
 
-def _mark(vault: Vault, parent: Path) -> str:
+def _mark(vault: Vault, parent: Place) -> str:
     """The vault's mark of a folder; empty if the vault never marked any.
 
     Of the folder's name, not of its place: folders are moved with their vault.
     """
     key = vault.path / FOLDERS_KEY
-    return secrecy.digest(key.read_bytes(), parent.name.encode()).hex() if key.exists() else ""
+    return secrecy.digest(read_private(key), parent.name.encode()).hex() if key.exists() else ""
 
 
-def _marked(parent: Path) -> str:
-    """The mark in a folder; empty if there is none."""
-    path = parent / MARK
-    return path.read_text(encoding="utf-8", errors="replace").strip() if path.exists() else ""
-
-
-def _versions(parent: Path) -> list[Path]:
-    """The releases that stand in a folder, the oldest first."""
-    if not parent.is_dir():
-        return []
-    found = [
-        path
-        for path in parent.iterdir()
-        if VERSION.fullmatch(path.name) and (path / MANIFEST).exists()
-    ]
-    return sorted(found, key=lambda path: (len(path.name), path.name))
-
-
-def _is_known(folder: Path, known: Sequence[Release]) -> bool:
+def _is_known(folder: Place, known: Sequence[Release]) -> bool:
     return any(release.folder == folder for release in known) or any(
-        holds_files(folder, release.files) for release in known
+        holds(folder, release.files) for release in known
     )

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.steps import State, Step
-from tasks.vault.storage import CODE_VERSION, written_aside
+from tasks.vault.sealing import SealedError
+from tasks.vault.storage import CODE_VERSION, readable, written_aside
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class CheckpointFile:
         checks the state.
         """
         try:
-            with self.path.open("rb") as handle:
+            with readable(self.path).open("rb") as handle:
                 digest, start = handle.readline().decode().strip(), handle.tell()
                 if hashlib.file_digest(handle, "sha256").hexdigest() != digest:
                     return None, []
@@ -44,6 +45,8 @@ class CheckpointFile:
             arrays = {name: blocks[number] for name, number in record["arrays"].items()}
             steps = tuple(Step(each["number"], each["figures"]) for each in record["steps"])
             seconds = [float(each["seconds"]) for each in record["steps"]]
+        except SealedError:
+            raise
         except Exception:  # whatever is wrong with it, the steps can be made again
             return None, []
         return State(arrays, steps), seconds

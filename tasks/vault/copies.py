@@ -26,6 +26,7 @@ from typing import Any
 from anon_core.errors import AnonymityError
 from tasks.vault import identity
 from tasks.vault.approval import PAGE, Approval, Decision, DecisionError, Question, Request
+from tasks.vault.files import read_private
 from tasks.vault.statement import LONGEST_SIGNED, Rules, from_file, objection
 from tasks.vault.storage import FolderError, Run, file_sha256, read_json
 
@@ -55,7 +56,7 @@ def write_copy(reports: Path, run: Run, request: Request) -> Path:
         for old in (folder / DECISIONS).iterdir():
             with contextlib.suppress(OSError):
                 old.unlink()  # of the same question when it was asked before
-        modes.file(folder / REPORT, (run.path / PAGE).read_bytes())
+        modes.file(folder / REPORT, read_private(run.path / PAGE))
         modes.file(folder / NUMBERS, _json(request.question.manifest))
         modes.file(folder / REQUEST, _json(asked))  # last: without it nothing can be signed
     except OSError as error:

@@ -8,11 +8,11 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 from anon_core.errors import AnonymityError
-from tasks.vault.storage import holds_files
+from tasks.places.place import Place
+from tasks.shelf.content import holds
 
 # Sections of a manifest that depend on when it was written.
 OF_THE_MOMENT = ("version", "created", "timings", "peak_memory_bytes", "approval")
@@ -102,10 +102,10 @@ class Question:
         }
         return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
 
-    def is_about(self, manifest: Mapping[str, Any], folder: Path) -> bool:
+    def is_about(self, manifest: Mapping[str, Any], folder: Place) -> bool:
         """Whether a published folder is the release of this question."""
         lasting = [name for name in self.manifest if name not in OF_THE_MOMENT]
-        return all(manifest.get(name) == self.manifest[name] for name in lasting) and holds_files(
+        return all(manifest.get(name) == self.manifest[name] for name in lasting) and holds(
             folder, self.files
         )
 

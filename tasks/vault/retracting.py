@@ -9,6 +9,7 @@ ledger forget the release, the retraction is done. Each step can be repeated. Th
 so a retraction that was killed leaves the source used.
 """
 
+import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
@@ -16,20 +17,22 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import GuaranteeError
+from tasks.places.objects import StoreError
+from tasks.places.place import Place, place_of
+from tasks.shelf.content import holds, name_aside, read_document
+from tasks.shelf.layout import NOTICE
+from tasks.shelf.shelf import shelf_of, stands
 from tasks.vault.approval import LONGEST_NAME, LONGEST_NOTE, DecisionError, moment, now, one_line
-from tasks.vault.layout import NOTICE
 from tasks.vault.storage import (
     FolderError,
     Release,
     Run,
     Vault,
-    holds_files,
     read_json,
     write_json,
 )
 
 RECORD = "retracted.json"
-ASIDE = "-retracted"
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ class Retraction:
     done: bool = False
 
     @classmethod
-    def of(cls, release: Release, place: Path, *, by: str, reason: str) -> "Retraction":
+    def of(cls, release: Release, place: Place, *, by: str, reason: str) -> "Retraction":
         """Decide now; refuse a name or a reason that is not one line of printable text."""
         by = one_line("the name", by, 1, LONGEST_NAME)
         reason = one_line("the reason", reason, 1, LONGEST_NOTE)
@@ -67,25 +70,26 @@ class Retraction:
     @property
     def title(self) -> str:
         """Name and version of the release."""
-        return f"{Path(self.folder).parent.name} {Path(self.folder).name}"
+        folder = place_of(self.folder)
+        return f"{folder.parent.name} {folder.name}"
 
     @property
     def release(self) -> Release:
         """The release as its run marked it."""
-        return Release(Path(self.folder), self.files, published=True)
+        return Release(place_of(self.folder), self.files, published=True)
 
     @property
-    def asides(self) -> list[Path]:
+    def asides(self) -> list[Place]:
         """Where the folder is put, for each place where it may stand."""
         return [_aside(path) for path in self.stood]
 
     @property
-    def stood(self) -> list[Path]:
+    def stood(self) -> list[Place]:
         """Where the folder may stand that is to be put aside."""
-        return [Path(path) for path in dict.fromkeys((self.place, self.folder))]
+        return [place_of(path) for path in dict.fromkeys((self.place, self.folder))]
 
     @property
-    def places(self) -> list[Path]:
+    def places(self) -> list[Place]:
         """Where the folder may stand, before and after it was put aside."""
         return [*self.stood, *self.asides]
 
@@ -132,7 +136,7 @@ def every_retraction(vault: Vault) -> list[tuple[Run, Retraction]]:
     return [(run, each) for run in vault.every_run() for each in Retractions.of(run).all]
 
 
-def retraction_of(vault: Vault, folder: Path) -> tuple[Run, Retraction] | None:
+def retraction_of(vault: Vault, folder: Place) -> tuple[Run, Retraction] | None:
     """The retraction of the release in a folder, known by its bytes or by its place.
 
     Two releases of one run have the same bytes if they were made within one second. The place then
@@ -140,22 +144,25 @@ def retraction_of(vault: Vault, folder: Path) -> tuple[Run, Retraction] | None:
     """
     known = every_retraction(vault)
     there = [(run, each) for run, each in known if _same_as_any(folder, each.places)]
-    if not folder.is_dir():
-        return None if folder.exists() else next(reversed(there), None)
-    of_bytes = [(run, each) for run, each in known if holds_files(folder, each.files)]
+    if not stands(folder):
+        return next(reversed(there), None)
+    if isinstance(folder, Path) and not folder.is_dir():
+        return None
+    of_bytes = [(run, each) for run, each in known if holds(folder, each.files)]
     here = [each for each in of_bytes if each in there]
-    if not here and any(_same(folder, release.folder) for _, release in _standing(vault, folder)):
+    standing = [] if here else _standing(vault, folder)
+    if any(same_place(folder, release.folder) for _, release in standing):
         return None
     return next(iter(here or of_bytes), None)
 
 
-def release_of(vault: Vault, folder: Path) -> tuple[Run, Release]:
+def release_of(vault: Vault, folder: Place) -> tuple[Run, Release]:
     """The visible release in a folder and its run, known by its bytes or by its place.
 
     Refused: a folder of which the vault knows nothing, and one that holds other files by now.
     """
     of_bytes = _standing(vault, folder)
-    of_place = [each for each in _visible(vault) if _same(folder, each[1].folder)]
+    of_place = [each for each in _visible(vault) if same_place(folder, each[1].folder)]
     if of_bytes:
         return next((each for each in of_bytes if each in of_place), of_bytes[0])
     if not of_place:
@@ -164,7 +171,7 @@ def release_of(vault: Vault, folder: Path) -> tuple[Run, Release]:
             "`crowdcover release` printed and the plan that names its vault. What was never "
             "published needs no retraction"
         )
-    if folder.exists():
+    if stands(folder):
         raise FolderError(
             f"{folder} does not hold the release that was published there; move it away, then "
             "retract again"
@@ -177,33 +184,34 @@ def release_of(vault: Vault, folder: Path) -> tuple[Run, Release]:
     return of_place[0]
 
 
-def put_aside(retraction: Retraction) -> list[Path]:
-    """Rename the folder, close it to others and leave a notice; returns where it is now.
+def put_aside(retraction: Retraction) -> list[Place]:
+    """Take the release out of sight and leave a notice; returns where it is now.
 
     Nothing in it is deleted. A folder that somebody deleted is no obstacle.
     """
+    told = json.dumps({"retracted": retraction.claims}, indent=2, ensure_ascii=False)
     try:
-        for place in retraction.stood:
-            if holds_files(place, retraction.files):
-                os.rename(place, _aside(place))
-        there = [aside for aside in retraction.asides if holds_files(aside, retraction.files)]
-        for aside in there:
-            aside.chmod(0o700)
-            write_json(aside / NOTICE, {"retracted": retraction.claims})
+        found = [
+            shelf_of(place.parent).put_aside(place.name, retraction.files, f"{told}\n".encode())
+            for place in retraction.stood
+        ]
+    except StoreError:
+        raise
     except OSError as error:
         raise FolderError(
             f"{retraction.title} could not be put aside ({type(error).__name__}), so it still "
             "counts as released; correct the folder and its permissions, then retract again"
         ) from None
-    return there
+    return [place for place in dict.fromkeys(found) if place is not None]
 
 
-def notice_of(folder: Path) -> dict[str, Any] | None:
+def notice_of(folder: Place) -> dict[str, Any] | None:
     """What the notice in a folder says of a retraction; None where there is none."""
     if not (folder / NOTICE).exists():
         return None
     try:
-        return {name: str(text) for name, text in read_json(folder / NOTICE)["retracted"].items()}
+        told = read_document(folder / NOTICE)["retracted"]
+        return {name: str(text) for name, text in told.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {"by": "unknown", "at": "unknown", "reason": f"{NOTICE} cannot be read"}
 
@@ -218,9 +226,9 @@ def refuse_unfinished(run: Run) -> None:
         )
 
 
-def retracted_versions(vault: Vault, parent: Path) -> list[str]:
+def retracted_versions(vault: Vault, parent: Place) -> list[str]:
     """Versions that were retracted from a folder: their numbers are not used again."""
-    folders = [Path(each.folder) for _, each in every_retraction(vault)]
+    folders = [place_of(each.folder) for _, each in every_retraction(vault)]
     return [folder.name for folder in folders if folder.parent == parent]
 
 
@@ -229,23 +237,25 @@ def _visible(vault: Vault) -> list[tuple[Run, Release]]:
     return [(run, release) for run in vault.every_run() for release in run.ever_visible()]
 
 
-def _standing(vault: Vault, folder: Path) -> list[tuple[Run, Release]]:
+def _standing(vault: Vault, folder: Place) -> list[tuple[Run, Release]]:
     """The visible releases whose files a folder holds: one of them, or copies."""
-    return [each for each in _visible(vault) if holds_files(folder, each[1].files)]
+    return [each for each in _visible(vault) if holds(folder, each[1].files)]
 
 
 def _name(retraction: Retraction) -> tuple[str, str]:
     return retraction.folder, retraction.at
 
 
-def _aside(place: Path) -> Path:
-    return place if place.name.endswith(ASIDE) else place.with_name(place.name + ASIDE)
+def _aside(place: Place) -> Place:
+    return place.with_name(name_aside(place.name))
 
 
-def _same_as_any(folder: Path, places: Iterable[Path]) -> bool:
-    return any(_same(folder, place) for place in places)
+def _same_as_any(folder: Place, places: Iterable[Place]) -> bool:
+    return any(same_place(folder, place) for place in places)
 
 
-def _same(one: Path, other: Path) -> bool:
+def same_place(one: Place, other: Place) -> bool:
     """Whether two paths lead to one place, with links followed."""
+    if not (isinstance(one, Path) and isinstance(other, Path)):
+        return one == other
     return os.path.realpath(one) == os.path.realpath(other)

@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from anon_core.errors import GuaranteeError
+from tasks.places.place import Place
+from tasks.shelf.content import read_document
+from tasks.shelf.layout import MANIFEST
 from tasks.vault import identity
 from tasks.vault.approval import (
     LONGEST_NAME,
@@ -25,9 +28,8 @@ from tasks.vault.approval import (
     Request,
     one_line,
 )
-from tasks.vault.layout import MANIFEST
 from tasks.vault.signing import public_of, sign, verifies
-from tasks.vault.storage import Run, read_json
+from tasks.vault.storage import Run
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -242,12 +244,12 @@ def from_file(text: str, request: Request, account: str = "") -> Decision:
 # ---------------------------------------------------------------- a published folder
 
 
-def unapproved(run: Run, folder: Path, rules: Rules) -> str:
+def unapproved(run: Run, folder: Place, rules: Rules) -> str:
     """Why a published folder does not count as approved under these rules; empty if it does."""
     return Approval.of(run).unapproved(folder) or unverified(run, folder, rules)
 
 
-def unverified(run: Run, folder: Path, rules: Rules) -> str:
+def unverified(run: Run, folder: Place, rules: Rules) -> str:
     """Why the approval that a manifest states does not count; empty if it does.
 
     The manifest's own words are checked, against the question that the vault holds about these
@@ -255,7 +257,7 @@ def unverified(run: Run, folder: Path, rules: Rules) -> str:
     """
     if rules.ask_nothing:
         return ""
-    manifest = read_json(folder / MANIFEST)
+    manifest = read_document(folder / MANIFEST)
     stated = manifest.get("approval")
     if not isinstance(stated, Mapping):
         return "the manifest names no person who approved it"
@@ -286,7 +288,7 @@ def _stated(stated: Mapping[str, Any], request: Request) -> Decision:
     )
 
 
-def require_approved(run: Run, folder: Path, rules: Rules) -> None:
+def require_approved(run: Run, folder: Place, rules: Rules) -> None:
     """Refuse an earlier published folder that nobody approved, or nobody who may."""
     if reason := unapproved(run, folder, rules):
         raise GuaranteeError(

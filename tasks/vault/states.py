@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import AnonymityError
+from tasks.shelf.content import read_document
+from tasks.shelf.layout import MANIFEST
 from tasks.vault.approval import Approval, Request
 from tasks.vault.endings import ORDER, ending_of
-from tasks.vault.layout import MANIFEST
 from tasks.vault.retracting import Retractions
 from tasks.vault.series import ABANDONED, VERSION
 from tasks.vault.storage import RELEASES, Release, Run, Vault, read_json
@@ -101,7 +102,7 @@ def _published(run: Run, visible: list[Release]) -> State:
     ]
     last = visible[-1].folder / MANIFEST
     try:
-        since = str(read_json(last)["created"])
+        since = str(read_document(last)["created"])
     except UNREADABLE:
         since = _changed(run)
     return State("published", f"published {', '.join(told)}", since)
@@ -206,7 +207,7 @@ def _rows(run: Run, request: Request | None) -> int | None:
         if request is not None:
             return rows_of(request.question.manifest)
         for release in run.ever_visible():
-            return rows_of(read_json(release.folder / MANIFEST))
+            return rows_of(read_document(release.folder / MANIFEST))
     except UNREADABLE:
         pass  # the folder is gone: what was ingested is still known
     try:

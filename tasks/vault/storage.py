@@ -1,12 +1,14 @@
 """The vault: the finished stages, the secrets and the releases of each run.
 
+    <vault>/vault.json                   of an encrypted vault, see tasks/vault/sealing.py
     <vault>/ledger.sqlite, ledger.key    see tasks/people/ledger.py
     <vault>/runs/<run>/                  run.json, seed, lock, releases.json, docs/, <stage>/...;
                                          a checkpoint while anonymize runs
 
 A run is one plan applied to one source. Its folder is named by the hashes of both, so the same plan
 and source find the same run. A stage is written to a temporary folder and renamed once, so a stage
-that exists is complete. Folders have mode 0700, files 0600.
+that exists is complete. Folders have mode 0700, files 0600. In an encrypted vault a stage is made
+in a private folder elsewhere, and read from plain copies there.
 """
 
 import fcntl
@@ -18,21 +20,65 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from anon_core.errors import AnonymityError
+from tasks.places.place import Place, place_of
+from tasks.shelf.content import holds
 from tasks.vault import secrecy
+from tasks.vault.files import (
+    enter,
+    file_sha256,
+    holds_files,
+    made_in,
+    read_json,
+    read_private,
+    readable,
+    readable_folder,
+    scratch,
+    settle,
+    write_json,
+    write_private,
+    written_aside,
+    written_by_name,
+)
 from tasks.vault.room import full, is_full
+from tasks.vault.sealing import PARTS, SEAL, Seal, key_is_given, recipient_of_key, require_key
 
 CODE_VERSION = version("crowdcover")
 LEDGER, LEDGER_KEY = "ledger.sqlite", "ledger.key"
 FOLDERS_KEY = "folders.key"
-OF_A_VAULT = {"plans", "runs", "series", LEDGER, LEDGER + "-journal", LEDGER_KEY, FOLDERS_KEY}
+OF_A_VAULT = {SEAL, *PARTS, LEDGER, LEDGER + "-journal"}
 RELEASES = "releases.json"
+__all__ = [
+    "CODE_VERSION",
+    "FOLDERS_KEY",
+    "LEDGER",
+    "LEDGER_KEY",
+    "RELEASES",
+    "BusyError",
+    "FolderError",
+    "Release",
+    "Run",
+    "SecondReleaseError",
+    "Stored",
+    "Vault",
+    "file_sha256",
+    "holds_files",
+    "read_json",
+    "read_private",
+    "readable",
+    "run_name",
+    "settle",
+    "write_json",
+    "write_private",
+    "written_aside",
+    "written_by_name",
+]
 
 
 class SecondReleaseError(AnonymityError):
@@ -56,8 +102,13 @@ class Stored:
     shape: tuple[int, ...] = ()
 
     def file(self, name: str) -> Path:
-        """Path of one of the stage's files."""
-        return self.path / name
+        """Path of one of the stage's files, or of its plain copy in an encrypted vault."""
+        return readable(self.path / name)
+
+    @property
+    def folder(self) -> Path:
+        """A folder with all files of the stage, or with their plain copies."""
+        return readable_folder(self.path)
 
     @property
     def record(self) -> dict[str, Any]:
@@ -79,13 +130,13 @@ class Stored:
 class Release:
     """A release folder as its run recorded it, with the hashes that identify its files."""
 
-    folder: Path
+    folder: Place
     files: Mapping[str, str]
     published: bool = False
 
     def stands(self) -> bool:
         """Whether the folder exists with these files, unchanged."""
-        return holds_files(self.folder, self.files)
+        return holds(self.folder, self.files)
 
 
 @dataclass(frozen=True)
@@ -112,7 +163,12 @@ class Run:
     @property
     def seed(self) -> bytes:
         """The secret from which every random choice of this run is drawn."""
-        return (self.path / "seed").read_bytes()
+        return read_private(self.path / "seed")
+
+    @property
+    def scratch(self) -> Path:
+        """Where files without a name may lie while this run is at work."""
+        return scratch(self.path)
 
     @property
     def seal(self) -> str:
@@ -137,15 +193,19 @@ class Run:
         aside = self.path / f".{stage}.partial"
         for leftover in (aside, final):
             shutil.rmtree(leftover, ignore_errors=True)
-        aside.mkdir(mode=0o700)
+        plain = made_in(aside)
+        plain.mkdir(mode=0o700)
         refusal = ""
         try:
-            self._make(aside, needs, make)
+            self._make(plain, needs, make)
+            enter(plain, aside)
             os.rename(aside, final)
         except Exception as error:
             if is_full(error):
-                refusal = full(f"stage {stage}", [self.path, Path(tempfile.gettempdir())])
-            shutil.rmtree(aside, ignore_errors=True)  # after its room was measured
+                rooms = [self.path, Path(tempfile.gettempdir()), plain]
+                refusal = full(f"stage {stage}", rooms)
+            for leftover in (aside, plain):  # after their room was measured
+                shutil.rmtree(leftover, ignore_errors=True)
             if not refusal:
                 raise
         if refusal:
@@ -173,6 +233,10 @@ class Run:
             path.chmod(0o600)
         settle(aside)
 
+    def folder_of(self, stage: str) -> Path:
+        """A folder with all files of a stage, whether or not they are unchanged."""
+        return readable_folder(self.path / stage)
+
     def has(self, stage: str) -> bool:
         """Whether a stage is finished; only `once` checks its files."""
         return (self.path / stage / "stage.json").exists()
@@ -188,7 +252,7 @@ class Run:
             path.parent.name: read_json(path) for path in sorted(self.path.glob("[!.]*/stage.json"))
         }
 
-    def released(self, parent: Path) -> Release | None:
+    def released(self, parent: Place) -> Release | None:
         """The release that this run published, or was about to publish, in this folder."""
         mark = self._releases().get(str(parent))
         return (
@@ -218,7 +282,9 @@ class Run:
     def ever_visible(self) -> list[Release]:
         """The releases of this run that became visible, also if their folders are gone by now."""
         marks = [
-            mark for parent in self._releases() if (mark := self.released(Path(parent))) is not None
+            mark
+            for parent in self._releases()
+            if (mark := self.released(place_of(parent))) is not None
         ]
         return [mark for mark in marks if mark.published or mark.stands()]
 
@@ -258,6 +324,8 @@ class Vault:
                         "name an empty folder or chmod it to 700"
                     )
                 self.path.chmod(0o700)
+            self._seal_if_new()
+            require_key(self.path)
             self.runs.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             cause = f"cannot be used ({type(error).__name__}); name another folder"
@@ -266,6 +334,11 @@ class Vault:
                 refusal = full("opening the vault", [self.path])
             raise FolderError(refusal) from None
         return self
+
+    def _seal_if_new(self) -> None:
+        """Encrypt a vault from its first file on where a key is given."""
+        if key_is_given() and not any(self.path.iterdir()):
+            write_json(self.path / SEAL, Seal(recipient_of_key()).document())
 
     def run(self, plan_sha256: str, source_sha256: str, kind: str = "table") -> Run:
         """The run of this plan and source; created if there is none."""
@@ -297,6 +370,17 @@ class Vault:
     def every_run(self) -> list[Run]:
         """All runs, ordered by the names of their folders."""
         return [Run(path.parent) for path in sorted(self.runs.glob("*/run.json"))]
+
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """Hold every lock of the vault; refused while a run or a series is at work."""
+        with ExitStack() as held:
+            held.enter_context(self.publishing())
+            for path in sorted(self.path.glob("series/*")):
+                held.enter_context(Run(path).locked())
+            for run in self.every_run():
+                held.enter_context(run.locked())
+            yield
 
     @contextmanager
     def publishing(self) -> Iterator[None]:
@@ -340,60 +424,3 @@ def _whole(folder: Path) -> tuple[Stored, Any, Any] | None:
         return Stored(folder, digest, tuple(record["shape"])), record["version"], record["inputs"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None  # the record is missing or cannot be read
-
-
-def holds_files(folder: Path, files: Mapping[str, str]) -> bool:
-    """Whether a folder contains these files with these hashes."""
-    return all(
-        (folder / name).is_file() and file_sha256(folder / name) == sha
-        for name, sha in files.items()
-    )
-
-
-def settle(folder: Path) -> None:
-    """Flush the files of a folder to disk before anything refers to it."""
-    for path in (*folder.iterdir(), folder):
-        handle = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
-
-
-def file_sha256(path: Path) -> str:
-    """Hash of a file's bytes."""
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON object from a file."""
-    return dict(json.loads(path.read_text(encoding="utf-8")))
-
-
-def write_json(path: Path, document: Mapping[str, Any]) -> None:
-    """Replace a file by a JSON object in one step, mode 0600."""
-    write_private(path, (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
-
-
-def write_private(path: Path, content: bytes) -> None:
-    """Replace a file in one step, mode 0600."""
-    with written_aside(path) as handle:
-        handle.write(content)
-
-
-@contextmanager
-def written_aside(path: Path) -> Iterator[BinaryIO]:
-    """Open a temporary file, mode 0600, that replaces `path` once all of it is written."""
-    aside = path.with_name(f".{path.name}.partial")
-    aside.unlink(missing_ok=True)
-    try:
-        with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
-            yield handle
-            handle.flush()
-            os.fsync(handle.fileno())
-        os.rename(aside, path)
-    except OSError as error:
-        aside.unlink(missing_ok=True)
-        error.filename = error.filename or str(path)  # a failed write names no file
-        raise

@@ -11,8 +11,9 @@ import polars as pl
 from flows.plan.plan import ReleasePlan
 from flows.release import release, released
 from tasks.orchestration.gates import PAGE
+from tasks.places.place import place_of
 from tasks.source.reading import Reading
-from tasks.vault.storage import Vault
+from tasks.vault.storage import Vault, write_private
 from tests.reports.browsed import Page
 
 SEED = bytes(range(32))
@@ -104,15 +105,15 @@ class Order:
 
     def release(self):
         """Run the course of the flow in this process, without Prefect."""
-        return Path(release.fn(str(self.plan)))
+        return place_of(release.fn(str(self.plan)))
 
     def release_as_before(self):
         """The same, of the plan as 0.1.0 understood it."""
-        return Path(released(ReleasePlan.load(self.plan).earlier))
+        return place_of(released(ReleasePlan.load(self.plan).earlier))
 
     def release_in_prefect(self):
         """Run the flow in this process: a flow run of the session's Prefect server."""
-        return Path(release(str(self.plan)))
+        return place_of(release(str(self.plan)))
 
     @property
     def run(self):
@@ -122,7 +123,7 @@ class Order:
 
     def fix_seed(self, seed=SEED):
         """Let the run draw known secrets."""
-        (self.run.path / "seed").write_bytes(seed)
+        write_private(self.run.path / "seed", seed)
         return self
 
     @property

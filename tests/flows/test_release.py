@@ -656,7 +656,7 @@ def test_a_release_of_the_same_name_by_somebody_else_is_not_taken_for_ones_own(
     tmp_path, monkeypatch
 ):
     """Stopped just before the rename; before it goes on, another table takes the version."""
-    import tasks.stages.publish as module
+    import tasks.shelf.folders as module
 
     order = Order(tmp_path)
 
@@ -851,11 +851,12 @@ def test_prefect_shows_the_run_its_stages_and_its_artifacts(server, tmp_path):
             "publish",
         ]
         artifacts = {artifact["key"]: artifact for artifact in ask("artifacts", **this)}
-        verdicts = {"verdict-validate-ingested", "verdict-validate-binarized", "verdict-check"}
-        assert set(artifacts) == {"anonymize", "release-people", *verdicts}
-        assert artifacts["anonymize"]["type"] == "progress"
-        assert float(artifacts["anonymize"]["data"]) == 100
-        assert "4 of 4 expectations hold" in artifacts["verdict-validate-ingested"]["data"]
+        stages = ("validate-ingested", "validate-binarized", "check")
+        verdicts = {f"verdict-people-{stage}" for stage in stages}
+        assert set(artifacts) == {"anonymize-people", "release-people", *verdicts}
+        assert artifacts["anonymize-people"]["type"] == "progress"
+        assert float(artifacts["anonymize-people"]["data"]) == 100
+        assert "4 of 4 expectations hold" in artifacts["verdict-people-validate-ingested"]["data"]
         words = artifacts["release-people"]["data"]
         assert "The privacy promise holds" in words
         assert "k = 4 for everyone" in words

@@ -297,9 +297,9 @@ def test_a_notice_of_nobody_fails_an_audit(tmp_path):
 STEPS = {
     "before the decision": ("tasks.vault.retracting.Retractions", "record", 0, False),
     "after the decision": ("tasks.vault.retracting.Retractions", "record", 0, True),
-    "before the rename": ("tasks.vault.retracting.os", "rename", 1, False),
-    "after the rename": ("tasks.vault.retracting.os", "rename", 1, True),
-    "before the notice": ("tasks.vault.retracting", "write_json", 1, False),
+    "before the rename": ("tasks.shelf.folders.os", "rename", 1, False),
+    "after the rename": ("tasks.shelf.folders.os", "rename", 1, True),
+    "before the notice": ("tasks.shelf.folders.os", "rename", 2, False),
     "after the notice": ("flows.retracting", "put_aside", 0, True),
     "after the run forgot": ("tasks.vault.storage.Run", "forget_released", 0, True),
     "after the ledger forgot": ("tasks.people.ledger.Ledger", "forget", 0, True),

@@ -82,10 +82,10 @@ def test_a_vault_that_publishes_meanwhile(two, monkeypatch):
 
 def test_a_vault_that_publishes_at_the_last_moment(two, monkeypatch):
     """The folder is claimed by then."""
-    from tasks.stages import publish
+    from tasks.shelf import folders
 
     order, other = two
-    rename = publish.os.rename
+    rename = folders.os.rename
 
     def renamed(source, target):
         if target == order.folder_of_v1:
@@ -94,7 +94,7 @@ def test_a_vault_that_publishes_at_the_last_moment(two, monkeypatch):
                 other.release()
         return rename(source, target)
 
-    monkeypatch.setattr(publish.os, "rename", renamed)
+    monkeypatch.setattr(folders.os, "rename", renamed)
     assert order.release() == order.folder_of_v1
     with pytest.raises(FolderError, match=WORDS):
         other.release()
@@ -102,17 +102,17 @@ def test_a_vault_that_publishes_at_the_last_moment(two, monkeypatch):
 
 def test_a_vault_that_claims_at_the_last_moment(two, monkeypatch):
     """Both looked while nobody had claimed the folder: one mark appears, and one release."""
-    from tasks.vault import belonging
+    from tasks.shelf import folders
 
     order, other = two
-    link = belonging.os.link
+    link = folders.os.link
 
     def linked(source, target):
         monkeypatch.undo()
         other.release()
         return link(source, target)
 
-    monkeypatch.setattr(belonging.os, "link", linked)
+    monkeypatch.setattr(folders.os, "link", linked)
     with pytest.raises(FolderError, match=CLAIMED):
         order.release()
     assert order.versions == ["v1"]
@@ -128,7 +128,7 @@ def test_the_mark_tells_nothing_and_stays(two, monkeypatch, linking):
         def refuse(*_):
             raise OSError(95, "not supported")
 
-        monkeypatch.setattr("tasks.vault.belonging.os.link", refuse)
+        monkeypatch.setattr("tasks.shelf.folders.os.link", refuse)
     order.release()
     mark = (order.releases / ".vault").read_text()
     assert re.fullmatch(r"[0-9a-f]{32}\n", mark)

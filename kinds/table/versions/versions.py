@@ -137,7 +137,7 @@ class TableVersions(Versions):
         key, withdrawn = asked.key, asked.withdrawn
         number = 1 if before is None else before.number + 1
         history = pl.read_parquet(assembled.file(ROWS), glob=False)
-        rows, findings = judge.of_files(assembled.path, list(FILES), history, number, key)
+        rows, findings = judge.of_files(assembled.folder, list(FILES), history, number, key)
         if rows is None:
             return findings, {}
         born = pl.read_parquet(anonymized.file(PARQUET), glob=False)
@@ -164,7 +164,7 @@ class TableVersions(Versions):
         more, section, short = judge.of_crowds(history, judge.kept_fits(folder, number))
         np.save(folder / SHORT, short)
         kept = kept_of.of_all(
-            kept_of.of_rows(laid), None if before is None else before.audited.path
+            kept_of.of_rows(laid), None if before is None else before.audited.folder
         )
         kept.write_parquet(folder / kept_of.FILE)
         return [*findings, *more], {**section, **kept_of.told(kept, history, number)}
@@ -178,7 +178,7 @@ class TableVersions(Versions):
         if rows is None:
             return findings, {}
         until = judge.until(history, number)
-        more, section, _ = judge.of_crowds(until, judge.kept_fits(kept.audited.path, kept.number))
+        more, section, _ = judge.of_crowds(until, judge.kept_fits(kept.audited.folder, kept.number))
         measured = pl.read_parquet(kept.audited.file(kept_of.FILE), glob=False)
         return [*findings, *more], {**section, **kept_of.told(measured, history, number)}
 

@@ -1,0 +1,1 @@
+"""Places: local paths and places in object storage, and how they answer."""

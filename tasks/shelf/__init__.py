@@ -1,0 +1,1 @@
+"""The shelf: where the releases of one name stand."""

@@ -1,0 +1,38 @@
+"""The files of a version, and whether they are the ones that are meant."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tasks.places.place import Place
+from tasks.shelf.layout import ASIDE, VERSION
+
+
+def sha256(file: Place) -> str:
+    """Hash of the bytes of a released file."""
+    if not isinstance(file, Path):
+        return hashlib.sha256(file.read_bytes()).hexdigest()
+    with file.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def holds(folder: Place, files: Mapping[str, str]) -> bool:
+    """Whether a version has these files with these hashes."""
+    return all((folder / name).is_file() and sha256(folder / name) == files[name] for name in files)
+
+
+def in_order(names: set[str]) -> list[str]:
+    """Those that name versions, the oldest first."""
+    return sorted(filter(VERSION.fullmatch, names), key=lambda name: (len(name), name))
+
+
+def name_aside(name: str) -> str:
+    """The name of a version once it is put aside."""
+    return name if name.endswith(ASIDE) else name + ASIDE
+
+
+def read_document(file: Place) -> dict[str, Any]:
+    """Read a JSON object from a released file."""
+    return dict(json.loads(file.read_text(encoding="utf-8")))

@@ -1,0 +1,210 @@
+"""Files of a vault: replaced in one step, mode 0600, encrypted where the vault is.
+
+Whoever reads gets plain bytes: hashes are of these, so encryption changes no byte of a release.
+"""
+
+import hashlib
+import io
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, BinaryIO, cast
+
+from tasks.vault.sealing import (
+    HEADER,
+    decrypt,
+    decrypted,
+    encrypt,
+    is_encrypted,
+    recipient_for,
+    vault_around,
+)
+from tasks.vault.workroom import plain_copy, plain_place, room_of, sweep
+
+
+def holds_files(folder: Path, files: Mapping[str, str]) -> bool:
+    """Whether a folder contains these files with these hashes."""
+    return all(
+        (folder / name).is_file() and file_sha256(folder / name) == sha
+        for name, sha in files.items()
+    )
+
+
+def settle(folder: Path) -> None:
+    """Flush the files of a folder to disk before anything refers to it."""
+    for path in (*folder.iterdir(), folder):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def file_sha256(path: Path) -> str:
+    """Hash of a file's bytes; of an encrypted file, of its plain bytes."""
+    with path.open("rb") as handle:
+        encrypted = handle.read(len(HEADER)) == HEADER
+        handle.seek(0)
+        if not encrypted:
+            return hashlib.file_digest(handle, "sha256").hexdigest()
+        digest = _Digest()
+        decrypt(handle, digest, str(path))
+        return digest.content.hexdigest()
+
+
+class _Digest(io.RawIOBase):
+    """A stream that only hashes."""
+
+    def __init__(self) -> None:
+        self.content = hashlib.sha256()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, part: Any) -> int:
+        self.content.update(part)
+        return len(part)
+
+
+def read_private(path: Path) -> bytes:
+    """The plain bytes of a file."""
+    content = path.read_bytes()
+    if not content.startswith(HEADER):
+        return content
+    if (vault := vault_around(path)) is not None:
+        sweep(vault)
+    return decrypted(content, str(path))
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object from a file."""
+    return dict(json.loads(read_private(path).decode()))
+
+
+def readable(path: Path) -> Path:
+    """A path under which other libraries can read a file: its own, or that of a plain copy."""
+    vault = vault_around(path)
+    if vault is None or not path.is_file() or not is_encrypted(path):
+        return path
+    return plain_copy(vault, path)
+
+
+def readable_folder(folder: Path) -> Path:
+    """The same for a folder and all files in it."""
+    vault = vault_around(folder)
+    if vault is None or not folder.is_dir():
+        return folder
+    place = plain_place(vault, folder)
+    place.mkdir(mode=0o700, exist_ok=True)
+    files = [path for path in folder.iterdir() if path.is_file()]
+    for leftover in {path.name for path in place.iterdir()} - {path.name for path in files}:
+        (place / leftover).unlink()
+    for path in files:
+        if (copy := readable(path)) == path:  # it was never encrypted
+            shutil.copyfile(path, place / path.name)
+        elif copy.parent != place:
+            shutil.move(copy, place / path.name)
+    return place
+
+
+def scratch(folder: Path) -> Path:
+    """Where nameless files may lie for a while: in this folder, unless its vault is encrypted."""
+    vault = vault_around(folder)
+    return folder if vault is None else room_of(vault).folder
+
+
+def made_in(folder: Path) -> Path:
+    """Where the files of a new folder are written before `enter` puts them there."""
+    vault = vault_around(folder)
+    if vault is None:
+        return folder
+    place = plain_place(vault, folder)
+    shutil.rmtree(place, ignore_errors=True)
+    return place
+
+
+def enter(plain: Path, folder: Path) -> None:
+    """Put a folder of plain files into an encrypted vault."""
+    if plain == folder:
+        return
+    recipient = recipient_for(folder)
+    folder.mkdir(mode=0o700)
+    for path in sorted(plain.iterdir()):
+        with path.open("rb") as source, _created(folder / path.name) as target:
+            _put(source, target, recipient)
+    settle(folder)
+    shutil.rmtree(plain, ignore_errors=True)
+
+
+@contextmanager
+def written_by_name(path: Path) -> Iterator[Path]:
+    """A path to which other libraries can write what becomes this file."""
+    vault = vault_around(path)
+    if vault is None:
+        yield path
+        return
+    plain = plain_place(vault, path)
+    try:
+        yield plain
+        with plain.open("rb") as source, _replacing(path) as target:
+            _put(source, target, recipient_for(path))
+    finally:
+        plain.unlink(missing_ok=True)
+
+
+def write_json(path: Path, document: Mapping[str, Any]) -> None:
+    """Replace a file by a JSON object in one step, mode 0600."""
+    write_private(path, (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Replace a file in one step, mode 0600."""
+    recipient = recipient_for(path)
+    with _replacing(path) as handle:
+        _put(io.BytesIO(content), handle, recipient)
+
+
+@contextmanager
+def written_aside(path: Path) -> Iterator[BinaryIO]:
+    """Open a temporary file, mode 0600, that replaces `path` once all of it is written."""
+    recipient, vault = recipient_for(path), vault_around(path)
+    with _replacing(path) as handle:
+        if recipient is None or vault is None:
+            yield handle
+        else:
+            with tempfile.TemporaryFile(dir=room_of(vault).folder) as plain:
+                yield cast("BinaryIO", plain)
+                plain.seek(0)
+                encrypt(plain, handle, recipient)
+
+
+def _put(source: IO[bytes], target: IO[bytes], recipient: str | None) -> None:
+    """Copy a stream, encrypted if there is a recipient."""
+    if recipient is None:
+        shutil.copyfileobj(source, target)
+    else:
+        encrypt(source, target, recipient)
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[BinaryIO]:
+    aside = path.with_name(f".{path.name}.partial")
+    aside.unlink(missing_ok=True)
+    try:
+        with _created(aside) as handle:
+            yield cast("BinaryIO", handle)
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.rename(aside, path)
+    except OSError as error:
+        aside.unlink(missing_ok=True)
+        error.filename = error.filename or str(path)  # a failed write names no file
+        raise
+
+
+def _created(path: Path) -> IO[bytes]:
+    return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")

@@ -1,0 +1,194 @@
+"""Releases in object storage, over a file system in memory: no server, no network."""
+
+import argparse
+import json
+
+import fsspec
+import pytest
+
+from flows.audit import audit_release
+from flows.cli import main
+from flows.retracting import retract
+from kinds.section import PlanError
+from tasks.places.objects import ObjectPath
+from tasks.places.place import place_of
+from tasks.vault.storage import FolderError
+from tests.flows.orders import Order, data_bytes, people
+
+SLOW = pytest.mark.slow
+FILES = ["codebook.json", "data.csv.gz", "data.parquet", "manifest.json", "report.html"]
+
+
+class Killed(BaseException):
+    """Ends a process in place of a signal: no handler of errors sees it."""
+
+
+@pytest.fixture
+def bucket(monkeypatch):
+    """A bucket in memory, and the places below it."""
+    monkeypatch.setattr("tasks.places.place.STARTS", ("memory://",))
+    store = fsspec.filesystem("memory")
+    store.store.clear()
+    store.pseudo_dirs[:] = [""]
+    yield ObjectPath("memory://bucket/releases")
+    store.store.clear()
+
+
+def order_at(folder, bucket, *arguments, **sections):
+    return Order(folder, *arguments, publish={"path": str(bucket)}, **sections)
+
+
+def writes(monkeypatch, kill_at=None):
+    """Count what is written into the storage; die in place of one of them."""
+    done = []
+
+    def counted(name):
+        real = getattr(ObjectPath, name)
+
+        def write(self, *arguments):
+            if len(done) == kill_at:
+                raise Killed
+            done.append(self.name)
+            return real(self, *arguments)
+
+        monkeypatch.setattr(ObjectPath, name, write)
+
+    for name in ("create", "create_from", "unlink", "copy_to", "write_bytes"):
+        counted(name)
+    return done
+
+
+def test_the_same_bytes_as_in_a_folder(tmp_path, bucket, monkeypatch, capsys):
+    local, order = Order(tmp_path / "local").fix_seed(), order_at(tmp_path / "s3", bucket)
+    order.fix_seed()
+    there = local.release()
+    done = writes(monkeypatch)
+    folder = order.release()
+    assert str(folder) == "memory://bucket/releases/people/v1"
+    assert sorted(folder.below()) == FILES
+    assert done == [".vault", *FILES[:3], "report.html", "manifest.json"]  # the pointer is last
+    assert data_bytes(folder) == data_bytes(there)
+    assert not list(order.vault.rglob("*.partial"))
+    assert order.release() == folder  # nothing is done again
+    assert len(done) == 6
+    assert audit_release(folder, order.plan).passed
+    with pytest.raises(SystemExit) as ended:
+        main(["show", str(folder), "--json"])
+    assert ended.value.code == 0
+    assert json.loads(capsys.readouterr().out)["version"] == "v1"
+
+
+@pytest.mark.parametrize("at", [*(pytest.param(at, marks=SLOW) for at in range(5)), 5])
+def test_killed_between_two_writes(tmp_path, bucket, monkeypatch, at):
+    order = order_at(tmp_path, bucket)
+    order.fix_seed()
+    with monkeypatch.context() as patch:
+        writes(patch, kill_at=at)
+        with pytest.raises(Killed):
+            order.release()
+    assert not (bucket / "people" / "v1" / "manifest.json").exists()
+    folder = order.release()
+    assert folder.name == "v1"
+    assert sorted(folder.below()) == FILES
+    assert audit_release(folder, order.plan).passed
+
+
+def test_what_another_run_left_is_no_version(tmp_path, bucket, monkeypatch):
+    order = order_at(tmp_path, bucket)
+    with monkeypatch.context() as patch:
+        writes(patch, kill_at=4)
+        with pytest.raises(Killed):
+            order.release()
+    order.write_source(people(first=90))
+    folder = order.release()
+    assert folder.name == "v1"
+    assert audit_release(folder, order.plan).passed
+
+
+def test_another_writer_is_faster(tmp_path, bucket, monkeypatch):
+    """A copy of the vault on another machine: locks do not tell, the storage does."""
+    order = order_at(tmp_path, bucket)
+    create = ObjectPath.create
+
+    def late(self, content):
+        if self.name == "manifest.json":
+            monkeypatch.undo()
+            monkeypatch.setattr("tasks.places.place.STARTS", ("memory://",))
+            create(self, b"{}")
+        create(self, content)
+
+    monkeypatch.setattr(ObjectPath, "create", late)
+    with pytest.raises(FolderError, match="another writer published"):
+        order.release()
+    assert (bucket / "people/v1/manifest.json").read_bytes() == b"{}"
+
+
+def test_an_answer_that_was_lost(tmp_path, bucket, monkeypatch):
+    """The driver asks again and is told that the manifest is there: it is ours."""
+    order = order_at(tmp_path, bucket)
+    create = ObjectPath.create
+
+    def twice(self, content):
+        create(self, content)
+        create(self, content)
+
+    monkeypatch.setattr(
+        ObjectPath,
+        "create",
+        lambda self, content: (twice if self.name == "manifest.json" else create)(self, content),
+    )
+    assert audit_release(order.release(), order.plan).passed
+
+
+def test_another_vault_is_refused(tmp_path, bucket):
+    order_at(tmp_path / "one", bucket).release()
+    other = order_at(tmp_path / "other", bucket, people(first=90))
+    with pytest.raises(FolderError, match=r"another vault published.* \(v1\)"):
+        other.release()
+    assert [name for name in (bucket / "people").below() if name.startswith("v2")] == []
+
+
+def test_the_next_version_is_compared_with_the_last(tmp_path, bucket):
+    order = order_at(tmp_path, bucket)
+    order.release()
+    order.write_source(people(first=90, draws=5))
+    folder = order.release()
+    assert folder.name == "v2"
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["drift"]["compared_with"] == "v1"
+    assert audit_release(folder, order.plan).passed
+
+
+@pytest.mark.parametrize(
+    "at", [2, *(pytest.param(at, marks=SLOW) for at in (None, 0, 1, *range(3, 11)))]
+)
+def test_retract(tmp_path, bucket, monkeypatch, at, capsys):
+    order = order_at(tmp_path, bucket)
+    order.fix_seed()
+    folder = order.release()
+    before = data_bytes(folder)
+    options = argparse.Namespace(
+        plan=order.plan, overrides=[], release=folder, by="Ada", reason="k too small", json=True
+    )
+    with monkeypatch.context() as patch:
+        writes(patch, kill_at=at)
+        if at is not None:
+            with pytest.raises(Killed):
+                retract(options)
+    capsys.readouterr()
+    assert retract(options) == 0
+    aside = place_of(json.loads(capsys.readouterr().out)["folders"][0])
+    assert aside == folder.with_name("v1-retracted")
+    assert sorted(aside.below()) == sorted([*FILES, "retracted.json"])
+    assert data_bytes(aside) == before
+    assert folder.below() == {}
+    again = order.release()
+    assert again.name == "v2"
+    assert data_bytes(again) == before
+
+
+def test_a_vault_stays_local(tmp_path, bucket):
+    order = order_at(tmp_path, bucket)
+    order.write(publish={"vault": "memory://bucket/vault"})
+    with pytest.raises(PlanError, match=r"publish\.vault must be a local folder"):
+        order.release()
