@@ -90,4 +90,7 @@ def _waiting(vault: Vault, each: Seen) -> dict[str, Any]:
         "report": str(each.run.path / PAGE),
         "decide": f"crowdcover approve {each.run.path.name} --vault {vault_path} {who}",
         "copy": request.copy,
+        "sign": f"crowdcover sign {shlex.quote(request.copy)} --decision approve --key KEY"
+        if request.copy
+        else "",
     }
