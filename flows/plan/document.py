@@ -22,6 +22,7 @@ PATHS = (
     ("privacy", "k", "path"),
     ("publish", "path"),
     ("publish", "vault"),
+    ("publish", "reports"),
 )
 Replaces = Callable[[tuple[str, ...]], bool]
 

@@ -44,7 +44,8 @@ NOT_SHAPING: dict[str, Any] = {
     "checks": True,
     "source": {"kind", "path", "uri", "at", "part"},
     "publish": {
-        "path", "vault", "allow_second_release", "ledger", "approval", "approval_timeout"
+        "path", "vault", "allow_second_release", "ledger", "approval", "approval_timeout",
+        "approvers", "requester_may_approve", "reports",
     },
 }  # fmt: skip
 
