@@ -89,7 +89,7 @@ def approved(
                 close_copy(terms.reports, run, Approval.of(run).requests[-1])
         if decision is None:
             announce(
-                request.question.manifest, "approval", f"waits for approval until {request.until}"
+                request.question.manifest, "approval", f"Waits for approval until {request.until}"
             )
             if flow_run is not None:
                 _suspend(run, flow_run)

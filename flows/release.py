@@ -56,7 +56,7 @@ def cancel_jobs(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> N
 )
 def release(
     plan: str, accept: dict[str, Accept] | None = None, partition: str | None = None
-) -> str:
+) -> str | State[Any]:
     """Release the data that a plan names; returns the release folder.
 
     Args:
