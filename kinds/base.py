@@ -163,6 +163,13 @@ class Kind(Protocol):
         """The encoded data as the anonymizer takes it."""
 
     @abstractmethod
+    def sizes(self, data: Any) -> Mapping[str, float]:
+        """What decides how long the work takes: "records", "k" (the mean) and numbers of its own.
+
+        Each is at least 1.
+        """
+
+    @abstractmethod
     def suite(self, check: str, plan: Any, stored: Stored) -> tuple[Any, Columns]:
         """The expectations of a check in `checked`, and the columns that it is about."""
 

@@ -98,6 +98,14 @@ class Matrix(Kind):
         """The sparse matrix."""
         return load(encoded)
 
+    def sizes(self, data: SparseMatrix) -> Mapping[str, float]:
+        """Users, entries and mean k."""
+        return {
+            "records": data.records,
+            "entries": max(1, data.entries),
+            "k": float(data.k.mean()),
+        }
+
     def suite(self, check: str, plan: MatrixPlan, stored: Stored) -> tuple[Any, Columns]:
         """What entries must look like as they were read, and as they were encoded."""
         from kinds.matrix import checked  # Great Expectations takes seconds to import

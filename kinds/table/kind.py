@@ -128,6 +128,15 @@ class Table(Kind):
         """The packed records."""
         return load(encoded)[0]
 
+    def sizes(self, data: BinaryTable) -> Mapping[str, float]:
+        """Records, quasi-identifiers, features and mean k."""
+        return {
+            "records": data.records,
+            "attributes": len(data.codebook.attributes),
+            "features": data.codebook.features,
+            "k": float(data.k.mean()),
+        }
+
     def suite(self, check: str, plan: TablePlan, stored: Stored) -> tuple[Any, Columns]:
         """What a table must look like as it was read, and as it was encoded."""
         from kinds.table import checked  # Great Expectations takes seconds to import
