@@ -37,7 +37,7 @@ HALF = ("race", "sex", "workclass", "marital-status")  # columns that half of th
 TABLES = {
     "adaptive, even seats": ({"name": "adaptive", "seats": "even"}, 30_000),
     "adaptive, matchable seats": ({"name": "adaptive", "seats": "matchable"}, 30_000),
-    "freeform": ({"name": "freeform"}, 12_000),
+    "freeform": ({"name": "freeform"}, 4_000),
     "k-member": ({"name": "k-member"}, 12_000),
     "optimal": ({"name": "optimal"}, 12_000),
 }
@@ -142,7 +142,7 @@ def error(model, runs, what):
 
 
 def plans():
-    """By method: the runs to fit to, and the held-out ones, as (data, rows, (maker, k, dropped))."""
+    """By method: runs to fit to, and held-out ones, as (data, rows, (maker, k, dropped))."""
     for label, (maker, most) in TABLES.items():
         grid = itertools.product([rows for rows in ROWS if rows <= most], ((), HALF), LEVELS)
         fit = [(ADULT, rows, (maker, k, dropped)) for rows, dropped, k in grid]

@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
@@ -135,6 +136,10 @@ class Kind(Protocol):
         has none.
         """
         raise PlanError(f"kind {self.name!r} has no starter plans; write the plan by hand")
+
+    def sampled(self, plan: Any, reading: Reading, number: int, seed: int) -> pl.DataFrame:
+        """Random rows of the source, of so many records, for `crowdcover try`."""
+        raise PlanError(f"--sample: a part of a {self.name} has other crowds; leave --sample out")
 
     def compiling(self, *, quiet: bool) -> AbstractContextManager[None]:
         """Compile the kernels of a release while the block runs; by default nothing is compiled."""

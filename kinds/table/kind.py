@@ -12,6 +12,7 @@ from anon_core.measures.table.crowds import Crowds
 from anon_core.promise import Promise
 from anon_core.tables.records import BinaryTable
 from kinds.base import Columns, Facts, Kind
+from kinds.sampling import sample
 from kinds.section import BINS
 from kinds.table.before import stated_by
 from kinds.table.column_section import RANGE, EarlierColumnSection
@@ -24,6 +25,7 @@ from kinds.table.overlap import intersected
 from kinds.table.people import people, remade
 from kinds.table.plan import SECTIONS, K, TablePlan
 from kinds.table.profile import changes
+from kinds.table.versions.present import needed
 from kinds.table.versions.versions import TableVersions
 from kinds.table.write import write_release
 from tasks.judging.audit import Audit, Sections
@@ -109,6 +111,11 @@ class Table(Kind):
         from kinds.table.warm import compiling  # only a release from the command line needs it
 
         return compiling(quiet=quiet)
+
+    def sampled(self, plan: TablePlan, reading: Reading, number: int, seed: int) -> pl.DataFrame:
+        """Random rows; of whole people where crowds count people."""
+        frame = reading.columns([column.name for column in plan.columns], needed(plan))
+        return sample(frame, number, seed, plan.person)
 
     # ------------------------------------------------------------ the course
 
