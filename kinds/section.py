@@ -4,7 +4,6 @@ import json
 import math
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -12,6 +11,8 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from anon_core.errors import AnonymityError, InputError
+from tasks.places.credentials import holds_password
+from tasks.places.place import is_remote, place_of
 from tasks.source.sources import DUCKDB, SQLITE, Source
 
 Value = TypeVar("Value")
@@ -105,6 +106,7 @@ class SourceSection(MarkedSection):
     path: str | None = None
     uri: Unshown[str | None] = None
     query: Unshown[str | None] = None
+    credentials: str | None = None
     header: bool = True
     separator: str = ","
     missing: Unshown[list[str]] = []
@@ -124,8 +126,9 @@ class SourceSection(MarkedSection):
                 "but no quote or line end"
             )
         return Source(
-            path=None if self.path is None else Path(self.path),
+            path=None if self.path is None else place_of(self.path),
             uri=self.uri,
+            credentials=self.credentials,
             query=self.query,
             header=self.header,
             separator=sign,
@@ -136,12 +139,18 @@ class SourceSection(MarkedSection):
 def source_called(address: str, query: str | None) -> Source:
     """The source that a person names on the command line: a file, or a database and a query."""
     if address.startswith(DATABASES):
+        if holds_password(address):
+            raise PlanError(
+                "SOURCE holds a password, which other users of this machine can read in the list "
+                "of processes; take it out, and set PGPASSWORD or use ~/.pgpass"
+            )
         if query is None:
             raise PlanError("a database needs a query: --query 'select ... from ...'")
         return Source(uri=address, query=query)
-    if "://" in address:
+    if "://" in address and not is_remote(address):
         raise PlanError(
-            "SOURCE must be a file or start with sqlite:///, duckdb:/// or postgresql://"
+            "SOURCE must be a file or start with sqlite:///, duckdb:///, postgresql://, s3:// or "
+            "gs://"
         )
     for start, ends in ((DUCKDB, (".duckdb",)), (SQLITE, (".sqlite", ".sqlite3", ".db"))):
         if address.lower().endswith(ends):
@@ -150,7 +159,7 @@ def source_called(address: str, query: str | None) -> Source:
             )
     if query is not None:
         raise PlanError("--query belongs to a database; a file is read as it is")
-    return Source(path=Path(address))
+    return Source(path=place_of(address))
 
 
 def toml_key(name: str) -> str:

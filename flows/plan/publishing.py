@@ -9,6 +9,7 @@ from pydantic import Field
 
 from flows.plan.durations import duration
 from kinds.section import PlanError, Section, Unshown
+from tasks.places.credentials import with_password
 from tasks.places.place import is_remote
 
 
@@ -20,6 +21,7 @@ class PublishSection(Section):
     formats: Annotated[list[Literal["parquet", "csv"]], Field(min_length=1)] = ["parquet", "csv"]
     allow_second_release: bool = False
     ledger: Unshown[str | None] = None
+    ledger_credentials: str | None = None
     approval: Literal["none", "required"] = "none"
     approval_timeout: str = "7d"
 
@@ -55,6 +57,11 @@ class PublishSection(Section):
         if self.approval == "none" and "approval_timeout" in self.model_fields_set:
             raise PlanError("publish.approval_timeout belongs to approval = 'required'")
         _ = self.time_to_approve
+
+    @property
+    def ledger_uri(self) -> str | None:
+        """The address of the shared ledger, with the password that its credentials name."""
+        return None if self.ledger is None else with_password(self.ledger, self.ledger_credentials)
 
     @property
     def time_to_approve(self) -> timedelta | None:

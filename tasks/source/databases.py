@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from anon_core.errors import InputError
+from tasks.source.answers import OF_SOURCE, kind_of, what_to_do
 from tasks.source.panics import silenced_panics
 from tasks.source.sources import DUCKDB, SQLITE, distinct, require_file
 from tasks.source.values import as_text, attempt, stored
@@ -35,14 +36,14 @@ def query(uri: str, statement: str) -> tuple[pl.DataFrame, str]:
         raise
     except ImportError:
         name, extra = ("DuckDB", "duckdb") if uri.startswith(DUCKDB) else ("PostgreSQL", "postgres")
-        refusal = f"reading {name} needs the driver: pip install 'crowdcover[{extra}]'"
+        words = f"reading {name} needs the driver: pip install 'crowdcover[{extra}]'"
     except pl.exceptions.PanicException:
-        refusal = UNREADABLE
+        words = UNREADABLE
     except Exception as error:
-        # Drivers quote the URI, the query and cells: only the type of the error is named.
-        refusal = (
-            f"the database did not answer source.query ({type(error).__name__}); "
-            "check source.uri and source.query"
+        # Drivers quote the URI, the query and cells: only what kind of error it is is named.
+        words = (
+            f"the database did not answer source.query ({kind_of(error)}); "
+            f"{what_to_do(error, OF_SOURCE)}"
         )
     else:
         names = distinct(frame.columns)
@@ -53,7 +54,7 @@ def query(uri: str, statement: str) -> tuple[pl.DataFrame, str]:
             lambda: fingerprinted(frame),
             "source.query selects values that cannot be read, such as infinite dates; cast them",
         )
-    raise InputError(refusal)
+    raise InputError(words)
 
 
 def _asked(uri: str, statement: str) -> pl.DataFrame:
