@@ -13,11 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from anon_core.errors import AnonymityError, InputError
 from tasks.places.credentials import holds_password
 from tasks.places.place import is_remote, place_of
-from tasks.source.sources import DUCKDB, SQLITE, Source
+from tasks.source.sources import DATABASES, DUCKDB, SQLITE, Source
 
 Value = TypeVar("Value")
 Unshown = Annotated[Value, Field(repr=False)]  # may contain cell values or a password
-DATABASES = (SQLITE, DUCKDB, "postgresql://", "postgres://")
+STARTS = "sqlite:///, duckdb:///, postgresql://, snowflake:// or bigquery://"
 MOST_NAME = 200  # characters of a release's name; with a hash it must still be a file name
 # The forms of privacy.k, and the keys that belong to each.
 K_FORMS = {
@@ -118,7 +118,7 @@ class SourceSection(MarkedSection):
         if (self.uri is None) != (self.query is None):
             raise PlanError("source.uri and source.query go together")
         if self.uri is not None and not self.uri.startswith(DATABASES):
-            raise PlanError("source.uri must start with sqlite:///, duckdb:/// or postgresql://")
+            raise PlanError(f"source.uri must start with {STARTS}")
         sign = self.separator
         if len(sign) != 1 or not sign.isascii() or sign in '\0\r\n"':
             raise PlanError(
@@ -148,10 +148,7 @@ def source_called(address: str, query: str | None) -> Source:
             raise PlanError("a database needs a query: --query 'select ... from ...'")
         return Source(uri=address, query=query)
     if "://" in address and not is_remote(address):
-        raise PlanError(
-            "SOURCE must be a file or start with sqlite:///, duckdb:///, postgresql://, s3:// or "
-            "gs://"
-        )
+        raise PlanError(f"SOURCE must be a file or start with s3://, gs://, {STARTS}")
     for start, ends in ((DUCKDB, (".duckdb",)), (SQLITE, (".sqlite", ".sqlite3", ".db"))):
         if address.lower().endswith(ends):
             raise PlanError(

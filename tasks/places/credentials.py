@@ -49,6 +49,9 @@ def with_password(uri: str, reference: str | None) -> str:
     if reference is None:
         return uri
     password = quote(secret_of(reference), safe="")
+    if uri.startswith("snowflake://"):  # its driver knows no parameter for it
+        user, at, place = uri.partition("@")
+        return f"{user}:{password}{at}{place}"
     return f"{uri}{'&' if '?' in uri else '?'}password={password}"
 
 

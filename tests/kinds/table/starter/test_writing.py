@@ -82,7 +82,7 @@ def test_a_plan_says_where_passwords_belong(monkeypatch):
         ("people.csv", "select 1", "--query belongs to a database"),
         ("people.duckdb", None, "looks like a database: put duckdb:/// before it"),
         ("people.DB", "select 1", "looks like a database: put sqlite:/// before it"),
-        ("mysql://a/b", "select 1", "SOURCE must be a file or start with sqlite:///"),
+        ("mysql://a/b", "select 1", "SOURCE must be a file or start with s3://, gs://, sqlite:///"),
     ],
 )
 def test_sources_on_the_command_line(address, query, words):
