@@ -96,7 +96,7 @@ $(FAISS): $(READY)
 
 lock:                   ## resolve the pins of requirements.lock again
 	rm -rf .lock && $(PYTHON) -m venv .lock
-	.lock/bin/pip install --quiet '.[dev,postgres,duckdb,cluster,dask]'
+	.lock/bin/pip install --quiet '.[dev,postgres,duckdb,s3,cluster,dask]'
 	(sed -n 1p requirements.lock; .lock/bin/pip freeze --exclude crowdcover) > requirements.lock.new
 	mv requirements.lock.new requirements.lock
 	rm -rf .lock build *.egg-info
