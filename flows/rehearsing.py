@@ -21,6 +21,7 @@ from flows.standing import approved_run, standing
 from tasks.compute import cluster
 from tasks.people.admit import admit
 from tasks.people.ledger import Ledger
+from tasks.places.place import Place
 from tasks.source.reading import Reading
 from tasks.stages.compare import compare, last_release
 from tasks.stages.encode import encode
@@ -28,12 +29,12 @@ from tasks.stages.identify import identify
 from tasks.stages.ingest import ingest
 from tasks.stages.publish import published
 from tasks.stages.validate import validate
-from tasks.vault.approval import require_approved
 from tasks.vault.belonging import refuse_foreign
 from tasks.vault.failures import failures_kept
 from tasks.vault.retracting import refuse_unfinished
 from tasks.vault.series import Series
 from tasks.vault.shadow import shadow
+from tasks.vault.statement import Rules, require_approved
 from tasks.vault.storage import FolderError, Run, Stored, Vault
 
 MADE = "a release would be made"
@@ -100,16 +101,16 @@ def _admitted(
     """The same as of a release, with a ledger in which nothing stays."""
     kind = order.kind
     order = standing(order, vault, reading.sha256)
-    second, uri = order.publish.allow_second_release, order.publish.ledger
+    second, uri = order.publish.allow_second_release, order.publish.ledger_uri
     kin = frozenset[str]() if version is None else version.kin
     ledger = Ledger(vault, kind.remade, uri, kin, lasting=uri is None)
     run = admit(ledger, reading.sha256, order.sha256, second, kind.name)
-    parent = Path(order.publish.path) / order.name
+    parent = order.releases
     refuse_unfinished(run)
     folder = published(run, parent, order.limits.floors, order.about.claims)
     if folder is not None:
-        if order.publish.time_to_approve is not None:
-            require_approved(run, folder)
+        if (terms := order.publish.terms) is not None:
+            require_approved(run, folder, Rules.of(terms.rules))
         return Rehearsal(STANDS, _roles(order))
     refuse_foreign(vault, parent, ledger.versions(str(parent)))
     _refuse_closed(parent)
@@ -123,7 +124,7 @@ def _course(
     order: ReleasePlan, run: Run, reading: Reading, ledger: Ledger, version: Coming | None
 ) -> Rehearsal:
     """The stages up to the anonymizer, and what that would need."""
-    kind, data, parent = order.kind, order.data, Path(order.publish.path) / order.name
+    kind, data, parent = order.kind, order.data, order.releases
     if (jobs := order.compute.jobs) is not None:
         cluster.ready(jobs, Vault(Path(order.publish.vault)).runs / run.path.name)
     ingested = ingest(run, kind, data, reading, ledger)
@@ -183,8 +184,10 @@ def _roles(order: ReleasePlan) -> Mapping[str, Any]:
     return columns
 
 
-def _refuse_closed(parent: Path) -> None:
+def _refuse_closed(parent: Place) -> None:
     """Refuse a folder for releases that cannot be written; a release finds that at its end."""
+    if not isinstance(parent, Path):
+        return  # object storage says so when it is written to
     there = next(path for path in (parent, *parent.absolute().parents) if path.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         raise FolderError(

@@ -174,7 +174,7 @@ def _named(options: argparse.Namespace) -> tuple[Vault, Ledger]:
         vault, uri, kind = Vault(_whole(options.vault)), None, kind_called("table")
     else:
         plan = ReleasePlan.load(options.plan, options.overrides)
-        vault, uri, kind = Vault(Path(plan.publish.vault)), plan.publish.ledger, plan.kind
+        vault, uri, kind = Vault(Path(plan.publish.vault)), plan.publish.ledger_uri, plan.kind
     try:
         is_vault = vault.runs.is_dir()
         next(iter(vault.path.iterdir()), None) if is_vault else None

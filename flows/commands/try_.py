@@ -72,9 +72,9 @@ def run(options: argparse.Namespace) -> int:
         print(f"{name}: {_whole(rows, drawn)}; nothing was published, nothing was stored")
         shown = [Line(each.stated, each.numbers) for each in outcomes]
         Console(width=None if sys.stdout.isatty() else WIDE).print(table(shown))
-        for each in outcomes:
-            if each.told:
-                print(f"{each.label}: {escaped(each.told)}")
+        for outcome in outcomes:
+            if outcome.told:
+                print(f"{outcome.label}: {escaped(outcome.told)}")
     numbers = any(outcome.numbers for outcome in outcomes)
     return 0 if numbers else next(outcome.code for outcome in outcomes)
 

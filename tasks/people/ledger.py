@@ -15,6 +15,7 @@ from typing import Any
 from anon_core.errors import AnonymityError
 from tasks.people.asking import Ask, transaction
 from tasks.people.digests import People, partners, read_people
+from tasks.source.answers import OF_LEDGER, kind_of, what_to_do
 from tasks.source.values import FOREIGN_ERRORS
 from tasks.vault import secrecy
 from tasks.vault.room import full, is_full
@@ -249,14 +250,14 @@ class Ledger:
             refusal = "a ledger in PostgreSQL needs the driver: pip install 'crowdcover[postgres]'"
         except FOREIGN_ERRORS as error:
             remedy = (
-                "check publish.ledger"
+                what_to_do(error, OF_LEDGER)
                 if self.uri
                 else "if it is damaged, move it away: it is built anew from the runs"
             )
             refusal = (
                 full("the release ledger", [self.vault.path])
                 if self.uri is None and is_full(error)
-                else f"{where} does not answer ({type(error).__name__}), "
+                else f"{where} does not answer ({kind_of(error)}), "
                 f"and nothing is published without it; {remedy}"
             )
         if refusal:
