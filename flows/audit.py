@@ -21,6 +21,7 @@ from tasks.source.reading import Reading
 from tasks.vault.approval import Approval
 from tasks.vault.retracting import Retractions, notice_of, retraction_of, same_place
 from tasks.vault.series import Series
+from tasks.vault.statement import Rules, unverified
 from tasks.vault.storage import (
     FolderError,
     Run,
@@ -62,7 +63,7 @@ def _release_audited(place: Place, folder: Path, plan: ReleasePlan, vault: Vault
     formats, promise = plan.publish.formats, plan.maker.promise
     audit = kind.judge(plan.data, promise, formats, reading, folder, run.folder_of("anonymize"))
     if audit.measured is not None and audit.rows is not None:
-        ledger = Ledger(vault, kind.remade, plan.publish.ledger)
+        ledger = Ledger(vault, kind.remade, plan.publish.ledger_uri)
         audit = audit.also(*_beside_others(kind, run, ledger, audit))
     audit = _as_published(place, folder, plan, run, audit, promise)
     return audit.also(*_newer(today, promise), *_approved(folder, plan, run))
@@ -75,7 +76,7 @@ def _version_audited(place: Place, folder: Path, plan: ReleasePlan, vault: Vault
     version = next((each for each in versions if _shows(each.run, place)), None)
     if version is None:
         raise InputError(UNKNOWN)
-    ledger = Ledger(vault, plan.kind.remade, plan.publish.ledger)
+    ledger = Ledger(vault, plan.kind.remade, plan.publish.ledger_uri)
     audit, promise = audit_version(folder, plan, series, version, ledger)
     audit = _as_published(place, folder, plan, version.run, audit, promise)
     return audit.also(*_approved(folder, plan, version.run))
@@ -105,12 +106,19 @@ def _as_published(
 
 
 def _approved(folder: Path, plan: ReleasePlan, run: Run) -> list[Finding]:
-    """Whether the approval that the plan requires was given; nothing where it requires none."""
-    if plan.publish.approval == "none":
+    """Whether the approval that the plan requires was given, and by somebody who may give it."""
+    if (terms := plan.publish.terms) is None:
         return []
     missing = Approval.of(run).unapproved(folder)
     detail = missing or "these bytes, by the person that is named"
-    return [Finding("approved as the plan requires", not missing, detail)]
+    findings = [Finding("approved as the plan requires", not missing, detail)]
+    rules = Rules.of(terms.rules)
+    if not rules.ask_nothing:
+        wrong = unverified(run, folder, rules)
+        known = "signed" if rules.approvers else "by another person than who asked"
+        detail = wrong or f"{known}; verified from the manifest and the plan"
+        findings.append(Finding("approved by who may", not wrong, detail))
+    return findings
 
 
 def _newer(today: Promise, promise: Promise) -> list[Finding]:

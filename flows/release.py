@@ -12,7 +12,7 @@ from flows.parameters import Accept, asked, name_of, name_of_run
 from flows.partitions import read
 from flows.plan.plan import ReleasePlan
 from flows.series import Coming, coming
-from flows.standing import approved_run, standing
+from flows.standing import approved_run, standing, take_up_signed
 from flows.states import ending
 from tasks.compute.cluster import cancel_jobs_of
 from tasks.compute.engines import Compute, ready
@@ -31,12 +31,12 @@ from tasks.stages.ingest import ingest
 from tasks.stages.manifest import Destination
 from tasks.stages.publish import beside_others, publish, published
 from tasks.stages.validate import validate
-from tasks.vault.approval import require_approved
 from tasks.vault.belonging import refuse_foreign
 from tasks.vault.endings import begin
 from tasks.vault.failures import failures_kept
 from tasks.vault.retracting import refuse_unfinished
 from tasks.vault.series import Series
+from tasks.vault.statement import Rules, require_approved
 from tasks.vault.storage import FolderError, Run, Vault
 
 
@@ -78,6 +78,7 @@ def released(order: ReleasePlan) -> str:
 def _release(order: ReleasePlan, vault: Vault) -> str:
     """Admit the plan and its source; a release that stands already is returned as it is."""
     order.check_engine()
+    take_up_signed(order, vault)
     if (run := approved_run(order, vault)) is not None:
         log(f"run {run.path.name} was approved: it is published as it is, no source is read")
         with suppress(GoneError):
@@ -119,7 +120,7 @@ def _admitted(
     order = standing(order, vault, reading.sha256)
     second = order.publish.allow_second_release
     kin = frozenset[str]() if version is None else version.kin
-    ledger = Ledger(vault, kind.remade, order.publish.ledger, kin)
+    ledger = Ledger(vault, kind.remade, order.publish.ledger_uri, kin)
     run = admit(ledger, reading.sha256, order.sha256, second, kind.name)
     if version is not None:
         version.begin(run)
@@ -130,8 +131,8 @@ def _admitted(
         begin(run, order.name)
         folder = published(run, parent, order.limits.floors, order.about.claims)
         if folder is not None:
-            if order.publish.time_to_approve is not None:
-                require_approved(run, folder)
+            if (terms := order.publish.terms) is not None:
+                require_approved(run, folder, Rules.of(terms.rules))
             log(f"published before and unchanged since: {folder.name}")
             return str(folder)
         refuse_foreign(vault, parent, ledger.versions(str(parent)))
@@ -189,8 +190,8 @@ def _course(
         **beside_others(run, checked, to),
     }
     refuse_rejected(run)
-    if (time_to_approve := order.publish.time_to_approve) is not None:
-        claims["approval"] = approved(run, checked, to, claims, time_to_approve)
+    if (terms := order.publish.terms) is not None:
+        claims["approval"] = approved(run, checked, to, claims, terms)
     folder = publish(run, checked, to, claims)
     if version is not None:
         version.end()

@@ -10,6 +10,7 @@ from typing import Any
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
 from tasks.vault.approval import PAGE
+from tasks.vault.statement import Rules
 from tasks.vault.states import Seen, seen
 from tasks.vault.storage import FolderError, Vault
 
@@ -75,6 +76,7 @@ def waiting(found: Sequence[Vault]) -> list[dict[str, Any]]:
 def _waiting(vault: Vault, each: Seen) -> dict[str, Any]:
     request = each.request
     assert request is not None
+    who = "--key KEY" if Rules.of(request.rules).approvers else "--by NAME"
     vault_path = shlex.quote(str(vault.path))
     return {
         "run": each.run.path.name,
@@ -84,7 +86,11 @@ def _waiting(vault: Vault, each: Seen) -> dict[str, Any]:
         "rows": each.rows,
         "asked": request.asked,
         "until": request.until,
-        "requested_by": "",
+        "requested_by": request.asker,
         "report": str(each.run.path / PAGE),
-        "decide": f"crowdcover approve {each.run.path.name} --vault {vault_path} --by NAME",
+        "decide": f"crowdcover approve {each.run.path.name} --vault {vault_path} {who}",
+        "copy": request.copy,
+        "sign": f"crowdcover sign {shlex.quote(request.copy)} --decision approve --key KEY"
+        if request.copy
+        else "",
     }

@@ -40,6 +40,13 @@ OF_VERSIONS = {
 }
 
 
+AUTHENTICATED = {
+    "signature": "an Ed25519 signature with the key that the plan registers for {}",
+    "operating system": "the operating system: the account {}",
+    "not authenticated": "nobody: the name was typed in a form that asked for no proof",
+}
+
+
 class Part(NamedTuple):
     """Facts under a heading, and the sentence to show if there are none."""
 
@@ -70,15 +77,22 @@ def parts(manifest: Manifest) -> list[Part]:
 
 
 def _approval(manifest: Manifest) -> list[Fact]:
-    """Name, time and note of the approval; empty if none is recorded."""
+    """Name, time and note, how the person is known, and who asked; empty if none is recorded."""
     approval = manifest.get("approval")
     if not approval:
         return []
-    return [
+    told = [
         Fact("Approved by", printable(approval["by"]) if approval.get("by") else NOT_STATED),
         Fact("When", moment(approval.get("at"))),
         Fact("Note", printable(approval["note"]) if approval.get("note") else "none"),
     ]
+    if how := approval.get("authenticated"):
+        known = AUTHENTICATED.get(how, printable(how))
+        told.append(Fact("Known by", known.format(printable(approval.get("identity") or ""))))
+    if asked := approval.get("requested_by"):
+        systems = (f"{printable(name)} ({printable(system)})" for system, name in asked.items())
+        told.append(Fact("Asked for by", ", ".join(systems)))
+    return told
 
 
 def approval_lacks(manifest: Manifest) -> bool:

@@ -1,5 +1,6 @@
 """Tables of runs and of waiting releases, for a terminal."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +9,7 @@ from reports.quantities import count, moment, printable
 if TYPE_CHECKING:
     from rich.table import Table
 
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")
 COLOURS = {
     "published": "green",
     "waits": "yellow",
@@ -28,7 +30,7 @@ def runs(entries: Sequence[Mapping[str, Any]]) -> "Table":
             entry["run"],
             Text(printable(entry["name"]) or "not recorded"),
             entry["kind"],
-            Text(printable(entry["words"]), style=COLOURS.get(entry["state"], "")),
+            Text(_with_times(printable(entry["words"])), style=COLOURS.get(entry["state"], "")),
             Text(count(entry["rows"]), justify="right"),
             moment(entry["since"]),
         )
@@ -51,11 +53,20 @@ def waiting(entries: Sequence[Mapping[str, Any]]) -> list["Table"]:
             ("Until", moment(entry["until"])),
             ("Asked by", entry["requested_by"] or "not recorded"),
             ("Report", entry["report"]),
+            ("Copy", entry["copy"]),
             ("Decide", entry["decide"]),
+            ("Or sign", entry["sign"]),
         ):
+            if not text:
+                continue
             block.add_row(label, Text(printable(text), overflow="fold"))
         blocks.append(block)
     return blocks
+
+
+def _with_times(words: str) -> str:
+    """A sentence with its times to the minute."""
+    return TIME.sub(lambda found: moment(found[0]), words)
 
 
 def _table(*headings: str) -> "Table":
