@@ -42,6 +42,7 @@ from tasks.vault.approval import (
     stating,
 )
 from tasks.vault.copies import acceptable, close_copy, place, take_up
+from tasks.vault.files import how_to_read
 from tasks.vault.statement import Rules, Terms, objection, to_file
 from tasks.vault.storage import Run
 
@@ -88,7 +89,7 @@ def approved(
                 close_copy(terms.reports, run, Approval.of(run).requests[-1])
         if decision is None:
             announce(
-                request.question.manifest, "approval", f"waits for approval until {request.until}"
+                request.question.manifest, "approval", f"Waits for approval until {request.until}"
             )
             if flow_run is not None:
                 _suspend(run, flow_run)
@@ -245,7 +246,7 @@ def _what_to_do(run: Run, request: Request, to: Destination, terms: Terms) -> st
         )
     return (
         f"{request.question.manifest['name']} waits for approval until {request.until}; "
-        f"nothing was published. Read {run.path / PAGE}, then run: "
+        f"nothing was published. Read {how_to_read(run.path / PAGE)}, then run: "
         f"crowdcover approve {run.path.name} --vault {vault} {who} (or reject), "
         f"then run the release again{officer}"
     )

@@ -63,7 +63,7 @@ def _release_audited(place: Place, folder: Path, plan: ReleasePlan, vault: Vault
     formats, promise = plan.publish.formats, plan.maker.promise
     audit = kind.judge(plan.data, promise, formats, reading, folder, run.folder_of("anonymize"))
     if audit.measured is not None and audit.rows is not None:
-        ledger = Ledger(vault, kind.remade, plan.publish.ledger)
+        ledger = Ledger(vault, kind.remade, plan.publish.ledger_uri)
         audit = audit.also(*_beside_others(kind, run, ledger, audit))
     audit = _as_published(place, folder, plan, run, audit, promise)
     return audit.also(*_newer(today, promise), *_approved(folder, plan, run))
@@ -76,7 +76,7 @@ def _version_audited(place: Place, folder: Path, plan: ReleasePlan, vault: Vault
     version = next((each for each in versions if _shows(each.run, place)), None)
     if version is None:
         raise InputError(UNKNOWN)
-    ledger = Ledger(vault, plan.kind.remade, plan.publish.ledger)
+    ledger = Ledger(vault, plan.kind.remade, plan.publish.ledger_uri)
     audit, promise = audit_version(folder, plan, series, version, ledger)
     audit = _as_published(place, folder, plan, version.run, audit, promise)
     return audit.also(*_approved(folder, plan, version.run))

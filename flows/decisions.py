@@ -20,6 +20,7 @@ from tasks.vault.approval import (
     one_line,
 )
 from tasks.vault.copies import acceptable, close_copy, signed_in
+from tasks.vault.files import how_to_read
 from tasks.vault.signing import public_of, read_key
 from tasks.vault.statement import Rules, objection, signed
 from tasks.vault.storage import FolderError, Run, Vault
@@ -143,7 +144,7 @@ def _show(run: Run, request: Request) -> None:
     manifest = request.question.manifest
     summary.terminal(manifest, Console(), words_of(manifest))
     print("to be published in", request.question.folder)
-    print("read", run.path / PAGE)
+    print("read", how_to_read(run.path / PAGE))
 
 
 def _run(options: argparse.Namespace) -> Run:

@@ -6,6 +6,7 @@ from pathlib import Path
 from flows.plan.plan import ReleasePlan
 from tasks.doctor import folders, machines, software
 from tasks.doctor.look import Look
+from tasks.places.place import place_of
 from tasks.source.sources import DUCKDB, SQLITE
 
 
@@ -37,14 +38,15 @@ def _databases(order: ReleasePlan) -> set[str]:
 def _folders(order: ReleasePlan) -> Iterator[Look]:
     """Room for a run, and the state of the vault."""
     path = order.data.source.path
-    if path is not None:
-        there = path.is_file()
+    if isinstance(path, Path):
+        there = path.exists()
         found = "there" if there else "not there"
         do = "" if there else "correct source.path"
         means = "" if there else "the source cannot be read"
         yield Look("source", "ok" if there else "wrong", found, means, do)
-    bytes_ = path.stat().st_size if path is not None and path.is_file() else 0
+    bytes_ = path.stat().st_size if isinstance(path, Path) and path.is_file() else 0
     vault = Path(order.publish.vault)
     yield folders.room("room of the vault", vault, bytes_)
-    yield folders.room("room of the releases", Path(order.publish.path), bytes_)
+    if isinstance(releases := place_of(order.publish.path), Path):
+        yield folders.room("room of the releases", releases, bytes_)
     yield from folders.vault(vault)

@@ -39,4 +39,4 @@ def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Plac
         from flows.release import release
         from flows.serving import on_prefect
 
-        return place_of(on_prefect(lambda: release(str(frozen))))
+        return place_of(str(on_prefect(lambda: release(str(frozen)))))

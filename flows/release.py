@@ -56,7 +56,7 @@ def cancel_jobs(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> N
 )
 def release(
     plan: str, accept: dict[str, Accept] | None = None, partition: str | None = None
-) -> str:
+) -> str | State[Any]:
     """Release the data that a plan names; returns the release folder.
 
     Args:
@@ -120,7 +120,7 @@ def _admitted(
     order = standing(order, vault, reading.sha256)
     second = order.publish.allow_second_release
     kin = frozenset[str]() if version is None else version.kin
-    ledger = Ledger(vault, kind.remade, order.publish.ledger, kin)
+    ledger = Ledger(vault, kind.remade, order.publish.ledger_uri, kin)
     run = admit(ledger, reading.sha256, order.sha256, second, kind.name)
     if version is not None:
         version.begin(run)

@@ -42,7 +42,7 @@ def _released(name: str, plan: str) -> Outcome:  # noqa: ARG001 - names the task
     A plan that waits for approval is no failure of the task.
     """
     try:
-        return 0, on_prefect(lambda: release(plan))
+        return 0, str(on_prefect(lambda: release(plan)))
     except WaitingError as waiting:
         return exit_code(waiting), str(waiting)
 

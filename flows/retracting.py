@@ -31,7 +31,7 @@ def retract(options: argparse.Namespace) -> int:
     order = ReleasePlan.load(options.plan, options.overrides)
     vault, folder = Vault(Path(order.publish.vault)), options.release.absolute()
     run = _run(vault, folder)
-    ledger = Ledger(vault, kind_called(run.kind).remade, order.publish.ledger)
+    ledger = Ledger(vault, kind_called(run.kind).remade, order.publish.ledger_uri)
     with run.locked(), vault.publishing():
         known = retraction_of(vault, folder)
         if known is None:

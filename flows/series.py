@@ -172,7 +172,7 @@ def _split(
 ) -> Stored:
     """Decide who stays and who is in the batch."""
     number = int(folder.path.name)
-    ledger = Ledger(vault, order.kind.remade, order.publish.ledger)
+    ledger = Ledger(vault, order.kind.remade, order.publish.ledger_uri)
     asked = Asked(
         ledger.key,
         series.withdrawn(),

@@ -17,22 +17,25 @@ from prefect.client.schemas.objects import FlowRun, State
 from prefect.concurrency.sync import concurrency
 from prefect.context import FlowRunContext
 from prefect.exceptions import Pause
-from prefect.states import Completed, Paused
+from prefect.states import Completed, Failed, Paused
 
 from anon_core.errors import AnonymityError, InfeasibleError
 from flows.outcome import exit_code
+from reports import summary
 from tasks.judging.drift import DriftError
-from tasks.orchestration.events import plan_name, told
+from tasks.orchestration.events import key_of, plan_name, told
+from tasks.orchestration.stage import show_in_prefect
 from tasks.vault.approval import RejectedError, WaitingError
 from tasks.vault.series import NobodyHidesError
 
 WAITING = "Waiting for approval"
 
 
-def ending(work: Callable[[], str]) -> str:
+def ending(work: Callable[[], str]) -> str | State[Any]:
     """Do the work of a flow run; tell Prefect how it ended.
 
-    Raises Prefect's Pause where the release waits. A refusal passes and makes the run Failed.
+    Raises Prefect's Pause where the release waits. A refusal becomes the state of the flow run,
+    with its message alone; who called the flow gets the refusal raised.
     """
     try:
         with alone():
@@ -48,7 +51,12 @@ def ending(work: Callable[[], str]) -> str:
         told("refused", exit_code=exit_code(refusal), reason=str(refusal))
         if isinstance(refusal, RejectedError):
             _close("The release was rejected")
-        raise
+        if _run_here() is None:
+            raise
+        shown = summary.refusal(plan_name(), str(refusal))
+        with suppress(Exception):
+            show_in_prefect(key_of("refused", plan_name()), shown, "Why nothing was published")
+        return Failed(message=str(refusal), data=refusal)
     _name(PurePath(folder).name)
     _close("The release was published")
     return folder

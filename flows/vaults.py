@@ -4,6 +4,8 @@ import argparse
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,9 +18,11 @@ from kinds.section import PlanError
 from reports.quantities import size
 from tasks.people.ledger import Ledger
 from tasks.people.verifying import look_at_ledger
+from tasks.places.place import is_remote
 from tasks.vault.backing import back_up, restore
 from tasks.vault.files import read_private
 from tasks.vault.pruning import Removal, prunable, prune
+from tasks.vault.room import full, is_full
 from tasks.vault.rotating import rotate
 from tasks.vault.sealing import SECRET, keys_in, new_key, require_key
 from tasks.vault.storage import FolderError, Vault
@@ -52,7 +56,7 @@ def backup(options: argparse.Namespace) -> int:
 def restored(options: argparse.Namespace) -> int:
     """Make a vault of a backup."""
     keys = None if options.identity is None else keys_in(options.identity, "--identity")
-    made = restore(options.file, options.vault.absolute(), keys)
+    made = restore(options.file, _whole(options.vault), keys, [_moved(m) for m in options.moved])
     told = (
         f"{made.files} files ({size(made.bytes)}) of the backup of {made.made} are in "
         f"{options.vault}. Run crowdcover vault verify, and set publish.vault of your plans to it. "
@@ -60,6 +64,14 @@ def restored(options: argparse.Namespace) -> int:
     )
     _print(options, {"vault": str(options.vault), **asdict(made)}, [told])
     return 0
+
+
+def _moved(text: str) -> tuple[str, str]:
+    old, equals, new = text.partition("=")
+    if not (equals and old and new):
+        raise PlanError("--moved takes OLD=NEW, two folders of releases")
+    places = [each if is_remote(each) else str(_whole(Path(each))) for each in (old, new)]
+    return places[0].rstrip("/"), places[1].rstrip("/")
 
 
 def pruned(options: argparse.Namespace) -> int:
@@ -72,7 +84,8 @@ def pruned(options: argparse.Namespace) -> int:
     if options.dry_run:
         removed, verb = prunable(vault, keep), "would be removed"
     else:
-        removed, verb = prune(vault, keep, ledger.drop), "removed"
+        with _written(vault):
+            removed, verb = prune(vault, keep, ledger.drop), "removed"
     document = {
         "vault": str(vault.path),
         "dry_run": options.dry_run,
@@ -98,7 +111,8 @@ def rotated(options: argparse.Namespace) -> int:
         )
     vault, _ = _named(options)
     new = [] if options.to is None else keys_in(options.to, "--to")
-    done = rotate(vault, new)
+    with _written(vault):
+        done = rotate(vault, new)
     what = "plain" if options.to is None else f"under the key in {options.to}"
     told = f"{done.written} files ({size(done.bytes)}) of {vault.path} are {what} now"
     if done.kept:
@@ -157,10 +171,10 @@ def _named(options: argparse.Namespace) -> tuple[Vault, Ledger]:
     if options.vault is not None and options.overrides:
         raise PlanError("--set changes a plan; give --plan PLAN.toml with it")
     if options.vault is not None:
-        vault, uri, kind = Vault(options.vault.absolute()), None, kind_called("table")
+        vault, uri, kind = Vault(_whole(options.vault)), None, kind_called("table")
     else:
         plan = ReleasePlan.load(options.plan, options.overrides)
-        vault, uri, kind = Vault(Path(plan.publish.vault)), plan.publish.ledger, plan.kind
+        vault, uri, kind = Vault(Path(plan.publish.vault)), plan.publish.ledger_uri, plan.kind
     try:
         is_vault = vault.runs.is_dir()
         next(iter(vault.path.iterdir()), None) if is_vault else None
@@ -171,6 +185,27 @@ def _named(options: argparse.Namespace) -> tuple[Vault, Ledger]:
     if not is_vault:
         raise FolderError(f"{vault.path} is no vault; give the folder that publish.vault names")
     return vault, Ledger(vault, kind.remade, uri)
+
+
+@contextmanager
+def _written(vault: Vault) -> Iterator[None]:
+    """Say plainly that a vault cannot be written; what was begun goes on with the next call."""
+    try:
+        yield
+    except OSError as error:
+        refusal = (
+            f"{vault.path} cannot be written ({type(error).__name__}); correct the folder and its "
+            "permissions, then run the same command again"
+        )
+        if is_full(error):
+            refusal = full("the command", [vault.path])
+    else:
+        return
+    raise FolderError(refusal)
+
+
+def _whole(path: Path) -> Path:
+    return Path(os.path.abspath(path))
 
 
 def _verified(report: Report) -> list[str]:

@@ -27,7 +27,7 @@ def withdraw(options: argparse.Namespace) -> int:
         raise PlanError("no column of the plan names people; state series.record or privacy.person")
     vault = Vault(Path(order.publish.vault)).open()
     series = Series(vault, order.name).open()
-    ledger = Ledger(vault, order.kind.remade, order.publish.ledger)
+    ledger = Ledger(vault, order.kind.remade, order.publish.ledger_uri)
     with series.locked():
         digests = versions.digests(_identifiers(options.file), ledger.key)
         before, last = series.withdrawn(), series.last

@@ -5,7 +5,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from inspect import cleandoc
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -22,11 +21,13 @@ from pydantic_core.core_schema import CoreSchema
 
 from anon_core.errors import AnonymityError, InputError
 from kinds.meanings import meanings
-from tasks.source.sources import DUCKDB, SQLITE, Source
+from tasks.places.credentials import holds_password
+from tasks.places.place import is_remote, place_of
+from tasks.source.sources import DATABASES, DUCKDB, SQLITE, Source
 
 Value = TypeVar("Value")
 Unshown = Annotated[Value, Field(repr=False)]  # may contain cell values or a password
-DATABASES = (SQLITE, DUCKDB, "postgresql://", "postgres://")
+STARTS = "sqlite:///, duckdb:///, postgresql://, snowflake:// or bigquery://"
 MOST_NAME = 200  # characters of a release's name; with a hash it must still be a file name
 # The forms of privacy.k, and the keys that belong to each.
 K_FORMS = {
@@ -176,6 +177,7 @@ class SourceSection(MarkedSection):
     path: str | None = None
     uri: Unshown[str | None] = None
     query: Unshown[str | None] = None
+    credentials: str | None = None
     header: bool = True
     separator: str = ","
     missing: Unshown[list[str]] = []
@@ -187,7 +189,7 @@ class SourceSection(MarkedSection):
         if (self.uri is None) != (self.query is None):
             raise PlanError("source.uri and source.query go together")
         if self.uri is not None and not self.uri.startswith(DATABASES):
-            raise PlanError("source.uri must start with sqlite:///, duckdb:/// or postgresql://")
+            raise PlanError(f"source.uri must start with {STARTS}")
         sign = self.separator
         if len(sign) != 1 or not sign.isascii() or sign in '\0\r\n"':
             raise PlanError(
@@ -195,8 +197,9 @@ class SourceSection(MarkedSection):
                 "but no quote or line end"
             )
         return Source(
-            path=None if self.path is None else Path(self.path),
+            path=None if self.path is None else place_of(self.path),
             uri=self.uri,
+            credentials=self.credentials,
             query=self.query,
             header=self.header,
             separator=sign,
@@ -207,13 +210,16 @@ class SourceSection(MarkedSection):
 def source_called(address: str, query: str | None) -> Source:
     """The source that a person names on the command line: a file, or a database and a query."""
     if address.startswith(DATABASES):
+        if holds_password(address):
+            raise PlanError(
+                "SOURCE holds a password, which other users of this machine can read in the list "
+                "of processes; take it out, and set PGPASSWORD or use ~/.pgpass"
+            )
         if query is None:
             raise PlanError("a database needs a query: --query 'select ... from ...'")
         return Source(uri=address, query=query)
-    if "://" in address:
-        raise PlanError(
-            "SOURCE must be a file or start with sqlite:///, duckdb:/// or postgresql://"
-        )
+    if "://" in address and not is_remote(address):
+        raise PlanError(f"SOURCE must be a file or start with s3://, gs://, {STARTS}")
     for start, ends in ((DUCKDB, (".duckdb",)), (SQLITE, (".sqlite", ".sqlite3", ".db"))):
         if address.lower().endswith(ends):
             raise PlanError(
@@ -221,7 +227,7 @@ def source_called(address: str, query: str | None) -> Source:
             )
     if query is not None:
         raise PlanError("--query belongs to a database; a file is read as it is")
-    return Source(path=Path(address))
+    return Source(path=place_of(address))
 
 
 def toml_key(name: str) -> str:

@@ -94,6 +94,13 @@ def _restore(parser: argparse.ArgumentParser) -> None:
         metavar="KEY_FILE",
         help="key of the backup, if it is not the vault's",
     )
+    parser.add_argument(
+        "--moved",
+        action="append",
+        default=[],
+        metavar="OLD=NEW",
+        help="a folder of releases that stands elsewhere now; may be repeated",
+    )
     as_json(parser, "what was restored")
 
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from flows.plan.passwords import restored
 from kinds import KINDS, kind_called
 from kinds.section import K_FORMS, PlanError, toml_text
 from tasks.places.place import is_remote
@@ -64,7 +63,7 @@ def _parse(path: Path) -> dict[str, Any]:
         refusal = f"the plan {path} is not {kind}{f', see {place[0]}' if place else ''}; {remedy}"
     else:
         if isinstance(document, dict):
-            return restored(document, path) if kind == "JSON" else document
+            return document
         refusal = f"the plan {path} is no table of keys; give a TOML file with [sections]"
     raise PlanError(refusal)
 

@@ -1,70 +1,87 @@
-"""Passwords in the URIs of a plan: processes hand them on in memory, and no file keeps them.
+"""Passwords and plans: a plan that holds one is refused, and Prefect's blocks are a place for them.
 
-A frozen plan holds URIs without passwords. The process that froze it sets an environment variable
-for each whole URI; processes that it starts inherit these variables. Batch jobs do not: they read
-no source. A process without the variable uses the URI as it stands, and libpq looks for the
-password elsewhere (PGPASSWORD, ~/.pgpass).
+What the vault keeps of a plan is written without passwords nevertheless: a second line of defence.
 """
 
-import hashlib
-import os
-import re
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import unquote_plus
 
-URIS = (("source", "uri"), ("publish", "ledger"))
-# Up to the last @: a password whose @ or / is not escaped is one nevertheless.
-CREDENTIALS = re.compile(r"^(\w+://[^:@/?]*):.*@", re.DOTALL)
-SECRET = re.compile(r"passw|passphrase|secret|token", re.IGNORECASE)
+from kinds.section import PlanError
+from tasks.places.credentials import (
+    FORMS,
+    PROVIDERS,
+    CredentialsError,
+    holds_password,
+    is_reference,
+    without_password,
+)
+
+# Keys that may be URIs -> the key that names where the password lies.
+URIS = {
+    ("source", "uri"): "source.credentials",
+    ("source", "path"): None,
+    ("publish", "ledger"): "publish.ledger_credentials",
+    ("publish", "path"): None,
+}
+STORE = "the environment (AWS_ACCESS_KEY_ID, AWS_PROFILE) or the role of the machine gives the keys"
 
 
-def without_password(uri: str) -> str:
-    """A URI without its password, nor parameters that hold one, such as `?password=...`."""
-    address, mark, query = uri.partition("?")
-    stripped = CREDENTIALS.sub(r"\1@", address)
-    if not mark:
-        return stripped
-    parameters = query.split("&")
-    kept = [each for each in parameters if not SECRET.search(unquote_plus(each.partition("=")[0]))]
-    return stripped + mark + "&".join(kept) if kept else stripped
+def refuse_passwords(document: Mapping[str, Any]) -> None:
+    """Refuse a parsed plan whose URIs hold passwords, and places for them that are none."""
+    for section, key, uri in _uris(document):
+        if holds_password(uri):
+            named = URIS[section, key]
+            way = STORE if named is None else f"{named} = {FORMS}, ~/.pgpass or PGPASSWORD"
+            raise PlanError(
+                f"{section}.{key} holds a password, and plans are copied and kept; take it out and "
+                f"say where it lies: {way}. See docs/how-to/credentials.md"
+            )
+    for section, key, address in (
+        ("source", "credentials", "uri"),
+        ("publish", "ledger_credentials", "ledger"),
+    ):
+        table = document.get(section)
+        stated = table.get(key) if isinstance(table, Mapping) else None
+        if not isinstance(table, Mapping) or not isinstance(stated, str):
+            continue
+        if not is_reference(stated):
+            raise PlanError(f"{section}.{key} must be {FORMS}: where the password lies")
+        if table.get(address) is None:
+            raise PlanError(f"{section}.{key} belongs to {section}.{address}")
 
 
 def withheld(document: dict[str, Any]) -> dict[str, Any]:
     """The same plan without passwords."""
     for section, key, uri in _uris(document):
-        document = {**document, section: {**document[section], key: without_password(uri)}}
+        if holds_password(uri):
+            document = {**document, section: {**document[section], key: without_password(uri)}}
     return document
 
 
-def hand_on(document: dict[str, Any], frozen: Path) -> None:
-    """Give the whole URIs of a plan to this process and to those that it starts."""
-    for section, _, uri in _uris(document):
-        if uri != without_password(uri):
-            os.environ[_variable(frozen, section)] = uri
-        else:
-            os.environ.pop(_variable(frozen, section), None)
-
-
-def restored(document: dict[str, Any], frozen: Path) -> dict[str, Any]:
-    """A frozen plan with the whole URIs that were handed on."""
-    for section, key, uri in _uris(document):
-        whole = os.environ.get(_variable(frozen, section), uri)
-        if without_password(whole) == uri:
-            document = {**document, section: {**document[section], key: whole}}
-    return document
-
-
-def _uris(document: dict[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _uris(document: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
     """Section, key and value of each URI in a parsed plan."""
     for section, key in URIS:
         table = document.get(section)
-        if isinstance(table, dict) and isinstance(uri := table.get(key), str):
+        if isinstance(table, Mapping) and isinstance(uri := table.get(key), str):
             yield section, key, uri
 
 
-def _variable(frozen: Path, section: str) -> str:
-    """The name of the environment variable; two vaults may freeze plans of one name."""
-    place = hashlib.sha256(os.fsencode(frozen.resolve())).hexdigest()[:16]
-    return f"CROWDCOVER_{section.upper()}_URI_{place}"
+def _of_prefect(block: str) -> str:
+    """The value of a Secret block of the Prefect server that the environment names."""
+    from prefect.blocks.system import Secret
+
+    refusal = ""
+    try:
+        loaded: Any = Secret.load(block)
+        return str(loaded.get())
+    except ValueError:
+        return ""
+    except Exception as error:  # noqa: BLE001 - its text may quote the server's address
+        refusal = (
+            f"the Prefect server did not give the block of prefect:{block} "
+            f"({type(error).__name__}); check PREFECT_API_URL and that the server runs"
+        )
+    raise CredentialsError(refusal)
+
+
+PROVIDERS["prefect"] = _of_prefect

@@ -22,7 +22,7 @@ from flows.plan.about import AboutSection
 from flows.plan.compute import ComputeSection
 from flows.plan.document import read_document
 from flows.plan.marks import refuse_marks
-from flows.plan.passwords import hand_on, withheld
+from flows.plan.passwords import refuse_passwords, withheld
 from flows.plan.publishing import PublishSection
 from flows.plan.refusals import explain, setting_must
 from flows.plan.series import SeriesSection, refuse_with_series
@@ -42,10 +42,10 @@ NOT_SHAPING: dict[str, Any] = {
     "about": True,
     "compute": True,
     "checks": True,
-    "source": {"kind", "path", "uri", "at", "part"},
+    "source": {"kind", "path", "uri", "credentials", "at", "part"},
     "publish": {
-        "path", "vault", "allow_second_release", "ledger", "approval", "approval_timeout",
-        "approvers", "requester_may_approve", "reports",
+        "path", "vault", "allow_second_release", "ledger", "ledger_credentials", "approval",
+        "approval_timeout", "approvers", "requester_may_approve", "reports",
     },
 }  # fmt: skip
 
@@ -103,6 +103,7 @@ class ReleasePlan(Section):
     def of(cls, document: Mapping[str, Any]) -> "ReleasePlan":
         """Check a parsed plan."""
         name = _kind_of(document)
+        refuse_passwords(document)
         model = model_of(name)
         try:
             plan = model.model_validate(dict(document))
@@ -221,7 +222,7 @@ class ReleasePlan(Section):
     def freeze(self, folder: Path) -> Path:
         """Write the plan as understood, overrides included, into a private folder; its file.
 
-        The file holds no password: this process and those that it starts keep it in memory.
+        The file holds no password: `credentials` say where one lies.
         """
         for path in (folder.parent, folder):  # the modes of further parents stay as they are
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -229,7 +230,6 @@ class ReleasePlan(Section):
         content = json.dumps(withheld(document), indent=2, ensure_ascii=False).encode()
         path = folder / f"{self.name}-{hashlib.sha256(content).hexdigest()[:16]}.json"
         write_private(path, content)
-        hand_on(document, path)
         return path
 
     @property

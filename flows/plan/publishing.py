@@ -10,6 +10,7 @@ from pydantic import Field
 
 from flows.plan.durations import duration
 from kinds.section import PlanError, Section, Unshown
+from tasks.places.credentials import with_password
 from tasks.places.place import is_remote
 from tasks.vault.approval import LONGEST_NAME
 from tasks.vault.signing import is_public
@@ -40,6 +41,7 @@ class PublishSection(Section):
     formats: Annotated[list[Literal["parquet", "csv"]], Field(min_length=1)] = ["parquet", "csv"]
     allow_second_release: bool = False
     ledger: Unshown[str | None] = None
+    ledger_credentials: str | None = None
     approval: Literal["none", "required"] = "none"
     approval_timeout: str = "7d"
     approvers: dict[str, str] = {}
@@ -131,6 +133,11 @@ class PublishSection(Section):
     def terms_rules(self) -> dict[str, Any]:
         """Who may approve, as requests state it; of a plan without approval, anyone."""
         return {} if self.terms is None else self.terms.rules
+
+    @property
+    def ledger_uri(self) -> str | None:
+        """The address of the shared ledger, with the password that its credentials name."""
+        return None if self.ledger is None else with_password(self.ledger, self.ledger_credentials)
 
     @property
     def time_to_approve(self) -> timedelta | None:

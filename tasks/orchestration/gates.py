@@ -66,8 +66,12 @@ def judged(
     found = kept(stored.path)
     assert found is not None
     show(run)
-    shown = summary.verdicts(found[0]["verdicts"], words_called(run.kind))
-    show_in_prefect(key_of("verdict", plan_name(), stage), shown, "What this check expects")
+    documents, words = found[0]["verdicts"], words_called(run.kind)
+    show_in_prefect(
+        key_of("verdict", plan_name(), stage),
+        summary.verdicts(documents, words),
+        summary.verdict_titles(documents, words),
+    )
     return stored, found[1]
 
 

@@ -59,11 +59,12 @@ class _RefusalsOnce(logging.Filter):
     """Print a refusal once: `crowdcover` prints it on stderr, and Prefect shows it as the state.
 
     Prefect logs the traceback of every exception, and the message of every final state. The
-    tracebacks of refusals are dropped. A final state is logged with the name of its exception only.
+    tracebacks of refusals are dropped. A final state is logged with the name of its exception, and
+    that of a refused flow run without its message.
     """
 
     FAILED = re.compile(
-        r"(Finished in state Failed)\(.*?encountered an exception:? (\w+).*", re.DOTALL
+        r"(Finished in state Failed)\((?:.*?encountered an exception:? (\w+))?.*", re.DOTALL
     )
 
     def filter(self, record: logging.LogRecord) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 from anon_core.errors import AnonymityError
 from tasks.people.asking import Ask, transaction
 from tasks.people.digests import People, partners, read_people
+from tasks.source.answers import OF_LEDGER, kind_of, what_to_do
 from tasks.source.values import FOREIGN_ERRORS
 from tasks.vault import secrecy
 from tasks.vault.room import full, is_full
@@ -60,13 +61,14 @@ class Ledger:
     digests are gone or were made under another key, and depends on the kind of data.
 
     `kin` are seals of runs that do not count as others: versions of one series are checked
-    together.
+    together. A ledger that is not `lasting` is read as ever, and nothing that is entered stays.
     """
 
     vault: Vault
     remade: Remade = field(repr=False)
     uri: str | None = field(default=None, repr=False)
     kin: frozenset[str] = frozenset()
+    lasting: bool = True
 
     @property
     def key(self) -> bytes:
@@ -239,7 +241,7 @@ class Ledger:
         where = "the ledger at publish.ledger" if self.uri else f"the vault's {LEDGER}"
         refusal = ""
         try:
-            with transaction(self.vault.path / LEDGER, self.uri) as ask:
+            with transaction(self.vault.path / LEDGER, self.uri, lasting=self.lasting) as ask:
                 self._require_ours(ask)
                 yield ask
         except AnonymityError:
@@ -248,14 +250,14 @@ class Ledger:
             refusal = "a ledger in PostgreSQL needs the driver: pip install 'crowdcover[postgres]'"
         except FOREIGN_ERRORS as error:
             remedy = (
-                "check publish.ledger"
+                what_to_do(error, OF_LEDGER)
                 if self.uri
                 else "if it is damaged, move it away: it is built anew from the runs"
             )
             refusal = (
                 full("the release ledger", [self.vault.path])
                 if self.uri is None and is_full(error)
-                else f"{where} does not answer ({type(error).__name__}), "
+                else f"{where} does not answer ({kind_of(error)}), "
                 f"and nothing is published without it; {remedy}"
             )
         if refusal:

@@ -42,7 +42,11 @@ def look_at_ledger(report: Report, ledger: Ledger) -> None:
     report.looked_at["entries of the ledger"] = len(entries)
     key = ledger.vault.path / LEDGER_KEY
     stated = {str(name): value for name, value in about}.get("key")
-    if stated is not None and (not key.exists() or stated != ledger.key_print):
+    try:
+        other = stated is not None and (not key.exists() or stated != ledger.key_print)
+    except (OSError, DamagedError):
+        return
+    if other:
         report.add(LEDGER_KEY, "it is not the key that the ledger was begun with", RESTORE)
         return
     entered = {(run, folder, version) for run, folder, version, _ in entries}

@@ -91,6 +91,14 @@ class ObjectPath:
 
     def below(self) -> dict[str, tuple[str, ...]]:
         """All objects below it by their names from here: what tells their contents apart."""
+        try:
+            return self._below()
+        except FileNotFoundError:
+            bucket = "/".join(self.url.split("/")[:3])
+            refusal = f"there is no bucket {bucket}; create it, or correct the address in the plan"
+        raise StoreError(refusal)
+
+    def _below(self) -> dict[str, tuple[str, ...]]:
         with self._answers() as store:
             start = str(store._strip_protocol(self.url)) + "/"
             found = store.find(self.url, detail=True)

@@ -19,6 +19,7 @@ from typing import IO, NamedTuple, cast
 import polars as pl
 
 from anon_core.errors import InputError
+from tasks.places.place import Place
 from tasks.source.panics import silenced_panics
 from tasks.source.values import FOREIGN_ERRORS
 
@@ -47,7 +48,7 @@ class Content(NamedTuple):
     packed: bool
 
 
-def is_packed(path: Path) -> bool:
+def is_packed(path: Place) -> bool:
     """Whether a file is gzip's by its name."""
     return path.suffix.lower() == ".gz"
 

@@ -1,16 +1,18 @@
-"""What a query selects, as one frame: SQLite, DuckDB and PostgreSQL."""
+"""What a query selects, as one frame: SQLite, DuckDB, PostgreSQL, Snowflake and BigQuery."""
 
 import hashlib
 import sqlite3
 from contextlib import closing
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from anon_core.errors import InputError
+from tasks.source.answers import OF_SOURCE, kind_of, what_to_do
 from tasks.source.panics import silenced_panics
-from tasks.source.sources import DUCKDB, SQLITE, distinct, require_file
+from tasks.source.sources import BIGQUERY, DUCKDB, POSTGRES, SQLITE, distinct, require_file
 from tasks.source.values import as_text, attempt, stored
 
 UNREADABLE = (
@@ -18,6 +20,13 @@ UNREADABLE = (
     "cast it to text there"
 )
 ONE_MOMENT = "set transaction isolation level repeatable read, read only"
+DRIVERS = {  # of a scheme: its name, and the extra with its driver
+    "duckdb": ("DuckDB", "duckdb"),
+    "postgresql": ("PostgreSQL", "postgres"),
+    "postgres": ("PostgreSQL", "postgres"),
+    "snowflake": ("Snowflake", "snowflake"),
+    "bigquery": ("BigQuery", "bigquery"),
+}
 # DuckDB loads nothing from the network, and spills no cells into a folder beside the database.
 QUIET_DUCKDB: dict[str, Any] = {"autoinstall_known_extensions": "false", "temp_directory": ""}
 
@@ -34,15 +43,15 @@ def query(uri: str, statement: str) -> tuple[pl.DataFrame, str]:
     except InputError:
         raise
     except ImportError:
-        name, extra = ("DuckDB", "duckdb") if uri.startswith(DUCKDB) else ("PostgreSQL", "postgres")
-        refusal = f"reading {name} needs the driver: pip install 'crowdcover[{extra}]'"
+        name, extra = DRIVERS[uri.partition("://")[0]]
+        words = f"reading {name} needs the driver: pip install 'crowdcover[{extra}]'"
     except pl.exceptions.PanicException:
-        refusal = UNREADABLE
+        words = UNREADABLE
     except Exception as error:
-        # Drivers quote the URI, the query and cells: only the type of the error is named.
-        refusal = (
-            f"the database did not answer source.query ({type(error).__name__}); "
-            "check source.uri and source.query"
+        # Drivers quote the URI, the query and cells: only what kind of error it is is named.
+        words = (
+            f"the database did not answer source.query ({kind_of(error)}); "
+            f"{what_to_do(error, OF_SOURCE)}"
         )
     else:
         names = distinct(frame.columns)
@@ -53,14 +62,16 @@ def query(uri: str, statement: str) -> tuple[pl.DataFrame, str]:
             lambda: fingerprinted(frame),
             "source.query selects values that cannot be read, such as infinite dates; cast them",
         )
-    raise InputError(refusal)
+    raise InputError(words)
 
 
 def _asked(uri: str, statement: str) -> pl.DataFrame:
     if uri.startswith(DUCKDB):
         return _asked_duckdb(Path(uri.removeprefix(DUCKDB)).absolute(), statement)
-    if not uri.startswith(SQLITE):
+    if uri.startswith(POSTGRES):
         return _asked_postgres(uri, statement)
+    if not uri.startswith(SQLITE):
+        return _asked_warehouse(uri, statement)
     path = Path(uri.removeprefix(SQLITE)).absolute()
     require_file(path, "source.uri")
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
@@ -75,6 +86,21 @@ def _asked_postgres(uri: str, statement: str) -> pl.DataFrame:
         cursor.execute(ONE_MOMENT)
         cursor.execute(statement)
         return pl.DataFrame(cursor.fetch_arrow())
+
+
+def _asked_warehouse(uri: str, statement: str) -> pl.DataFrame:
+    """One statement, which sees one moment: Snowflake and BigQuery."""
+    scheme, _, place = uri.partition("://")
+    dbapi = import_module(f"adbc_driver_{scheme}.dbapi")  # an extra
+    if f"{scheme}://" == BIGQUERY:
+        project, _, dataset = place.strip("/").partition("/")
+        named = {"adbc.bigquery.sql.project_id": project, "adbc.bigquery.sql.dataset_id": dataset}
+        opened = dbapi.connect(db_kwargs={key: name for key, name in named.items() if name})
+    else:
+        opened = dbapi.connect(place)
+    with closing(opened) as connection, closing(connection.cursor()) as cursor:
+        cursor.execute(statement)
+        return pl.DataFrame(cursor.fetch_arrow_table())
 
 
 def _asked_duckdb(path: Path, statement: str) -> pl.DataFrame:

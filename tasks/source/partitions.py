@@ -70,6 +70,7 @@ class Picked(Reading):
     def __init__(self, source: Source, rows: pl.DataFrame) -> None:
         self.source = source.at(None)
         self.beside = self._disk = None
+        self._many = False
         self._content, self.sha256 = attempt(lambda: fingerprinted(rows), UNREADABLE)
 
     @classmethod

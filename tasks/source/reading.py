@@ -12,10 +12,15 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
+from tasks.places.credentials import with_password
+from tasks.places.objects import ObjectPath
+from tasks.places.place import Place
 from tasks.source.arrays import read_arrays
-from tasks.source.csv_rows import Content
+from tasks.source.csv_rows import Content, is_packed
 from tasks.source.databases import fingerprinted, query
+from tasks.source.parts import Parts, in_parts, pack, read_object, read_parts, unpack
 from tasks.source.sources import (
+    EMPTY,
     Source,
     content_of,
     file_columns,
@@ -35,8 +40,8 @@ class Reading:
     and the columns all come from that content, so they cannot be of different moments.
 
     `again` reads the same content from disk, until `end`. A file stays open, so that another file
-    may take its name meanwhile. The rows of a query are kept by `keep`, in a file without a name:
-    the system removes it with the process, however that ends.
+    may take its name meanwhile. The rows of a query, an object and a folder of files are kept by
+    `keep`, in a file without a name: the system removes it with the process, however that ends.
 
     Memory: the bytes of the file, or the rows of the query, until `close`; beside them the columns
     that are asked for, and the unpacked text while a CSV file is parsed.
@@ -46,14 +51,15 @@ class Reading:
     No dataclass: Prefect walks through the fields of dataclasses that are arguments of tasks.
     """
 
-    __slots__ = ("_content", "_disk", "beside", "sha256", "source")
+    __slots__ = ("_content", "_disk", "_many", "beside", "sha256", "source")
     least = 2  # rows that a source must have
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.beside = None if source.beside is None else Reading(source.beside)
         self._disk: IO[bytes] | None = None
-        self._content: Content | pl.DataFrame | None
+        self._many = source.path is not None and in_parts(source.path)
+        self._content: Content | Parts | pl.DataFrame | None
         self.sha256: str
         self._read()
 
@@ -61,18 +67,37 @@ class Reading:
         """Read the content, and take its fingerprint."""
         source = self.source
         if source.path is not None:
-            self._disk = self._disk or opened(source.path, source.key)
-            self._content = content_of(self._disk, source.path)
-            self.sha256 = hashlib.sha256(self._content.data).hexdigest()
+            self._content = self._of_place(source.path)
+            self.sha256 = (
+                self._content.sha256
+                if isinstance(self._content, Parts)
+                else hashlib.sha256(self._content.data).hexdigest()
+            )
         elif self._disk is not None:
             self._content, self.sha256 = _rows_of(self._disk)
         else:
             assert source.uri is not None
             assert source.query is not None
-            self._content, self.sha256 = query(source.uri, source.query)
+            self._content, self.sha256 = query(
+                with_password(source.uri, source.credentials), source.query
+            )
         if self.beside is not None:
             both = self.sha256 + self.beside.sha256
             self.sha256 = hashlib.sha256(both.encode()).hexdigest()
+
+    def _of_place(self, path: Place) -> Content | Parts:
+        """What lies at a path, or was kept of it."""
+        if self._many:
+            return unpack(self._disk) if self._disk else read_parts(path, self.source.key)
+        if self._disk is None and isinstance(path, Path):
+            self._disk = opened(path, self.source.key)
+        if self._disk is not None:
+            return content_of(self._disk, path)
+        assert isinstance(path, ObjectPath)
+        content = read_object(path, self.source.key)
+        if not content:
+            raise InputError(EMPTY)
+        return Content(content, is_packed(path))
 
     def __repr__(self) -> str:
         return "Reading()"
@@ -104,14 +129,24 @@ class Reading:
         """Return the needed arrays of a .npz file."""
         if self.source.file_kind != "npz":
             raise InputError("the source holds no arrays; give a .npz file of scipy.sparse")
-        return read_arrays(self._open(), needed)
+        content = self._open()
+        assert isinstance(content, Content)
+        return read_arrays(content, needed)
 
     def keep(self, folder: Path) -> None:
-        """Write the rows of a query for `again`, on the disk of this folder, mode 0600."""
-        if isinstance(self._content, pl.DataFrame) and self._disk is None:
-            self._disk = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - `end` closes it
+        """Write what no open file holds for `again`, on the disk of this folder, mode 0600."""
+        if self.beside is not None:
+            self.beside.keep(folder)
+        if self._disk is not None or self._content is None:
+            return
+        self._disk = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - `end` closes it
+        if isinstance(self._content, pl.DataFrame):
             self._content.write_ipc(self._disk, compression="lz4")
-            self._disk.flush()
+        elif isinstance(self._content, Parts):
+            pack(self._content, self._disk)
+        else:
+            self._disk.write(self._content.data)
+        self._disk.flush()
 
     def again(self) -> "Reading":
         """Read the same once more, from disk; the fingerprint tells whether it is the same."""
@@ -119,6 +154,7 @@ class Reading:
         other = object.__new__(type(self))
         other.source = self.source
         other._disk = os.fdopen(os.dup(self._disk.fileno()), "rb", buffering=0)
+        other._many = self._many
         other.beside = None if self.beside is None else self.beside.again()
         other._read()
         return other
@@ -141,8 +177,8 @@ class Reading:
         with contextlib.suppress(AttributeError):  # of a reading that was refused
             self.end()
 
-    def _open(self) -> Content:
-        assert isinstance(self._content, Content), "the reading was closed"
+    def _open(self) -> Content | Parts:
+        assert isinstance(self._content, (Content, Parts)), "the reading was closed"
         return self._content
 
 
@@ -158,12 +194,13 @@ class Absent(Reading):
     def __init__(self, source: Source, sha256: str) -> None:
         self.source, self.sha256 = source, sha256
         self.beside = self._content = self._disk = None
+        self._many = False
 
     def again(self) -> Reading:
         """Raise `GoneError`."""
         raise GoneError(LOST)
 
-    def _open(self) -> Content:
+    def _open(self) -> Content | Parts:
         raise GoneError(LOST)
 
 

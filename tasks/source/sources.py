@@ -10,12 +10,18 @@ import polars as pl
 import polars.selectors as cs
 
 from anon_core.errors import InputError
+from tasks.places.place import Place
 from tasks.source.arrays import array_names
 from tasks.source.csv_rows import CLOSED, Content, first_rows, is_packed, read_csv
+from tasks.source.parts import Parts, in_parts, is_pattern, part_columns, part_names
 from tasks.source.values import attempt
 
 SQLITE = "sqlite:///"
 DUCKDB = "duckdb:///"
+POSTGRES = ("postgresql://", "postgres://")
+SNOWFLAKE = "snowflake://"
+BIGQUERY = "bigquery://"
+DATABASES = (SQLITE, DUCKDB, *POSTGRES, SNOWFLAKE, BIGQUERY)
 EMPTY = "the source is empty; a table with at least 2 rows is required"
 DAMAGED = "the source breaks off or is damaged: not every row could be read; write it anew"
 
@@ -24,30 +30,35 @@ DAMAGED = "the source breaks off or is damaged: not every row could be read; wri
 class Source:
     """Where a table lies and how it is written.
 
-    `comment` is what the lines of a CSV file start with that are no rows; none if it is empty.
-    `beside` is a second source that belongs to it, such as a table of demands. `key` is the plan's
-    key that names the file.
+    `path` is a file, or a folder or pattern of Parquet files. `comment` is what the lines of a CSV
+    file start with that are no rows; none if it is empty. `credentials` say where the password of a
+    database lies. `beside` is a second source that belongs to it, such as a table of demands. `key`
+    is the plan's key that names the file.
     """
 
-    path: Path | None = None
+    path: Place | None = None
     uri: str | None = field(default=None, repr=False)
     query: str | None = field(default=None, repr=False)
     header: bool = True
     separator: str = ","
     comment: str = ""
     missing: tuple[str, ...] = field(default=(), repr=False)
+    credentials: str | None = None
     beside: "Source | None" = field(default=None, repr=False)
     key: str = "source.path"
 
-    def at(self, path: Path | None) -> "Source":
+    def at(self, path: Place | None) -> "Source":
         """The same columns and missing values in another file, or in none."""
-        return replace(self, path=path, uri=None, query=None, beside=None)
+        return replace(self, path=path, uri=None, query=None, credentials=None, beside=None)
 
     @property
     def file_kind(self) -> str:
         """csv, parquet, arrow, npz or sql."""
         if self.path is None:
             return "sql"
+        remote = not isinstance(self.path, Path)
+        if is_pattern(self.path) or (not self.path.suffix if remote else self.path.is_dir()):
+            return "parquet"
         return {
             ".parquet": "parquet",
             ".pq": "parquet",
@@ -59,11 +70,12 @@ class Source:
 
 
 def header(source: Source) -> list[str] | int | None:
-    """Return a file's column names, or their number where it has none; None for a database.
+    """Return a file's column names, or their number where it has none.
 
-    Reads the first row only, for a check before a release starts. A query would run in full.
+    Reads the first row only, for a check before a release starts. None for what would be read in
+    full: databases, object storage, many files.
     """
-    if source.path is None:
+    if not isinstance(source.path, Path) or in_parts(source.path):
         return None
     require_file(source.path)
     return file_names(source, source.path)
@@ -79,7 +91,7 @@ def opened(path: Path, key: str = "source.path") -> IO[bytes]:
     raise InputError(refusal)
 
 
-def content_of(file: IO[bytes], path: Path) -> Content:
+def content_of(file: IO[bytes], path: Place) -> Content:
     """Read an open file whole; `path` says by its name whether it is packed."""
     try:
         file.seek(0)
@@ -95,8 +107,10 @@ def file_content(path: Path) -> Content:
         return content_of(file, path)
 
 
-def file_names(source: Source, file: Path | Content) -> list[str] | int:
+def file_names(source: Source, file: Path | Content | Parts) -> list[str] | int:
     """Return the column names of a file or its content, or their number where it has none."""
+    if isinstance(file, Parts):
+        return distinct(part_names(file))
     if source.file_kind == "npz":
         return array_names(file_content(file) if isinstance(file, Path) else file)
     if source.file_kind != "csv":
@@ -108,9 +122,12 @@ def file_names(source: Source, file: Path | Content) -> list[str] | int:
 
 
 def file_columns(
-    source: Source, content: Content, names: Sequence[str], needed: Sequence[str]
+    source: Source, content: Content | Parts, names: Sequence[str], needed: Sequence[str]
 ) -> pl.DataFrame:
     """Return the needed columns as the file types them; `names` serve where it has no header."""
+    if isinstance(content, Parts):
+        require_names(part_names(content), needed)
+        return part_columns(content, needed)
     if source.file_kind == "npz":
         raise InputError("the source holds arrays and no columns; give a table")
     if source.file_kind == "csv":

@@ -27,6 +27,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from anon_core.errors import AnonymityError
+from tasks.vault.moving import move_releases
 from tasks.vault.room import full, is_full
 from tasks.vault.sealing import (
     HEADER,
@@ -50,7 +51,7 @@ from tasks.vault.storage import (
     settle,
 )
 
-ABOUT = "backup.json"
+ABOUT, END = "backup.json", "end.json"  # the first and the last file of the archive
 FORMAT = 1
 CHUNK = 1 << 20
 FOLDER, TURN = ".backup", ".backup.lock"  # in the vault, while a backup is made
@@ -84,6 +85,8 @@ def back_up(vault: Vault, to: Path, recipients: Sequence[str] = (), *, plain: bo
     if to.exists() or to.resolve().is_relative_to(vault.path.resolve()):
         raise BackupError(f"{to} exists or lies in the vault; name a new file elsewhere")
     seal = Seal.read(vault.path)
+    if seal is not None and seal.rotating:
+        raise BackupError("a rotation was stopped; run crowdcover vault rotate again, then back up")
     own = [] if seal is None or seal.recipient is None else [seal.recipient]
     named = [] if plain else list(recipients) or own
     if not named and not plain:
@@ -108,10 +111,16 @@ def back_up(vault: Vault, to: Path, recipients: Sequence[str] = (), *, plain: bo
     return _told(about, encrypted=bool(named))
 
 
-def restore(file: Path, vault: Path, keys: Sequence[Any] | None = None) -> Backup:
+def restore(
+    file: Path,
+    vault: Path,
+    keys: Sequence[Any] | None = None,
+    moved: Sequence[tuple[str, str]] = (),
+) -> Backup:
     """Make a vault of a backup; every byte is checked before anything is written.
 
-    Refused: a folder that holds anything, a file that is no whole backup.
+    `moved` are folders of releases that stand elsewhere now: before, and now. Refused: a folder
+    that holds anything, a file that is no whole backup.
     """
     if vault.exists() and (not vault.is_dir() or any(vault.iterdir())):
         raise BackupError(f"{vault} holds something already; name a new folder")
@@ -125,6 +134,8 @@ def restore(file: Path, vault: Path, keys: Sequence[Any] | None = None) -> Backu
         about = _read_through(file, keys, aside)
         for folder in [aside, *(path for path in aside.rglob("*") if path.is_dir())]:
             settle(folder)
+        for old, new in moved:
+            move_releases(Vault(aside), old, new)
         os.rename(aside, vault)
     except OSError as error:
         shutil.rmtree(aside, ignore_errors=True)
@@ -241,10 +252,9 @@ def _written(folder: Path, about: Mapping[str, Any], to: Path, named: Sequence[s
 
 def _archive(folder: Path, about: Mapping[str, Any], target: IO[bytes]) -> None:
     content = json.dumps(about, indent=1).encode()
+    end = json.dumps({ABOUT: hashlib.sha256(content).hexdigest()}).encode()
     with tarfile.open(fileobj=target, mode="w|") as archive:
-        head = tarfile.TarInfo(ABOUT)
-        head.size, head.mode = len(content), 0o600
-        archive.addfile(head, BytesIO(content))
+        _add(archive, ABOUT, content)
         for name in about["files"]:
             path = folder / name
             member = tarfile.TarInfo(name)
@@ -252,6 +262,13 @@ def _archive(folder: Path, about: Mapping[str, Any], target: IO[bytes]) -> None:
             member.mtime = int(path.stat().st_mtime)
             with path.open("rb") as source:
                 archive.addfile(member, source)
+        _add(archive, END, end)
+
+
+def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
+    member = tarfile.TarInfo(name)
+    member.size, member.mode = len(content), 0o600
+    archive.addfile(member, BytesIO(content))
 
 
 def _read_through(file: Path, keys: Sequence[Any] | None, into: Path | None) -> dict[str, Any]:
@@ -261,16 +278,17 @@ def _read_through(file: Path, keys: Sequence[Any] | None, into: Path | None) -> 
     """
     try:
         with _opened(file, keys) as source, tarfile.open(fileobj=source, mode="r|") as archive:
-            about = _head(archive)
+            about, sha256 = _head(archive)
             left = dict(about["files"])
-            while (member := archive.next()) is not None:
+            while (member := archive.next()) is not None and member.name != END:
                 stated = left.pop(member.name)
                 if _copied(archive, member, into) != stated["sha256"]:
                     raise ValueError(member.name)
-            if left:
+            if left or member is None:
                 raise ValueError("files are missing")
-            while source.read(CHUNK):  # the end is authentic, too
-                pass
+            if json.loads(_reader(archive, member).read()) != {ABOUT: sha256}:
+                raise ValueError(ABOUT)
+            _require_end(archive, source)
             return about
     except (tarfile.TarError, ValueError, KeyError, TypeError, AttributeError, EOFError):
         pass  # DamagedError, too
@@ -280,19 +298,28 @@ def _read_through(file: Path, keys: Sequence[Any] | None, into: Path | None) -> 
     )
 
 
-def _head(archive: tarfile.TarFile) -> dict[str, Any]:
-    """The table of contents; no name in it leads out of a folder."""
+def _require_end(archive: tarfile.TarFile, source: IO[bytes]) -> None:
+    """Read to the end, which is authentic, too: only padding may follow the last file."""
+    if archive.next() is not None:
+        raise ValueError(END)
+    while source.read(CHUNK):
+        pass
+
+
+def _head(archive: tarfile.TarFile) -> tuple[dict[str, Any], str]:
+    """The table of contents and its hash; no name in it leads out of a folder."""
     first = archive.next()
     if first is None or first.name != ABOUT:
         raise ValueError(ABOUT)
-    about = dict(json.loads(_reader(archive, first).read()))
+    content = _reader(archive, first).read()
+    about = dict(json.loads(content))
     if about["format"] != FORMAT:
         raise BackupError("the backup is of another version of crowdcover; use that version")
     for name in about["files"]:
         place = PurePosixPath(name)
         if place.is_absolute() or ".." in place.parts or name != str(place):
             raise ValueError(name)
-    return about
+    return about, hashlib.sha256(content).hexdigest()
 
 
 def _copied(archive: tarfile.TarFile, member: tarfile.TarInfo, into: Path | None) -> str:
@@ -331,6 +358,8 @@ def _opened(file: Path, keys: Sequence[Any] | None) -> Iterator[IO[bytes]]:
         encrypted = handle.read(len(HEADER)) == HEADER
         handle.seek(0)
         if not encrypted:
+            if file.stat().st_size % tarfile.RECORDSIZE:
+                raise ValueError("half a record")
             yield handle
             return
         with _pumped(lambda into: decrypt(handle, into, str(file), keys)) as source:

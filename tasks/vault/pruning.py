@@ -10,19 +10,26 @@ of batch jobs. Of a rejected run the decision stays, so that the same rows are r
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-from tasks.vault.approval import Approval, now
+from tasks.vault.approval import Approval
 from tasks.vault.retracting import Retractions
 from tasks.vault.series import ABANDONED, Series
 from tasks.vault.storage import BusyError, Run, Vault
 
 REMOVED = ".removed"  # in the vault: what is on its way out
-DECIDED = {"run.json", "seed", "approval.json", "lock"}  # what stays of a rejected run
+DECIDED = {
+    "run.json",
+    "seed",
+    "approval.json",
+    "ended.json",
+    "lock",
+}  # what stays of a rejected run
 Forget = Callable[[Run], None]
 
 
@@ -134,7 +141,7 @@ def _age(path: Path) -> timedelta:
     """How long ago anything in it was last written."""
     files = [each for each in path.rglob("*") if each.is_file() and each.name != "lock"]
     latest = max(each.stat().st_mtime for each in files or [path])
-    return timedelta(seconds=now().timestamp() - latest)
+    return timedelta(seconds=time.time() - latest)
 
 
 def _size(path: Path) -> int:

@@ -336,9 +336,12 @@ class Vault:
         return self
 
     def _seal_if_new(self) -> None:
-        """Encrypt a vault from its first file on where a key is given."""
-        if key_is_given() and not any(self.path.iterdir()):
+        """Encrypt a vault without runs where a key is given; keys of other vaults may be in it."""
+        if key_is_given() and not self.runs.exists() and Seal.read(self.path) is None:
             write_json(self.path / SEAL, Seal(recipient_of_key()).document())
+            for path in (self.path / LEDGER_KEY, self.path / FOLDERS_KEY):
+                if path.exists():
+                    write_private(path, read_private(path))
 
     def run(self, plan_sha256: str, source_sha256: str, kind: str = "table") -> Run:
         """The run of this plan and source; created if there is none."""

@@ -45,7 +45,6 @@ RENAMES = [
     *(
         "gates.json",
         "gates.json's/index.html",
-        "manifest.json",
         "folders.key",
         "announced",
         "v1",

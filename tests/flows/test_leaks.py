@@ -6,6 +6,7 @@ database are shared, so the last search finds what any scenario wrote there.
 
 import gzip
 import json
+import os
 import time
 from dataclasses import dataclass, field
 
@@ -37,6 +38,7 @@ GROUPS = [
 MISSING = "Punknown1Q"  # the plan names it in source.missing
 RARE_AGE = "98765.4321"  # the only one of its kind: the largest number
 PASSWORD = "Ppassword1Q"
+VARIABLE = "CROWDCOVER_TEST_PASSWORD"
 
 NEVER = [*IDENTIFIERS, *DROPPED, *GROUPS, MISSING, PASSWORD]  # not even in a release
 DATA_ONLY = [*SENSITIVE, *KEPT, RARE, *CITIES]
@@ -206,15 +208,22 @@ SCENARIOS = {
     "refused as open to attack": Scenario(
         4, {"checks": {"max_attack_success": 0.0}}, says="above checks.max_attack_success"
     ),
+    "plan with a password": Scenario(
+        2,
+        {"publish": {"ledger": f"postgresql://u:{PASSWORD}@127.0.0.1:9/{SENSITIVE[0]}"}},
+        says="publish.ledger holds a password",
+    ),
     "database with a password": Scenario(
         3,
         {
             "source": {
                 "path": None,
-                "uri": f"postgresql://u:{PASSWORD}@127.0.0.1:9/{SENSITIVE[0]}",
+                "uri": f"postgresql://u@127.0.0.1:9/{SENSITIVE[0]}",
                 "query": f"select '{RARE}'",
+                "credentials": f"env:{VARIABLE}",
             }
         },
+        says="no server answers at the host and port of source.uri",
     ),
     "waits for approval": Scenario(
         6, {"publish": {"approval": "required"}}, says="waits for approval until"
@@ -252,7 +261,12 @@ SCENARIOS = {
     ),
     "ledger with a password": Scenario(
         1,
-        {"publish": {"ledger": f"postgresql://u:{PASSWORD}@127.0.0.1:9/{SENSITIVE[0]}"}},
+        {
+            "publish": {
+                "ledger": f"postgresql://u@127.0.0.1:9/{SENSITIVE[0]}",
+                "ledger_credentials": f"env:{VARIABLE}",
+            }
+        },
         says="the ledger at publish.ledger does not answer",
     ),
     "breaks in the ledger": Scenario(
@@ -524,6 +538,7 @@ def matrix_of(folder, scenario):
 @pytest.fixture(scope="module")
 def ended(server, tmp_path_factory):
     """All scenarios, run: name -> order and what its process left."""
+    os.environ[VARIABLE] = PASSWORD
     orders = {}
     for name, scenario in SCENARIOS.items():
         if scenario.pairs is not None:
@@ -753,8 +768,10 @@ def test_prefects_answers_hold_no_secret(ended):
             assert what in {"deployments", "variables", "block_documents"} or found
             assert markers_in(json.dumps(found, ensure_ascii=False).encode()) == [], what
             if what == "flow_runs":
+                assert all(flow_run["parameters"].get("accept") is None for flow_run in found)
                 assert all(
-                    set(flow_run["parameters"]) <= {"plan", "plans", "names"} for flow_run in found
+                    set(flow_run["parameters"]) <= {"plan", "plans", "names", "accept", "partition"}
+                    for flow_run in found
                 )
 
 
@@ -775,7 +792,7 @@ def settle(ended):
                 finished |= {
                     run["parameters"].get("plan")
                     for run in page
-                    if run["state"]["type"] in ("COMPLETED", "FAILED")
+                    if run["state"]["type"] in ("COMPLETED", "FAILED", "PAUSED")
                 }
             if wanted <= finished:
                 return

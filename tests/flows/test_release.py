@@ -829,9 +829,9 @@ def test_prefect_shows_the_run_its_stages_and_its_artifacts(server, tmp_path):
         def ask(what, **filters):
             return client._client.post(f"/{what}/filter", json=filters).raise_for_status().json()
 
-        (run,) = ask("flow_runs", flow_runs={"name": {"any_": [f"seen {tmp_path}"]}})
+        (run,) = ask("flow_runs", flow_runs={"name": {"any_": [f"seen {tmp_path} v1"]}})
         assert run["state"]["type"] == "COMPLETED"
-        assert run["parameters"] == {"plan": str(order.plan)}
+        assert run["parameters"] == {"plan": str(order.plan), "accept": None, "partition": None}
         this = {"flow_runs": {"id": {"any_": [run["id"]]}}}
         tasks = wait_for(
             lambda: ask("task_runs", **this),

@@ -10,6 +10,7 @@ import pytest
 
 from kinds.table.people import remade
 from tasks.people.ledger import Ledger, LedgerError
+from tasks.places.credentials import without_password
 from tasks.vault.storage import SecondReleaseError, Vault
 from tests.flows.orders import people
 from tests.flows.processes import crowdcover
@@ -20,6 +21,12 @@ from tests.postgres import PASSWORD, USER
 # A fixture, skipped where no server can be started.
 from tests.tasks.source.test_postgres import server as postgres  # noqa: F401
 
+WHAT_TO_DO = {
+    "port": "no server answers at the host and port of publish.ledger",
+    "user": "the database refused the login; correct the user in publish.ledger",
+    "database": "the server has no database of that name; correct publish.ledger",
+}
+
 
 @pytest.fixture
 def uri(postgres):  # noqa: F811
@@ -29,6 +36,12 @@ def uri(postgres):  # noqa: F811
     name = f"ledger{os.urandom(4).hex()}"
     query(f"{address}/postgres", f"create database {name}", autocommit=True)
     return f"{address}/{name}"
+
+
+def of_plan(uri):
+    """[publish] of a plan: the password lies in the environment."""
+    os.environ["ZQ7PASSWORD"] = PASSWORD
+    return {"ledger": without_password(uri), "ledger_credentials": "env:ZQ7PASSWORD"}
 
 
 def query(uri, words, autocommit=False):
@@ -49,7 +62,7 @@ def share_key(order, other):
 
 
 def test_a_release_and_a_refused_second_one(uri, tmp_path):
-    order = order_of(tmp_path, publish={"ledger": uri})
+    order = order_of(tmp_path, publish=of_plan(uri))
     first = order.release()
     assert order.release() == first
     assert query(uri, "select name, version, records, published from releases") == [
@@ -68,7 +81,7 @@ def test_a_release_and_a_refused_second_one(uri, tmp_path):
 
 
 def test_an_allowed_second_release_is_intersected(uri, tmp_path):
-    order = order_of(tmp_path, calm(people()), publish={"ledger": uri})
+    order = order_of(tmp_path, calm(people()), publish=of_plan(uri))
     order.release()
     order.write(privacy={"k": 6}, publish={"allow_second_release": True})
     folder = order.release()
@@ -78,7 +91,7 @@ def test_an_allowed_second_release_is_intersected(uri, tmp_path):
 
 @pytest.mark.slow
 def test_two_vaults_that_share_a_ledger(uri, tmp_path):
-    order, other = (order_of(tmp_path / name, publish={"ledger": uri}) for name in ("one", "other"))
+    order, other = (order_of(tmp_path / name, publish=of_plan(uri)) for name in ("one", "other"))
     order.release()
     with pytest.raises(
         LedgerError,
@@ -106,7 +119,7 @@ def test_two_vaults_that_share_a_ledger(uri, tmp_path):
 def test_a_vault_that_has_released_before_brings_its_releases(uri, tmp_path):
     order = order_of(tmp_path)
     order.release()
-    order.write(publish={"ledger": uri})
+    order.write(publish=of_plan(uri))
     order.write_source(aged(people()))
     with pytest.raises(SecondReleaseError, match="90 people of this source were released already"):
         order.release()
@@ -140,7 +153,7 @@ def test_of_two_vaults_that_announce_at_once_one_is_entered(server, uri, tmp_pat
 
 
 def test_it_holds_digests_counts_and_names(uri, tmp_path):
-    order = order_of(tmp_path, publish={"ledger": uri})
+    order = order_of(tmp_path, publish=of_plan(uri))
     order.release()
     held = "".join(
         str(query(uri, f"select * from {table}")) for table in ("about", "releases", "people")
@@ -156,23 +169,24 @@ def test_it_holds_digests_counts_and_names(uri, tmp_path):
 
 @pytest.mark.parametrize(
     "spoil",
-    [*(pytest.param(what, marks=pytest.mark.slow) for what in ("port", "database")), "password"],
+    [*(pytest.param(what, marks=pytest.mark.slow) for what in ("port", "database")), "user"],
 )
 def test_a_server_that_does_not_answer(server, uri, tmp_path, spoil):
     address, _, database = uri.rpartition("/")
     wrong = {
         "port": f"{address.rpartition(':')[0]}:1/{database}",
-        "password": uri.replace(PASSWORD, PASSWORD + "wrong"),
+        "user": uri.replace(f"//{USER}", "//zq7none"),
         "database": f"{address}/zq7none",
     }
-    order = order_of(tmp_path, publish={"ledger": wrong[spoil]})
+    order = order_of(tmp_path, publish=of_plan(wrong[spoil]))
     done = crowdcover("release", order.plan)
     assert done.code == 1
     assert "the ledger at publish.ledger does not answer" in done.err
-    assert "nothing is published without it; check publish.ledger" in done.err
+    assert "nothing is published without it" in done.err
+    assert WHAT_TO_DO[spoil] in done.err
     assert not any(word in done.err + done.out for word in (PASSWORD, "zq7none", "Traceback"))
     assert not order.releases.exists()
-    order.write(publish={"ledger": uri})
+    order.write(publish=of_plan(uri))
     done = crowdcover("release", order.plan)
     assert done.last_line == str(order.folder_of_v1), done.err
     assert any((order.vault / "plans").iterdir())
@@ -183,7 +197,7 @@ def test_a_server_that_does_not_answer(server, uri, tmp_path, spoil):
 def test_a_ledger_that_somebody_holds_is_waited_for_and_then_refused(uri, tmp_path, monkeypatch):
     import tasks.people.asking as module
 
-    order = order_of(tmp_path, publish={"ledger": uri})
+    order = order_of(tmp_path, publish=of_plan(uri))
     order.release()
     from adbc_driver_postgresql import dbapi
 
@@ -199,7 +213,7 @@ def test_a_ledger_that_somebody_holds_is_waited_for_and_then_refused(uri, tmp_pa
 
 
 def test_a_retracted_release_is_forgotten_by_the_shared_ledger(uri, tmp_path, capsys):
-    order = order_of(tmp_path, publish={"ledger": uri})
+    order = order_of(tmp_path, publish=of_plan(uri))
     order.release()
     plan = order.document
     order.document = {**plan, "publish": {}}

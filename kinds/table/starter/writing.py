@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 import polars as pl
 
@@ -34,7 +34,6 @@ ANSWERS = {
     "kind": "amounts (numeric), codes (categorical), or of people (identifier)?",
     "format": "does the day or the month stand first?",
 }
-PASSWORD = re.compile(r"(?<=[?&])password=[^&]*&?")
 CLOSING = """\
 [anonymizer]
 name = "adaptive"
@@ -92,7 +91,7 @@ def _look(
     note = ""
     if source.file_kind != "csv" and (names or header is not None):
         raise PlanError("--names, --header and --no-header are about CSV files; leave them out")
-    if source.path is not None and source.file_kind == "csv" and source.path.is_file():
+    if isinstance(source.path, Path) and source.file_kind == "csv" and source.path.is_file():
         sign = separator_of(source.path)
         if header is None and not names:
             found = look(source.path, sign)
@@ -134,7 +133,8 @@ def _release_name(source: Source) -> str:
 def _source(source: Source, note: str, markers: Markers) -> list[str]:
     lines = ["[source]"]
     if source.path is not None:
-        lines.append(f"path = {toml_text(str(source.path.resolve()))}")
+        resolved = source.path.resolve() if isinstance(source.path, Path) else source.path
+        lines.append(f"path = {toml_text(str(resolved))}")
     else:
         lines += [*_address(source.uri or ""), f"query = {toml_text(source.query or '')}"]
     if source.separator != ",":
@@ -162,18 +162,12 @@ def _source(source: Source, note: str, markers: Markers) -> list[str]:
 
 
 def _address(uri: str) -> list[str]:
-    """The URI without its password, which a plan would keep in the clear."""
+    """The URI; paths in it are absolute."""
     for file in (SQLITE, DUCKDB):
         if uri.startswith(file):
             return [f"uri = {toml_text(file + str(Path(uri.removeprefix(file)).resolve()))}"]
-    start, _, place = uri.partition("://")
-    account, at, host = urlsplit(uri).netloc.rpartition("@")
-    bare = account.partition(":")[0] + at + host
-    bare = f"{start}://{bare}{place.removeprefix(account + at + host)}"
-    if "password" in dict(parse_qsl(urlsplit(uri).query)):
-        bare = PASSWORD.sub("", bare).rstrip("?&")
-    note = "# The password is not written here: set PGPASSWORD, or use ~/.pgpass."
-    return [*([note] if bare != uri else []), f"uri = {toml_text(bare)}"]
+    note = '# No password stands here: ~/.pgpass, PGPASSWORD, or credentials = "env:NAME".'
+    return [note, f"uri = {toml_text(uri)}"]
 
 
 def _column(name: str, proposal: Proposal) -> list[str]:

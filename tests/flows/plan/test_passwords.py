@@ -1,23 +1,31 @@
-"""Passwords of a plan's URIs: no file keeps them, and whoever runs the plan still has them."""
+"""Passwords and plans: a plan that holds one is refused; what it names is found when it is used."""
 
 import json
-import os
 import subprocess
 import sys
 
 import pytest
 
-from flows.plan.passwords import without_password
+from flows.plan.passwords import withheld
 from flows.plan.plan import ReleasePlan
+from kinds.section import PlanError
+from tasks.places.credentials import (
+    CredentialsError,
+    holds_password,
+    secret_of,
+    with_password,
+    without_password,
+)
 
 PASSWORD = "zq7pass:w@rd"
-SOURCE = f"postgresql://reader:{PASSWORD}@db.example:5432/people?sslmode=require"
-LEDGER = f"postgresql://db.example/ledger?user=writer&p%61ssword={PASSWORD}&connect_timeout=3"
+SOURCE = "postgresql://reader@db.example:5432/people?sslmode=require"
+LEDGER = "postgresql://db.example/ledger?user=writer&connect_timeout=3"
 PLAN = """
 name = "people"
 [source]
 uri = {source}
 query = "select a, b from people"
+{more}
 [columns.a]
 role = "quasi"
 kind = "categorical"
@@ -27,77 +35,125 @@ role = "sensitive"
 k = 3
 [publish]
 ledger = {ledger}
+{ledger_more}
 """
+HELD = [
+    (f"postgresql://reader:{PASSWORD}@db.example:5432/people?sslmode=require", SOURCE),
+    (f"postgresql://db.example/ledger?user=writer&p%61ssword={PASSWORD}&connect_timeout=3", LEDGER),
+    ("postgresql://u:a/b@c@h/d", "postgresql://u@h/d"),
+    ("postgresql://:p@h/d", "postgresql://@h/d"),
+    ("postgres://h/d?password=p", "postgres://h/d"),
+    ("postgres://h/d?user=u&sslpassword=p;x", "postgres://h/d?user=u"),
+    ("s3://AKIA:zq7@bucket/people.csv", "s3://AKIA@bucket/people.csv"),
+]
+BARE = [
+    "postgresql://u@h:5432/d@x",
+    "postgresql://h:5432,g:5433/d?target_session_attrs=any",
+    "postgresql:///d?host=/run/postgresql",
+    "postgresql:///?service=people",
+    "postgresql://h/d?sslkey=/run/client.key",
+    "sqlite:////tmp/a:b.db",
+    "s3://bucket/people.csv",
+    "/data/a:b@c.csv",
+]
 
 
 @pytest.fixture
 def plan_of(tmp_path):
-    def load(source=SOURCE, ledger=LEDGER):
+    def load(source=SOURCE, ledger=LEDGER, more="", ledger_more=""):
         path = tmp_path / "people.toml"
-        path.write_text(PLAN.format(source=json.dumps(source), ledger=json.dumps(ledger)))
+        parts = {"source": json.dumps(source), "ledger": json.dumps(ledger)}
+        path.write_text(PLAN.format(**parts, more=more, ledger_more=ledger_more))
         return ReleasePlan.load(path)
 
     return load
 
 
-@pytest.mark.parametrize(
-    ("uri", "left"),
-    [
-        (SOURCE, "postgresql://reader@db.example:5432/people?sslmode=require"),
-        (LEDGER, "postgresql://db.example/ledger?user=writer&connect_timeout=3"),
-        ("postgresql://u:a/b@c@h/d", "postgresql://u@h/d"),
-        ("postgresql://:p@h/d", "postgresql://@h/d"),
-        ("postgres://h/d?password=p", "postgres://h/d"),
-        ("postgres://h/d?user=u&sslpassword=p;x", "postgres://h/d?user=u"),
-        ("postgresql://u@h:5432/d@x", "postgresql://u@h:5432/d@x"),
-        ("postgresql://h:5432,g:5433/d?target_session_attrs=any",) * 2,
-        ("postgresql:///d?host=/run/postgresql",) * 2,
-        ("sqlite:////tmp/a:b.db",) * 2,
-    ],
-)
-def test_uris_without_their_passwords(uri, left):
+@pytest.mark.parametrize(("uri", "left"), HELD)
+def test_a_uri_with_a_password(uri, left):
+    assert holds_password(uri)
     assert without_password(uri) == left
-    assert without_password(left) == left
+    assert not holds_password(left)
 
 
-def test_no_file_of_the_vault_holds_a_password(plan_of, tmp_path):
-    plan = plan_of()
+@pytest.mark.parametrize("uri", BARE)
+def test_a_uri_without_one(uri):
+    assert not holds_password(uri)
+    assert without_password(uri) == uri
+
+
+def test_a_plan_that_holds_one_is_refused(plan_of, tmp_path):
+    for uri in (HELD[0][0], HELD[4][0]):
+        with pytest.raises(PlanError, match=r"source\.uri holds a password.*'env:NAME'") as caught:
+            plan_of(source=uri)
+        assert "zq7" not in str(caught.value)
+        with pytest.raises(PlanError, match=r"publish\.ledger holds a password.*ledger_credential"):
+            plan_of(ledger=uri)
+    path = plan_of() and tmp_path / "people.toml"
+    with pytest.raises(PlanError, match=r"source\.uri holds a password"):
+        ReleasePlan.load(path, [f"source.uri={HELD[0][0]}"])
+    with pytest.raises(PlanError, match=r"publish\.path holds a password.*AWS_PROFILE"):
+        ReleasePlan.load(path, [f"publish.path={HELD[6][0]}"])
+
+
+@pytest.mark.parametrize("stated", ["zq7", "env:", "env:a b", "env:A=1", "prefect:A_b", "vault:x"])
+def test_what_is_no_place_for_a_password(plan_of, stated):
+    for where in ({"more": f'credentials = "{stated}"'},):
+        with pytest.raises(PlanError, match=r"credentials must be 'env:NAME'") as caught:
+            plan_of(**where)
+        assert "zq7" not in str(caught.value)
+    with pytest.raises(PlanError, match=r"ledger_credentials must be 'env:NAME'"):
+        plan_of(ledger_more=f'ledger_credentials = "{stated}"')
+
+
+def test_where_it_lies_decides_nothing(plan_of):
+    assert plan_of().sha256 == plan_of(more='credentials = "env:PEOPLE"').sha256
+
+
+def test_a_password_is_found_when_it_is_used(plan_of, tmp_path, monkeypatch):
+    plan = plan_of(
+        more='credentials = "env:PEOPLE_PASSWORD"',
+        ledger_more=f'ledger_credentials = "file:{tmp_path}/ledger"',
+    )
+    with pytest.raises(CredentialsError, match="no password was found at env:PEOPLE_PASSWORD"):
+        with_password(plan.data.source.uri, plan.data.source.credentials)
+    monkeypatch.setenv("PEOPLE_PASSWORD", PASSWORD)
+    (tmp_path / "ledger").write_text("zq7 other\n")
+    whole = with_password(plan.data.source.uri, plan.data.source.credentials)
+    assert whole == f"{SOURCE}&password=zq7pass%3Aw%40rd"
+    assert plan.publish.ledger_uri == f"{LEDGER}&password=zq7%20other"
     frozen = plan.freeze(tmp_path / "vault" / "plans")
-    texts = [path.read_text() for path in (tmp_path / "vault").rglob("*") if path.is_file()]
-    assert len(texts) == 1
-    assert "zq7" not in texts[0]
-    assert "reader@db.example" in texts[0]
-    again = ReleasePlan.load(frozen)
-    assert again.data.source.uri == SOURCE
-    assert again.publish.ledger == LEDGER
-    assert again.sha256 == plan.sha256
+    assert "zq7" not in frozen.read_text()
+    assert ReleasePlan.load(frozen) == plan
+    assert "zq7" not in repr(plan)
 
 
-def test_processes_that_the_freezing_one_starts_have_the_password(plan_of, tmp_path):
+def test_a_process_that_is_started_finds_it(plan_of, tmp_path, monkeypatch):
     """Served plans and plans side by side run in processes of their own."""
-    frozen = plan_of().freeze(tmp_path / "vault" / "plans")
+    monkeypatch.setenv("PEOPLE_PASSWORD", PASSWORD)
+    frozen = plan_of(more='credentials = "env:PEOPLE_PASSWORD"').freeze(tmp_path / "vault/plans")
     words = (
         "import sys; from pathlib import Path; from flows.plan.plan import ReleasePlan; "
-        "print(ReleasePlan.load(Path(sys.argv[1])).source.uri)"
+        "from tasks.places.credentials import secret_of; "
+        "print(secret_of(ReleasePlan.load(Path(sys.argv[1])).source.credentials))"
     )
     command = [sys.executable, "-c", words, str(frozen)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == SOURCE
-    bare = {name: value for name, value in os.environ.items() if "CROWDCOVER" not in name}
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=bare)
-    assert done.stdout.strip() == without_password(SOURCE)  # libpq may know it: ~/.pgpass
+    assert done.stdout.strip() == PASSWORD
 
 
-def test_another_password_is_the_same_plan(plan_of, tmp_path):
-    plans = tmp_path / "vault" / "plans"
-    before, now = plan_of(), plan_of(SOURCE.replace(PASSWORD, "zq7new"))
-    assert before.freeze(plans) == now.freeze(plans)
-    assert before.sha256 == now.sha256
-    assert ReleasePlan.load(next(plans.iterdir())).source.uri == now.source.uri
+def test_a_block_of_prefect(server):
+    from prefect.blocks.system import Secret
+
+    Secret(value=PASSWORD).save("people-db", overwrite=True)
+    assert secret_of("prefect:people-db") == PASSWORD
+    with pytest.raises(CredentialsError, match="no password was found at prefect:nobody"):
+        secret_of("prefect:nobody")
 
 
-def test_a_password_that_left_the_plan_is_not_used_again(plan_of, tmp_path):
-    plans = tmp_path / "vault" / "plans"
-    plan_of().freeze(plans)
-    bare = plan_of(without_password(SOURCE), without_password(LEDGER))
-    assert ReleasePlan.load(bare.freeze(plans)) == bare
+def test_what_the_vault_keeps_is_withheld_nevertheless():
+    document = {"source": {"uri": HELD[0][0]}, "publish": {"ledger": HELD[1][0], "path": "x"}}
+    assert withheld(document) == {
+        "source": {"uri": SOURCE},
+        "publish": {"ledger": LEDGER, "path": "x"},
+    }

@@ -67,7 +67,11 @@ def test_the_order_of_the_answer_decides_nothing(database):
 @pytest.mark.parametrize(
     ("statement", "words"),
     [
-        (f"select {MARK} from people", "the database did not answer source.query"),
+        (f"select {MARK} from people", "source.query names a column that is not there"),
+        (f"select 1 from {MARK}", "source.query names a table or schema that is not there"),
+        (f"select {MARK}(1)", "source.query calls a function that is not there"),
+        (f"selec {MARK}", "source.query is not one statement"),
+        (f"select '{MARK}'::integer", "correct its casts"),
         (f"insert into people (name) values ('{MARK}')", "the database did not answer"),
         ("select span from people", "of a type that cannot be read, such as an interval"),
     ],

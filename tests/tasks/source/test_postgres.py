@@ -17,6 +17,7 @@ from flows.plan.plan import ReleasePlan
 from kinds.columns import Column, arrays
 from kinds.table.encode import encoded
 from kinds.table.starter.writing import starter
+from tasks.places.credentials import without_password
 from tasks.source.sources import Source
 from tests.flows.orders import HEADER, Order, data_bytes, people
 from tests.flows.test_backfill import RANGE, release_one, visited, visits
@@ -65,7 +66,8 @@ def source(server):
     host, port = server
 
     def of(query, user=USER, password=PASSWORD, database="postgres"):
-        return Source(uri=f"postgresql://{user}:{password}@{host}:{port}/{database}", query=query)
+        uri = f"postgresql://{user}:{password}@{host}:{port}/{database}"
+        return Source(uri=uri, query=query)
 
     return of
 
@@ -172,10 +174,18 @@ def test_failures_tell_no_query_and_no_cell(source, query):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"password": "zq7wrong"}, {"user": "zq7other"}, {"database": "zq7none"}]
+    ("wrong", "words"),
+    [
+        ({"password": "zq7wrong"}, "refused the login; correct the user in source.uri"),
+        ({"user": "zq7other"}, "refused the login; correct the user in source.uri"),
+        ({"database": "zq7none"}, "the server has no database of that name; correct source.uri"),
+        ({"password": ""}, "asks for a password and none was found; name one by source.credential"),
+        ({"database": "postgres?zq7=1"}, "source.uri is not understood; correct its parameters"),
+        ({"database": "postgres?sslmode=require"}, "correct its sslmode"),
+    ],
 )
-def test_failures_tell_no_password(source, wrong, capfd):
-    with pytest.raises(InputError, match=r"check source.uri and source.query") as caught:
+def test_failures_tell_no_password(source, wrong, words, capfd):
+    with pytest.raises(InputError, match=words) as caught:
         header(source("select 1 as a", **wrong))
     quiet(caught.value)
     written = capfd.readouterr()
@@ -184,11 +194,35 @@ def test_failures_tell_no_password(source, wrong, capfd):
 
 def test_a_server_that_is_not_there(source, capfd):
     address = source("select 1 as a").uri.rsplit(":", 1)[0]
-    with pytest.raises(InputError, match=r"check source.uri and source.query") as caught:
+    with pytest.raises(InputError, match=r"no server answers at the host and port") as caught:
         header(Source(uri=f"{address}:1/postgres", query="select 1 as a"))
     quiet(caught.value)
     written = capfd.readouterr()
     assert MARK not in written.out + written.err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("select zq7 from people", "42703.*names a column that is not there"),
+        ("select 1 from zq7", "42P01.*names a table or schema that is not there"),
+        ("select zq7(1)", "42883.*calls a function that is not there"),
+        ("selec zq7", "42601.*give one SELECT"),
+        ("select 1; select 'zq7'", "42601.*give one SELECT"),
+        ("delete from people where name = 'zq7'", "25006.*writes, and a source is only read"),
+        ("select 'zq7'::integer", "22P02.*correct its casts"),
+        ("select * from pg_authid where rolname = 'zq7'", "42501.*grant select"),
+    ],
+)
+def test_a_query_that_is_refused(source, words, told):
+    """Each message says what to correct, and quotes nothing."""
+    poor = {}
+    if "pg_authid" in words:
+        written(source("").uri, "create role poor login password 'p'")
+        poor = {"user": "poor", "password": "p"}
+    with pytest.raises(InputError, match=f"source.query .*{told}") as caught:
+        header(source(words, **poor))
+    quiet(caught.value)
 
 
 def test_tables_that_are_too_small_or_unclear(source):
@@ -228,7 +262,9 @@ def test_types_that_no_table_of_text_holds(source, name):
 
 
 def test_a_starter_plan_is_read_without_its_password(source, monkeypatch):
-    plan = starter(source("select name, age, mood, zoned, tags from people"))
+    bare, words = source("").uri, "select name, age, mood, zoned, tags from people"
+    monkeypatch.setenv("PGPASSWORD", PASSWORD)
+    plan = starter(Source(uri=without_password(bare), query=words))
     parsed = tomllib.loads(plan)
     assert {name: column["role"] for name, column in parsed["columns"].items()} == {
         "name": "identifier",
@@ -240,10 +276,13 @@ def test_a_starter_plan_is_read_without_its_password(source, monkeypatch):
     assert MARK + "password" not in plan
     assert f"{MARK} ann" not in plan
     again = Source(uri=parsed["source"]["uri"], query=parsed["source"]["query"])
-    with pytest.raises(InputError, match="the database did not answer"):
-        header(again)
-    monkeypatch.setenv("PGPASSWORD", PASSWORD)
     assert header(again) == ["name", "age", "mood", "zoned", "tags"]
+    monkeypatch.delenv("PGPASSWORD")
+    with pytest.raises(InputError, match="none was found"):
+        header(again)
+    monkeypatch.setenv("ZQ7PASSWORD", PASSWORD)
+    named = Source(uri=again.uri, query=again.query, credentials="env:ZQ7PASSWORD")
+    assert header(named) == ["name", "age", "mood", "zoned", "tags"]
 
 
 # ---------------------------------------------------------------- of one moment
@@ -269,7 +308,7 @@ def test_a_table_that_is_written_to_is_released_as_it_was(source, tmp_path, monk
     written(admin.uri, f"create table {name} ({', '.join(f'{each} text' for each in HEADER)})")
     written(admin.uri, f"insert into {name} values {rows}")
     for order in orders:
-        order.write(source={"uri": admin.uri, "query": admin.query})
+        order.write(source=of_plan(admin))
         del order.document["source"]["path"]
         order.write()
         order.fix_seed()
@@ -286,6 +325,16 @@ def test_a_table_that_is_written_to_is_released_as_it_was(source, tmp_path, monk
         audit_release(orders[1].folder_of_v1, orders[1].plan)
 
 
+def of_plan(admin):
+    """A source as a plan states it: its password lies in the environment."""
+    os.environ["ZQ7PASSWORD"] = PASSWORD
+    return {
+        "uri": without_password(admin.uri),
+        "query": admin.query,
+        "credentials": "env:ZQ7PASSWORD",
+    }
+
+
 def in_postgres(order, source, header, rows):
     """Put rows into a new table, and let the order read it; returns name and URI."""
     name = f"people_{os.urandom(4).hex()}"
@@ -294,7 +343,7 @@ def in_postgres(order, source, header, rows):
     written(admin.uri, f"create table {name} ({', '.join(f'{each} text' for each in header)})")
     written(admin.uri, f"insert into {name} values {values}")
     del order.document["source"]["path"]
-    order.write(source={"uri": admin.uri, "query": admin.query})
+    order.write(source=of_plan(admin))
     return name, admin.uri
 
 

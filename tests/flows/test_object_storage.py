@@ -1,0 +1,168 @@
+"""Sources and releases in S3, against a server that runs as a process of its own."""
+
+import os
+import signal
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from flows.audit import audit_release
+from tasks.places.objects import ObjectPath, StoreError
+from tasks.places.place import place_of
+from tasks.vault.storage import FolderError
+from tests.flows.orders import HEADER, Order, data_bytes, people
+from tests.flows.processes import command, run
+from tests.flows.processes import crowdcover as in_process
+from tests.flows.s3 import storage
+
+pytest.importorskip("moto", reason="the S3 server is not installed: pip install 'moto[server]'")
+s3fs = pytest.importorskip("s3fs", reason="not installed: pip install 'crowdcover[s3]'")
+pytestmark = pytest.mark.slow
+FILES = ["codebook.json", "data.csv.gz", "data.parquet", "manifest.json", "report.html"]
+WORDS = r"no half version is visible: the object storage of s3://people does not answer"
+WRITES = 6  # the mark, four files, the manifest
+
+
+@pytest.fixture
+def door(monkeypatch):
+    monkeypatch.setattr(s3fs.S3FileSystem, "retries", 1)
+    s3fs.S3FileSystem.clear_instance_cache()
+    with storage() as door:
+        s3fs.S3FileSystem().mkdir("people")
+        yield door
+    s3fs.S3FileSystem.clear_instance_cache()
+
+
+def order_at(folder, *arguments, **publish):
+    order = Order(folder, *arguments, publish={"path": "s3://people/releases", **publish})
+    order.fix_seed()
+    return order
+
+
+def test_from_an_object_to_objects(door, server, tmp_path):
+    """The command line, in processes of their own: release, show, audit, release again, retract."""
+
+    def crowdcover(*arguments):
+        return in_process(*arguments, environment=door.environment)
+
+    local = Order(tmp_path / "local").fix_seed()
+    there = data_bytes(local.release())
+    order = order_at(tmp_path / "s3")
+    s3fs.S3FileSystem().put_file(str(order.source), "people/in/people.csv")
+    order.write(source={"path": "s3://people/in/people.csv"})
+    order.fix_seed()
+    done = crowdcover("release", order.plan)
+    assert done.last_line == "s3://people/releases/people/v1", done.err
+    folder = place_of(done.last_line)
+    assert sorted(folder.below()) == FILES
+    assert data_bytes(folder) == there
+    assert crowdcover("release", order.plan).last_line == str(folder)
+    assert "people v1" in crowdcover("show", folder).out
+    done = crowdcover("audit", folder, "--plan", order.plan)
+    assert done.code == 0, done.out + done.err
+    again = people(first=90, draws=5)
+    order.write_source(again)
+    s3fs.S3FileSystem().put_file(str(order.source), "people/in/people.csv")
+    assert crowdcover("release", order.plan).last_line == "s3://people/releases/people/v2"
+    options = ("--plan", order.plan, "--by", "Ada", "--reason", "k too small")
+    done = crowdcover("retract", "s3://people/releases/people/v2", *options)
+    assert "its folder is now s3://people/releases/people/v2-retracted" in done.out, done.err
+    assert not place_of("s3://people/releases/people/v2").exists()
+    assert crowdcover("release", order.plan).last_line == "s3://people/releases/people/v3"
+    held = [path.read_bytes() for path in order.folder.rglob("*") if path.is_file()]
+    assert not any(b"zq7secret" in content for content in held)
+
+
+def killed_before(plan, number):
+    """Release, and die by a signal in place of a write."""
+    done = []
+
+    def counted(real):
+        def write(self, *arguments):
+            if len(done) == number:
+                os.kill(os.getpid(), signal.SIGKILL)
+            done.append(self)
+            return real(self, *arguments)
+
+        return write
+
+    for name in ("create", "create_from", "write_bytes", "unlink"):
+        setattr(ObjectPath, name, counted(getattr(ObjectPath, name)))
+    command("release", plan)
+
+
+@pytest.mark.parametrize("number", range(WRITES))
+def test_killed_between_two_writes(door, server, tmp_path, number):
+    order = order_at(tmp_path)
+    died = run(killed_before, str(order.plan), number, environment=door.environment)
+    assert died.code == -signal.SIGKILL, died.err
+    assert "manifest.json" not in place_of("s3://people/releases/people/v1").below()
+    assert command("show", "s3://people/releases/people/v1").code == 3
+    folder = order.release()
+    assert (folder.name, sorted(folder.below())) == ("v1", FILES)
+    assert audit_release(folder, order.plan).passed
+    assert data_bytes(folder) == data_bytes(Order(tmp_path / "local").fix_seed().release())
+
+
+@pytest.mark.parametrize("number", [1, 2, 4, WRITES])
+def test_storage_that_goes_down_while_a_version_is_written(door, tmp_path, number):
+    order = order_at(tmp_path)
+    door.requests, door.close_before = 0, number
+    with pytest.raises(FolderError, match=WORDS) as caught:
+        order.release()
+    assert "run again" in str(caught.value)
+    assert "zq7" not in str(caught.value)
+    door.is_open, door.close_before = True, None
+    assert "manifest.json" not in place_of("s3://people/releases/people/v1").below()
+    folder = order.release()
+    assert sorted(folder.below()) == FILES
+    assert audit_release(folder, order.plan).passed
+    with closing(sqlite3.connect(order.vault / "ledger.sqlite")) as ledger:
+        assert ledger.execute("select version, published from releases").fetchall() == [("v1", 1)]
+
+
+def test_storage_that_is_down_or_refuses(door, tmp_path, monkeypatch):
+    order = order_at(tmp_path)
+    door.is_open = False
+    with pytest.raises(StoreError, match=r"s3://people does not answer .*AWS_ENDPOINT_URL"):
+        order.release()
+    done = command("show", "s3://people/releases/people/v1")
+    assert done.code == 1
+    assert "does not answer" in done.err
+    door.is_open = True
+    order.write(publish={"path": "s3://nobody/releases"})
+    with pytest.raises(StoreError, match="there is no bucket s3://nobody; create it"):
+        order.release()
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    s3fs.S3FileSystem.clear_instance_cache()
+    order.write(publish={"path": "s3://people/releases"})
+    with pytest.raises(StoreError, match="no valid credentials for s3://people were found"):
+        order.release()
+
+
+def test_two_vaults(door, tmp_path):
+    order_at(tmp_path / "one").release()
+    other = order_at(tmp_path / "other", people(first=90))
+    with pytest.raises(FolderError, match="another vault published"):
+        other.release()
+
+
+def test_a_series(door, tmp_path):
+    order = Order(
+        tmp_path,
+        people(),
+        publish={"path": "s3://people/releases"},
+        series={"record": "ssn"},
+        checks={"drift": "off"},
+    )
+    first = order.release()
+    order.write_source([*people(), *people(40, draws=8, first=500)])
+    second = order.release()
+    assert (first.name, second.name) == ("v1", "v2")
+    for folder in (first, second):
+        assert audit_release(folder, order.plan).passed
+    assert order.release() == second
+    assert HEADER
