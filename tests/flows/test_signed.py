@@ -7,7 +7,9 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from flows.audit import audit_release
+from tasks.vault import sealing
 from tasks.vault.approval import RECORD, Approval
+from tasks.vault.sealing import is_encrypted
 from tasks.vault.signing import new_key, public_of, read_key
 from tasks.vault.storage import read_json, write_json
 from tests.flows.orders import Order, people
@@ -225,6 +227,22 @@ def of_another_release(tmp_path, key):
     assert sign(other, key, "--note", "read").code == 0
     (signed,) = (copy_of(other) / "decisions").iterdir()
     return read_json(signed)["signature"]
+
+
+@pytest.mark.slow
+def test_the_copy_of_an_encrypted_vault_can_be_read(tmp_path, key, monkeypatch):
+    secret, _ = sealing.new_key()
+    monkeypatch.setenv(sealing.KEY, secret)
+    order = Order(tmp_path / "order", publish=publish(key))
+    waits(order)
+    assert is_encrypted(order.run.path / "approval.json")
+    monkeypatch.delenv(sealing.KEY)
+    assert sign(order, key, "--quiet").code == 0
+    assert b"<html" in (copy_of(order) / "report.html").read_bytes()
+    monkeypatch.setenv(sealing.KEY, secret)
+    assert json.loads(command("runs", "--plan", order.plan, "--json").out)["runs"]
+    folder = order.release()
+    assert audit_release(folder, order.plan).passed
 
 
 # ---------------------------------------------------------------- the commands
