@@ -10,7 +10,7 @@ from tasks.doctor.look import Look
 # The extra that each kind of address needs.
 EXTRAS = {
     "duckdb": "duckdb", "postgres": "postgres", "postgresql": "postgres",
-    "s3": "s3", "gs": "gcs", "gcs": "gcs",
+    "snowflake": "snowflake", "bigquery": "bigquery", "s3": "s3", "gs": "gcs", "gcs": "gcs",
 }  # fmt: skip
 
 

@@ -15,6 +15,8 @@ SHOWN = ("numpy", "numba", "polars", "prefect", "fastapi", "sqlalchemy")
 DRIVERS = {  # of databases and object storage
     "postgres": ("adbc_driver_postgresql", "PostgreSQL"),
     "duckdb": ("duckdb", "DuckDB"),
+    "snowflake": ("adbc_driver_snowflake", "Snowflake"),
+    "bigquery": ("adbc_driver_bigquery", "BigQuery"),
     "s3": ("s3fs", "S3"),
     "gcs": ("gcsfs", "Google Cloud Storage"),
 }
