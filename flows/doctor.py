@@ -6,8 +6,12 @@ from pathlib import Path
 from flows.plan.plan import ReleasePlan
 from tasks.doctor import folders, machines, software
 from tasks.doctor.look import Look
-from tasks.places.place import place_of
-from tasks.source.sources import DUCKDB, SQLITE
+
+# The extra that each kind of address needs.
+EXTRAS = {
+    "duckdb": "duckdb", "postgres": "postgres", "postgresql": "postgres",
+    "snowflake": "snowflake", "bigquery": "bigquery", "s3": "s3", "gs": "gcs", "gcs": "gcs",
+}  # fmt: skip
 
 
 def looks(order: ReleasePlan | None) -> Iterator[Look]:
@@ -27,12 +31,12 @@ def looks(order: ReleasePlan | None) -> Iterator[Look]:
 
 def _databases(order: ReleasePlan) -> set[str]:
     """The extras that the addresses of a plan need."""
-    addresses = [address for address in (order.source.uri, order.publish.ledger) if address]
-    return {
-        "duckdb" if address.startswith(DUCKDB) else "postgres"
-        for address in addresses
-        if not address.startswith(SQLITE)
-    }
+    extras = set()
+    for address in (order.source.uri, order.source.path, order.publish.path, order.publish.ledger):
+        scheme, mark, _ = (address or "").partition("://")
+        if mark and scheme in EXTRAS:
+            extras.add(EXTRAS[scheme])
+    return extras
 
 
 def _folders(order: ReleasePlan) -> Iterator[Look]:
@@ -47,6 +51,6 @@ def _folders(order: ReleasePlan) -> Iterator[Look]:
     bytes_ = path.stat().st_size if isinstance(path, Path) and path.is_file() else 0
     vault = Path(order.publish.vault)
     yield folders.room("room of the vault", vault, bytes_)
-    if isinstance(releases := place_of(order.publish.path), Path):
-        yield folders.room("room of the releases", releases, bytes_)
+    if isinstance(order.releases, Path):
+        yield folders.room("room of the releases", order.releases.parent, bytes_)
     yield from folders.vault(vault)

@@ -12,9 +12,13 @@ from tasks.doctor.look import Look, lacking
 OURS = "crowdcover"
 # With the extra that brings it and what it is for; the first are needed by every run.
 SHOWN = ("numpy", "numba", "polars", "prefect", "fastapi", "sqlalchemy")
-DRIVERS = {
+DRIVERS = {  # of databases and object storage
     "postgres": ("adbc_driver_postgresql", "PostgreSQL"),
     "duckdb": ("duckdb", "DuckDB"),
+    "snowflake": ("adbc_driver_snowflake", "Snowflake"),
+    "bigquery": ("adbc_driver_bigquery", "BigQuery"),
+    "s3": ("s3fs", "S3"),
+    "gcs": ("gcsfs", "Google Cloud Storage"),
 }
 
 
@@ -45,7 +49,7 @@ def _package(requirement: Requirement) -> Iterator[Look]:
 
 
 def drivers(needed: Collection[str]) -> Iterator[Look]:
-    """The drivers of databases; `needed` are the extras that a plan needs."""
+    """The drivers of databases and object storage; `needed` are the extras that a plan needs."""
     for extra, (module, database) in DRIVERS.items():
         yield driver(f"driver of {database}", module, extra, needed=extra in needed)
 
