@@ -10,10 +10,16 @@ KERNELS := $(VENV)/.kernels
 PYCANON := pycanon==1.3.6
 FAISS := $(VENV)/.faiss
 
-.PHONY: demo test test-all mutants check format bench bench-all lock clean
+TEAM ?= open
+PGSERVER := $(VENV)/.pgserver
+
+.PHONY: demo team test test-all mutants check format bench bench-all lock clean
 
 demo: $(READY)          ## release a real survey and show the result
 	$(BIN)/crowdcover demo
+
+team: $(READY) $(PGSERVER)  ## a team's services, two months of a series; TEAM=check ends by itself
+	$(BIN)/python deploy/team/team.py $(if $(filter check,$(TEAM)),--check)
 
 test: $(KERNELS)        ## all tests but the slow suites; PROFILE=thorough draws more examples
 	$(PYTEST) -m "not slow" --hypothesis-profile $(PROFILE) --numprocesses 2 --dist loadfile
@@ -94,12 +100,18 @@ $(FAISS): $(READY)
 		&& touch $@ \
 		|| echo "faiss could not be installed; its comparison is left out"
 
+# PostgreSQL for `make team`, where the system has none.
+$(PGSERVER): $(READY)
+	ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || command -v postgres >/dev/null \
+		|| $(BIN)/python -m pip install --quiet --disable-pip-version-check pgserver==0.1.4
+	touch $@
+
 lock:                   ## resolve the pins of requirements.lock again
 	rm -rf .lock && $(PYTHON) -m venv .lock
-	.lock/bin/pip install --quiet '.[dev,postgres,duckdb,s3,cluster,dask]'
+	.lock/bin/pip install --quiet '.[dev,postgres,duckdb,s3,cluster,dask,otel]'
 	(sed -n 1p requirements.lock; .lock/bin/pip freeze --exclude crowdcover) > requirements.lock.new
 	mv requirements.lock.new requirements.lock
 	rm -rf .lock build *.egg-info
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info crowdcover-demo
+	rm -rf $(VENV) build dist *.egg-info crowdcover-demo crowdcover-team

@@ -4,7 +4,7 @@ The decision is kept in the vault. Prefect only carries it there.
 """
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Annotated, Any, Literal, cast
 from uuid import UUID, uuid4
 
@@ -19,6 +19,7 @@ from prefect.settings import PREFECT_API_URL
 from pydantic import Field
 
 from anon_core.errors import GuaranteeError
+from flows.parameters import IN_A_LINE
 from kinds import words_of
 from reports import summary
 from tasks.orchestration.gates import gate, refusals_shown
@@ -26,21 +27,24 @@ from tasks.orchestration.stage import log
 from tasks.stages.ask import ask
 from tasks.stages.check import CheckedRelease
 from tasks.stages.manifest import Destination, announce
+from tasks.vault import identity
 from tasks.vault.approval import (
     LONGEST_NAME,
     LONGEST_NOTE,
     PAGE,
     Approval,
     Decision,
+    DecisionError,
     Request,
     Suspended,
     WaitingError,
     now,
     stating,
 )
+from tasks.vault.copies import acceptable, close_copy, place, take_up
+from tasks.vault.files import how_to_read
+from tasks.vault.statement import Rules, Terms, objection, to_file
 from tasks.vault.storage import Run
-
-IN_A_LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"
 
 
 class Form(RunInput):
@@ -56,29 +60,69 @@ class Form(RunInput):
     note: Annotated[str, Field(title="Note", max_length=LONGEST_NOTE, pattern=IN_A_LINE)] = ""
 
 
+class SignedForm(RunInput):
+    """The form where the plan registers approvers: a name that is typed proves nothing."""
+
+    signed: Annotated[
+        str, Field(title="Signed decision: the file that crowdcover sign wrote", min_length=1)
+    ]
+
+
 def approved(
-    run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any], given: timedelta
+    run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any], terms: Terms
 ) -> dict[str, Any]:
     """Return the approval of a checked release, as its manifest states it.
 
-    Raises WaitingError while nobody has decided, GuaranteeError after a rejection or a timeout.
+    Raises WaitingError while nobody has decided, GuaranteeError after a rejection, a timeout, or an
+    approval that does not count under the terms of the plan.
     """
-    request = ask(run, checked, to, claims, given)
+    request = ask(run, checked, to, claims, terms, _asked_by())
     flow_run = _suspendable()
     with gate(run, "approved") as measured:
+        reasons = [] if terms.reports is None else take_up(terms.reports, run)
         if flow_run is not None:
             _take_answer(run, flow_run)
         decision = Approval.of(run).require()
+        if decision is not None:
+            _require_counting(run, decision, terms)
+            if terms.reports is not None:
+                close_copy(terms.reports, run, Approval.of(run).requests[-1])
         if decision is None:
             announce(
-                request.question.manifest, "approval", f"waits for approval until {request.until}"
+                request.question.manifest, "approval", f"Waits for approval until {request.until}"
             )
             if flow_run is not None:
                 _suspend(run, flow_run)
-            raise WaitingError(_what_to_do(run, request, to))
+            what = _what_to_do(run, request, to, terms)
+            raise WaitingError("; ".join([what, *dict.fromkeys(reasons)]))
         measured.append(decision.sentence)
     log(f"run {run.path.name} was {decision.sentence}")
     return stating(decision)
+
+
+def _require_counting(run: Run, decision: Decision, terms: Terms) -> None:
+    """Refuse an approval that does not count: of an older plan, or of a record that was changed."""
+    request = Approval.of(run).requests[-1]
+    rules = Rules.of(terms.rules)
+    if reason := objection(request.question, decision, request.asked_by, rules):
+        raise GuaranteeError(
+            f"publication refused: the approval of run {run.path.name} does not count: {reason}; "
+            "nothing was published. Use crowdcover reopen to ask again"
+        )
+
+
+def _asked_by() -> dict[str, str]:
+    """Who runs this release: the account of this process, and the user whom Prefect names, if any.
+
+    Prefect's open server has no users, and names none.
+    """
+    context = FlowRunContext.get()
+    flow_run = None if context is None else context.flow_run
+    creator = None if flow_run is None else flow_run.created_by
+    told = {identity.ACCOUNT: identity.account_of_process()}
+    if creator is not None and creator.type == "USER" and creator.display_value:
+        told[identity.PREFECT] = creator.display_value
+    return told
 
 
 def refuse_rejected(run: Run) -> None:
@@ -116,8 +160,9 @@ def _take_answer(run: Run, flow_run: FlowRun) -> None:
     )
     if answer is None:
         return
-    form = Form(**answer)
-    decision = Decision.of(approved=form.decision == "approve", by=form.name, note=form.note)
+    decision = _answered(answer, request)
+    if decision is None:
+        return
     if request.decision is None:
         approval.decide(decision, in_time=True)
     elif request.decision.approved and not decision.approved:
@@ -126,6 +171,28 @@ def _take_answer(run: Run, flow_run: FlowRun) -> None:
             "Prefect. The first decision stays; this flow run published nothing. "
             "To publish nothing at all, change the plan"
         )
+
+
+def _answered(answer: dict[str, Any], request: Request) -> Decision | None:
+    """The decision of an answered form; None if it does not count, which the log says."""
+    try:
+        if "signed" in answer:
+            return acceptable(str(answer["signed"]), request)
+        form = Form(**answer)
+        decision = Decision.of(
+            approved=form.decision == "approve",
+            by=form.name,
+            note=form.note,
+            authenticated=identity.NOBODY,
+        )
+        rules = Rules.of(request.rules)
+        reason = objection(request.question, decision, request.asked_by, rules)
+    except DecisionError as refusal:
+        reason, decision = str(refusal), None
+    if reason:
+        log(f"the answer in Prefect does not count: {reason}")
+        return None
+    return decision
 
 
 def _suspend(run: Run, flow_run: FlowRun) -> None:
@@ -151,8 +218,9 @@ def _suspend(run: Run, flow_run: FlowRun) -> None:
     short = summary.markdown(manifest, words_of(manifest))
     description = f"The report as it would be published: {run.path / PAGE}\n\n{short}"
     left = datetime.fromisoformat(request.until) - now()
+    form = SignedForm if Rules.of(request.rules).approvers else Form
     suspend_flow_run(
-        Form.with_initial_data(description=description),
+        form.with_initial_data(description=description),
         timeout=max(1, int(left.total_seconds())),
         key=key,
     )
@@ -168,21 +236,30 @@ def _waits(suspended: Suspended) -> bool:
     return state is not None and state.is_paused()
 
 
-def _what_to_do(run: Run, request: Request, to: Destination) -> str:
-    vault = to.ledger.vault.path
+def _what_to_do(run: Run, request: Request, to: Destination, terms: Terms) -> str:
+    vault, officer = to.ledger.vault.path, ""
+    who = "--key KEY" if terms.approvers else "--by NAME"
+    if terms.reports is not None and terms.approvers:
+        copy = place(terms.reports, run, request.question)
+        officer = (
+            f". Without access to the vault: crowdcover sign {copy} --decision approve --key KEY"
+        )
     return (
         f"{request.question.manifest['name']} waits for approval until {request.until}; "
-        f"nothing was published. Read {run.path / PAGE}, then run: "
-        f"crowdcover approve {run.path.name} --vault {vault} --by NAME (or reject), "
-        "then run the release again"
+        f"nothing was published. Read {how_to_read(run.path / PAGE)}, then run: "
+        f"crowdcover approve {run.path.name} --vault {vault} {who} (or reject), "
+        f"then run the release again{officer}"
     )
 
 
-def resume(suspended: Suspended, decision: Decision) -> str:
-    """Resume a suspended flow run with the decision from the vault.
+def resume(request: Request) -> str:
+    """Resume the suspended flow run of a request with the decision from the vault.
 
     Returns a sentence about the outcome; never raises.
     """
+    suspended, decision = request.suspended, request.decision
+    assert suspended is not None
+    assert decision is not None
     run = f"flow run {suspended.flow_run}"
     if not PREFECT_API_URL.value():
         return f"{run} is suspended; set PREFECT_API_URL to resume it from here, or run the release"
@@ -191,6 +268,8 @@ def resume(suspended: Suspended, decision: Decision) -> str:
         "name": decision.by,
         "note": decision.note,
     }
+    if Rules.of(request.rules).approvers:
+        form = {"signed": to_file(request.question, decision).decode()}
     try:
         resume_flow_run(UUID(suspended.flow_run), run_input=form)
     except Exception as error:  # noqa: BLE001 - network, Prefect, or a deleted flow run

@@ -21,6 +21,7 @@ from tasks.source.reading import Reading
 from tasks.vault.approval import Approval
 from tasks.vault.retracting import Retractions, notice_of, retraction_of, same_place
 from tasks.vault.series import Series
+from tasks.vault.statement import Rules, unverified
 from tasks.vault.storage import (
     FolderError,
     Run,
@@ -105,12 +106,19 @@ def _as_published(
 
 
 def _approved(folder: Path, plan: ReleasePlan, run: Run) -> list[Finding]:
-    """Whether the approval that the plan requires was given; nothing where it requires none."""
-    if plan.publish.approval == "none":
+    """Whether the approval that the plan requires was given, and by somebody who may give it."""
+    if (terms := plan.publish.terms) is None:
         return []
     missing = Approval.of(run).unapproved(folder)
     detail = missing or "these bytes, by the person that is named"
-    return [Finding("approved as the plan requires", not missing, detail)]
+    findings = [Finding("approved as the plan requires", not missing, detail)]
+    rules = Rules.of(terms.rules)
+    if not rules.ask_nothing:
+        wrong = unverified(run, folder, rules)
+        known = "signed" if rules.approvers else "by another person than who asked"
+        detail = wrong or f"{known}; verified from the manifest and the plan"
+        findings.append(Finding("approved by who may", not wrong, detail))
+    return findings
 
 
 def _newer(today: Promise, promise: Promise) -> list[Finding]:

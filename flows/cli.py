@@ -4,6 +4,7 @@ Prefect and Great Expectations take seconds to import, so only commands that run
 """
 
 import argparse
+import json
 import os
 import sys
 import traceback
@@ -26,24 +27,33 @@ QUIET_DEFAULTS = {
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
 }
 
+# Items of Prefect's logging configuration.
+JSON_LOGS = {
+    "PREFECT_LOGGING_HANDLERS_CONSOLE_FORMATTER": "json",
+    "PREFECT_LOGGING_FORMATTERS_JSON_CLASS": "tasks.orchestration.json_lines.JsonLines",
+}
+
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command and exit with the code that docs/commands.md states."""
     options = parser().parse_args(arguments)
     for name, value in QUIET_DEFAULTS.items():
         os.environ.setdefault(name, value)
+    if as_json():
+        for name, value in JSON_LOGS.items():
+            os.environ.setdefault(name, value)
     if options.quiet:
         os.environ.update(PREFECT_LOGGING_LEVEL="CRITICAL", PREFECT_LOGGING_ROOT_LEVEL="CRITICAL")
     try:
         code = options.run(options)
         sys.stdout.flush()  # here a reader that went away can be answered, at exit it cannot
     except AnonymityError as refusal:
-        print(f"crowdcover: {refusal}", file=sys.stderr)
+        _say(str(refusal))
         from flows.outcome import exit_code
 
         code = exit_code(refusal)
     except KeyboardInterrupt:
-        print("crowdcover: stopped; run the same command again to go on", file=sys.stderr)
+        _say("stopped; run the same command again to go on")
         code = 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -51,9 +61,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except SystemExit:
         raise
     except BaseException as error:  # noqa: BLE001 - polars panics are no Exceptions
-        print(f"crowdcover: {_unforeseen(error)}", file=sys.stderr)
+        _say(_unforeseen(error))
         code = 1
     sys.exit(code)
+
+
+def as_json() -> bool:
+    """Whether logs and refusals are lines of JSON: CROWDCOVER_LOGS=json."""
+    return os.environ.get("CROWDCOVER_LOGS") == "json"
+
+
+def _say(refusal: str) -> None:
+    """Print a refusal on standard error."""
+    line = {"severity": "ERROR", "name": "crowdcover", "message": refusal}
+    print(json.dumps(line) if as_json() else f"crowdcover: {refusal}", file=sys.stderr)
 
 
 def _unforeseen(error: BaseException) -> str:

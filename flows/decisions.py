@@ -2,12 +2,33 @@
 
 import argparse
 import re
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
-from tasks.vault.approval import PAGE, Approval, Decision, DecisionError, Request
+from tasks.vault import identity
+from tasks.vault.approval import (
+    LONGEST_NAME,
+    LONGEST_NOTE,
+    PAGE,
+    Approval,
+    Decision,
+    DecisionError,
+    Request,
+    one_line,
+)
+from tasks.vault.copies import acceptable, close_copy, signed_in
+from tasks.vault.files import how_to_read
+from tasks.vault.signing import public_of, read_key
+from tasks.vault.statement import Rules, objection, signed
 from tasks.vault.storage import FolderError, Run, Vault
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+IN_COPY = "."  # of --take without a file: what lies in the officer's copy
 
 
 def approve(options: argparse.Namespace) -> int:
@@ -30,25 +51,87 @@ def reopen(options: argparse.Namespace) -> int:
 
 
 def _decide(options: argparse.Namespace, *, approved: bool) -> int:
-    decision = Decision.of(approved=approved, by=options.by, note=options.note)
-    run = _run(options)
+    taken = getattr(options, "take", None)
+    if taken is None and options.by is None and options.key is None:
+        raise PlanError("give --by NAME, or --key FILE where the plan registers approvers")
+    if options.by is not None:
+        one_line("the name", options.by, 1, LONGEST_NAME)
+    one_line("the note", options.note, 0, LONGEST_NOTE)
+    order, run = _found(options)
     with run.locked():
         approval = Approval.of(run)
-        request = approval.require_open()
+        request = approval.require_open(in_time=taken is not None)
+        rules = Rules.of(request.rules if order is None else order.publish.terms_rules)
         if not options.quiet:
             _show(run, request)
-        request = approval.decide(decision)
+        if taken is not None:
+            decision = _taken(taken, order, run, request)
+        else:
+            decision = _own(options, request, rules, approved=approved)
+        if reason := objection(request.question, decision, request.asked_by, rules):
+            raise DecisionError(f"nothing was decided: {reason}")
+        request = approval.decide(decision, in_time=taken is not None)
+        if order is not None and order.publish.reports is not None:
+            close_copy(Path(order.publish.reports), run, request)
     if request.suspended is not None:
         # Prefect takes seconds to import: import it only if a flow run waits there.
         from flows.approving import resume
 
-        next_step = resume(request.suspended, decision)
-    elif approved:
+        next_step = resume(request)
+    elif decision.approved:
         next_step = "run the release again to publish it"
     else:
         next_step = "nothing will be published"
     print(f"run {run.path.name} was {decision.sentence}; {next_step}")
     return 0
+
+
+def _own(
+    options: argparse.Namespace, request: Request, rules: Rules, *, approved: bool
+) -> Decision:
+    """The decision of who runs this command: signed, or as the account of this process."""
+    if options.key is None:
+        return replace(
+            Decision.of(
+                approved=approved,
+                by=options.by,
+                note=options.note,
+                identity=identity.account_of_process(),
+                authenticated=identity.ACCOUNT,
+            ),
+            requested_by={} if rules.ask_nothing else dict(request.asked_by),
+        )
+    if not rules.approvers:
+        raise DecisionError(
+            "publish.approvers of the plan registers nobody, so a signature could not be verified; "
+            "leave --key out and give --by NAME"
+        )
+    return signed_by(read_key(options.key), request, rules, (approved, options.by, options.note))
+
+
+def signed_by(
+    key: "Ed25519PrivateKey", request: Request, rules: Rules, told: tuple[bool, str | None, str]
+) -> Decision:
+    """A signed decision: whether it approves, the name or None for the registered one, the note."""
+    approved, by, note = told
+    name = by or rules.registered(public_of(key)) or "unknown"
+    return signed(request, Decision.of(approved=approved, by=name, note=note), key, rules)
+
+
+def _taken(taken: Path, order: ReleasePlan | None, run: Run, request: Request) -> Decision:
+    """A decision that somebody signed elsewhere: in this file, or in the officer's copy."""
+    if str(taken) != IN_COPY:
+        try:
+            text = taken.read_text(encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise FolderError(f"{taken} cannot be read ({type(error).__name__})") from None
+        return acceptable(text, request)
+    if order is None or order.publish.reports is None:
+        raise PlanError("--take without FILE needs --plan PLAN.toml with publish.reports")
+    found, reasons = signed_in(Path(order.publish.reports), run, request)
+    if found is None:
+        raise DecisionError("; ".join(reasons) or "nobody has signed a decision in the copy")
+    return found
 
 
 def _show(run: Run, request: Request) -> None:
@@ -61,18 +144,21 @@ def _show(run: Run, request: Request) -> None:
     manifest = request.question.manifest
     summary.terminal(manifest, Console(), words_of(manifest))
     print("to be published in", request.question.folder)
-    print("read", run.path / PAGE)
+    print("read", how_to_read(run.path / PAGE))
 
 
 def _run(options: argparse.Namespace) -> Run:
+    return _found(options)[1]
+
+
+def _found(options: argparse.Namespace) -> tuple[ReleasePlan | None, Run]:
+    """The plan, where one is given, and the run."""
     if (options.vault is None) == (options.plan is None):
         raise PlanError("give either --vault FOLDER or --plan PLAN.toml")
     if options.vault is not None and options.overrides:
         raise PlanError("--set changes a plan; give --plan PLAN.toml with it")
-    if options.vault is not None:
-        vault = Vault(options.vault.resolve())
-    else:
-        vault = Vault(Path(ReleasePlan.load(options.plan, options.overrides).publish.vault))
+    order = None if options.plan is None else ReleasePlan.load(options.plan, options.overrides)
+    vault = Vault(options.vault.resolve() if order is None else Path(order.publish.vault))
     name = options.run_id
     if not re.fullmatch(r"[0-9a-f]{16}", name):
         raise PlanError("RUN_ID must be the 16 hex digits that the waiting release printed")
@@ -87,4 +173,4 @@ def _run(options: argparse.Namespace) -> Run:
             f"the vault {vault.path} has no run {name}; "
             "give the RUN_ID and the vault of the waiting release"
         )
-    return run
+    return order, run

@@ -34,10 +34,9 @@ def freeze(plan: "ReleasePlan") -> Path:
 def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Place:
     """Release a plan in a flow run of this process; the release folder."""
     plan = ready(path, overrides)
-    named = plan.name if plan.partition is None else f"{plan.name} {plan.partition.at}"
     frozen = freeze(plan)
     with plan.kind.compiling(quiet=quiet):
         from flows.release import release
         from flows.serving import on_prefect
 
-        return place_of(on_prefect(lambda: release.with_options(flow_run_name=named)(str(frozen))))
+        return place_of(str(on_prefect(lambda: release(str(frozen)))))

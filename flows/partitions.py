@@ -133,7 +133,7 @@ def _done(series: Series) -> set[str]:
 
 
 def _clear(folder: Path) -> None:
-    for path in folder.glob("*.arrow"):
+    for path in (*folder.glob("*.arrow"), *folder.glob(".*.partial")):
         path.unlink()
 
 

@@ -8,12 +8,15 @@ from prefect import Flow, State, flow
 from prefect.client.schemas.objects import FlowRun
 
 from flows.approving import approved, refuse_rejected
+from flows.parameters import Accept, asked, name_of, name_of_run
 from flows.partitions import read
 from flows.plan.plan import ReleasePlan
 from flows.series import Coming, coming
-from flows.standing import approved_run, standing
+from flows.standing import approved_run, standing, take_up_signed
+from flows.states import ending
 from tasks.compute.cluster import cancel_jobs_of
 from tasks.compute.engines import Compute, ready
+from tasks.orchestration.events import about_plan
 from tasks.orchestration.gates import close_gates
 from tasks.orchestration.stage import log
 from tasks.people.admit import admit
@@ -28,11 +31,12 @@ from tasks.stages.ingest import ingest
 from tasks.stages.manifest import Destination
 from tasks.stages.publish import beside_others, publish, published
 from tasks.stages.validate import validate
-from tasks.vault.approval import require_approved
 from tasks.vault.belonging import refuse_foreign
+from tasks.vault.endings import begin
 from tasks.vault.failures import failures_kept
 from tasks.vault.retracting import refuse_unfinished
 from tasks.vault.series import Series
+from tasks.vault.statement import Rules, require_approved
 from tasks.vault.storage import FolderError, Run, Vault
 
 
@@ -44,14 +48,25 @@ def cancel_jobs(flow: Flow[..., Any], flow_run: FlowRun, state: State[Any]) -> N
         cancel_jobs_of(str(flow_run.id), Vault(Path(order.publish.vault)).runs)
 
 
-@flow(name="release", persist_result=False, on_cancellation=[cancel_jobs])
-def release(plan: str) -> str:
+@flow(
+    name="release",
+    flow_run_name=name_of_run,
+    persist_result=False,
+    on_cancellation=[cancel_jobs],
+)
+def release(
+    plan: str, accept: dict[str, Accept] | None = None, partition: str | None = None
+) -> str | State[Any]:
     """Release the data that a plan names; returns the release folder.
 
-    The parameter is the path of a plan, not the plan: Prefect stores parameters, and a plan may
-    hold values and passwords.
+    Args:
+        plan: path of the plan
+        accept: drift to accept in this run, by the name of a limit or a column, with a note:
+            {"city": {"limit": 1, "note": "a new district"}}
+        partition: which partition of the source is new, such as 2014-03
     """
-    return released(ReleasePlan.load(Path(plan)))
+    with about_plan(name_of(plan)):
+        return ending(lambda: released(asked(plan, accept, partition)))
 
 
 def released(order: ReleasePlan) -> str:
@@ -63,6 +78,7 @@ def released(order: ReleasePlan) -> str:
 def _release(order: ReleasePlan, vault: Vault) -> str:
     """Admit the plan and its source; a release that stands already is returned as it is."""
     order.check_engine()
+    take_up_signed(order, vault)
     if (run := approved_run(order, vault)) is not None:
         log(f"run {run.path.name} was approved: it is published as it is, no source is read")
         with suppress(GoneError):
@@ -112,10 +128,11 @@ def _admitted(
     to = Destination(kind, parent, order.publish.formats, ledger, second)
     with run.locked():
         refuse_unfinished(run)
+        begin(run, order.name)
         folder = published(run, parent, order.limits.floors, order.about.claims)
         if folder is not None:
-            if order.publish.time_to_approve is not None:
-                require_approved(run, folder)
+            if (terms := order.publish.terms) is not None:
+                require_approved(run, folder, Rules.of(terms.rules))
             log(f"published before and unchanged since: {folder.name}")
             return str(folder)
         refuse_foreign(vault, parent, ledger.versions(str(parent)))
@@ -173,8 +190,8 @@ def _course(
         **beside_others(run, checked, to),
     }
     refuse_rejected(run)
-    if (time_to_approve := order.publish.time_to_approve) is not None:
-        claims["approval"] = approved(run, checked, to, claims, time_to_approve)
+    if (terms := order.publish.terms) is not None:
+        claims["approval"] = approved(run, checked, to, claims, terms)
     folder = publish(run, checked, to, claims)
     if version is not None:
         version.end()

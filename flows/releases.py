@@ -13,7 +13,7 @@ from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import State
 from prefect.futures import PrefectFuture
 from prefect.settings import PREFECT_API_URL, temporary_settings
-from prefect.states import Failed
+from prefect.states import Completed, Failed
 from prefect.task_runners import TaskRunner
 from prefect_dask.task_runners import DaskTaskRunner
 
@@ -23,7 +23,9 @@ from flows.outcome import exit_code
 from flows.release import release
 from flows.serving import on_prefect
 from tasks.compute.engines import quiet_dask
+from tasks.vault.approval import WaitingError
 
+WAITS = 6  # the exit code of a plan that waits for approval
 Outcome = tuple[int, str]  # exit code; the release folder, or why there is none
 # Workers are no daemons: a plan with engine = 'dask' starts processes of its own.
 CONFIGURATION = {**UNSEEN, "distributed.worker.daemon": False}
@@ -34,9 +36,15 @@ logging.getLogger("prefect.task_runner.dask").setLevel(logging.WARNING)
 
 
 @task(name="plan", task_run_name="{name}", cache_policy=NO_CACHE, persist_result=False)
-def _released(name: str, plan: str) -> str:
-    """Release one plan. Prefect turns a refusal into a task state, so Dask logs no exception."""
-    return on_prefect(lambda: release.with_options(flow_run_name=name)(plan))
+def _released(name: str, plan: str) -> Outcome:  # noqa: ARG001 - names the task run
+    """Release one plan. Prefect turns a refusal into a task state, so Dask logs no exception.
+
+    A plan that waits for approval is no failure of the task.
+    """
+    try:
+        return 0, str(on_prefect(lambda: release(plan)))
+    except WaitingError as waiting:
+        return exit_code(waiting), str(waiting)
 
 
 @flow(name="releases", persist_result=False)
@@ -45,12 +53,12 @@ def releases(names: list[str], plans: list[str]) -> list[Outcome] | State[list[O
     with _one_server():
         futures = [_released.submit(*each) for each in zip(names, plans, strict=True)]
         outcomes = [_outcome(future) for future in futures]
-    refused = sum(code != 0 for code, _ in outcomes)
-    return (
-        Failed(message=f"{refused} of {len(plans)} plans were not published", data=outcomes)
-        if refused
-        else outcomes
-    )
+    waiting = sum(code == WAITS for code, _ in outcomes)
+    refused = sum(code != 0 for code, _ in outcomes) - waiting
+    told = f"{refused} of {len(plans)} plans were refused, {waiting} wait for approval"
+    if refused:
+        return Failed(message=told, data=outcomes)
+    return Completed(message=told, data=outcomes) if waiting else outcomes
 
 
 def release_all(plans: Sequence[tuple[str, Path]], workers: int) -> list[Outcome]:
@@ -75,9 +83,9 @@ def _one_server() -> Iterator[None]:
         yield
 
 
-def _outcome(future: PrefectFuture[str]) -> Outcome:
+def _outcome(future: PrefectFuture[Outcome]) -> Outcome:
     try:
-        return 0, future.result()
+        return future.result()
     except AnonymityError as refusal:
         return exit_code(refusal), str(refusal)
     except Exception as error:  # noqa: BLE001 - from Dask or Prefect; messages may quote values

@@ -1,18 +1,34 @@
-"""Serve a plan as a Prefect deployment; turn failures of Prefect into refusals."""
+"""Serve plans as Prefect deployments; turn failures of Prefect into refusals."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+import prefect
 from prefect.client.schemas.schedules import CronSchedule
+from prefect.deployments.runner import RunnerDeployment
+from prefect.exceptions import Pause
+from prefect.schedules import Cron
 from prefect.settings import PREFECT_HOME
 
 from anon_core.errors import AnonymityError
 from flows.release import release
 from kinds.section import PlanError
+from tasks.vault.approval import WaitingError
 from tasks.vault.room import full, is_full
 
 Result = TypeVar("Result")
+CRON = "--cron must be five fields: minute hour day month weekday, e.g. '0 2 1 * *'"
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """When a plan runs: five fields of cron, by the clock of a time zone."""
+
+    cron: str
+    timezone: str
 
 
 def on_prefect(work: Callable[[], Result]) -> Result:
@@ -21,6 +37,8 @@ def on_prefect(work: Callable[[], Result]) -> Result:
         return work()
     except AnonymityError:
         raise
+    except Pause as pause:  # of a flow run that waits
+        waits = str(pause.state and pause.state.message)
     except Exception as error:  # noqa: BLE001 - Prefect raises many types
         raise AnonymityError(
             full("Prefect", [PREFECT_HOME.value()])
@@ -28,21 +46,65 @@ def on_prefect(work: Callable[[], Result]) -> Result:
             else f"Prefect could not run the flow ({type(error).__name__}); "
             "check PREFECT_API_URL, or unset it to run without a server"
         ) from None
+    raise WaitingError(waits)
 
 
-def serve(name: str, plan: Path, cron: str | None, *, quiet: bool) -> None:
-    """Serve a frozen plan as a deployment until stopped."""
+def schedules(names: Sequence[str], stated: Sequence[str], timezone: str) -> Mapping[str, Schedule]:
+    """The schedule of each plan that has one.
+
+    `stated` are crons for all plans, and NAME=CRON for one plan; the latter goes first.
+    """
     try:
-        _ = cron is None or CronSchedule(cron=cron)
-    except ValueError:
-        raise PlanError(
-            "--cron must be five fields: minute hour day month weekday, e.g. '0 2 1 * *'"
-        ) from None
-    release.serve(
-        name=name,
-        cron=cron,
-        parameters={"plan": str(plan)},
-        limit=1,
+        ZoneInfo(timezone)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise PlanError("--timezone is not known; give a name such as Europe/Rome or UTC") from None
+    found: dict[str, Schedule] = {}
+    of_all = [each for each in stated if "=" not in each]
+    of_one = [each.partition("=")[::2] for each in stated if "=" in each]
+    if len(of_all) > 1:
+        raise PlanError("--cron for all plans is given twice; name a plan: --cron NAME='0 2 1 * *'")
+    for name, cron in [*((name, cron) for cron in of_all for name in names), *of_one]:
+        if name not in names:
+            raise PlanError(
+                f"--cron names a plan that is not served; the plans are: {', '.join(names)}"
+            )
+        try:
+            CronSchedule(cron=cron)
+        except ValueError:
+            raise PlanError(CRON) from None
+        found[name] = Schedule(cron, timezone)
+    return found
+
+
+def serve(
+    plans: Mapping[str, Path], when: Mapping[str, Schedule], workers: int, *, quiet: bool
+) -> None:
+    """Serve frozen plans, a deployment each, until stopped; `workers` run at a time."""
+    deployments = [
+        release.to_deployment(
+            name=name,
+            schedule=Cron(when[name].cron, timezone=when[name].timezone) if name in when else None,
+            parameters={"plan": str(path)},
+            concurrency_limit=1,
+            description=described(name),
+            tags=["crowdcover"],
+        )
+        for name, path in plans.items()
+    ]
+    prefect.serve(
+        *cast("list[RunnerDeployment]", deployments),
+        limit=workers,
         pause_on_shutdown=False,
         print_starting_message=not quiet,
+    )
+
+
+def described(name: str) -> str:
+    """What Prefect says of a deployment."""
+    return (
+        f"Makes and publishes the next version of **{name}**.\n\n"
+        "A run may be given:\n"
+        "- `accept`: drift to accept in this run, by the name of a limit or a column, such as "
+        '`{"city": {"limit": 1, "note": "a new district"}}`. The note is published.\n'
+        "- `partition`: which partition of the source is new, such as `2014-03`."
     )

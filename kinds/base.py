@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
+import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
@@ -136,6 +137,10 @@ class Kind(Protocol):
         """
         raise PlanError(f"kind {self.name!r} has no starter plans; write the plan by hand")
 
+    def sampled(self, plan: Any, reading: Reading, number: int, seed: int) -> pl.DataFrame:
+        """Random rows of the source, of so many records, for `crowdcover try`."""
+        raise PlanError(f"--sample: a part of a {self.name} has other crowds; leave --sample out")
+
     def compiling(self, *, quiet: bool) -> AbstractContextManager[None]:
         """Compile the kernels of a release while the block runs; by default nothing is compiled."""
         return nullcontext()
@@ -161,6 +166,13 @@ class Kind(Protocol):
     @abstractmethod
     def load(self, encoded: Stored) -> Data:
         """The encoded data as the anonymizer takes it."""
+
+    @abstractmethod
+    def sizes(self, data: Any) -> Mapping[str, float]:
+        """What decides how long the work takes: "records", "k" (the mean) and numbers of its own.
+
+        Each is at least 1.
+        """
 
     @abstractmethod
     def suite(self, check: str, plan: Any, stored: Stored) -> tuple[Any, Columns]:
@@ -216,6 +228,14 @@ class Kind(Protocol):
     def steps(self, iterations: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
         """What the manifest states of the anonymizer's steps; by default every figure."""
         return iterations
+
+    def compared(self, earlier: Path, later: Path) -> dict[str, dict[str, Any]]:
+        """What published files tell of the change of each column, between two release folders.
+
+        "new" and "gone" list categories. "at_least" and "at_most" bound the shift; both are missing
+        where cells cannot be read truthfully. By default nothing is read.
+        """
+        return {}
 
     # ------------------------------------------------------------ beside other releases
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from anon_core.specs.demands import MOST_K
 from kinds.columns import texts
-from kinds.section import ALLOWED, PlanError
+from kinds.section import ALLOWED, PlanError, Schema, table_schema
 from tasks.source.reading import Reading
 
 
@@ -20,6 +20,13 @@ class Demands:
 
     name: str
     column: str
+
+
+def k_schema(key: str) -> Schema:
+    """The JSON Schema of privacy.k; `key` is the key in braces that names the column of names."""
+    text = {"type": "string"}
+    beside = table_schema({"path": text, key: text, "column": text}, ["path"])
+    return {"anyOf": [{"type": "integer", "minimum": 1}, beside]}
 
 
 def stated(

@@ -3,14 +3,24 @@
 import json
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from inspect import cleandoc
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetJsonSchemaHandler,
+    WithJsonSchema,
+    field_validator,
+)
+from pydantic_core.core_schema import CoreSchema
 
 from anon_core.errors import AnonymityError, InputError
+from kinds.meanings import meanings
 from tasks.places.credentials import holds_password
 from tasks.places.place import is_remote, place_of
 from tasks.source.sources import DATABASES, DUCKDB, SQLITE, Source
@@ -27,8 +37,33 @@ K_FORMS = {
     "path": ("user", "column"),
 }
 ALLOWED = "state [privacy] allow_unprotected = true if these people need no protection"
+Schema = dict[str, Any]  # a JSON Schema
+Handler = GetJsonSchemaHandler
+
+
+def table_schema(keys: Mapping[str, Schema], required: Sequence[str] = ()) -> Schema:
+    """The JSON Schema of a table with these keys and no other."""
+    return {
+        "type": "object",
+        "properties": dict(keys),
+        "required": list(required),
+        "additionalProperties": False,
+    }
+
+
 Share = Annotated[float, Field(ge=0, le=1)]
-Bins = Literal["deciles", "none"] | dict[Literal["quantiles", "edges"], int | list[float]]
+Bins = Annotated[
+    Literal["deciles", "none"] | dict[Literal["quantiles", "edges"], int | list[float]],
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"enum": ["deciles", "none"]},
+                table_schema({"quantiles": {"type": "integer", "minimum": 1}}, ["quantiles"]),
+                table_schema({"edges": {"type": "array", "items": {"type": "number"}}}, ["edges"]),
+            ]
+        }
+    ),
+]
 BINS = "must be 'deciles', 'none', {quantiles = number} or {edges = [numbers]}"
 
 
@@ -59,17 +94,42 @@ class Section(BaseModel):
         extra="forbid", frozen=True, strict=True, hide_input_in_errors=True, populate_by_name=True
     )
 
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> Schema:
+        """The JSON Schema of the section, with what its docstring says of each key."""
+        schema = handler.resolve_ref_schema(handler(core))
+        for key, text in meanings(cls).items():
+            if key in schema["properties"]:
+                schema["properties"][key]["description"] = text
+        schema["description"] = cleandoc(cls.__doc__ or "").partition("\n")[0]
+        return schema
+
 
 class MarkedSection(Section):
     """A section in which `crowdcover plan` may leave questions to a person.
 
     `questions` gives each question and its answers by the word that stands in `decide`. A plan with
     an open question is refused, so `decide` is no part of a plan that shapes a release.
+
+    Attributes
+    ----------
+    decide : open questions of `crowdcover plan`; delete each once it is decided.
     """
 
     questions: ClassVar[Mapping[str, str]] = {}
 
     decide: Annotated[list[str], Field(exclude=True)] = []
+
+    @classmethod
+    def __get_pydantic_json_schema__(
+        cls, core: CoreSchema, handler: GetJsonSchemaHandler
+    ) -> Schema:
+        """The same, with the questions of the section."""
+        schema = super().__get_pydantic_json_schema__(core, handler)
+        schema["properties"]["decide"]["items"] = {"enum": list(cls.questions)}
+        return schema
 
     @field_validator("decide")
     @classmethod
@@ -95,7 +155,18 @@ def groups_of(where: str, bins: Bins | None) -> int | tuple[float, ...] | None:
 
 
 class SourceSection(MarkedSection):
-    """[source]: a file, or a database and a query. A kind may add keys."""
+    """[source]: a file, or a database and a query. A kind may add keys.
+
+    Attributes
+    ----------
+    kind : the kind of data: table, matrix or graph.
+    path : a CSV file (also .gz), a Parquet file or an Arrow file; it starts at the plan's folder.
+    uri : instead of path: the address of a database.
+    query : with uri: the SELECT that gives the rows.
+    header : whether the first row of a CSV file holds names; else the plan gives them, in order.
+    separator : one ASCII character between the fields of a CSV file.
+    missing : texts that mean 'not given', beside the empty text.
+    """
 
     questions = {
         "missing": "do these texts mean 'not given' in every column? Take out of source.missing "

@@ -15,6 +15,9 @@ SHARED: Mapping[str, str] = {
     "rows remain possible for each person.",
     "checks of the plan": "Every number reaches the limit that the plan sets in [checks].",
     "approved as the plan requires": "The vault holds the approval of exactly these files.",
+    "approved by who may": "The approval is signed with the key that the plan registers for the "
+    "person, over exactly these files, words and times; it is not of the person who asked, where "
+    "the plan wants another one.",
 }
 
 

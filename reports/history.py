@@ -28,6 +28,7 @@ DRIFT_FACTS = {
     "shift": ("Greatest shift", "how far a column's values moved: 0 = not at all, 1 = all"),
     "other_types": ("Changed types", "columns whose values have another type than before"),
     "utility_before": ("Utility before", "utility of that release"),
+    "accepted": ("Accepted", "changes that a person accepted for this release, and why"),
 }
 # Of a version: its source is compared with that of the version before, and all rows count.
 OF_VERSIONS = {
@@ -36,6 +37,13 @@ OF_VERSIONS = {
     "rows_before": ("Rows before", "rows in the source of that version"),
     "rows": ("Rows now", "rows in the source of this version, published or not"),
     "utility_before": ("Information kept before", "by all rows of that version, as a share"),
+}
+
+
+AUTHENTICATED = {
+    "signature": "an Ed25519 signature with the key that the plan registers for {}",
+    "operating system": "the operating system: the account {}",
+    "not authenticated": "nobody: the name was typed in a form that asked for no proof",
 }
 
 
@@ -69,15 +77,22 @@ def parts(manifest: Manifest) -> list[Part]:
 
 
 def _approval(manifest: Manifest) -> list[Fact]:
-    """Name, time and note of the approval; empty if none is recorded."""
+    """Name, time and note, how the person is known, and who asked; empty if none is recorded."""
     approval = manifest.get("approval")
     if not approval:
         return []
-    return [
+    told = [
         Fact("Approved by", printable(approval["by"]) if approval.get("by") else NOT_STATED),
         Fact("When", moment(approval.get("at"))),
         Fact("Note", printable(approval["note"]) if approval.get("note") else "none"),
     ]
+    if how := approval.get("authenticated"):
+        known = AUTHENTICATED.get(how, printable(how))
+        told.append(Fact("Known by", known.format(printable(approval.get("identity") or ""))))
+    if asked := approval.get("requested_by"):
+        systems = (f"{printable(name)} ({printable(system)})" for system, name in asked.items())
+        told.append(Fact("Asked for by", ", ".join(systems)))
+    return told
 
 
 def approval_lacks(manifest: Manifest) -> bool:

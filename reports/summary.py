@@ -40,10 +40,9 @@ def verdicts(documents: Sequence[Mapping[str, Any]], words: Words) -> str:
 
     What is expected stands there in the words of the verdict page, and nothing that was measured.
     """
-    blocks, titles = [], checks(words)
+    blocks = []
     for document in documents:
-        outcomes, suite = document["outcomes"], document["suite"]
-        passed = sum(outcome["success"] is True for outcome in outcomes)
+        outcomes = document["outcomes"]
         rows = [
             (
                 expected(outcome, words),
@@ -52,10 +51,26 @@ def verdicts(documents: Sequence[Mapping[str, Any]], words: Words) -> str:
             )
             for outcome in outcomes
         ]
-        name = _escape(titles[suite].title if suite in titles else printable(suite))
-        blocks.append(f"# {name}: {passed} of {len(outcomes)} expectations hold")
+        blocks.append(f"# {_escape(_counted(document, words))}")
         blocks.append(_markdown_table(("What is expected", "Column", "Result"), rows))
     return "\n\n".join(block for block in blocks if block) + "\n"
+
+
+def verdict_titles(documents: Sequence[Mapping[str, Any]], words: Words) -> str:
+    """What a check was about, and how many of its expectations hold, in one line."""
+    return "; ".join(_counted(document, words) for document in documents)
+
+
+def _counted(document: Mapping[str, Any], words: Words) -> str:
+    suite, titles = document["suite"], checks(words)
+    passed = sum(outcome["success"] is True for outcome in document["outcomes"])
+    name = titles[suite].title if suite in titles else printable(suite)
+    return f"{name}: {passed} of {len(document['outcomes'])} expectations hold"
+
+
+def refusal(name: str, reason: str) -> str:
+    """Why nothing was published, as markdown for a Prefect artifact."""
+    return f"# {_escape(printable(name))}: nothing was published\n\n{_escape(printable(reason))}\n"
 
 
 def _markdown_blocks(manifest: Manifest, words: Words) -> Iterator[str]:

@@ -29,6 +29,11 @@ AFTER = {
         "The numbers that the auditor measured, compared with the limits that the plan sets in "
         "[checks].",
     ),
+    "versions": CheckText(
+        "All versions of the series together",
+        "The auditor reads the files of this version and what the vault keeps of those before. It "
+        "looks at rows that stayed, left and are new.",
+    ),
     "kept": CheckText(
         "Utility compared with the last release",
         "The utility of this release, compared with the last release of the same plan. A large "

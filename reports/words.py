@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from reports.comparison import Compared
 from reports.facts import Fact, Manifest
 from reports.quantities import one_in
 
@@ -207,6 +208,10 @@ class Words(Protocol):
 
     def headline(self, manifest: Manifest) -> Sequence[Fact]:
         """The numbers at the top of the page, most important first."""
+        ...
+
+    def compared(self, sections: Manifest) -> Sequence[Compared]:
+        """The numbers by which settings are compared, from the measured sections."""
         ...
 
     def protection(self, manifest: Manifest) -> Sequence[Block]:

@@ -60,6 +60,16 @@ def plan_option(parser: argparse.ArgumentParser, help_: str) -> None:
     overrides(parser)
 
 
+def vaults(parser: argparse.ArgumentParser) -> None:
+    """Add vaults, by their folder or by a plan; each may be given several times."""
+    for name, metavar, help_ in (
+        ("--vault", "FOLDER", "a vault; may be repeated"),
+        ("--plan", "PLAN.toml", "a plan that names a vault; may be repeated"),
+    ):
+        parser.add_argument(name, type=Path, action="append", metavar=metavar, help=help_)
+    overrides(parser)
+
+
 def overrides(parser: argparse.ArgumentParser) -> None:
     """Add --set."""
     parser.add_argument(

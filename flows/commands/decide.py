@@ -21,11 +21,28 @@ def waiting(parser: argparse.ArgumentParser) -> None:
 def decided(parser: argparse.ArgumentParser) -> None:
     """Add name and note, too; both are published in the manifest and the report."""
     waiting(parser)
-    parser.add_argument(
-        "--by", required=True, metavar="NAME", help="your name; published in the manifest"
-    )
+    parser.add_argument("--by", metavar="NAME", help="your name; published in the manifest")
     parser.add_argument(
         "--note", default="", metavar="TEXT", help="one line; published in the manifest"
+    )
+    parser.add_argument(
+        "--key",
+        type=Path,
+        metavar="FILE",
+        help="your private key, where publish.approvers registers you; --by may be left out",
+    )
+
+
+def approved(parser: argparse.ArgumentParser) -> None:
+    """Add a decision that somebody signed elsewhere, too."""
+    decided(parser)
+    parser.add_argument(
+        "--take",
+        type=Path,
+        nargs="?",
+        const=Path("."),
+        metavar="FILE",
+        help="take up a decision that `crowdcover sign` wrote: this file, or from publish.reports",
     )
 
 
@@ -55,7 +72,7 @@ APPROVE = Command(
     "approve a release that waits for approval; shows its numbers first",
     "crowdcover approve 0123456789abcdef --plan people.toml "
     '--by "Ada Lovelace" --note "read and agreed"',
-    decided,
+    approved,
     approve,
 )
 REJECT = Command(

@@ -42,15 +42,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the plan, or write it to a new file."""
+    """Print the plan, or write it to a new file, with the schema that editors check it with."""
+    from flows.schema import FILE, LINE, plan_schema, refuse_other, write_schema
     from kinds import kind_called
     from kinds.section import PlanError, source_called
 
     source = source_called(options.source, options.query)
     text = kind_called(options.kind).starter(source, options.header, options.names)
+    file = FILE.format(kind=options.kind)
+    made = f"crowdcover schema --kind {options.kind} --output {file}"
+    text = f"{LINE}{file}\n# Editors check the plan with that file: {made}\n{text}"
     if options.output is None:
         print(text, end="")
         return 0
+    refuse_other(options.output.parent / file)
     try:
         with options.output.open("x", encoding="utf-8") as handle:
             handle.write(text)
@@ -58,6 +63,7 @@ def run(options: argparse.Namespace) -> int:
         raise PlanError(
             f"{options.output} exists or cannot be written; choose another --output"
         ) from None
+    write_schema(options.output.parent / file, plan_schema(options.kind))
     return 0
 
 

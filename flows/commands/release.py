@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from anon_core.errors import AnonymityError
-from flows.commands.command import Command, overrides, positive
+from anon_core.errors import AnonymityError, escaped
+from flows.commands.command import Command, as_json, overrides, positive, printable_json
 from flows.frozen import freeze, frozen_release, ready
 from tasks.places.place import Place
 
@@ -38,11 +38,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="one version for each partition of a range, such as 2013-08..2015-12, in order; "
         "partitions that were released are skipped",
     )
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help="read, check and estimate; refuse what a release would refuse before the anonymizer "
+        "starts; publish and store nothing",
+    )
+    as_json(parser, "what --dry-run found")
     overrides(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the release folder last; one line for each plan or partition."""
+    if options.dry_run:
+        return _rehearse(options)
+    if options.json:
+        from kinds.section import PlanError
+
+        raise PlanError("--json belongs to --dry-run; a release prints its folder")
     if options.partition is not None or options.backfill is not None:
         return _partitions(options)
     if len(options.plans) == 1:
@@ -78,6 +91,34 @@ def _partitions(options: argparse.Namespace) -> int:
         waits = isinstance(result, AnonymityError)
         words = f"crowdcover: {label}: {result}" if waits else str(result)
         print(words, file=sys.stderr if waits else sys.stdout, flush=True)
+    return 0
+
+
+def _rehearse(options: argparse.Namespace) -> int:
+    """What each release would begin with; the refusal of one plan stops the command."""
+    from kinds.section import PlanError
+
+    if options.backfill is not None:
+        raise PlanError("--dry-run takes one version: give --partition instead of --backfill")
+    named = []
+    if options.partition is not None:
+        if len(options.plans) > 1:
+            raise PlanError("give one plan, and either --partition or --backfill")
+        from flows.partitions import at
+
+        named = at(options.partition)
+    plans = [ready(path, [*options.overrides, *named]) for path in options.plans]
+    from dataclasses import asdict
+
+    from flows.rehearsing import rehearsed
+    from reports.rehearsal import lines
+
+    for plan in plans:
+        document = {"name": plan.name, **asdict(rehearsed(plan))}
+        if options.json:
+            print(printable_json(document))
+        else:
+            print("\n".join(map(escaped, lines(document))))
     return 0
 
 

@@ -1,36 +1,61 @@
-"""`crowdcover serve`: a plan as a Prefect deployment."""
+"""`crowdcover serve`: plans as Prefect deployments."""
 
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command, overrides
+from flows.commands.command import Command, overrides, positive
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the plan and its schedule."""
-    parser.add_argument("plan", type=Path, metavar="PLAN.toml")
+    """Add the plans and their schedules."""
+    parser.add_argument("plans", type=Path, nargs="+", metavar="PLAN.toml")
     overrides(parser)
-    parser.add_argument("--cron", metavar='"M H D M W"', help="schedule in UTC (five fields)")
+    parser.add_argument(
+        "--cron",
+        action="append",
+        default=[],
+        metavar='[NAME=]"M H D M W"',
+        help="schedule of all plans, or of the plan of that name (five fields); may be repeated",
+    )
+    parser.add_argument(
+        "--timezone",
+        default="UTC",
+        metavar="ZONE",
+        help="time zone of the schedules, such as Europe/Rome (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--workers",
+        type=positive,
+        default=1,
+        help="how many plans run at the same time (default: %(default)s)",
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Poll for scheduled and manual runs until stopped."""
-    from flows.plan.plan import ReleasePlan
+    from flows.plan.plan import PlanError, ReleasePlan
 
-    plan = ReleasePlan.load(options.plan, options.overrides)
+    plans = [ReleasePlan.load(path, options.overrides) for path in options.plans]
+    names = [plan.name for plan in plans]
+    if len(set(names)) < len(names):
+        raise PlanError("two plans have the same name; give each a name of its own, or serve one")
     from flows.frozen import freeze
     from flows.partitions import require_named
-    from flows.serving import on_prefect, serve
+    from flows.serving import on_prefect, schedules, serve
 
-    require_named(plan)
-    on_prefect(lambda: serve(plan.name, freeze(plan), options.cron, quiet=options.quiet))
+    when = schedules(names, options.cron, options.timezone)
+    for plan in plans:
+        if plan.name in when:
+            require_named(plan)
+    frozen = {plan.name: freeze(plan) for plan in plans}
+    on_prefect(lambda: serve(frozen, when, options.workers, quiet=options.quiet))
     return 0
 
 
 COMMAND = Command(
     "serve",
-    "run a plan as a Prefect deployment until stopped",
-    'crowdcover serve people.toml --cron "0 2 1 * *"',
+    "run plans as Prefect deployments until stopped",
+    'crowdcover serve people.toml firms.toml --cron "0 2 1 * *" --timezone Europe/Rome',
     arguments,
     run,
 )

@@ -4,7 +4,7 @@ import re
 from datetime import date, datetime
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 
 from kinds.section import Section
 
@@ -37,8 +37,14 @@ def _day(value: Any) -> Any:
     return text
 
 
-Text = Annotated[str, BeforeValidator(_text)]
-Day = Annotated[str, BeforeValidator(_day)]
+Text = Annotated[
+    str,
+    BeforeValidator(
+        _text,
+        json_schema_input_type=Annotated[str, Field(min_length=1, max_length=LONGEST)] | date,
+    ),
+]
+Day = Annotated[str, BeforeValidator(_day, json_schema_input_type=date)]
 
 
 class AboutSection(Section):

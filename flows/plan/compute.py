@@ -24,7 +24,22 @@ Plain = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.,:@%+=/-]+$")]
 
 
 class ClusterSection(Section):
-    """[compute] cluster: the resources of a batch job."""
+    """[compute] cluster: the resources of a batch job.
+
+    Attributes
+    ----------
+    launcher : slurm, or mpirun: this machine without a queue.
+    nodes : machines of a job.
+    tasks_per_node : ranks on each node.
+    cores_per_task : threads of a rank.
+    partition : Slurm: the partition; the site's unless stated.
+    account : Slurm: the account; the site's unless stated.
+    time_limit : Slurm: such as 4h, 04:00:00 or 1-00:00:00.
+    start : Slurm: what starts the ranks.
+    mpi : with start = 'srun': the value of its --mpi.
+    resubmit : how many jobs in a row may end without finishing an iteration.
+    options : Slurm: further options of sbatch.
+    """
 
     launcher: Literal["slurm", "mpirun"]
     nodes: Positive = 1
@@ -71,7 +86,17 @@ class ClusterSection(Section):
 
 
 class ComputeSection(Section):
-    """[compute]: where the plan runs; never changes the release."""
+    """[compute]: where the plan runs; never changes the release.
+
+    Attributes
+    ----------
+    engine : local: threads of this process; dask: a Dask cluster; mpi: batch jobs.
+    threads : how many; 0 means all.
+    memory : the most that the anonymizer holds beyond its input, for each rank of a batch job.
+    scheduler : with engine = 'dask': the address of a running cluster.
+    workers : with engine = 'dask' and no scheduler: processes on this machine.
+    cluster : with engine = 'mpi': what a batch job asks for.
+    """
 
     engine: Literal["local", "mpi", "dask"] = "local"
     threads: Annotated[int, Field(ge=0)] = 0

@@ -21,6 +21,7 @@ PATHS = (
     ("privacy", "k", "path"),
     ("publish", "path"),
     ("publish", "vault"),
+    ("publish", "reports"),
 )
 Replaces = Callable[[tuple[str, ...]], bool]
 

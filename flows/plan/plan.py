@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
-from pydantic import BeforeValidator, TypeAdapter, ValidationError, create_model
+from pydantic import BeforeValidator, Field, TypeAdapter, ValidationError, create_model
 
 from anon_core.anonymizers import ANONYMIZERS, Anonymizer
 from anon_core.errors import InputError, LimitError
@@ -45,13 +45,17 @@ NOT_SHAPING: dict[str, Any] = {
     "source": {"kind", "path", "uri", "credentials", "at", "part"},
     "publish": {
         "path", "vault", "allow_second_release", "ledger", "ledger_credentials", "approval",
-        "approval_timeout",
+        "approval_timeout", "approvers", "requester_may_approve", "reports",
     },
 }  # fmt: skip
 
 
+NAME = r"[A-Za-z0-9][A-Za-z0-9._-]*"
+Name = Annotated[str, Field(pattern=f"^{NAME}$", max_length=MOST_NAME)]  # as a schema says it
+
+
 def _release_name(value: Any) -> Any:
-    if isinstance(value, str) and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", value):
+    if isinstance(value, str) and not re.fullmatch(NAME, value):
         raise ValueError(
             "must be letters, digits, '.', '_' and '-' only, a letter or digit first: "
             "it becomes a folder"
@@ -62,9 +66,23 @@ def _release_name(value: Any) -> Any:
 
 
 class ReleasePlan(Section):
-    """The sections that every kind shares; `of` adds those of the plan's kind."""
+    """The sections that every kind shares; `of` adds those of the plan's kind.
 
-    name: Annotated[str, BeforeValidator(_release_name)]
+    Attributes
+    ----------
+    name : what the release is called; it becomes a folder.
+    about : what a reader should know of the data; published as it stands.
+    source : where the data lies and how it is written.
+    columns : what becomes of the columns of the source.
+    privacy : among how many each person hides.
+    anonymizer : the method and its settings.
+    compute : where the plan runs; never changes the release.
+    checks : limits that a release must meet.
+    publish : where the release and its secrets go.
+    series : makes each run the next version of one release.
+    """
+
+    name: Annotated[str, BeforeValidator(_release_name, json_schema_input_type=Name)]
     about: AboutSection = AboutSection()
     source: Any
     anonymizer: dict[str, Any] = {}
@@ -86,7 +104,7 @@ class ReleasePlan(Section):
         """Check a parsed plan."""
         name = _kind_of(document)
         refuse_passwords(document)
-        model = _model(name)
+        model = model_of(name)
         try:
             plan = model.model_validate(dict(document))
             plan._check()
@@ -101,7 +119,7 @@ class ReleasePlan(Section):
     def _check(self) -> None:
         """Everything that the types of the keys do not say."""
         refuse_marks(self)
-        _ = self.data, self.memory_bytes
+        _ = self.data, self.memory_bytes, self.limits.drift_limits
         self.compute.check(self.maker_settings["name"], self.maker.engines)
         self.publish.check()
         if self.series is not None:
@@ -255,7 +273,7 @@ def _kind_of(document: Mapping[str, Any]) -> str:
 
 
 @cache
-def _model(kind: str) -> type[ReleasePlan]:
+def model_of(kind: str) -> type[ReleasePlan]:
     """The plan of a kind: the shared sections and its own."""
     sections: dict[str, Any] = dict(kind_called(kind).sections)
     return create_model("ReleasePlan", __base__=ReleasePlan, **sections)

@@ -1,9 +1,10 @@
 """[publish] of the plan: folders of the release and its secrets, formats, approval."""
 
 import os
+from collections.abc import Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -11,10 +12,29 @@ from flows.plan.durations import duration
 from kinds.section import PlanError, Section, Unshown
 from tasks.places.credentials import with_password
 from tasks.places.place import is_remote
+from tasks.vault.approval import LONGEST_NAME
+from tasks.vault.signing import is_public
+from tasks.vault.statement import Terms
 
 
 class PublishSection(Section):
-    """[publish]."""
+    """[publish].
+
+    Attributes
+    ----------
+    path : the release is written to <path>/<name>/v1, v2, ...
+    vault : the private folder with the secrets of the release.
+    formats : in which formats the data is published.
+    allow_second_release : whether the people may be in other releases; all are then compared.
+    ledger : a PostgreSQL database that several vaults share as their ledger; else it is in the
+        vault.
+    approval : whether a person must approve each release before it is published.
+    approval_timeout : how long that person has, such as 36h or 7d.
+    approvers : who may approve, each with the public key that verifies their signature; if nobody
+        is named, whoever can write in the vault may.
+    requester_may_approve : whether who runs the release may approve it, too.
+    reports : a folder for copies of the report, for people without access to the vault.
+    """
 
     path: str = "releases"
     vault: str = "vault"
@@ -24,6 +44,9 @@ class PublishSection(Section):
     ledger_credentials: str | None = None
     approval: Literal["none", "required"] = "none"
     approval_timeout: str = "7d"
+    approvers: dict[str, str] = {}
+    requester_may_approve: bool = True
+    reports: str | None = None
 
     def check(self) -> None:
         """Refuse other ledgers, and a release folder and a vault that contain each other.
@@ -42,7 +65,7 @@ class PublishSection(Section):
                 "Only publish.path may be in object storage"
             )
         if is_remote(self.path):
-            self._check_timeout()
+            self._check_approval({"vault": Path(os.path.realpath(self.vault))})
             return
         path, vault = Path(os.path.realpath(self.path)), Path(os.path.realpath(self.vault))
         if path.is_relative_to(vault) or vault.is_relative_to(path):
@@ -51,12 +74,65 @@ class PublishSection(Section):
                 f"publish.path and publish.vault {overlap}: a copy of one may include the "
                 "other, and the vault holds secrets; name two separate folders"
             )
-        self._check_timeout()
+        self._check_approval({"path": path, "vault": vault})
 
-    def _check_timeout(self) -> None:
-        if self.approval == "none" and "approval_timeout" in self.model_fields_set:
-            raise PlanError("publish.approval_timeout belongs to approval = 'required'")
+    def _check_approval(self, places: Mapping[str, Path]) -> None:
+        """Refuse keys about approvals where none is required, and terms that cannot be kept."""
+        for key in ("approval_timeout", "approvers", "requester_may_approve", "reports"):
+            if self.approval == "none" and key in self.model_fields_set:
+                raise PlanError(f"publish.{key} belongs to approval = 'required'")
+        self._check_approvers()
+        self._check_reports(places)
         _ = self.time_to_approve
+
+    def _check_approvers(self) -> None:
+        """Refuse names that no manifest could show, and what is no public key or is one twice."""
+        for name, key in self.approvers.items():
+            if not (0 < len(name.strip()) == len(name) <= LONGEST_NAME and name.isprintable()):
+                raise PlanError(
+                    f"publish.approvers: a name must be one line of 1 to {LONGEST_NAME} printable "
+                    "characters"
+                )
+            if not is_public(key):
+                raise PlanError(
+                    "publish.approvers: each person needs a public key, "
+                    "'ed25519:...' as `crowdcover key new` prints it"
+                )
+        if len(set(self.approvers.values())) < len(self.approvers):
+            raise PlanError(
+                "publish.approvers: two persons have one key; nobody could tell who decided"
+            )
+
+    def _check_reports(self, places: Mapping[str, Path]) -> None:
+        """Refuse a folder for reports inside the vault or the releases, or around them."""
+        if self.reports is None:
+            return
+        if is_remote(self.reports):
+            raise PlanError(
+                "publish.reports must be a local folder: people write signed decisions there, and "
+                "its modes say who may; name a folder of this machine or of a shared file system"
+            )
+        reports = Path(os.path.realpath(self.reports))
+        for key, other in places.items():
+            if reports.is_relative_to(other) or other.is_relative_to(reports):
+                raise PlanError(
+                    f"publish.reports and publish.{key} are the same folder or nested: people "
+                    "read reports who may read neither vault nor unpublished releases; name a "
+                    "folder of its own"
+                )
+
+    @property
+    def terms(self) -> Terms | None:
+        """Who may approve, how long they have, what they read; None without approval."""
+        if (given := self.time_to_approve) is None:
+            return None
+        reports = None if self.reports is None else Path(self.reports)
+        return Terms(given, dict(self.approvers), self.requester_may_approve, reports)
+
+    @property
+    def terms_rules(self) -> dict[str, Any]:
+        """Who may approve, as requests state it; of a plan without approval, anyone."""
+        return {} if self.terms is None else self.terms.rules
 
     @property
     def ledger_uri(self) -> str | None:

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
+from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
 from kinds.graph.profile import GraphDriftLimits
 from kinds.section import Section, Share, or_off
 from tasks.judging.floors import Asked, Floors, Sections, attack_success
@@ -15,22 +16,43 @@ Positive = Annotated[float, Field(ge=0)]
 
 
 class DriftSection(Section):
-    """[checks] drift: allowed changes since the last release."""
+    """[checks] drift: allowed changes since the last release, as shares; 1 allows everything.
+
+    Attributes
+    ----------
+    vertices : difference of the two numbers of vertices, as a share of the larger.
+    edges : the same of edges.
+    expected_edges : the same of expected edges.
+    utility : fall of the utility, under the same plan only.
+    """
 
     vertices: Share = GraphDriftLimits.vertices
     edges: Share = GraphDriftLimits.edges
     expected_edges: Share = GraphDriftLimits.expected_edges
     utility: Share = GraphDriftLimits.utility
+    accepted: dict[str, AcceptedSection] = {}
+
+
+OrOff = BeforeValidator(or_off, json_schema_input_type=DriftSection | Literal["off"])
 
 
 class ChecksSection(Section):
-    """[checks]."""
+    """[checks].
+
+    Attributes
+    ----------
+    max_below : the share of the vertices that may hide among fewer than they demand.
+    max_discrepancy : mean change of the chance that two vertices are connected.
+    max_degree_error : mean change of an expected degree.
+    max_attack_success : how often an attacker may find a vertex, on average.
+    drift : how much the data may change since the last release; 'off' compares nothing.
+    """
 
     max_below: Share | None = None
     max_discrepancy: Share | None = None
     max_degree_error: Positive | None = None
     max_attack_success: Share | None = None
-    drift: Annotated[DriftSection | None, BeforeValidator(or_off)] = DriftSection()
+    drift: Annotated[DriftSection | None, OrOff] = DriftSection()
 
     @property
     def floors(self) -> "GraphFloors":
@@ -45,7 +67,10 @@ class ChecksSection(Section):
     @property
     def drift_limits(self) -> GraphDriftLimits | None:
         """Limits on changes between releases; None if the comparison is off."""
-        return None if self.drift is None else GraphDriftLimits(**self.drift.model_dump())
+        if self.drift is None:
+            return None
+        refuse_unknown(self.drift)
+        return limits_of(self.drift, GraphDriftLimits)
 
 
 @dataclass(frozen=True, kw_only=True)

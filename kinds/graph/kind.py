@@ -88,6 +88,10 @@ class Graph(Kind):
         """The uncertain graph."""
         return load(encoded)
 
+    def sizes(self, data: UncertainGraph) -> Mapping[str, float]:
+        """Vertices, edges and mean k."""
+        return {"records": data.records, "edges": max(1, data.edges), "k": float(data.k.mean())}
+
     def suite(self, check: str, plan: GraphPlan, stored: Stored) -> tuple[Any, Columns]:
         """What edges must look like as they were read, and as they were encoded."""
         from kinds.graph import checked  # Great Expectations takes seconds to import

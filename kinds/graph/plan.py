@@ -6,10 +6,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from anon_core.specs.graphs import Knowledge
-from kinds.demands import Demands, refuse_level, stated
+from kinds.demands import Demands, k_schema, refuse_level, stated
 from kinds.graph.checks import ChecksSection
 from kinds.section import MarkedSection, PlanError, Section, SourceSection, Unshown
 from tasks.source.sources import Source
@@ -19,7 +19,14 @@ K = "must be a whole number or {path = 'a table of vertices and their k'}"
 
 
 class GraphSource(SourceSection):
-    """[source]: a list of edges, and perhaps a list of vertices."""
+    """[source]: a list of edges, and perhaps a list of vertices.
+
+    Attributes
+    ----------
+    comment : what lines of a CSV file start with that are left out; empty: none.
+    vertices : a table of vertices, for those without an edge.
+    both_ways : the probability of an edge that is listed in both directions.
+    """
 
     comment: str = ""
     vertices: str | None = None
@@ -27,7 +34,16 @@ class GraphSource(SourceSection):
 
 
 class ColumnsSection(Section):
-    """[columns]: which columns hold the ends of an edge and its probability."""
+    """[columns]: which columns hold the ends of an edge and its probability.
+
+    Attributes
+    ----------
+    u : the column of one end; never published.
+    v : the column of the other end; never published.
+    p : the column of probabilities; without it every edge is certain.
+    names : all columns in order, for a file without a header.
+    vertex : the column of names in the table beside the source.
+    """
 
     u: str
     v: str
@@ -37,7 +53,16 @@ class ColumnsSection(Section):
 
 
 class PrivacySection(MarkedSection):
-    """[privacy]."""
+    """[privacy].
+
+    Attributes
+    ----------
+    k : among how many vertices each vertex hides: a number, or a table of vertices.
+    eps : the share of the vertices that may hide among fewer.
+    knows : what an attacker knows of a vertex: its expected degree rounded up (ceiling), its
+        likeliest degree (mode), or how likely each degree is (distribution).
+    allow_unprotected : release although k = 1 for somebody, whom nothing protects then.
+    """
 
     questions = {
         "k": "among how many vertices shall each vertex hide?",
@@ -46,7 +71,7 @@ class PrivacySection(MarkedSection):
         "('distribution')?",
     }
 
-    k: Unshown[int | dict[str, str]]
+    k: Annotated[Unshown[int | dict[str, str]], WithJsonSchema(k_schema("vertex"))]
     eps: Annotated[float, Field(ge=0, lt=1)] = 0.0
     knows: Knowledge = "ceiling"
     allow_unprotected: bool = False

@@ -6,6 +6,7 @@ from typing import Any
 from kinds.graph import facts, promises
 from kinds.graph import findings as audited
 from kinds.graph.glossary import GLOSSARY
+from reports.comparison import Compared
 from reports.facts import Fact, Manifest
 from reports.quantities import count, digits, one_in, percent, printable
 from reports.words import Block, Check, ColumnRole, PageSection, Risk, Text
@@ -106,6 +107,23 @@ class GraphWords:
                 "percentage points: average change of the chance that two vertices are connected",
                 f"{100 * utility['discrepancy']:.1f}",
             ),
+        ]
+
+    def compared(self, sections: Manifest) -> Sequence[Compared]:
+        """Changes of degrees and connections, crowds beyond k, the strongest attack."""
+        changed, among = sections["utility"], sections["protection"]["hides_among"]
+        demanded = sections["privacy"]["k_max"]
+        least, median = among["least"] - demanded, among["median"] - demanded
+        chance = max((attack.success for attack in facts.attacks(sections)), default=None)
+        below = sections["privacy"]["below"]
+        error, moved = changed["degree_error"], changed["discrepancy"]
+        return [
+            Compared("degree_error", "change of a degree", error, digits(error)),
+            Compared("discrepancy", "change of a connection", moved, percent(moved)),
+            Compared("below", "vertices below k", below, count(below)),
+            Compared("beyond_k", "over k, median", median, digits(median)),
+            Compared("least_beyond_k", "over k, least", least, digits(least)),
+            Compared("attack", "strongest attack", chance, one_in(chance)),
         ]
 
     def protection(self, manifest: Manifest) -> Sequence[Block]:

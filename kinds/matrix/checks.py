@@ -2,30 +2,50 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import BeforeValidator
 
+from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
 from kinds.matrix.profile import MatrixDriftLimits
 from kinds.section import Section, Share, or_off
 from tasks.judging.floors import Asked, Floors, Sections, attack_success
 
 
 class DriftSection(Section):
-    """[checks] drift: allowed changes since the last release."""
+    """[checks] drift: allowed changes since the last release, as shares; 1 allows everything.
+
+    Attributes
+    ----------
+    rows : difference of the two numbers of users, as a share of the larger.
+    items : items that are new or gone.
+    entries : difference of the two numbers of entries.
+    utility : fall of the Jaccard similarity, under the same plan only.
+    """
 
     rows: Share = MatrixDriftLimits.rows
     items: Share = MatrixDriftLimits.items
     entries: Share = MatrixDriftLimits.entries
     utility: Share = MatrixDriftLimits.utility
+    accepted: dict[str, AcceptedSection] = {}
+
+
+OrOff = BeforeValidator(or_off, json_schema_input_type=DriftSection | Literal["off"])
 
 
 class ChecksSection(Section):
-    """[checks]."""
+    """[checks].
+
+    Attributes
+    ----------
+    min_utility : the Jaccard similarity of released and source entries that must be reached.
+    max_attack_success : how often an attacker may find a user's row, on average.
+    drift : how much the data may change since the last release; 'off' compares nothing.
+    """
 
     min_utility: Share = 0.0
     max_attack_success: Share | None = None
-    drift: Annotated[DriftSection | None, BeforeValidator(or_off)] = DriftSection()
+    drift: Annotated[DriftSection | None, OrOff] = DriftSection()
 
     @property
     def floors(self) -> "MatrixFloors":
@@ -37,7 +57,10 @@ class ChecksSection(Section):
     @property
     def drift_limits(self) -> MatrixDriftLimits | None:
         """Limits on changes between releases; None if the comparison is off."""
-        return None if self.drift is None else MatrixDriftLimits(**self.drift.model_dump())
+        if self.drift is None:
+            return None
+        refuse_unknown(self.drift)
+        return limits_of(self.drift, MatrixDriftLimits)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from anon_core.matrices.records import SparseMatrix
 from anon_core.promise import Promise
@@ -19,7 +20,8 @@ from kinds.matrix.people import people, remade
 from kinds.matrix.plan import SECTIONS, K, MatrixPlan
 from kinds.matrix.profile import changes
 from kinds.matrix.write import write_release
-from kinds.section import BINS
+from kinds.sampling import sample
+from kinds.section import BINS, PlanError
 from tasks.judging.audit import Audit
 from tasks.judging.drift import Changes
 from tasks.people.digests import People
@@ -80,6 +82,16 @@ class Matrix(Kind):
 
         return starter(source, header, names)
 
+    def sampled(self, plan: MatrixPlan, reading: Reading, number: int, seed: int) -> pl.DataFrame:
+        """The rows of random users."""
+        if plan.layout == "csr" or plan.undirected or plan.source.beside is not None:
+            raise PlanError(
+                "--sample takes users of a source.layout other than 'csr', without "
+                "source.undirected and privacy.k.path; leave --sample out"
+            )
+        frame = reading.columns(plan.names, plan.needed)
+        return sample(frame, number, seed, plan.user if plan.layout == "edges" else None)
+
     # ------------------------------------------------------------ the course
 
     def identified(self, plan: MatrixPlan) -> bool:
@@ -97,6 +109,14 @@ class Matrix(Kind):
     def load(self, encoded: Stored) -> SparseMatrix:
         """The sparse matrix."""
         return load(encoded)
+
+    def sizes(self, data: SparseMatrix) -> Mapping[str, float]:
+        """Users, entries and mean k."""
+        return {
+            "records": data.records,
+            "entries": max(1, data.entries),
+            "k": float(data.k.mean()),
+        }
 
     def suite(self, check: str, plan: MatrixPlan, stored: Stored) -> tuple[Any, Columns]:
         """What entries must look like as they were read, and as they were encoded."""

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from anon_core.specs.columns import ColumnSpec
-from kinds.demands import Demands, refuse_level, stated
+from kinds.demands import Demands, k_schema, refuse_level, stated
 from kinds.matrix.checks import ChecksSection
 from kinds.section import (
     Bins,
@@ -33,7 +33,15 @@ K = "must be a whole number or {path = 'a table of users and their k'}"
 
 
 class MatrixSource(SourceSection):
-    """[source]; `layout` says how the source holds users and items."""
+    """[source]; `layout` says how the source holds users and items.
+
+    Attributes
+    ----------
+    layout : what a row of the source is: an entry (edges), a user with a list (lists), a user with
+        columns that become items (table); or arrays of scipy.sparse (csr).
+    repeated : what a repeated entry does: it is refused, or counted once (merge).
+    undirected : whether an entry also makes its item a user who holds its user.
+    """
 
     layout: Layout = "edges"
     repeated: Literal["refuse", "merge"] = "refuse"
@@ -41,7 +49,20 @@ class MatrixSource(SourceSection):
 
 
 class ColumnsSection(Section):
-    """[columns]: which columns hold users and items."""
+    """[columns]: which columns hold users and items.
+
+    Attributes
+    ----------
+    user : the column of users; never published.
+    item : the column of items, or of lists of them.
+    names : all columns in order, for a file without a header.
+    separator : what stands between two items, where lists are texts.
+    keyed : whether items are people, who are published under fresh keys.
+    categorical : layout 'table': columns of which each category becomes an item.
+    numeric : layout 'table': columns of which each group of numbers becomes an item.
+    quantiles : groups of each numeric column.
+    bins : groups of single numeric columns.
+    """
 
     user: str | None = None
     item: str | None = None
@@ -69,11 +90,17 @@ class ColumnsSection(Section):
 
 
 class PrivacySection(MarkedSection):
-    """[privacy]."""
+    """[privacy].
+
+    Attributes
+    ----------
+    k : among how many equal rows each user hides: a number, or a table of users.
+    allow_unprotected : release although k = 1 for somebody, whom nothing protects then.
+    """
 
     questions = {"k": "among how many equal rows shall each user hide?"}
 
-    k: Unshown[int | dict[str, str]]
+    k: Annotated[Unshown[int | dict[str, str]], WithJsonSchema(k_schema("user"))]
     allow_unprotected: bool = False
 
 

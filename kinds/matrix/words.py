@@ -6,6 +6,7 @@ from typing import Any
 from kinds.matrix import facts, promises
 from kinds.matrix import findings as audited
 from kinds.matrix.glossary import GLOSSARY
+from reports.comparison import Compared
 from reports.facts import Fact, Manifest
 from reports.quantities import count, one_in, percent, printable
 from reports.words import Block, Check, ColumnRole, PageSection, Risk, Text
@@ -103,6 +104,21 @@ class MatrixWords:
             *headline,
             Fact("of the released entries are false, at most", percent(utility["false"])),
             Fact("Jaccard similarity with the source", percent(utility["jaccard"])),
+        ]
+
+    def compared(self, sections: Manifest) -> Sequence[Compared]:
+        """Similarity, false and missing entries, how far classes exceed k, the strongest attack."""
+        kept, classes = sections["utility"], sections["protection"]["classes"]
+        demanded = sections["privacy"]["k_max"]
+        beyond, most = classes["median"] - demanded, classes["greatest"] - demanded
+        chance = max((attack.success for attack in facts.attacks(sections)), default=None)
+        return [
+            Compared("jaccard", "Jaccard similarity", kept["jaccard"], percent(kept["jaccard"])),
+            Compared("false", "false entries", kept["false"], percent(kept["false"])),
+            Compared("missing", "missing entries", kept["suppressed"], percent(kept["suppressed"])),
+            Compared("beyond_k", "over k, median", beyond, count(beyond)),
+            Compared("most_beyond_k", "over k, most", most, count(most)),
+            Compared("attack", "strongest attack", chance, one_in(chance)),
         ]
 
     def protection(self, manifest: Manifest) -> Sequence[Block]:

@@ -6,13 +6,24 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from anon_core.measures.table.diversity import MOST_L
+from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
 from kinds.section import PlanError, Section, Share, or_off
 from kinds.table.floors import Close, Diverse, TableFloors
 from tasks.judging.drift import DriftLimits
 
+COMPARED = ("quasi", "sensitive", "keep")  # roles of the columns that drift is about
+
 
 class DiversitySection(Section):
-    """An entry of [checks] l_diversity."""
+    """An entry of [checks] l_diversity.
+
+    Attributes
+    ----------
+    column : a sensitive column.
+    l : how many values each crowd must show, at least.
+    kind : distinct: count values; entropy: count them by how even they are; recursive: (c, l).
+    c : with kind = 'recursive': the most common value may be less than c times the rest.
+    """
 
     column: str
     l: Annotated[int, Field(ge=2)]
@@ -21,14 +32,31 @@ class DiversitySection(Section):
 
 
 class ClosenessSection(Section):
-    """An entry of [checks] t_closeness."""
+    """An entry of [checks] t_closeness.
+
+    Attributes
+    ----------
+    column : a sensitive column.
+    t : how far the values of a crowd may be from those of all rows.
+    """
 
     column: str
     t: Share
 
 
 class DriftSection(Section):
-    """[checks] drift: allowed changes since the last release."""
+    """[checks] drift: allowed changes since the last release, as shares; 1 allows everything.
+
+    Attributes
+    ----------
+    rows : difference of the two row counts, as a share of the larger.
+    new_categories : per column: rows with a category that no earlier release knew.
+    gone_categories : per column: rows of the last table whose category is gone.
+    shift : per quasi-identifier: how far the distribution moved.
+    utility : fall of the utility, under the same plan only.
+    types : another stored type of a carried column: refuse it, or let it pass.
+    ignore : quasi-identifiers whose categories and shares are not compared.
+    """
 
     rows: Share = DriftLimits.rows
     new_categories: Share = DriftLimits.new_categories
@@ -37,23 +65,46 @@ class DriftSection(Section):
     utility: Share = DriftLimits.utility
     types: Literal["refuse", "allow"] = DriftLimits.types
     ignore: list[str] = []
+    accepted: dict[str, AcceptedSection] = {}
 
 
 def _listed(value: Any) -> Any:
     return [value] if isinstance(value, dict) else value
 
 
+OrOff = BeforeValidator(or_off, json_schema_input_type=DriftSection | Literal["off"])
+Diversities = DiversitySection | list[DiversitySection]
+Closenesses = ClosenessSection | list[ClosenessSection]
+
+
 class ChecksSection(Section):
-    """[checks]; l_diversity and t_closeness take one table or a list of tables."""
+    """[checks]; l_diversity and t_closeness take one table or a list of tables.
+
+    Attributes
+    ----------
+    min_utility : the share of bits that must stay visible.
+    columns : for quasi-identifiers: the information that each must keep, 1 - NCP.
+    l_diversity : how many values of a sensitive column each crowd must show.
+    t_closeness : how close the sensitive values of each crowd must be to those of all rows.
+    max_uniform : the share of the people who may hide in a crowd with one value.
+    equivalence_k : how many identical rows there must be of each row, itself counted.
+    max_row_loss : the share of the source rows that may be left out.
+    drift : how much the data may change since the last release; 'off' compares nothing.
+    max_attack_success : how often an attacker may name the right row, on average.
+    """
 
     min_utility: Share = 0.0
     columns: dict[str, Share] = {}
-    l_diversity: Annotated[list[DiversitySection], BeforeValidator(_listed)] = []
-    t_closeness: Annotated[list[ClosenessSection], BeforeValidator(_listed)] = []
+    l_diversity: Annotated[
+        list[DiversitySection], BeforeValidator(_listed, json_schema_input_type=Diversities)
+    ] = []
+    t_closeness: Annotated[
+        list[ClosenessSection], BeforeValidator(_listed, json_schema_input_type=Closenesses)
+    ] = []
     max_uniform: Share | None = None
     equivalence_k: Annotated[int, Field(ge=2)] | None = None
     max_row_loss: Share | None = None
-    drift: Annotated[DriftSection | None, BeforeValidator(or_off)] = DriftSection()
+    drift: Annotated[DriftSection | None, OrOff] = DriftSection()
     max_attack_success: Share | None = None
 
     def check(self, roles: Mapping[str, str]) -> None:
@@ -76,6 +127,9 @@ class ChecksSection(Section):
                 )
         for name in self.drift.ignore if self.drift else ():
             _require_role("checks.drift.ignore", name, "quasi", roles)
+        if self.drift is not None:
+            compared = [name for name, role in roles.items() if role in COMPARED]
+            refuse_unknown(self.drift, compared)
 
     @property
     def floors(self) -> TableFloors:
@@ -94,11 +148,7 @@ class ChecksSection(Section):
     @property
     def drift_limits(self) -> DriftLimits | None:
         """Limits on changes between releases; None if the comparison is off."""
-        return (
-            None
-            if self.drift is None
-            else DriftLimits(**{**self.drift.model_dump(), "ignore": tuple(self.drift.ignore)})
-        )
+        return None if self.drift is None else limits_of(self.drift, DriftLimits)
 
 
 def _require_role(key: str, name: str, role: str, roles: Mapping[str, str]) -> None:

@@ -15,7 +15,26 @@ EPOCH = date(1970, 1, 1).toordinal()
 
 
 class ColumnSection(MarkedSection):
-    """[columns.<name>]."""
+    """[columns.<name>].
+
+    Attributes
+    ----------
+    role : identifier: never published; quasi: masked, others may know it; sensitive: published,
+        must not be linked to anyone; keep: published as it is; drop: left out.
+    kind : what the values are; a quasi-identifier needs one.
+    bins : how numbers or dates are grouped; deciles unless stated.
+    encoding : ordinal: masks are intervals; one-hot: masks are sets of values.
+    order : the categories of an ordinal column, lowest first.
+    missing : what a missing value is: a level of its own (category), a refused source (refuse), a
+        hidden cell (all-hidden), or a row that is left out (drop).
+    weight : a greater weight means less masking of this column; 1.0 unless stated.
+    range : the least and the greatest permissible value, of numbers or dates.
+    format : how dates are written, as in strptime; %Y-%m-%d unless stated.
+    public : everyone may know this column although it is no quasi-identifier, so k may depend on
+        it.
+    carry : what a cell of a group of numbers or dates shows: its bounds, or its median.
+    rare : what becomes of a value that few people have: published, or pooled with others.
+    """
 
     questions = {
         "role": "may others know the value (quasi), must nobody learn whose it is (sensitive), "

@@ -12,9 +12,11 @@ from anon_core.measures.table.crowds import Crowds
 from anon_core.promise import Promise
 from anon_core.tables.records import BinaryTable
 from kinds.base import Columns, Facts, Kind
+from kinds.sampling import sample
 from kinds.section import BINS
 from kinds.table.before import stated_by
 from kinds.table.column_section import RANGE, EarlierColumnSection
+from kinds.table.compared import compared
 from kinds.table.encode import load, write_encoded
 from kinds.table.ingest import ingested
 from kinds.table.judge import audit_rows
@@ -23,6 +25,7 @@ from kinds.table.overlap import intersected
 from kinds.table.people import people, remade
 from kinds.table.plan import SECTIONS, K, TablePlan
 from kinds.table.profile import changes
+from kinds.table.versions.present import needed
 from kinds.table.versions.versions import TableVersions
 from kinds.table.write import write_release
 from tasks.judging.audit import Audit, Sections
@@ -109,6 +112,11 @@ class Table(Kind):
 
         return compiling(quiet=quiet)
 
+    def sampled(self, plan: TablePlan, reading: Reading, number: int, seed: int) -> pl.DataFrame:
+        """Random rows; of whole people where crowds count people."""
+        frame = reading.columns([column.name for column in plan.columns], needed(plan))
+        return sample(frame, number, seed, plan.person)
+
     # ------------------------------------------------------------ the course
 
     def identified(self, plan: TablePlan) -> bool:
@@ -126,6 +134,15 @@ class Table(Kind):
     def load(self, encoded: Stored) -> BinaryTable:
         """The packed records."""
         return load(encoded)[0]
+
+    def sizes(self, data: BinaryTable) -> Mapping[str, float]:
+        """Records, quasi-identifiers, features and mean k."""
+        return {
+            "records": data.records,
+            "attributes": len(data.codebook.attributes),
+            "features": data.codebook.features,
+            "k": float(data.k.mean()),
+        }
 
     def suite(self, check: str, plan: TablePlan, stored: Stored) -> tuple[Any, Columns]:
         """What a table must look like as it was read, and as it was encoded."""
@@ -203,6 +220,10 @@ class Table(Kind):
             return Crowds(arrays["demanded"], arrays["compatible"], arrays["matchable"])
 
     # ------------------------------------------------------------ beside other releases
+
+    def compared(self, earlier: Path, later: Path) -> dict[str, dict[str, Any]]:
+        """Categories of the codebooks, and the bounds of each column's shift from its cells."""
+        return compared(earlier, later)
 
     def changes(
         self,

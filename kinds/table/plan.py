@@ -4,11 +4,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from anon_core.specs.demands import Demand
 from kinds.columns import Column
-from kinds.section import ALLOWED, K_FORMS, MarkedSection, PlanError, Unshown
+from kinds.section import (
+    ALLOWED,
+    K_FORMS,
+    MarkedSection,
+    PlanError,
+    Schema,
+    Unshown,
+    table_schema,
+)
 from kinds.table.checks import ChecksSection
 from kinds.table.column_section import ColumnSection
 from kinds.table.layout import KEY, released_columns
@@ -27,10 +35,37 @@ K_KEYS: dict[str, tuple[type, str]] = {
     "uniform": (list, "[lowest, highest], two whole numbers"),
     "seed": (int, "a whole number"),
 }
+K_TYPES: dict[type, Schema] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    dict: {"type": "object", "additionalProperties": {"type": "integer"}},
+    list: {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2},
+}
+K_SCHEMA: Schema = {
+    "anyOf": [
+        {"type": "integer", "minimum": 1},
+        *(
+            table_schema({key: K_TYPES[K_KEYS[key][0]] for key in (form, *keys)}, [form])
+            for form, keys in K_FORMS.items()
+            if form in K_KEYS
+        ),
+    ]
+}
 
 
 class PrivacySection(MarkedSection):
-    """[privacy]."""
+    """[privacy].
+
+    Attributes
+    ----------
+    k : among how many rows each person hides: one number, or one for each record.
+    infeasible : what is done with records that demand more rows than there are: refuse the plan,
+        or leave the records out (drop).
+    person : the identifier that says which rows are of one person; crowds then count people.
+    rows_are_people : release although rows share an identifier; the promise is then about rows.
+    allow_unprotected : release although k = 1 for somebody, whom nothing protects then.
+    mix : a carried column of which crowds shall show different values, where seats allow it.
+    """
 
     questions = {
         "k": "among how many rows shall each person hide?",
@@ -38,7 +73,7 @@ class PrivacySection(MarkedSection):
         "the starter plan gives",
     }
 
-    k: Unshown[int | dict[str, Any]]
+    k: Annotated[Unshown[int | dict[str, Any]], WithJsonSchema(K_SCHEMA)]
     infeasible: Literal["refuse", "drop"] = "refuse"
     person: str | None = None
     rows_are_people: bool = False

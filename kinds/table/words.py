@@ -9,6 +9,7 @@ from kinds.table.findings import FINDINGS
 from kinds.table.glossary import GLOSSARY
 from kinds.table.versions import words as versions
 from reports import series
+from reports.comparison import Compared
 from reports.facts import Fact, Manifest
 from reports.quantities import count, known, one_in, percent, printable
 from reports.words import Block, Check, ColumnRole, PageSection, Risk, Text
@@ -119,6 +120,22 @@ class TableWords:
             headline.append(Fact(label, one_in(strongest.success)))
         kept = percent(facts.kept_in_all(manifest))
         return [*headline, Fact("of the information kept", kept)]
+
+    def compared(self, sections: Manifest) -> Sequence[Compared]:
+        """Utility, NCP, exact cells, how far crowds exceed k, the strongest attack."""
+        kept, beyond = sections["utility"], sections["protection"]["over_protection"]
+        visible, exact = kept["suppression"], kept["cells_exact"]
+        median, most = beyond["median"], beyond["max"]
+        tried = attackers.strongest(attackers.attacks(sections))
+        chance = None if tried is None else tried.success
+        return [
+            Compared("utility", "utility", visible, f"{visible:.4f}"),
+            Compared("ncp", "NCP", kept["gcp"], percent(kept["gcp"])),
+            Compared("cells_exact", "exact cells", exact, percent(exact)),
+            Compared("beyond_k", "over k, median", median, count(median)),
+            Compared("most_beyond_k", "over k, most", most, count(most)),
+            Compared("attack", "strongest attack", chance, one_in(chance)),
+        ]
 
     def protection(self, manifest: Manifest) -> Sequence[Block]:
         """Crowds, sensitive values in the worst crowd, attacks."""

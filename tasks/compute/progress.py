@@ -15,6 +15,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from anon_core.steps import Observer, State
 from tasks.compute.jobs import JobState
+from tasks.orchestration.events import key_of, plan_name
 from tasks.orchestration.stage import log
 
 EVERY = 1.0  # seconds between two messages to Prefect, or two moves of the bar within a step
@@ -77,7 +78,9 @@ class _Shown:
         if FlowRunContext.get() is None:
             return None
         return create_progress_artifact(
-            progress=self._percent(), key="anonymize", description="Iterations of the anonymizer"
+            progress=self._percent(),
+            key=key_of("anonymize", plan_name()),
+            description="Iterations of the anonymizer",
         )
 
 

@@ -1,19 +1,33 @@
 """Limits on changes between releases, and messages about what exceeds them. No Prefect here."""
 
+import json
+import re
+import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Literal, Self
 
 from anon_core.errors import GuaranteeError
 from anon_core.measures.requirements import at_most
 from anon_core.measures.table.drift import Drift, by_chance
+
+OF_A_COLUMN = ("new_categories", "gone_categories", "shift")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Accepted:
+    """Drift that a person accepts: up to which share, and why."""
+
+    limit: float
+    note: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
 class DriftLimits:
     """[checks] drift: shares above which a release is refused; 1 allows everything.
 
-    `shift` is the limit beyond the shift that chance explains.
+    `shift` is the limit beyond the shift that chance explains. `accepted` eases limits: by name, or
+    all that are about one column, by its name.
     """
 
     rows: float = 0.3
@@ -23,6 +37,48 @@ class DriftLimits:
     utility: float = 0.05
     types: Literal["refuse", "allow"] = "refuse"
     ignore: tuple[str, ...] = ()
+    accepted: Mapping[str, Accepted] = field(default_factory=dict)
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """What may be accepted by name: every limit, and `types`."""
+        return [each.name for each in fields(cls) if each.name not in ("ignore", "accepted")]
+
+    def eased(self) -> Self:
+        """The limits, with those that are accepted by name."""
+        return self._eased({name: each.limit for name, each in self.accepted.items()})
+
+    def of_column(self, name: str) -> Self:
+        """The limits of one column, if a change of it is accepted."""
+        if name in self.names() or (accepted := self.accepted.get(name)) is None:
+            return self
+        return self._eased(dict.fromkeys((*OF_A_COLUMN, "types"), accepted.limit))
+
+    def _eased(self, by: Mapping[str, float]) -> Self:
+        changes: dict[str, Any] = {
+            name: max(getattr(self, name), by[name])
+            for name in self.names()
+            if name in by and name != "types"
+        }
+        if by.get("types") == 1:
+            changes["types"] = "allow"
+        return replace(self, **changes)
+
+    @property
+    def claims(self) -> list[dict[str, Any]]:
+        """What was accepted, as the manifest states it."""
+        return [
+            {"what": name, "limit": each.limit, "note": each.note}
+            for name, each in self.accepted.items()
+        ]
+
+
+class DriftError(GuaranteeError):
+    """The source or the release changed more than allowed; `facts` are counts and columns."""
+
+    def __init__(self, message: str, facts: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.facts = dict(facts or {})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,15 +117,18 @@ class Changes:
 
     def require(self, limits: DriftLimits) -> None:
         """Refuse a table that changed too much; name every change and how to accept it."""
-        excesses = list(self.excesses(limits))
+        excesses = list(self.excesses(limits.eased()))
         if excesses:
             changes = "; ".join(change for change, _ in excesses)
             accept = " ".join(
-                f"--set checks.drift.{key}" for key in dict.fromkeys(key for _, key in excesses)
+                f"--set {shlex.quote(f'checks.drift.{key}')}"
+                for key in dict.fromkeys(key for _, key in excesses)
             )
-            raise GuaranteeError(
+            raise DriftError(
                 f"publication refused; compared with {self.version}, {changes}; correct the "
-                f"source, or accept it: for one run with {accept}, for good in [checks] drift"
+                f"source, or accept it: for one run with {accept} (in Prefect: accept), "
+                "for good in [checks] drift",
+                {"compared_with": self.version, "changes": [change for change, _ in excesses]},
             )
 
     def excesses(self, limits: DriftLimits) -> Iterator[tuple[str, str]]:
@@ -79,11 +138,11 @@ class Changes:
             rows = f"there are {self.rows} rows instead of {self.rows_before}"
             yield above(f"{rows}, a difference of {change:.4f}", "rows", limits.rows)
         for name, (was, now) in self.types.items():
-            if was != now and limits.types == "refuse":
-                yield f"column {name!r} has type {now} instead of {was}", "types=allow"
+            if was != now and limits.of_column(name).types == "refuse":
+                yield f"column {name!r} has type {now} instead of {was}", _accepting(name)
         for name, column in self.columns.items():
             if name not in limits.ignore:
-                yield from self._excesses_of(name, column, limits)
+                yield from self._excesses_of(name, column, limits.of_column(name))
         if self.utility is not None and not at_most(
             self.utility[0] - self.utility[1], limits.utility
         ):
@@ -97,21 +156,31 @@ class Changes:
         if not at_most(drift.new_records / self.rows, limits.new_categories):
             rows = f"{drift.new_records} of {self.rows} rows"
             new = f"{column} has {_counted(drift.new, 'new ')} in {rows}"
-            yield above(new, "new_categories", limits.new_categories)
+            yield above(new, "new_categories", limits.new_categories, name)
         if not at_most(drift.gone_records / self.rows_before, limits.gone_categories):
             rows = f"{drift.gone_records} of {self.rows_before} rows"
             gone = f"{column} lacks {_counted(drift.gone)} that {rows} had"
-            yield above(gone, "gone_categories", limits.gone_categories)
+            yield above(gone, "gone_categories", limits.gone_categories, name)
         chance = by_chance(self.rows_before, self.rows)
         if not at_most(drift.shift, limits.shift + chance):
             shift = f"{column} has shifted by {drift.shift:.4f}"
-            excess, key = above(shift, "shift", limits.shift)
+            excess, key = above(shift, "shift", limits.shift, name)
             yield f"{excess} plus the {chance:.4f} that chance explains", key
 
 
-def above(change: str, key: str, limit: float) -> tuple[str, str]:
-    """A change that exceeds its limit in words, and the setting that accepts it."""
-    return f"{change}, above checks.drift.{key} = {limit:g}", f"{key}=1"
+def above(change: str, key: str, limit: float, column: str | None = None) -> tuple[str, str]:
+    """A change that exceeds its limit in words, and the setting that accepts it.
+
+    The setting for a change of a column is about that column only.
+    """
+    setting = f"{key}=1" if column is None else _accepting(column)
+    return f"{change}, above checks.drift.{key} = {limit:g}", setting
+
+
+def _accepting(column: str) -> str:
+    """The setting that accepts every change of a column."""
+    plain = re.fullmatch(r"[A-Za-z0-9_-]+", column)
+    return f"accepted.{column if plain else json.dumps(column)}.limit=1"
 
 
 def _counted(number: int, sort: str = "") -> str:

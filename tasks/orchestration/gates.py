@@ -18,21 +18,19 @@ from anon_core.errors import GuaranteeError
 from kinds import kind_called, words_called
 from reports import summary
 from reports import verdicts as pages
+from tasks.orchestration.events import key_of, plan_name
 from tasks.orchestration.stage import show_in_prefect
 from tasks.vault.storage import (
     CODE_VERSION,
     Run,
     SecondReleaseError,
     Stored,
-    holds_files,
-    read_json,
     write_json,
     write_private,
 )
+from tasks.vault.verdicts import GATES_FILE, VERDICT, kept, of_gates, of_stage
 from validations.verdicts import Outcome, Verdict, verdict_from_json, verdict_to_json
 
-VERDICT = "verdict.json"
-GATES_FILE = "gates.json"
 PAGE = "docs/index.html"
 GATES = {
     "alike": "The data differ from those of the last release by no more than checks.drift allows.",
@@ -61,16 +59,20 @@ def judged(
         )
         return facts
 
-    kept = _kept(run.path / stage)
-    if kept is None or not all(verdict.success for verdict in kept[1]):
+    found = kept(run.path / stage)
+    if found is None or not all(verdict.success for verdict in found[1]):
         forget(run, stage)
     stored = run.once(stage, inputs, make)
-    kept = _kept(stored.path)
-    assert kept is not None
+    found = kept(stored.path)
+    assert found is not None
     show(run)
-    shown = summary.verdicts(kept[0]["verdicts"], words_called(run.kind))
-    show_in_prefect(f"verdict-{stage}", shown, "What this check expects")
-    return stored, kept[1]
+    documents, words = found[0]["verdicts"], words_called(run.kind)
+    show_in_prefect(
+        key_of("verdict", plan_name(), stage),
+        summary.verdicts(documents, words),
+        summary.verdict_titles(documents, words),
+    )
+    return stored, found[1]
 
 
 @contextmanager
@@ -110,9 +112,9 @@ def where(run: Run) -> str:
 def show(run: Run) -> None:
     """Write the page of a run from the verdicts that its stages keep."""
     checks: list[dict[str, Any]] = []
-    gates = _gates(run)
+    gates = of_gates(run)
     for name in _order(run):
-        entries = [gates[name]] if name in gates else _of_stage(run.path / name)
+        entries = [gates[name]] if name in gates else of_stage(run.path / name)
         checks += entries
         if not all(verdict_from_json(each["verdict"]).success for each in entries):
             break  # later verdicts are of an earlier attempt
@@ -138,45 +140,10 @@ def _keep_gate(run: Run, name: str, detail: str, *, success: bool) -> None:
     verdict = Verdict(name, (Outcome(name, None, success, GATES[name], detail),))
     write_json(
         run.path / GATES_FILE,
-        {**_gates(run), name: {**_origin(), "verdict": verdict_to_json(verdict)}},
+        {**of_gates(run), name: {**_origin(), "verdict": verdict_to_json(verdict)}},
     )
     show(run)
 
 
 def _origin() -> dict[str, str]:
     return {"version": CODE_VERSION, "judged": datetime.now(UTC).isoformat(timespec="seconds")}
-
-
-def _gates(run: Run) -> dict[str, dict[str, Any]]:
-    """Verdicts of the gates of this attempt so far."""
-    try:
-        entries = read_json(run.path / GATES_FILE).items()
-        return {
-            name: _entry(each, each["verdict"])
-            for name, each in entries
-            if verdict_from_json(each["verdict"])
-        }
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}
-
-
-def _of_stage(stage: Path) -> list[dict[str, Any]]:
-    kept = _kept(stage)
-    return [] if kept is None else [_entry(kept[0], verdict) for verdict in kept[0]["verdicts"]]
-
-
-def _entry(origin: Mapping[str, Any], verdict: Mapping[str, Any]) -> dict[str, Any]:
-    """A check as the page takes it."""
-    return {"version": origin["version"], "judged": origin["judged"], "verdict": verdict}
-
-
-def _kept(folder: Path) -> tuple[dict[str, Any], tuple[Verdict, ...]] | None:
-    """The verdict file of a finished stage; None if it is missing or damaged."""
-    try:
-        files = read_json(folder / "stage.json")["files"]
-        if not holds_files(folder, {VERDICT: files[VERDICT]}):
-            return None
-        document = read_json(folder / VERDICT)
-        return document, tuple(verdict_from_json(verdict) for verdict in document["verdicts"])
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None

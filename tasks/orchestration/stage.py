@@ -17,6 +17,7 @@ from prefect.exceptions import MissingContextError
 from prefect.logging import get_run_logger
 
 from anon_core.errors import AnonymityError, escaped
+from tasks.orchestration.spans import span
 from tasks.vault.failures import failures_kept
 from tasks.vault.storage import Run
 
@@ -37,7 +38,8 @@ def stage(run_name: str) -> Callable[[Callable[Params, Result]], Callable[Params
         def guarded(*args: Params.args, **kwargs: Params.kwargs) -> Result:
             run = args[0]
             assert isinstance(run, Run)
-            return failures_kept(run.path, work.__name__, lambda: work(*args, **kwargs))
+            with span(work.__name__, run.path.name):
+                return failures_kept(run.path, work.__name__, lambda: work(*args, **kwargs))
 
         in_prefect: Any = task(
             cache_policy=NO_CACHE, persist_result=False, name=work.__name__, task_run_name=run_name
@@ -57,11 +59,12 @@ class _RefusalsOnce(logging.Filter):
     """Print a refusal once: `crowdcover` prints it on stderr, and Prefect shows it as the state.
 
     Prefect logs the traceback of every exception, and the message of every final state. The
-    tracebacks of refusals are dropped. A final state is logged with the name of its exception only.
+    tracebacks of refusals are dropped. A final state is logged with the name of its exception, and
+    that of a refused flow run without its message.
     """
 
     FAILED = re.compile(
-        r"(Finished in state Failed)\(.*?encountered an exception:? (\w+).*", re.DOTALL
+        r"(Finished in state Failed)\((?:.*?encountered an exception:? (\w+))?.*", re.DOTALL
     )
 
     def filter(self, record: logging.LogRecord) -> bool:

@@ -18,10 +18,11 @@ Ask = Callable[..., list[tuple[Any, ...]]]  # takes a statement with $1, $2, ...
 
 
 @contextmanager
-def transaction(path: Path, uri: str | None) -> Iterator[Ask]:
+def transaction(path: Path, uri: str | None, *, lasting: bool = True) -> Iterator[Ask]:
     """Open one transaction with the database at `uri`, or with the file at `path` without one.
 
-    No other process reads or writes meanwhile. An error inside leaves the database as it was.
+    No other process reads or writes meanwhile. An error inside leaves the database as it was. So
+    does a transaction that is not `lasting`.
     """
     if uri is None:
         with closing(_sqlite(path)) as connection:
@@ -29,7 +30,7 @@ def transaction(path: Path, uri: str | None) -> Iterator[Ask]:
             yield lambda statement, *values: connection.execute(
                 statement, _numbered(values)
             ).fetchall()
-            connection.execute("commit")
+            connection.execute("commit" if lasting else "rollback")
         return
     from adbc_driver_postgresql import dbapi
 
@@ -47,7 +48,8 @@ def transaction(path: Path, uri: str | None) -> Iterator[Ask]:
         for step in TURN:
             ask(step)
         yield ask
-        connection.commit()
+        if lasting:
+            connection.commit()
 
 
 def _sqlite(path: Path) -> sqlite3.Connection:

@@ -61,13 +61,14 @@ class Ledger:
     digests are gone or were made under another key, and depends on the kind of data.
 
     `kin` are seals of runs that do not count as others: versions of one series are checked
-    together.
+    together. A ledger that is not `lasting` is read as ever, and nothing that is entered stays.
     """
 
     vault: Vault
     remade: Remade = field(repr=False)
     uri: str | None = field(default=None, repr=False)
     kin: frozenset[str] = frozenset()
+    lasting: bool = True
 
     @property
     def key(self) -> bytes:
@@ -178,6 +179,12 @@ class Ledger:
             ask(entry, run.seal, folder, version)
             ask("delete from people where run not in (select run from releases)")
 
+    def drop(self, run: Run) -> None:
+        """Delete the entries of a run that published nothing."""
+        with self._asked() as ask:
+            ask("delete from releases where run = $1 and published = 0", run.seal)
+            ask("delete from people where run not in (select run from releases)")
+
     def versions(self, folder: str) -> set[str]:
         """Versions that this vault has published in a folder, also by runs that are gone by now.
 
@@ -234,7 +241,7 @@ class Ledger:
         where = "the ledger at publish.ledger" if self.uri else f"the vault's {LEDGER}"
         refusal = ""
         try:
-            with transaction(self.vault.path / LEDGER, self.uri) as ask:
+            with transaction(self.vault.path / LEDGER, self.uri, lasting=self.lasting) as ask:
                 self._require_ours(ask)
                 yield ask
         except AnonymityError:

@@ -1,33 +1,58 @@
 """Ask a person to approve a release: the request and its report, in the vault."""
 
 from collections.abc import Mapping
-from datetime import timedelta
 from typing import Any
 
 from tasks.orchestration.stage import log, stage
 from tasks.stages.check import CheckedRelease
 from tasks.stages.manifest import Destination, draft, report
 from tasks.vault.approval import PAGE, Approval, Question, Request, page_sha256
+from tasks.vault.copies import write_copy
+from tasks.vault.statement import Rules, Terms
 from tasks.vault.storage import Run, holds_files, write_private
 
 
 @stage("ask for approval")
 def ask(
-    run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any], given: timedelta
+    run: Run,
+    checked: CheckedRelease,
+    to: Destination,
+    claims: Mapping[str, Any],
+    terms: Terms,
+    asked_by: Mapping[str, str],
 ) -> Request:
-    """The request about exactly this release, made now unless it was made before."""
+    """The request about exactly this release, made now unless it was made before.
+
+    `asked_by` names who runs the release, by the system that knows it. The copy for people without
+    access to the vault is written, too, where the plan names a folder for it.
+    """
     manifest = draft(run, checked, to, claims)
     hashes = checked.rows.record["files"]
     files = {name: hashes[name] for name in to.files}
     question = Question(files, str(to.parent), checked.verdict.sha256, manifest)
     approval = Approval.of(run)
-    if approval.asks(question):
-        last = approval.requests[-1]
-        if last.decision is not None or holds_files(run.path, {PAGE: last.page}):
-            return last
+    request = approval.last
+    if request is not None and approval.asks(question) and _knows_asker(request, terms):
+        changes: dict[str, Any] = {} if request.rules == terms.rules else {"rules": terms.rules}
+        if request.decision is None and not holds_files(run.path, {PAGE: request.page}):
+            write_private(run.path / PAGE, report(to.kind, manifest, checked))
+            changes["page"] = page_sha256(run)
+        request = approval.amend(**changes) if changes else request
+    else:
         write_private(run.path / PAGE, report(to.kind, manifest, checked))
-        return approval.amend(page=page_sha256(run))
-    write_private(run.path / PAGE, report(to.kind, manifest, checked))
-    records = manifest["privacy"]["records"]
-    log(f"asked for approval of {records} rows as {manifest['name']} {manifest['version']}")
-    return approval.ask(Request.of(question, page_sha256(run), given))
+        records = manifest["privacy"]["records"]
+        log(f"asked for approval of {records} rows as {manifest['name']} {manifest['version']}")
+        new = Request.of(question, page_sha256(run), terms.given, asked_by, terms.rules)
+        request = approval.ask(new)
+    if terms.reports is not None and request.decision is None and not request.late:
+        copy = str(write_copy(terms.reports, run, request))
+        log(f"the report for officers is in {copy}")
+        if request.copy != copy:
+            request = Approval.of(run).amend(copy=copy)
+    return request
+
+
+def _knows_asker(request: Request, terms: Terms) -> bool:
+    """Whether the request says who asked, where a rule needs to know and nobody decided yet."""
+    known = bool(request.asked_by) or request.decision is not None
+    return known or Rules.of(terms.rules).ask_nothing

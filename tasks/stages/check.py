@@ -12,10 +12,11 @@ from kinds.base import Kind
 from kinds.versions import Asked, Before, Following
 from tasks.judging.audit import Audit
 from tasks.judging.floors import Floors, refusal
-from tasks.orchestration.gates import VERDICT, forget, judged, where
+from tasks.orchestration.gates import forget, judged, where
 from tasks.orchestration.stage import log, stage
 from tasks.source.reading import LOST, Reading
 from tasks.vault.storage import Run, Stored
+from tasks.vault.verdicts import VERDICT
 from validations.verdicts import Outcome, Verdict
 
 REQUIRED = "require"

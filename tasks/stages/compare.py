@@ -120,7 +120,8 @@ def drift_claims(
             remarks.append(f"utility {now:.4f} after {before:.4f}")
     else:
         log(f"{last.version} was made under another plan: utility is not compared")
-    return {"drift": changes.claims}
+    accepted = {"accepted": last.limits.claims} if last.limits.accepted else {}
+    return {"drift": {**changes.claims, **accepted}}
 
 
 def kept_of(kind: Kind, sections: Mapping[str, Any]) -> float:

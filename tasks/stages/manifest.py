@@ -9,6 +9,7 @@ from typing import Any
 from kinds import words_of
 from kinds.base import Kind
 from reports import summary
+from tasks.orchestration.events import key_of, told
 from tasks.orchestration.stage import show_in_prefect
 from tasks.people.ledger import Ledger
 from tasks.places.place import Place
@@ -71,9 +72,15 @@ def announce(
     what: str = "release",
     description: str = "Guarantee and utility",
 ) -> None:
-    """Show guarantee and utility as a markdown artifact of the flow run."""
-    slug = re.sub(r"[^a-z0-9]+", "-", f"{what}-{manifest['name']}".lower()).strip("-")
-    show_in_prefect(slug, summary.markdown(manifest, words_of(manifest)), description)
+    """Show guarantee and utility as a markdown artifact of the flow run; emit its event."""
+    shown = summary.markdown(manifest, words_of(manifest))
+    show_in_prefect(key_of(what, manifest["name"]), shown, description)
+    told(
+        "published" if what == "release" else "waiting",
+        version=manifest["version"],
+        records=manifest["privacy"]["records"],
+        k_min=manifest["privacy"].get("k_min"),
+    )
 
 
 def _version(run: Run, to: Destination) -> str:

@@ -6,129 +6,59 @@
 A request is about exact bytes: other bytes need a new request. A decision is never overwritten.
 """
 
-import hashlib
-import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from anon_core.errors import AnonymityError, GuaranteeError
 from tasks.places.place import Place
-from tasks.shelf.content import holds, read_document
+from tasks.shelf.content import read_document
 from tasks.shelf.layout import MANIFEST
+from tasks.vault.request import (
+    LONGEST_NAME,
+    LONGEST_NOTE,
+    Decision,
+    DecisionError,
+    Question,
+    Request,
+    Suspended,
+    moment,
+    now,
+    one_line,
+    worded,
+)
 from tasks.vault.storage import Run, file_sha256, holds_files, read_json, write_json
+
+__all__ = [
+    "LONGEST_NAME",
+    "LONGEST_NOTE",
+    "PAGE",
+    "RECORD",
+    "Approval",
+    "Decision",
+    "DecisionError",
+    "Question",
+    "Request",
+    "Suspended",
+    "WaitingError",
+    "moment",
+    "now",
+    "one_line",
+    "page_sha256",
+    "stating",
+    "worded",
+]
 
 RECORD = "approval.json"
 PAGE = "approval.html"
-# Sections of a manifest that depend on when it was written.
-OF_THE_MOMENT = ("version", "created", "timings", "peak_memory_bytes", "approval")
-LONGEST_NAME = 100
-LONGEST_NOTE = 500
-UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))
 
 
 class WaitingError(AnonymityError):
     """The release waits for a person's approval; nothing is published before."""
 
 
-class DecisionError(AnonymityError):
-    """There is nothing to decide, or the name or note cannot be kept."""
-
-
-@dataclass(frozen=True)
-class Decision:
-    """A decision, with the name and the note of the person."""
-
-    approved: bool
-    by: str
-    note: str
-    at: str
-
-    @classmethod
-    def of(cls, *, approved: bool, by: str, note: str) -> "Decision":
-        """Decide now; refuse a name or note that is not one line of printable text."""
-        return cls(
-            approved,
-            one_line("the name", by, 1, LONGEST_NAME),
-            one_line("the note", note, 0, LONGEST_NOTE),
-            moment(now()),
-        )
-
-    @property
-    def sentence(self) -> str:
-        """The decision as logs and refusals state it."""
-        return f"{'approved' if self.approved else 'rejected'} by {self.by} at {self.at}" + (
-            f": {self.note}" if self.note else ""
-        )
-
-
-@dataclass(frozen=True)
-class Suspended:
-    """The suspended flow run that waits for the decision, and the key of its form."""
-
-    flow_run: str
-    key: str
-
-
-@dataclass(frozen=True)
-class Question:
-    """The release that a person is asked to approve; its manifest lacks approval and files."""
-
-    files: Mapping[str, str]
-    folder: str
-    verdict: str
-    manifest: Mapping[str, Any]
-
-    @property
-    def sha256(self) -> str:
-        """Hash of everything that the decision covers."""
-        lasting = {
-            name: value for name, value in self.manifest.items() if name not in OF_THE_MOMENT
-        }
-        about = {
-            "files": dict(self.files),
-            "folder": self.folder,
-            "verdict": self.verdict,
-            "manifest": lasting,
-        }
-        return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
-
-    def is_about(self, manifest: Mapping[str, Any], folder: Place) -> bool:
-        """Whether a published folder is the release of this question."""
-        lasting = [name for name in self.manifest if name not in OF_THE_MOMENT]
-        return all(manifest.get(name) == self.manifest[name] for name in lasting) and holds(
-            folder, self.files
-        )
-
-
-@dataclass(frozen=True)
-class Request:
-    """A question with its deadline and, later, its decision."""
-
-    question: Question
-    asked: str
-    until: str
-    page: str
-    decision: Decision | None = None
-    suspended: Suspended | None = None
-    ended: bool = False  # nobody decided in time, and a run reported that
-
-    @classmethod
-    def of(cls, question: Question, page: str, given: timedelta) -> "Request":
-        """Ask now."""
-        start = now()
-        return cls(question, moment(start), moment(start + given), page)
-
-    @property
-    def late(self) -> bool:
-        """Whether the deadline passed without a decision."""
-        return self.decision is None and now() >= datetime.fromisoformat(self.until)
-
-    @property
-    def given(self) -> timedelta:
-        """Time between the question and its deadline."""
-        return datetime.fromisoformat(self.until) - datetime.fromisoformat(self.asked)
+class RejectedError(GuaranteeError):
+    """A person rejected the release."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +124,8 @@ class Approval:
                 if last
                 else _never(self.run)
             )
-        return self.ask(Request.of(last.question, last.page, last.given))
+        again = Request.of(last.question, last.page, last.given, last.asked_by, last.rules)
+        return self.ask(again)
 
     def require_open(self, *, in_time: bool = False) -> Request:
         """The last request; refused if it can no longer be decided."""
@@ -231,7 +162,7 @@ class Approval:
         """Refuse a rejected run, whether or not the plan still asks for an approval."""
         last = self.last
         if last is not None and last.decision is not None and not last.decision.approved:
-            raise GuaranteeError(
+            raise RejectedError(
                 f"publication refused: run {self.run.path.name} was {last.decision.sentence}; "
                 "nothing was published. Change the plan, or use crowdcover reopen to ask again"
             )
@@ -257,50 +188,31 @@ class Approval:
 
 
 def stating(decision: Decision) -> dict[str, Any]:
-    """An approval as the manifest states it."""
-    return {"required": True, "by": decision.by, "note": decision.note, "at": decision.at}
-
-
-def require_approved(run: Run, folder: Place) -> None:
-    """Refuse an earlier published folder that nobody approved."""
-    if reason := Approval.of(run).unapproved(folder):
-        raise GuaranteeError(
-            f"{folder.name} was published before and stays as it is; {reason}, "
-            "and publish.approval = 'required' requires an approval. "
-            "Set it to 'none' to keep the release as it is, or remove the folder and run again"
-        )
+    """An approval as the manifest states it; who asked only where a rule of the plan needs it."""
+    told: dict[str, Any] = {
+        "required": True,
+        "by": decision.by,
+        "note": decision.note,
+        "at": decision.at,
+    }
+    if decision.authenticated:
+        told |= {"identity": decision.identity or None, "authenticated": decision.authenticated}
+    if decision.requested_by:
+        told["requested_by"] = dict(decision.requested_by)
+    if decision.signature:
+        told |= {
+            "question": decision.question,
+            "asked": decision.asked,
+            "statement": decision.statement,
+            "key": decision.key,
+            "signature": decision.signature,
+        }
+    return told
 
 
 def page_sha256(run: Run) -> str:
     """Hash of the report stored beside the request."""
     return file_sha256(run.path / PAGE)
-
-
-def now() -> datetime:
-    """The time, to the second."""
-    return datetime.now(UTC).replace(microsecond=0)
-
-
-def worded(given: timedelta) -> str:
-    """A duration as plans write it: 7d, 1d12h."""
-    seconds, text = int(given.total_seconds()), ""
-    for unit, length in UNITS:
-        count, seconds = divmod(seconds, length)
-        text += f"{count}{unit}" if count else ""
-    return text
-
-
-def one_line(what: str, text: str, least: int, most: int) -> str:
-    """Strip a text; refuse all but one line of `least` to `most` printable characters."""
-    line = text.strip()
-    if not least <= len(line) <= most or not line.isprintable():
-        raise DecisionError(f"{what} must be one line of {least} to {most} printable characters")
-    return line
-
-
-def moment(at: datetime) -> str:
-    """A time as records state it."""
-    return at.isoformat(timespec="seconds")
 
 
 def _never(run: Run) -> str:

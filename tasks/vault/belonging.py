@@ -67,6 +67,12 @@ def claim(vault: Vault, parent: Place) -> None:
     refuse_foreign(vault, parent, shelf.versions())
 
 
+def is_marked_by(vault: Vault, parent: Place) -> bool:
+    """Whether a folder has this vault's mark, or none."""
+    mark = shelf_of(parent).mark()
+    return not mark or mark == _mark(vault, parent)
+
+
 def _mark(vault: Vault, parent: Place) -> str:
     """The vault's mark of a folder; empty if the vault never marked any.
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 from polars.exceptions import PanicException
 
 from anon_core.errors import AnonymityError
+from tasks.vault.endings import keep_ending
 from tasks.vault.room import full, is_full
 from tasks.vault.storage import FolderError, write_private
 
@@ -22,8 +23,8 @@ class StageError(AnonymityError):
 def failures_kept(folder: Path, stage: str, work: Callable[[], Result]) -> Result:
     """Do the work; keep the traceback of an unexpected error in the vault.
 
-    Refusals pass without their cause. A full disk is named. Any other error becomes a StageError
-    that contains no value.
+    What ended the work is noted in the run. Refusals pass without their cause. A full disk is
+    named. Any other error becomes a StageError that contains no value.
     """
     refusal: AnonymityError
     try:
@@ -37,6 +38,7 @@ def failures_kept(folder: Path, stage: str, work: Callable[[], Result]) -> Resul
         else:
             name = type(error).__name__
             refusal = StageError(f"stage {stage} failed with {name}; {_kept(folder, stage)}")
+    keep_ending(folder, stage, refusal)
     raise refusal  # outside the handler, so that the foreign error is not its context
 
 

@@ -111,6 +111,15 @@ def readable_folder(folder: Path) -> Path:
     return place
 
 
+def how_to_read(path: Path) -> str:
+    """What to tell a person who shall read a file: its path, or the command that decrypts it."""
+    vault = vault_around(path)
+    if vault is None or recipient_for(path) is None:
+        return str(path)
+    inside = path.absolute().relative_to(vault)
+    return f"it by: crowdcover vault read {inside} --vault {vault} --output {path.name}"
+
+
 def scratch(folder: Path) -> Path:
     """Where nameless files may lie for a while: in this folder, unless its vault is encrypted."""
     vault = vault_around(folder)

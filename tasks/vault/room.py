@@ -1,6 +1,7 @@
-"""Full disks, said plainly: which folder, how much is free there, what is needed, what to do."""
+"""Disks that take no more, said plainly: which folder, full or read-only, what to do."""
 
 import errno
+import os
 import re
 import shutil
 import sqlite3
@@ -9,15 +10,17 @@ from pathlib import Path
 
 from reports.quantities import size
 
-FULL = (errno.ENOSPC, errno.EDQUOT)
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EROFS)
 # polars, SQLite and zip files pass no number on, only these words.
 WORDS = re.compile(
-    r"no space left on device|quota exceeded|disk is full|os error (28|122)\b", re.IGNORECASE
+    r"no space left on device|quota exceeded|disk is full|read-only (file system|database)"
+    r"|os error (28|30|122)\b",
+    re.IGNORECASE,
 )
 
 
 def is_full(error: BaseException) -> bool:
-    """Whether an error, or one behind it, says that a disk or a quota is full."""
+    """Whether an error, or one behind it, says that a disk is full or mounted read-only."""
     return any(
         (isinstance(each, OSError) and each.errno in FULL)
         or (_writes(each) and WORDS.search(str(each)) is not None)
@@ -26,10 +29,17 @@ def is_full(error: BaseException) -> bool:
 
 
 def full(what: str, folders: Sequence[Path], needed: int | None = None) -> str:
-    """What to say of work that ended on a full disk: that of the folder with the least room.
+    """What to say of work that ended on such a disk: a read-only one, else that with least room.
 
     `needed` is the number of bytes that were to be written, where that is known.
     """
+    closed = [folder for folder in folders if _is_read_only(_present(folder))]
+    if closed:
+        return (
+            f"{what} stopped: the disk of {closed[0]} is read-only; nothing half-written is "
+            "published. Mount it for writing or name another folder, then run again: finished "
+            "stages are not repeated"
+        )
     rooms = [(shutil.disk_usage(_present(folder)).free, folder) for folder in folders]
     free, folder = min(rooms, key=lambda room: room[0])
     wanted = "" if needed is None else f", {size(needed)} needed"
@@ -54,6 +64,10 @@ def _behind(error: BaseException) -> Iterator[BaseException]:
         seen.add(id(each))
         yield each
         each = each.__cause__ or each.__context__
+
+
+def _is_read_only(folder: Path) -> bool:
+    return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
 
 
 def _present(folder: Path) -> Path:

@@ -32,6 +32,8 @@ SECRET = "AGE-SECRET-KEY-"  # noqa: S105 - how a key begins, no key
 # digests under a key that is encrypted.
 PARTS = {"plans", "runs", "series", "ledger.key", "folders.key"}
 LOCK = "lock"
+# Folders of a run that batch jobs read and write. Jobs have no key, so they stay plain.
+OF_JOBS = {"job", "job-logs"}
 
 
 class SealedError(AnonymityError):
@@ -82,8 +84,14 @@ def vault_around(path: Path) -> Path | None:
     for parent in whole.parents:
         if (parent / SEAL).exists():
             inside = whole.relative_to(parent).parts
-            return parent if inside[0] in PARTS and inside[-1] != LOCK else None
+            return parent if _is_sealed(inside) else None
     return None
+
+
+def _is_sealed(inside: Sequence[str]) -> bool:
+    """Whether a path in an encrypted vault is one of those that are encrypted."""
+    of_a_job = inside[0] == "runs" and len(inside) > 2 and inside[2] in OF_JOBS
+    return inside[0] in PARTS and inside[-1] != LOCK and not of_a_job
 
 
 def recipient_for(path: Path) -> str | None:
@@ -161,6 +169,11 @@ def require_key(vault: Path) -> None:
     if not (held := identities()):
         raise SealedError(f"the vault {vault} is encrypted, and no key is given; {_how_to_give()}")
     known = {str(each.to_public()) for each in held}
+    if seal.rotating and seal.recipient not in known:
+        raise SealedError(
+            f"the vault {vault} is being rotated to another key, and that was stopped before its "
+            "end; run crowdcover vault rotate again"
+        )
     if seal.recipient is not None and seal.recipient not in known:
         raise SealedError(
             f"the key that is given is not the key of the vault {vault}; its public key is "

@@ -97,7 +97,7 @@ class Series:
 
     def versions(self) -> list[Version]:
         """The versions that were published, the oldest first."""
-        return [each for each in self._recorded() if each.published]
+        return [each for each in self.recorded() if each.published]
 
     @property
     def last(self) -> Version | None:
@@ -134,7 +134,7 @@ class Series:
 
     def coming(self, number: int) -> Version | None:
         """The version that is being made, if its run is known."""
-        return next((each for each in self._recorded() if each.number == number), None)
+        return next((each for each in self.recorded() if each.number == number), None)
 
     def folder(self, number: int) -> Run:
         """Where the stages of a version lie that come before its run."""
@@ -192,7 +192,7 @@ class Series:
             if PROFILE in version.about:
                 about = {name: each for name, each in version.about.items() if name != PROFILE}
                 write_json(self.path / str(version.number) / VERSION, about)
-        recorded = self._recorded()
+        recorded = self.recorded()
         given_up = {name for each in recorded for name in each.about.get(ABANDONED, ())}
         for name in given_up - {each.run.path.name for each in recorded}:
             shutil.rmtree(self.vault.runs / name, ignore_errors=True)
@@ -201,7 +201,8 @@ class Series:
             for failure in folder.glob("failure-*.txt"):
                 failure.unlink()
 
-    def _recorded(self) -> list[Version]:
+    def recorded(self) -> list[Version]:
+        """Every version of which the run is known, published or not, the oldest first."""
         found = []
         for path in self.path.glob(f"*/{VERSION}"):
             try:

@@ -20,7 +20,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -336,9 +336,12 @@ class Vault:
         return self
 
     def _seal_if_new(self) -> None:
-        """Encrypt a vault from its first file on where a key is given."""
-        if key_is_given() and not any(self.path.iterdir()):
+        """Encrypt a vault without runs where a key is given; keys of other vaults may be in it."""
+        if key_is_given() and not self.runs.exists() and Seal.read(self.path) is None:
             write_json(self.path / SEAL, Seal(recipient_of_key()).document())
+            for path in (self.path / LEDGER_KEY, self.path / FOLDERS_KEY):
+                if path.exists():
+                    write_private(path, read_private(path))
 
     def run(self, plan_sha256: str, source_sha256: str, kind: str = "table") -> Run:
         """The run of this plan and source; created if there is none."""
@@ -370,6 +373,17 @@ class Vault:
     def every_run(self) -> list[Run]:
         """All runs, ordered by the names of their folders."""
         return [Run(path.parent) for path in sorted(self.runs.glob("*/run.json"))]
+
+    @contextmanager
+    def at_rest(self) -> Iterator[None]:
+        """Hold every lock of the vault; refused while a run or a series is at work."""
+        with ExitStack() as held:
+            held.enter_context(self.publishing())
+            for path in sorted(self.path.glob("series/*")):
+                held.enter_context(Run(path).locked())
+            for run in self.every_run():
+                held.enter_context(run.locked())
+            yield
 
     @contextmanager
     def publishing(self) -> Iterator[None]:

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import pwd
 import signal
 import subprocess
 import sys
@@ -21,7 +22,11 @@ from prefect.flow_runs import resume_flow_run
 from anon_core.errors import GuaranteeError
 from flows import cli
 from flows.audit import audit_release
+from flows.decisions import signed_by
+from flows.states import WAITING
 from tasks.vault.approval import PAGE, RECORD, Approval, WaitingError
+from tasks.vault.signing import new_key, public_of, read_key
+from tasks.vault.statement import Rules, to_file
 from tasks.vault.storage import read_json, write_json
 from tests.flows.orders import RARE, Order, data_bytes, people
 from tests.flows.processes import command, crowdcover, run, terminate
@@ -103,6 +108,7 @@ def test_asked_approved_published(order):
     (request,) = requests(order)
     assert manifest["approval"] == {
         "required": True, "by": "Ada Lovelace", "note": "read & agreed", "at": request.decision.at,
+        "identity": pwd.getpwuid(os.getuid()).pw_name, "authenticated": "operating system",
     }  # fmt: skip
     found = audit_release(folder, order.plan)
     assert found.passed
@@ -527,7 +533,7 @@ class Served:
     def ends(self, *, suspended=False):
         """The state in which its process ends."""
         names = {"Completed", "Failed", "Crashed", "Cancelled"} | (
-            {"Suspended"} if suspended else set()
+            {"Suspended", WAITING} if suspended else set()
         )
         return until(self.state, lambda state: state["name"] in names)
 
@@ -574,7 +580,7 @@ def test_a_served_run_is_suspended_and_shows_the_numbers_once(suspended, deploym
             suspended.answer(**form)
     assert suspended.state()["name"] == "Suspended"
     state = Served(deployment, order).ends(suspended=True)  # one form for one question
-    assert state["name"] == "Failed"
+    assert (state["type"], state["name"]) == ("PAUSED", WAITING)
     assert "people waits for approval until" in state["message"]
     assert crowdcover("release", order.plan).code == 6  # in a terminal meanwhile
     assert [request.suspended.flow_run for request in requests(order)] == [suspended.id]
@@ -588,6 +594,7 @@ def test_approved_in_prefect(suspended, order):
     assert order.versions == ["v1"]
     approval = read_json(order.folder_of_v1 / "manifest.json")["approval"]
     assert (approval["by"], approval["note"]) == ("Ada", "in the form")
+    assert (approval["identity"], approval["authenticated"]) == (None, "not authenticated")
     assert audit_release(order.folder_of_v1, order.plan).passed
     assert "was approved by Ada" in decide(order, "reject").err
 
@@ -619,6 +626,29 @@ def test_rejected_in_the_terminal(suspended, order):
     assert state["name"] == "Failed"
     assert "rejected by Ada Lovelace" in state["message"]
     assert order.versions == []
+
+
+@pytest.mark.slow
+def test_a_form_of_registered_approvers_takes_a_signed_decision_only(deployment, order, tmp_path):
+    new_key(tmp_path / "key")
+    key = read_key(tmp_path / "key")
+    order.write(publish={"approvers": {"ada@example.org": public_of(key)}})
+    found = Served(deployment, order)
+    assert found.ends(suspended=True)["name"] == "Suspended"
+    with pytest.raises(RuntimeError, match="Cannot resume this run"):
+        found.answer(decision="approve", name="Ada")
+    first = requests(order)[0].suspended.key
+    found.answer(signed="I agree")
+    until(lambda: requests(order)[0].suspended.key, lambda now: now != first)  # asked once more
+    until(found.state, lambda state: state["name"] == "Suspended")
+    assert order.versions == []
+    request = requests(order)[0]
+    told = signed_by(key, request, Rules.of(request.rules), (True, "Ada", "signed"))
+    found.answer(signed=to_file(request.question, told).decode())
+    assert found.ends()["name"] == "Completed"
+    approval = read_json(order.folder_of_v1 / "manifest.json")["approval"]
+    assert (approval["identity"], approval["authenticated"]) == ("ada@example.org", "signature")
+    assert audit_release(order.folder_of_v1, order.plan).passed
 
 
 @pytest.mark.slow

@@ -180,11 +180,11 @@ def test_an_accepted_category_is_new_once(server, tmp_path):
     done = crowdcover("release", order.plan)
     assert done.code == 4
     assert (
-        "accept it: for one run with --set checks.drift.new_categories=1, for good in [checks] "
-        "drift" in done.err
+        "accept it: for one run with --set checks.drift.accepted.city.limit=1 (in Prefect: accept)"
+        in done.err
     )
     times = order.stage_times()
-    done = crowdcover("release", order.plan, "--set", "checks.drift.new_categories=1")
+    done = crowdcover("release", order.plan, "--set", "checks.drift.accepted.city.limit=1")
     assert (done.code, done.last_line) == (0, str(order.releases / "v2"))
     assert times == {"ingest": order.stage_times()["ingest"]}
     assert manifest(order.releases / "v2")["drift"]["new_categories"] == 1
@@ -323,7 +323,7 @@ def test_a_carried_column_of_another_type_is_refused(tmp_path):
         GuaranteeError,
         match=(
             r"column 'diagnosis' has type String instead of Int64; correct "
-            r".*checks\.drift\.types=allow"
+            r".*checks\.drift\.accepted\.diagnosis\.limit=1"
         ),
     ):
         order.release()
@@ -353,6 +353,17 @@ def test_what_a_vault_remembers_stays_there(monthly):
             "unknown key checks.drift.edges; allowed: rows, new_categories, gone_categories, "
             "shift, utility, types",
         ),
+        (
+            {"accepted": {"ssn": {"limit": 1}}},
+            "checks.drift.accepted names 'ssn', which is neither a limit of checks.drift nor a "
+            "column that is compared; allowed: rows, new_categories, gone_categories, shift, "
+            "utility, types, age, city, smokes, diagnosis, note",
+        ),
+        (
+            {"accepted": {"age": {"limit": 1, "note": "a\nb"}}},
+            "checks.drift.accepted.age.note must be one line",
+        ),
+        ({"accepted": {"age": {"limit": 2}}}, "checks.drift.accepted.age.limit must be less"),
         ({"types": "other"}, "checks.drift.types must be 'refuse' or 'allow'"),
         (
             {"ignore": ["diagnosis"]},

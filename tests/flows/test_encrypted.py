@@ -1,19 +1,40 @@
 """Releases with an encrypted vault: the same bytes, and nothing readable in the vault."""
 
+import os
+import shutil
+import signal
+import sqlite3
+from contextlib import closing
+
 import pytest
 
+from anon_core.errors import AnonymityError, GuaranteeError
 from flows.audit import audit_release
+from flows.partitions import backfilled
+from flows.plan.plan import ReleasePlan
+from flows.release import released
 from tasks.vault import sealing
+from tasks.vault.approval import WaitingError
 from tasks.vault.files import read_private
+from tasks.vault.sealing import SealedError
+from tasks.vault.storage import LEDGER
 from tasks.vault.workroom import WORK, discard
-from tests.flows.orders import Order, data_bytes, people
+from tests.anon_core.engines.mpi.mpirun import MPIRUN
+from tests.flows.orders import Order, data_bytes, database_texts, people
+from tests.flows.processes import command, run
+from tests.flows.test_backfill import RANGE, visited, visits
+from tests.flows.test_crashes import release_until
+from tests.flows.test_series import SERIES, registry
+from tests.kinds.graph.orders import GraphOrder
+from tests.kinds.matrix.orders import MatrixOrder
 
-PUBLIC = {"vault.json", "ledger.sqlite", "lock"}
+PUBLIC = {"vault.json", LEDGER, "lock"}
+SHORTEST = 6  # a shorter cell may be in any bytes
 
 
 @pytest.fixture
 def key(monkeypatch, tmp_path):
-    """A key in the environment, and a folder for plain copies."""
+    """A key in the environment, and a folder for plain copies that is empty at the end."""
     secret, public = sealing.new_key()
     monkeypatch.setenv(sealing.KEY, secret)
     (tmp_path / "work").mkdir(mode=0o700)
@@ -23,44 +44,314 @@ def key(monkeypatch, tmp_path):
     assert not list((tmp_path / "work").iterdir())
 
 
-def secrets_of(order):
-    """What must not be readable in the vault: cells, identifiers, the seed and keys."""
-    rows = people()
-    texts = {str(cell) for row in rows for cell in (row[0], row[5])} | {"rare-Atlantis"}
-    keys = [
-        read_private(order.vault / name)
-        for name in ("ledger.key", "folders.key")
-        if (order.vault / name).exists()
-    ]
-    seeds = [read_private(path) for path in order.vault.glob("runs/*/seed")]
-    return [text.encode() for text in texts] + keys + seeds
+def secrets_of(vault, rows):
+    """What must not be readable: identifiers and other cells, seeds, keys, the matching's keys."""
+    cells = {str(cell) for row in rows for cell in row if len(str(cell)) >= SHORTEST}
+    keys = [read_private(path) for path in vault.glob("*.key")]
+    seeds = [read_private(path) for path in vault.glob("runs/*/seed")]
+    assert keys
+    assert seeds
+    return [each.encode() for each in cells] + keys + seeds
 
 
-def assert_unreadable(order):
-    found = secrets_of(order)
-    for path in order.vault.rglob("*"):
-        if not path.is_file():
-            continue
+def assert_unreadable(vault, rows):
+    """Every file of the vault is encrypted, and holds nothing of what must not be read."""
+    secrets, files = secrets_of(vault, rows), [p for p in vault.rglob("*") if p.is_file()]
+    assert len(files) > 10
+    for path in files:
         content = path.read_bytes()
-        plain = path.name in PUBLIC
-        assert plain or content.startswith(sealing.HEADER), path
-        assert path.stat().st_mode & 0o777 == 0o600
-        assert not [
-            True for secret in found if secret in content or secret.hex().encode() in content
-        ], path
+        assert path.name in PUBLIC or content.startswith(sealing.HEADER), path
+        assert path.stat().st_mode & 0o777 == 0o600, path
+        leaks = [each for each in secrets if each in content or each.hex().encode() in content]
+        assert not leaks, path
+    told = b"\n".join(database_texts(vault / LEDGER))
+    assert not [each for each in secrets if each in told or each.hex().encode() in told]
 
 
-def test_same_bytes_with_and_without_encryption(key, tmp_path, monkeypatch):
+def test_the_same_bytes_with_and_without_encryption(key, tmp_path, monkeypatch):
     sealed = Order(tmp_path / "sealed").fix_seed()
     sealed.release()
-    assert_unreadable(sealed)
+    assert_unreadable(sealed.vault, people())
+    assert sealing.Seal.read(sealed.vault).recipient == key
     assert audit_release(sealed.folder_of_v1, sealed.plan).passed
     monkeypatch.delenv(sealing.KEY)
+    with pytest.raises(SealedError, match=r"no key is given; set CROWDCOVER_VAULT_KEY_FILE"):
+        sealed.release()
     plain = Order(tmp_path / "plain").fix_seed()
     plain.release()
     assert data_bytes(plain.folder_of_v1) == data_bytes(sealed.folder_of_v1)
-    assert not any(
-        path.read_bytes().startswith(sealing.HEADER)
-        for path in plain.vault.rglob("*")
-        if path.is_file()
+    assert not (plain.vault / "vault.json").exists()
+    assert b"ident-" not in (plain.vault / LEDGER).read_bytes()
+    with pytest.raises(AssertionError):  # the search finds what a plain vault holds
+        assert_unreadable(plain.vault, people())
+
+
+@pytest.mark.slow
+def test_a_refused_release_leaves_nothing_readable(key, tmp_path):
+    order = Order(tmp_path / "o", checks={"min_utility": 0.9999})
+    with pytest.raises(GuaranteeError):
+        order.release()
+    assert not (order.vault / "folders.key").exists()  # nothing was published
+    assert_unreadable(order.vault, people())
+
+
+@pytest.mark.slow
+def test_a_failure_leaves_its_traceback_encrypted(key, tmp_path, monkeypatch):
+    order = Order(tmp_path / "o")
+
+    def fail(*_, **__):
+        raise ValueError("ident-00001")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("tasks.stages.identify.write_people", fail)
+        with pytest.raises(AnonymityError):
+            order.release()
+    (failure,) = order.vault.glob("runs/*/failure-*.txt")
+    assert b"ident-00001" in read_private(failure)
+    assert_unreadable(order.vault, people())
+
+
+@pytest.mark.slow
+def test_an_approval_is_asked_and_given_in_an_encrypted_vault(key, tmp_path):
+    order = Order(tmp_path / "o", publish={"approval": "required"})
+    with pytest.raises(WaitingError) as told:
+        order.release()
+    page = f"runs/{order.run.path.name}/approval.html"
+    assert f"crowdcover vault read {page} --vault {order.vault}" in str(told.value)
+    read = command("vault", "read", page, "--vault", order.vault, "--output", tmp_path / "page")
+    assert read.code == 0, read.err
+    assert b"<html" in (tmp_path / "page").read_bytes()
+    assert_unreadable(order.vault, people())
+    done = command("approve", order.run.path.name, "--vault", order.vault, "--by", "Ada")
+    assert done.code == 0, done.err
+    order.release()
+    assert_unreadable(order.vault, people())
+    assert audit_release(order.folder_of_v1, order.plan).passed
+
+
+@pytest.mark.slow
+def test_versions_of_a_series_in_an_encrypted_vault(key, tmp_path, monkeypatch):
+    order = registry(tmp_path / "o", series=SERIES)
+    order.release()
+    assert_unreadable(order.vault, people(60))
+    second = [*people(60)[3:], *people(9, draws=5, first=500)]
+    order.write_source(second)
+    folder = order.release()
+    assert folder.name == "v2"
+    assert_unreadable(order.vault, [*people(60), *second])
+    assert audit_release(folder, order.plan).passed
+    assert audit_release(order.folder_of_v1, order.plan).passed
+
+
+@pytest.mark.slow
+def test_a_backfill_in_an_encrypted_vault(key, tmp_path, monkeypatch):
+    order = visited(tmp_path / "o")
+    plan = ReleasePlan.load(order.plan)
+    seen = []
+
+    def made(named):
+        assert_no_plain_rows(order)
+        seen.append(named)
+        return tmp_path / released(ReleasePlan.load(order.plan, named))
+
+    folders = [folder for _, folder in backfilled(plan, RANGE, made)]
+    assert len(seen) == 5
+    assert audit_release(folders[-1], order.plan).passed
+    assert_unreadable(order.vault, visits())
+
+
+def assert_no_plain_rows(order):
+    parts = list(order.vault.glob("series/*/parts/*.arrow"))
+    assert parts
+    assert all(path.read_bytes().startswith(sealing.HEADER) for path in parts)
+
+
+@pytest.mark.slow
+def test_rows_of_a_query_lie_beside_an_encrypted_vault(key, tmp_path, monkeypatch):
+    """The snapshot has no name, but blocks on the disk of its folder."""
+    order = Order(tmp_path / "o")
+    with closing(sqlite3.connect(tmp_path / "people.db")) as connection:
+        frame = [tuple(map(str, row)) for row in people()]
+        connection.execute("create table people (ssn, age, city, smokes, diagnosis, note, junk)")
+        connection.executemany("insert into people values (?, ?, ?, ?, ?, ?, ?)", frame)
+        connection.commit()
+    order.document["source"] = {
+        "uri": f"sqlite:///{tmp_path / 'people.db'}",
+        "query": "select ssn, cast(age as int) as age, city, smokes, diagnosis, note, junk"
+        " from people",
+    }
+    order.write()
+    places = []
+    from tasks.source import reading
+
+    kept = reading.Reading.keep
+    monkeypatch.setattr(
+        reading.Reading, "keep", lambda self, folder: (places.append(folder), kept(self, folder))
     )
+    order.release()
+    assert places
+    assert all(place.is_relative_to(tmp_path / "work") for place in places)
+    assert_unreadable(order.vault, people())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [MatrixOrder, GraphOrder])
+def test_other_kinds_in_an_encrypted_vault(key, tmp_path, kind):
+    order = kind(tmp_path / "o")
+    folder = order.release()
+    assert audit_release(folder, order.plan).passed
+    assert not [
+        path
+        for path in order.vault.rglob("*")
+        if path.is_file()
+        and path.name not in PUBLIC
+        and not path.read_bytes().startswith(sealing.HEADER)
+    ]
+    assert command("vault", "verify", "--vault", order.vault).code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("server")
+@pytest.mark.skipif(not MPIRUN.exists(), reason="mpirun is not installed beside this Python")
+def test_batch_jobs_leave_nothing_behind_in_an_encrypted_vault(key, tmp_path):
+    """They have no key: their folder is plain while they run, and is gone afterwards."""
+    ranks = {"launcher": "mpirun", "tasks_per_node": 2}
+    order = Order(tmp_path / "o", compute={"engine": "mpi", "cluster": ranks}).fix_seed()
+    folder = order.release()
+    assert audit_release(folder, order.plan).passed
+    assert not (order.run.path / "job").exists()
+    logs = [path.read_bytes() for path in (order.run.path / "job-logs").iterdir()]
+    assert set(logs) == {b""}
+    shutil.rmtree(order.run.path / "job-logs")
+    assert_unreadable(order.vault, people())
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("server")
+def test_the_key_in_a_secret_block_of_prefect(key, tmp_path, monkeypatch):
+    from prefect.blocks.system import Secret
+
+    secret = os.environ[sealing.KEY]
+    Secret(value=secret).save("vault-key", overwrite=True)
+    monkeypatch.delenv(sealing.KEY)
+    monkeypatch.setenv(sealing.KEY_BLOCK, "vault-key")
+    order = Order(tmp_path / "o")
+    order.release()
+    assert sealing.Seal.read(order.vault).recipient == key
+    assert audit_release(order.folder_of_v1, order.plan).passed
+    monkeypatch.setenv(sealing.KEY_BLOCK, "another")
+    with pytest.raises(SealedError, match="cannot be loaded"):
+        order.release()
+
+
+# ---------------------------------------------------------------- killed
+
+
+def sealed_until(plan, secret, work, *point):
+    os.environ.update({sealing.KEY: secret, WORK: work})
+    release_until(plan, *point)
+
+
+POINTS = {
+    "a stage is half made": ("kinds.table.write", "write_csv", 0, True),
+    "a stage enters the vault": ("tasks.vault.storage", "enter", 3, False),
+    "a stage has entered": ("tasks.vault.storage", "enter", 3, True),
+    "the release is copied": ("shutil", "copyfile", 1, True),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("point", POINTS)
+def test_killed_with_plain_copies(key, tmp_path, point, monkeypatch):
+    """The next command removes what a killed process left outside, and goes on."""
+    order = Order(tmp_path / "o").fix_seed()
+    secret, work = os.environ[sealing.KEY], os.environ[WORK]
+    killed = run(sealed_until, str(order.plan), secret, work, *POINTS[point])
+    assert killed.code == -signal.SIGKILL, killed.err
+    assert list((tmp_path / "work").iterdir())
+    order.release()
+    discard()
+    assert not list((tmp_path / "work").iterdir())
+    assert not list(order.run.path.glob(".*"))
+    assert_unreadable(order.vault, people())
+    assert audit_release(order.folder_of_v1, order.plan).passed
+
+
+# ---------------------------------------------------------------- damaged
+
+
+@pytest.fixture(scope="module")
+def sealed(tmp_path_factory):
+    """An encrypted vault with two releases, and its key."""
+    folder = tmp_path_factory.mktemp("sealed")
+    secret, _ = sealing.new_key()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(sealing.KEY, secret)
+        order = Order(folder / "o", publish={"allow_second_release": True})
+        order.release()
+        order.write_source(people(first=200))
+        order.release()
+        yield order, secret
+        discard()
+
+
+@pytest.fixture
+def copied(sealed, tmp_path, monkeypatch):
+    """A copy of that vault, and a plan that names it."""
+    order, secret = sealed
+    monkeypatch.setenv(sealing.KEY, secret)
+    shutil.copytree(order.vault, tmp_path / "vault")
+    return order, tmp_path / "vault"
+
+
+def verdict(order, vault, *arguments):
+    done = command(*arguments, "--plan", order.plan, "--set", f"publish.vault={vault}", "--quiet")
+    assert "Traceback" not in done.err + done.out
+    return done
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["seed", "run.json", "anonymize/matching.parquet", "ledger.key"])
+@pytest.mark.parametrize("how", ["truncated", "altered", "swapped"])
+def test_damaged_files_are_refused_and_found(copied, name, how):
+    order, vault = copied
+    first, second = sorted(path.parent for path in vault.glob("runs/*/run.json"))
+    path = vault / name if name == "ledger.key" else first / name
+    content = path.read_bytes()
+    if how == "truncated":
+        path.write_bytes(content[:-7])
+    elif how == "altered":
+        path.write_bytes(content[:-3] + bytes([content[-3] ^ 1]) + content[-2:])
+    else:  # another file of the same vault is a valid file
+        other = vault / "folders.key" if name == "ledger.key" else second / name
+        path.write_bytes(other.read_bytes())
+    found = verdict(order, vault, "vault", "verify")
+    assert found.code == 1, found.out
+    assert "restore it from a backup" in found.out or "restore the run" in found.out
+
+
+@pytest.mark.slow
+def test_another_key_is_refused_by_every_command(copied, monkeypatch):
+    order, vault = copied
+    monkeypatch.setenv(sealing.KEY, sealing.new_key()[0])
+    for arguments in (
+        ("release", order.plan, "--set", f"publish.vault={vault}", "--quiet"),
+        ("audit", order.folder_of_v1, "--plan", order.plan, "--set", f"publish.vault={vault}"),
+        ("vault", "verify", "--vault", vault),
+        ("vault", "prune", "--vault", vault),
+        ("vault", "read", "ledger.key", "--vault", vault),
+    ):
+        done = command(*arguments)
+        assert done.code == 1, arguments
+        assert "key" in done.err
+        assert "Traceback" not in done.err
+        assert "unforeseen" not in done.err
+
+
+@pytest.mark.slow
+def test_a_vault_without_its_seal_is_refused(copied):
+    order, vault = copied
+    (vault / "vault.json").unlink()
+    done = command("release", order.plan, "--set", f"publish.vault={vault}", "--quiet")
+    assert done.code == 1
+    assert "its vault.json is gone; restore vault.json from a backup" in done.err

@@ -768,8 +768,10 @@ def test_prefects_answers_hold_no_secret(ended):
             assert what in {"deployments", "variables", "block_documents"} or found
             assert markers_in(json.dumps(found, ensure_ascii=False).encode()) == [], what
             if what == "flow_runs":
+                assert all(flow_run["parameters"].get("accept") is None for flow_run in found)
                 assert all(
-                    set(flow_run["parameters"]) <= {"plan", "plans", "names"} for flow_run in found
+                    set(flow_run["parameters"]) <= {"plan", "plans", "names", "accept", "partition"}
+                    for flow_run in found
                 )
 
 
@@ -790,7 +792,7 @@ def settle(ended):
                 finished |= {
                     run["parameters"].get("plan")
                     for run in page
-                    if run["state"]["type"] in ("COMPLETED", "FAILED")
+                    if run["state"]["type"] in ("COMPLETED", "FAILED", "PAUSED")
                 }
             if wanted <= finished:
                 return

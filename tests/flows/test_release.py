@@ -829,9 +829,9 @@ def test_prefect_shows_the_run_its_stages_and_its_artifacts(server, tmp_path):
         def ask(what, **filters):
             return client._client.post(f"/{what}/filter", json=filters).raise_for_status().json()
 
-        (run,) = ask("flow_runs", flow_runs={"name": {"any_": [f"seen {tmp_path}"]}})
+        (run,) = ask("flow_runs", flow_runs={"name": {"any_": [f"seen {tmp_path} v1"]}})
         assert run["state"]["type"] == "COMPLETED"
-        assert run["parameters"] == {"plan": str(order.plan)}
+        assert run["parameters"] == {"plan": str(order.plan), "accept": None, "partition": None}
         this = {"flow_runs": {"id": {"any_": [run["id"]]}}}
         tasks = wait_for(
             lambda: ask("task_runs", **this),
@@ -851,11 +851,12 @@ def test_prefect_shows_the_run_its_stages_and_its_artifacts(server, tmp_path):
             "publish",
         ]
         artifacts = {artifact["key"]: artifact for artifact in ask("artifacts", **this)}
-        verdicts = {"verdict-validate-ingested", "verdict-validate-binarized", "verdict-check"}
-        assert set(artifacts) == {"anonymize", "release-people", *verdicts}
-        assert artifacts["anonymize"]["type"] == "progress"
-        assert float(artifacts["anonymize"]["data"]) == 100
-        assert "4 of 4 expectations hold" in artifacts["verdict-validate-ingested"]["data"]
+        stages = ("validate-ingested", "validate-binarized", "check")
+        verdicts = {f"verdict-people-{stage}" for stage in stages}
+        assert set(artifacts) == {"anonymize-people", "release-people", *verdicts}
+        assert artifacts["anonymize-people"]["type"] == "progress"
+        assert float(artifacts["anonymize-people"]["data"]) == 100
+        assert "4 of 4 expectations hold" in artifacts["verdict-people-validate-ingested"]["data"]
         words = artifacts["release-people"]["data"]
         assert "The privacy promise holds" in words
         assert "k = 4 for everyone" in words

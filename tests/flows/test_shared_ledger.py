@@ -16,7 +16,7 @@ from tests.flows.orders import people
 from tests.flows.processes import crowdcover
 from tests.flows.test_retract import retract
 from tests.flows.test_second import INTERSECTED, aged, calm, findings, order_of, section
-from tests.tasks.source.test_postgres import PASSWORD, USER
+from tests.postgres import PASSWORD, USER
 
 # A fixture, skipped where no server can be started.
 from tests.tasks.source.test_postgres import server as postgres  # noqa: F401

@@ -303,6 +303,7 @@ def verdicts(
                 holds=refused_at != "required",
             ),
         ],
+        "versions": [_outcome("No withdrawn row is there again.", holds=refused_at != "versions")],
         "kept": [
             _outcome(
                 "Not much less is kept.",

@@ -1,6 +1,8 @@
 """[checks] drift on numbers alone: each limit at its edge, and the words of a refusal."""
 
+import shlex
 from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -8,10 +10,12 @@ import pytest
 from anon_core.errors import GuaranteeError
 from anon_core.measures.table.drift import Drift, by_chance
 from anon_core.specs.columns import ColumnSpec
+from flows.plan.document import read_document
 from kinds.columns import Column
 from kinds.table.profile import changes, remembered
-from tasks.judging.drift import Changes, DriftLimits
+from tasks.judging.drift import Accepted, Changes, DriftError, DriftLimits
 
+ROOT = Path(__file__).parents[3]
 SAME = Changes(
     version="v3",
     rows_before=100,
@@ -77,7 +81,8 @@ def test_a_change_is_refused_above_its_limit_and_nowhere_else(change, key, edge,
         match=rf"^publication refused; compared with v3, .*{words}.*; correct the source",
     ) as caught:
         changed.require(replace(NONE, **{key: edge - 0.01}))
-    assert f"for one run with --set checks.drift.{key}=1, for good in [checks] drift" in str(
+    setting = "accepted.city.limit" if "columns" in change else key
+    assert f"for one run with --set checks.drift.{setting}=1 (in Prefect: accept), for good" in str(
         caught.value
     )
 
@@ -97,7 +102,7 @@ def test_columns_may_be_left_out_and_types_allowed():
         GuaranteeError, match="column 'pay' has type String instead of Int64"
     ) as caught:
         changed.require(replace(NONE, ignore=("city",)))
-    assert "with --set checks.drift.types=allow, for good" in str(caught.value)
+    assert "with --set checks.drift.accepted.pay.limit=1 (in Prefect" in str(caught.value)
     assert "city" not in str(caught.value)
     changed.require(replace(NONE, ignore=("city",), types="allow"))
 
@@ -108,9 +113,37 @@ def test_everything_is_said_at_once_and_each_setting_once():
         GuaranteeError, match=r"30 rows .*; column 'city' .*; column 'age' .*; correct"
     ) as caught:
         changed.require(DriftLimits())
-    assert "with --set checks.drift.rows=1 --set checks.drift.shift=1, for good" in str(
-        caught.value
+    assert (
+        "with --set checks.drift.rows=1 --set checks.drift.accepted.city.limit=1 "
+        "--set checks.drift.accepted.age.limit=1 (in Prefect" in str(caught.value)
     )
+
+
+def test_what_is_accepted_is_accepted_of_that_column_and_to_that_limit_only():
+    changed = replace(SAME, rows=30, columns={"city": Drift(shift=0.6), "age": Drift(shift=0.75)})
+    rows, city, age = (Accepted(limit=limit) for limit in (0.7, 0.4, 0.5))
+    for accepted, left in (
+        ({"rows": rows}, ("'city'", "'age'")),
+        ({"rows": rows, "city": city}, ("'age'",)),
+        ({"city": city, "age": age}, ("30 rows",)),
+        ({"rows": rows, "city": city, "age": age}, ()),
+        ({"rows": rows, "shift": age}, ()),
+        ({"rows": rows, "city": city, "age": replace(age, limit=0.3)}, ("'age'",)),
+    ):
+        limits = replace(NONE, accepted=accepted)
+        told = " ".join(text for text, _ in changed.excesses(limits.eased()))
+        assert {name for name in ("30 rows", "'city'", "'age'") if name in told} == set(left)
+
+
+def test_an_odd_column_is_quoted_for_the_shell():
+    changed = replace(SAME, columns={"a \"b' c": Drift(shift=0.9)})
+    with pytest.raises(DriftError) as caught:
+        changed.require(DriftLimits())
+    setting = shlex.split(str(caught.value).partition("with --set ")[2])[0]
+    assert read_document(ROOT / "examples/adult.toml", [setting])["checks"]["drift"] == {
+        "accepted": {"a \"b' c": {"limit": 1}}
+    }
+    assert list(caught.value.facts) == ["compared_with", "changes"]
 
 
 def test_half_the_rows_and_a_single_new_category_are_refused_by_default():

@@ -6,9 +6,10 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from tasks.orchestration import gates as verdicts
-from tasks.orchestration.gates import PAGE, VERDICT, close_gates, gate, judged, refusals_shown, show
+from tasks.orchestration.gates import PAGE, close_gates, gate, judged, refusals_shown, show
 from tasks.vault.approval import WaitingError
 from tasks.vault.storage import Release, SecondReleaseError, Stored, Vault, file_sha256
+from tasks.vault.verdicts import VERDICT
 from validations.verdicts import Outcome, Verdict
 
 INPUTS = [Stored(path=None, sha256="ab" * 32)]

@@ -2,13 +2,8 @@
 
 import datetime
 import os
-import shutil
-import socket
-import subprocess
-import tempfile
 import tomllib
 from contextlib import closing
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,11 +22,9 @@ from tasks.source.sources import Source
 from tests.flows.orders import HEADER, Order, data_bytes, people
 from tests.flows.test_backfill import RANGE, release_one, visited, visits
 from tests.flows.test_one_reading import between
+from tests.postgres import PASSWORD, USER, missing, running
 from tests.tasks.source.test_sources import fingerprint, header, read, read_order
 
-PROGRAMS = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-USER = "zq7user"
-PASSWORD = "zq7password"
 MARK = "zq7"
 
 TABLE = f"""
@@ -57,77 +50,15 @@ create sequence of_people;
 @pytest.fixture(scope="module")
 def server():
     """(host, port) of a cluster that asks for a password."""
-    if not PROGRAMS:
-        pytest.skip("PostgreSQL's programs are not installed: apt-get install postgresql")
+    if reason := missing():
+        pytest.skip(reason)
     pytest.importorskip(
         "adbc_driver_postgresql",
         reason="the driver is not installed: pip install 'crowdcover[postgres]'",
     )
-    if os.geteuid() == 0 and not shutil.which("runuser"):
-        pytest.skip("PostgreSQL does not run as root, and runuser is not installed")
-    folder = Path(
-        tempfile.mkdtemp(prefix="crowdcover-postgres-")
-    )  # tmp_path is closed to the user that PostgreSQL runs as
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    (folder / "password").write_text(PASSWORD)
-    if os.geteuid() == 0:
-        for path in (folder, folder / "password"):
-            shutil.chown(path, "postgres")
-    options = (
-        f"-p {port} -c listen_addresses=127.0.0.1 -c unix_socket_directories={folder} -c fsync=off"
-    )
-    data = folder / "data"
-    try:
-        setup = [
-            "-U",
-            USER,
-            f"--pwfile={folder / 'password'}",
-            "--auth=scram-sha-256",
-            "-E",
-            "UTF8",
-            "--locale=C",
-            "--no-sync",
-        ]
-        command("initdb", "-D", data, *setup)
-        command(
-            "pg_ctl", "-D", data, "-o", options, "-l", folder / "log", "-w", "-t", "60", "start"
-        )
-        try:
-            command(
-                "psql",
-                "-h",
-                folder,
-                "-p",
-                port,
-                "-U",
-                USER,
-                "-v",
-                "ON_ERROR_STOP=1",
-                "-c",
-                TABLE,
-                "postgres",
-            )
-            yield "127.0.0.1", port
-        finally:
-            command("pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
-    finally:
-        shutil.rmtree(folder)
-
-
-def command(program, *arguments):
-    as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
-    environment = {"PATH": os.environ["PATH"], "PGPASSWORD": PASSWORD, "LC_ALL": "C.UTF-8"}
-    line = [*as_user, PROGRAMS[-1].with_name(program), *arguments]
-    subprocess.run(
-        [str(part) for part in line],
-        check=True,
-        cwd="/",
-        env=environment,
-        capture_output=True,
-        timeout=120,
-    )
+    with running() as cluster:
+        cluster.run(TABLE)
+        yield cluster.host, cluster.port
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from itertools import product
 import pytest
 
 from anon_core.errors import GuaranteeError
-from tasks.vault import approval as module
+from tasks.vault import request as module
 from tasks.vault.approval import (
     PAGE,
     RECORD,

@@ -1,0 +1,51 @@
+"""`crowdcover key`: the key pair of a person who decides about releases."""
+
+import argparse
+from pathlib import Path
+
+from flows.commands.command import Command
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what to do, the files and the name."""
+    parser.add_argument("what", choices=["new", "show"], help="make a pair, or show a public key")
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="new: where to write the private key"
+    )
+    parser.add_argument("--key", type=Path, metavar="FILE", help="show: the private key")
+    parser.add_argument(
+        "--name",
+        default="you@example.org",
+        metavar="NAME",
+        help="who you are, in the line for the plan (default: %(default)s)",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the line for publish.approvers of a plan."""
+    from anon_core.errors import escaped
+    from flows.signing import line
+    from kinds.section import PlanError
+    from tasks.vault.signing import new_key, public_of, read_key
+
+    given = (options.output is not None, options.key is not None)
+    if given != (options.what == "new", options.what == "show"):
+        raise PlanError("give `key new --output FILE`, or `key show --key FILE`")
+    if options.what == "show":
+        public = public_of(read_key(options.key))
+    else:
+        public = new_key(options.output)
+        if not options.quiet:
+            print(f"wrote {options.output}, readable by you only; the line for the plan, under")
+            print("[publish.approvers]:")
+    print(escaped(line(options.name, public)))
+    return 0
+
+
+COMMAND = Command(
+    "key",
+    "make the key with which a person signs decisions; prints the line for the plan",
+    "crowdcover key new --output ada.key --name ada@example.org",
+    arguments,
+    run,
+)

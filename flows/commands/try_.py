@@ -1,0 +1,97 @@
+"""`crowdcover try`: utility and risks under several settings, side by side."""
+
+import argparse
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from anon_core.errors import escaped
+from flows.commands.command import Command, as_json, overrides, positive, printable_json
+
+WIDE = 110  # where standard output is no terminal
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the plan, the settings and the sample."""
+    parser.add_argument("plan", type=Path, metavar="PLAN.toml")
+    parser.add_argument(
+        "--k",
+        type=positive,
+        nargs="+",
+        default=[],
+        metavar="K",
+        help="levels of k for everyone, in place of privacy.k (default: as the plan states)",
+    )
+    parser.add_argument(
+        "--weights",
+        nargs="+",
+        default=[],
+        metavar="WEIGHTS",
+        help="values of anonymizer.weights, such as columns, cells, bits",
+    )
+    parser.add_argument(
+        "--sample",
+        type=positive,
+        metavar="N",
+        help="try on about so many random rows, or users of a matrix (default: all)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=1,
+        metavar="S",
+        help="of the sample and of all chance, so that numbers can be repeated "
+        "(default: %(default)s)",
+    )
+    as_json(parser, "the numbers")
+    overrides(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print a line for each setting; the code of the first refusal where none gives numbers."""
+    from rich.console import Console
+
+    from flows.trying import plans, settings, tried
+    from reports.comparison import Line, table
+
+    each = settings(options.k, options.weights)
+    orders = plans(options.plan, options.overrides, each)
+    name = orders[0].name
+    found = []
+    for rows, outcome in tried(orders, each, options.sample, options.seed):
+        found.append((rows, outcome))
+        if not options.quiet:
+            print(f"{outcome.label}: {outcome.seconds:.1f} s", file=sys.stderr, flush=True)
+    outcomes = [outcome for _, outcome in found]
+    rows = max(number for number, _ in found)
+    drawn = None if options.sample is None else {"records": rows, "seed": options.seed}
+    if options.json:
+        listed = [outcome.as_json() for outcome in outcomes]
+        print(printable_json({"name": name, "records": rows, "sample": drawn, "settings": listed}))
+    else:
+        print(f"{name}: {_whole(rows, drawn)}; nothing was published, nothing was stored")
+        shown = [Line(each.stated, each.numbers) for each in outcomes]
+        Console(width=None if sys.stdout.isatty() else WIDE).print(table(shown))
+        for outcome in outcomes:
+            if outcome.told:
+                print(f"{outcome.label}: {escaped(outcome.told)}")
+    numbers = any(outcome.numbers for outcome in outcomes)
+    return 0 if numbers else next(outcome.code for outcome in outcomes)
+
+
+def _whole(rows: int, drawn: Mapping[str, int] | None) -> str:
+    """What the numbers are about."""
+    if not rows:
+        return "no setting gives a release"
+    if drawn is None:
+        return f"{rows:,} records"
+    return f"a sample of {rows:,} records (seed {drawn['seed']}); all records keep more"
+
+
+COMMAND = Command(
+    "try",
+    "show utility and risks of a plan under several settings; publishes nothing",
+    "crowdcover try people.toml --k 3 5 10 20 --weights columns bits",
+    arguments,
+    run,
+)

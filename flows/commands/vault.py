@@ -1,0 +1,146 @@
+"""`crowdcover vault`: verify, back up, restore, prune, rotate; make a key, read a file."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from flows.commands.command import Command, as_json, overrides
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add a parser for each thing that can be done."""
+    steps = parser.add_subparsers(dest="step", required=True, metavar="STEP")
+    _verify(_step(steps, "verify", "look for damage in keys, stages, ledger and releases"))
+    _backup(_step(steps, "backup", "write one file with the whole vault, also while runs go on"))
+    _restore(_step(steps, "restore", "make a new vault of a backup"))
+    _prune(_step(steps, "prune", "remove what no later audit, intersection or series needs"))
+    _rotate(_step(steps, "rotate", "encrypt the vault, or put all its files under a new key"))
+    _key(_step(steps, "key", "make a key for a vault or for its backups; prints the public key"))
+    _read(_step(steps, "read", "print a file of an encrypted vault"))
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do it."""
+    from flows import vaults
+
+    work: dict[str, Callable[[argparse.Namespace], int]] = {
+        "verify": vaults.verify,
+        "backup": vaults.backup,
+        "restore": vaults.restored,
+        "prune": vaults.pruned,
+        "rotate": vaults.rotated,
+        "key": vaults.key,
+        "read": vaults.read,
+    }
+    return work[options.step](options)
+
+
+def _step(steps: Any, name: str, does: str) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = steps.add_parser(
+        name, help=does, description=does[0].upper() + does[1:] + ".", epilog=EXAMPLES[name]
+    )
+    parser.add_argument("--quiet", action="store_true", help="print results and errors only")
+    return parser
+
+
+EXAMPLES = {
+    "verify": "Example: crowdcover vault verify --plan people.toml",
+    "backup": "Example: crowdcover vault backup --plan people.toml --to vault-2026-10-01.age",
+    "restore": "Example: crowdcover vault restore vault-2026-10-01.age --vault vault",
+    "prune": "Example: crowdcover vault prune --plan people.toml --keep 90d --dry-run",
+    "rotate": "Example: crowdcover vault rotate --plan people.toml --to new.key",
+    "key": "Example: crowdcover vault key --output vault.key",
+    "read": "Example: crowdcover vault read runs/0123456789abcdef/approval.html "
+    "--plan people.toml --output approval.html",
+}
+
+
+def _vault(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--vault", type=Path, metavar="FOLDER", help="the vault; or give --plan")
+    parser.add_argument(
+        "--plan", type=Path, metavar="PLAN.toml", help="a plan that names the vault and the ledger"
+    )
+    overrides(parser)
+
+
+def _verify(parser: argparse.ArgumentParser) -> None:
+    _vault(parser)
+    as_json(parser, "what was found")
+
+
+def _backup(parser: argparse.ArgumentParser) -> None:
+    _vault(parser)
+    parser.add_argument("--to", type=Path, required=True, metavar="FILE", help="a new file")
+    parser.add_argument(
+        "--recipient",
+        action="append",
+        default=[],
+        metavar="age1...",
+        help="public key that the backup is encrypted to; by default the vault's own",
+    )
+    parser.add_argument("--plain", action="store_true", help="do not encrypt the backup")
+    as_json(parser, "what was written")
+
+
+def _restore(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", type=Path, metavar="FILE", help="a backup")
+    parser.add_argument(
+        "--vault", type=Path, required=True, metavar="NEW", help="a folder that does not exist yet"
+    )
+    parser.add_argument(
+        "--identity",
+        type=Path,
+        metavar="KEY_FILE",
+        help="key of the backup, if it is not the vault's",
+    )
+    parser.add_argument(
+        "--moved",
+        action="append",
+        default=[],
+        metavar="OLD=NEW",
+        help="a folder of releases that stands elsewhere now; may be repeated",
+    )
+    as_json(parser, "what was restored")
+
+
+def _prune(parser: argparse.ArgumentParser) -> None:
+    _vault(parser)
+    parser.add_argument(
+        "--keep",
+        default="30d",
+        metavar="DURATION",
+        help="keep what was written within this time, such as 30d (the default)",
+    )
+    parser.add_argument("--dry-run", action="store_true", help="remove nothing, only list it")
+    as_json(parser, "what was removed")
+
+
+def _rotate(parser: argparse.ArgumentParser) -> None:
+    _vault(parser)
+    parser.add_argument("--to", type=Path, metavar="KEY_FILE", help="the new key")
+    parser.add_argument("--to-plain", action="store_true", help="end the encryption")
+    parser.add_argument("--yes", action="store_true", help="with --to-plain: be sure")
+    as_json(parser, "what was written")
+
+
+def _key(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--output", type=Path, required=True, metavar="FILE", help="a new file, mode 0600"
+    )
+    as_json(parser, "the public key")
+
+
+def _read(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a path inside the vault")
+    _vault(parser)
+    parser.add_argument("--output", type=Path, metavar="FILE", help="a new file, mode 0600")
+
+
+COMMAND = Command(
+    "vault",
+    "verify, back up, restore, prune, rotate or read a vault, or make a key for it",
+    "crowdcover vault verify --plan people.toml",
+    arguments,
+    run,
+)

@@ -1,0 +1,39 @@
+"""`crowdcover waiting`: the releases that wait for a person's decision."""
+
+import argparse
+
+from flows.commands.command import Command, as_json, printable_json, vaults
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the vaults."""
+    vaults(parser)
+    as_json(parser, "what waits")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print what waits, until when, and the command to decide."""
+    from flows import seeing
+
+    found = seeing.waiting(seeing.vaults(options))
+    if options.json:
+        print(printable_json({"waiting": found}))
+        return 0
+    from rich.console import Console
+
+    from reports import seen
+
+    for block in seen.waiting(found):
+        Console().print(block)
+    if not found:
+        print("nothing waits for a decision")
+    return 0
+
+
+COMMAND = Command(
+    "waiting",
+    "list the releases that wait for a person: since when, until when, and how to decide",
+    "crowdcover waiting --vault vault --plan people.toml",
+    arguments,
+    run,
+)

@@ -1,0 +1,52 @@
+"""`crowdcover doctor`: look at all that a run needs, before it is needed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from flows.plan.plan import ReleasePlan
+from tasks.doctor import folders, machines, software
+from tasks.doctor.look import Look
+from tasks.places.place import place_of
+from tasks.source.sources import DUCKDB, SQLITE
+
+
+def looks(order: ReleasePlan | None) -> Iterator[Look]:
+    """Every look; a plan decides what is needed, and names folders and cluster."""
+    yield from software.software()
+    engine = "local" if order is None else order.compute.engine
+    launcher = None if order is None or order.compute.jobs is None else order.compute.jobs.launcher
+    scheduler = None if order is None else order.compute.scheduler
+    yield machines.mpi(needed=engine == "mpi")
+    yield machines.slurms(needed=launcher == "slurm")
+    yield machines.dask(scheduler, needed=engine == "dask")
+    yield machines.prefect(machines.prefect_address())
+    yield from software.drivers(() if order is None else _databases(order))
+    if order is not None:
+        yield from _folders(order)
+
+
+def _databases(order: ReleasePlan) -> set[str]:
+    """The extras that the addresses of a plan need."""
+    addresses = [address for address in (order.source.uri, order.publish.ledger) if address]
+    return {
+        "duckdb" if address.startswith(DUCKDB) else "postgres"
+        for address in addresses
+        if not address.startswith(SQLITE)
+    }
+
+
+def _folders(order: ReleasePlan) -> Iterator[Look]:
+    """Room for a run, and the state of the vault."""
+    path = order.data.source.path
+    if isinstance(path, Path):
+        there = path.exists()
+        found = "there" if there else "not there"
+        do = "" if there else "correct source.path"
+        means = "" if there else "the source cannot be read"
+        yield Look("source", "ok" if there else "wrong", found, means, do)
+    bytes_ = path.stat().st_size if isinstance(path, Path) and path.is_file() else 0
+    vault = Path(order.publish.vault)
+    yield folders.room("room of the vault", vault, bytes_)
+    if isinstance(releases := place_of(order.publish.path), Path):
+        yield folders.room("room of the releases", releases, bytes_)
+    yield from folders.vault(vault)

@@ -1,0 +1,70 @@
+"""The parameters of a flow run: the plan's path, accepted drift, a partition. Nothing else.
+
+Prefect stores parameters, so no plan and no value of the data is one.
+"""
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+from prefect.runtime import flow_run
+from pydantic import BaseModel, ConfigDict, Field
+
+from anon_core.errors import AnonymityError
+from flows.partitions import at
+from flows.plan.plan import ReleasePlan
+from kinds.accepting import LONGEST_NOTE
+from kinds.section import PlanError
+from tasks.orchestration.stage import log
+
+IN_A_LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"
+
+
+class Accept(BaseModel):
+    """Drift that an operator accepts for one run."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    limit: Annotated[float, Field(ge=0, le=1, title="Accepted share, from 0 to 1")] = 1.0
+    note: Annotated[
+        str,
+        Field(min_length=1, max_length=LONGEST_NOTE, pattern=IN_A_LINE, title="Why, in one line"),
+    ]
+
+
+def asked(plan: str, accept: Mapping[str, Accept] | None, partition: str | None) -> ReleasePlan:
+    """The plan with what the operator of a run may choose."""
+    changes = [] if partition is None else at(partition)
+    if accept:
+        if ReleasePlan.load(Path(plan)).limits.drift_limits is None:
+            raise PlanError("accept: checks.drift is off, so there is nothing to accept")
+        stated = ", ".join(
+            f"{json.dumps(name)} = {{limit = {float(each.limit)}, note = {json.dumps(each.note)}}}"
+            for name, each in accept.items()
+        )
+        changes.append(f"checks.drift.accepted={{{stated}}}")
+    order = ReleasePlan.load(Path(plan), changes)
+    for name, each in (accept or {}).items():
+        log(f"drift of {name!r} is accepted up to {each.limit:g}: {each.note}")
+    return order
+
+
+def name_of(plan: str) -> str:
+    """The plan's name; `release` where the plan cannot be read."""
+    try:
+        return ReleasePlan.load(Path(plan)).name
+    except AnonymityError:
+        return "release"
+
+
+def name_of_run() -> str:
+    """The plan's name and the partition: what Prefect calls a flow run until it ends."""
+    given = flow_run.parameters
+    partition = given.get("partition")
+    if partition is None:
+        with suppress(AnonymityError):
+            partition = getattr(ReleasePlan.load(Path(given["plan"])).partition, "at", None)
+    name = name_of(given["plan"])
+    return name if partition is None else f"{name} {partition}"

@@ -1,0 +1,195 @@
+"""`crowdcover release --dry-run`: all that can refuse a release before the anonymizer starts.
+
+The stages up to the anonymizer run in a shadow of the vault, which is removed. So a rehearsal
+refuses what a release would refuse, with the same words, and leaves nothing behind.
+"""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from anon_core.engines import local
+from anon_core.engines.mpi.job import afford_rank
+from anon_core.engines.spreading import farmed, ranked
+from flows.estimates import estimated
+from flows.partitions import read
+from flows.plan.plan import ReleasePlan
+from flows.series import Coming, coming
+from flows.standing import approved_run, standing
+from tasks.compute import cluster
+from tasks.people.admit import admit
+from tasks.people.ledger import Ledger
+from tasks.places.place import Place
+from tasks.source.reading import Reading
+from tasks.stages.compare import compare, last_release
+from tasks.stages.encode import encode
+from tasks.stages.identify import identify
+from tasks.stages.ingest import ingest
+from tasks.stages.publish import published
+from tasks.stages.validate import validate
+from tasks.vault.belonging import refuse_foreign
+from tasks.vault.failures import failures_kept
+from tasks.vault.retracting import refuse_unfinished
+from tasks.vault.series import Series
+from tasks.vault.shadow import shadow
+from tasks.vault.statement import Rules, require_approved
+from tasks.vault.storage import FolderError, Run, Stored, Vault
+
+MADE = "a release would be made"
+STANDS = "the release stands already: a run returns it as it is"
+UNCHANGED = "nothing changed since the last version of the series: a run returns that"
+APPROVED = "a run of this plan was approved: it is published as it is, no source is read"
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """What a release would begin with.
+
+    Attributes
+    ----------
+    outcome : str
+        What a run would do.
+    columns : mapping
+        Role of each column, as the manifest would state it.
+    counts : mapping
+        Rows, records and sizes of the encoded data; empty where no stage would run.
+    memory : mapping
+        Bytes that the anonymizer states for this process or a rank, and that the plan allows.
+    estimate : mapping or None
+        See `estimated`.
+    notes : tuple of str
+        Sentences of the stages.
+    """
+
+    outcome: str
+    columns: Mapping[str, Any]
+    counts: Mapping[str, Any] = field(default_factory=dict)
+    memory: Mapping[str, int] = field(default_factory=dict)
+    estimate: Mapping[str, Any] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def rehearsed(order: ReleasePlan) -> Rehearsal:
+    """Rehearse a release; raises what a release would raise before it anonymizes."""
+    order.check_engine()
+    with shadow(Vault(Path(order.publish.vault))) as vault:
+        return failures_kept(vault.runs, "release", lambda: _rehearsed(order, vault))
+
+
+def _rehearsed(order: ReleasePlan, vault: Vault) -> Rehearsal:
+    """Admit the plan and its source."""
+    if approved_run(order, vault) is not None:
+        return Rehearsal(APPROVED, _roles(order))
+    reading = read(order)
+    try:
+        if order.series is None:
+            return _admitted(order, vault, reading)
+        with Series(vault, order.name).open().locked():
+            version = coming(order, vault, reading)
+            if not isinstance(version, Coming):
+                return Rehearsal(UNCHANGED, _roles(order))
+            return _admitted(order, vault, version.batch, version)
+    finally:
+        reading.end()
+
+
+def _admitted(
+    order: ReleasePlan, vault: Vault, reading: Reading, version: Coming | None = None
+) -> Rehearsal:
+    """The same as of a release, with a ledger in which nothing stays."""
+    kind = order.kind
+    order = standing(order, vault, reading.sha256)
+    second, uri = order.publish.allow_second_release, order.publish.ledger_uri
+    kin = frozenset[str]() if version is None else version.kin
+    ledger = Ledger(vault, kind.remade, uri, kin, lasting=uri is None)
+    run = admit(ledger, reading.sha256, order.sha256, second, kind.name)
+    parent = order.releases
+    refuse_unfinished(run)
+    folder = published(run, parent, order.limits.floors, order.about.claims)
+    if folder is not None:
+        if (terms := order.publish.terms) is not None:
+            require_approved(run, folder, Rules.of(terms.rules))
+        return Rehearsal(STANDS, _roles(order))
+    refuse_foreign(vault, parent, ledger.versions(str(parent)))
+    _refuse_closed(parent)
+    try:
+        return _course(order, run, reading, ledger, version)
+    finally:
+        reading.end()
+
+
+def _course(
+    order: ReleasePlan, run: Run, reading: Reading, ledger: Ledger, version: Coming | None
+) -> Rehearsal:
+    """The stages up to the anonymizer, and what that would need."""
+    kind, data, parent = order.kind, order.data, order.releases
+    if (jobs := order.compute.jobs) is not None:
+        cluster.ready(jobs, Vault(Path(order.publish.vault)).runs / run.path.name)
+    ingested = ingest(run, kind, data, reading, ledger)
+    whole = ingested if version is None else version.split
+    if version is None:
+        last = last_release(ledger.vault, run, kind, parent, order.limits.drift_limits)
+    else:
+        last = version.last_release()
+    if last is not None:
+        compare(run, kind, data, last, whole)
+    validate(run, kind, data, kind.checked[0], ingested)
+    encoded = encode(run, kind, data, ingested)
+    validate(run, kind, data, kind.checked[1], encoded)
+    identify(run, kind, ledger, ingested, encoded, order.publish.allow_second_release)
+    counts = {
+        "rows": whole.facts.get("source_rows", whole.shape[0]),
+        "columns": whole.facts["source_columns"],
+    }
+    return _measured(order, encoded, counts, (*ingested.notes, *encoded.notes))
+
+
+def _measured(
+    order: ReleasePlan, encoded: Stored, counts: Mapping[str, Any], notes: tuple[str, ...]
+) -> Rehearsal:
+    """What the anonymizer admits, and the bytes that it states."""
+    data: Any = order.kind.load(encoded)
+    need = _afforded(order, data)
+    sizes = dict(order.kind.sizes(data))
+    local_only = order.compute.engine == "local"
+    estimate = estimated(order.maker_settings, sizes) if local_only else None
+    levels = {"k_mean": sizes.pop("k"), "k_min": int(data.k.min()), "k_max": int(data.k.max())}
+    memory = {"anonymizer": need, "allowed": order.memory_bytes}
+    return Rehearsal(MADE, _roles(order), {**counts, **sizes, **levels}, memory, estimate, notes)
+
+
+def _afforded(order: ReleasePlan, data: Any) -> int:
+    """The bytes that the engine of the plan would hold; refused where the plan allows less."""
+    maker, allowed, jobs = order.maker, order.memory_bytes, order.compute.jobs
+    if jobs is not None:
+        afford_rank(maker, data, ranks=jobs.ranks, threads=jobs.cores_per_task, memory=allowed)
+        spread = ranked(maker)
+        return spread.memory(maker, data, ranks=jobs.ranks, threads=jobs.cores_per_task)
+    maker.admit(data)
+    with local.threads_set(order.compute.threads):
+        if order.compute.engine == "dask":
+            own = 0 if order.compute.scheduler else order.compute.workers
+            need = (1 + own) * farmed(maker).memory(maker, data)
+        else:
+            need = maker.memory(data)
+        local.afford(need, data, allowed)
+    return need
+
+
+def _roles(order: ReleasePlan) -> Mapping[str, Any]:
+    """The role of each column of the source."""
+    columns: Mapping[str, Any] = order.kind.described(order.data).get("columns", {})
+    return columns
+
+
+def _refuse_closed(parent: Place) -> None:
+    """Refuse a folder for releases that cannot be written; a release finds that at its end."""
+    if not isinstance(parent, Path):
+        return  # object storage says so when it is written to
+    there = next(path for path in (parent, *parent.absolute().parents) if path.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise FolderError(
+            f"nothing could be published in {parent}; correct publish.path and run again"
+        )

@@ -1,0 +1,173 @@
+"""`crowdcover try`: what releases would keep and risk under several settings; nothing is published.
+
+Each setting is anonymized and audited in a vault of its own, which is removed. Its secrets follow
+from `--seed`, so the same command shows the same numbers; a release draws its own.
+"""
+
+import hashlib
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from anon_core.errors import AnonymityError, GuaranteeError
+from flows.outcome import exit_code
+from flows.partitions import read
+from flows.plan.document import read_document
+from flows.plan.plan import ReleasePlan
+from kinds import words_called
+from kinds.section import PlanError
+from reports.comparison import Compared, as_json
+from tasks.compute.engines import Compute
+from tasks.people.ledger import Ledger
+from tasks.source.partitions import Picked
+from tasks.source.reading import Reading
+from tasks.stages.anonymize import anonymize
+from tasks.vault.shadow import KEPT, private_folder
+from tasks.vault.storage import Run, Vault, write_private
+
+FORMAT = "parquet"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one setting gives: numbers, or the refusal and its exit code.
+
+    Attributes
+    ----------
+    label : str
+        The setting, such as `k = 5, weights = bits`.
+    stated : mapping
+        The settings that are tried.
+    numbers : tuple of Compared
+        Empty where the setting is refused.
+    told : str
+        The refusal, or the limits of [checks] that the numbers miss.
+    code : int
+        The exit code that a release with this setting would have.
+    seconds : float
+    """
+
+    label: str
+    stated: Mapping[str, Any]
+    numbers: tuple[Compared, ...]
+    told: str
+    code: int
+    seconds: float
+
+    def as_json(self) -> dict[str, Any]:
+        """The same for programs."""
+        return {
+            **self.stated,
+            "numbers": as_json(self.numbers),
+            "refused": self.told or None,
+            "exit_code": self.code,
+            "seconds": round(self.seconds, 1),
+        }
+
+
+def settings(levels: Sequence[int], weights: Sequence[str]) -> list[dict[str, Any]]:
+    """Every level of k with every way to weigh; what is not given stays as the plan states it."""
+    return [
+        {**({} if k is None else {"k": k}), **({} if weight is None else {"weights": weight})}
+        for weight in (weights or [None])  # type: ignore[list-item]
+        for k in (levels or [None])  # type: ignore[list-item]
+    ]
+
+
+def plans(
+    path: Path, overrides: Sequence[str], each: Sequence[Mapping[str, Any]]
+) -> list[ReleasePlan]:
+    """The plan under each setting; refused as the plan would be."""
+    document = read_document(path, overrides)
+    made = []
+    for stated in each:
+        changed = dict(document)
+        for section, key, name in (("privacy", "k", "k"), ("anonymizer", "weights", "weights")):
+            if name in stated:
+                table = changed.get(section, {})
+                changed[section] = {**(table if isinstance(table, dict) else {}), key: stated[name]}
+        made.append(ReleasePlan.of(changed))
+    return made
+
+
+def tried(
+    orders: Sequence[ReleasePlan],
+    each: Sequence[Mapping[str, Any]],
+    sample: int | None,
+    seed: int,
+) -> Iterator[tuple[int, Outcome]]:
+    """Yield for each setting the number of records that were read, and what it gives."""
+    with private_folder() as folder:
+        reading = _read(orders[0], sample, seed)
+        reading.keep(folder)
+        try:
+            for number, (order, stated) in enumerate(zip(orders, each, strict=True)):
+                vault = Vault(folder / str(number))
+                yield _tried(order, stated, reading, vault, seed)
+                shutil.rmtree(vault.path, ignore_errors=True)
+        finally:
+            reading.end()
+
+
+def _read(order: ReleasePlan, sample: int | None, seed: int) -> Reading:
+    """The source, or random rows of it."""
+    reading = read(order)
+    if sample is None:
+        return reading
+    try:
+        rows = order.kind.sampled(order.data, reading, sample, seed)
+    finally:
+        reading.end()
+    return Picked(order.data.source, rows)
+
+
+def _tried(
+    order: ReleasePlan, stated: Mapping[str, Any], reading: Reading, vault: Vault, seed: int
+) -> tuple[int, Outcome]:
+    """Anonymize and audit one setting."""
+    label = ", ".join(f"{key} = {value}" for key, value in stated.items()) or "as the plan states"
+    start = time.perf_counter()
+
+    def outcome(numbers: Sequence[Compared], told: str, code: int) -> Outcome:
+        seconds = time.perf_counter() - start
+        return Outcome(label, stated, tuple(numbers), told, code, seconds)
+
+    rows = 0
+    try:
+        run = vault.run(order.sha256, reading.sha256, order.kind.name)
+        write_private(run.path / "seed", hashlib.sha256(f"try {seed}".encode()).digest())
+        rows, sections = _measured(order, run, reading, vault)
+        numbers = words_called(order.kind.name).compared(sections)
+        short = [each for each in order.limits.floors.requirements(sections) if not each.holds]
+        told = "".join(f"would be refused: {each.shortfall}" for each in short[:1])
+        told += "".join(f"; {each.shortfall}" for each in short[1:])
+        return rows, outcome(numbers, told, 4 if short else 0)
+    except PlanError:
+        raise
+    except AnonymityError as refusal:
+        told = f"refused: {KEPT.sub('', str(refusal))}"
+        return rows, outcome((), told, exit_code(refusal))
+
+
+def _measured(
+    order: ReleasePlan, run: Run, reading: Reading, vault: Vault
+) -> tuple[int, Mapping[str, Any]]:
+    """Records, and the numbers of the auditor; refused where a guarantee does not hold."""
+    kind, data, maker = order.kind, order.data, order.maker
+    ledger, source = Ledger(vault, kind.remade), reading.again()
+
+    ingested = run.once("ingest", [], lambda folder: kind.ingest(data, source, ledger, folder))
+    encoded = run.once(kind.encoded, [ingested], lambda folder: kind.encode(data, ingested, folder))
+    compute = Compute(threads=order.compute.threads, memory=order.memory_bytes)
+    made = anonymize(run, kind, data, (ingested, encoded), maker, compute)
+    again = reading.again()
+    audit = kind.judge(data, maker.promise, (FORMAT,), again, made.path, made.path)
+    again.end()
+    if not audit.passed or audit.measured is None:
+        raise GuaranteeError(audit.sentence())
+    sections = audit.measured.sections()
+    sections["privacy"]["promise"] = list(maker.promise.findings)
+    return int(sections["privacy"]["records"]), sections

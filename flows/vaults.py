@@ -1,0 +1,229 @@
+"""The command `crowdcover vault`: verify, back up, restore, prune and rotate a vault."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from anon_core.errors import escaped
+from flows.plan.durations import duration
+from flows.plan.plan import ReleasePlan
+from kinds import kind_called
+from kinds.section import PlanError
+from reports.quantities import size
+from tasks.people.ledger import Ledger
+from tasks.people.verifying import look_at_ledger
+from tasks.places.place import is_remote
+from tasks.vault.backing import back_up, restore
+from tasks.vault.files import read_private
+from tasks.vault.pruning import Removal, prunable, prune
+from tasks.vault.room import full, is_full
+from tasks.vault.rotating import rotate
+from tasks.vault.sealing import SECRET, keys_in, new_key, require_key
+from tasks.vault.storage import FolderError, Vault
+from tasks.vault.verifying import Report, verified
+
+KEPT = "30d"
+
+
+def verify(options: argparse.Namespace) -> int:
+    """Print what is damaged and what to do; 1 if anything is."""
+    vault, ledger = _named(options)
+    report = verified(vault)
+    look_at_ledger(report, ledger)
+    _print(options, report.document(), _verified(report))
+    return 1 if report.damage else 0
+
+
+def backup(options: argparse.Namespace) -> int:
+    """Write one file with the whole vault."""
+    vault, ledger = _named(options)
+    made = back_up(vault, options.to, options.recipient, plain=options.plain)
+    told = f"{made.files} files ({size(made.bytes)}) of {vault.path} are in {options.to}, " + (
+        "encrypted" if made.encrypted else "NOT encrypted: keep it as private as the vault"
+    )
+    if ledger.uri is not None:
+        told += ". The ledger at publish.ledger is not in it: back up that database, too"
+    _print(options, {"to": str(options.to), **asdict(made)}, [told])
+    return 0
+
+
+def restored(options: argparse.Namespace) -> int:
+    """Make a vault of a backup."""
+    keys = None if options.identity is None else keys_in(options.identity, "--identity")
+    made = restore(options.file, _whole(options.vault), keys, [_moved(m) for m in options.moved])
+    told = (
+        f"{made.files} files ({size(made.bytes)}) of the backup of {made.made} are in "
+        f"{options.vault}. Run crowdcover vault verify, and set publish.vault of your plans to it. "
+        "Releases that were published after the backup are unknown to it"
+    )
+    _print(options, {"vault": str(options.vault), **asdict(made)}, [told])
+    return 0
+
+
+def _moved(text: str) -> tuple[str, str]:
+    old, equals, new = text.partition("=")
+    if not (equals and old and new):
+        raise PlanError("--moved takes OLD=NEW, two folders of releases")
+    places = [each if is_remote(each) else str(_whole(Path(each))) for each in (old, new)]
+    return places[0].rstrip("/"), places[1].rstrip("/")
+
+
+def pruned(options: argparse.Namespace) -> int:
+    """Remove what nobody needs, or say what would be removed."""
+    keep = duration(options.keep)
+    if keep is None:
+        raise PlanError("--keep must be a duration such as 30d or 12h")
+    vault, ledger = _named(options)
+    require_key(vault.path)
+    if options.dry_run:
+        removed, verb = prunable(vault, keep), "would be removed"
+    else:
+        with _written(vault):
+            removed, verb = prune(vault, keep, ledger.drop), "removed"
+    document = {
+        "vault": str(vault.path),
+        "dry_run": options.dry_run,
+        "bytes": sum(each.bytes for each in removed),
+        "removed": [_entry(vault, each) for each in removed],
+    }
+    whole = f"{len(removed)} {verb}, {size(document['bytes'])}"
+    lines = [
+        f"{each['path']}: {each['why']}, {size(each['bytes'])}" for each in document["removed"]
+    ]
+    _print(options, document, [*lines, whole])
+    return 0
+
+
+def rotated(options: argparse.Namespace) -> int:
+    """Put all files under another key."""
+    if (options.to is None) == (not options.to_plain):
+        raise PlanError("give --to KEY_FILE, or --to-plain to end the encryption")
+    if options.to_plain and not options.yes:
+        raise PlanError(
+            "--to-plain stores all secrets of the vault readable for everybody who reads its disk; "
+            "add --yes if that is what you want"
+        )
+    vault, _ = _named(options)
+    new = [] if options.to is None else keys_in(options.to, "--to")
+    with _written(vault):
+        done = rotate(vault, new)
+    what = "plain" if options.to is None else f"under the key in {options.to}"
+    told = f"{done.written} files ({size(done.bytes)}) of {vault.path} are {what} now"
+    if done.kept:
+        told += f"; {done.kept} were before"
+    if options.to is not None:
+        told += (
+            ". Set the vault's key of all users and services to it. Older backups need the old key"
+        )
+    told += ". Deleted files may stay on a disk until it writes over them"
+    _print(options, {"vault": str(vault.path), **asdict(done)}, [told])
+    return 0
+
+
+def key(options: argparse.Namespace) -> int:
+    """Draw a key; print its public key."""
+    secret, public = new_key()
+    assert secret.startswith(SECRET)
+    try:
+        handle = os.open(options.output, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError:
+        raise PlanError(
+            f"{options.output} exists or cannot be written; choose another --output"
+        ) from None
+    with open(handle, "w", encoding="ascii") as target:
+        target.write(f"# public key: {public}\n{secret}\n")
+    _print(options, {"output": str(options.output), "public_key": public}, [public])
+    return 0
+
+
+def read(options: argparse.Namespace) -> int:
+    """Print a file of a vault, or write it elsewhere."""
+    vault, _ = _named(options)
+    path = vault.path / options.file
+    if not path.resolve().is_relative_to(vault.path.resolve()) or not path.is_file():
+        raise PlanError(f"the vault has no file {options.file}; give a path inside the vault")
+    content = read_private(path)
+    if options.output is None:
+        sys.stdout.buffer.write(content)
+        return 0
+    try:
+        handle = os.open(options.output, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError:
+        raise PlanError(
+            f"{options.output} exists or cannot be written; choose another --output"
+        ) from None
+    with open(handle, "wb") as target:
+        target.write(content)
+    print(options.output)
+    return 0
+
+
+def _named(options: argparse.Namespace) -> tuple[Vault, Ledger]:
+    """The vault that is named, or that a plan names, and its ledger."""
+    if (options.vault is None) == (options.plan is None):
+        raise PlanError("give either --vault FOLDER or --plan PLAN.toml")
+    if options.vault is not None and options.overrides:
+        raise PlanError("--set changes a plan; give --plan PLAN.toml with it")
+    if options.vault is not None:
+        vault, uri, kind = Vault(_whole(options.vault)), None, kind_called("table")
+    else:
+        plan = ReleasePlan.load(options.plan, options.overrides)
+        vault, uri, kind = Vault(Path(plan.publish.vault)), plan.publish.ledger_uri, plan.kind
+    try:
+        is_vault = vault.runs.is_dir()
+        next(iter(vault.path.iterdir()), None) if is_vault else None
+    except PermissionError:
+        raise FolderError(
+            f"the vault {vault.path} cannot be read by this account; run the command as its owner"
+        ) from None
+    if not is_vault:
+        raise FolderError(f"{vault.path} is no vault; give the folder that publish.vault names")
+    return vault, Ledger(vault, kind.remade, uri)
+
+
+@contextmanager
+def _written(vault: Vault) -> Iterator[None]:
+    """Say plainly that a vault cannot be written; what was begun goes on with the next call."""
+    try:
+        yield
+    except OSError as error:
+        refusal = (
+            f"{vault.path} cannot be written ({type(error).__name__}); correct the folder and its "
+            "permissions, then run the same command again"
+        )
+        if is_full(error):
+            refusal = full("the command", [vault.path])
+    else:
+        return
+    raise FolderError(refusal)
+
+
+def _whole(path: Path) -> Path:
+    return Path(os.path.abspath(path))
+
+
+def _verified(report: Report) -> list[str]:
+    lines = [f"{each.where}: {each.found}; {each.remedy}" for each in report.damage]
+    states = [f"{each['folder']}: {each['state']}" for each in report.releases]
+    counted = ", ".join(f"{number} {what}" for what, number in report.looked_at.items())
+    kept = "encrypted" if report.encrypted else "not encrypted"
+    verdict = f"{len(report.damage)} damaged" if report.damage else "nothing is damaged"
+    return [*states, *lines, f"{report.vault} ({kept}): {counted}: {verdict}"]
+
+
+def _entry(vault: Vault, removal: Removal) -> dict[str, Any]:
+    path = str(removal.path.relative_to(vault.path))
+    return {"path": path, "why": removal.why, "bytes": removal.bytes}
+
+
+def _print(options: argparse.Namespace, document: dict[str, Any], lines: list[str]) -> None:
+    if options.json:
+        print(json.dumps(document, indent=2))
+    else:
+        print("\n".join(map(escaped, lines)))

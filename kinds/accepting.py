@@ -1,0 +1,45 @@
+"""[checks] drift.accepted of the plan: drift that a person accepts, by name and with a note."""
+
+from collections.abc import Collection
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BeforeValidator
+
+from kinds.section import PlanError, Section, Share
+from tasks.judging.drift import Accepted, DriftLimits
+
+LONGEST_NOTE = 500
+KEY = "checks.drift.accepted"
+Limits = TypeVar("Limits", bound=DriftLimits)
+
+
+def _one_line(value: Any) -> Any:
+    if isinstance(value, str) and (len(value) > LONGEST_NOTE or not value.isprintable()):
+        raise ValueError(f"must be one line of at most {LONGEST_NOTE} printable characters")
+    return value
+
+
+class AcceptedSection(Section):
+    """An entry of [checks] drift.accepted: the share that is accepted, and why."""
+
+    limit: Share
+    note: Annotated[str, BeforeValidator(_one_line)] = ""
+
+
+def limits_of(section: Any, of: type[Limits]) -> Limits:
+    """[checks] drift as the tasks use it."""
+    stated = section.model_dump()
+    accepted = {name: Accepted(**each) for name, each in stated.pop("accepted").items()}
+    lists = {name: tuple(each) for name, each in stated.items() if isinstance(each, list)}
+    return of(**{**stated, **lists}, accepted=accepted)
+
+
+def refuse_unknown(section: Any, columns: Collection[str] = ()) -> None:
+    """Refuse what is neither a limit of [checks] drift nor a compared column."""
+    limits = [name for name in type(section).model_fields if name not in ("ignore", "accepted")]
+    for name in section.accepted:
+        if name not in limits and name not in columns:
+            raise PlanError(
+                f"{KEY} names {name!r}, which is neither a limit of checks.drift nor a column that "
+                f"is compared; allowed: {', '.join([*limits, *columns])}"
+            )

@@ -1,0 +1,31 @@
+"""Random rows of a source, to try settings on."""
+
+import numpy as np
+import polars as pl
+
+from anon_core.errors import InputError
+
+
+def sample(frame: pl.DataFrame, number: int, seed: int, owner: str | None = None) -> pl.DataFrame:
+    """`number` rows in the order of the source; the same for the same rows and seed.
+
+    `owner` names the column of owners: all rows of an owner are in the sample or none, and owners
+    are drawn until they have `number` rows. Rows without an owner count as rows of one owner each.
+    """
+    if number > frame.height:
+        raise InputError(
+            f"--sample asks for {number} rows and the source has {frame.height}; ask for fewer, or "
+            "leave it out"
+        )
+    if owner is None:
+        group = np.arange(frame.height)
+    else:
+        named = frame[owner].rank("dense").fill_null(0).to_numpy().astype(np.int64)
+        alone = np.flatnonzero(named == 0)
+        named[alone] = named.max() + 1 + np.arange(len(alone))
+        group = np.unique(named, return_inverse=True)[1]
+    drawn = np.random.default_rng(seed).permutation(int(group.max()) + 1)
+    held = np.bincount(group)[drawn].cumsum()
+    taken = np.zeros(len(drawn), dtype=np.bool_)
+    taken[drawn[: int(np.searchsorted(held, number)) + 1]] = True
+    return frame.filter(pl.Series(taken[group]))

@@ -1,0 +1,216 @@
+"""Two published tables beside each other: categories, and drift as far as their cells tell it."""
+
+import json
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from anon_core.measures.table.cells import read_cells
+from anon_core.measures.table.shown_drift import (
+    Bounds,
+    Spans,
+    shares,
+    shift_of_categories,
+    shift_of_numbers,
+)
+from kinds.table.layout import CODEBOOK, CSV, FILES, KEY, PARQUET
+from tasks.shelf.layout import MANIFEST
+from tasks.source.csv_rows import first_rows, read_csv
+from tasks.source.values import FOREIGN_ERRORS
+
+COUNTED = ("numeric", "date")
+OPEN = (-inf, inf)
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A quasi-identifier as the codebook describes it; see `anon_core.measures.table.cells`."""
+
+    kind: str
+    labels: tuple[str, ...]
+    has_missing: bool
+    has_other: bool
+    ordinal: bool
+    hide_missing: bool
+    spans: tuple[tuple[float, float, bool], ...]
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any]) -> "Coded":
+        """Read an entry of the codebook."""
+        missing = bool(entry["has_missing"])
+        return cls(
+            entry["kind"],
+            tuple(entry["labels"]),
+            missing,
+            bool(entry.get("has_other")),
+            entry["encoding"] == "ordinal",
+            bool(entry.get("hide_missing")),
+            tuple(_spans(entry, missing)) if entry["kind"] in COUNTED else (),
+        )
+
+    @property
+    def categories(self) -> set[str]:
+        """The named categories."""
+        return set(self.labels[int(self.has_missing) : len(self.labels) - self.has_other])
+
+
+@dataclass(frozen=True)
+class Published:
+    """A published table: its codebook, its rows and whether each cell holds the true value."""
+
+    coded: Mapping[str, Coded]
+    rows: pl.DataFrame
+    truthful: bool
+
+    @classmethod
+    def read(cls, folder: Path, file: str) -> "Published":
+        """Read a folder; its data from this file."""
+        codebook = json.loads((folder / CODEBOOK).read_text(encoding="utf-8"))
+        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        rows = _rows(folder / file)
+        coded = {entry["name"]: Coded.of(entry) for entry in codebook["attributes"]}
+        return cls(coded, rows, manifest["privacy"].get("untruthful_rows") == 0)
+
+
+def compared(earlier: Path, later: Path) -> dict[str, dict[str, Any]]:
+    """New and gone categories and the bounds of the shift, by column that both tables show.
+
+    A column whose cells cannot be read truthfully has no shift.
+    """
+    both = [name for name in FILES.values() if all((f / name).exists() for f in (earlier, later))]
+    if not both:
+        return {}
+    file = PARQUET if PARQUET in both else CSV
+    try:
+        was, now = Published.read(earlier, file), Published.read(later, file)
+    except FOREIGN_ERRORS:
+        return {}
+    if not (was.rows.height and now.rows.height):
+        return {}
+    shown = [name for name in now.rows.columns if name in was.rows.columns and name != KEY]
+    return {name: _of_column(name, was, now) for name in shown}
+
+
+def _rows(path: Path) -> pl.DataFrame:
+    if path.name == PARQUET:
+        return pl.read_parquet(path, glob=False)
+    (names,) = first_rows(path, ",", 1)
+    return read_csv(path, ",", header=True, names=names, needed=names)
+
+
+def _of_column(name: str, was: Published, now: Published) -> dict[str, Any]:
+    if (name in was.coded) != (name in now.coded):
+        return {}
+    if name not in was.coded:
+        return _of_carried(was.rows[name], now.rows[name])
+    before, after = was.coded[name], now.coded[name]
+    if (before.kind in COUNTED) != (after.kind in COUNTED):
+        return {}
+    found: dict[str, Any] = {}
+    if before.kind not in COUNTED:
+        found |= _categories(before.categories, after.categories)
+    if not (was.truthful and now.truthful):
+        return found
+    texts = was.rows[name].cast(pl.String), now.rows[name].cast(pl.String)
+    if before.kind in COUNTED:
+        return found | _bounds(shift_of_numbers(_read(before, texts[0]), _read(after, texts[1])))
+    return found | _bounds(shift_of_categories(*_paired(before, after, *texts)))
+
+
+def _of_carried(was: pl.Series, now: pl.Series) -> dict[str, Any]:
+    """Of a column that is published as it is: exact shares."""
+    if was.dtype.is_numeric() and now.dtype.is_numeric():
+        return _bounds(shift_of_numbers(_exact(was), _exact(now)))
+    counted = [Counter(series.cast(pl.String).to_list()) for series in (was, now)]
+    held = [
+        {value: (number / len(series), number / len(series)) for value, number in counts.items()}
+        for counts, series in zip(counted, (was, now), strict=True)
+    ]
+    names = [{value for value in counts if value is not None} for counts in counted]
+    return {**_categories(*names), **_bounds(shift_of_categories(*held))}
+
+
+def _exact(series: pl.Series) -> Spans:
+    numbers = series.cast(pl.Float64).fill_nan(None).fill_null(-inf).to_numpy()
+    return Spans(numbers, numbers, np.zeros(len(numbers), dtype=np.bool_))
+
+
+def _categories(was: set[str], now: set[str]) -> dict[str, Any]:
+    return {"new": sorted(now - was), "gone": sorted(was - now)}
+
+
+def _bounds(shift: Bounds) -> dict[str, Any]:
+    return {"at_least": round(shift[0], 6), "at_most": round(shift[1], 6)}
+
+
+def _read(column: Coded, cells: pl.Series) -> Spans:
+    """The numbers that each cell allows; every number for a cell that cannot be read."""
+    cell, levels = read_cells(column, cells.to_list())
+    low, high, excludes = (np.array(side) for side in zip(*column.spans, strict=True))
+    ends = []
+    for allowed in levels:
+        if not allowed.any() or (column.hide_missing and allowed.all()):
+            ends.append((*OPEN, False))
+            continue
+        lowest = np.min(low[allowed])
+        at_lowest = allowed & (low == lowest)
+        ends.append((lowest, np.max(high[allowed]), bool(excludes[at_lowest].all())))
+    of_cell = [np.array(side) for side in zip(*ends, strict=True)]
+    return Spans(of_cell[0][cell], of_cell[1][cell], of_cell[2][cell].astype(np.bool_))
+
+
+def _paired(
+    before: Coded, after: Coded, was: pl.Series, now: pl.Series
+) -> tuple[dict[Hashable, Bounds], dict[Hashable, Bounds]]:
+    """The bounds of each category's share; one that is pooled in a table may be any of the pool."""
+    names = before.categories | after.categories
+    return _held(before, was, names), _held(after, now, names)
+
+
+def _held(column: Coded, cells: pl.Series, names: set[str]) -> dict[Hashable, Bounds]:
+    cell, levels = read_cells(column, cells.to_list())
+    least, greatest = shares(cell, levels)
+    whole, empty = np.all(levels, axis=1)[cell], ~np.any(levels, axis=1)[cell]
+    if column.hide_missing and len(column.labels) == 1:
+        least = np.zeros_like(least)  # the only level is also how a missing value is shown
+    hidden = float(np.mean(whole)) if column.hide_missing else 0.0
+    unread = float(np.mean(empty))
+    pooled = float(greatest[-1]) if column.has_other else 0.0
+    named = range(int(column.has_missing), len(column.labels) - column.has_other)
+    place = {column.labels[at]: at for at in named}
+    found: dict[Hashable, Bounds] = {}
+    for name in names:
+        if (at := place.get(name)) is not None:
+            found[name] = float(least[at]), float(greatest[at]) + unread
+        else:
+            found[name] = 0.0, pooled + unread
+    if column.has_missing:
+        found[None] = float(least[0]), float(greatest[0]) + unread
+    else:
+        found[None] = 0.0, hidden + unread
+    return found
+
+
+def _spans(entry: Mapping[str, Any], missing: bool) -> Sequence[tuple[float, float, bool]]:
+    """Ends of each level, and whether the low one is excluded."""
+    first = [(-inf, -inf, False)] if missing else []
+    if entry["inner_edges"] or "values" not in entry:
+        edges = [-inf, *entry["inner_edges"], inf]
+        return [*first, *((low, high, True) for low, high in pairwise(edges))]
+    return [*first, *(_value(value) for value in entry["values"])]
+
+
+def _value(value: Any) -> tuple[float, float, bool]:
+    if isinstance(value, list):
+        low, high = (
+            side if side is not None else end for side, end in zip(value, OPEN, strict=True)
+        )
+        return float(low), float(high), False
+    return float(value), float(value), False

@@ -1,0 +1,227 @@
+"""Two releases of one kind beside each other, from what their manifests state."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from reports import quantities
+from reports.facts import Manifest
+from reports.quantities import NOT_STATED, count, known, percent, printable
+from reports.words import Words
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+LABELS = {
+    "rows": "Published rows",
+    "records": "People or records that are counted",
+    "k_min": "Smallest demanded crowd (k)",
+    "k_max": "Largest demanded crowd (k)",
+    "unprotected": "Demand no crowd (k = 1)",
+    "below_k": "Below their k",
+    "suppression": "Utility: values not hidden",
+    "cells_exact": "Cells with the exact value",
+    "cells_of_one_value": "Cells with one value or group",
+    "gcp": "Information lost (GCP)",
+    "kept": "Information kept by all rows of the version",
+}
+COUNTS = ("rows", "records", "k_min", "k_max", "unprotected", "below_k", "features")
+OF_COLUMNS = {"exact": "Exact", "one_value": "One value", "ncp": "NCP"}
+Pair = tuple[Any, Any]
+
+
+def difference(old: Manifest, new: Manifest, words: Words) -> dict[str, Any]:
+    """Every change as JSON: numbers stand in pairs, the old one first; None is not stated."""
+    return {
+        "kind": new["source"].get("kind", "table"),
+        "old": _about(old),
+        "new": _about(new),
+        "same_plan": old.get("plan_sha256") == new.get("plan_sha256") is not None,
+        "columns": _columns(old, new, words),
+        "numbers": dict(_numbers(old, new)),
+        "per_column": dict(_per_column(old, new)),
+        "promise": _promise(old, new),
+    }
+
+
+def tables(told: Mapping[str, Any]) -> list["Table"]:
+    """The same for a terminal."""
+    from rich.text import Text
+
+    old, new = (f"{told[side]['name']} {told[side]['version']}" for side in ("old", "new"))
+    made = _table("Releases", "", old, new)
+    for label, key in (("Created", "created"), ("Made by", "crowdcover"), ("Plan", "plan_sha256")):
+        made.add_row(label, *(Text(_short(key, told[side][key])) for side in ("old", "new")))
+    columns = _table("Columns", "Column", "Change")
+    for name, change in _changes(told["columns"]):
+        columns.add_row(Text(printable(name)), Text(change))
+    promise = _table("Promise", "What must hold", "Change")
+    for change, listed in told["promise"].items():
+        for name in listed:
+            promise.add_row(Text(printable(name)), change)
+    numbers = _table("Numbers", "", old, new)
+    for name, pair in told["numbers"].items():
+        numbers.add_row(LABELS.get(name, _words(name)), *(_number(name, each) for each in pair))
+    return [
+        table
+        for table in (made, columns, promise, numbers, _of_columns(told, old, new), _moved(told))
+        if table.row_count
+    ]
+
+
+def sentence(told: Mapping[str, Any]) -> str:
+    """The first line: whether the plan is the same, and how many columns changed."""
+    columns = told["columns"]
+    changed = sum(len(columns[what]) for what in ("added", "removed", "changed"))
+    plan = "the same plan" if told["same_plan"] else "another plan"
+    return f"{plan}; {changed} columns were added, removed or have another role or kind"
+
+
+def _about(manifest: Manifest) -> dict[str, Any]:
+    named = ("name", "version", "created", "crowdcover", "plan_sha256")
+    return {name: manifest.get(name) for name in named}
+
+
+def _columns(old: Manifest, new: Manifest, words: Words) -> dict[str, Any]:
+    """Columns of the source by their roles; of manifests that name none, as released."""
+    was, now = _roles(old, words), _roles(new, words)
+    changed = {}
+    for name in now:
+        if name in was and was[name] != now[name]:
+            keys = dict.fromkeys([*was[name], *now[name]])
+            changed[name] = {
+                key: (was[name].get(key), now[name].get(key))
+                for key in keys
+                if was[name].get(key) != now[name].get(key)
+            }
+    return {
+        "added": {name: now[name] for name in now if name not in was},
+        "removed": {name: was[name] for name in was if name not in now},
+        "changed": changed,
+    }
+
+
+def _roles(manifest: Manifest, words: Words) -> dict[str, dict[str, Any]]:
+    columns = manifest.get("columns")
+    if isinstance(columns, Mapping):
+        return {
+            name: dict(each) if isinstance(each, Mapping) else {"role": each}
+            for name, each in columns.items()
+        }
+    return {each.name: {"role": each.role} for each in words.columns(manifest)}
+
+
+def _numbers(old: Manifest, new: Manifest) -> Iterator[tuple[str, Pair]]:
+    """Rows, people, demands and utility: every number that either manifest states of them."""
+    was, now = _flat(old), _flat(new)
+    for name in dict.fromkeys([*was, *now]):
+        yield name, (was.get(name), now.get(name))
+
+
+def _flat(manifest: Manifest) -> dict[str, float]:
+    privacy, series = manifest["privacy"], manifest.get("series", {})
+    rows = series.get("rows") or privacy.get("rows", privacy.get("records"))
+    demands = ("records", "k_min", "k_max", "unprotected", "below_k")
+    found = {"rows": rows, **{name: privacy.get(name) for name in demands}}
+    found |= {name: value for name, value in manifest["utility"].items() if known(value)}
+    if "kept" in series:
+        found["kept"] = series["kept"]
+    return {name: value for name, value in found.items() if known(value)}
+
+
+def _per_column(old: Manifest, new: Manifest) -> Iterator[tuple[str, dict[str, Pair]]]:
+    was, now = (manifest["utility"].get("per_column", {}) for manifest in (old, new))
+    for name in dict.fromkeys([*was, *now]):
+        before, after = was.get(name, {}), now.get(name, {})
+        yield (
+            name,
+            {key: (before.get(key), after.get(key)) for key in dict.fromkeys([*before, *after])},
+        )
+
+
+def _promise(old: Manifest, new: Manifest) -> dict[str, list[str]]:
+    was, now = (list(manifest["privacy"].get("promise", [])) for manifest in (old, new))
+    return {
+        "both": [name for name in now if name in was],
+        "new only": [name for name in now if name not in was],
+        "old only": [name for name in was if name not in now],
+    }
+
+
+def _changes(columns: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for what in ("added", "removed"):
+        for name, each in columns[what].items():
+            yield name, f"{what}: {printable(each.get('role') or NOT_STATED)}"
+    for name, keys in columns["changed"].items():
+        told = (
+            f"{printable(key)}: {_text(was)} → {_text(now)}" for key, (was, now) in keys.items()
+        )
+        yield name, "; ".join(told)
+
+
+def _of_columns(told: Mapping[str, Any], old: str, new: str) -> "Table":
+    """Exact cells and NCP of each column; columns that only one release has show one number."""
+    headings = [f"{label}, {side}" for label in OF_COLUMNS.values() for side in (old, new)]
+    table = _table("Loss per column", "Column", *headings)
+    for name, numbers in told["per_column"].items():
+        pairs = [numbers.get(key, (None, None)) for key in OF_COLUMNS]
+        if any(known(each) for pair in pairs for each in pair):
+            table.add_row(printable(name), *(_share(each) for pair in pairs for each in pair))
+    return table
+
+
+def _moved(told: Mapping[str, Any]) -> "Table":
+    """Categories and shifts, as far as the published cells tell them."""
+    table = _table(
+        "Change of the data, read from the published cells",
+        *("Column", "New categories", "Gone categories", "Shift at least", "Shift at most"),
+    )
+    for name, each in told.get("published", {}).items():
+        table.add_row(
+            printable(name),
+            *(count(each[key]) if key in each else "" for key in ("new_count", "gone_count")),
+            *(percent(each[key]) if key in each else "not read" for key in ("at_least", "at_most")),
+        )
+    return table
+
+
+def _table(title: str, *headings: str) -> "Table":
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(title, style="bold"), title_justify="left", box=box.SIMPLE_HEAD)
+    table.pad_edge = False
+    for place, heading in enumerate(headings):
+        numbers = place > 0 and title not in ("Releases", "Columns", "Promise")
+        table.add_column(
+            printable(heading), justify="right" if numbers else "left", overflow="fold"
+        )
+    return table
+
+
+def _short(key: str, value: Any) -> str:
+    if key == "created":
+        return quantities.moment(value)
+    text = printable(NOT_STATED if value is None else value)
+    return text[:16] if key == "plan_sha256" else text
+
+
+def _number(name: str, value: Any) -> str:
+    if name in COUNTS:
+        return count(value)
+    if name == "gcp_by_width" or (known(value) and not 0 <= value <= 1):
+        return quantities.digits(value)
+    return _share(value)
+
+
+def _share(value: Any) -> str:
+    return percent(value) if known(value) else "-"
+
+
+def _text(value: Any) -> str:
+    return "none" if value is None else printable(value)
+
+
+def _words(name: str) -> str:
+    text = printable(name).replace("_", " ")
+    return text[:1].upper() + text[1:]

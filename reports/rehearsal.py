@@ -1,0 +1,61 @@
+"""A rehearsed release in words."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from reports.quantities import count, size
+
+NAMES = {
+    "rows": "rows of the source",
+    "columns": "columns of the source",
+    "records": "records that stay",
+    "attributes": "quasi-identifiers",
+    "features": "bits a record",
+    "entries": "entries",
+    "edges": "edges",
+}
+WIDTH = 24
+
+
+def lines(document: Mapping[str, Any]) -> Iterator[str]:
+    """What a release would do, its counts, what it needs, and the role of each column."""
+    yield f"{document['outcome']}; nothing was published, nothing was stored"
+    counts = document["counts"]
+    for name, label in NAMES.items():
+        if name in counts:
+            yield _fact(label, count(int(counts[name])))
+    if counts:
+        low, high = count(counts["k_min"]), count(counts["k_max"])
+        yield _fact("demanded k", low if low == high else f"{low} to {high}")
+    for note in document["notes"]:
+        yield _fact("note", note)
+    if memory := document["memory"]:
+        needed, allowed = size(memory["anonymizer"]), size(memory["allowed"])
+        yield _fact("memory, anonymizer", f"{needed} at most; compute.memory allows {allowed}")
+    yield from _estimated(document["estimate"])
+    roles = defaultdict(list)
+    for name, stated in document["columns"].items():
+        roles[stated["role"]].append(name)
+    for role, names in roles.items():
+        yield _fact(role, ", ".join(names))
+
+
+def _estimated(estimate: Mapping[str, Any] | None) -> Iterator[str]:
+    if estimate is None:
+        return
+    low, high = estimate["seconds_range"]
+    yield _fact("time, estimated", f"{_time(estimate['seconds'])} ({_time(low)} to {_time(high)})")
+    yield _fact("memory, estimated", f"{size(estimate['bytes'])} of the whole process")
+    yield _fact("", estimate["basis"])
+
+
+def _fact(label: str, words: str) -> str:
+    return f"  {label:<{WIDTH}}{words}"
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    minutes = seconds / 60
+    return f"{minutes:.0f} min" if minutes < 90 else f"{minutes / 60:.1f} h"

@@ -1,0 +1,80 @@
+"""Tables of runs and of waiting releases, for a terminal."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from reports.quantities import count, moment, printable
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")
+COLOURS = {
+    "published": "green",
+    "waits": "yellow",
+    "approved": "yellow",
+    "running": "cyan",
+    "refused": "red",
+    "failed": "red",
+}
+
+
+def runs(entries: Sequence[Mapping[str, Any]]) -> "Table":
+    """One line for each run; the order is the caller's."""
+    from rich.text import Text
+
+    table = _table("Run", "Plan", "Kind", "State", "Rows", "Since")
+    for entry in entries:
+        table.add_row(
+            entry["run"],
+            Text(printable(entry["name"]) or "not recorded"),
+            entry["kind"],
+            Text(_with_times(printable(entry["words"])), style=COLOURS.get(entry["state"], "")),
+            Text(count(entry["rows"]), justify="right"),
+            moment(entry["since"]),
+        )
+    return table
+
+
+def waiting(entries: Sequence[Mapping[str, Any]]) -> list["Table"]:
+    """A block of lines for each release that waits."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    blocks = []
+    for entry in entries:
+        block = Table(box=box.SIMPLE, show_header=False, pad_edge=False, title_justify="left")
+        block.title = Text(printable(f"{entry['name']}, run {entry['run']}"), style="bold")
+        for label, text in (
+            ("Rows", count(entry["rows"])),
+            ("Asked", moment(entry["asked"])),
+            ("Until", moment(entry["until"])),
+            ("Asked by", entry["requested_by"] or "not recorded"),
+            ("Report", entry["report"]),
+            ("Copy", entry["copy"]),
+            ("Decide", entry["decide"]),
+            ("Or sign", entry["sign"]),
+        ):
+            if not text:
+                continue
+            block.add_row(label, Text(printable(text), overflow="fold"))
+        blocks.append(block)
+    return blocks
+
+
+def _with_times(words: str) -> str:
+    """A sentence with its times to the minute."""
+    return TIME.sub(lambda found: moment(found[0]), words)
+
+
+def _table(*headings: str) -> "Table":
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for heading in headings:
+        wraps = heading in ("Plan", "State")
+        table.add_column(heading, overflow="fold", no_wrap=not wraps)
+    return table

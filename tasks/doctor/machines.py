@@ -1,0 +1,121 @@
+"""Where work may be done beside this process: MPI ranks, Slurm, Dask, a Prefect server."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tomllib
+import urllib.error
+import urllib.request
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from tasks.compute import slurm
+from tasks.doctor.look import Look, lacking
+from tasks.doctor.software import driver
+
+RANKS = 2
+STARTS_WITHIN = 60  # seconds
+ANSWERS_WITHIN = 5
+# One write for each rank: mpirun may mix the parts of two lines.
+HELLO = (
+    "import os; from mpi4py import MPI; "
+    "os.write(1, f'rank {MPI.COMM_WORLD.Get_rank()} {MPI.COMM_WORLD.size}\\n'.encode())"
+)
+IN_PROCESS = "a temporary server of its own is started for each run"
+
+
+def mpi(*, needed: bool) -> Look:
+    """Whether mpirun starts two ranks that know of each other."""
+    what = f"MPI, {RANKS} ranks"
+    means = "[compute] engine = 'mpi' cannot work here"
+    places = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    program = shutil.which("mpirun", path=places)
+    if program is None:
+        install = "install an MPI, or pip install 'crowdcover[cluster]'"
+        return Look(what, lacking(needed), "no mpirun", means, install)
+    try:
+        done = subprocess.run(  # noqa: S603 - an argument list, no shell
+            [program, "-n", str(RANKS), sys.executable, "-c", HELLO],
+            capture_output=True,
+            text=True,
+            timeout=STARTS_WITHIN,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        do = "run the same by hand: mpirun -n 2 hostname"
+        return Look(what, lacking(needed), "mpirun does not answer", means, do)
+    expected = {f"rank {rank} {RANKS}" for rank in range(RANKS)}
+    answered = expected & set(done.stdout.splitlines())
+    if answered == expected:
+        return Look(what, "ok", "both answer")
+    do = "install mpi4py for this MPI: pip install 'crowdcover[cluster]', or load the site's module"
+    return Look(what, lacking(needed), f"{len(answered)} of {RANKS} answer", means, do)
+
+
+def slurms(*, needed: bool) -> Look:
+    """Whether this machine submits to Slurm, and to which partitions."""
+    means = "launcher = 'slurm' cannot work here"
+    if lost := slurm.missing():
+        found = f"no {', '.join(lost)}"
+        do = "run on a machine that submits to Slurm, or set launcher = 'mpirun'"
+        return Look("Slurm", lacking(needed), found, means, do)
+    try:
+        there = slurm.partitions()
+    except slurm.NoAnswer:
+        there = []
+    if not there:
+        do = "ask the site, or look at: sinfo"
+        return Look("Slurm", lacking(needed), "its controller does not answer", means, do)
+    return Look("Slurm", "ok", f"partitions {', '.join(there)}")
+
+
+def dask(scheduler: str | None, *, needed: bool) -> Look:
+    """Whether Dask is installed and the plan's scheduler takes connections."""
+    installed = driver("Dask", "distributed", "dask", needed=needed)
+    if installed.state != "ok" or scheduler is None:
+        return installed
+    place = urlsplit(scheduler)
+    try:
+        with socket.create_connection((place.hostname, place.port or 0), ANSWERS_WITHIN):
+            return Look("Dask", "ok", "the scheduler of the plan takes connections")
+    except OSError:
+        means = "compute.scheduler names a cluster that no run can reach"
+        do = "start it, or correct compute.scheduler, or leave it out for workers of this machine"
+        return Look("Dask", "wrong", "the scheduler of the plan does not answer", means, do)
+
+
+def prefect(address: str | None) -> Look:
+    """Whether the server that runs report to answers, and with which version."""
+    what = "Prefect server"
+    if not address:
+        do = "for schedules and a UI: prefect server start, and set PREFECT_API_URL"
+        return Look(what, "ok", f"none is set: {IN_PROCESS}", "", do)
+    try:
+        request = urllib.request.Request(f"{address.rstrip('/')}/admin/version")  # noqa: S310
+        with urllib.request.urlopen(request, timeout=ANSWERS_WITHIN) as answer:  # noqa: S310
+            there = str(json.load(answer))
+    except urllib.error.HTTPError as error:
+        do = "check PREFECT_API_URL, and PREFECT_API_AUTH_STRING or PREFECT_API_KEY"
+        return Look(what, "warning", f"answers {error.code}", "it may refuse runs", do)
+    except (OSError, ValueError):
+        means = "no run can start: PREFECT_API_URL is set and nothing answers there"
+        do = "start it: prefect server start; or unset PREFECT_API_URL to run without"
+        return Look(what, "wrong", "does not answer", means, do)
+    return Look(what, "ok", f"answers, version {there}")
+
+
+def prefect_address() -> str | None:
+    """PREFECT_API_URL of the environment, else of Prefect's active profile."""
+    if "PREFECT_API_URL" in os.environ:
+        return os.environ["PREFECT_API_URL"]
+    home = Path(os.environ.get("PREFECT_HOME", Path.home() / ".prefect"))
+    path = Path(os.environ.get("PREFECT_PROFILES_PATH", home / "profiles.toml"))
+    try:
+        profiles = tomllib.loads(path.read_text(encoding="utf-8"))
+        active = os.environ.get("PREFECT_PROFILE", profiles.get("active"))
+        return str(profiles["profiles"][active]["PREFECT_API_URL"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,0 +1,58 @@
+"""Versions of crowdcover and of what it stands on, and the drivers of databases."""
+
+import platform
+from collections.abc import Collection, Iterator
+from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.util import find_spec
+
+from packaging.requirements import Requirement
+
+from tasks.doctor.look import Look, lacking
+
+OURS = "crowdcover"
+# With the extra that brings it and what it is for; the first are needed by every run.
+SHOWN = ("numpy", "numba", "polars", "prefect", "fastapi", "sqlalchemy")
+DRIVERS = {
+    "postgres": ("adbc_driver_postgresql", "PostgreSQL"),
+    "duckdb": ("duckdb", "DuckDB"),
+}
+
+
+def software() -> Iterator[Look]:
+    """crowdcover, Python, and each required package with the versions that are allowed."""
+    yield Look(OURS, "ok", version(OURS))
+    yield Look("Python", "ok", platform.python_version())
+    for line in requires(OURS) or ():
+        requirement = Requirement(line)
+        if requirement.marker is None:
+            yield from _package(requirement)
+
+
+def _package(requirement: Requirement) -> Iterator[Look]:
+    """A package that is shown always, or only if something is wrong with it."""
+    name, allowed = requirement.name, str(requirement.specifier)
+    install = f"pip install '{requirement}'"
+    try:
+        found = version(name)
+    except PackageNotFoundError:
+        yield Look(name, "wrong", "not installed", "no release can be made", install)
+        return
+    if not requirement.specifier.contains(found, prereleases=True):
+        means = f"crowdcover is made for {allowed}; other versions are known to fail, or not tried"
+        yield Look(name, "wrong", found, means, install)
+    elif name in SHOWN:
+        yield Look(name, "ok", f"{found} ({allowed})")
+
+
+def drivers(needed: Collection[str]) -> Iterator[Look]:
+    """The drivers of databases; `needed` are the extras that a plan needs."""
+    for extra, (module, database) in DRIVERS.items():
+        yield driver(f"driver of {database}", module, extra, needed=extra in needed)
+
+
+def driver(what: str, module: str, extra: str, *, needed: bool) -> Look:
+    """A package of an extra."""
+    if find_spec(module) is not None:
+        return Look(what, "ok", "installed")
+    means = "the plan needs it" if needed else "plans that need it are refused"
+    return Look(what, lacking(needed), "not installed", means, f"pip install '{OURS}[{extra}]'")

@@ -1,0 +1,29 @@
+"""Log records as lines of JSON, for machines that collect them: CROWDCOVER_LOGS=json."""
+
+import json
+import logging
+from datetime import UTC, datetime
+from typing import Any
+
+# What Prefect adds to its records.
+OF_PREFECT = ("flow_name", "flow_run_name", "flow_run_id", "task_name", "task_run_name")
+
+
+class JsonLines(logging.Formatter):
+    """One line a record. Of an exception it holds the type: a traceback may quote values."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        super().__init__()
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The record as a line."""
+        told: dict[str, Any] = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "severity": record.levelname,
+            "name": record.name,
+            "message": record.getMessage(),
+        }
+        told |= {name: getattr(record, name) for name in OF_PREFECT if hasattr(record, name)}
+        if record.exc_info and record.exc_info[0] is not None:
+            told["error"] = record.exc_info[0].__name__
+        return json.dumps(told, default=str)

@@ -1,0 +1,54 @@
+"""OpenTelemetry spans of stages; nothing happens where no SDK is set up.
+
+A span has the names of stage, plan and run, and how it ended. Messages of errors are not recorded.
+The SDK is set up as its own variables say (OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_SERVICE_NAME, ...).
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.util import find_spec
+
+from opentelemetry import trace
+
+from tasks.orchestration.events import plan_name
+
+ASKED = ("OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+
+
+@contextmanager
+def span(stage: str, run: str) -> Iterator[None]:
+    """Trace the work inside as a span of its own."""
+    _set_up()
+    tracer = trace.get_tracer("crowdcover")
+    facts = {"crowdcover.plan": plan_name(), "crowdcover.run": run, "crowdcover.stage": stage}
+    with tracer.start_as_current_span(
+        f"crowdcover {stage}",
+        attributes=facts,
+        record_exception=False,
+        set_status_on_exception=False,
+    ) as current:
+        try:
+            yield
+        except BaseException as error:
+            current.set_status(trace.Status(trace.StatusCode.ERROR, type(error).__name__))
+            raise
+
+
+@cache
+def _set_up() -> None:
+    """Send spans where the environment says, unless the process has set up the SDK itself."""
+    wanted = any(os.environ.get(name) for name in ASKED)
+    if not wanted or find_spec("opentelemetry.sdk") is None:
+        return
+    if isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+        named = os.environ.get("OTEL_SERVICE_NAME", "crowdcover")
+        provider = TracerProvider(resource=Resource.create({"service.name": named}))
+        provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+        trace.set_tracer_provider(provider)

@@ -1,0 +1,284 @@
+"""The officer's copy of a report that waits for approval, outside of vault and releases.
+
+    <publish.reports>/<name>/<run>-<question>/
+        report.html      the report as it would be published
+        numbers.json     the manifest as it would be published, without approval and files
+        request.json     what there is to sign: hashes, who asked, until when, who may decide
+        decisions/       where people put signed decisions
+        outcome.json     once it is decided or asked anew
+
+It shows what would be published, and nothing else of the vault. Modes are set whatever the umask:
+folders 0750, files 0640, `decisions` 3770 (nobody removes
+what another signed), all of the group of `publish.reports`. A folder of
+reports that its group cannot read gives 0700 and 0600. Other accounts get nothing.
+"""
+
+import contextlib
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from anon_core.errors import AnonymityError
+from tasks.vault import identity
+from tasks.vault.approval import PAGE, Approval, Decision, DecisionError, Question, Request
+from tasks.vault.files import read_private
+from tasks.vault.statement import LONGEST_SIGNED, Rules, from_file, objection
+from tasks.vault.storage import FolderError, Run, file_sha256, read_json
+
+REPORT, NUMBERS, REQUEST = "report.html", "numbers.json", "request.json"
+DECISIONS, OUTCOME = "decisions", "outcome.json"
+GROUP = 0o050  # what the group of the folder of reports needs, to be given anything
+
+
+def place(reports: Path, run: Run, question: Question) -> Path:
+    """The folder of the copy about this question."""
+    name = str(question.manifest.get("name", "release"))
+    return reports / name / f"{run.path.name}-{question.sha256[:12]}"
+
+
+def write_copy(reports: Path, run: Run, request: Request) -> Path:
+    """Write the copy of a request; one that stands is left as it is. Earlier ones are closed."""
+    folder = place(reports, run, request.question)
+    asked = _asked(run, request)
+    try:
+        if _standing(folder) == asked:
+            return folder
+        _close_others(folder, run)
+        modes = _Modes.of(reports)
+        for path in (folder.parent, folder, folder / DECISIONS):
+            modes.folder(path, shared=path.name == DECISIONS and path.parent == folder)
+        (folder / OUTCOME).unlink(missing_ok=True)
+        for old in (folder / DECISIONS).iterdir():
+            with contextlib.suppress(OSError):
+                old.unlink()  # of the same question when it was asked before
+        modes.file(folder / REPORT, read_private(run.path / PAGE))
+        modes.file(folder / NUMBERS, _json(request.question.manifest))
+        modes.file(folder / REQUEST, _json(asked))  # last: without it nothing can be signed
+    except OSError as error:
+        raise FolderError(
+            f"the report cannot be copied to publish.reports {reports} ({type(error).__name__}); "
+            "name a folder that this account can write, or leave publish.reports out"
+        ) from None
+    return folder
+
+
+def close_copy(reports: Path, run: Run, request: Request) -> None:
+    """Note in the copy how the request was decided."""
+    folder, decision = place(reports, run, request.question), request.decision
+    if decision is None or not folder.is_dir():
+        return
+    told = {
+        "state": "approved" if decision.approved else "rejected",
+        "by": decision.by,
+        "note": decision.note,
+        "at": decision.at,
+    }
+    with contextlib.suppress(OSError):
+        _Modes.of(reports).file(folder / OUTCOME, _json(told))
+
+
+def take_up(reports: Path, run: Run) -> list[str]:
+    """Take up a signed decision from the copy, if one counts; returns why others do not.
+
+    What is signed in time counts, also if it is found later.
+    """
+    approval = Approval.of(run)
+    request = approval.last
+    if request is None or request.decision is not None or request.ended:
+        return []
+    first, reasons = signed_in(reports, run, request)
+    if first is not None:
+        close_copy(reports, run, approval.decide(first, in_time=True))
+    return reasons
+
+
+def signed_in(reports: Path, run: Run, request: Request) -> tuple[Decision | None, list[str]]:
+    """The signed decision of a copy that counts, if any, and why others do not.
+
+    A rejection goes before approvals, an earlier decision before later ones.
+    """
+    found, reasons = [], []
+    for text, owner in _signed(place(reports, run, request.question) / DECISIONS):
+        try:
+            decision = acceptable(text, request, owner)
+        except AnonymityError as refusal:
+            reasons.append(str(refusal))
+        else:
+            found.append(decision)
+    first = min(found, key=lambda each: (each.approved, _moment(each), each.identity), default=None)
+    return first, reasons
+
+
+def acceptable(text: str, request: Request, owner: str = "") -> Decision:
+    """The signed decision about this request; refused if it does not count or came too late."""
+    decision = from_file(text, request, owner)
+    rules = Rules.of(request.rules)
+    if reason := objection(request.question, decision, request.asked_by, rules):
+        raise DecisionError(f"a signed decision does not count: {reason}")
+    if _moment(decision) >= datetime.fromisoformat(request.until):
+        raise DecisionError(
+            f"a signed decision does not count: it was signed after {request.until}, when the "
+            "time for it ended"
+        )
+    return decision
+
+
+# ---------------------------------------------------------------- read by an officer
+
+
+@dataclass(frozen=True)
+class Copy:
+    """A copy as an officer reads it: the question, and how it was asked."""
+
+    folder: Path
+    request: Request
+
+    @classmethod
+    def read(cls, folder: Path) -> "Copy":
+        """Read a copy; refused unless report and numbers are those that were asked about."""
+        try:
+            asked = read_json(folder / REQUEST)
+            manifest = read_json(folder / NUMBERS)
+            question = Question(asked["files"], asked["folder"], asked["verdict"], manifest)
+            request = Request(
+                question,
+                asked["asked"],
+                asked["until"],
+                asked["report"],
+                asked_by=asked["requested_by"],
+                rules=asked["rules"],
+            )
+            same = (
+                question.sha256 == asked["question"]
+                and file_sha256(folder / REPORT) == asked["report"]
+            )
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise DecisionError(
+                f"{folder} is no readable copy of a report ({type(error).__name__}); give the "
+                "folder that the waiting release named"
+            ) from None
+        if not same:
+            raise DecisionError(
+                f"{folder} was changed: {REPORT} or {NUMBERS} is not what was asked about; have "
+                "the release run again, which writes the copy anew"
+            )
+        return cls(folder, request)
+
+    def require_open(self) -> None:
+        """Refuse a copy that was decided or asked anew, or whose time is over."""
+        if (self.folder / OUTCOME).exists():
+            raise DecisionError(
+                f"the release of {self.folder} was decided or asked anew: see {OUTCOME} there"
+            )
+        if self.request.late:
+            raise DecisionError(f"the time to decide ended at {self.request.until}")
+
+
+def _asked(run: Run, request: Request) -> dict[str, Any]:
+    question = request.question
+    return {
+        "run": run.path.name,
+        "release": question.manifest.get("name"),
+        "question": question.sha256,
+        "files": dict(question.files),
+        "folder": question.folder,
+        "verdict": question.verdict,
+        "report": request.page,
+        "asked": request.asked,
+        "until": request.until,
+        "requested_by": dict(request.asked_by),
+        "rules": dict(request.rules or {}),
+    }
+
+
+def _moment(decision: Decision) -> datetime:
+    return datetime.fromisoformat(decision.at)
+
+
+def _standing(folder: Path) -> Mapping[str, Any] | None:
+    """What a complete copy asks; None where it is not there, or was changed."""
+    try:
+        Copy.read(folder)
+        return read_json(folder / REQUEST)
+    except (OSError, ValueError, AnonymityError):
+        return None
+
+
+def _close_others(folder: Path, run: Run) -> None:
+    """Note in copies of earlier questions of this run that it was asked anew."""
+    for other in folder.parent.glob(f"{run.path.name}-*"):
+        if other != folder and not (other / OUTCOME).exists():
+            _Modes.of(folder.parent.parent).file(other / OUTCOME, _json({"state": "asked anew"}))
+
+
+def _signed(folder: Path) -> Iterator[tuple[str, str]]:
+    """Texts of plain files in a folder that others can write in, and the owner of each."""
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return
+    for name in names:
+        try:
+            handle = os.open(folder / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except OSError:
+            continue
+        try:
+            about = os.fstat(handle)
+            if stat.S_ISREG(about.st_mode):
+                text = os.read(handle, LONGEST_SIGNED + 1).decode("utf-8", "replace")
+                yield text, identity.account(about.st_uid)
+        finally:
+            os.close(handle)
+
+
+@dataclass(frozen=True)
+class _Modes:
+    """Group and modes of copies, after the folder of reports."""
+
+    group: int
+    shared: bool
+
+    @classmethod
+    def of(cls, reports: Path) -> "_Modes":
+        """Create the folder of reports if it is missing, mode 0750."""
+        if not reports.is_dir():
+            reports.mkdir(parents=True)
+            reports.chmod(0o750)
+        about = reports.stat()
+        return cls(about.st_gid, about.st_mode & GROUP == GROUP)
+
+    def folder(self, path: Path, *, shared: bool) -> None:
+        """Make a folder; people of the group may write in one that is shared."""
+        path.mkdir(mode=0o700, exist_ok=True)
+        self._hand_over(path, 0o3770 if shared else 0o750, 0o700)
+
+    def file(self, path: Path, content: bytes) -> None:
+        """Replace a file in one step."""
+        aside = path.with_name(f".{path.name}.partial")
+        aside.unlink(missing_ok=True)
+        with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
+            handle.write(content)
+            handle.flush()
+            os.fsync(handle.fileno())
+        self._hand_over(aside, 0o640, 0o600)
+        os.rename(aside, path)
+
+    def _hand_over(self, path: Path, to_group: int, alone: int) -> None:
+        path.chmod(alone)
+        if not self.shared:
+            return
+        if path.stat().st_gid != self.group:
+            try:
+                os.chown(path, -1, self.group)
+            except PermissionError:
+                return  # of a group that this account is not in: nobody else reads it
+        path.chmod(to_group)
+
+
+def _json(document: Mapping[str, Any]) -> bytes:
+    return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()

@@ -1,0 +1,112 @@
+"""Ed25519 keys of people who decide: a private key in a file of its owner, a public one in plans.
+
+The private key is PEM (PKCS #8), as OpenSSL writes it. Keys and signatures stand in texts as
+`ed25519:` and base64.
+"""
+
+import base64
+import binascii
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tasks.vault.storage import FolderError
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+PREFIX = "ed25519:"
+PUBLIC_BYTES, SIGNATURE_BYTES = 32, 64
+LONGEST = 4096  # bytes of a key file
+
+
+def new_key(path: Path) -> str:
+    """Make a key pair; write the private key to a new file, mode 0600; return the public key."""
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    key = Ed25519PrivateKey.generate()
+    content = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    try:
+        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
+            handle.write(content)
+    except OSError as error:
+        raise FolderError(
+            f"{path} exists or cannot be written ({type(error).__name__}); name another --output: "
+            "a key is never overwritten"
+        ) from None
+    return public_of(key)
+
+
+def read_key(path: Path) -> "Ed25519PrivateKey":
+    """Read a private key; refused if other accounts can read its file."""
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    try:
+        mode = stat.S_IMODE(path.stat().st_mode)
+        content = path.read_bytes()[:LONGEST]
+    except OSError as error:
+        raise FolderError(
+            f"the key {path} cannot be read ({type(error).__name__}); give the file that "
+            "`crowdcover key new` wrote"
+        ) from None
+    if mode & 0o077:
+        raise FolderError(f"the key {path} is open to other accounts; run chmod 600 on it")
+    try:
+        key = serialization.load_pem_private_key(content, password=None)
+    except (ValueError, TypeError):
+        key = None
+    if not isinstance(key, Ed25519PrivateKey):
+        raise FolderError(
+            f"{path} is no Ed25519 private key without a password; make one with "
+            "`crowdcover key new --output FILE`"
+        )
+    return key
+
+
+def public_of(key: "Ed25519PrivateKey") -> str:
+    """The public key, as plans state it."""
+    return PREFIX + base64.b64encode(key.public_key().public_bytes_raw()).decode()
+
+
+def sign(key: "Ed25519PrivateKey", content: bytes) -> str:
+    """The signature of these bytes."""
+    return PREFIX + base64.b64encode(key.sign(content)).decode()
+
+
+def verifies(public: str, signature: str, content: bytes) -> bool:
+    """Whether a signature of these bytes was made with the private key of this public one."""
+    from cryptography.exceptions import InvalidSignature
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    known, made = _decoded(public, PUBLIC_BYTES), _decoded(signature, SIGNATURE_BYTES)
+    if known is None or made is None:
+        return False
+    try:
+        Ed25519PublicKey.from_public_bytes(known).verify(made, content)
+    except (InvalidSignature, ValueError):
+        return False
+    return True
+
+
+def is_public(text: str) -> bool:
+    """Whether a text states a public key."""
+    return _decoded(text, PUBLIC_BYTES) is not None
+
+
+def _decoded(text: object, length: int) -> bytes | None:
+    """The bytes of a key or signature, if the text is one and is written in the one usual way."""
+    if not isinstance(text, str) or not text.startswith(PREFIX):
+        return None
+    try:
+        content = base64.b64decode(text.removeprefix(PREFIX), validate=True)
+    except (ValueError, binascii.Error):
+        return None
+    same = PREFIX + base64.b64encode(content).decode() == text
+    return content if same and len(content) == length else None

@@ -1,0 +1,74 @@
+"""The services of compose.yaml as processes, and the course of `make team` with them."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tasks.vault.storage import read_json
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.slow
+def test_a_team_releases_two_months_and_asks_for_the_third(tmp_path):
+    """PostgreSQL, Prefect's server and the plans run as compose.yaml says; then all is ended."""
+    folder = tmp_path / "team"
+    environment = {key: value for key, value in os.environ.items() if "PREFECT" not in key}
+    done = subprocess.run(
+        [sys.executable, ROOT / "deploy/team/team.py", "--folder", folder, "--check"],
+        capture_output=True, text=True, timeout=590, env=environment, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "month 2 has far more women: women, Failed" in done.stdout
+    assert "5850 rows instead of 3500" in done.stdout
+    assert "month 3 waits for you: women, Suspended" in done.stdout
+    first, second = (
+        read_json(folder / "releases/women" / name / "manifest.json") for name in ("v1", "v2")
+    )
+    assert first["approval"]["by"] == "Ada Lovelace"
+    assert second["approval"]["by"] == "Grace Hopper"
+    (accepted,) = second["drift"]["accepted"]
+    assert (accepted["what"], accepted["limit"]) == ("rows", 1)
+    log = (folder / "plans.log").read_text() + (folder / "server.log").read_text()
+    assert "W00001" not in log
+    (port,) = set(re.findall(r"http://127\.0\.0\.1:(\d+)/runs", done.stdout))
+    found = subprocess.run(["pgrep", "-f", f"127.0.0.1:{port}"], capture_output=True, check=False)
+    assert found.stdout == b""
+
+
+def services():
+    return yaml.safe_load((ROOT / "deploy/compose.yaml").read_text("utf-8"))["services"]
+
+
+def test_no_password_stands_in_the_compose_file():
+    stated = {
+        name: value
+        for service in services().values()
+        for name, value in service["environment"].items()
+        if "PASSWORD" in name or "KEY" in name
+    }
+    assert stated
+    assert all(value == "${DATABASE_PASSWORD:?state it in .env}" for value in stated.values())
+
+
+def test_every_service_has_a_health_check_and_starts_after_those_it_needs():
+    known = services()
+    assert all("healthcheck" in service for service in known.values())
+    for service in known.values():
+        for needed, how in service.get("depends_on", {}).items():
+            assert needed in known
+            assert how == {"condition": "service_healthy"}
+
+
+def test_the_image_is_of_an_account_without_rights_and_copies_what_is_installed():
+    text = (ROOT / "deploy/Dockerfile").read_text("utf-8")
+    assert re.findall(r"^USER (\w+)", text, re.MULTILINE) == ["1000"]
+    packages = set(re.findall(r"^COPY (\w+) \1$", text, re.MULTILINE))
+    assert packages == {"flows", "kinds", "tasks", "validations", "reports", "anon_core"}
+    sent = (ROOT / ".dockerignore").read_text("utf-8")
+    assert all(f"!{name}" in sent for name in packages)

@@ -1,0 +1,50 @@
+"""Try each fault many times; print a table: tries, met, half published, lost, completed.
+
+    python -m tests.faults [--seeds 20] [NAME ...]
+
+Ends with 1 if anything was lost, half published or not completed.
+"""
+
+import argparse
+import contextlib
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.faults.every import FAULTS, needs
+
+
+def main():
+    parser = argparse.ArgumentParser(prog="python -m tests.faults")
+    parser.add_argument("--seeds", type=int, default=20, help="tries of each (default: 20)")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="faults whose name contains it")
+    options = parser.parse_args()
+    print("| fault | tries | met a run | half published | lost | rerun completed |")
+    print("|---|---|---|---|---|---|")
+    whole = True
+    with contextlib.ExitStack() as stack:
+        for name, fault in FAULTS.items():
+            if options.names and not any(each in name for each in options.names):
+                continue
+            if reason := needs(name):
+                print(f"| {name} | 0: {reason} | | | | |", flush=True)
+                continue
+            tries = [tried(fault, seed, stack) for seed in range(options.seeds)]
+            counts = [sum(column) for column in zip(*map(of, tries), strict=True)]
+            print(f"| {name} | {len(tries)} | " + " | ".join(map(str, counts)) + " |", flush=True)
+            whole = whole and counts[1:] == [0, 0, len(tries)]
+    return 0 if whole else 1
+
+
+def tried(fault, seed, stack):
+    """One try, in a folder of its own."""
+    with tempfile.TemporaryDirectory(prefix="crowdcover-fault-") as folder:
+        return fault(Path(folder), seed, stack)
+
+
+def of(outcome):
+    return outcome.met, outcome.half, outcome.lost, outcome.completed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

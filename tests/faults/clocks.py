@@ -1,0 +1,58 @@
+"""A clock that jumps between the runs of a plan and between its stages."""
+
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.faults.kills import STAGES
+from tests.faults.runs import Outcome, after, expected, ordered
+
+LIBRARY = next(iter(Path("/usr/lib").glob("*/faketime/libfaketime.so.1")), None)
+YEAR = 365 * 86_400
+LONGEST = 300
+# Dies once the stage is finished: the next run starts under another clock.
+PROGRAM = """
+import os, signal, sys
+plan, stage = sys.argv[1:]
+rename = os.rename
+def last(source, target):
+    rename(source, target)
+    if os.path.basename(target) == stage:
+        os.kill(os.getpid(), signal.SIGKILL)
+os.rename = last
+from flows.release import release
+release.fn(plan)
+"""
+
+
+def jumped(folder, seed):
+    """Run under a clock that is up to two years off, die after a stage, go on with the true one."""
+    chance = random.Random(f"clock {seed}")
+    whole, _ = expected(folder / "whole", seed)
+    order = ordered(folder / "order", seed)
+    stage = chance.choice([stage for stage in STAGES if stage != "publish"])
+    done = _under(chance.randint(-2 * YEAR, 2 * YEAR), PROGRAM, str(order.plan), stage)
+    times = order.stage_times()
+    outcome = after(order, whole, done.returncode < 0 and stage in times)
+    later = _under(chance.randint(-2 * YEAR, 2 * YEAR), PROGRAM, str(order.plan), "none")
+    same = later.returncode == 0 and order.versions == ["v1"]
+    return Outcome(outcome.met, outcome.half, outcome.lost, outcome.completed and same)
+
+
+def _under(seconds, program, *arguments):
+    """Run a program whose clock is off by so many seconds."""
+    environment = {
+        **os.environ,
+        "LD_PRELOAD": str(LIBRARY),
+        "FAKETIME": f"{seconds:+d}",
+        "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+    }
+    return subprocess.run(
+        [sys.executable, "-c", program, *arguments],
+        env=environment,
+        capture_output=True,
+        timeout=LONGEST,
+        check=False,
+    )

@@ -1,0 +1,68 @@
+"""Every fault by the name that docs/reliability.md gives it."""
+
+import importlib.util
+import os
+from functools import cache
+
+from tests import postgres
+from tests.faults import clocks, databases, disks, kills, together
+
+
+@cache
+def _server(stack):
+    """One PostgreSQL cluster for all tries."""
+    return stack.enter_context(postgres.running())
+
+
+def _killed(stage):
+    return lambda folder, seed, _: kills.killed(folder, stage, seed)
+
+
+def _on_disk(fault, which):
+    return lambda folder, seed, _: fault(folder, which, seed)
+
+
+def _restarted(point):
+    return lambda folder, seed, stack: databases.restarted(folder, _server(stack), point, seed)
+
+
+DURING = dict(
+    zip(
+        databases.POINTS,
+        (
+            "the source is read",
+            "the ledger is read",
+            "the ledger is written",
+            "the ledger is told of the release",
+            "rows are anonymized",
+            "the release is checked",
+        ),
+        strict=True,
+    )
+)
+
+# Each takes a folder, a seed, and a stack for what all tries share.
+FAULTS = {
+    **{f"kill -9 in {stage}": _killed(stage) for stage in kills.STAGES},
+    "disk of the vault full": _on_disk(disks.full, "vault"),
+    "disk of the releases full": _on_disk(disks.full, "releases"),
+    "disk of the vault read-only": _on_disk(disks.read_only, "vault"),
+    "disk of the releases read-only": _on_disk(disks.read_only, "releases"),
+    **{
+        f"PostgreSQL restarts while {during}": _restarted(point) for point, during in DURING.items()
+    },
+    "clock jumps by up to two years": lambda folder, seed, _: clocks.jumped(folder, seed),
+    "two runs of one plan at once": lambda folder, seed, _: together.two_at_once(folder, seed),
+}
+
+
+def needs(name):
+    """What this machine lacks to try a fault; empty if nothing."""
+    if name.startswith("PostgreSQL"):
+        driver = importlib.util.find_spec("adbc_driver_postgresql")
+        return postgres.missing() or ("" if driver else "the driver is not installed")
+    if name.startswith("disk") and os.geteuid() != 0:
+        return "mounting a file system needs root"
+    if name.startswith("clock") and clocks.LIBRARY is None:
+        return "faketime is not installed"
+    return ""

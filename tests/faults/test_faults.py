@@ -1,0 +1,34 @@
+"""Nothing is lost and nothing half published, whatever fault a run meets; the rerun completes."""
+
+import contextlib
+
+import pytest
+
+from tests.faults.disks import NoMountError
+from tests.faults.every import FAULTS, needs
+
+pytestmark = pytest.mark.slow
+SEEDS = range(31, 41)  # a run may be faster than a fault; then another seed is tried
+
+
+@pytest.fixture(scope="module")
+def stack():
+    """What all tries share, such as a database server."""
+    with contextlib.ExitStack() as shared:
+        yield shared
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_a_fault_costs_nothing_but_time(name, tmp_path, stack):
+    if reason := needs(name):
+        pytest.skip(reason)
+    met = False
+    for seed in SEEDS:
+        try:
+            outcome = FAULTS[name](tmp_path / str(seed), seed, stack)
+        except NoMountError:
+            pytest.skip("this account may not mount a file system")
+        assert (outcome.half, outcome.lost, outcome.completed) == (False, False, True)
+        if met := outcome.met:
+            break
+    assert met

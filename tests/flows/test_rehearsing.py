@@ -1,0 +1,281 @@
+"""`crowdcover release --dry-run`: the refusals of a release, and nothing left behind."""
+
+import json
+import re
+import shutil
+import stat
+import tempfile
+from types import SimpleNamespace
+
+import pytest
+
+from anon_core.errors import AnonymityError, InputError
+from flows.plan.plan import ReleasePlan
+from flows.rehearsing import MADE, STANDS, UNCHANGED, rehearsed
+from flows.release import released
+from tasks.people.asking import transaction
+from tasks.vault.shadow import KEPT, PREFIX, shadow
+from tasks.vault.storage import Vault
+from tests.flows.orders import HEADER, Order, people
+from tests.flows.processes import crowdcover
+from tests.flows.test_second import aged
+from tests.flows.test_series import months, registry
+
+
+def tree(folder):
+    """Every file of a folder with its bytes and mode."""
+    return {
+        str(path.relative_to(folder)): (
+            stat.filemode(path.lstat().st_mode),
+            path.read_bytes() if path.is_file() else b"",
+        )
+        for path in folder.rglob("*")
+    }
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path, monkeypatch):
+    """Where a shadow lies; nothing of it may stay."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    made = SimpleNamespace(mkdtemp=lambda prefix: tempfile.mkdtemp(prefix=prefix, dir=folder))
+    monkeypatch.setattr("tasks.vault.shadow.tempfile", made)
+    yield folder
+    assert list(folder.iterdir()) == []
+
+
+def rehearse(order, *changes):
+    """Rehearse; the folder of vault, releases and source is the same before and after."""
+    before = tree(order.folder)
+    try:
+        return rehearsed(ReleasePlan.load(order.plan, changes))
+    finally:
+        assert tree(order.folder) == before
+
+
+def refused(work):
+    with pytest.raises(AnonymityError) as caught:
+        work()
+    return caught.type, KEPT.sub("", str(caught.value))
+
+
+def test_a_first_release(tmp_path):
+    order = Order(tmp_path / "a")
+    found = rehearse(order)
+    assert found.outcome == MADE
+    assert found.counts == {
+        "rows": 90, "columns": 7, "records": 90, "attributes": 3,
+        "features": found.counts["features"], "k_mean": 4.0, "k_min": 4, "k_max": 4,
+    }  # fmt: skip
+    assert {name: stated["role"] for name, stated in found.columns.items()} == {
+        "ssn": "identifier", "age": "quasi", "city": "quasi", "smokes": "quasi",
+        "diagnosis": "sensitive", "note": "keep", "junk": "drop",
+    }  # fmt: skip
+    assert 0 < found.memory["anonymizer"] < found.memory["allowed"] == 4 * 2**30
+    assert not order.vault.exists()
+    assert not order.releases.exists()
+
+
+def test_a_release_that_stands(tmp_path):
+    order = Order(tmp_path / "a")
+    order.release()
+    assert rehearse(order).outcome == STANDS
+
+
+def test_it_tells_what_the_release_is_made_of(tmp_path):
+    order = Order(tmp_path / "a")
+    found = rehearse(order)
+    manifest = json.loads((order.release() / "manifest.json").read_text("utf-8"))
+    assert found.columns == manifest["columns"]
+    assert found.counts["records"] == manifest["privacy"]["records"]
+    assert found.counts["features"] == manifest["utility"]["features"]
+    assert found.counts["rows"] == manifest["source"]["rows"]
+
+
+def before_nothing(order):
+    pass
+
+
+def before_release(order):
+    order.release()
+
+
+def before_aged(order):
+    order.release()
+    order.write_source(aged(people()))
+
+
+def before_drift(order):
+    order.write(columns={"diagnosis": {"role": "drop"}, "note": {"role": "drop"}})
+    order.write(publish={"allow_second_release": True})
+    order.release()
+    order.write_source(people(40))
+
+
+def before_foreign(order):
+    order.release()
+    shutil.rmtree(order.vault)
+
+
+def before_open(order):
+    order.vault.mkdir(mode=0o755)
+    (order.vault / "letters.txt").write_text("not a vault")
+
+
+def before_short(order):
+    order.write_source(people(3))
+
+
+def before_wrong(order):
+    order.write_source([(*row[:1], "old", *row[2:]) for row in people()])
+
+
+def before_file(order):
+    order.releases.parent.write_text("no folder")
+
+
+@pytest.mark.parametrize(
+    ("before", "changes", "code"),
+    [
+        (before_nothing, ["privacy.k=91"], 2),
+        (before_nothing, ["privacy.k={column='city'}"], 3),
+        (before_nothing, ["compute.memory=1KiB"], 2),
+        (before_nothing, ["compute.threads=4096"], 2),
+        (before_nothing, ["privacy.k={by='city', levels={ulm=7, bonn=16}, default=13}"], 2),
+        (before_nothing, ["source.path=gone.csv"], 3),
+        (before_nothing, ["columns.city.missing=refuse"], 3),
+        (before_nothing, ["publish.vault={here}/people.csv/vault"], 1),
+        (before_nothing, ["publish.vault={here}/people.csv"], 1),
+        (before_short, [], 2),
+        (before_wrong, [], 3),
+        (before_release, ["privacy.k=5"], 2),
+        (before_aged, ["checks.drift=off"], 2),
+        (before_drift, [], 4),
+        (before_foreign, [], 1),
+        (before_open, [], 1),
+    ],
+    ids=lambda value: getattr(value, "__name__", str(value)),
+)
+def test_it_refuses_what_a_release_refuses(tmp_path, before, changes, code):
+    from flows.outcome import exit_code
+
+    order = Order(tmp_path / "a")
+    before(order)
+    changes = [change.replace("{here}", str(order.folder)) for change in changes]
+    kind, words = refused(lambda: rehearse(order, *changes))
+    assert (kind, words) == refused(lambda: released(ReleasePlan.load(order.plan, changes)))
+    assert exit_code(kind("")) == code
+    assert PREFIX not in words
+
+
+def test_a_folder_that_cannot_be_written_is_refused_early(tmp_path):
+    order = Order(tmp_path / "a")
+    before_file(order)
+    _, words = refused(lambda: rehearse(order))
+    assert words.startswith("nothing could be published in ")
+    assert words.endswith("correct publish.path and run again")
+
+
+def test_an_unforeseen_error_tells_no_value(tmp_path, monkeypatch):
+    order = Order(tmp_path / "a")
+    monkeypatch.setattr("flows.rehearsing.encode", lambda *_: 1 / 0)
+    _, words = refused(lambda: rehearse(order))
+    assert words == "stage release failed with ZeroDivisionError"
+
+
+def test_versions_of_a_series(tmp_path):
+    first, second, *_ = months(2)
+    order = registry(tmp_path / "a", first)
+    assert rehearse(order).outcome == MADE
+    order.release()
+    assert rehearse(order).outcome == UNCHANGED
+    order.write_source(second)
+    found = rehearse(order)
+    assert found.outcome == MADE
+    version = order.release()
+    manifest = json.loads((version / "manifest.json").read_text("utf-8"))
+    assert found.counts["records"] == manifest["privacy"]["records"] < len(second)
+    assert found.counts["rows"] == manifest["source"]["rows"]
+
+
+def test_stages_that_are_finished_are_not_repeated(tmp_path, monkeypatch):
+    order = Order(tmp_path / "a")
+    order.release()
+    shutil.rmtree(order.releases)
+    (order.run.path / "releases.json").unlink()
+    monkeypatch.setattr("kinds.table.kind.ingested", lambda *_: pytest.fail("read again"))
+    assert rehearse(order).outcome == MADE
+
+
+def test_a_shadow_takes_writes_in_place_of_the_vault(tmp_path):
+    order = Order(tmp_path / "a")
+    order.release()
+    before = tree(order.vault)
+    with shadow(Vault(order.vault)) as like:
+        for path in sorted(like.path.rglob("*"), reverse=True):
+            if path.is_dir():
+                (path / "more").write_bytes(b"more")
+            else:
+                path.unlink()
+        assert stat.S_IMODE(like.path.parent.stat().st_mode) == 0o700
+    assert tree(order.vault) == before
+
+
+def test_a_refusal_names_the_vault_and_no_page_of_it(tmp_path):
+    vault = Vault(tmp_path / "vault").open()
+    with pytest.raises(InputError) as caught, shadow(vault) as like:
+        raise InputError(f"{like.path} is wrong; every verdict lies in the vault: x/docs/a.html")
+    assert str(caught.value) == f"{vault.path} is wrong"
+    assert re.search(PREFIX, str(caught.value)) is None
+
+
+def test_a_transaction_that_is_not_lasting_leaves_the_database(tmp_path):
+    path = tmp_path / "ledger.sqlite"
+    with transaction(path, None) as ask:
+        ask("create table t (a text)")
+    with transaction(path, None, lasting=False) as ask:
+        ask("insert into t values ($1)", "x")
+        assert ask("select a from t") == [("x",)]
+    with transaction(path, None) as ask:
+        assert ask("select a from t") == []
+
+
+def test_the_command_tells_people_and_programs(tmp_path):
+    order = Order(tmp_path / "a")
+    told = crowdcover("release", order.plan, "--dry-run")
+    assert (told.code, told.err) == (0, "")
+    assert told.out.startswith(f"{MADE}; nothing was published, nothing was stored\n")
+    assert re.search(r"^  identifier +ssn$", told.out, re.MULTILINE)
+    document = json.loads(crowdcover("release", order.plan, "--dry-run", "--json").out)
+    assert (document["name"], document["outcome"]) == ("people", MADE)
+    assert document["counts"]["records"] == 90
+    assert not order.vault.exists()
+    for text in (told.out, json.dumps(document)):
+        assert not any(cell in text for row in people() for cell in row[4:])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--json"], "--json belongs to --dry-run"),
+        (["--dry-run", "--backfill", "2014-01..2014-02"], "--dry-run takes one version"),
+        (["--dry-run", "--partition", "2014-01"], "source.partition"),
+        (["--dry-run", "--set", "columns.age.role=kuasi"], "columns.age.role must be"),
+    ],
+)
+def test_wrong_arguments(tmp_path, arguments, said):
+    order = Order(tmp_path / "a")
+    refusal = crowdcover("release", order.plan, *arguments)
+    assert (refusal.code, refusal.out) == (2, "")
+    assert said in refusal.err
+    assert refusal.err.count("\n") == 1
+    assert not order.vault.exists()
+
+
+def test_a_source_that_lacks_columns_is_refused_as_by_a_release(tmp_path):
+    order = Order(tmp_path / "a")
+    order.source.write_text(",".join(HEADER[1:]) + "\n" + "1,a,b,c,d,e\n" * 9)
+    one = crowdcover("release", order.plan, "--dry-run")
+    two = crowdcover("release", order.plan)
+    assert (one.code, one.err) == (two.code, two.err)
+    assert one.code == 2

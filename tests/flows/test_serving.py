@@ -1,0 +1,123 @@
+"""Many plans as deployments: schedules, time zones, work pools, and one run of a plan at a time."""
+
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import yaml
+
+from flows.plan.plan import PlanError
+from flows.serving import Schedule, schedules
+from tests.flows.orders import Order
+from tests.flows.processes import command, terminate
+from tests.flows.test_approval import LONGEST, ask, until
+
+ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+
+
+def test_a_cron_is_for_all_plans_or_for_one():
+    stated = ["0 2 1 * *", "b=0 3 * * *"]
+    assert schedules(["a", "b"], stated, "Europe/Rome") == {
+        "a": Schedule("0 2 1 * *", "Europe/Rome"),
+        "b": Schedule("0 3 * * *", "Europe/Rome"),
+    }
+    assert set(schedules(["a", "b"], ["b=0 3 * * *"], "UTC")) == {"b"}
+    assert schedules(["a"], [], "UTC") == {}
+
+
+@pytest.mark.parametrize(
+    ("stated", "zone", "words"),
+    [
+        (["0 2 1"], "UTC", "must be five fields"),
+        (["a=0 2 1"], "UTC", "must be five fields"),
+        (["c=0 2 1 * *"], "UTC", "names a plan that is not served; the plans are: a, b"),
+        (["0 2 1 * *", "0 3 1 * *"], "UTC", "is given twice"),
+        (["0 2 1 * *"], "Rome", "--timezone is not known"),
+        ([], "../etc/passwd", "--timezone is not known"),
+    ],
+)
+def test_a_schedule_that_no_plan_can_have_is_refused(stated, zone, words):
+    with pytest.raises(PlanError, match=words):
+        schedules(["a", "b"], stated, zone)
+
+
+def test_two_plans_of_one_name_are_not_served(tmp_path):
+    order = Order(tmp_path)
+    done = command("serve", order.plan, order.plan)
+    assert (done.code, done.out) == (2, "")
+    assert "two plans have the same name" in done.err
+
+
+@contextmanager
+def started(arguments, folder, log):
+    with (folder / log).open("w") as handle:
+        process = subprocess.Popen(arguments, cwd=folder, stdout=handle, stderr=handle)
+    try:
+        yield process
+    finally:
+        terminate(process, LONGEST)
+
+
+def deployment(name):
+    (found,) = until(
+        lambda: ask("/deployments/filter", {"deployments": {"name": {"any_": [name]}}}), bool
+    )
+    return found
+
+
+def state(run):
+    (found,) = ask("/flow_runs/filter", {"flow_runs": {"id": {"any_": [run["id"]]}}})
+    return found
+
+
+def start(found):
+    return ask(f"/deployments/{found['id']}/create_flow_run", {"state": {"type": "SCHEDULED"}})
+
+
+@pytest.mark.slow
+def test_plans_are_served_by_their_own_clocks_and_run_one_at_a_time(server, tmp_path):
+    """Two plans are served; a work pool's deployment runs one of them at the same time."""
+    number = time.time_ns() % 10**9
+    names = [f"{name}-{number}" for name in ("north", "south")]
+    orders = [Order(tmp_path / name, name=name) for name in names]
+    document = yaml.safe_load((ROOT / "deploy/prefect/prefect.yaml").read_text("utf-8"))
+    pooled = document["deployments"][1]
+    assert pooled["schedules"] == [{"cron": "0 2 1 * *", "timezone": "Europe/Rome"}]
+    pooled |= {"name": f"pooled-{number}", "parameters": {"plan": str(orders[0].plan)}}
+    document["deployments"] = [pooled]
+    (tmp_path / "prefect.yaml").write_text(yaml.safe_dump(document))
+    crons = ["--cron", "0 2 1 * *", "--cron", f"{names[1]}=30 4 * * 1"]
+    zone = ["--timezone", "Europe/Rome", "--workers", "2"]
+    plans = [str(order.plan) for order in orders]
+    with started([BIN / "crowdcover", "serve", *plans, *crons, *zone], tmp_path, "serve.log"):
+        served = [deployment(name) for name in names]
+        told = [each["schedules"][0]["schedule"] for each in served]
+        assert [each["cron"] for each in told] == ["0 2 1 * *", "30 4 * * 1"]
+        assert {each["timezone"] for each in told} == {"Europe/Rome"}
+        for arguments in (
+            ["work-pool", "create", "server", "--type", "process", "--overwrite"],
+            ["--no-prompt", "deploy", "--all"],
+        ):
+            subprocess.run(
+                [BIN / "prefect", *arguments], cwd=tmp_path, check=True, capture_output=True
+            )
+        worker = [BIN / "prefect", "worker", "start", "--pool", "server", "--name", str(number)]
+        with started(worker, tmp_path, "worker.log"):
+            runs = [start(deployment(pooled["name"])), *(start(each) for each in served)]
+            ends = until(
+                lambda: [state(run) for run in runs],
+                lambda all_: all(each["state"]["type"] in ("COMPLETED", "FAILED") for each in all_),
+            )
+    assert [each["state"]["type"] for each in ends] == ["COMPLETED"] * 3, [
+        each["state"]["message"] for each in ends
+    ]
+    assert [each["name"] for each in ends] == [f"{name} v1" for name in (names[0], *names)]
+    for name in names:
+        found = (tmp_path / name / "releases" / name).glob("v*")
+        assert [path.name for path in found] == ["v1"]
+    slots = ask("/v2/concurrency_limits/filter")
+    assert {f"crowdcover {name}" for name in names} <= {each["name"] for each in slots}

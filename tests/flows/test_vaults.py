@@ -1,0 +1,746 @@
+"""`crowdcover vault`: verify, backup, restore, prune and rotate, and killed anywhere."""
+
+import argparse
+import errno
+import io
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import tarfile
+import threading
+from contextlib import closing
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from anon_core.errors import GuaranteeError
+from flows import cli
+from flows.audit import audit_release
+from kinds import kind_called
+from tasks.people.ledger import Ledger
+from tasks.vault import sealing
+from tasks.vault.approval import WaitingError
+from tasks.vault.backing import back_up, restore
+from tasks.vault.files import read_json, read_private, write_json
+from tasks.vault.moving import moved_place
+from tasks.vault.pruning import prunable, prune
+from tasks.vault.rotating import rotate
+from tasks.vault.sealing import DamagedError, SealedError
+from tasks.vault.storage import Vault
+from tasks.vault.workroom import WORK, discard
+from tests.flows.orders import Order, data_bytes, people
+from tests.flows.processes import command, crowdcover, die_at, run
+from tests.flows.test_second import INTERSECTED, calm
+from tests.flows.test_series import SERIES, registry
+
+# Fixtures, skipped where no server can be started.
+from tests.flows.test_shared_ledger import postgres, query, uri  # noqa: F401
+from tests.postgres import PASSWORD
+
+NOW = timedelta()
+
+
+@pytest.fixture(scope="module")
+def order(tmp_path_factory):
+    """Two releases in a plain vault; the second run of a third source was refused."""
+    order = Order(tmp_path_factory.mktemp("plain"))
+    order.release()
+    order.write_source(people(first=200))
+    order.release()
+    order.write_source(people(first=400))
+    order.write(checks={"min_utility": 0.9999, "drift": "off"})
+    with pytest.raises(GuaranteeError):
+        order.release()
+    order.write(checks={"min_utility": 0.0})
+    order.write_source(people())
+    return order
+
+
+@pytest.fixture
+def vault(order, tmp_path):
+    """A copy of its vault, a day old; the releases stand where they are."""
+    shutil.copytree(order.vault, tmp_path / "vault")
+    for path in (tmp_path / "vault").rglob("*"):
+        os.utime(path, (path.stat().st_mtime - 86_400,) * 2)
+    return Vault(tmp_path / "vault")
+
+
+@pytest.fixture
+def keys(tmp_path, monkeypatch):
+    """Two key files; nothing is in the environment."""
+    (tmp_path / "work").mkdir(mode=0o700)
+    monkeypatch.setenv(WORK, str(tmp_path / "work"))
+    yield [key_file(tmp_path / f"{name}.key") for name in ("one", "two")]
+    discard()
+
+
+def key_file(path):
+    secret, public = sealing.new_key()
+    path.write_text(f"# public key: {public}\n{secret}\n")
+    path.chmod(0o600)
+    return path
+
+
+def verify(vault, *options):
+    done = command("vault", "verify", "--vault", vault.path, "--json", *options)
+    assert "Traceback" not in done.err
+    return done.code, json.loads(done.out) if done.out else done.err
+
+
+def content_of(folder):
+    """The plain bytes of everything in a vault but locks and the ledger."""
+    return {
+        path.relative_to(folder).as_posix(): read_private(path)
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+        and path.name not in ("lock", "ledger.sqlite", "vault.json")
+        and ".lock" not in path.name
+    }
+
+
+def entries(path):
+    with closing(sqlite3.connect(path)) as connection:
+        return sorted(connection.execute("select * from releases").fetchall())
+
+
+# ---------------------------------------------------------------- verify
+
+
+def test_a_sound_vault(vault, order):
+    code, told = verify(vault)
+    assert (code, told["damage"]) == (0, [])
+    assert told["looked_at"]["runs"] == 3
+    assert {each["state"] for each in told["releases"]} == {"present"}
+    assert len(told["releases"]) == 2
+
+
+def released_run(vault):
+    return next(run for run in vault.every_run() if run.ever_visible())
+
+
+def spoil(path, content=b"spoiled"):
+    path.write_bytes(content)
+
+
+DAMAGES = {
+    "a file of a stage": (
+        lambda vault: spoil(released_run(vault).path / "anonymize" / "matching.parquet"),
+        "it is not what the stage wrote",
+    ),
+    "a file of a stage is gone": (
+        lambda vault: (released_run(vault).path / "ingest" / "table.parquet").unlink(),
+        "it is missing",
+    ),
+    "a record of a stage": (
+        lambda vault: spoil(released_run(vault).path / "check" / "stage.json"),
+        "it cannot be read",
+    ),
+    "a seed": (lambda vault: spoil(released_run(vault).path / "seed"), "7 bytes, 32 are required"),
+    "no seed": (lambda vault: (released_run(vault).path / "seed").unlink(), "it is missing"),
+    "the run of another plan": (
+        lambda vault: write_json(
+            released_run(vault).path / "run.json", {"plan_sha256": "a", "source_sha256": "b"}
+        ),
+        "it is of another run",
+    ),
+    "releases.json": (lambda vault: spoil(released_run(vault).path / "releases.json"), "read"),
+    "another ledger.key": (
+        lambda vault: spoil(vault.path / "ledger.key", bytes(32)),
+        "not the key that the ledger was begun with",
+    ),
+    "another folders.key": (
+        lambda vault: spoil(vault.path / "folders.key", bytes(32)),
+        "not the mark of this vault's folders.key",
+    ),
+    "the ledger": (lambda vault: spoil(vault.path / "ledger.sqlite"), "it cannot be read"),
+    "no ledger": (lambda vault: (vault.path / "ledger.sqlite").unlink(), "2 releases are not in"),
+    "an entry": (
+        lambda vault: ask(vault, "delete from releases where version = 'v1'"),
+        "it lacks the release",
+    ),
+    "a run": (
+        lambda vault: shutil.rmtree(released_run(vault).path),
+        "whose run is not in this vault",
+    ),
+    "a mode": (lambda vault: (vault.path / "ledger.key").chmod(0o644), "its mode is 644"),
+    "an open folder": (lambda vault: vault.runs.chmod(0o755), "its mode is 755"),
+    "withdrawn": (lambda vault: series_with(vault, b"half"), "it is truncated"),
+}
+
+
+def ask(vault, statement):
+    with closing(sqlite3.connect(vault.path / "ledger.sqlite")) as connection, connection:
+        connection.execute(statement)
+
+
+def series_with(vault, content):
+    folder = vault.path / "series" / "people"
+    folder.mkdir(parents=True, mode=0o700)
+    folder.parent.chmod(0o700)
+    spoil(folder / "withdrawn.bin", content)
+    (folder / "withdrawn.bin").chmod(0o600)
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_every_damage_is_found_and_nothing_is_written(vault, name):
+    work, words = DAMAGES[name]
+    work(vault)
+    before = {path: path.stat().st_mtime_ns for path in vault.path.rglob("*")}
+    code, told = verify(vault)
+    assert code == 1
+    assert any(words in each["found"] for each in told["damage"]), told["damage"]
+    assert all(each["remedy"] for each in told["damage"])
+    assert {path: path.stat().st_mtime_ns for path in vault.path.rglob("*")} == before
+
+
+def test_releases_that_are_gone_or_changed(order, vault, tmp_path):
+    shutil.copytree(order.releases, tmp_path / "releases" / "people")
+    run = released_run(vault)
+    (mark,) = read_json(run.path / "releases.json").values()
+    write_json(run.path / "releases.json", {str(tmp_path / "releases" / "people"): mark})
+    spoil(tmp_path / "releases" / "people" / mark["version"] / "codebook.json")
+    code, told = verify(vault)
+    assert code == 1
+    assert "changed" in {each["state"] for each in told["releases"]}
+    shutil.rmtree(tmp_path / "releases" / "people" / mark["version"])
+    _, told = verify(vault)
+    assert "gone" in {each["state"] for each in told["releases"]}
+
+
+def test_what_is_no_vault(tmp_path):
+    for step in (["verify"], ["prune"], ["backup", "--to", tmp_path / "b", "--plain"]):
+        done = command("vault", *step, "--vault", tmp_path / "none")
+        assert done.code == 1
+        assert "is no vault; give the folder that publish.vault names" in done.err
+    assert command("vault", "verify").code == 2
+
+
+def steps():
+    (choices,) = (
+        action for action in cli.parser()._actions if isinstance(action, argparse._SubParsersAction)
+    )
+    (found,) = (
+        action
+        for action in choices.choices["vault"]._actions
+        if isinstance(action, argparse._SubParsersAction)
+    )
+    return found.choices
+
+
+@pytest.mark.parametrize("name", sorted(steps()))
+def test_every_step_and_option_stands_on_the_page_of_commands(name):
+    page = (Path(__file__).parents[2] / "docs" / "commands.md").read_text("utf-8")
+    page = page[page.index("## `vault`") :] + page[: page.index("## `release`")]
+    assert f"crowdcover vault {name}" in page
+    options = {each for action in steps()[name]._actions for each in action.option_strings}
+    missing = {each for each in options if each.startswith("--") and f"`{each}" not in page}
+    assert missing <= {"--help", "--to", "--yes"}
+    assert "Example: crowdcover vault " + name in steps()[name].epilog
+
+
+# ---------------------------------------------------------------- backup and restore
+
+
+def test_a_plain_vault_is_backed_up_to_somebody(vault, tmp_path, keys):
+    refused = command("vault", "backup", "--vault", vault.path, "--to", tmp_path / "b")
+    assert refused.code == 1
+    assert "give --recipient" in refused.err
+    assert not (tmp_path / "b").exists()
+    public = keys[0].read_text().split()[3]
+    done = command(
+        "vault", "backup", "--vault", vault.path, "--to", tmp_path / "b", "--recipient", public
+    )
+    assert done.code == 0, done.err
+    assert (tmp_path / "b").stat().st_mode & 0o777 == 0o600
+    assert not list(vault.path.glob(".backup"))
+    content = (tmp_path / "b").read_bytes()
+    assert b"matching" not in content
+    assert b"ident" not in content
+    again = command("vault", "restore", tmp_path / "b", "--vault", tmp_path / "n")
+    assert again.code == 1
+    assert "no key is given" in again.err
+    again = command(
+        "vault", "restore", tmp_path / "b", "--vault", tmp_path / "n", "--identity", keys[0]
+    )
+    assert again.code == 0, again.err
+    before, after = content_of(vault.path), content_of(tmp_path / "n")
+    left_out = {name for name in before if "failure" in name or "gates" in name}
+    assert {name: before[name] for name in after} == after
+    assert set(before) - set(after) - left_out == set()
+    assert entries(tmp_path / "n" / "ledger.sqlite") == entries(vault.path / "ledger.sqlite")
+    assert verify(Vault(tmp_path / "n"))[0] == 0
+
+
+def test_a_second_name_is_no_second_backup(vault, tmp_path):
+    back_up(vault, tmp_path / "b", plain=True)
+    for to in (tmp_path / "b", vault.path / "inside"):
+        done = command("vault", "backup", "--vault", vault.path, "--to", to, "--plain")
+        assert done.code == 1
+        assert "exists or lies in the vault" in done.err
+    (tmp_path / "n").mkdir()
+    (tmp_path / "n" / "file").touch()
+    done = command("vault", "restore", tmp_path / "b", "--vault", tmp_path / "n")
+    assert done.code == 1
+    assert "holds something already" in done.err
+
+
+@pytest.mark.parametrize("encrypted", [True, False])
+def test_truncated_and_altered_backups_write_nothing(vault, tmp_path, keys, encrypted):
+    public = keys[0].read_text().split()[3]
+    recipients = [public] if encrypted else []
+    back_up(vault, tmp_path / "b", recipients, plain=not encrypted)
+    held = sealing.keys_in(keys[0], "test")
+    content = (tmp_path / "b").read_bytes()
+    size = len(content)
+    with tarfile.open(tmp_path / "b") if not encrypted else open(os.devnull) as archive:
+        ends = [each.offset_data for each in archive] if not encrypted else []
+    spoiled = [content[:cut] for cut in (0, 30, size // 3, size // 2, size - 20_000)]
+    places = (400, size // 2) if encrypted else (600, *ends[:9], ends[-1])
+    spoiled += [content[:at] + bytes([content[at] ^ 1]) + content[at + 1 :] for at in places]
+    for each in spoiled:
+        (tmp_path / "s").write_bytes(each)
+        with pytest.raises((DamagedError, SealedError)):
+            restore(tmp_path / "s", tmp_path / "n", held)
+        assert not (tmp_path / "n").exists()
+        assert not (tmp_path / ".n.partial").exists()
+
+
+def test_names_that_lead_out_of_the_vault_are_refused(vault, tmp_path):
+    back_up(vault, tmp_path / "b", plain=True)
+    with tarfile.open(tmp_path / "b") as archive:
+        about = json.load(archive.extractfile("backup.json"))
+    for name in ("../out", "/tmp/out", "a/../../out"):
+        about["files"] = {name: {"sha256": "0", "bytes": 0}}
+        text = json.dumps(about).encode()
+        with tarfile.open(tmp_path / "s", "w") as archive:
+            head = tarfile.TarInfo("backup.json")
+            head.size = len(text)
+            archive.addfile(head, io.BytesIO(text))
+        with pytest.raises(DamagedError):
+            restore(tmp_path / "s", tmp_path / "n")
+
+
+def test_a_backup_while_a_run_is_at_work(vault, tmp_path):
+    run = released_run(vault)
+    (run.path / ".check.partial").mkdir()
+    (run.path / "checkpoint").write_bytes(b"half")
+    with run.locked():
+        back_up(vault, tmp_path / "b", plain=True)
+    restore(tmp_path / "b", tmp_path / "n")
+    assert not list((tmp_path / "n").rglob("*partial*"))
+    assert not list((tmp_path / "n").rglob("checkpoint"))
+    assert verify(Vault(tmp_path / "n"))[0] == 0
+
+
+@pytest.mark.slow
+def test_backups_while_versions_are_made(tmp_path):
+    """Backups are made all the time while a series goes on; each of them is sound."""
+    order = registry(tmp_path / "o", series=SERIES)
+    order.release()
+    done, made = threading.Event(), []
+
+    def backing():
+        while not done.is_set():
+            to = tmp_path / f"b{len(made)}"
+            back_up(Vault(order.vault), to, plain=True)
+            made.append(to)
+
+    worker = threading.Thread(target=backing)
+    worker.start()
+    try:
+        for first in (3, 6):
+            order.write_source([*people(60)[first:], *people(9, draws=first, first=100 * first)])
+            order.release()
+    finally:
+        done.set()
+        worker.join()
+    assert len(made) > 10
+    for number, to in enumerate(made):
+        vault = Vault(tmp_path / f"n{number}")
+        restore(to, vault.path)
+        damage = [each for each in verify(vault)[1]["damage"] if "mark" not in each["found"]]
+        assert damage == []
+        shutil.rmtree(vault.path)
+
+
+@pytest.mark.slow
+def test_a_shared_ledger_is_compared_too(uri, tmp_path):  # noqa: F811
+    order = Order(tmp_path / "o", publish={"ledger": uri})
+    order.release()
+    done = command("vault", "verify", "--plan", order.plan)
+    assert done.code == 0, done.out
+    query(uri, "delete from releases", autocommit=True)
+    done = command("vault", "verify", "--plan", order.plan, "--json")
+    assert done.code == 1
+    assert "it lacks the release" in done.out
+    assert PASSWORD not in done.out + done.err
+    order.write(checks={"min_utility": 0.9999})
+    with pytest.raises(GuaranteeError):
+        order.release()
+    assert command("vault", "prune", "--plan", order.plan, "--keep", "1s").code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("server")
+def test_an_empty_machine(tmp_path, keys, monkeypatch):
+    """Another folder, another HOME, no old vault: audit, the next version, the same release."""
+    monkeypatch.setenv(sealing.KEY_FILE, str(keys[0]))
+    order = registry(tmp_path / "old", series=SERIES)
+    order.release()
+    order.write_source([*people(60)[3:], *people(9, draws=5, first=500)])
+    order.release()
+    done = command("vault", "backup", "--plan", order.plan, "--to", tmp_path / "b.age")
+    assert done.code == 0, done.err
+    shutil.rmtree(order.vault)
+    discard()
+    (tmp_path / "new" / "home").mkdir(parents=True)
+    environment = {
+        "HOME": str(tmp_path / "new" / "home"),
+        sealing.KEY_FILE: str(keys[0]),
+        WORK: str(tmp_path / "work"),
+    }
+    shutil.move(order.releases.parent, tmp_path / "new" / "releases")
+    moved = f"{order.releases.parent}={tmp_path / 'new' / 'releases'}"
+    for name in ("people.toml", "people.csv"):
+        shutil.copy(order.folder / name, tmp_path / "new" / name)
+    plan = tmp_path / "new" / "people.toml"
+    releases = tmp_path / "new" / "releases" / "people"
+
+    def there(*arguments):
+        done = crowdcover(*arguments, environment=environment)
+        assert done.code == 0, done.err
+        return done.out if "--json" in arguments else done.last_line
+
+    restored = ["--vault", tmp_path / "new" / "vault", "--moved", moved]
+    there("vault", "restore", tmp_path / "b.age", *restored)
+    assert "present" in there("vault", "verify", "--plan", plan, "--json")
+    for version in ("v1", "v2"):
+        there("audit", releases / version, "--plan", plan, "--quiet")
+    assert there("release", plan, "--quiet") == str(releases / "v2")
+    order.write_source([*people(60)[6:], *people(9, draws=6, first=700)])
+    shutil.copy(order.source, tmp_path / "new" / "people.csv")
+    assert there("release", plan, "--quiet") == str(releases / "v3")
+    there("audit", releases / "v3", "--plan", plan, "--quiet")
+
+
+# ---------------------------------------------------------------- prune
+
+
+def test_what_is_pruned(vault, order, tmp_path):
+    refused = next(run for run in vault.every_run() if not run.ever_visible())
+    asked = prunable(vault, timedelta(days=30))
+    assert asked == []
+    dry = command("vault", "prune", "--vault", vault.path, "--keep", "12h", "--dry-run", "--json")
+    assert json.loads(dry.out)["dry_run"]
+    assert refused.path.exists()
+    done = json.loads(
+        command("vault", "prune", "--vault", vault.path, "--keep", "12h", "--json").out
+    )
+    assert {**done, "dry_run": True} == json.loads(dry.out)
+    assert done["bytes"] > 0
+    assert not refused.path.exists()
+    assert not list(vault.path.rglob("docs"))
+    assert not (vault.path / ".removed").exists()
+    kept = {path.parent.name for path in vault.path.glob("runs/*/*/stage.json")}
+    assert {"ingest", "binarize", "anonymize", "identify", "check"} <= kept
+    assert verify(vault)[0] == 0
+    assert prunable(vault, NOW) == []
+
+
+def test_a_run_at_work_is_left_alone(vault):
+    refused = next(run for run in vault.every_run() if not run.ever_visible())
+    with refused.locked():
+        prune(vault, NOW, lambda _: None)
+    assert refused.path.exists()
+
+
+def test_a_wrong_duration(vault):
+    done = command("vault", "prune", "--vault", vault.path, "--keep", "long")
+    assert done.code == 2
+    assert "--keep must be a duration such as 30d" in done.err
+
+
+@pytest.mark.slow
+def test_decisions_outlast_a_prune(tmp_path):
+    """Who waits goes on to wait, and what was rejected is refused again."""
+    order = Order(tmp_path, publish={"approval": "required"})
+    with pytest.raises(WaitingError):
+        order.release()
+    vault = Vault(order.vault)
+    assert not [each for each in prunable(vault, NOW) if each.run is not None]
+    done = command("reject", order.run.path.name, "--vault", order.vault, "--by", "Ada")
+    assert done.code == 0, done.err
+    removed = prune(vault, NOW, lambda _: None)
+    assert {each.why for each in removed} == {"of a rejected run"}
+    assert not order.run.has("ingest")
+    with pytest.raises(GuaranteeError, match="was rejected by Ada"):
+        order.release()
+
+
+@pytest.mark.slow
+def test_later_intersections_are_as_without_a_prune(tmp_path):
+    """Of two vaults with the same secrets, one is pruned before the second release."""
+    sections = {"checks": {"drift": "off"}, "publish": {"allow_second_release": True}}
+    found = []
+    for name in ("pruned", "whole"):
+        order = Order(tmp_path / name, calm(people()), **sections).fix_seed()
+        order.release()
+        if name == "pruned":
+            order.write(checks={"min_utility": 0.9999})
+            with pytest.raises(GuaranteeError):
+                order.release()
+            order.write(checks={"min_utility": 0.0})
+            vault = Vault(order.vault)
+            assert prune(vault, NOW, Ledger(vault, kind_called("table").remade).drop)
+        order.write_source(calm(people()[:70]))
+        order.fix_seed(bytes(range(1, 33)))
+        second = order.release()
+        audit = audit_release(second, order.plan)
+        assert audit.passed
+        (crowds,) = [each for each in audit.findings if each.guarantee == INTERSECTED]
+        beside = read_json(second / "manifest.json")["second_release"]
+        found.append((data_bytes(second), crowds, beside))
+        order.write_source(calm(people()))
+        assert audit_release(order.folder_of_v1, order.plan).passed
+    assert found[0] == found[1]
+
+
+# ---------------------------------------------------------------- rotate
+
+
+def rotated(vault, key, *options):
+    return command("vault", "rotate", "--vault", vault.path, "--to", key, *options)
+
+
+def test_plain_to_a_key_to_another_and_back(vault, order, keys, monkeypatch):
+    plain = content_of(vault.path)
+    times = {path: path.stat().st_mtime_ns for path in vault.path.rglob("seed")}
+    assert rotated(vault, keys[0]).code == 0
+    monkeypatch.setenv(sealing.KEY_FILE, str(keys[0]))
+    first = {path: path.read_bytes() for path in vault.path.rglob("*.json")}
+    assert content_of(vault.path) == plain
+    assert verify(vault)[0] == 0
+    assert verify(vault)[1]["encrypted"]
+    assert rotated(vault, keys[1]).code == 0
+    assert command("vault", "verify", "--vault", vault.path).code == 1
+    monkeypatch.setenv(sealing.KEY_FILE, str(keys[1]))
+    assert content_of(vault.path) == plain
+    assert all(path.read_bytes() != content for path, content in first.items())
+    done = rotated(vault, keys[1], "--json")
+    assert json.loads(done.out)["written"] == 0
+    refused = command("vault", "rotate", "--vault", vault.path, "--to-plain")
+    assert refused.code == 2
+    assert "add --yes" in refused.err
+    done = command("vault", "rotate", "--vault", vault.path, "--to-plain", "--yes")
+    assert done.code == 0, done.err
+    monkeypatch.delenv(sealing.KEY_FILE)
+    assert content_of(vault.path) == plain
+    assert not (vault.path / "vault.json").exists()
+    assert {path: path.stat().st_mtime_ns for path in vault.path.rglob("seed")} == times
+    assert verify(vault)[0] == 0
+
+
+def test_a_vault_at_work_is_not_rotated(vault, keys):
+    run = released_run(vault)
+    with run.locked():
+        done = rotated(vault, keys[0])
+    assert done.code == 1
+    assert "another process is at work" in done.err
+    assert not (vault.path / "vault.json").exists()
+
+
+def test_a_full_disk_and_a_closed_one_are_named(vault, keys, monkeypatch):
+    to = keys[0].parent / "b"
+    for number, words in ((errno.ENOSPC, "is full"), (errno.EACCES, "cannot be written")):
+
+        def fails(*_, number=number):
+            raise OSError(number, os.strerror(number))
+
+        with monkeypatch.context() as patch:
+            patch.setattr("os.rename", fails)
+            for done in (
+                rotated(vault, keys[0]),
+                command("vault", "prune", "--vault", vault.path, "--keep", "1s"),
+                command(
+                    "vault",
+                    "backup",
+                    "--vault",
+                    vault.path,
+                    "--plain",
+                    "--to",
+                    keys[0].parent / "b",
+                ),
+            ):
+                assert done.code == 1
+                assert words in done.err or "could not be written" in done.err, done.err
+                assert "unforeseen" not in done.err
+    assert not to.exists()
+
+
+def test_places_that_moved():
+    for text, expected in (
+        ("/a/releases/people", "/b/people"),
+        ("/a/releases", "/b"),
+        ("/a/releases-2/people", "/a/releases-2/people"),
+        ("s3://x/a", "s3://x/a"),
+    ):
+        assert moved_place(text, "/a/releases", "/b") == expected
+    assert moved_place("s3://x/a/people", "s3://x/a", "s3://y") == "s3://y/people"
+
+
+# ---------------------------------------------------------------- killed
+
+
+def until(work, *point):
+    die_at(*point)
+    work()
+
+
+def killed(work, *point):
+    ended = run(until, work, *point)
+    assert ended.code in (-signal.SIGKILL, 0), ended.err
+    return ended.code != 0
+
+
+class Backing:
+    def __init__(self, vault, to):
+        self.vault, self.to = vault, to
+
+    def __call__(self):
+        back_up(Vault(self.vault), self.to, plain=True)
+
+
+class Restoring(Backing):
+    def __call__(self):
+        restore(self.to, self.vault)
+
+
+class Pruning(Backing):
+    def __call__(self):
+        vault = Vault(self.vault)
+        prune(vault, NOW, Ledger(vault, kind_called("table").remade).drop)
+
+
+class Rotating(Backing):
+    """`to` are the environment's key and the new one."""
+
+    def __call__(self):
+        before, new = self.to
+        os.environ[WORK] = str(Path(self.vault).parent / "work")
+        if before:
+            os.environ[sealing.KEY_FILE] = str(before)
+        rotate(Vault(self.vault), sealing.keys_in(new, "test"))
+
+
+STEPS = [
+    *(("os", "link", passes, True) for passes in (0, 5, 20)),
+    ("sqlite3", "connect", 0, False),
+    ("tasks.vault.backing", "_about", 0, True),
+    ("tarfile.TarFile", "addfile", 7, True),
+    ("os", "rename", 0, False),
+    ("os", "rename", 0, True),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", STEPS, ids=str)
+def test_a_backup_killed_anywhere(vault, tmp_path, step):
+    work = Backing(vault.path, tmp_path / "b")
+    assert killed(work, *step)
+    if (tmp_path / "b").exists():
+        restore(tmp_path / "b", tmp_path / "n")
+        assert verify(Vault(tmp_path / "n"))[0] == 0
+    assert verify(vault)[0] == 0
+    back_up(vault, tmp_path / "b2", plain=True)
+    restore(tmp_path / "b2", tmp_path / "n2")
+    assert verify(Vault(tmp_path / "n2"))[0] == 0
+    assert not (vault.path / ".backup").exists()
+    assert content_of(tmp_path / "n2").keys() <= content_of(vault.path).keys()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "step",
+    [
+        ("tasks.vault.backing", "_copied", 3, True),
+        ("tasks.vault.backing", "_copied", 60, True),
+        ("tasks.vault.backing", "_copied", 90, True),
+        ("tasks.vault.backing", "settle", 2, True),
+        ("os", "rename", 0, False),
+        ("os", "rename", 0, True),
+    ],
+    ids=str,
+)
+def test_a_restore_killed_anywhere(vault, tmp_path, step):
+    back_up(vault, tmp_path / "b", plain=True)
+    assert killed(Restoring(tmp_path / "n", tmp_path / "b"), *step)
+    if not (tmp_path / "n").exists():
+        restore(tmp_path / "b", tmp_path / "n")
+    assert not (tmp_path / ".n.partial").exists()
+    assert verify(Vault(tmp_path / "n"))[0] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "step",
+    [
+        *(("os", "rename", passes, made) for passes in range(3) for made in (False, True)),
+        ("tasks.people.ledger.Ledger", "drop", 0, True),
+        ("shutil", "rmtree", 0, False),
+        ("shutil", "rmtree", 0, True),
+    ],
+    ids=str,
+)
+def test_a_prune_killed_anywhere(vault, tmp_path, step):
+    work = Pruning(vault.path, None)
+    assert killed(work, *step)
+    assert verify(vault)[0] == 0
+    work()
+    assert verify(vault)[0] == 0
+    assert prunable(vault, NOW) == []
+    assert not (vault.path / ".removed").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("passes", [0, 1, 2, 7, 30, 40, 41])
+@pytest.mark.parametrize("made", [False, True])
+@pytest.mark.parametrize("first", [False, True], ids=["another key", "the first key"])
+def test_a_rotation_killed_anywhere(vault, tmp_path, keys, monkeypatch, passes, made, first):
+    """Both keys read every file at every moment; the next call ends it."""
+    plain = content_of(vault.path)
+    before = None if first else keys[0]
+    if before:
+        rotate(vault, sealing.keys_in(before, "test"))
+    work = Rotating(vault.path, (before, keys[1]))
+    ended = killed(work, "os", "rename", passes, made)
+    assert ended
+    both = tmp_path / "both.key"
+    both.write_text("".join(path.read_text() for path in keys))
+    both.chmod(0o600)
+    monkeypatch.setenv(sealing.KEY_FILE, str(both))
+    assert {n: c for n, c in content_of(vault.path).items() if "partial" not in n} == plain
+    if before:
+        monkeypatch.setenv(sealing.KEY_FILE, str(before))
+    else:
+        monkeypatch.delenv(sealing.KEY_FILE)
+    rotate(vault, sealing.keys_in(keys[1], "test"))
+    monkeypatch.setenv(sealing.KEY_FILE, str(keys[1]))
+    assert content_of(vault.path) == plain
+    assert verify(vault)[0] == 0, verify(vault)[1]
+
+
+@pytest.mark.slow
+def test_a_stopped_rotation_takes_no_third_key(vault, tmp_path, keys, monkeypatch):
+    rotate(vault, sealing.keys_in(keys[0], "test"))
+    assert killed(Rotating(vault.path, (keys[0], keys[1])), "os", "rename", 9, True)
+    monkeypatch.setenv(sealing.KEY_FILE, str(keys[0]))
+    third = key_file(tmp_path / "three.key")
+    done = rotated(vault, third)
+    assert done.code == 1
+    assert "a rotation to it was stopped; give this key by --to to end it first" in done.err
+    done = command("vault", "verify", "--vault", vault.path)
+    assert "that was stopped before its end; run crowdcover vault rotate again" in done.err
+    assert rotated(vault, keys[1]).code == 0

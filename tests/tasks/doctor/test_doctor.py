@@ -1,0 +1,248 @@
+"""`crowdcover doctor`: what is missing is found, and only what the plan needs is an error."""
+
+import http.server
+import json
+import os
+import shutil
+import socket
+import threading
+import time
+from datetime import timedelta
+
+import pytest
+
+from tasks.doctor import folders, machines, software
+from tasks.doctor.look import Look, wrong
+from tasks.vault.approval import Approval, Question, Request
+from tasks.vault.storage import Vault
+from tests.flows.orders import Order
+from tests.flows.processes import crowdcover
+
+
+def test_versions_that_are_not_allowed_are_wrong(monkeypatch):
+    real = software.version
+    changed = {"sqlalchemy": "2.1.0", "fastapi": None, "jinja2": "3.0"}
+
+    def version(name):
+        if name in changed and changed[name] is None:
+            raise software.PackageNotFoundError
+        return changed.get(name) or real(name)
+
+    assert wrong(list(software.software())) == 0
+    monkeypatch.setattr(software, "version", version)
+    looks = {look.what: look for look in software.software()}
+    assert {what for what, look in looks.items() if look.state == "wrong"} == changed.keys()
+    assert looks["sqlalchemy"].do == "pip install 'sqlalchemy<2.1,>=2.0'"
+    assert looks["fastapi"].found == "not installed"
+    assert looks["numpy"].state == "ok"
+
+
+@pytest.mark.parametrize("needed", [True, False])
+def test_a_driver_is_wrong_only_if_the_plan_needs_it(monkeypatch, needed):
+    monkeypatch.setattr(software, "find_spec", lambda _: None)
+    found = list(software.drivers(["duckdb"] if needed else []))
+    assert wrong(found) == needed
+    assert {look.state for look in found} == ({"wrong", "warning"} if needed else {"warning"})
+    assert all("pip install 'crowdcover[" in look.do for look in found)
+
+
+def test_two_ranks_answer():
+    assert machines.mpi(needed=True).state == "ok"
+
+
+@pytest.mark.parametrize(
+    ("program", "found"),
+    [(None, "no mpirun"), ("false", "0 of 2 answer"), ("gone", "mpirun does not answer")],
+)
+def test_ranks_that_do_not_answer(monkeypatch, tmp_path, program, found):
+    path = {"false": "/bin/false", "gone": str(tmp_path / "gone")}.get(program)
+    monkeypatch.setattr(machines.shutil, "which", lambda *_, **__: path)
+    look = machines.mpi(needed=True)
+    assert (look.state, look.found) == ("wrong", found)
+    assert machines.mpi(needed=False).state == "warning"
+
+
+def test_ranks_that_do_not_know_of_each_other_are_no_mpi(monkeypatch, tmp_path):
+    """An mpirun of another MPI than mpi4py's: each rank is alone."""
+    alone = tmp_path / "mpirun"
+    alone.write_text("#!/bin/sh\necho rank 0 1; echo rank 0 1\n")
+    alone.chmod(0o700)
+    monkeypatch.setattr(machines.shutil, "which", lambda *_, **__: str(alone))
+    assert machines.mpi(needed=True).found == "0 of 2 answer"
+
+
+@pytest.mark.parametrize(
+    ("missing", "partitions", "state"),
+    [([], ["short", "long"], "ok"), (["sbatch"], [], "wrong"), ([], [], "wrong")],
+)
+def test_slurm(monkeypatch, missing, partitions, state):
+    monkeypatch.setattr(machines.slurm, "missing", lambda: missing)
+    monkeypatch.setattr(machines.slurm, "partitions", lambda: partitions)
+    assert machines.slurms(needed=True).state == state
+    assert machines.slurms(needed=False).state == ("ok" if state == "ok" else "warning")
+
+
+def test_a_scheduler_that_takes_connections():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        assert machines.dask(address, needed=True).state == "ok"
+    look = machines.dask(address, needed=True)
+    assert (look.state, look.found) == ("wrong", "the scheduler of the plan does not answer")
+
+
+@pytest.fixture
+def answering():
+    """A server that answers what a test gives it: status and body."""
+    given = [200, b'"3.8.8"']
+
+    class Answer(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            assert self.path == "/api/admin/version"
+            self.send_response(given[0])
+            self.end_headers()
+            self.wfile.write(given[1])
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Answer)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}/api", given
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def test_a_prefect_server(answering):
+    address, given = answering
+    assert machines.prefect(address) == Look("Prefect server", "ok", "answers, version 3.8.8")
+    given[0] = 401
+    assert machines.prefect(address).state == "warning"
+    given[:] = [200, b"not JSON"]
+    assert machines.prefect(address).state == "wrong"
+    assert machines.prefect(None).state == "ok"
+
+
+def test_a_prefect_server_that_is_away_is_wrong():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        number = server.getsockname()[1]
+    look = machines.prefect(f"http://127.0.0.1:{number}/api")
+    assert (look.state, look.found) == ("wrong", "does not answer")
+
+
+def test_the_address_may_stand_in_a_profile(monkeypatch, tmp_path):
+    monkeypatch.setenv("PREFECT_API_URL", "http://one/api")
+    assert machines.prefect_address() == "http://one/api"
+    monkeypatch.delenv("PREFECT_API_URL")
+    monkeypatch.setenv("PREFECT_PROFILES_PATH", str(tmp_path / "profiles.toml"))
+    monkeypatch.delenv("PREFECT_PROFILE", raising=False)
+    assert machines.prefect_address() is None
+    (tmp_path / "profiles.toml").write_text(
+        'active = "a"\n[profiles.a]\nPREFECT_API_URL = "http://two/api"\n[profiles.b]\n'
+    )
+    assert machines.prefect_address() == "http://two/api"
+    monkeypatch.setenv("PREFECT_PROFILE", "b")
+    assert machines.prefect_address() is None
+
+
+@pytest.mark.parametrize(
+    ("free", "source", "state"),
+    [(2**40, 0, "ok"), (2**29, 0, "warning"), (2**31, 2**30, "warning"), (2**25, 0, "wrong")],
+)
+def test_room(monkeypatch, tmp_path, free, source, state):
+    monkeypatch.setattr(folders.shutil, "disk_usage", lambda _: os.terminal_size((0, 0)))
+    usage = type("Usage", (), {"free": free})
+    monkeypatch.setattr(folders.shutil, "disk_usage", lambda _: usage)
+    assert folders.room("room", tmp_path / "not" / "yet", source).state == state
+
+
+def test_a_folder_that_is_a_file_is_wrong(tmp_path):
+    (tmp_path / "file").write_text("")
+    look = folders.room("room", tmp_path / "file", 0)
+    assert (look.state, look.do) == ("wrong", "name another folder")
+
+
+def states(folder):
+    return {look.what: look.state for look in folders.vault(folder)}
+
+
+def damaged(vault, what):
+    """Damage a copy of a vault in one way."""
+    run = next(vault.glob("runs/*/run.json")).parent
+    if what == "open folder":
+        run.chmod(0o750)
+    elif what == "open file":
+        (vault / "ledger.key").chmod(0o640)
+    elif what == "no key":
+        (vault / "folders.key").unlink()
+    elif what == "short seed":
+        (run / "seed").write_bytes(b"short")
+    elif what == "future":
+        os.utime(run / "seed", (time.time() + 9e4,) * 2)
+
+
+@pytest.mark.parametrize(
+    ("what", "seen"),
+    [
+        ("nothing", {}),
+        ("open folder", {"vault modes": "wrong"}),
+        ("open file", {"vault modes": "wrong"}),
+        ("no key", {"vault keys": "wrong"}),
+        ("short seed", {"vault keys": "wrong"}),
+        ("future", {"clock": "warning"}),
+    ],
+)
+def test_a_vault(tmp_path, copied, what, seen):
+    damaged(copied, what)
+    assert states(copied) == {"vault modes": "ok", "vault keys": "ok", "clock": "ok", **seen}
+
+
+@pytest.fixture
+def copied(released, tmp_path):
+    """A copy of a vault that has published; modes as they are."""
+    return shutil.copytree(released.vault, tmp_path / "vault")
+
+
+@pytest.mark.parametrize(
+    ("given", "found", "do"),
+    [(1, "waits until ", "crowdcover approve "), (-1, "not given until ", "crowdcover reopen ")],
+)
+def test_an_approval_whose_time_runs(copied, given, found, do):
+    (run,) = Vault(copied).every_run()
+    question = Question({}, "folder", "verdict", {})
+    Approval(run).ask(Request.of(question, "page", timedelta(days=given)))
+    (look,) = (look for look in folders.vault(copied) if look.what.startswith("approval of"))
+    assert look.state == "warning"
+    assert look.found.startswith(found)
+    assert look.do.startswith(do + run.path.name)
+
+
+def test_a_vault_that_is_not_there_is_made_by_nobody(tmp_path):
+    assert [look.state for look in folders.vault(tmp_path / "vault")] == ["ok"]
+    assert not (tmp_path / "vault").exists()
+
+
+def test_the_command_looks_at_what_a_plan_needs(tmp_path, monkeypatch):
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    order = Order(tmp_path)
+    healthy = crowdcover("doctor", "--plan", order.plan, "--json")
+    document = json.loads(healthy.out)
+    assert (healthy.code, document["wrong"]) == (0, 0)
+    assert {look["what"] for look in document["looks"]} >= {
+        *("crowdcover", "Python", "numpy", "numba", "polars", "prefect", "fastapi", "sqlalchemy"),
+        *("MPI, 2 ranks", "Slurm", "Dask", "Prefect server", "source", "vault"),
+        *("room of the vault", "room of the releases"),
+    }
+    assert not order.vault.exists()
+    sick = crowdcover("doctor", "--plan", order.plan, "--set", "source.path=gone.csv", "--quiet")
+    assert sick.code == 1
+    assert "WRONG   source: not there\n" in sick.out
+    assert "correct source.path" in sick.out
+    assert "numpy" not in sick.out
+
+
+def test_without_a_plan_nothing_is_set():
+    refused = crowdcover("doctor", "--set", "privacy.k=3")
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err == "crowdcover: --set changes a plan; give one with --plan\n"

@@ -1,0 +1,223 @@
+"""The officer's copy: what it holds, who can read it, and which decisions are taken up."""
+
+import json
+import os
+import stat
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from tasks.vault import request as module
+from tasks.vault.approval import (
+    PAGE,
+    Approval,
+    Decision,
+    DecisionError,
+    Question,
+    Request,
+    page_sha256,
+)
+from tasks.vault.copies import OUTCOME, Copy, close_copy, place, signed_in, take_up, write_copy
+from tasks.vault.signing import new_key, public_of, read_key
+from tasks.vault.statement import Rules, signed, to_file
+from tasks.vault.storage import FolderError, Vault, read_json
+
+MANIFEST = {"name": "people", "version": "v1", "created": "then", "privacy": {"records": 9}}
+QUESTION = Question({"data.parquet": "a" * 64}, "/releases/people", "b" * 64, MANIFEST)
+ASKED_BY = {"operating system": "carol"}
+
+
+@pytest.fixture
+def keys(tmp_path):
+    found = {}
+    for name in ("ada", "bo"):
+        new_key(tmp_path / f"{name}.key")
+        found[name] = read_key(tmp_path / f"{name}.key")
+    return found
+
+
+@pytest.fixture
+def rules(keys):
+    return Rules({f"{name}@example.org": public_of(key) for name, key in keys.items()}, True)
+
+
+@pytest.fixture
+def run(tmp_path, rules):
+    run = Vault(tmp_path / "vault").run("plan", "source")
+    (run.path / PAGE).write_text("page")
+    ask(run, rules)
+    return run
+
+
+def ask(run, rules, question=QUESTION):
+    stated = {"approvers": rules.approvers, "requester_may_approve": rules.requester_may_approve}
+    asked = Request.of(question, page_sha256(run), timedelta(hours=1), ASKED_BY, stated)
+    return Approval.of(run).ask(asked)
+
+
+@pytest.fixture
+def copy(run, tmp_path):
+    return write_copy(tmp_path / "reports", run, Approval.of(run).last)
+
+
+def decide(copy, keys, who="ada", approved=True, name=None, **changes):
+    """A signed decision in the copy, as `crowdcover sign` leaves it."""
+    request = Copy.read(copy).request
+    plain = replace(Decision.of(approved=approved, by=who, note=""), **changes)
+    told = signed(request, plain, keys[who], Rules.of(request.rules))
+    path = copy / "decisions" / (name or f"{who}.json")
+    path.write_bytes(to_file(request.question, told))
+    return path
+
+
+def test_a_copy_holds_what_is_asked_and_can_be_read_by_its_group(copy, run):
+    assert copy == place(copy.parents[1], run, QUESTION)
+    assert sorted(path.name for path in copy.iterdir()) == [
+        "decisions", "numbers.json", "report.html", "request.json",
+    ]  # fmt: skip
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in (copy, *copy.iterdir())}
+    assert modes.pop("decisions") == 0o3770
+    assert modes.pop(copy.name) == 0o750
+    assert set(modes.values()) == {0o640}
+    assert stat.S_IMODE(copy.parents[1].stat().st_mode) == 0o750
+    read = Copy.read(copy)
+    read.require_open()
+    assert read.request.question == QUESTION
+    assert (copy / "report.html").read_text() == "page"
+    assert (run.path / "seed").read_bytes().hex() not in (copy / "request.json").read_text()
+
+
+@pytest.mark.parametrize("umask", [0, 0o077])
+@pytest.mark.parametrize(
+    ("mode", "folder", "file"),
+    [(0o700, 0o700, 0o600), (0o770, 0o750, 0o640), (0o755, 0o750, 0o640)],
+)
+def test_modes_follow_the_folder_of_reports_and_no_umask(run, tmp_path, umask, mode, folder, file):
+    reports = tmp_path / "of officers"
+    reports.mkdir()
+    reports.chmod(mode)
+    before = os.umask(umask)
+    try:
+        copy = write_copy(reports, run, Approval.of(run).last)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(copy.stat().st_mode) == folder
+    assert stat.S_IMODE((copy / "request.json").stat().st_mode) == file
+    assert stat.S_IMODE(reports.stat().st_mode) == mode
+
+
+def test_a_copy_that_stands_is_left_and_one_that_was_changed_is_written_anew(copy, run):
+    before = (copy / "report.html").stat().st_ino
+    write_copy(copy.parents[1], run, Approval.of(run).last)
+    assert (copy / "report.html").stat().st_ino == before
+    for name in ("report.html", "numbers.json", "request.json"):
+        (copy / name).write_text('{"name": "others"}')
+        with pytest.raises(DecisionError):
+            Copy.read(copy)
+        write_copy(copy.parents[1], run, Approval.of(run).last)
+        Copy.read(copy)
+
+
+def test_a_question_that_is_asked_anew_closes_its_copy(copy, run, rules, keys):
+    request = ask(run, rules, replace(QUESTION, verdict="c" * 64))
+    later = write_copy(copy.parents[1], run, request)
+    assert read_json(copy / OUTCOME) == {"state": "asked anew"}
+    with pytest.raises(DecisionError, match="was decided or asked anew: see"):
+        Copy.read(copy).require_open()
+    Copy.read(later).require_open()
+    decide(copy, keys)
+    assert take_up(copy.parents[1], run) == []  # the copy of the last question counts
+    assert Approval.of(run).last.decision is None
+
+
+def test_a_signed_approval_is_taken_up_once(copy, run, keys):
+    decide(copy, keys)
+    assert take_up(copy.parents[1], run) == []
+    decision = Approval.of(run).require()
+    assert (decision.identity, decision.authenticated) == ("ada@example.org", "signature")
+    assert read_json(copy / OUTCOME)["state"] == "approved"
+    decide(copy, keys, "bo", approved=False)
+    assert take_up(copy.parents[1], run) == []
+    assert Approval.of(run).require() == decision
+    close_copy(copy.parents[1], run, Approval.of(run).last)
+    assert read_json(copy / OUTCOME)["state"] == "approved"
+
+
+def test_a_rejection_goes_before_an_approval(copy, run, keys):
+    decide(copy, keys, "ada", name="1.json")
+    decide(copy, keys, "bo", approved=False, name="2.json")
+    take_up(copy.parents[1], run)
+    assert Approval.of(run).last.decision.identity == "bo@example.org"
+
+
+def test_what_was_signed_in_time_counts_also_if_it_is_found_later(copy, run, keys, monkeypatch):
+    decide(copy, keys)
+    later = module.now() + timedelta(days=1)
+    monkeypatch.setattr(module, "now", lambda: later)
+    assert take_up(copy.parents[1], run) == []
+    assert Approval.of(run).require().identity == "ada@example.org"
+
+
+def test_what_was_signed_too_late_is_not_taken_up(copy, run, keys):
+    decide(copy, keys, at=Approval.of(run).last.until)
+    (reason,) = take_up(copy.parents[1], run)
+    assert "it was signed after" in reason
+    assert Approval.of(run).last.decision is None
+
+
+def test_odd_files_among_the_decisions_are_no_decisions(copy, run, tmp_path, keys):
+    folder = copy / "decisions"
+    (folder / "text").write_text("I agree")
+    (folder / "folder").mkdir()
+    (folder / "link").symlink_to(run.path / "seed")
+    os.mkfifo(folder / "pipe")
+    (folder / "zeros").write_bytes(bytes(100_000))
+    reasons = take_up(copy.parents[1], run)
+    assert len(reasons) == 2
+    assert all("is no signed decision" in reason for reason in reasons)
+    told = json.loads(decide(copy, keys).read_text())
+    told["statement"]["note"] = "something else"
+    (folder / "ada.json").write_text(json.dumps(told))
+    first, reasons = signed_in(copy.parents[1], run, Approval.of(run).last)
+    assert first is None
+    assert len(reasons) == 3
+    assert Approval.of(run).last.decision is None
+
+
+def test_the_owner_of_a_decision_may_be_who_asked(copy, run, keys, rules, monkeypatch):
+    """Who asked signs with somebody's key, from the account that asked."""
+    strict = replace(rules, requester_may_approve=False)
+    ask(run, strict)
+    again = write_copy(copy.parents[1], run, Approval.of(run).last)
+    path = decide(again, keys)
+    monkeypatch.setattr("tasks.vault.identity.account", lambda _: "ada")
+    first, reasons = signed_in(copy.parents[1], run, Approval.of(run).last)
+    assert (first.account, reasons) == ("ada", [])
+    monkeypatch.setattr("tasks.vault.identity.account", lambda _: "carol")
+    assert path.exists()
+    first, reasons = signed_in(copy.parents[1], run, Approval.of(run).last)
+    assert first is None
+    assert "the person who asked for the release decided about it" in reasons[0]
+
+
+def test_a_folder_that_cannot_be_written_is_named(run, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(FolderError, match="the report cannot be copied to"):
+        write_copy(tmp_path / "file" / "reports", run, Approval.of(run).last)
+
+
+def test_a_decision_of_before_does_not_answer_the_question_that_is_asked_again(copy, run, keys):
+    path = decide(copy, keys, approved=False)
+    old = path.read_bytes()
+    take_up(copy.parents[1], run)
+    last = Approval.of(run).reopen()
+    asked = (module.now() + timedelta(seconds=5)).isoformat(timespec="seconds")
+    Approval.of(run).amend(asked=asked)
+    assert last.question == QUESTION
+    again = write_copy(copy.parents[1], run, Approval.of(run).last)
+    assert not path.exists()
+    assert not (again / OUTCOME).exists()
+    path.write_bytes(old)
+    (reason,) = take_up(copy.parents[1], run)
+    assert "about another release or another request" in reason
