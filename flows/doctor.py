@@ -6,12 +6,10 @@ from pathlib import Path
 from flows.plan.plan import ReleasePlan
 from tasks.doctor import folders, machines, software
 from tasks.doctor.look import Look
+from tasks.places.objects import SCHEMES
+from tasks.source.databases import DRIVERS
 
-# The extra that each kind of address needs.
-EXTRAS = {
-    "duckdb": "duckdb", "postgres": "postgres", "postgresql": "postgres",
-    "snowflake": "snowflake", "bigquery": "bigquery", "s3": "s3", "gs": "gcs", "gcs": "gcs",
-}  # fmt: skip
+EXTRAS = {**SCHEMES, **{scheme: extra for scheme, (_, extra) in DRIVERS.items()}}
 
 
 def looks(order: ReleasePlan | None) -> Iterator[Look]:
@@ -30,13 +28,10 @@ def looks(order: ReleasePlan | None) -> Iterator[Look]:
 
 
 def _databases(order: ReleasePlan) -> set[str]:
-    """The extras that the addresses of a plan need."""
-    extras = set()
-    for address in (order.source.uri, order.source.path, order.publish.path, order.publish.ledger):
-        scheme, mark, _ = (address or "").partition("://")
-        if mark and scheme in EXTRAS:
-            extras.add(EXTRAS[scheme])
-    return extras
+    """The extras that the addresses and places of a plan need."""
+    stated = (order.source.uri, order.source.path, order.publish.ledger, order.publish.path)
+    schemes = {text.partition("://")[0] for text in stated if text and "://" in text}
+    return {extra for scheme in schemes if (extra := EXTRAS.get(scheme)) is not None}
 
 
 def _folders(order: ReleasePlan) -> Iterator[Look]:

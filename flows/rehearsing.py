@@ -190,6 +190,7 @@ def _refuse_closed(parent: Place) -> None:
     Whether object storage lets this account write is not tried: that would leave an object.
     """
     if not isinstance(parent, Path):
+        parent.below()  # refused if the storage does not answer, or has no such bucket
         return
     there = next(path for path in (parent, *parent.absolute().parents) if path.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):

@@ -15,10 +15,13 @@ SHOWN = ("numpy", "numba", "polars", "prefect", "fastapi", "sqlalchemy")
 DRIVERS = {  # of databases and object storage
     "postgres": ("adbc_driver_postgresql", "PostgreSQL"),
     "duckdb": ("duckdb", "DuckDB"),
+    "s3": ("s3fs", "S3"),
+}
+# Rarer ones are shown only if a plan needs them.
+RARE_DRIVERS = {
+    "gcs": ("gcsfs", "Google Cloud Storage"),
     "snowflake": ("adbc_driver_snowflake", "Snowflake"),
     "bigquery": ("adbc_driver_bigquery", "BigQuery"),
-    "s3": ("s3fs", "S3"),
-    "gcs": ("gcsfs", "Google Cloud Storage"),
 }
 
 
@@ -49,8 +52,9 @@ def _package(requirement: Requirement) -> Iterator[Look]:
 
 
 def drivers(needed: Collection[str]) -> Iterator[Look]:
-    """The drivers of databases and object storage; `needed` are the extras that a plan needs."""
-    for extra, (module, database) in DRIVERS.items():
+    """The drivers of databases and storage; `needed` are the extras that a plan needs."""
+    rare = {extra: about for extra, about in RARE_DRIVERS.items() if extra in needed}
+    for extra, (module, database) in {**DRIVERS, **rare}.items():
         yield driver(f"driver of {database}", module, extra, needed=extra in needed)
 
 
