@@ -101,7 +101,6 @@ def test_the_command_lists_its_commands_and_exit_codes(capsys):
         ["measure"],
         ["measure", "x"],
         ["serve"],
-        ["serve", "a", "b"],
         ["approve", "--by", "x"],
         ["sign", "x", "--decision", "perhaps", "--key", "x"],
         ["key"],
@@ -414,7 +413,7 @@ WRONG = {
     "show a manifest of something else": (["show", "web"], 3, "holds no readable manifest.json"),
     "show it as JSON": (["show", "web", "--json"], 3, "holds no readable manifest.json"),
     "plan of nothing": (["plan", "none.csv"], 3, "none.csv was not found"),
-    "plan of a folder": (["plan", "."], 3, "a folder is no source"),
+    "plan of a folder": (["plan", "."], 3, "are no Parquet by their names"),
     "plan of an empty file": (["plan", "empty"], 3, "the source is empty"),
     "plan over a file": (
         ["plan", "people.csv", "--output", "people.toml"],
