@@ -6,8 +6,10 @@ from pathlib import Path
 from flows.plan.plan import ReleasePlan
 from tasks.doctor import folders, machines, software
 from tasks.doctor.look import Look
-from tasks.places.place import place_of
-from tasks.source.sources import DUCKDB, SQLITE
+from tasks.places.objects import SCHEMES
+from tasks.source.databases import DRIVERS
+
+EXTRAS = {**SCHEMES, **{scheme: extra for scheme, (_, extra) in DRIVERS.items()}}
 
 
 def looks(order: ReleasePlan | None) -> Iterator[Look]:
@@ -26,13 +28,10 @@ def looks(order: ReleasePlan | None) -> Iterator[Look]:
 
 
 def _databases(order: ReleasePlan) -> set[str]:
-    """The extras that the addresses of a plan need."""
-    addresses = [address for address in (order.source.uri, order.publish.ledger) if address]
-    return {
-        "duckdb" if address.startswith(DUCKDB) else "postgres"
-        for address in addresses
-        if not address.startswith(SQLITE)
-    }
+    """The extras that the addresses and places of a plan need."""
+    stated = (order.source.uri, order.source.path, order.publish.ledger, order.publish.path)
+    schemes = {text.partition("://")[0] for text in stated if text and "://" in text}
+    return {extra for scheme in schemes if (extra := EXTRAS.get(scheme)) is not None}
 
 
 def _folders(order: ReleasePlan) -> Iterator[Look]:
@@ -47,6 +46,6 @@ def _folders(order: ReleasePlan) -> Iterator[Look]:
     bytes_ = path.stat().st_size if isinstance(path, Path) and path.is_file() else 0
     vault = Path(order.publish.vault)
     yield folders.room("room of the vault", vault, bytes_)
-    if isinstance(releases := place_of(order.publish.path), Path):
-        yield folders.room("room of the releases", releases, bytes_)
+    if isinstance(order.releases, Path):
+        yield folders.room("room of the releases", order.releases.parent, bytes_)
     yield from folders.vault(vault)

@@ -185,9 +185,13 @@ def _roles(order: ReleasePlan) -> Mapping[str, Any]:
 
 
 def _refuse_closed(parent: Place) -> None:
-    """Refuse a folder for releases that cannot be written; a release finds that at its end."""
+    """Refuse a folder for releases that cannot be written; a release finds that at its end.
+
+    Whether object storage lets this account write is not tried: that would leave an object.
+    """
     if not isinstance(parent, Path):
-        return  # object storage says so when it is written to
+        parent.below()  # refused if the storage does not answer, or has no such bucket
+        return
     there = next(path for path in (parent, *parent.absolute().parents) if path.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         raise FolderError(

@@ -12,9 +12,16 @@ from tasks.doctor.look import Look, lacking
 OURS = "crowdcover"
 # With the extra that brings it and what it is for; the first are needed by every run.
 SHOWN = ("numpy", "numba", "polars", "prefect", "fastapi", "sqlalchemy")
-DRIVERS = {
+DRIVERS = {  # of databases and object storage
     "postgres": ("adbc_driver_postgresql", "PostgreSQL"),
     "duckdb": ("duckdb", "DuckDB"),
+    "s3": ("s3fs", "S3"),
+}
+# Rarer ones are shown only if a plan needs them.
+RARE_DRIVERS = {
+    "gcs": ("gcsfs", "Google Cloud Storage"),
+    "snowflake": ("adbc_driver_snowflake", "Snowflake"),
+    "bigquery": ("adbc_driver_bigquery", "BigQuery"),
 }
 
 
@@ -45,8 +52,9 @@ def _package(requirement: Requirement) -> Iterator[Look]:
 
 
 def drivers(needed: Collection[str]) -> Iterator[Look]:
-    """The drivers of databases; `needed` are the extras that a plan needs."""
-    for extra, (module, database) in DRIVERS.items():
+    """The drivers of databases and storage; `needed` are the extras that a plan needs."""
+    rare = {extra: about for extra, about in RARE_DRIVERS.items() if extra in needed}
+    for extra, (module, database) in {**DRIVERS, **rare}.items():
         yield driver(f"driver of {database}", module, extra, needed=extra in needed)
 
 

@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from anon_core.errors import AnonymityError
 
-SCHEMES = {"s3": "s3", "gs": "gcs"}  # scheme -> the extra that carries its driver
+SCHEMES = {"s3": "s3", "gs": "gcs"}  # scheme -> the extra with its driver
 # What tells two contents of an object apart, by the names that the drivers give it.
 STAMPS = ("size", "ETag", "etag", "generation", "md5Hash", "VersionId", "LastModified", "created")
 PARTS = 16 * 2**20  # bytes that are held while an object is copied to a file

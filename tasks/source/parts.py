@@ -15,7 +15,6 @@ from typing import IO, NamedTuple
 from urllib.parse import unquote
 
 import polars as pl
-import polars.selectors as cs
 
 from anon_core.errors import InputError
 from tasks.places.objects import ObjectPath
@@ -99,30 +98,40 @@ def read_object(path: ObjectPath, key: str) -> bytes:
 
 def part_names(parts: Parts) -> list[str]:
     """Names of the columns: those of the files, then those of their names."""
-    first = attempt(lambda: _scanned(parts.files[0][1]).collect_schema().names(), DAMAGED)
-    return [*first, *(name for name in _keys(parts) if name not in first)]
+    held = _schema(parts)
+    return [*held, *(name for name in _keys(parts) if name not in held)]
 
 
 def part_columns(parts: Parts, needed: Sequence[str]) -> pl.DataFrame:
     """The needed columns of all files, in the order of the files' names."""
-    by_name = _of_names(parts)
-    present = cs.by_name(*needed, require_all=False)
-    frames = [
-        attempt(lambda: _scanned(data).select(present).collect(), DAMAGED)  # noqa: B023
+    held, by_name = _schema(parts), _of_names(parts)
+    present = [name for name in needed if name in held]
+    added = [name for name in needed if name not in held]
+    frames = []
+    for number, (_, data) in enumerate(parts.files):
+        frame = attempt(lambda: _scanned(data).select(present).collect(), DAMAGED)  # noqa: B023
+        rows = frame.height if present else _rows(data)
+        values = [_repeated(by_name[name], number, rows) for name in added]
+        frames.append(pl.DataFrame([*frame, *values]).select(needed))
+    return pl.concat(frames)
+
+
+def _schema(parts: Parts) -> dict[str, pl.DataType]:
+    """Columns and types of the files; refused where they differ."""
+    schemas = [
+        attempt(lambda: dict(_scanned(data).collect_schema()), DAMAGED)  # noqa: B023
         for _, data in parts.files
     ]
-    first = frames[0].schema
-    if other := sum(frame.schema != first for frame in frames):
+    if other := sum(schema != schemas[0] for schema in schemas):
         raise InputError(
-            f"{other} of {len(frames)} files of the source have other columns or types than the "
+            f"{other} of {len(schemas)} files of the source have other columns or types than the "
             "first; write them with one schema"
         )
-    added = [name for name in needed if name not in first]
-    frames = [
-        frame.with_columns(_repeated(by_name[name], number, frame.height) for name in added)
-        for number, frame in enumerate(frames)
-    ]
-    return pl.concat(frames).select(needed)
+    return schemas[0]
+
+
+def _rows(data: bytes) -> int:
+    return int(attempt(lambda: _scanned(data).select(pl.len()).collect().item(), DAMAGED))
 
 
 def _repeated(values: pl.Series, number: int, rows: int) -> pl.Series:

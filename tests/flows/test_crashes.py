@@ -40,7 +40,7 @@ def renames_of(stage):
 
 
 RENAMES = [
-    *("ledger.key", "run.json"),
+    *("ledger.key", "run.json", "run.json"),
     *(name for stage in STAGES for name in renames_of(stage)),
     *(
         "gates.json",
