@@ -4,18 +4,20 @@ The decision is kept in the vault. Prefect only carries it there.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Annotated, Any, Literal, cast
 from uuid import UUID, uuid4
 
 from prefect.client.orchestration import get_client
-from prefect.client.schemas.objects import FlowRun
+from prefect.client.schemas.objects import FlowRun, State
 from prefect.context import FlowRunContext
 from prefect.exceptions import ObjectNotFound
 from prefect.flow_runs import resume_flow_run, suspend_flow_run
 from prefect.input import RunInput
 from prefect.input.actions import read_flow_run_input
 from prefect.settings import PREFECT_API_URL
+from prefect.states import Completed
 from pydantic import Field
 
 from anon_core.errors import GuaranteeError
@@ -82,6 +84,7 @@ def approved(
         reasons = [] if terms.reports is None else take_up(terms.reports, run)
         if flow_run is not None:
             _take_answer(run, flow_run)
+        _close_form(Approval.of(run).requests[-1])
         decision = Approval.of(run).require()
         if decision is not None:
             _require_counting(run, decision, terms)
@@ -224,6 +227,20 @@ def _suspend(run: Run, flow_run: FlowRun) -> None:
         timeout=max(1, int(left.total_seconds())),
         key=key,
     )
+
+
+def _close_form(request: Request) -> None:
+    """End another flow run that still shows the form of a request that was decided elsewhere."""
+    context, suspended, decision = FlowRunContext.get(), request.suspended, request.decision
+    if context is None or context.flow_run is None or suspended is None or decision is None:
+        return
+    if suspended.flow_run == str(context.flow_run.id):
+        return
+    with suppress(Exception):  # it ends by itself when the time to decide is over
+        if _waits(suspended):
+            done: State[Any] = Completed(name="Decided", message=decision.sentence)
+            with get_client(sync_client=True) as client:
+                client.set_flow_run_state(UUID(suspended.flow_run), done, force=True)
 
 
 def _waits(suspended: Suspended) -> bool:

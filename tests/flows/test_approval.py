@@ -652,6 +652,24 @@ def test_a_form_of_registered_approvers_takes_a_signed_decision_only(deployment,
 
 
 @pytest.mark.slow
+def test_a_decision_that_an_officer_signed_is_taken_up_by_the_next_run(deployment, order, tmp_path):
+    new_key(tmp_path / "key")
+    keys = {"ada@example.org": public_of(read_key(tmp_path / "key"))}
+    order.write(publish={"approvers": keys, "reports": str(tmp_path / "reports")})
+    first = Served(deployment, order)
+    assert first.ends(suspended=True)["name"] == "Suspended"
+    (copy,) = (tmp_path / "reports" / "people").iterdir()
+    done = command("sign", copy, "--decision", "approve", "--key", tmp_path / "key", "--quiet")
+    assert done.code == 0, done.err
+    assert Served(deployment, order).ends()["name"] == "Completed"
+    assert order.versions == ["v1"]
+    assert audit_release(order.folder_of_v1, order.plan).passed
+    state = first.state()
+    assert (state["type"], state["name"]) == ("COMPLETED", "Decided")
+    assert "approved by ada@example.org at" in state["message"]
+
+
+@pytest.mark.slow
 def test_cancelled_while_it_waits(suspended, deployment, order):
     subprocess.run(
         [Path(sys.executable).with_name("prefect"), "flow-run", "cancel", suspended.id],
