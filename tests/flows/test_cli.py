@@ -101,7 +101,7 @@ def test_the_command_lists_its_commands_and_exit_codes(capsys):
         ["measure"],
         ["measure", "x"],
         ["serve"],
-        ["serve", "a", "b"],
+        ["serve", "a", "--timezone"],
         ["approve", "--by", "x"],
         ["sign", "x", "--decision", "perhaps", "--key", "x"],
         ["key"],
