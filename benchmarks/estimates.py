@@ -44,6 +44,7 @@ TABLES = {
 }
 ROWS = (1_000, 4_000, 12_000, 30_000)
 LEVELS = (5, 20)
+MOST = {"records": 2.5, "edges": 2.0, "k": 1.5}  # powers; other sizes cost linearly at most
 DESIGNS = (((), 5), ((), 20), (HALF, 10))  # dropped columns and k
 SCHOOLS = ("Caltech36", "Reed98", "Haverford76", "Simmons81")
 
@@ -122,12 +123,14 @@ def fitted(runs, what):
 
     start = np.r_[np.log(least * 0.8), np.log(least * 0.01), np.zeros(varied.sum())]
     low = np.r_[-50.0, -80.0, np.zeros(varied.sum())]
-    high = np.r_[np.log(least), 40.0, np.full(varied.sum(), 3.0)]
+    most = [MOST.get(name, 1.0) for name in np.array(names)[varied]]
+    high = np.r_[np.log(least), 40.0, most]
     found = least_squares(
         lambda x: predicted(x) - target, start, bounds=(low, high), loss="soft_l1", f_scale=0.1
     ).x
     powers = dict(zip(np.array(names)[varied].tolist(), found[2:].round(3).tolist(), strict=True))
-    return {"constant": float(np.exp(found[0])), "c": float(found[1]), "powers": powers}
+    kept = {name: power for name, power in powers.items() if power}
+    return {"constant": float(np.exp(found[0])), "c": float(found[1]), "powers": kept}
 
 
 def predicted(model, sizes):
@@ -194,16 +197,18 @@ def main(wanted, kept):
             ]
             for part in ("fit", "held")
         }
+        greatest = max(run["sizes"]["records"] for run in (*of["fit"], *of["held"]))
         print(f"{label}: {len(of['fit'])} runs fitted, {len(of['held'])} held out")
         for what in ("seconds", "bytes"):
             model = fitted(of["fit"], what)
             ninety, median = error(model, of["held"], what)
             ours, _ = error(model, of["fit"], what)
             print(
-                f"{label}.{what}: {json.dumps(model)} fitted within {ours:.2f}x, held out within "
-                f"{ninety:.2f}x, median {median:.2f}x",
-                flush=True,
+                f"{label}.{what}: fitted within {ours:.2f}x, held out within {ninety:.2f}x, "
+                f"median {median:.2f}x"
             )
+            rounded = f"{model['constant']:.4g}, {model['c']:.4f}, {json.dumps(model['powers'])}"
+            print(f"    Model({rounded}, {ninety:.2f}, {greatest}),", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,10 @@
 
     constant + exp(c) * product of size ** power
 
-The sizes are those of `Kind.sizes`. The constants come from `python -m benchmarks.estimates`: whole
-releases with all threads, on two virtual cores that other work shared. More cores are faster.
-Prefect's server is not in them; it takes some ten seconds more. `factor`: 9 of 10 held-out runs, of
-other data, lay within this factor of the estimate, up or down.
+The sizes are those of `Kind.sizes`. Seconds are processor time of all threads and stages, without
+the start of Prefect and its server, which takes some ten seconds more. The constants come from
+`python -m benchmarks.estimates`: 12 releases at most for each method, on two virtual cores that
+other work shared. For more records than were measured the estimate is an extrapolation.
 """
 
 import math
@@ -14,19 +14,32 @@ from dataclasses import dataclass
 from typing import Any
 
 BASIS = (
-    "of whole releases on 2 shared cores; 9 of 10 runs on other data lay within a factor of "
-    "{seconds:.1f} (time) and {bytes:.1f} (memory)"
+    "fitted to measured releases; 9 of 10 on other data lay within a factor of {seconds:.2f} "
+    "(time) and {bytes:.2f} (memory)"
 )
+BEYOND = "; none had more than {records:,} records, so this is an extrapolation"
 
 
 @dataclass(frozen=True)
 class Model:
-    """A fitted model, and how far it is off."""
+    """A fitted model.
+
+    Attributes
+    ----------
+    constant, c : float
+    powers : mapping of str to float
+        By name of a size.
+    factor : float
+        9 of 10 held-out runs, of other data, lay within this factor of the estimate, up or down.
+    records : int
+        The most that a measured run had.
+    """
 
     constant: float
     c: float
     powers: Mapping[str, float]
     factor: float
+    records: int
 
     def of(self, sizes: Mapping[str, float]) -> float:
         """The estimate for data of these sizes."""
@@ -34,25 +47,79 @@ class Model:
         return self.constant + math.exp(self.c + power)
 
 
-# By method: seconds, bytes.
-MODELS: dict[str, tuple[Model, Model]] = {}
+# By method: seconds, bytes. Made by: python -m benchmarks.estimates
+MODELS = {
+    "adaptive, even seats": (
+        Model(
+            1.223, -18.7743,
+            {"records": 1.07, "attributes": 1.0, "features": 1.0, "k": 1.049}, 1.11, 27798,
+        ),
+        Model(4.982e08, 6.0973, {"records": 1.02, "attributes": 0.861, "k": 0.069}, 1.03, 27798),
+    ),
+    "adaptive, matchable seats": (
+        Model(
+            1.138, -15.6560,
+            {"records": 0.828, "attributes": 0.998, "features": 1.0, "k": 0.422}, 1.15, 27798,
+        ),
+        Model(4.894e08, 7.9772, {"records": 0.909, "attributes": 0.48, "k": 0.093}, 1.02, 27798),
+    ),
+    "freeform": (
+        Model(1.233, -12.1098, {"records": 1.336, "attributes": 0.164, "k": 1.185}, 1.21, 3702),
+        Model(
+            4.919e08, -7.6980,
+            {"records": 2.5, "attributes": 0.019, "features": 1.0}, 1.02, 3702,
+        ),
+    ),
+    "k-member": (
+        Model(0.9075, -10.7718, {"records": 1.011, "attributes": 0.521, "k": 0.073}, 1.05, 11127),
+        Model(
+            4.872e08, 1.8872,
+            {"records": 1.039, "attributes": 0.389, "features": 1.0, "k": 0.003}, 1.02, 11127,
+        ),
+    ),
+    "optimal": (
+        Model(
+            1.031, -28.4149,
+            {"records": 2.407, "attributes": 0.559, "features": 1.0, "k": 0.282}, 1.09, 3702,
+        ),
+        Model(
+            4.873e08, -11.5237,
+            {"records": 2.5, "attributes": 0.775, "features": 1.0, "k": 0.373}, 1.02, 3702,
+        ),
+    ),
+    "smooth": (
+        Model(0.982, -12.5824, {"records": 0.113, "entries": 1.0, "k": 0.258}, 1.61, 30000),
+        Model(4.842e08, 10.6400, {"records": 0.769, "k": 0.069}, 1.02, 30000),
+    ),
+    "uncertain_graph": (
+        Model(1.11, -24.9315, {"records": 0.538, "edges": 2.0, "k": 1.101}, 1.10, 2708),
+        Model(4.797e08, -4.9419, {"records": 2.5, "edges": 0.32}, 1.07, 2708),
+    ),
+}  # fmt: skip
 
 
-def estimated(settings: Mapping[str, Any], sizes: Mapping[str, float]) -> dict[str, Any] | None:
+def estimated(
+    settings: Mapping[str, Any], sizes: Mapping[str, float], threads: int
+) -> dict[str, Any] | None:
     """Seconds and bytes of a release by this method; None where no run was measured.
 
-    `settings` are the method's name and settings, as the manifest states them.
+    `settings` are the method's name and settings, as the manifest states them. Work that threads
+    share takes the processor time divided by their number, other work all of it: the range.
     """
     models = MODELS.get(_label(settings))
     if models is None:
         return None
     seconds, held = (model.of(sizes) for model in models)
-    off = models[0].factor
+    off, most = models[0].factor, models[0].records
+    basis = BASIS.format(seconds=off, bytes=models[1].factor)
+    if sizes["records"] > 1.1 * most:
+        basis += BEYOND.format(records=most)
     return {
-        "seconds": round(seconds, 1),
-        "seconds_range": [round(seconds / off, 1), round(seconds * off, 1)],
+        "processor_seconds": round(seconds, 1),
+        "threads": threads,
+        "seconds_range": [round(seconds / off / threads, 1), round(seconds * off, 1)],
         "bytes": int(held),
-        "basis": BASIS.format(seconds=off, bytes=models[1].factor),
+        "basis": basis,
     }
 
 

@@ -153,8 +153,9 @@ def _measured(
     data: Any = order.kind.load(encoded)
     need = _afforded(order, data)
     sizes = dict(order.kind.sizes(data))
-    local_only = order.compute.engine == "local"
-    estimate = estimated(order.maker_settings, sizes) if local_only else None
+    with local.threads_set(order.compute.threads) as threads:
+        here = order.compute.engine == "local"
+        estimate = estimated(order.maker_settings, sizes, threads) if here else None
     levels = {"k_mean": sizes.pop("k"), "k_min": int(data.k.min()), "k_max": int(data.k.max())}
     memory = {"anonymizer": need, "allowed": order.memory_bytes}
     return Rehearsal(MADE, _roles(order), {**counts, **sizes, **levels}, memory, estimate, notes)

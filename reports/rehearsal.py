@@ -45,7 +45,9 @@ def _estimated(estimate: Mapping[str, Any] | None) -> Iterator[str]:
     if estimate is None:
         return
     low, high = estimate["seconds_range"]
-    yield _fact("time, estimated", f"{_time(estimate['seconds'])} ({_time(low)} to {_time(high)})")
+    used, threads = _time(estimate["processor_seconds"]), estimate["threads"]
+    told = f"{_time(low)} to {_time(high)}: {used} of processor time, {threads} threads"
+    yield _fact("time, estimated", told)
     yield _fact("memory, estimated", f"{size(estimate['bytes'])} of the whole process")
     yield _fact("", estimate["basis"])
 

@@ -15,11 +15,14 @@ from flows.rehearsing import MADE, STANDS, UNCHANGED, rehearsed
 from flows.release import released
 from tasks.people.asking import transaction
 from tasks.vault.shadow import KEPT, PREFIX, shadow
-from tasks.vault.storage import Vault
+from tasks.vault.storage import SecondReleaseError, Vault
 from tests.flows.orders import HEADER, Order, people
 from tests.flows.processes import crowdcover
 from tests.flows.test_second import aged
 from tests.flows.test_series import months, registry
+
+# Fixtures, skipped where no server can be started.
+from tests.flows.test_shared_ledger import of_plan, postgres, query, uri  # noqa: F401
 
 
 def tree(folder):
@@ -249,6 +252,8 @@ def test_the_command_tells_people_and_programs(tmp_path):
     document = json.loads(crowdcover("release", order.plan, "--dry-run", "--json").out)
     assert (document["name"], document["outcome"]) == ("people", MADE)
     assert document["counts"]["records"] == 90
+    low, high = document["estimate"]["seconds_range"]
+    assert 0 < low < document["estimate"]["processor_seconds"] < high
     assert not order.vault.exists()
     for text in (told.out, json.dumps(document)):
         assert not any(cell in text for row in people() for cell in row[4:])
@@ -279,3 +284,18 @@ def test_a_source_that_lacks_columns_is_refused_as_by_a_release(tmp_path):
     two = crowdcover("release", order.plan)
     assert (one.code, one.err) == (two.code, two.err)
     assert one.code == 2
+
+
+def test_a_shared_ledger_learns_nothing(uri, tmp_path):  # noqa: F811
+    order = Order(tmp_path / "a", publish=of_plan(uri))
+    assert rehearse(order).outcome == MADE
+    tables = "select tablename from pg_tables where schemaname = 'public'"
+    assert query(uri, tables) == []
+    order.release()
+    entries = "select run, folder, version, published from releases"
+    before = query(uri, entries)
+    order.write_source(aged(people()))
+    kind, words = refused(lambda: rehearse(order, "checks.drift=off"))
+    assert kind is SecondReleaseError
+    assert words.startswith("90 people of this source were released already (people v1)")
+    assert query(uri, entries) == before

@@ -1,0 +1,54 @@
+"""Estimates of time and memory: which methods have one, and how it grows."""
+
+from dataclasses import asdict
+
+import pytest
+
+from anon_core.anonymizers import ANONYMIZERS, Adaptive
+from flows.estimates import MODELS, estimated
+
+SIZES = {
+    "table": {"records": 5000, "attributes": 8, "features": 120, "k": 10},
+    "matrix": {"records": 5000, "entries": 60_000, "k": 10},
+    "graph": {"records": 1500, "edges": 6000, "k": 10},
+}
+
+
+def of(name, threads=1, **changes):
+    maker = ANONYMIZERS[name]
+    sizes = {**SIZES[maker.kind], **changes}
+    return estimated({"name": name, **asdict(maker())}, sizes, threads)
+
+
+@pytest.mark.parametrize("name", sorted(ANONYMIZERS))
+def test_every_method_has_an_estimate_that_grows_with_the_records(name):
+    small, large = of(name, records=1000), of(name, records=2000)
+    for what in ("processor_seconds", "bytes"):
+        assert 0 < small[what] <= large[what]
+    assert large["bytes"] > small["bytes"] > 2**28
+
+
+def test_both_forms_of_seats_have_a_model():
+    labels = {f"adaptive, {seats} seats" for seats in ("even", "matchable")}
+    assert MODELS.keys() == labels | set(ANONYMIZERS) - {"adaptive"}
+    one, two = (
+        estimated({"name": "adaptive", **asdict(Adaptive(seats=seats))}, SIZES["table"], 1)
+        for seats in ("even", "matchable")
+    )
+    assert one != two
+
+
+def test_threads_widen_the_range_downwards():
+    one, eight = of("adaptive"), of("adaptive", threads=8)
+    assert one["processor_seconds"] == eight["processor_seconds"]
+    assert eight["seconds_range"][0] < one["seconds_range"][0]
+    assert eight["seconds_range"][1] == one["seconds_range"][1]
+
+
+def test_an_extrapolation_is_called_one():
+    assert "extrapolation" not in of("adaptive")["basis"]
+    assert "none had more than 27,798 records" in of("adaptive", records=10**6)["basis"]
+
+
+def test_a_method_that_was_not_measured_has_none():
+    assert estimated({"name": "another"}, SIZES["table"], 1) is None
