@@ -7,7 +7,6 @@ from flows.plan.plan import ReleasePlan
 from tasks.doctor import folders, machines, software
 from tasks.doctor.look import Look
 from tasks.places.objects import SCHEMES
-from tasks.places.place import place_of
 from tasks.source.databases import DRIVERS
 
 EXTRAS = {**SCHEMES, **{scheme: extra for scheme, (_, extra) in DRIVERS.items()}}
@@ -47,6 +46,6 @@ def _folders(order: ReleasePlan) -> Iterator[Look]:
     bytes_ = path.stat().st_size if isinstance(path, Path) and path.is_file() else 0
     vault = Path(order.publish.vault)
     yield folders.room("room of the vault", vault, bytes_)
-    if isinstance(releases := place_of(order.publish.path), Path):
-        yield folders.room("room of the releases", releases, bytes_)
+    if isinstance(order.releases, Path):
+        yield folders.room("room of the releases", order.releases.parent, bytes_)
     yield from folders.vault(vault)

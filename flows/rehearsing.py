@@ -185,7 +185,10 @@ def _roles(order: ReleasePlan) -> Mapping[str, Any]:
 
 
 def _refuse_closed(parent: Place) -> None:
-    """Refuse a folder for releases that cannot be written; a release finds that at its end."""
+    """Refuse a folder for releases that cannot be written; a release finds that at its end.
+
+    Whether object storage lets this account write is not tried: that would leave an object.
+    """
     if not isinstance(parent, Path):
         parent.below()  # refused if the storage does not answer, or has no such bucket
         return

@@ -55,7 +55,8 @@ def releases(names: list[str], plans: list[str]) -> list[Outcome] | State[list[O
         outcomes = [_outcome(future) for future in futures]
     waiting = sum(code == WAITS for code, _ in outcomes)
     refused = sum(code != 0 for code, _ in outcomes) - waiting
-    told = f"{refused} of {len(plans)} plans were refused, {waiting} wait for approval"
+    told = f"{refused} of {len(plans)} plans were not published"
+    told += f"; {waiting} wait for approval" if waiting else ""
     if refused:
         return Failed(message=told, data=outcomes)
     return Completed(message=told, data=outcomes) if waiting else outcomes

@@ -163,7 +163,7 @@ class SourceSection(MarkedSection):
     path : a CSV file (also .gz), a Parquet file or an Arrow file; it starts at the plan's folder.
     uri : instead of path: the address of a database.
     query : with uri: the SELECT that gives the rows.
-    credentials : with uri: where its password lies, such as "env:NAME".
+    credentials : where the password of uri stands: never in the plan.
     header : whether the first row of a CSV file holds names; else the plan gives them, in order.
     separator : one ASCII character between the fields of a CSV file.
     missing : texts that mean 'not given', beside the empty text.

@@ -19,13 +19,15 @@ LABELS = {
     "unprotected": "Demand no crowd (k = 1)",
     "below_k": "Below their k",
     "suppression": "Utility: values not hidden",
-    "cells_exact": "Cells with the exact value",
-    "cells_of_one_value": "Cells with one value or group",
+    "cells_exact": "Unmasked cells",
+    "cells_of_one_value": "Exact cells",
+    "features": "Bits that code a record",
+    "gcp_by_width": "Cells lost by width",
     "gcp": "Information lost (GCP)",
     "kept": "Information kept by all rows of the version",
 }
 COUNTS = ("rows", "records", "k_min", "k_max", "unprotected", "below_k", "features")
-OF_COLUMNS = {"exact": "Exact", "one_value": "One value", "ncp": "NCP"}
+OF_COLUMNS = {"exact": "Unmasked", "one_value": "Exact", "ncp": "NCP"}
 Pair = tuple[Any, Any]
 
 
@@ -47,7 +49,7 @@ def tables(told: Mapping[str, Any]) -> list["Table"]:
     """The same for a terminal."""
     from rich.text import Text
 
-    old, new = (f"{told[side]['name']} {told[side]['version']}" for side in ("old", "new"))
+    old, new = _sides(told)
     made = _table("Releases", "", old, new)
     for label, key in (("Created", "created"), ("Made by", "crowdcover"), ("Plan", "plan_sha256")):
         made.add_row(label, *(Text(_short(key, told[side][key])) for side in ("old", "new")))
@@ -66,6 +68,14 @@ def tables(told: Mapping[str, Any]) -> list["Table"]:
         for table in (made, columns, promise, numbers, _of_columns(told, old, new), _moved(told))
         if table.row_count
     ]
+
+
+def _sides(told: Mapping[str, Any]) -> tuple[str, str]:
+    """What the releases are called: by their versions, with their names where these differ."""
+    old, new = told["old"], told["new"]
+    if old["name"] == new["name"]:
+        return str(old["version"]), str(new["version"])
+    return f"{old['name']} {old['version']}", f"{new['name']} {new['version']}"
 
 
 def sentence(told: Mapping[str, Any]) -> str:

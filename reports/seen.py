@@ -9,6 +9,7 @@ from reports.quantities import count, moment, printable
 if TYPE_CHECKING:
     from rich.table import Table
 
+WHERE = re.compile(r"; every verdict lies in the vault: \S+$")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00")
 COLOURS = {
     "published": "green",
@@ -30,7 +31,7 @@ def runs(entries: Sequence[Mapping[str, Any]]) -> "Table":
             entry["run"],
             Text(printable(entry["name"]) or "not recorded"),
             entry["kind"],
-            Text(_with_times(printable(entry["words"])), style=COLOURS.get(entry["state"], "")),
+            Text(_with_times(printable(_state(entry))), style=COLOURS.get(entry["state"], "")),
             Text(count(entry["rows"]), justify="right"),
             moment(entry["since"]),
         )
@@ -62,6 +63,21 @@ def waiting(entries: Sequence[Mapping[str, Any]]) -> list["Table"]:
             block.add_row(label, Text(printable(text), overflow="fold"))
         blocks.append(block)
     return blocks
+
+
+def reasons(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line for each run that has a reason, without the place of the verdicts."""
+    return [
+        _with_times(f"{entry['run']}: {printable(WHERE.sub('', entry['reason']))}")
+        for entry in entries
+        if entry["reason"]
+    ]
+
+
+def _state(entry: Mapping[str, Any]) -> str:
+    """The state without its reason, which stands below the table."""
+    reason = entry["reason"]
+    return str(entry["words"].removesuffix(f": {reason}") if reason else entry["words"])
 
 
 def _with_times(words: str) -> str:

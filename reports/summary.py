@@ -45,14 +45,14 @@ def verdicts(documents: Sequence[Mapping[str, Any]], words: Words) -> str:
         outcomes = document["outcomes"]
         rows = [
             (
-                expected(outcome, words),
-                printable(outcome["column"] or ""),
                 "holds" if outcome["success"] is True else "fails",
+                printable(outcome["column"] or ""),
+                expected(outcome, words),
             )
             for outcome in outcomes
         ]
         blocks.append(f"# {_escape(_counted(document, words))}")
-        blocks.append(_markdown_table(("What is expected", "Column", "Result"), rows))
+        blocks.append(_markdown_table(("Result", "Column", "What is expected"), rows))
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -69,8 +69,12 @@ def _counted(document: Mapping[str, Any], words: Words) -> str:
 
 
 def refusal(name: str, reason: str) -> str:
-    """Why nothing was published, as markdown for a Prefect artifact."""
-    return f"# {_escape(printable(name))}: nothing was published\n\n{_escape(printable(reason))}\n"
+    """Why nothing was published, as markdown for a Prefect artifact.
+
+    Prefect shows entities in a paragraph as they are, so signs are escaped by backslashes.
+    """
+    told = re.sub(r"([^\w\s.,;:()=%'-]|_|(?<=:)/)", r"\\\1", printable(reason))
+    return f"# {_escape(printable(name))}: nothing was published\n\n{told}\n"
 
 
 def _markdown_blocks(manifest: Manifest, words: Words) -> Iterator[str]:

@@ -25,6 +25,8 @@ def run(options: argparse.Namespace) -> int:
 
     if found:
         Console().print(seen.runs(found))
+        for line in seen.reasons(found):
+            print(line)
     else:
         print("no runs")
     return 0

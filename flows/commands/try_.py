@@ -54,11 +54,11 @@ def run(options: argparse.Namespace) -> int:
     from flows.trying import plans, settings, tried
     from reports.comparison import Line, table
 
-    each = settings(options.k, options.weights)
-    orders = plans(options.plan, options.overrides, each)
+    stated = settings(options.k, options.weights)
+    orders = plans(options.plan, options.overrides, stated)
     name = orders[0].name
     found = []
-    for rows, outcome in tried(orders, each, options.sample, options.seed):
+    for rows, outcome in tried(orders, stated, options.sample, options.seed):
         found.append((rows, outcome))
         if not options.quiet:
             print(f"{outcome.label}: {outcome.seconds:.1f} s", file=sys.stderr, flush=True)

@@ -28,7 +28,7 @@ class PublishSection(Section):
     allow_second_release : whether the people may be in other releases; all are then compared.
     ledger : a PostgreSQL database that several vaults share as their ledger; else it is in the
         vault.
-    ledger_credentials : with ledger: where its password lies, such as "env:NAME".
+    ledger_credentials : where the password of the ledger stands: never in the plan.
     approval : whether a person must approve each release before it is published.
     approval_timeout : how long that person has, such as 36h or 7d.
     approvers : who may approve, each with the public key that verifies their signature; if nobody

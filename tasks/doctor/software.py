@@ -12,7 +12,7 @@ from tasks.doctor.look import Look, lacking
 OURS = "crowdcover"
 # With the extra that brings it and what it is for; the first are needed by every run.
 SHOWN = ("numpy", "numba", "polars", "prefect", "fastapi", "sqlalchemy")
-DRIVERS = {
+DRIVERS = {  # of databases and object storage
     "postgres": ("adbc_driver_postgresql", "PostgreSQL"),
     "duckdb": ("duckdb", "DuckDB"),
     "s3": ("s3fs", "S3"),

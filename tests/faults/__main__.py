@@ -1,6 +1,6 @@
 """Try each fault many times; print a table: tries, met, half published, lost, completed.
 
-    python -m tests.faults [--seeds 20] [NAME ...]
+    python -m tests.faults [--seeds 20] [--plans 50] [NAME ...]
 
 Ends with 1 if anything was lost, half published or not completed.
 """
@@ -11,12 +11,16 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.faults import queues
 from tests.faults.every import FAULTS, needs
+
+QUEUED = "plans queued on one worker"
 
 
 def main():
     parser = argparse.ArgumentParser(prog="python -m tests.faults")
     parser.add_argument("--seeds", type=int, default=20, help="tries of each (default: 20)")
+    parser.add_argument("--plans", type=int, default=50, help="plans queued (default: 50)")
     parser.add_argument("names", nargs="*", metavar="NAME", help="faults whose name contains it")
     options = parser.parse_args()
     print("| fault | tries | met a run | half published | lost | rerun completed |")
@@ -24,16 +28,29 @@ def main():
     whole = True
     with contextlib.ExitStack() as stack:
         for name, fault in FAULTS.items():
-            if options.names and not any(each in name for each in options.names):
+            if not chosen(name, options.names):
                 continue
             if reason := needs(name):
                 print(f"| {name} | 0: {reason} | | | | |", flush=True)
                 continue
             tries = [tried(fault, seed, stack) for seed in range(options.seeds)]
-            counts = [sum(column) for column in zip(*map(of, tries), strict=True)]
-            print(f"| {name} | {len(tries)} | " + " | ".join(map(str, counts)) + " |", flush=True)
-            whole = whole and counts[1:] == [0, 0, len(tries)]
+            whole = told(name, tries) and whole
+    if chosen(QUEUED, options.names):
+        with tempfile.TemporaryDirectory(prefix="crowdcover-fault-") as folder:
+            whole = told(QUEUED, queues.queued(Path(folder), options.plans)) and whole
     return 0 if whole else 1
+
+
+def chosen(name, parts):
+    """Whether a fault is asked for."""
+    return not parts or any(each in name for each in parts)
+
+
+def told(name, tries):
+    """Print the line of a fault; whether nothing was lost."""
+    counts = [sum(column) for column in zip(*map(of, tries), strict=True)]
+    print(f"| {name} | {len(tries)} | " + " | ".join(map(str, counts)) + " |", flush=True)
+    return counts[1:] == [0, 0, len(tries)]
 
 
 def tried(fault, seed, stack):

@@ -5,13 +5,30 @@ import os
 from functools import cache
 
 from tests import postgres
-from tests.faults import clocks, databases, disks, kills, together
+from tests.faults import clocks, databases, disks, kills, objects, together
+from tests.flows.s3 import storage
 
 
 @cache
 def _server(stack):
     """One PostgreSQL cluster for all tries."""
     return stack.enter_context(postgres.running())
+
+
+@cache
+def _door(stack):
+    """One S3 server for all tries, with a bucket."""
+    import s3fs
+
+    door = stack.enter_context(storage())
+    s3fs.S3FileSystem.retries = 1
+    s3fs.S3FileSystem.clear_instance_cache()
+    s3fs.S3FileSystem().mkdir("people")
+    return door
+
+
+def _stored(fault):
+    return lambda folder, seed, stack: fault(folder, _door(stack), seed)
 
 
 def _killed(stage):
@@ -51,6 +68,8 @@ FAULTS = {
     **{
         f"PostgreSQL restarts while {during}": _restarted(point) for point, during in DURING.items()
     },
+    "object storage is down while a version is written": _stored(objects.down),
+    "kill -9 between objects": _stored(objects.killed),
     "clock jumps by up to two years": lambda folder, seed, _: clocks.jumped(folder, seed),
     "two runs of one plan at once": lambda folder, seed, _: together.two_at_once(folder, seed),
 }
@@ -61,6 +80,8 @@ def needs(name):
     if name.startswith("PostgreSQL"):
         driver = importlib.util.find_spec("adbc_driver_postgresql")
         return postgres.missing() or ("" if driver else "the driver is not installed")
+    if "object" in name:
+        return objects.needs()
     if name.startswith("disk") and os.geteuid() != 0:
         return "mounting a file system needs root"
     if name.startswith("clock") and clocks.LIBRARY is None:

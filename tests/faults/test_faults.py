@@ -4,6 +4,7 @@ import contextlib
 
 import pytest
 
+from tests.faults import queues
 from tests.faults.disks import NoMountError
 from tests.faults.every import FAULTS, needs
 
@@ -32,3 +33,10 @@ def test_a_fault_costs_nothing_but_time(name, tmp_path, stack):
         if met := outcome.met:
             break
     assert met
+
+
+def test_plans_queued_on_one_worker_are_all_published(tmp_path):
+    if reason := queues.needs():
+        pytest.skip(reason)
+    for outcome in queues.queued(tmp_path, 3):
+        assert (outcome.half, outcome.lost, outcome.completed) == (False, False, True)

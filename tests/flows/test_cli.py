@@ -172,6 +172,8 @@ def imported_by(released, arguments, *slow):
         ["release", "--help"],
         ["show", "FOLDER"],
         ["show", "FOLDER", "--json"],
+        ["runs", "--plan", "PLAN"],
+        ["diff", "FOLDER", "FOLDER"],
         ["plan", "SOURCE"],
         ["audit", "FOLDER", "--plan", "PLAN"],
         ["retract", "FOLDER/x", "--plan", "PLAN", "--by", "Ada", "--reason", "why"],

@@ -7,8 +7,10 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from flows.audit import audit_release
+from tasks.vault import sealing
 from tasks.vault.approval import RECORD, Approval
-from tasks.vault.signing import new_key, public_of, read_key
+from tasks.vault.sealing import is_encrypted
+from tasks.vault.signing import new_key, public_of, read_key, verifies
 from tasks.vault.storage import read_json, write_json
 from tests.flows.orders import Order, people
 from tests.flows.processes import command
@@ -80,6 +82,7 @@ def test_an_officer_decides_without_the_vault(order, key, tmp_path):
     assert (approval["identity"], approval["authenticated"]) == (ADA, "signature")
     assert approval["key"] == public_of(read_key(key))
     assert list(approval["requested_by"]) == ["operating system"]
+    assert verifies(approval["key"], approval["signature"], by_hand(folder))
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert f"an Ed25519 signature with the key that the plan registers for {ADA}" in page
     found = audit_release(folder, order.plan)
@@ -88,6 +91,20 @@ def test_an_officer_decides_without_the_vault(order, key, tmp_path):
     assert read_json(copy / "outcome.json")["state"] == "approved"
     assert "was decided or asked anew" in sign(order, key).err
     assert order.release() == folder
+
+
+def by_hand(folder):
+    """What was signed, from the published folder alone: docs/how-to/approve.md."""
+    manifest = read_json(folder / "manifest.json")
+    approval, files = manifest["approval"], dict(manifest["files"])
+    del files["report.html"]
+    told = {
+        "what": "crowdcover decision 1", "release": manifest["name"], "files": files,
+        "decision": "approve",
+        **{name: approval[name] for name in
+           ("question", "asked", "requested_by", "identity", "by", "note", "at")},
+    }  # fmt: skip
+    return json.dumps(told, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
 @pytest.mark.slow
@@ -225,6 +242,22 @@ def of_another_release(tmp_path, key):
     assert sign(other, key, "--note", "read").code == 0
     (signed,) = (copy_of(other) / "decisions").iterdir()
     return read_json(signed)["signature"]
+
+
+@pytest.mark.slow
+def test_the_copy_of_an_encrypted_vault_can_be_read(tmp_path, key, monkeypatch):
+    secret, _ = sealing.new_key()
+    monkeypatch.setenv(sealing.KEY, secret)
+    order = Order(tmp_path / "order", publish=publish(key))
+    waits(order)
+    assert is_encrypted(order.run.path / "approval.json")
+    monkeypatch.delenv(sealing.KEY)
+    assert sign(order, key, "--quiet").code == 0
+    assert b"<html" in (copy_of(order) / "report.html").read_bytes()
+    monkeypatch.setenv(sealing.KEY, secret)
+    assert json.loads(command("runs", "--plan", order.plan, "--json").out)["runs"]
+    folder = order.release()
+    assert audit_release(folder, order.plan).passed
 
 
 # ---------------------------------------------------------------- the commands

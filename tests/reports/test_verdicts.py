@@ -51,7 +51,7 @@ def test_a_run_that_passed_says_so_and_what_was_expected() -> None:
         "people v1",
         "Every check was passed",
         "All 25 expectations hold",
-        "of 9 checks passed 9",
+        "of 10 checks passed 10",
         "e4298546c78fe333",
         "3f" * 32,
         "crowdcover 0.1.0",
@@ -169,10 +169,19 @@ def test_markdown_has_names_and_counts_only() -> None:
     text = summary.verdicts(told, WORDS)
     assert "# The rows to be published: 3 of 3 expectations hold" in text
     assert "# The plan's own limits: 1 of 2 expectations hold" in text
-    assert text.count("| illness | fails |") == 1
+    assert text.count("| fails | illness |") == 1
     assert "0.9063" not in text
     hostile = summary.verdicts([verdicts(columns=HOSTILE)[0]["verdict"]], WORDS)
     assert not re.search(r"<script|\]\(|\x1b|`", hostile)
+
+
+def test_a_refusal_is_text_whatever_it_quotes() -> None:
+    told = summary.refusal("women", "go [checks] <b>x</b> [l](http://x.y) a_b `q` *z*\x1b")
+    assert told.startswith("# women: nothing was published\n\n")
+    assert r"\[checks\] \<b\>x\<\/b\> \[l\](http:\/\/x.y) a\_b \`q\` \*z\*" in told
+    assert "\x1b" not in told
+    titles = summary.verdict_titles([each["verdict"] for each in verdicts()][:1], WORDS)
+    assert titles == "The source compared with the last release: 1 of 1 expectations hold"
 
 
 def test_prefect_and_the_page_say_what_is_expected_in_the_same_words() -> None:

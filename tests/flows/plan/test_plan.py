@@ -18,6 +18,7 @@ from tasks.compute.spec import Cluster
 from tests.flows.orders import Order
 
 MARK = "zq7"
+PUBLIC = "ed25519:PUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw="
 
 PLAN = """
 name = "people"
@@ -659,6 +660,31 @@ WRONG = [
         "publish.approval_timeout belongs to approval = 'required'",
     ),
     *(
+        (f"[publish]\n{key} = {value}", f"publish.{key} belongs to approval = 'required'")
+        for key, value in (
+            ("approvers", "{}"),
+            ("requester_may_approve", "false"),
+            ("reports", "'elsewhere'"),
+        )
+    ),
+    *(
+        (f"[publish]\napproval = 'required'\n{rest}", words)
+        for rest, words in (
+            ("approvers = {zq7 = 'zq7'}", "publish.approvers: each person needs a public key"),
+            (f"approvers = {{zq7 = '{PUBLIC[:-4]}'}}", "each person needs a public key"),
+            (f"approvers = {{'' = '{PUBLIC}'}}", "a name must be one line of 1 to 100 printable"),
+            (f"approvers = {{' zq7' = '{PUBLIC}'}}", "a name must be one line of 1 to 100"),
+            (
+                f"approvers = {{zq7 = '{PUBLIC}', a = '{PUBLIC}'}}",
+                "two persons have one key; nobody could tell who decided",
+            ),
+            ("reports = 'vault/reports'", "publish.reports and publish.vault are the same"),
+            ("reports = 'releases'", "publish.reports and publish.path are the same folder"),
+            ("reports = '.'", "publish.reports and publish.path are the same folder or nested"),
+            ("reports = 's3://bucket/x'", "publish.reports must be a local folder"),
+        )
+    ),
+    *(
         (
             f"[publish]\napproval = 'required'\napproval_timeout = '{time}'",
             "publish.approval_timeout must be like '7d', '36h'",
@@ -1274,6 +1300,8 @@ def test_frozen_plans_are_their_owners(load, tmp_path):
         "publish.vault=elsewhere",
         "publish.allow_second_release=true",
         "publish={approval='required', approval_timeout='1d'}",
+        f"publish={{approval='required', approvers={{a='{PUBLIC}'}}, reports='x', "
+        "requester_may_approve=false}",
         "publish.ledger=postgresql://elsewhere",
     ],
 )

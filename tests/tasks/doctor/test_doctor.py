@@ -16,7 +16,7 @@ from tasks.doctor.look import Look, wrong
 from tasks.vault.approval import Approval, Question, Request
 from tasks.vault.storage import Vault
 from tests.flows.orders import Order
-from tests.flows.processes import crowdcover
+from tests.flows.test_cli import call
 
 
 def test_versions_that_are_not_allowed_are_wrong(monkeypatch):
@@ -223,26 +223,26 @@ def test_a_vault_that_is_not_there_is_made_by_nobody(tmp_path):
     assert not (tmp_path / "vault").exists()
 
 
-def test_the_command_looks_at_what_a_plan_needs(tmp_path, monkeypatch):
-    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+def test_the_command_looks_at_what_a_plan_needs(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PREFECT_API_URL", "")
     order = Order(tmp_path)
-    healthy = crowdcover("doctor", "--plan", order.plan, "--json")
-    document = json.loads(healthy.out)
-    assert (healthy.code, document["wrong"]) == (0, 0)
+    code, out, _ = call(capsys, "doctor", "--plan", order.plan, "--json")
+    document = json.loads(out)
+    assert (code, document["wrong"]) == (0, 0)
     assert {look["what"] for look in document["looks"]} >= {
         *("crowdcover", "Python", "numpy", "numba", "polars", "prefect", "fastapi", "sqlalchemy"),
         *("MPI, 2 ranks", "Slurm", "Dask", "Prefect server", "source", "vault"),
         *("room of the vault", "room of the releases"),
     }
     assert not order.vault.exists()
-    sick = crowdcover("doctor", "--plan", order.plan, "--set", "source.path=gone.csv", "--quiet")
-    assert sick.code == 1
-    assert "WRONG   source: not there\n" in sick.out
-    assert "correct source.path" in sick.out
-    assert "numpy" not in sick.out
+    gone = ("--set", "source.path=gone.csv", "--quiet")
+    code, out, _ = call(capsys, "doctor", "--plan", order.plan, *gone)
+    assert code == 1
+    assert "WRONG   source: not there\n" in out
+    assert "correct source.path" in out
+    assert "numpy" not in out
 
 
-def test_without_a_plan_nothing_is_set():
-    refused = crowdcover("doctor", "--set", "privacy.k=3")
-    assert (refused.code, refused.out) == (2, "")
-    assert refused.err == "crowdcover: --set changes a plan; give one with --plan\n"
+def test_without_a_plan_nothing_is_set(capsys):
+    answer = call(capsys, "doctor", "--set", "privacy.k=3")
+    assert answer == (2, "", "crowdcover: --set changes a plan; give one with --plan\n")

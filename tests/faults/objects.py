@@ -1,0 +1,62 @@
+"""Object storage that goes down, or a run that dies, while a version is written there."""
+
+import importlib.util
+import random
+import signal
+
+from anon_core.errors import AnonymityError
+from tasks.places.place import place_of
+from tests.faults.runs import Outcome, entries, expected, holds, ordered
+from tests.flows.orders import data_bytes
+from tests.flows.processes import run
+from tests.flows.test_object_storage import killed_before
+
+WRITES = 6  # the mark, four files, the manifest
+
+
+def down(folder, door, seed):
+    """Close the storage before one of the writes; open it, and run again."""
+    whole, _ = expected(folder / "whole", seed)
+    order = _order(folder, seed)
+    door.requests, door.close_before = 0, random.Random(f"down {seed}").randint(1, WRITES)
+    refusal = ""
+    try:
+        order.release()
+    except AnonymityError as refused:
+        refusal = str(refused)
+    door.is_open, door.close_before = True, None
+    outcome = _after(order, whole, bool(refusal))
+    clear = "does not answer" in refusal and "run again" in refusal
+    return Outcome(outcome.met, outcome.half, outcome.lost, outcome.completed and clear)
+
+
+def killed(folder, door, seed):
+    """Kill -9 in place of one of the writes; run again."""
+    whole, _ = expected(folder / "whole", seed)
+    order = _order(folder, seed)
+    number = random.Random(f"killed {seed}").randrange(WRITES)
+    died = run(killed_before, str(order.plan), number, environment=door.environment)
+    return _after(order, whole, died.code == -signal.SIGKILL)
+
+
+def needs():
+    """What this machine lacks; empty if nothing."""
+    lost = [name for name in ("moto", "s3fs") if importlib.util.find_spec(name) is None]
+    return f"not installed: {', '.join(lost)}" if lost else ""
+
+
+def _order(folder, seed):
+    """A plan that publishes under a prefix of its own."""
+    prefix = f"s3://people/{folder.name}"
+    return ordered(folder / "order", seed, publish={"path": prefix})
+
+
+def _after(order, whole, met):
+    """Look for half a version, run again, and compare."""
+    version = place_of(order.document["publish"]["path"]) / "people" / "v1"
+    half = "manifest.json" in version.below()
+    finished = order.stage_times()
+    folder = order.release()
+    lost = data_bytes(folder) != whole or not order.stage_times().items() >= finished.items()
+    one = [(name, label, seen) for name, label, _, seen in entries(order)] == [("people", "v1", 1)]
+    return Outcome(met, half, lost, one and holds(order, folder))
