@@ -412,7 +412,7 @@ WRONG = {
     "show a manifest of something else": (["show", "web"], 3, "holds no readable manifest.json"),
     "show it as JSON": (["show", "web", "--json"], 3, "holds no readable manifest.json"),
     "plan of nothing": (["plan", "none.csv"], 3, "none.csv was not found"),
-    "plan of a folder": (["plan", "."], 3, "are no Parquet by their names"),
+    "plan of a folder": (["plan", "web"], 3, "1 of 1 files at source.path are no Parquet"),
     "plan of an empty file": (["plan", "empty"], 3, "the source is empty"),
     "plan over a file": (
         ["plan", "people.csv", "--output", "people.toml"],

@@ -6,9 +6,10 @@ database are shared, so the last search finds what any scenario wrote there.
 
 import gzip
 import json
-import os
+import tempfile
 import time
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -38,7 +39,7 @@ GROUPS = [
 MISSING = "Punknown1Q"  # the plan names it in source.missing
 RARE_AGE = "98765.4321"  # the only one of its kind: the largest number
 PASSWORD = "Ppassword1Q"
-VARIABLE = "CROWDCOVER_TEST_PASSWORD"
+SECRET = Path(tempfile.mkdtemp(prefix="crowdcover-secret-")) / "password"
 
 NEVER = [*IDENTIFIERS, *DROPPED, *GROUPS, MISSING, PASSWORD]  # not even in a release
 DATA_ONLY = [*SENSITIVE, *KEPT, RARE, *CITIES]
@@ -220,7 +221,7 @@ SCENARIOS = {
                 "path": None,
                 "uri": f"postgresql://u@127.0.0.1:9/{SENSITIVE[0]}",
                 "query": f"select '{RARE}'",
-                "credentials": f"env:{VARIABLE}",
+                "credentials": f"file:{SECRET}",
             }
         },
         says="no server answers at the host and port of source.uri",
@@ -264,7 +265,7 @@ SCENARIOS = {
         {
             "publish": {
                 "ledger": f"postgresql://u@127.0.0.1:9/{SENSITIVE[0]}",
-                "ledger_credentials": f"env:{VARIABLE}",
+                "ledger_credentials": f"file:{SECRET}",
             }
         },
         says="the ledger at publish.ledger does not answer",
@@ -538,7 +539,7 @@ def matrix_of(folder, scenario):
 @pytest.fixture(scope="module")
 def ended(server, tmp_path_factory):
     """All scenarios, run: name -> order and what its process left."""
-    os.environ[VARIABLE] = PASSWORD
+    SECRET.write_text(PASSWORD)
     orders = {}
     for name, scenario in SCENARIOS.items():
         if scenario.pairs is not None:

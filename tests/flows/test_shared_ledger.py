@@ -3,8 +3,10 @@
 import os
 import shutil
 import stat
+import tempfile
 import threading
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +23,7 @@ from tests.postgres import PASSWORD, USER
 # A fixture, skipped where no server can be started.
 from tests.tasks.source.test_postgres import server as postgres  # noqa: F401
 
+SECRET = Path(tempfile.mkdtemp(prefix="crowdcover-secret-")) / "password"
 WHAT_TO_DO = {
     "port": "no server answers at the host and port of publish.ledger",
     "user": "the database refused the login; correct the user in publish.ledger",
@@ -39,9 +42,9 @@ def uri(postgres):  # noqa: F811
 
 
 def of_plan(uri):
-    """[publish] of a plan: the password lies in the environment."""
-    os.environ["ZQ7PASSWORD"] = PASSWORD
-    return {"ledger": without_password(uri), "ledger_credentials": "env:ZQ7PASSWORD"}
+    """[publish] of a plan: the password lies in a file."""
+    SECRET.write_text(PASSWORD)
+    return {"ledger": without_password(uri), "ledger_credentials": f"file:{SECRET}"}
 
 
 def query(uri, words, autocommit=False):
