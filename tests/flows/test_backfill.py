@@ -325,10 +325,11 @@ def test_the_command_takes_one_plan_and_one_of_both(tmp_path, capsys):
         assert "give one plan" in capsys.readouterr().err
 
 
-def test_a_divided_source_is_not_served(tmp_path, capsys):
+def test_a_divided_source_has_no_schedule(tmp_path, capsys):
+    """Each run needs the name of a partition."""
     order = visited(tmp_path)
     with pytest.raises(SystemExit) as ended:
-        cli.main(["serve", str(order.plan)])
+        cli.main(["serve", str(order.plan), "--cron", "0 2 1 * *"])
     assert ended.value.code == 2
     assert "say of which partition" in capsys.readouterr().err
 

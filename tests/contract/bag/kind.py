@@ -98,6 +98,9 @@ class BagKind(Kind):
         with np.load(encoded.file("bag.npz")) as arrays:
             return Bag(arrays["codes"], int(arrays["k"]))
 
+    def sizes(self, data):
+        return {"records": len(data.codes), "k": float(data.k)}
+
     def suite(self, check, plan, stored):
         import great_expectations as gx
         import great_expectations.expectations as gxe
