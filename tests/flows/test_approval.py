@@ -7,7 +7,6 @@ import pwd
 import signal
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -15,7 +14,6 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from prefect.client.orchestration import get_client
 from prefect.exceptions import FlowPauseTimeout, NotPausedError
 from prefect.flow_runs import resume_flow_run
 
@@ -28,6 +26,7 @@ from tasks.vault.approval import PAGE, RECORD, Approval, WaitingError
 from tasks.vault.signing import new_key, public_of, read_key
 from tasks.vault.statement import Rules, to_file
 from tasks.vault.storage import read_json, write_json
+from tests.flows.asking import ask, until
 from tests.flows.orders import RARE, Order, data_bytes, people
 from tests.flows.processes import command, crowdcover, run, terminate
 from tests.flows.test_crashes import WORK, release_until
@@ -476,19 +475,6 @@ def test_words_of_the_officer_are_text_wherever_they_stand(order):
 
 
 # ---------------------------------------------------------------- served
-
-
-def ask(path, body=None):
-    with get_client(sync_client=True) as client:
-        return client._client.post(path, json=body or {}).raise_for_status().json()
-
-
-def until(found, ready, longest=LONGEST):
-    end = time.monotonic() + longest
-    while not ready(answer := found()) and time.monotonic() < end:
-        time.sleep(0.2)
-    assert ready(answer), answer
-    return answer
 
 
 @contextmanager

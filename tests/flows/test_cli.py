@@ -7,12 +7,10 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from prefect.client.orchestration import get_client
 
 from anon_core.errors import (
     AnonymityError,
@@ -29,6 +27,7 @@ from flows.plan.plan import PlanError
 from tasks.vault.approval import DecisionError, WaitingError
 from tasks.vault.failures import StageError
 from tasks.vault.storage import BusyError, FolderError, SecondReleaseError
+from tests.flows.asking import ask, have_ended, until
 from tests.flows.orders import Order, people
 from tests.flows.processes import crowdcover
 
@@ -597,16 +596,6 @@ def test_the_demo_releases_a_real_table_and_shows_it(server, tmp_path):
 # ---------------------------------------------------------------- serve
 
 
-def wait_for(found, longest=LONGEST):
-    """Ask until there is an answer."""
-    end = time.monotonic() + longest
-    while time.monotonic() < end:
-        if answer := found():
-            return answer
-        time.sleep(0.2)
-    raise AssertionError("no answer")
-
-
 @pytest.mark.slow
 def test_a_served_plan_runs_when_it_is_asked_to_and_stops_when_it_is_told_to(server, tmp_path):
     order = Order(tmp_path, name=f"served-{os.getpid()}")
@@ -619,36 +608,24 @@ def test_a_served_plan_runs_when_it_is_asked_to_and_stops_when_it_is_told_to(ser
         stderr=log,
     )
     try:
-        with get_client(sync_client=True) as client:
-
-            def ask(path, body):
-                return client._client.post(path, json=body).raise_for_status().json()
-
-            wanted = {"deployments": {"name": {"any_": [order.document["name"]]}}}
-            (deployment,) = wait_for(
-                lambda: process.poll() is not None or ask("/deployments/filter", wanted)
-            )
-            assert [entry["schedule"]["cron"] for entry in deployment["schedules"]] == ["0 2 1 * *"]
-            assert [entry["active"] for entry in deployment["schedules"]] == [True]
-            (frozen,) = (order.vault / "plans").iterdir()
-            assert deployment["parameters"] == {"plan": str(frozen)}
-            run = ask(f"/deployments/{deployment['id']}/create_flow_run", {})
-            ended = wait_for(
-                lambda: [
-                    found
-                    for found in ask(
-                        "/flow_runs/filter", {"flow_runs": {"id": {"any_": [run["id"]]}}}
-                    )
-                    if found["state"]["type"] in ("COMPLETED", "FAILED", "CRASHED")
-                ]
-            )
-            assert ended[0]["state"]["type"] == "COMPLETED", (tmp_path / "log").read_text()
-            assert order.versions == ["v1"]
-            process.send_signal(signal.SIGINT)
-            assert process.wait(LONGEST) == 0
-            assert "Traceback" not in (tmp_path / "log").read_text()
-            (left,) = ask("/deployments/filter", wanted)
-            assert not left["paused"]
+        wanted = {"deployments": {"name": {"any_": [order.document["name"]]}}}
+        (deployment,) = until(
+            lambda: process.poll() is None and ask("/deployments/filter", wanted), bool
+        )
+        assert [entry["schedule"]["cron"] for entry in deployment["schedules"]] == ["0 2 1 * *"]
+        assert [entry["active"] for entry in deployment["schedules"]] == [True]
+        (frozen,) = (order.vault / "plans").iterdir()
+        assert deployment["parameters"] == {"plan": str(frozen)}
+        run = ask(f"/deployments/{deployment['id']}/create_flow_run", {})
+        this = {"flow_runs": {"id": {"any_": [run["id"]]}}}
+        ended = until(lambda: ask("/flow_runs/filter", this), lambda runs: have_ended(runs, 1))
+        assert ended[0]["state"]["type"] == "COMPLETED", (tmp_path / "log").read_text()
+        assert order.versions == ["v1"]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(LONGEST) == 0
+        assert "Traceback" not in (tmp_path / "log").read_text()
+        (left,) = ask("/deployments/filter", wanted)
+        assert not left["paused"]
     finally:
         if process.poll() is None:
             process.kill()

@@ -5,23 +5,18 @@ from operator import itemgetter
 
 import dask
 import pytest
-from prefect.client.orchestration import get_client
 
 from anon_core.errors import ClusterError
 from flows import cli
 from flows.audit import audit_release
 from flows.outcome import exit_code
 from flows.plan.plan import PlanError
+from tests.flows.asking import ask, have_ended, until
 from tests.flows.orders import RARE, Order, data_bytes, people
 from tests.flows.processes import crowdcover
 from tests.kinds.matrix.orders import MatrixOrder
 
 ROWS = people(300)
-
-
-def read(path, body):
-    with get_client(sync_client=True) as client:
-        return client._client.post(path, json=body).raise_for_status().json()
 
 
 @pytest.mark.parametrize(
@@ -108,14 +103,19 @@ def test_many_plans_are_released_side_by_side_and_a_refused_one_stops_no_other(s
         assert audit_release(folder, order.plan).passed
 
     states = dict(zip(names, ["COMPLETED", "FAILED", "FAILED", "COMPLETED"], strict=True))
-    (whole,) = read("/flow_runs/filter", {"flow_runs": {"name": {"any_": [", ".join(names)]}}})
+    (whole,) = ask("/flow_runs/filter", {"flow_runs": {"name": {"any_": [", ".join(names)]}}})
     assert (whole["state"]["type"], whole["state"]["message"]) == (
         "FAILED",
         "2 of 4 plans were not published",
     )
-    tasks = read("/task_runs/filter", {"flow_runs": {"id": {"any_": [whole["id"]]}}})
-    assert {run["name"]: run["state"]["type"] for run in tasks if run["name"] in names} == states
-    parts = read(
+    of_whole = {"flow_runs": {"id": {"any_": [whole["id"]]}}}
+    ended = until(
+        lambda: [run for run in ask("/task_runs/filter", of_whole) if run["name"] in names],
+        lambda runs: have_ended(runs, len(names)),
+    )
+    assert {run["name"]: run["state_type"] for run in ended} == states
+    tasks = ask("/task_runs/filter", of_whole)  # each plan's flow run belongs to one of its own
+    parts = ask(
         "/flow_runs/filter",
         {"flow_runs": {"parent_task_run_id": {"any_": [run["id"] for run in tasks]}}},
     )

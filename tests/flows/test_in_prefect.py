@@ -21,9 +21,10 @@ from flows.states import WAITING
 from tasks.judging.drift import DriftError
 from tasks.orchestration.events import key_of
 from tasks.vault.approval import WaitingError
+from tests.flows.asking import ask, until
 from tests.flows.orders import Order, people
 from tests.flows.processes import command, crowdcover
-from tests.flows.test_approval import WHO, ask, until
+from tests.flows.test_approval import WHO
 from tests.flows.test_release import manifest
 
 AS_JSON = {"CROWDCOVER_LOGS": "json"}

@@ -7,17 +7,16 @@ database are shared, so the last search finds what any scenario wrote there.
 import gzip
 import json
 import tempfile
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 import pytest
-from prefect.client.orchestration import get_client
 
 from anon_core.anonymizers import ANONYMIZERS
 from tasks.vault.belonging import MARK
 from tests.conftest import HOME
+from tests.flows.asking import ask_all, have_ended, until
 from tests.flows.orders import Order, database_texts
 from tests.flows.processes import Finished, crowdcover
 from tests.kinds.matrix.orders import MatrixOrder
@@ -748,57 +747,46 @@ def test_prefects_database_holds_no_secret(ended):
 
 def test_prefects_answers_hold_no_secret(ended):
     settle(ended)
-    with get_client(sync_client=True) as client:
-        for what in (
-            "flows",
-            "flow_runs",
-            "task_runs",
-            "artifacts",
-            "logs",
-            "deployments",
-            "variables",
-            "block_documents",
-        ):
-            found, more = [], True
-            while more:
-                answer = client._client.post(
-                    f"/{what}/filter", json={"limit": 200, "offset": len(found)}
-                ).raise_for_status()
-                more = answer.json()
-                found += more
-            assert what in {"deployments", "variables", "block_documents"} or found
-            assert markers_in(json.dumps(found, ensure_ascii=False).encode()) == [], what
-            if what == "flow_runs":
-                assert all(flow_run["parameters"].get("accept") is None for flow_run in found)
-                assert all(
-                    set(flow_run["parameters"]) <= {"plan", "plans", "names", "accept", "partition"}
-                    for flow_run in found
-                )
+    for what in (
+        "flows",
+        "flow_runs",
+        "task_runs",
+        "artifacts",
+        "logs",
+        "deployments",
+        "variables",
+        "block_documents",
+    ):
+        found = ask_all(what)
+        assert what in {"deployments", "variables", "block_documents"} or found
+        assert markers_in(json.dumps(found, ensure_ascii=False).encode()) == [], what
+    for run in runs_of(ended):
+        assert set(run["parameters"]) == {"plan", "accept", "partition"}
+        assert (run["parameters"]["accept"], run["parameters"]["partition"]) == (None, None)
+
+
+def frozen_plans(ended):
+    """The plans of all runs that reached the server."""
+    return {
+        str(path) for order, _ in ended.values() for path in (order.vault / "plans").glob("*.json")
+    }
+
+
+def runs_of(ended):
+    """What the server knows of their runs; it knows those of other tests, too."""
+    plans = frozen_plans(ended)
+    return [run for run in ask_all("flow_runs") if run["parameters"].get("plan") in plans]
 
 
 def settle(ended):
     """Wait until the server has written down the end of every run that reached it."""
-    wanted = {
-        str(path) for order, _ in ended.values() for path in (order.vault / "plans").glob("*.json")
-    }
-    end = time.monotonic() + 60
-    with get_client(sync_client=True) as client:
-        while time.monotonic() < end:
-            finished = set()
-            offset = 0
-            while page := client._client.post(
-                "/flow_runs/filter", json={"limit": 200, "offset": offset}
-            ).json():
-                offset += len(page)
-                finished |= {
-                    run["parameters"].get("plan")
-                    for run in page
-                    if run["state"]["type"] in ("COMPLETED", "FAILED", "PAUSED")
-                }
-            if wanted <= finished:
-                return
-            time.sleep(0.1)
-    pytest.fail("some runs have no end")
+    plans = frozen_plans(ended)
+    until(
+        lambda: runs_of(ended),
+        lambda runs: (
+            {run["parameters"]["plan"] for run in runs} == plans and have_ended(runs, len(runs))
+        ),
+    )
 
 
 def test_audit_show_and_starter_plan_tell_no_secret(ended):

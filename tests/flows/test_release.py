@@ -6,14 +6,12 @@ import json
 import os
 import shutil
 import stat
-import time
 from datetime import date, datetime
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
-from prefect.client.orchestration import get_client
 
 from anon_core.errors import GuaranteeError, InfeasibleError, InputError
 from anon_core.tables.cells import write_cells
@@ -22,6 +20,7 @@ from flows.release import release
 from kinds.table.encode import load
 from tasks.vault import secrecy
 from tasks.vault.storage import BusyError, FolderError, SecondReleaseError, Stored
+from tests.flows.asking import ask, have_ended, until
 from tests.flows.orders import HEADER, RARE, SEED, Order, data_bytes, people
 from tests.flows.processes import FORKS, finish, hold, start
 from tests.naive import matchable
@@ -813,88 +812,68 @@ def test_a_maker_that_breaks_its_promise_is_stopped_at_the_gate(tmp_path, monkey
 # ---------------------------------------------------------------- what Prefect shows
 
 
-def wait_for(found, ready, longest=60):
-    """Prefect's server writes down what happened a moment later."""
-    end = time.monotonic() + longest
-    while not ready(answer := found()) and time.monotonic() < end:
-        time.sleep(0.1)
-    return answer
-
-
 def test_prefect_shows_the_run_its_stages_and_its_artifacts(server, tmp_path):
     order = Order(tmp_path)
     release.with_options(flow_run_name=f"seen {tmp_path}")(str(order.plan))
-    with get_client(sync_client=True) as client:
-
-        def ask(what, **filters):
-            return client._client.post(f"/{what}/filter", json=filters).raise_for_status().json()
-
-        (run,) = ask("flow_runs", flow_runs={"name": {"any_": [f"seen {tmp_path} v1"]}})
-        assert run["state"]["type"] == "COMPLETED"
-        assert run["parameters"] == {"plan": str(order.plan), "accept": None, "partition": None}
-        this = {"flow_runs": {"id": {"any_": [run["id"]]}}}
-        tasks = wait_for(
-            lambda: ask("task_runs", **this),
-            lambda t: len(t) >= 8 and all(s["state_type"] == "COMPLETED" for s in t),
-        )
-        started = sorted(tasks, key=lambda task: task["start_time"])
-        names = [task["name"] for task in started]
-        borders = ["validate ingested", "validate binarized"]
-        assert names == [
-            "ingest",
-            borders[0],
-            "encode",
-            borders[1],
-            "identify",
-            "anonymize",
-            "check",
-            "publish",
-        ]
-        artifacts = {artifact["key"]: artifact for artifact in ask("artifacts", **this)}
-        stages = ("validate-ingested", "validate-binarized", "check")
-        verdicts = {f"verdict-people-{stage}" for stage in stages}
-        assert set(artifacts) == {"anonymize-people", "release-people", *verdicts}
-        assert artifacts["anonymize-people"]["type"] == "progress"
-        assert float(artifacts["anonymize-people"]["data"]) == 100
-        assert "4 of 4 expectations hold" in artifacts["verdict-people-validate-ingested"]["data"]
-        words = artifacts["release-people"]["data"]
-        assert "The privacy promise holds" in words
-        assert "k = 4 for everyone" in words
-        said = manifest(order.folder_of_v1)["utility"]["suppression"]
-        assert f"{said:.3f}" in words
-        logs = wait_for(
-            lambda: ask("logs", logs={"flow_run_id": {"any_": [run["id"]]}}),
-            lambda lines: any(
-                "published 90 rows as people v1" in line["message"] for line in lines
-            ),
-        )
-        messages = "\n".join(line["message"] for line in logs)
-        for words in (
-            "ingested 90 rows, 5 of 7 columns",
-            "iteration 1 of at most 10",
-            "guarantees hold",
-            "published 90 rows",
-        ):
-            assert words in messages
+    (run,) = ask("/flow_runs/filter", {"flow_runs": {"name": {"any_": [f"seen {tmp_path} v1"]}}})
+    assert run["state"]["type"] == "COMPLETED"
+    assert run["parameters"] == {"plan": str(order.plan), "accept": None, "partition": None}
+    this = {"flow_runs": {"id": {"any_": [run["id"]]}}}
+    tasks = until(
+        lambda: ask("/task_runs/filter", this),
+        lambda runs: have_ended(runs, 8),
+    )
+    started = sorted(tasks, key=lambda task: task["start_time"])
+    names = [task["name"] for task in started]
+    borders = ["validate ingested", "validate binarized"]
+    assert names == [
+        "ingest",
+        borders[0],
+        "encode",
+        borders[1],
+        "identify",
+        "anonymize",
+        "check",
+        "publish",
+    ]
+    artifacts = {artifact["key"]: artifact for artifact in ask("/artifacts/filter", this)}
+    stages = ("validate-ingested", "validate-binarized", "check")
+    verdicts = {f"verdict-people-{stage}" for stage in stages}
+    assert set(artifacts) == {"anonymize-people", "release-people", *verdicts}
+    assert artifacts["anonymize-people"]["type"] == "progress"
+    assert float(artifacts["anonymize-people"]["data"]) == 100
+    assert "4 of 4 expectations hold" in artifacts["verdict-people-validate-ingested"]["data"]
+    words = artifacts["release-people"]["data"]
+    assert "The privacy promise holds" in words
+    assert "k = 4 for everyone" in words
+    said = manifest(order.folder_of_v1)["utility"]["suppression"]
+    assert f"{said:.3f}" in words
+    logs = until(
+        lambda: ask("/logs/filter", {"logs": {"flow_run_id": {"any_": [run["id"]]}}}),
+        lambda lines: any("published 90 rows as people v1" in line["message"] for line in lines),
+    )
+    messages = "\n".join(line["message"] for line in logs)
+    for words in (
+        "ingested 90 rows, 5 of 7 columns",
+        "iteration 1 of at most 10",
+        "guarantees hold",
+        "published 90 rows",
+    ):
+        assert words in messages
 
 
 def test_a_refusal_is_the_runs_final_state_without_a_traceback(server, tmp_path):
     order = Order(tmp_path, privacy={"k": 91})
     with pytest.raises(InfeasibleError):
         release.with_options(flow_run_name=f"refused {tmp_path}")(str(order.plan))
-    with get_client(sync_client=True) as client:
-
-        def ask(what, **filters):
-            return client._client.post(f"/{what}/filter", json=filters).raise_for_status().json()
-
-        (run,) = ask("flow_runs", flow_runs={"name": {"any_": [f"refused {tmp_path}"]}})
-        assert run["state"]["type"] == "FAILED"
-        assert "90 of 90 records demand k > 90" in run["state"]["message"]
-        logs = wait_for(
-            lambda: ask("logs", logs={"flow_run_id": {"any_": [run["id"]]}}),
-            lambda lines: any("Finished in state Failed" in line["message"] for line in lines),
-        )
-        assert not any("Traceback" in line["message"] for line in logs)
+    (run,) = ask("/flow_runs/filter", {"flow_runs": {"name": {"any_": [f"refused {tmp_path}"]}}})
+    assert run["state"]["type"] == "FAILED"
+    assert "90 of 90 records demand k > 90" in run["state"]["message"]
+    logs = until(
+        lambda: ask("/logs/filter", {"logs": {"flow_run_id": {"any_": [run["id"]]}}}),
+        lambda lines: any("Finished in state Failed" in line["message"] for line in lines),
+    )
+    assert not any("Traceback" in line["message"] for line in logs)
 
 
 def test_rows_that_share_an_identifier_are_refused(tmp_path):

@@ -11,9 +11,9 @@ import yaml
 
 from flows.plan.plan import PlanError
 from flows.serving import Schedule, schedules
+from tests.flows.asking import LONGEST, ask, until
 from tests.flows.orders import Order
 from tests.flows.processes import command, terminate
-from tests.flows.test_approval import LONGEST, ask, until
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent

@@ -37,7 +37,7 @@ from tests.flows.test_second import INTERSECTED, calm
 from tests.flows.test_series import SERIES, registry
 
 # Fixtures, skipped where no server can be started.
-from tests.flows.test_shared_ledger import postgres, query, uri  # noqa: F401
+from tests.flows.test_shared_ledger import of_plan, postgres, query, uri  # noqa: F401
 from tests.postgres import PASSWORD
 
 NOW = timedelta()
@@ -368,7 +368,7 @@ def test_backups_while_versions_are_made(tmp_path):
 
 @pytest.mark.slow
 def test_a_shared_ledger_is_compared_too(uri, tmp_path):  # noqa: F811
-    order = Order(tmp_path / "o", publish={"ledger": uri})
+    order = Order(tmp_path / "o", publish=of_plan(uri))
     order.release()
     done = command("vault", "verify", "--plan", order.plan)
     assert done.code == 0, done.out
