@@ -9,10 +9,12 @@ import argparse
 import contextlib
 import sys
 import tempfile
+import traceback
 from pathlib import Path
 
 from tests.faults import queues
 from tests.faults.every import FAULTS, needs
+from tests.faults.runs import Outcome
 
 QUEUED = "plans queued on one worker"
 
@@ -27,13 +29,13 @@ def main():
     print("|---|---|---|---|---|---|")
     whole = True
     with contextlib.ExitStack() as stack:
-        for name, fault in FAULTS.items():
+        for name in FAULTS:
             if not chosen(name, options.names):
                 continue
             if reason := needs(name):
                 print(f"| {name} | 0: {reason} | | | | |", flush=True)
                 continue
-            tries = [tried(fault, seed, stack) for seed in range(options.seeds)]
+            tries = [tried(name, seed, stack) for seed in range(options.seeds)]
             whole = told(name, tries) and whole
     if chosen(QUEUED, options.names):
         with tempfile.TemporaryDirectory(prefix="crowdcover-fault-") as folder:
@@ -53,10 +55,17 @@ def told(name, tries):
     return counts[1:] == [0, 0, len(tries)]
 
 
-def tried(fault, seed, stack):
-    """One try, in a folder of its own."""
+def tried(name, seed, stack):
+    """One try, in a folder of its own. A rerun that breaks is one that does not complete."""
     with tempfile.TemporaryDirectory(prefix="crowdcover-fault-") as folder:
-        return fault(Path(folder), seed, stack)
+        try:
+            outcome = FAULTS[name](Path(folder), seed, stack)
+        except Exception:  # noqa: BLE001 - whatever broke is counted and shown
+            traceback.print_exc()
+            outcome = Outcome(met=True, half=False, lost=False, completed=False)
+    if not (outcome.good and outcome.met):
+        print(f"{name}, seed {seed}: {outcome}", file=sys.stderr, flush=True)
+    return outcome
 
 
 def of(outcome):

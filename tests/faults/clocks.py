@@ -2,12 +2,15 @@
 
 import os
 import random
+import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
-from tests.faults.kills import STAGES
-from tests.faults.runs import Outcome, after, expected, ordered
+from tests.faults.moments import STAGES
+from tests.faults.runs import after, expected, ordered
+from tests.flows.orders import data_bytes
 
 LIBRARY = next(iter(Path("/usr/lib").glob("*/faketime/libfaketime.so.1")), None)
 YEAR = 365 * 86_400
@@ -30,15 +33,17 @@ release.fn(plan)
 def jumped(folder, seed):
     """Run under a clock that is up to two years off, die after a stage, go on with the true one."""
     chance = random.Random(f"clock {seed}")
-    whole, _ = expected(folder / "whole", seed)
+    whole, _ = expected(seed)
     order = ordered(folder / "order", seed)
     stage = chance.choice([stage for stage in STAGES if stage != "publish"])
     done = _under(chance.randint(-2 * YEAR, 2 * YEAR), PROGRAM, str(order.plan), stage)
     times = order.stage_times()
-    outcome = after(order, whole, done.returncode < 0 and stage in times)
+    died = done.returncode == -signal.SIGKILL
+    outcome = after(order, whole, died and stage in times, died)
     later = _under(chance.randint(-2 * YEAR, 2 * YEAR), PROGRAM, str(order.plan), "none")
     same = later.returncode == 0 and order.versions == ["v1"]
-    return Outcome(outcome.met, outcome.half, outcome.lost, outcome.completed and same)
+    same = same and data_bytes(order.folder_of_v1) == whole
+    return replace(outcome, completed=outcome.completed and same)
 
 
 def _under(seconds, program, *arguments):

@@ -3,9 +3,12 @@
 import os
 import pkgutil
 import random
+import tempfile
 import threading
 import time
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from unittest import mock
 
 import polars as pl
@@ -24,35 +27,55 @@ POINTS = (
     "flows.release.anonymize",
     "flows.release.check",
 )
+CLEAR = "does not answer", "did not answer"
+LATEST = 0.2  # seconds into the call
+BEFORE = 0.1  # a restart that begins earlier is over before the call does its work
 SLOW = "select source.* from source, (select pg_sleep(0.2)) as slow"  # long enough to be cut
 
 
 def restarted(folder, server, point, seed):
     """Restart the server at a random moment of a call, or just before it; then run again."""
     with mock.patch.dict(os.environ, PGPASSWORD=PASSWORD):
+        whole = _expected(server, seed)
         name = f"of_{POINTS.index(point)}_{seed}"
-        whole = _ordered(folder / "whole", server, f"whole_{name}", seed)
-        expected = data_bytes(whole.release())
         order = _ordered(folder / "order", server, name, seed)
-        delay = random.Random(f"{point} {seed}").uniform(0, 0.2)
-        refusal = ""
-        with _restarting(server, point, delay) as restarts:
-            try:
-                order.release()
-            except AnonymityError as refused:
-                refusal = str(refused)
-        half = any(data_bytes(each) != expected for each in order.releases.glob("[!.]*"))
+        delay = random.Random(f"{point} {seed}").uniform(0, LATEST)
+        met, refusal = _met(order, server, point, delay)
+        half = any(data_bytes(each) != whole for each in order.releases.glob("[!.]*"))
         finished = order.stage_times()
         folder = order.release()
-        lost = data_bytes(folder) != expected or not order.stage_times().items() >= finished.items()
+        lost = data_bytes(folder) != whole or not order.stage_times().items() >= finished.items()
         rows = pl.read_database_uri(
             "select name, version, records, published from releases",
             _address(server, name, PASSWORD),
             engine="adbc",
         ).rows()
         completed = rows == [("people", "v1", ROWS, 1)] and holds(order, folder)
-        met = bool(restarts) and PASSWORD not in refusal
-        return Outcome(met, half, lost, completed)
+        return Outcome(met, half, lost, completed and _is_clear(refusal))
+
+
+def _met(order, server, point, delay):
+    """Release while the server restarts: whether it did before the end, and the refusal."""
+    refusal = ""
+    with _restarting(server, point, delay) as restarts:
+        try:
+            order.release()
+        except AnonymityError as refused:
+            refusal = str(refused)
+        met = bool(restarts)
+    return met, refusal
+
+
+def _is_clear(refusal):
+    """Whether a refusal, if there is one, says what does not answer and what to do."""
+    return not refusal or (any(words in refusal for words in CLEAR) and PASSWORD not in refusal)
+
+
+@cache
+def _expected(server, seed):
+    """The bytes that an undisturbed run publishes."""
+    with tempfile.TemporaryDirectory(prefix="crowdcover-whole-") as folder:
+        return data_bytes(_ordered(Path(folder), server, f"whole_{seed}", seed).release())
 
 
 def _ordered(folder, server, database, seed):
@@ -74,27 +97,29 @@ def _address(server, database, password=None):
 
 @contextmanager
 def _restarting(server, point, delay):
-    """Restart the server when a function is called first: before its work, or beside it."""
+    """Restart the server when a function is called first: before its work, or beside it.
+
+    Yields a list, which is not empty once a restart has begun.
+    """
     holder, _, name = point.rpartition(".")
-    holder, restarts = pkgutil.resolve_name(holder), []
+    holder, threads, begun = pkgutil.resolve_name(holder), [], []
     work = getattr(holder, name)
 
+    def restart():
+        time.sleep(delay)
+        begun.append(point)
+        server.restart()
+
     def called(*arguments, **options):
-        if restarts:
+        if threads:
             return work(*arguments, **options)
-        thread = threading.Thread(target=_after, args=(delay, server))
-        restarts.append(thread)
-        thread.start()
-        if delay < 0.1:
-            thread.join()
+        threads.append(threading.Thread(target=restart))
+        threads[0].start()
+        if delay < BEFORE:
+            threads[0].join()
         return work(*arguments, **options)
 
     with mock.patch.object(holder, name, called):
-        yield restarts
-    for thread in restarts:
+        yield begun
+    for thread in threads:
         thread.join()
-
-
-def _after(delay, server):
-    time.sleep(delay)
-    server.restart()

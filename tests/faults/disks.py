@@ -5,7 +5,7 @@ import random
 import subprocess
 
 from anon_core.errors import AnonymityError
-from tests.faults.runs import Outcome, after, expected, ordered
+from tests.faults.runs import after, expected, ordered
 
 LARGE = 4096  # KiB
 TOO_SMALL = {"vault": (16, 400), "releases": (16, 64)}  # KiB; a whole run needs more
@@ -28,7 +28,7 @@ def disk(folder, kilobytes):
 
 def full(folder, which, seed):
     """A disk that fills up at a random place of the course, and then has room again."""
-    whole, _ = expected(folder / "whole", seed)
+    whole, _ = expected(seed)
     with disk(folder / "disk", LARGE):
         order = _on(folder, which, seed)
         size = random.Random(f"{which} {seed}").randint(*TOO_SMALL[which])
@@ -36,19 +36,19 @@ def full(folder, which, seed):
         refusal = _refused(order)
         clear = refusal is None or ("is full (" in refusal and "run again" in refusal)
         _mount("-o", f"remount,size={LARGE}k", folder / "disk")
-        return _told(after(order, whole, refusal is not None), clear)
+        return after(order, whole, refusal is not None, clear)
 
 
 def read_only(folder, which, seed):
     """A disk that is mounted read-only before a run, or before what it publishes."""
-    whole, _ = expected(folder / "whole", seed)
+    whole, _ = expected(seed)
     with disk(folder / "disk", LARGE):
         order = _on(folder, which, seed)
         _mount("-o", "remount,ro", folder / "disk")
         refusal = _refused(order)
         clear = refusal is not None and "read-only" in refusal and str(folder / "disk") in refusal
         _mount("-o", "remount,rw", folder / "disk")
-        return _told(after(order, whole, refusal is not None), clear)
+        return after(order, whole, refusal is not None, clear)
 
 
 def _on(folder, which, seed):
@@ -71,11 +71,6 @@ def _refused(order):
     except AnonymityError as refusal:
         return str(refusal)
     return None
-
-
-def _told(outcome, clear):
-    """A fault without clear words counts as not completed."""
-    return Outcome(outcome.met, outcome.half, outcome.lost, outcome.completed and clear)
 
 
 def _mount(*arguments):

@@ -6,6 +6,7 @@ from functools import cache
 
 from tests import postgres
 from tests.faults import clocks, databases, disks, kills, objects, together
+from tests.faults.moments import STAGES
 from tests.flows.s3 import storage
 
 
@@ -60,7 +61,7 @@ DURING = dict(
 
 # Each takes a folder, a seed, and a stack for what all tries share.
 FAULTS = {
-    **{f"kill -9 in {stage}": _killed(stage) for stage in kills.STAGES},
+    **{f"kill -9 in {stage}": _killed(stage) for stage in STAGES},
     "disk of the vault full": _on_disk(disks.full, "vault"),
     "disk of the releases full": _on_disk(disks.full, "releases"),
     "disk of the vault read-only": _on_disk(disks.read_only, "vault"),
@@ -85,5 +86,5 @@ def needs(name):
     if name.startswith("disk") and os.geteuid() != 0:
         return "mounting a file system needs root"
     if name.startswith("clock") and clocks.LIBRARY is None:
-        return "faketime is not installed"
+        return "faketime is not installed: apt-get install faketime"
     return ""

@@ -3,20 +3,19 @@
 import importlib.util
 import random
 import signal
+import uuid
 
 from anon_core.errors import AnonymityError
 from tasks.places.place import place_of
 from tests.faults.runs import Outcome, entries, expected, holds, ordered
 from tests.flows.orders import data_bytes
 from tests.flows.processes import run
-from tests.flows.test_object_storage import killed_before
-
-WRITES = 6  # the mark, four files, the manifest
+from tests.flows.test_object_storage import FILES, WRITES, killed_before
 
 
 def down(folder, door, seed):
     """Close the storage before one of the writes; open it, and run again."""
-    whole, _ = expected(folder / "whole", seed)
+    whole, _ = expected(seed)
     order = _order(folder, seed)
     door.requests, door.close_before = 0, random.Random(f"down {seed}").randint(1, WRITES)
     refusal = ""
@@ -25,18 +24,18 @@ def down(folder, door, seed):
     except AnonymityError as refused:
         refusal = str(refused)
     door.is_open, door.close_before = True, None
-    outcome = _after(order, whole, bool(refusal))
     clear = "does not answer" in refusal and "run again" in refusal
-    return Outcome(outcome.met, outcome.half, outcome.lost, outcome.completed and clear)
+    return _after(order, whole, bool(refusal), clear)
 
 
 def killed(folder, door, seed):
     """Kill -9 in place of one of the writes; run again."""
-    whole, _ = expected(folder / "whole", seed)
+    whole, _ = expected(seed)
     order = _order(folder, seed)
     number = random.Random(f"killed {seed}").randrange(WRITES)
     died = run(killed_before, str(order.plan), number, environment=door.environment)
-    return _after(order, whole, died.code == -signal.SIGKILL)
+    died = died.code == -signal.SIGKILL
+    return _after(order, whole, died, died)
 
 
 def needs():
@@ -46,17 +45,18 @@ def needs():
 
 
 def _order(folder, seed):
-    """A plan that publishes under a prefix of its own."""
-    prefix = f"s3://people/{folder.name}"
+    """A plan that publishes under a prefix of its own: all tries share a bucket."""
+    prefix = f"s3://people/{uuid.uuid4()}"
     return ordered(folder / "order", seed, publish={"path": prefix})
 
 
-def _after(order, whole, met):
+def _after(order, whole, met, clear):
     """Look for half a version, run again, and compare."""
     version = place_of(order.document["publish"]["path"]) / "people" / "v1"
-    half = "manifest.json" in version.below()
+    half = "manifest.json" in version.below()  # it is written last
     finished = order.stage_times()
     folder = order.release()
     lost = data_bytes(folder) != whole or not order.stage_times().items() >= finished.items()
     one = [(name, label, seen) for name, label, _, seen in entries(order)] == [("people", "v1", 1)]
-    return Outcome(met, half, lost, one and holds(order, folder))
+    tidy = sorted(version.below()) == FILES
+    return Outcome(met, half, lost, clear and tidy and one and holds(order, folder))
