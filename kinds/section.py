@@ -21,7 +21,7 @@ from pydantic_core.core_schema import CoreSchema
 
 from anon_core.errors import AnonymityError, InputError
 from kinds.meanings import meanings
-from tasks.places.credentials import holds_password
+from tasks.places.credentials import holds_password, states_password
 from tasks.places.place import is_remote, place_of
 from tasks.source.sources import DATABASES, DUCKDB, SQLITE, Source
 
@@ -211,10 +211,10 @@ class SourceSection(MarkedSection):
 def source_called(address: str, query: str | None) -> Source:
     """The source that a person names on the command line: a file, or a database and a query."""
     if address.startswith(DATABASES):
-        if holds_password(address):
+        if holds_password(address) or states_password(query or ""):
             raise PlanError(
-                "SOURCE holds a password, which other users of this machine can read in the list "
-                "of processes; take it out, and set PGPASSWORD or use ~/.pgpass"
+                "SOURCE or --query holds a password, which other users of this machine can read in "
+                "the list of processes; take it out, and set PGPASSWORD or use ~/.pgpass"
             )
         if query is None:
             raise PlanError("a database needs a query: --query 'select ... from ...'")

@@ -10,7 +10,7 @@ from typing import Any
 
 from kinds import KINDS, kind_called
 from kinds.section import K_FORMS, PlanError, toml_text
-from tasks.places.place import is_remote
+from tasks.places.place import STARTS, is_remote
 from tasks.source.sources import DUCKDB, SQLITE
 from tasks.vault.storage import read_private
 
@@ -23,6 +23,7 @@ PATHS = (
     ("publish", "vault"),
     ("publish", "reports"),
 )
+ON_DISK = ("source.vertices", "privacy.k.path")
 Replaces = Callable[[tuple[str, ...]], bool]
 
 
@@ -76,7 +77,8 @@ def _anchor(document: dict[str, Any], folder: Path) -> None:
             table = table.get(key) if isinstance(table, dict) else None
         key = place[-1]
         if isinstance(table, dict) and isinstance(table.get(key), str):
-            if is_remote(table[key]):
+            if "://" in table[key]:
+                _refuse_address(".".join(place), table[key])
                 continue
             table[key] = os.path.abspath(folder / _from_home(".".join(place), Path(table[key])))
     source = document.get("source")
@@ -84,6 +86,19 @@ def _anchor(document: dict[str, Any], folder: Path) -> None:
     for file in (SQLITE, DUCKDB):
         if isinstance(source, dict) and uri.startswith(file):
             source["uri"] = file + os.path.abspath(folder / uri.removeprefix(file))
+
+
+def _refuse_address(key: str, address: str) -> None:
+    """Refuse what is no address of object storage; an address of the web may be a secret."""
+    if not is_remote(address):
+        raise PlanError(
+            f"{key} is an address that is not read; give a path, or an address that starts with "
+            f"{' or '.join(STARTS)}. Download what lies in the web, and name the file"
+        )
+    if key in ON_DISK:
+        raise PlanError(f"{key} must be a local file; copy the table to this machine")
+    if not address.partition("://")[2].strip("/"):
+        raise PlanError(f"{key} names no bucket; give s3://bucket/key")
 
 
 def _from_home(key: str, path: Path) -> Path:

@@ -3,7 +3,9 @@
 What the vault keeps of a plan is written without passwords nevertheless: a second line of defence.
 """
 
+import json
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from kinds.section import PlanError
@@ -13,8 +15,10 @@ from tasks.places.credentials import (
     CredentialsError,
     holds_password,
     is_reference,
+    states_password,
     without_password,
 )
+from tasks.vault.storage import write_private
 
 # Keys that may be URIs -> the key that names where the password lies.
 URIS = {
@@ -23,6 +27,7 @@ URIS = {
     ("publish", "ledger"): "publish.ledger_credentials",
     ("publish", "path"): None,
 }
+WITHHELD = "withheld: it held a password"
 STORE = "the environment (AWS_ACCESS_KEY_ID, AWS_PROFILE) or the role of the machine gives the keys"
 
 
@@ -36,6 +41,12 @@ def refuse_passwords(document: Mapping[str, Any]) -> None:
                 f"{section}.{key} holds a password, and plans are copied and kept; take it out and "
                 f"say where it lies: {way}. See docs/how-to/credentials.md"
             )
+    if states_password(_query(document)):
+        raise PlanError(
+            "source.query holds a password or a key, and plans are copied and kept; take it out. "
+            "Let the database itself know its other sources, or read them apart. "
+            "See docs/how-to/credentials.md"
+        )
     for section, key, address in (
         ("source", "credentials", "uri"),
         ("publish", "ledger_credentials", "ledger"),
@@ -55,7 +66,26 @@ def withheld(document: dict[str, Any]) -> dict[str, Any]:
     for section, key, uri in _uris(document):
         if holds_password(uri):
             document = {**document, section: {**document[section], key: without_password(uri)}}
+    if states_password(_query(document)):
+        document = {**document, "source": {**document["source"], "query": WITHHELD}}
     return document
+
+
+def withhold_kept(folder: Path) -> None:
+    """Take passwords out of the plans that earlier versions have kept in a folder."""
+    for path in folder.glob("*.json"):
+        try:
+            kept = json.loads(path.read_bytes())
+        except (OSError, ValueError):  # encrypted: written by a version that keeps no passwords
+            continue
+        if isinstance(kept, dict) and (bare := withheld(kept)) != kept:
+            write_private(path, json.dumps(bare, indent=2, ensure_ascii=False).encode())
+
+
+def _query(document: Mapping[str, Any]) -> str:
+    table = document.get("source")
+    query = table.get("query") if isinstance(table, Mapping) else None
+    return query if isinstance(query, str) else ""
 
 
 def _uris(document: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:

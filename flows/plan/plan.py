@@ -22,7 +22,7 @@ from flows.plan.about import AboutSection
 from flows.plan.compute import ComputeSection
 from flows.plan.document import read_document
 from flows.plan.marks import refuse_marks
-from flows.plan.passwords import refuse_passwords, withheld
+from flows.plan.passwords import refuse_passwords, withheld, withhold_kept
 from flows.plan.publishing import PublishSection
 from flows.plan.refusals import explain, setting_must
 from flows.plan.series import SeriesSection, refuse_with_series
@@ -222,13 +222,15 @@ class ReleasePlan(Section):
     def freeze(self, folder: Path) -> Path:
         """Write the plan as understood, overrides included, into a private folder; its file.
 
-        The file holds no password: `credentials` say where one lies.
+        The file holds no password: `credentials` say where one lies. Plans that earlier versions
+        have left there lose theirs.
         """
         for path in (folder.parent, folder):  # the modes of further parents stay as they are
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
         document = json.loads(self.model_dump_json(exclude_unset=True))
         content = json.dumps(withheld(document), indent=2, ensure_ascii=False).encode()
         path = folder / f"{self.name}-{hashlib.sha256(content).hexdigest()[:16]}.json"
+        withhold_kept(folder)
         write_private(path, content)
         return path
 

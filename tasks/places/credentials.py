@@ -6,15 +6,35 @@ nothing else; `prefect:block`, a Secret block. The password is read when it is u
 
 import os
 import re
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import quote, unquote_plus
 
 from anon_core.errors import AnonymityError
 
-# Up to the last @: a password whose @ or / is not escaped is one nevertheless.
-IN_ADDRESS = re.compile(r"^(\w+://[^:@/?]*):.*@", re.DOTALL)
-SECRET = re.compile(r"passw|passphrase|secret|token|private_?key|access_?key", re.IGNORECASE)
+# Up to the last @: a password whose @, / or ? is not escaped is one nevertheless.
+IN_ADDRESS = re.compile(r"^([\w+.-]+://[^:@/?]*):.*@", re.DOTALL)
+BEFORE_MARK = re.compile(r"^([\w+.-]+://[^:@/?]*):(?!\d+(?:,[^/?@]*)?/).*@", re.DOTALL)
+# Names of parameters that hold one; the signature of an address that was signed beforehand is one.
+SECRET = re.compile(
+    r"passw|passphrase|passcode|secret|token|private_?key|access_?key|signature|credential"
+    r"|^(?:pass|pwd|sig)$|^scram_",
+    re.IGNORECASE,
+)
+AFTER_SEMICOLON = re.compile(r";([^=;?]*)=")
+# In a statement: addresses, texts such as 'host=h password=p', secrets and headers that it sets.
+ADDRESS = re.compile(r"[\w+.-]+://[^\s'\"]+")
+LITERAL = re.compile(r"'(?:[^']|'')*'")
+STATED = re.compile(
+    r"(?:passw\w*|passphrase|pwd|secret\w*|\w*token|\w*access_?key\w*)\s*=\s*[^\s%'=]",
+    re.IGNORECASE,
+)
+CREATED = re.compile(
+    r"\bcreate\s+(?:or\s+replace\s+)?(?:\w+\s+)?secret\b|\bauthorization'?\s*[:=,]\s*'",
+    re.IGNORECASE,
+)
+OPEN_TO_ALL = ("/run/secrets", "/var/run/secrets")  # a container's own: nobody else is in there
 FORM = re.compile(r"env:[A-Za-z_][A-Za-z0-9_]*|file:[/~].+|prefect:[a-z0-9][a-z0-9-]*", re.DOTALL)
 FORMS = "'env:NAME', 'file:/path' or 'prefect:block'"
 
@@ -27,6 +47,12 @@ def without_password(uri: str) -> str:
     """A URI without its password, nor parameters that hold one, such as `?password=...`."""
     address, mark, query = uri.partition("?")
     stripped = IN_ADDRESS.sub(r"\1@", address)
+    for stated in AFTER_SEMICOLON.finditer(stripped):
+        if SECRET.search(stated[1].strip()):
+            stripped = stripped[: stated.start()]
+            break
+    if mark and stripped == address and BEFORE_MARK.match(uri):
+        return without_password(BEFORE_MARK.sub(r"\1@", uri))
     if not mark:
         return stripped
     parameters = query.split("&")
@@ -37,6 +63,15 @@ def without_password(uri: str) -> str:
 def holds_password(uri: str) -> bool:
     """Whether a URI, or a path that is one, holds a password."""
     return "://" in uri and without_password(uri) != uri
+
+
+def states_password(statement: str) -> bool:
+    """Whether a query holds a password: in an address, or in a text that another database reads."""
+    return (
+        any(holds_password(each) for each in ADDRESS.findall(statement))
+        or any(STATED.search(each) for each in LITERAL.findall(statement))
+        or CREATED.search(statement) is not None
+    )
 
 
 def is_reference(text: str) -> bool:
@@ -72,10 +107,19 @@ def _of_environment(name: str) -> str:
 
 
 def _of_file(name: str) -> str:
+    """The content of a file that other accounts may not read."""
     try:
-        return Path(name).expanduser().read_text(encoding="utf-8").rstrip("\r\n")
+        path = Path(name).expanduser()
+        open_to_all = path.stat().st_mode & stat.S_IROTH
+        secret = path.read_text(encoding="utf-8").rstrip("\r\n")
     except (OSError, ValueError, RuntimeError):
         return ""
+    if open_to_all and not str(path).startswith(OPEN_TO_ALL):
+        raise CredentialsError(
+            f"file:{name} can be read by every account of this machine; chmod it to 600, or give "
+            "it to the group of the account that runs the plan and chmod it to 640"
+        )
+    return secret
 
 
 def _of_nobody(_: str) -> str:

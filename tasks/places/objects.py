@@ -4,6 +4,7 @@ Credentials are those that the drivers find by themselves: variables of the envi
 files of the provider's tools, the role of the machine. None stands in a plan.
 """
 
+import hashlib
 import io
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,11 +13,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from anon_core.errors import AnonymityError
+from tasks.places.answers import NO_BUCKET, what_to_do
 
-SCHEMES = {"s3": "s3", "gs": "gcs"}  # scheme -> the extra with its driver
 # What tells two contents of an object apart, by the names that the drivers give it.
 STAMPS = ("size", "ETag", "etag", "generation", "md5Hash", "VersionId", "LastModified", "created")
-PARTS = 16 * 2**20  # bytes that are held while an object is copied to a file
+BLOCK = 16 * 2**20  # bytes that are held while an object is hashed
 
 
 class StoreError(AnonymityError, OSError):
@@ -46,6 +47,11 @@ class ObjectPath:
     def scheme(self) -> str:
         """s3 or gs."""
         return self.url.partition("://")[0]
+
+    @property
+    def bucket(self) -> str:
+        """scheme://bucket."""
+        return "/".join(self.url.split("/")[:3])
 
     @property
     def name(self) -> str:
@@ -94,8 +100,7 @@ class ObjectPath:
         try:
             return self._below()
         except FileNotFoundError:
-            bucket = "/".join(self.url.split("/")[:3])
-            refusal = f"there is no bucket {bucket}; create it, or correct the address in the plan"
+            refusal = NO_BUCKET.format(bucket=self.bucket)
         raise StoreError(refusal)
 
     def _below(self) -> dict[str, tuple[str, ...]]:
@@ -121,6 +126,11 @@ class ObjectPath:
     def read_text(self, encoding: str = "utf-8", errors: str = "strict") -> str:
         """The content as text."""
         return self.read_bytes().decode(encoding, errors)
+
+    def sha256(self) -> str:
+        """Hash of the content, which is not held as a whole."""
+        with self._answers() as store, store.open(self.url, "rb", block_size=BLOCK) as content:
+            return hashlib.file_digest(content, "sha256").hexdigest()
 
     def open(self, mode: str = "rb") -> IO[bytes]:
         """The content as a file to read."""
@@ -172,32 +182,9 @@ class ObjectPath:
         except (FileExistsError, FileNotFoundError):
             raise
         except Exception as error:
-            refusal = self._refusal(error)
+            refusal = what_to_do(error, self.bucket)
         if refusal:
             raise StoreError(refusal)
-
-    def _refusal(self, error: Exception) -> str:
-        """What to do about a driver's error; its own text may quote keys and addresses."""
-        bucket = "/".join(self.url.split("/")[:3])
-        kind = type(error).__name__
-        if isinstance(error, (ImportError, ValueError)) and not isinstance(error, UnicodeError):
-            extra = SCHEMES.get(self.scheme, self.scheme)
-            return f"{self.scheme}:// needs its driver: pip install 'crowdcover[{extra}]'"
-        if "Credential" in kind or "Token" in kind or kind == "ProfileNotFound":
-            return (
-                f"no valid credentials for {bucket} were found; give them by the environment "
-                "(AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, AWS_PROFILE, or "
-                "GOOGLE_APPLICATION_CREDENTIALS) or by the role of this machine"
-            )
-        if isinstance(error, PermissionError):
-            return (
-                f"{bucket} does not let this account do that; check its keys or role, and that "
-                "they may list, read and write there"
-            )
-        return (
-            f"the object storage of {bucket} does not answer ({kind}); check its address "
-            "(AWS_ENDPOINT_URL) and the network, then run again"
-        )
 
 
 def _stamp(about: Mapping[str, Any]) -> tuple[str, ...]:

@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
-from tasks.places.objects import SCHEMES, ObjectPath
+from tasks.places.answers import SCHEMES
+from tasks.places.objects import ObjectPath
 
 Place: TypeAlias = Path | ObjectPath
 STARTS = tuple(f"{scheme}://" for scheme in SCHEMES)

@@ -13,7 +13,7 @@ from tasks.shelf.layout import ASIDE, VERSION
 def sha256(file: Place) -> str:
     """Hash of the bytes of a released file."""
     if not isinstance(file, Path):
-        return hashlib.sha256(file.read_bytes()).hexdigest()
+        return file.sha256()
     with file.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
 

@@ -13,8 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tasks.places.objects import ObjectPath
-from tasks.shelf.content import holds, in_order, name_aside
+from tasks.places.answers import UNCONDITIONAL
+from tasks.places.objects import ObjectPath, StoreError
+from tasks.shelf.content import holds, in_order, name_aside, sha256
 from tasks.shelf.layout import MANIFEST, MARK, NOTICE
 
 PARTIAL = ".publish.partial"
@@ -58,10 +59,14 @@ class ObjectShelf:
             raise FileExistsError(str(folder))
         for leftover in folder.below():
             (folder / leftover).unlink(missing_ok=True)
-        for file in sorted(aside.iterdir()):
-            if file.name != MANIFEST:
-                (folder / file.name).create_from(file)
+        files = sorted(file for file in aside.iterdir() if file.name != MANIFEST)
+        for file in files:
+            (folder / file.name).create_from(file)
+        _require_conditions(folder, min(files, key=lambda file: file.stat().st_size))
         written = folder.below()
+        if not holds(folder, {file.name: sha256(file) for file in files}):
+            # Another writer took some for leftovers, and wrote its own.
+            raise FileExistsError(str(folder))
         _point(folder / MANIFEST, (aside / MANIFEST).read_bytes())
         now = folder.below()
         if {name: now.get(name) for name in written} != written:
@@ -95,6 +100,13 @@ class ObjectShelf:
         """Write the mark; it replaces none."""
         with contextlib.suppress(FileExistsError):
             (self.parent / MARK).create(f"{mark}\n".encode("ascii"))
+
+
+def _require_conditions(folder: ObjectPath, file: Path) -> None:
+    """Refuse a storage that would replace an object where it should not: nobody could be first."""
+    with contextlib.suppress(FileExistsError):
+        (folder / file.name).create_from(file)
+        raise StoreError(UNCONDITIONAL.format(bucket=folder.bucket))
 
 
 def _point(manifest: ObjectPath, content: bytes) -> None:

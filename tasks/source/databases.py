@@ -19,6 +19,7 @@ UNREADABLE = (
     "source.query selects a column of a type that cannot be read, such as an interval; "
     "cast it to text there"
 )
+ONE_SELECT = "is not one SELECT, and a source is only read; give one SELECT"
 ONE_MOMENT = "set transaction isolation level repeatable read, read only"
 DRIVERS = {  # of a scheme: its name, and the extra with its driver
     "duckdb": ("DuckDB", "duckdb"),
@@ -108,6 +109,8 @@ def _asked_duckdb(path: Path, statement: str) -> pl.DataFrame:
     import duckdb  # an extra
 
     with duckdb.connect(str(path), read_only=True, config=QUIET_DUCKDB) as connection:
+        if [each.type.name for each in connection.extract_statements(statement)] != ["SELECT"]:
+            raise InputError(f"source.query {ONE_SELECT}")  # copy and attach would write elsewhere
         try:
             return pl.read_database(statement, connection)
         except pl.exceptions.ComputeError:  # of polars, where it has no type for a column

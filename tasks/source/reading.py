@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from tasks.places.credentials import with_password
-from tasks.places.objects import ObjectPath
+from tasks.places.objects import ObjectPath, StoreError
 from tasks.places.place import Place
 from tasks.source.arrays import read_arrays
 from tasks.source.csv_rows import Content, is_packed
@@ -58,10 +58,16 @@ class Reading:
         self.source = source
         self.beside = None if source.beside is None else Reading(source.beside)
         self._disk: IO[bytes] | None = None
-        self._many = source.path is not None and in_parts(source.path)
         self._content: Content | Parts | pl.DataFrame | None
         self.sha256: str
-        self._read()
+        refusal = ""
+        try:
+            self._many = source.path is not None and in_parts(source.path)
+            self._read()
+        except StoreError as error:
+            refusal = f"{source.key} could not be read: {error}"
+        if refusal:
+            raise InputError(refusal)
 
     def _read(self) -> None:
         """Read the content, and take its fingerprint."""

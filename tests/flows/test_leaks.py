@@ -539,6 +539,7 @@ def matrix_of(folder, scenario):
 def ended(server, tmp_path_factory):
     """All scenarios, run: name -> order and what its process left."""
     SECRET.write_text(PASSWORD)
+    SECRET.chmod(0o600)
     orders = {}
     for name, scenario in SCENARIOS.items():
         if scenario.pairs is not None:

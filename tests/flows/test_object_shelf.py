@@ -12,6 +12,8 @@ from flows.retracting import retract
 from kinds.section import PlanError
 from tasks.places.objects import ObjectPath
 from tasks.places.place import place_of
+from tasks.shelf.content import holds
+from tasks.shelf.shelf import shelf_of
 from tasks.vault.storage import FolderError
 from tests.flows.orders import Order, data_bytes, people
 
@@ -66,11 +68,12 @@ def test_the_same_bytes_as_in_a_folder(tmp_path, bucket, monkeypatch, capsys):
     folder = order.release()
     assert str(folder) == "memory://bucket/releases/people/v1"
     assert sorted(folder.below()) == FILES
-    assert done == [".vault", *FILES[:3], "report.html", "manifest.json"]  # the pointer is last
+    # The codebook twice: the second time the storage must refuse. The pointer is last.
+    assert done == [".vault", *FILES[:3], "report.html", "codebook.json", "manifest.json"]
     assert data_bytes(folder) == data_bytes(there)
     assert not list(order.vault.rglob("*.partial"))
     assert order.release() == folder  # nothing is done again
-    assert len(done) == 6
+    assert len(done) == 7
     assert audit_release(folder, order.plan).passed
     with pytest.raises(SystemExit) as ended:
         main(["show", str(folder), "--json"])
@@ -78,7 +81,7 @@ def test_the_same_bytes_as_in_a_folder(tmp_path, bucket, monkeypatch, capsys):
     assert json.loads(capsys.readouterr().out)["version"] == "v1"
 
 
-@pytest.mark.parametrize("at", [*(pytest.param(at, marks=SLOW) for at in range(5)), 5])
+@pytest.mark.parametrize("at", [*(pytest.param(at, marks=SLOW) for at in range(6)), 6])
 def test_killed_between_two_writes(tmp_path, bucket, monkeypatch, at):
     order = order_at(tmp_path, bucket)
     order.fix_seed()
@@ -123,6 +126,66 @@ def test_another_writer_is_faster(tmp_path, bucket, monkeypatch):
     assert (bucket / "people/v1/manifest.json").read_bytes() == b"{}"
 
 
+def test_another_writer_takes_files_for_leftovers(tmp_path, bucket, monkeypatch):
+    """It replaces files that this run has just written: the version would be of both."""
+    order = order_at(tmp_path, bucket)
+    create = ObjectPath.create_from
+
+    def mixed(self, file):
+        create(self, file)
+        if self.name == "report.html":
+            self.with_name("data.parquet").write_bytes(b"of the other")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ObjectPath, "create_from", mixed)
+        with pytest.raises(FolderError, match="another writer published"):
+            order.release()
+    assert "manifest.json" not in (bucket / "people" / "v1").below()
+    assert audit_release(order.release(), order.plan).passed
+
+
+def test_a_storage_that_replaces_objects(tmp_path, bucket, monkeypatch):
+    """It knows no If-None-Match: nobody could be refused."""
+    order = order_at(tmp_path, bucket)
+    monkeypatch.setattr(
+        ObjectPath, "create_from", lambda self, file: self.write_bytes(file.read_bytes())
+    )
+    with pytest.raises(FolderError, match=r"If-None-Match.*name another publish\.path"):
+        order.release()
+    assert "manifest.json" not in (bucket / "people" / "v1").below()
+
+
+def test_a_reader_never_sees_half_a_version(tmp_path, bucket, monkeypatch):
+    """Whoever looks before and after each write finds whole versions or none."""
+    order, seen = order_at(tmp_path, bucket), []
+
+    def look():
+        for version in shelf_of(bucket / "people").versions():
+            folder = bucket / "people" / version
+            manifest = json.loads((folder / "manifest.json").read_bytes())
+            seen.append(holds(folder, manifest["files"]))
+
+    def watched(real):
+        def write(self, *arguments):
+            look()
+            done = real(self, *arguments)
+            look()
+            return done
+
+        return write
+
+    with monkeypatch.context() as patch:
+        for name in ("create", "create_from", "unlink", "copy_to", "write_bytes"):
+            patch.setattr(ObjectPath, name, watched(getattr(ObjectPath, name)))
+        order.release()
+        assert seen == [True]  # after the manifest, not before
+        order.write_source(people(first=90, draws=5))
+        folder = order.release()
+        retract(_retraction(order, folder))
+    assert len(seen) > 20
+    assert all(seen)
+
+
 def test_an_answer_that_was_lost(tmp_path, bucket, monkeypatch):
     """The driver asks again and is told that the manifest is there: it is ours."""
     order = order_at(tmp_path, bucket)
@@ -159,6 +222,12 @@ def test_the_next_version_is_compared_with_the_last(tmp_path, bucket):
     assert audit_release(folder, order.plan).passed
 
 
+def _retraction(order, folder):
+    return argparse.Namespace(
+        plan=order.plan, overrides=[], release=folder, by="Ada", reason="k too small", json=True
+    )
+
+
 @pytest.mark.parametrize(
     "at", [2, *(pytest.param(at, marks=SLOW) for at in (None, 0, 1, *range(3, 11)))]
 )
@@ -167,9 +236,7 @@ def test_retract(tmp_path, bucket, monkeypatch, at, capsys):
     order.fix_seed()
     folder = order.release()
     before = data_bytes(folder)
-    options = argparse.Namespace(
-        plan=order.plan, overrides=[], release=folder, by="Ada", reason="k too small", json=True
-    )
+    options = _retraction(order, folder)
     with monkeypatch.context() as patch:
         writes(patch, kill_at=at)
         if at is not None:

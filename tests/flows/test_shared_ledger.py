@@ -44,6 +44,7 @@ def uri(postgres):  # noqa: F811
 def of_plan(uri):
     """[publish] of a plan: the password lies in a file."""
     SECRET.write_text(PASSWORD)
+    SECRET.chmod(0o600)
     return {"ledger": without_password(uri), "ledger_credentials": f"file:{SECRET}"}
 
 

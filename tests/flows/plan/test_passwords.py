@@ -13,6 +13,7 @@ from tasks.places.credentials import (
     CredentialsError,
     holds_password,
     secret_of,
+    states_password,
     with_password,
     without_password,
 )
@@ -45,13 +46,23 @@ HELD = [
     ("postgres://h/d?password=p", "postgres://h/d"),
     ("postgres://h/d?user=u&sslpassword=p;x", "postgres://h/d?user=u"),
     ("s3://AKIA:zq7@bucket/people.csv", "s3://AKIA@bucket/people.csv"),
+    ("postgresql://u:p?w@h/d", "postgresql://u@h/d"),
+    ("postgresql://u:5?w@h/d", "postgresql://u@h/d"),
+    ("postgresql+x://u:p@h/d", "postgresql+x://u@h/d"),
+    ("postgresql://h/d?scram_client_key=p", "postgresql://h/d"),
+    ("mssql://u@h/d;Pwd=p;x", "mssql://u@h/d"),
+    ("s3://b/k?X-Amz-Signature=p&X-Amz-Credential=q&a=1", "s3://b/k?a=1"),
+    ("s3://b/k?sig=p", "s3://b/k"),
 ]
 BARE = [
     "postgresql://u@h:5432/d@x",
     "postgresql://h:5432,g:5433/d?target_session_attrs=any",
     "postgresql:///d?host=/run/postgresql",
     "postgresql:///?service=people",
-    "postgresql://h/d?sslkey=/run/client.key",
+    "postgresql://h/d?sslkey=/run/client.key&passfile=/run/pgpass",
+    "postgresql://h:5432/d?user=a@b",
+    "postgresql://h:5432,g:5433/d?user=a@b",
+    "s3://b/signature=1/*.parquet",
     "sqlite:////tmp/a:b.db",
     "s3://bucket/people.csv",
     "/data/a:b@c.csv",
@@ -96,6 +107,52 @@ def test_a_plan_that_holds_one_is_refused(plan_of, tmp_path):
         ReleasePlan.load(path, [f"publish.path={HELD[6][0]}"])
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select * from postgres_scan('host=h password=zq7', 'public', 'people')",
+        "select * from postgres_scan('postgresql://u:zq7@h/d', 'public', 'people')",
+        "select * from read_parquet('https://h/k?X-Amz-Signature=zq7')",
+        "create or replace secret s (type s3, secret 'zq7'); select 1",
+        "select http_get('https://h', headers => {'Authorization': 'Bearer zq7'})",
+    ],
+)
+def test_a_query_that_holds_one_is_refused(plan_of, tmp_path, query):
+    path = plan_of() and tmp_path / "people.toml"
+    with pytest.raises(PlanError, match=r"source\.query holds a password.*take it out") as caught:
+        ReleasePlan.load(path, [f"source.query={json.dumps(query)}"])
+    assert "zq7" not in str(caught.value)
+    document = {"source": {"uri": SOURCE, "query": query}}
+    assert "zq7" not in json.dumps(withheld(document))
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "select * from people where password = 'x' and token = 'y'",
+        "select * from people where note like '%password=%'",
+        "select secret, 'see https://h/k?page=1' from people",
+    ],
+)
+def test_a_query_that_holds_none(query):
+    assert not states_password(query)
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("https://h/k.csv?X-Amz-Signature=zq7", "source.path is an address that is not read"),
+        ("abfs://zq7@h/k.csv", "source.path is an address that is not read"),
+        ("s3://", "source.path names no bucket"),
+    ],
+)
+def test_an_address_that_is_not_read(plan_of, tmp_path, address, words):
+    path = plan_of() and tmp_path / "people.toml"
+    with pytest.raises(PlanError, match=words) as caught:
+        ReleasePlan.load(path, [f"source.path={address}"])
+    assert "zq7" not in str(caught.value)
+
+
 @pytest.mark.parametrize("stated", ["zq7", "env:", "env:a b", "env:A=1", "prefect:A_b", "vault:x"])
 def test_what_is_no_place_for_a_password(plan_of, stated):
     for where in ({"more": f'credentials = "{stated}"'},):
@@ -119,6 +176,9 @@ def test_a_password_is_found_when_it_is_used(plan_of, tmp_path, monkeypatch):
         with_password(plan.data.source.uri, plan.data.source.credentials)
     monkeypatch.setenv("PEOPLE_PASSWORD", PASSWORD)
     (tmp_path / "ledger").write_text("zq7 other\n")
+    with pytest.raises(CredentialsError, match=r"can be read by every account.*chmod it to 600"):
+        _ = plan.publish.ledger_uri
+    (tmp_path / "ledger").chmod(0o640)
     whole = with_password(plan.data.source.uri, plan.data.source.credentials)
     assert whole == f"{SOURCE}&password=zq7pass%3Aw%40rd"
     assert plan.publish.ledger_uri == f"{LEDGER}&password=zq7%20other"
@@ -157,3 +217,15 @@ def test_what_the_vault_keeps_is_withheld_nevertheless():
         "source": {"uri": SOURCE},
         "publish": {"ledger": LEDGER, "path": "x"},
     }
+
+
+def test_plans_of_older_vaults_lose_theirs(plan_of, tmp_path):
+    folder = tmp_path / "vault" / "plans"
+    folder.mkdir(parents=True)
+    older, other = folder / "people-0.json", folder / "people-1.json"
+    older.write_text(json.dumps({"name": "people", "source": {"uri": HELD[0][0], "query": "q"}}))
+    other.write_bytes(b"age-encryption.org/v1 \xff")
+    plan_of().freeze(folder)
+    assert json.loads(older.read_text())["source"] == {"uri": SOURCE, "query": "q"}
+    assert other.read_bytes() == b"age-encryption.org/v1 \xff"
+    assert older.stat().st_mode & 0o777 == 0o600

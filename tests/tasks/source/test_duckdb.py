@@ -72,7 +72,11 @@ def test_the_order_of_the_answer_decides_nothing(database):
         (f"select {MARK}(1)", "source.query calls a function that is not there"),
         (f"selec {MARK}", "source.query is not one statement"),
         (f"select '{MARK}'::integer", "correct its casts"),
-        (f"insert into people (name) values ('{MARK}')", "the database did not answer"),
+        (f"insert into people (name) values ('{MARK}')", "source.query is not one SELECT"),
+        (f"select 1; select '{MARK}'", "source.query is not one SELECT"),
+        (f"copy people to '{MARK}.csv'", "source.query is not one SELECT"),
+        (f"attach '{MARK}.duckdb' as other", "source.query is not one SELECT"),
+        ("", "source.query is not one SELECT"),
         ("select span from people", "of a type that cannot be read, such as an interval"),
     ],
 )
