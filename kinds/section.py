@@ -27,7 +27,7 @@ from tasks.source.sources import DATABASES, DUCKDB, SQLITE, Source
 
 Value = TypeVar("Value")
 Unshown = Annotated[Value, Field(repr=False)]  # may contain cell values or a password
-STARTS = "sqlite:///, duckdb:///, postgresql://, snowflake:// or bigquery://"
+STARTS = "sqlite:///, duckdb:///, postgresql://, mssql://, snowflake:// or bigquery://"
 MOST_NAME = 200  # characters of a release's name; with a hash it must still be a file name
 # The forms of privacy.k, and the keys that belong to each.
 K_FORMS = {

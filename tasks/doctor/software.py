@@ -20,6 +20,7 @@ DRIVERS = {  # of databases and object storage
 # Rarer ones are shown only if a plan needs them.
 RARE_DRIVERS = {
     "gcs": ("gcsfs", "Google Cloud Storage"),
+    "mssql": ("pymssql", "SQL Server"),
     "snowflake": ("adbc_driver_snowflake", "Snowflake"),
     "bigquery": ("adbc_driver_bigquery", "BigQuery"),
 }

@@ -1,8 +1,8 @@
 """What a database's error means and what to do about it, without its words.
 
 Drivers quote the address, the query and cells in their errors. Here an error is reduced to a cause:
-by its SQLSTATE (PostgreSQL and other ADBC drivers), by its class (DuckDB), or by a fixed phrase
-that the driver's message begins with or contains (connections, SQLite).
+by its SQLSTATE (PostgreSQL and other ADBC drivers), its number (SQL Server), its class (DuckDB), or
+a fixed phrase that the driver's message begins with or contains (connections, SQLite).
 """
 
 import re
@@ -102,6 +102,31 @@ SQLITE = {
     "malformed": "no database file",
     "interrupted": "busy",
 }
+MSSQL = {
+    102: "syntax",
+    156: "syntax",
+    195: "function",
+    207: "column",
+    208: "table",
+    229: "permission",
+    230: "permission",
+    245: "values",
+    1205: "busy",
+    4060: "database",
+    4121: "function",
+    8114: "values",
+    8115: "values",
+    8134: "values",
+    18452: "login",
+    18456: "login",
+    20002: "unreachable",
+    20003: "busy",
+    20004: "busy",
+    20006: "busy",
+    20009: "unreachable",
+    20017: "busy",
+    20047: "busy",
+}
 DUCKDB = {
     "BinderException": "column",
     "CatalogException": "table",
@@ -121,6 +146,8 @@ def cause_of(error: BaseException) -> str:
     state = str(getattr(error, "sqlstate", None) or "")
     if package.startswith("sqlite3"):
         return _first(SQLITE, text)
+    if "mssql" in package:
+        return MSSQL.get(_number(error) or 0, "")
     if "duckdb" in package:
         return _of_duckdb(type(error).__name__, text)
     if state:
@@ -128,6 +155,18 @@ def cause_of(error: BaseException) -> str:
     if "FATAL" in text and re.search(r'database ".*" does not exist', text):
         return "database"
     return _first(PHRASES, text)
+
+
+def _number(error: BaseException) -> int | None:
+    """The number of an error of SQL Server or of its driver.
+
+    pymssql remembers the gravest error of opening a connection until the process ends.
+    """
+    if not type(error).__module__.startswith("pymssql"):
+        return None
+    first = error.args[0] if error.args else None
+    number = first[0] if isinstance(first, tuple) and first else first
+    return number if isinstance(number, int) else None
 
 
 def _of_duckdb(name: str, text: str) -> str:
@@ -140,7 +179,9 @@ def _of_duckdb(name: str, text: str) -> str:
 
 
 def kind_of(error: BaseException) -> str:
-    """The class of an error, and its SQLSTATE if it has one."""
+    """The class of an error, and its SQLSTATE or number if it has one."""
+    if number := _number(error):
+        return f"{type(error).__name__}, error {number}"
     state = getattr(error, "sqlstate", None)
     return f"{type(error).__name__}, SQLSTATE {state}" if state else type(error).__name__
 

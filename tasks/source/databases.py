@@ -1,4 +1,4 @@
-"""What a query selects, as one frame: SQLite, DuckDB, PostgreSQL, Snowflake and BigQuery."""
+"""What a query selects, as one frame, by the driver of its database."""
 
 import hashlib
 import sqlite3
@@ -10,9 +10,10 @@ from typing import Any
 import polars as pl
 
 from anon_core.errors import InputError
+from tasks.source import mssql
 from tasks.source.answers import OF_SOURCE, kind_of, what_to_do
 from tasks.source.panics import silenced_panics
-from tasks.source.sources import BIGQUERY, DUCKDB, POSTGRES, SQLITE, distinct, require_file
+from tasks.source.sources import BIGQUERY, DUCKDB, MSSQL, POSTGRES, SQLITE, distinct, require_file
 from tasks.source.values import as_text, attempt, stored
 
 UNREADABLE = (
@@ -25,6 +26,7 @@ DRIVERS = {  # of a scheme: its name, and the extra with its driver
     "duckdb": ("DuckDB", "duckdb"),
     "postgresql": ("PostgreSQL", "postgres"),
     "postgres": ("PostgreSQL", "postgres"),
+    "mssql": ("SQL Server", "mssql"),
     "snowflake": ("Snowflake", "snowflake"),
     "bigquery": ("BigQuery", "bigquery"),
 }
@@ -71,6 +73,8 @@ def _asked(uri: str, statement: str) -> pl.DataFrame:
         return _asked_duckdb(Path(uri.removeprefix(DUCKDB)).absolute(), statement)
     if uri.startswith(POSTGRES):
         return _asked_postgres(uri, statement)
+    if uri.startswith(MSSQL):
+        return mssql.asked(uri, statement)
     if not uri.startswith(SQLITE):
         return _asked_warehouse(uri, statement)
     path = Path(uri.removeprefix(SQLITE)).absolute()

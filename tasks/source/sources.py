@@ -19,9 +19,10 @@ from tasks.source.values import attempt
 SQLITE = "sqlite:///"
 DUCKDB = "duckdb:///"
 POSTGRES = ("postgresql://", "postgres://")
+MSSQL = "mssql://"
 SNOWFLAKE = "snowflake://"
 BIGQUERY = "bigquery://"
-DATABASES = (SQLITE, DUCKDB, *POSTGRES, SNOWFLAKE, BIGQUERY)
+DATABASES = (SQLITE, DUCKDB, *POSTGRES, MSSQL, SNOWFLAKE, BIGQUERY)
 EMPTY = "the source is empty; a table with at least 2 rows is required"
 DAMAGED = "the source breaks off or is damaged: not every row could be read; write it anew"
 

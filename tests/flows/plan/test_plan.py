@@ -805,7 +805,7 @@ def test_demands_that_cannot_be_met(load, k, words):
         ('path = "zq7.csv"\nquery = "zq7"', "source.uri and source.query go together"),
         (
             'uri = "mysql://zq7@h/db"\nquery = "zq7"',
-            "source.uri must start with sqlite:///, duckdb:///, postgresql://, snowflake://",
+            "source.uri must start with sqlite:///, duckdb:///, postgresql://, mssql://, snowflake://",
         ),
         ('uri = "sqlite://zq7.db"\nquery = "zq7"', "source.uri must start with sqlite:///"),
         ("path = 77319", "source.path must be a text"),
