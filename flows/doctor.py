@@ -6,10 +6,13 @@ from pathlib import Path
 from flows.plan.plan import ReleasePlan
 from tasks.doctor import folders, machines, software
 from tasks.doctor.look import Look
-from tasks.places.objects import SCHEMES
+from tasks.places.answers import SCHEMES
 from tasks.source.databases import DRIVERS
 
-EXTRAS = {**SCHEMES, **{scheme: extra for scheme, (_, extra) in DRIVERS.items()}}
+EXTRAS = {
+    **{scheme: driver.extra for scheme, driver in SCHEMES.items()},
+    **{scheme: extra for scheme, (_, extra) in DRIVERS.items()},
+}
 
 
 def looks(order: ReleasePlan | None) -> Iterator[Look]:

@@ -33,6 +33,8 @@ WHAT_TO_DO = {
     "conditions": UNCONDITIONAL,
     "address": "the address of the object storage of {bucket} is none; correct {address}, such as "
     "https://storage.example:9000",
+    "changed": "an object of {bucket} changed while it was read; run again when nobody writes to "
+    "it",
     "silence": "the object storage of {bucket} does not answer ({kind}); check its address "
     "({address}) and the network, then run again",
 }
@@ -53,6 +55,8 @@ def _cause(error: Exception) -> str:
         return "keys"
     if kind == "ParamValidationError":
         return "bucket"
+    if kind == "FileExpired":  # of s3fs
+        return "changed"
     classes = {
         ImportError: "driver",
         PermissionError: "permission",

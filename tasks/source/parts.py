@@ -87,7 +87,7 @@ def read_object(path: ObjectPath, key: str) -> bytes:
     """Read one object; refused if it is not there, is empty, or changes meanwhile."""
     try:
         before = path.stamp()
-        content = path.read_bytes()
+        content = path.read_in_blocks()
         after = path.stamp()
     except FileNotFoundError:
         raise InputError(f"the source {path.name} was not found; correct {key}") from None

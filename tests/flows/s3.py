@@ -22,6 +22,7 @@ class Door:
         self.is_open = True
         self.requests = 0
         self.close_before = None  # the number of the PUT that finds the door closed
+        self.bytes_left = None  # what the server may still answer; then the door is closed
         self.environment = {}  # leads here
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.number = self._listening.getsockname()[1]
@@ -45,6 +46,9 @@ class Door:
                             self.requests += 1
                             if self.requests == self.close_before:
                                 self.is_open = False
+                        if ready is server and self.bytes_left is not None:
+                            self.bytes_left -= len(content)
+                            self.is_open = self.bytes_left > 0
                         if not content or not self.is_open:
                             return
                         (server if ready is visitor else visitor).sendall(content)

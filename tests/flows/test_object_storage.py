@@ -1,8 +1,13 @@
 """Sources and releases in S3, against a server that runs as a process of its own."""
 
+import contextlib
+import json
 import os
+import re
 import signal
 import sqlite3
+import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
@@ -10,6 +15,8 @@ import pytest
 from flows.audit import audit_release
 from tasks.places.objects import ObjectPath, StoreError
 from tasks.places.place import place_of
+from tasks.shelf.content import holds, sha256
+from tasks.shelf.shelf import shelf_of
 from tasks.vault.storage import FolderError
 from tests.flows.orders import HEADER, Order, data_bytes, people
 from tests.flows.processes import command, run
@@ -141,6 +148,67 @@ def test_storage_that_is_down_or_refuses(door, tmp_path, monkeypatch):
     order.write(publish={"path": "s3://people/releases"})
     with pytest.raises(StoreError, match="no valid credentials for s3://people were found"):
         order.release()
+
+
+def test_a_source_that_cannot_be_read(door, tmp_path, monkeypatch):
+    """Each message names the key of the plan, and quotes no key of the storage."""
+
+    def refused(words):
+        done = command("release", order.plan, "--dry-run")
+        assert done.code == 3, done.err
+        assert re.search(words, done.err), done.err
+        assert "zq7" not in done.out + done.err
+
+    order = Order(tmp_path, source={"path": "s3://people/people.csv"})
+    refused("the source people.csv was not found; correct source.path")
+    large = s3fs.S3FileSystem()
+    large.pipe_file("people/people.csv", order.source.read_bytes() * 2000)
+    door.bytes_left = 3 * 2**20
+    refused("source.path could not be read: the object storage of s3://people does not answer")
+    door.is_open, door.bytes_left = True, None
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "zq7")
+    s3fs.S3FileSystem.clear_instance_cache()
+    refused("address of the object storage of s3://people is none; correct AWS_ENDPOINT_URL")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", door.environment["AWS_ENDPOINT_URL"])
+    s3fs.S3FileSystem.clear_instance_cache()
+    ask_for_keys(door)
+    refused("s3://people does not let this account do that; check its keys or role")
+
+
+def ask_for_keys(door):
+    """From now on the server refuses keys that it has not given."""
+    address = f"http://127.0.0.1:{door.port}/moto-api/reset-auth"
+    asked = urllib.request.Request(address, b"0", {"Content-Type": "text/plain"})
+    urllib.request.urlopen(asked).close()
+
+
+def test_two_writers_at_the_same_moment(door, tmp_path):
+    """Copies of one vault: at most one publishes, and what is visible is one version."""
+    published = []
+
+    def write(shelf, writer):
+        aside = tmp_path / f"{shelf.parent.name}-{writer}"
+        aside.mkdir()
+        for name in FILES[:3]:
+            (aside / name).write_bytes(f"{name} of {writer}".encode())
+        files = {name: sha256(aside / name) for name in FILES[:3]}
+        (aside / "manifest.json").write_text(json.dumps({"files": files}))
+        with contextlib.suppress(FileExistsError):
+            shelf.commit(aside, "v1")
+            published.append((shelf.parent, files))
+
+    for number in range(6):
+        shelf = shelf_of(place_of(f"s3://people/{number}"))
+        with ThreadPoolExecutor(2) as writers:
+            list(writers.map(lambda writer, to=shelf: write(to, writer), "ab"))
+        winners = [files for parent, files in published if parent == shelf.parent]
+        assert len(winners) <= 1
+        assert shelf.versions() == ["v1"] * len(winners)
+        assert all(holds(shelf.parent / "v1", files) for files in winners)
+        if not winners:  # each was in the way of the other
+            write(shelf, "c")
+            assert shelf.versions() == ["v1"]
+    assert published
 
 
 def test_two_vaults(door, tmp_path):

@@ -145,7 +145,7 @@ def test_files_that_change_while_they_are_read(tmp_path, memory, monkeypatch):
     folder = write(tmp_path / "people")
     put(memory, folder, "memory://bucket/people")
     memory.pipe_file("memory://bucket/one.csv", b"a\n1\n2\n")
-    listed, real = parts._listed, ObjectPath.read_bytes
+    listed = parts._listed
 
     def changed(*arguments):
         found = listed(*arguments)
@@ -157,12 +157,16 @@ def test_files_that_change_while_they_are_read(tmp_path, memory, monkeypatch):
         with pytest.raises(InputError, match="the source changed while it was read"):
             read(folder)
 
-    def replaced(self):
-        content = real(self)
-        memory.pipe_file(self.url, content + b"3\n")
-        return content
+    def replacing(real):
+        def read_and_replace(self):
+            content = real(self)
+            memory.pipe_file(self.url, content + b"3\n")
+            return content
 
-    monkeypatch.setattr(ObjectPath, "read_bytes", replaced)
+        return read_and_replace
+
+    for name in ("read_bytes", "read_in_blocks"):
+        monkeypatch.setattr(ObjectPath, name, replacing(getattr(ObjectPath, name)))
     for place in ("memory://bucket/one.csv", "memory://bucket/people"):
         with pytest.raises(InputError, match="the source changed while it was read"):
             Reading(Source(path=place_of(place)))
