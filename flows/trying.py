@@ -27,6 +27,7 @@ from tasks.source.reading import Reading
 from tasks.stages.anonymize import anonymize
 from tasks.vault.shadow import KEPT, private_folder
 from tasks.vault.storage import Run, Vault, write_private
+from tasks.vault.workroom import discard
 
 FORMAT = "parquet"
 
@@ -107,6 +108,7 @@ def tried(
             for number, (order, stated) in enumerate(zip(orders, each, strict=True)):
                 vault = Vault(folder / str(number))
                 yield _tried(order, stated, reading, vault, seed)
+                discard(vault.path)
                 shutil.rmtree(vault.path, ignore_errors=True)
         finally:
             reading.end()

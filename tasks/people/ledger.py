@@ -19,7 +19,7 @@ from tasks.source.answers import OF_LEDGER, kind_of, what_to_do
 from tasks.source.values import FOREIGN_ERRORS
 from tasks.vault import secrecy
 from tasks.vault.room import full, is_full
-from tasks.vault.storage import LEDGER, LEDGER_KEY, Run, Vault, read_private, write_private
+from tasks.vault.storage import LEDGER, LEDGER_KEY, Run, Vault, read_secret, write_private
 
 SCHEMA = "1"
 TABLES = (
@@ -76,7 +76,7 @@ class Ledger:
         path = self.vault.path / LEDGER_KEY
         if not path.exists():
             write_private(path, secrecy.new_seed())
-        return read_private(path)
+        return read_secret(path)
 
     @property
     def key_print(self) -> str:

@@ -1,8 +1,7 @@
 """One file with a whole vault, and a vault from such a file.
 
-A backup is a tar archive: backup.json with the hash of every file, then the files as they lie in
-the vault. The archive is encrypted to a recipient in the age format. Files of an encrypted vault
-are in it under the vault's own key, so that making a backup needs no key.
+The archive is encrypted to a recipient in the age format. Files of an encrypted vault are in it
+under the vault's own key, so that making a backup needs no key.
 
 The files are linked into one folder while nobody publishes, which takes moments; runs at work go
 on meanwhile. Half-made stages, checkpoints and folders of batch jobs are left out: a restored
@@ -11,37 +10,21 @@ vault makes them again.
 
 import errno
 import fcntl
-import hashlib
-import json
 import os
 import shutil
 import sqlite3
-import tarfile
-import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from io import BytesIO
-from pathlib import Path, PurePosixPath
-from typing import IO, Any
+from pathlib import Path
+from typing import Any
 
-from anon_core.errors import AnonymityError
+from tasks.vault.archive import BackupError, contents, read, write
+from tasks.vault.files import replacing
 from tasks.vault.moving import move_releases
 from tasks.vault.room import full, is_full
-from tasks.vault.sealing import (
-    HEADER,
-    LOCK,
-    OF_JOBS,
-    SEAL,
-    DamagedError,
-    Seal,
-    decrypt,
-    encrypt,
-    is_encrypted,
-)
+from tasks.vault.sealing import LOCK, OF_JOBS, SEAL, Seal, is_encrypted
 from tasks.vault.storage import (
-    CODE_VERSION,
     FOLDERS_KEY,
     LEDGER,
     LEDGER_KEY,
@@ -51,18 +34,11 @@ from tasks.vault.storage import (
     settle,
 )
 
-ABOUT, END = "backup.json", "end.json"  # the first and the last file of the archive
-FORMAT = 1
-CHUNK = 1 << 20
 FOLDER, TURN = ".backup", ".backup.lock"  # in the vault, while a backup is made
 # Series first: a version that is in the backup has its run there.
 PARTS = ("series", "runs", "plans")
 SINGLE = (SEAL, LEDGER_KEY, FOLDERS_KEY)
 LEFT_OUT = {LOCK, "checkpoint", "parts", *OF_JOBS}
-
-
-class BackupError(AnonymityError):
-    """A backup cannot be made, or the file is none."""
 
 
 @dataclass(frozen=True)
@@ -84,23 +60,12 @@ def back_up(vault: Vault, to: Path, recipients: Sequence[str] = (), *, plain: bo
         raise BackupError(f"{vault.path} is no vault; give the folder that publish.vault names")
     if to.exists() or to.resolve().is_relative_to(vault.path.resolve()):
         raise BackupError(f"{to} exists or lies in the vault; name a new file elsewhere")
-    seal = Seal.read(vault.path)
-    if seal is not None and seal.rotating:
-        raise BackupError("a rotation was stopped; run crowdcover vault rotate again, then back up")
-    own = [] if seal is None or seal.recipient is None else [seal.recipient]
-    named = [] if plain else list(recipients) or own
-    if not named and not plain:
-        raise BackupError(
-            "the vault is not encrypted, and so would its backup be; give --recipient with a "
-            "public key (age1...; `crowdcover vault key` makes one), or --plain to keep all "
-            "secrets readable in the file"
-        )
-    if len(named) > 1:
-        raise BackupError("give one --recipient")
+    recipient = None if plain else _recipient(vault, recipients)
     try:
         with _snapshot(vault) as folder:
-            about = _about(folder)
-            _written(folder, about, to, named)
+            about = contents(folder)
+            with replacing(to) as target:
+                write(folder, about, target, recipient)
     except OSError as error:
         if is_full(error):
             raise FolderError(full("the backup", [to.parent, vault.path])) from None
@@ -108,7 +73,25 @@ def back_up(vault: Vault, to: Path, recipients: Sequence[str] = (), *, plain: bo
             f"the backup could not be written to {to} ({type(error).__name__}); correct the "
             "folder and its permissions"
         ) from None
-    return _told(about, encrypted=bool(named))
+    return _told(about, encrypted=recipient is not None)
+
+
+def _recipient(vault: Vault, named: Sequence[str]) -> str:
+    """The public key that a backup is encrypted to."""
+    seal = Seal.read(vault.path)
+    if seal is not None and seal.rotating:
+        raise BackupError("a rotation was stopped; run crowdcover vault rotate again, then back up")
+    own = [] if seal is None or seal.recipient is None else [seal.recipient]
+    keys = list(named) or own
+    if not keys:
+        raise BackupError(
+            "the vault is not encrypted, and so would its backup be; give --recipient with a "
+            "public key (age1...; `crowdcover vault key` makes one), or --plain to keep all "
+            "secrets readable in the file"
+        )
+    if len(keys) > 1:
+        raise BackupError("give one --recipient")
+    return keys[0]
 
 
 def restore(
@@ -120,27 +103,24 @@ def restore(
     """Make a vault of a backup; every byte is checked before anything is written.
 
     `moved` are folders of releases that stand elsewhere now: before, and now. Refused: a folder
-    that holds anything, a file that is no whole backup.
+    that holds anything, a file that is no whole backup. After a refusal nothing is left.
     """
     if vault.exists() and (not vault.is_dir() or any(vault.iterdir())):
         raise BackupError(f"{vault} holds something already; name a new folder")
     if not file.is_file():
         raise BackupError(f"{file} is no file; give the file that crowdcover vault backup wrote")
-    about = _read_through(file, keys, None)
-    aside = vault.with_name(f".{vault.name}.partial")
-    shutil.rmtree(aside, ignore_errors=True)
+    about = read(file, keys, None)
     try:
-        aside.mkdir(mode=0o700, parents=True)
-        about = _read_through(file, keys, aside)
-        for folder in [aside, *(path for path in aside.rglob("*") if path.is_dir())]:
-            settle(folder)
-        for old, new in moved:
-            move_releases(Vault(aside), old, new)
-        os.rename(aside, vault)
+        with _beside(vault) as aside:
+            about = read(file, keys, aside)
+            for folder in [aside, *(path for path in aside.rglob("*") if path.is_dir())]:
+                settle(folder)
+            for old, new in moved:
+                move_releases(Vault(aside), old, new)
+            os.rename(aside, vault)
     except OSError as error:
-        shutil.rmtree(aside, ignore_errors=True)
         if is_full(error):
-            raise FolderError(full("restoring", [aside.parent])) from None
+            raise FolderError(full("restoring", [vault.parent])) from None
         raise FolderError(
             f"{vault} could not be written ({type(error).__name__}); name another folder"
         ) from None
@@ -148,14 +128,52 @@ def restore(
 
 
 @contextmanager
+def _beside(vault: Path) -> Iterator[Path]:
+    """An empty private folder that becomes the vault by a rename; removed if it does not."""
+    aside = vault.with_name(f".{vault.name}.partial")
+    aside.mkdir(mode=0o700, parents=True, exist_ok=True)
+    handle = os.open(aside, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        if os.fstat(handle).st_uid != os.geteuid():
+            raise PermissionError  # whoever made it could read what is restored
+        os.fchmod(handle, 0o700)
+        _take(handle, f"another process restores to {vault}; wait for it")
+        for left in aside.iterdir():  # by a restore that was killed
+            shutil.rmtree(left) if left.is_dir() else left.unlink()
+        try:
+            yield aside
+        except BaseException:
+            shutil.rmtree(aside, ignore_errors=True)
+            raise
+    finally:
+        os.close(handle)
+
+
+@contextmanager
+def backups_held(vault: Vault) -> Iterator[None]:
+    """Let no backup be made meanwhile; what a stopped one left, links to all files, goes first."""
+    handle = os.open(vault.path / TURN, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        _take(handle, "another backup of this vault is being made; wait for it and run again")
+        shutil.rmtree(vault.path / FOLDER, ignore_errors=True)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _take(handle: int, otherwise: str) -> None:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise BusyError(otherwise) from None
+
+
+@contextmanager
 def _snapshot(vault: Vault) -> Iterator[Path]:
     """A folder with links to all files, as they are at one moment, and a copy of the ledger."""
     folder = vault.path / FOLDER
-    handle = os.open(vault.path / TURN, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        with suppress(BlockingIOError):
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            shutil.rmtree(folder, ignore_errors=True)  # of a backup that was killed
+    with backups_held(vault):
+        try:
             folder.mkdir(mode=0o700)
             with vault.publishing():
                 for part in PARTS:
@@ -166,11 +184,8 @@ def _snapshot(vault: Vault) -> Iterator[Path]:
                         _link(vault.path / name, folder / name)
                 _copied_ledger(vault.path / LEDGER, folder / LEDGER)
             yield folder
-            return
-        raise BusyError("another backup of this vault is being made; wait for it and run again")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-        os.close(handle)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _linked(source: Path, target: Path) -> None:
@@ -211,184 +226,6 @@ def _copied_ledger(source: Path, target: Path) -> None:
         closing(sqlite3.connect(target)) as copy,
     ):
         ledger.backup(copy)
-
-
-def _about(folder: Path) -> dict[str, Any]:
-    """The table of contents, with the hash of each file as it is stored."""
-    files = {}
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        with path.open("rb") as handle:
-            digest = hashlib.file_digest(handle, "sha256").hexdigest()
-        files[path.relative_to(folder).as_posix()] = {
-            "sha256": digest,
-            "bytes": path.stat().st_size,
-        }
-    return {
-        "backup_of": "crowdcover vault",
-        "format": FORMAT,
-        "crowdcover": CODE_VERSION,
-        "made": datetime.now(UTC).isoformat(timespec="seconds"),
-        "files": files,
-    }
-
-
-def _written(folder: Path, about: Mapping[str, Any], to: Path, named: Sequence[str]) -> None:
-    aside = to.with_name(f".{to.name}.partial")
-    aside.unlink(missing_ok=True)
-    try:
-        handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with open(handle, "wb") as target:
-            if not named:
-                _archive(folder, about, target)
-            else:
-                with _pumped(lambda into: _archive(folder, about, into)) as source:
-                    encrypt(source, target, named[0])
-            target.flush()
-            os.fsync(target.fileno())
-        os.rename(aside, to)
-    finally:
-        aside.unlink(missing_ok=True)
-
-
-def _archive(folder: Path, about: Mapping[str, Any], target: IO[bytes]) -> None:
-    content = json.dumps(about, indent=1).encode()
-    end = json.dumps({ABOUT: hashlib.sha256(content).hexdigest()}).encode()
-    with tarfile.open(fileobj=target, mode="w|") as archive:
-        _add(archive, ABOUT, content)
-        for name in about["files"]:
-            path = folder / name
-            member = tarfile.TarInfo(name)
-            member.size, member.mode = path.stat().st_size, 0o600
-            member.mtime = int(path.stat().st_mtime)
-            with path.open("rb") as source:
-                archive.addfile(member, source)
-        _add(archive, END, end)
-
-
-def _add(archive: tarfile.TarFile, name: str, content: bytes) -> None:
-    member = tarfile.TarInfo(name)
-    member.size, member.mode = len(content), 0o600
-    archive.addfile(member, BytesIO(content))
-
-
-def _read_through(file: Path, keys: Sequence[Any] | None, into: Path | None) -> dict[str, Any]:
-    """Read a backup to its end, compare every hash, and write its files if a folder is given.
-
-    Refused: anything that is not as the table of contents says, and files that it does not name.
-    """
-    try:
-        with _opened(file, keys) as source, tarfile.open(fileobj=source, mode="r|") as archive:
-            about, sha256 = _head(archive)
-            left = dict(about["files"])
-            while (member := archive.next()) is not None and member.name != END:
-                stated = left.pop(member.name)
-                if _copied(archive, member, into) != stated["sha256"]:
-                    raise ValueError(member.name)
-            if left or member is None:
-                raise ValueError("files are missing")
-            if json.loads(_reader(archive, member).read()) != {ABOUT: sha256}:
-                raise ValueError(ABOUT)
-            _require_end(archive, source)
-            return about
-    except (tarfile.TarError, ValueError, KeyError, TypeError, AttributeError, EOFError):
-        pass  # DamagedError, too
-    raise DamagedError(
-        f"{file} is no whole backup: it is truncated, was altered, or is another file; "
-        "nothing was restored. Use another copy"
-    )
-
-
-def _require_end(archive: tarfile.TarFile, source: IO[bytes]) -> None:
-    """Read to the end, which is authentic, too: only padding may follow the last file."""
-    if archive.next() is not None:
-        raise ValueError(END)
-    while source.read(CHUNK):
-        pass
-
-
-def _head(archive: tarfile.TarFile) -> tuple[dict[str, Any], str]:
-    """The table of contents and its hash; no name in it leads out of a folder."""
-    first = archive.next()
-    if first is None or first.name != ABOUT:
-        raise ValueError(ABOUT)
-    content = _reader(archive, first).read()
-    about = dict(json.loads(content))
-    if about["format"] != FORMAT:
-        raise BackupError("the backup is of another version of crowdcover; use that version")
-    for name in about["files"]:
-        place = PurePosixPath(name)
-        if place.is_absolute() or ".." in place.parts or name != str(place):
-            raise ValueError(name)
-    return about, hashlib.sha256(content).hexdigest()
-
-
-def _copied(archive: tarfile.TarFile, member: tarfile.TarInfo, into: Path | None) -> str:
-    """The hash of a member; it is written if a folder is given."""
-    source, digest = _reader(archive, member), hashlib.sha256()
-    with _created(into, member) as target:
-        while part := source.read(CHUNK):
-            digest.update(part)
-            target.write(part)
-    if into is not None:
-        os.utime(into / member.name, (member.mtime, member.mtime))
-    return digest.hexdigest()
-
-
-def _created(into: Path | None, member: tarfile.TarInfo) -> IO[bytes]:
-    """A new file of this name with mode 0600, in folders with mode 0700; else a hole."""
-    if into is None:
-        return Path(os.devnull).open("wb")
-    path = into / member.name
-    for above in reversed(PurePosixPath(member.name).parents):
-        (into / above).mkdir(mode=0o700, exist_ok=True)
-    return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
-
-
-def _reader(archive: tarfile.TarFile, member: tarfile.TarInfo) -> IO[bytes]:
-    reader = archive.extractfile(member)
-    if reader is None or not member.isreg():
-        raise ValueError(member.name)
-    return reader
-
-
-@contextmanager
-def _opened(file: Path, keys: Sequence[Any] | None) -> Iterator[IO[bytes]]:
-    """The archive in a backup, decrypted."""
-    with file.open("rb") as handle:
-        encrypted = handle.read(len(HEADER)) == HEADER
-        handle.seek(0)
-        if not encrypted:
-            if file.stat().st_size % tarfile.RECORDSIZE:
-                raise ValueError("half a record")
-            yield handle
-            return
-        with _pumped(lambda into: decrypt(handle, into, str(file), keys)) as source:
-            yield source
-
-
-@contextmanager
-def _pumped(work: Callable[[IO[bytes]], None]) -> Iterator[IO[bytes]]:
-    """What `work` writes, as a stream to read; its error is raised here."""
-    read, write = os.pipe()
-    errors: list[BaseException] = []
-
-    def pump() -> None:
-        try:
-            with os.fdopen(write, "wb") as into:
-                work(into)
-        except BaseException as error:
-            errors.append(error)
-
-    thread = threading.Thread(target=pump, daemon=True)
-    thread.start()
-    source = os.fdopen(read, "rb")
-    try:
-        yield source
-    finally:
-        source.close()  # whoever still writes ends
-        thread.join()
-        if errors and getattr(errors[0], "errno", None) != errno.EPIPE:
-            raise errors[0]
 
 
 def _told(about: Mapping[str, Any], *, encrypted: bool) -> Backup:

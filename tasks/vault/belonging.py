@@ -20,7 +20,7 @@ from tasks.vault.storage import (
     FolderError,
     Release,
     Vault,
-    read_private,
+    read_secret,
     write_private,
 )
 
@@ -79,7 +79,7 @@ def _mark(vault: Vault, parent: Place) -> str:
     Of the folder's name, not of its place: folders are moved with their vault.
     """
     key = vault.path / FOLDERS_KEY
-    return secrecy.digest(read_private(key), parent.name.encode()).hex() if key.exists() else ""
+    return secrecy.digest(read_secret(key), parent.name.encode()).hex() if key.exists() else ""
 
 
 def _is_known(folder: Place, known: Sequence[Release]) -> bool:

@@ -16,14 +16,17 @@ from typing import IO, Any, BinaryIO, cast
 
 from tasks.vault.sealing import (
     HEADER,
+    DamagedError,
     decrypt,
     decrypted,
     encrypt,
     is_encrypted,
     recipient_for,
+    refuse_plain,
     vault_around,
 )
-from tasks.vault.workroom import plain_copy, plain_place, room_of, sweep
+from tasks.vault.secrecy import SEED_BYTES
+from tasks.vault.workroom import created, plain_copy, plain_place, room_of, sweep
 
 
 def holds_files(folder: Path, files: Mapping[str, str]) -> bool:
@@ -50,6 +53,7 @@ def file_sha256(path: Path) -> str:
         encrypted = handle.read(len(HEADER)) == HEADER
         handle.seek(0)
         if not encrypted:
+            refuse_plain(path)
             return hashlib.file_digest(handle, "sha256").hexdigest()
         digest = _Digest()
         decrypt(handle, digest, str(path))
@@ -74,10 +78,22 @@ def read_private(path: Path) -> bytes:
     """The plain bytes of a file."""
     content = path.read_bytes()
     if not content.startswith(HEADER):
+        refuse_plain(path)
         return content
     if (vault := vault_around(path)) is not None:
         sweep(vault)
     return decrypted(content, str(path))
+
+
+def read_secret(path: Path) -> bytes:
+    """A seed or key; refused if bytes are missing: what is drawn from fewer could be guessed."""
+    content = read_private(path)
+    if len(content) != SEED_BYTES:
+        raise DamagedError(
+            f"{path} is damaged: it has {len(content)} bytes, {SEED_BYTES} are required; restore "
+            "it from a backup"
+        )
+    return content
 
 
 def read_json(path: Path) -> dict[str, Any]:
@@ -88,7 +104,10 @@ def read_json(path: Path) -> dict[str, Any]:
 def readable(path: Path) -> Path:
     """A path under which other libraries can read a file: its own, or that of a plain copy."""
     vault = vault_around(path)
-    if vault is None or not path.is_file() or not is_encrypted(path):
+    if vault is None or not path.is_file():
+        return path
+    if not is_encrypted(path):
+        refuse_plain(path)
         return path
     return plain_copy(vault, path)
 
@@ -143,7 +162,7 @@ def enter(plain: Path, folder: Path) -> None:
     recipient = recipient_for(folder)
     folder.mkdir(mode=0o700)
     for path in sorted(plain.iterdir()):
-        with path.open("rb") as source, _created(folder / path.name) as target:
+        with path.open("rb") as source, created(folder / path.name) as target:
             _put(source, target, recipient)
     settle(folder)
     shutil.rmtree(plain, ignore_errors=True)
@@ -159,7 +178,7 @@ def written_by_name(path: Path) -> Iterator[Path]:
     plain = plain_place(vault, path)
     try:
         yield plain
-        with plain.open("rb") as source, _replacing(path) as target:
+        with plain.open("rb") as source, replacing(path) as target:
             _put(source, target, recipient_for(path))
     finally:
         plain.unlink(missing_ok=True)
@@ -173,7 +192,7 @@ def write_json(path: Path, document: Mapping[str, Any]) -> None:
 def write_private(path: Path, content: bytes) -> None:
     """Replace a file in one step, mode 0600."""
     recipient = recipient_for(path)
-    with _replacing(path) as handle:
+    with replacing(path) as handle:
         _put(io.BytesIO(content), handle, recipient)
 
 
@@ -181,7 +200,7 @@ def write_private(path: Path, content: bytes) -> None:
 def written_aside(path: Path) -> Iterator[BinaryIO]:
     """Open a temporary file, mode 0600, that replaces `path` once all of it is written."""
     recipient, vault = recipient_for(path), vault_around(path)
-    with _replacing(path) as handle:
+    with replacing(path) as handle:
         if recipient is None or vault is None:
             yield handle
         else:
@@ -200,20 +219,18 @@ def _put(source: IO[bytes], target: IO[bytes], recipient: str | None) -> None:
 
 
 @contextmanager
-def _replacing(path: Path) -> Iterator[BinaryIO]:
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Open a new file, mode 0600, that takes this path once all of it is on the disk."""
     aside = path.with_name(f".{path.name}.partial")
     aside.unlink(missing_ok=True)
     try:
-        with _created(aside) as handle:
+        with created(aside) as handle:
             yield cast("BinaryIO", handle)
             handle.flush()
             os.fsync(handle.fileno())
         os.rename(aside, path)
-    except OSError as error:
+    except BaseException as error:
         aside.unlink(missing_ok=True)
-        error.filename = error.filename or str(path)  # a failed write names no file
+        if isinstance(error, OSError):
+            error.filename = error.filename or str(path)  # a failed write names no file
         raise
-
-
-def _created(path: Path) -> IO[bytes]:
-    return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")

@@ -14,8 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import AnonymityError
+from tasks.vault.backing import backups_held
 from tasks.vault.files import write_json, written_aside
+from tasks.vault.pruning import REMOVED
 from tasks.vault.sealing import (
+    LOCK,
     PARTS,
     SEAL,
     Seal,
@@ -46,8 +49,9 @@ class Rotated:
 def rotate(vault: Vault, new: Sequence[Any]) -> Rotated:
     """Put every file under the first of the new keys; under none: the vault becomes plain.
 
-    The keys before are those of the environment. Refused: a vault at work, a folder that is no
-    vault, keys that do not open the vault.
+    The keys before are those of the environment. What stopped backups and prunes left goes first:
+    it is not encrypted anew. Refused: a vault at work, a folder that is no vault, keys that do not
+    open the vault, a damaged file.
     """
     if not vault.runs.is_dir():
         raise RotationError(f"{vault.path} is no vault; give the folder that publish.vault names")
@@ -57,10 +61,10 @@ def rotate(vault: Vault, new: Sequence[Any]) -> Rotated:
         raise RotationError(f"{vault.path} is not encrypted; nothing is to be done")
     keys = [*identities(), *new]
     _require_stated(vault, before, keys)
-    with vault.at_rest():
-        for path in sealed_files(vault):  # before anything is changed
+    with vault.at_rest(), backups_held(vault):
+        shutil.rmtree(vault.path / REMOVED, ignore_errors=True)
+        for path in sealed_files(vault):  # a damaged file would stop the rotation halfway, for good
             _require_readable(path, keys)
-            break
         write_json(vault.path / SEAL, Seal(recipient, rotating=True).document())
         written = [_rewritten(path, keys, new) for path in sealed_files(vault)]
         if recipient is None:
@@ -96,7 +100,7 @@ def sealed_files(vault: Vault) -> Iterator[Path]:
         for path in sorted([top, *top.rglob("*")] if top.exists() else []):
             if PARTIAL in path.name and path.exists():
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
-            elif path.is_file() and path.name != "lock" and not _of_a_job(vault, path):
+            elif path.is_file() and path.name != LOCK and not _of_a_job(vault, path):
                 yield path
 
 

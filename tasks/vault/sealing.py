@@ -156,15 +156,26 @@ def decrypted(content: bytes, named: str) -> bytes:
     return plain.getvalue()
 
 
+def refuse_plain(path: Path) -> None:
+    """Refuse a plain file where a vault encrypts: cut short, or put there by who has no key."""
+    vault = vault_around(path)
+    seal = None if vault is None else Seal.read(vault)
+    if seal is not None and not seal.rotating:
+        raise DamagedError(
+            f"{path} is not encrypted, and its vault is: it was truncated or replaced; restore it "
+            "from a backup. If you know its content, crowdcover vault rotate encrypts it"
+        )
+
+
 def require_key(vault: Path) -> None:
     """Refuse an encrypted vault without its key, and one whose vault.json is gone."""
     seal = Seal.read(vault)
     if seal is None:
-        for name in ("ledger.key", "folders.key"):
-            if (vault / name).exists() and is_encrypted(vault / name):
-                raise SealedError(
-                    f"{vault} is encrypted, and its {SEAL} is gone; restore {SEAL} from a backup"
-                )
+        secrets = [vault / "ledger.key", vault / "folders.key", *vault.glob("runs/*/seed")]
+        if any(path.exists() and is_encrypted(path) for path in secrets):
+            raise SealedError(
+                f"{vault} is encrypted, and its {SEAL} is gone; restore {SEAL} from a backup"
+            )
         return
     if not (held := identities()):
         raise SealedError(f"the vault {vault} is encrypted, and no key is given; {_how_to_give()}")

@@ -10,26 +10,38 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from anon_core.errors import AnonymityError
 from tasks.vault.storage import LEDGER, OF_A_VAULT, FolderError, Vault
+from tasks.vault.workroom import discard, locked_folder, remove_ended, sweep
 
 LOCK = "lock"
-PREFIX = "crowdcover-rehearsal-"
+PREFIX, INSIDE = "crowdcover-rehearsal-", "work"
 # What goes with the shadow.
 KEPT = re.compile(r"; (every verdict lies|its traceback is) in the vault: \S+")
 
 
 @contextmanager
 def private_folder() -> Iterator[Path]:
-    """A folder of the system for temporary files, mode 0700; removed with all that is in it."""
-    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    """A folder of the system for temporary files, mode 0700; removed with all that is in it.
+
+    What killed processes left of such folders goes, too, with the plain copies of their vaults.
+    """
+    base = Path(tempfile.gettempdir())
+    for left in base.glob(f"{PREFIX}*"):
+        with suppress(OSError):  # of other accounts
+            for vault in (left / INSIDE).glob("*"):
+                sweep(vault)
+        remove_ended(left)
+    folder, held = locked_folder(PREFIX, base)
     try:
-        yield folder
+        (folder / INSIDE).mkdir(mode=0o700)
+        yield folder / INSIDE
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+        held.close()
 
 
 @contextmanager
@@ -50,6 +62,8 @@ def shadow(vault: Vault) -> Iterator[Vault]:
             refusal = type(error)(KEPT.sub("", told))
         else:
             return
+        finally:
+            discard(like.path)
     raise refusal
 
 

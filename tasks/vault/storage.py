@@ -37,6 +37,7 @@ from tasks.vault.files import (
     made_in,
     read_json,
     read_private,
+    read_secret,
     readable,
     readable_folder,
     scratch,
@@ -71,6 +72,7 @@ __all__ = [
     "holds_files",
     "read_json",
     "read_private",
+    "read_secret",
     "readable",
     "run_name",
     "settle",
@@ -163,7 +165,7 @@ class Run:
     @property
     def seed(self) -> bytes:
         """The secret from which every random choice of this run is drawn."""
-        return read_private(self.path / "seed")
+        return read_secret(self.path / "seed")
 
     @property
     def scratch(self) -> Path:
@@ -337,11 +339,15 @@ class Vault:
 
     def _seal_if_new(self) -> None:
         """Encrypt a vault without runs where a key is given; keys of other vaults may be in it."""
-        if key_is_given() and not self.runs.exists() and Seal.read(self.path) is None:
-            write_json(self.path / SEAL, Seal(recipient_of_key()).document())
+        if not key_is_given() or self.runs.exists():
+            return
+        seal = Seal.read(self.path)
+        if seal is None or seal.rotating:  # the latter if it was stopped
+            write_json(self.path / SEAL, Seal(recipient_of_key(), rotating=True).document())
             for path in (self.path / LEDGER_KEY, self.path / FOLDERS_KEY):
                 if path.exists():
                     write_private(path, read_private(path))
+            write_json(self.path / SEAL, Seal(recipient_of_key()).document())
 
     def run(self, plan_sha256: str, source_sha256: str, kind: str = "table") -> Run:
         """The run of this plan and source; created if there is none."""

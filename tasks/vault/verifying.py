@@ -12,7 +12,8 @@ from tasks.shelf.layout import MANIFEST, MARK
 from tasks.shelf.shelf import stands
 from tasks.vault.approval import Approval
 from tasks.vault.belonging import is_marked_by
-from tasks.vault.files import file_sha256, read_json, read_private
+from tasks.vault.files import file_sha256, read_json, read_private, read_secret
+from tasks.vault.identity import account
 from tasks.vault.retracting import Retractions
 from tasks.vault.sealing import (
     SEAL,
@@ -22,7 +23,7 @@ from tasks.vault.sealing import (
     require_key,
     vault_around,
 )
-from tasks.vault.secrecy import DIGEST_BYTES, SEED_BYTES
+from tasks.vault.secrecy import DIGEST_BYTES
 from tasks.vault.series import WITHDRAWN, Series
 from tasks.vault.storage import FOLDERS_KEY, LEDGER_KEY, Release, Run, Vault, run_name
 
@@ -82,7 +83,7 @@ def verified(vault: Vault) -> Report:
     for name in (LEDGER_KEY, FOLDERS_KEY):
         if (vault.path / name).exists():
             report.count("keys")
-            _look_at_key(report, vault.path / name)
+            _read(report, vault.path / name, partial(read_secret, vault.path / name))
     for path in sorted(vault.runs.glob("*")) if vault.runs.is_dir() else []:
         if path.is_dir() and not path.name.startswith("."):
             report.count("runs")
@@ -94,19 +95,24 @@ def verified(vault: Vault) -> Report:
 
 
 def _look_at_files(report: Report, vault: Vault) -> None:
-    """Modes, and that what is to be encrypted is."""
-    if vault.path.stat().st_mode & 0o077:
+    """Modes, owners, and that what is to be encrypted is."""
+    about = vault.path.stat()
+    if about.st_mode & 0o077:
         report.add(".", "the vault is open to others", "chmod it to 700")
     for path in sorted(vault.path.rglob("*")):
         if path.is_symlink():
+            report.add(path, "it is a link, which no backup follows", "put what it leads to there")
             continue
         try:
-            mode = path.stat().st_mode & 0o777
+            owner, mode = path.stat().st_uid, path.stat().st_mode & 0o777
             report.count("folders" if path.is_dir() else "files")
+            if owner != about.st_uid:
+                whose = account(about.st_uid)
+                report.add(path, f"it is of {account(owner)}", f"chown it to {whose}")
             if mode & 0o077:
                 right = "700" if path.is_dir() else "600"
                 report.add(path, f"its mode is {mode:03o}", f"chmod it to {right}")
-            if path.is_file() and report.encrypted and vault_around(path) and not _is_sealed(path):
+            if path.is_file() and report.encrypted and vault_around(path) and _is_plain(path):
                 report.add(
                     path,
                     "it is not encrypted",
@@ -118,14 +124,9 @@ def _look_at_files(report: Report, vault: Vault) -> None:
             report.add(path, f"it cannot be read ({type(error).__name__})", RESTORE)
 
 
-def _is_sealed(path: Path) -> bool:
-    return is_encrypted(path) or ".partial" in str(path)
-
-
-def _look_at_key(report: Report, path: Path) -> None:
-    content = _read(report, path, lambda: read_private(path))
-    if content is not None and len(content) != SEED_BYTES:
-        report.add(path, f"it has {len(content)} bytes, {SEED_BYTES} are required", RESTORE)
+def _is_plain(path: Path) -> bool:
+    """Whether a file is not encrypted, and is no half of one."""
+    return not is_encrypted(path) and ".partial" not in path.name
 
 
 def _look_at_run(report: Report, run: Run) -> None:
@@ -139,7 +140,7 @@ def _look_at_run(report: Report, run: Run) -> None:
     hashes = [str((about or {}).get(name)) for name in ("plan_sha256", "source_sha256")]
     if about is not None and run_name(*hashes) != run.path.name:
         report.add(order, "it is of another run", RESTORE)
-    _look_at_key(report, seed)
+    _read(report, seed, lambda: read_secret(seed))
     readings: tuple[tuple[str, Callable[[], Any]], ...] = (
         ("approval.json", lambda: Approval.of(run)),
         ("retracted.json", lambda: Retractions.of(run)),
@@ -231,8 +232,9 @@ def _read(
     """What a reading returns; None where it fails, which is noted."""
     try:
         return reading()
-    except DamagedError:
-        report.add(path, "it is truncated or was altered", remedy)
+    except DamagedError as damage:
+        found = str(damage).removeprefix(f"{path} ").partition(";")[0]  # without what to do
+        report.add(path, f"it {found}", remedy)
     except AnonymityError as refusal:
         report.add(path, str(refusal), remedy)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

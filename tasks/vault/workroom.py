@@ -10,6 +10,7 @@ import fcntl
 import hashlib
 import os
 import shutil
+import stat
 import tempfile
 import threading
 from dataclasses import dataclass, field
@@ -48,7 +49,7 @@ class Room:
         if self.seen.get(place) != now or not place.exists():
             aside = place.with_name(f".{place.name}.plain")
             aside.unlink(missing_ok=True)
-            with path.open("rb") as source, _created(aside) as target:
+            with path.open("rb") as source, created(aside) as target:
                 decrypt(source, target, str(path))
             os.rename(aside, place)
             self.seen[place] = now
@@ -94,13 +95,13 @@ def sweep(vault: Path) -> int:
     _swept.add(key)
     bases = {*_bases(), MEMORY, Path(tempfile.gettempdir())}
     found = {path for base in bases for path in base.glob(f"{_prefix(vault)}*")}
-    return sum(_ended(path) for path in found)
+    return sum(remove_ended(path) for path in found)
 
 
-def discard() -> None:
-    """Remove the plain copies of this process."""
+def discard(vault: Path | None = None) -> None:
+    """Remove the plain copies of this process: of a vault, or of all."""
     with _lock:
-        for key in [key for key in _rooms if key[0] == os.getpid()]:
+        for key in [key for key in _rooms if key[0] == os.getpid() and vault in (None, key[1])]:
             _removed(key[0], _rooms.pop(key))
 
 
@@ -119,25 +120,34 @@ def _made(vault: Path, needed: int) -> Room:
 
 
 def _locked(vault: Path, base: Path) -> Room:
-    """A new folder. Whoever sweeps meanwhile may take it: then another one is made."""
+    folder, held = locked_folder(_prefix(vault), base)
+    room = Room(vault, folder, held)
+    atexit.register(_removed, os.getpid(), room)
+    return room
+
+
+def locked_folder(prefix: str, base: Path) -> tuple[Path, IO[bytes]]:
+    """A new private folder, and the lock that says that its process lives.
+
+    Whoever sweeps meanwhile may take it: then another one is made.
+    """
     while True:
-        folder = Path(tempfile.mkdtemp(prefix=_prefix(vault), dir=base))
+        folder = Path(tempfile.mkdtemp(prefix=prefix, dir=base))
         try:
-            held = _created(folder / HELD)
+            held = created(folder / HELD)
         except FileNotFoundError:
             continue
         fcntl.flock(held, fcntl.LOCK_EX)
         if (folder / HELD).exists():
-            room = Room(vault, folder, held)
-            atexit.register(_removed, os.getpid(), room)
-            return room
+            return folder, held
         held.close()
 
 
-def _ended(folder: Path) -> bool:
-    """Remove a folder of this user if its process has ended."""
+def remove_ended(folder: Path) -> bool:
+    """Remove a locked folder of this account if its process has ended."""
     try:
-        if folder.is_symlink() or folder.stat().st_uid != os.getuid():
+        about = folder.lstat()
+        if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.getuid():
             return False
         if not any(folder.iterdir()):  # killed before its lock was made
             folder.rmdir()
@@ -166,5 +176,6 @@ def _prefix(vault: Path) -> str:
     return f"crowdcover-{name}-"
 
 
-def _created(path: Path) -> IO[bytes]:
+def created(path: Path) -> IO[bytes]:
+    """A new file, mode 0600; refused if there is one."""
     return open(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600), "w+b")

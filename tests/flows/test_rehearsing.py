@@ -1,11 +1,12 @@
 """`crowdcover release --dry-run`: the refusals of a release, and nothing left behind."""
 
 import json
+import os
 import re
 import shutil
+import signal
 import stat
 import tempfile
-from types import SimpleNamespace
 
 import pytest
 
@@ -14,8 +15,10 @@ from flows.plan.plan import ReleasePlan
 from flows.rehearsing import MADE, STANDS, UNCHANGED, rehearsed
 from flows.release import released
 from tasks.people.asking import transaction
-from tasks.vault.shadow import KEPT, PREFIX, shadow
-from tasks.vault.storage import SecondReleaseError, Vault
+from tasks.vault.sealing import KEY, new_key
+from tasks.vault.shadow import KEPT, PREFIX, private_folder, shadow
+from tasks.vault.storage import SecondReleaseError, Vault, readable, write_private
+from tasks.vault.workroom import WORK, discard
 from tests.flows.orders import HEADER, Order, people
 from tests.flows.processes import crowdcover
 from tests.flows.test_second import aged
@@ -41,10 +44,9 @@ def temporary(tmp_path, monkeypatch):
     """Where a shadow lies; nothing of it may stay."""
     folder = tmp_path / "temporary"
     folder.mkdir()
-    made = SimpleNamespace(mkdtemp=lambda prefix: tempfile.mkdtemp(prefix=prefix, dir=folder))
-    monkeypatch.setattr("tasks.vault.shadow.tempfile", made)
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
     yield folder
-    assert list(folder.iterdir()) == []
+    assert list(folder.glob(f"{PREFIX}*")) == []
 
 
 def rehearse(order, *changes):
@@ -222,6 +224,30 @@ def test_a_shadow_takes_writes_in_place_of_the_vault(tmp_path):
                 path.unlink()
         assert stat.S_IMODE(like.path.parent.stat().st_mode) == 0o700
     assert tree(order.vault) == before
+
+
+def test_what_a_killed_rehearsal_left_goes_with_the_next(tmp_path, temporary, monkeypatch):
+    """Links to the vault, and plain copies of its files if it is encrypted."""
+    (tmp_path / "work").mkdir(mode=0o700)
+    monkeypatch.setenv(WORK, str(tmp_path / "work"))
+    monkeypatch.setenv(KEY, new_key()[0])
+    vault = Vault(tmp_path / "vault").open()
+    write_private(vault.runs / "secret", b"cells of people")
+    process = os.fork()
+    if not process:
+        with shadow(vault) as like:
+            assert readable(like.runs / "secret").read_bytes() == b"cells of people"
+            os.kill(os.getpid(), signal.SIGKILL)
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == -signal.SIGKILL
+    assert len(list(temporary.iterdir())) == len(list((tmp_path / "work").iterdir())) == 1
+    with shadow(vault) as like:
+        readable(like.runs / "secret")
+        (lives,) = temporary.iterdir()
+        with private_folder():
+            assert lives.exists()
+    assert not [*temporary.iterdir(), *(tmp_path / "work").iterdir()]
+    assert readable(vault.runs / "secret").read_bytes() == b"cells of people"
+    discard()
 
 
 def test_a_refusal_names_the_vault_and_no_page_of_it(tmp_path):

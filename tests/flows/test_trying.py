@@ -3,7 +3,6 @@
 import hashlib
 import json
 import tempfile
-from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -16,6 +15,7 @@ from flows.plan.plan import PlanError, ReleasePlan
 from flows.release import released
 from flows.trying import plans, settings, tried
 from kinds.sampling import sample
+from tasks.vault.shadow import PREFIX
 from tests.flows.orders import Order, people
 from tests.flows.processes import crowdcover
 from tests.flows.test_rehearsing import tree
@@ -26,10 +26,9 @@ def temporary(tmp_path, monkeypatch):
     """Where a setting is tried; nothing of it may stay."""
     folder = tmp_path / "temporary"
     folder.mkdir()
-    made = SimpleNamespace(mkdtemp=lambda prefix: tempfile.mkdtemp(prefix=prefix, dir=folder))
-    monkeypatch.setattr("tasks.vault.shadow.tempfile", made)
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
     yield folder
-    assert list(folder.iterdir()) == []
+    assert list(folder.glob(f"{PREFIX}*")) == []
 
 
 def outcomes(order, levels=(), weights=(), sample=None, seed=1, changes=()):

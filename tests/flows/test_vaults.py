@@ -2,6 +2,7 @@
 
 import argparse
 import errno
+import hashlib
 import io
 import json
 import os
@@ -21,7 +22,7 @@ from flows import cli
 from flows.audit import audit_release
 from kinds import kind_called
 from tasks.people.ledger import Ledger
-from tasks.vault import sealing
+from tasks.vault import backing, sealing
 from tasks.vault.approval import WaitingError
 from tasks.vault.backing import back_up, restore
 from tasks.vault.files import read_json, read_private, write_json
@@ -29,7 +30,7 @@ from tasks.vault.moving import moved_place
 from tasks.vault.pruning import prunable, prune
 from tasks.vault.rotating import rotate
 from tasks.vault.sealing import DamagedError, SealedError
-from tasks.vault.storage import Vault
+from tasks.vault.storage import BusyError, FolderError, Vault
 from tasks.vault.workroom import WORK, discard
 from tests.flows.orders import Order, data_bytes, people
 from tests.flows.processes import command, crowdcover, die_at, run
@@ -168,7 +169,18 @@ DAMAGES = {
     "a mode": (lambda vault: (vault.path / "ledger.key").chmod(0o644), "its mode is 644"),
     "an open folder": (lambda vault: vault.runs.chmod(0o755), "its mode is 755"),
     "withdrawn": (lambda vault: series_with(vault, b"half"), "it is truncated"),
+    "a link": (lambda vault: link(vault.path / "folders.key"), "it is a link, which no backup"),
+    "another account's": (
+        lambda vault: os.chown(vault.path / "ledger.key", 4321, -1),
+        "it is of uid 4321",
+    ),
 }
+OF_ROOT = {"another account's"}  # only root gives files away
+
+
+def link(path):
+    path.rename(path.with_name("elsewhere"))
+    path.symlink_to("elsewhere")
 
 
 def ask(vault, statement):
@@ -184,7 +196,9 @@ def series_with(vault, content):
     (folder / "withdrawn.bin").chmod(0o600)
 
 
-@pytest.mark.parametrize("name", DAMAGES)
+@pytest.mark.parametrize(
+    "name", [each for each in DAMAGES if not os.getuid() or each not in OF_ROOT]
+)
 def test_every_damage_is_found_and_nothing_is_written(vault, name):
     work, words = DAMAGES[name]
     work(vault)
@@ -308,19 +322,91 @@ def test_truncated_and_altered_backups_write_nothing(vault, tmp_path, keys, encr
         assert not (tmp_path / ".n.partial").exists()
 
 
-def test_names_that_lead_out_of_the_vault_are_refused(vault, tmp_path):
+def archive_of(path, files, *members):
+    """An archive whose table of contents names `files`, with these members behind it."""
+    about = {"backup_of": "crowdcover vault", "format": 1, "made": "then", "files": files}
+    text = json.dumps(about).encode()
+    end = json.dumps({"backup.json": hashlib.sha256(text).hexdigest()}).encode()
+    with tarfile.open(path, "w") as archive:
+        for each, content in (member("backup.json", text), *members, member("end.json", end)):
+            archive.addfile(each, io.BytesIO(content))
+
+
+def member(name, content=b"", kind=tarfile.REGTYPE, leads=""):
+    found = tarfile.TarInfo(name)
+    found.size, found.type, found.linkname = len(content), kind, leads
+    return found, content
+
+
+def stated(content):
+    return {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+
+
+@pytest.mark.parametrize(
+    ("files", "members"),
+    [
+        *(
+            ({name: stated(b"x")}, [member(name, b"x")])
+            for name in ("../out", "/tmp/out", "a/../../out", "a//b", "./a", "", "a/", "a\0b")
+        ),
+        ({"a": stated(b"")}, [member("a", kind=tarfile.SYMTYPE, leads="/tmp")]),
+        ({"a": stated(b"")}, [member("a", kind=tarfile.LNKTYPE, leads="backup.json")]),
+        ({"a": stated(b"")}, [member("a", kind=tarfile.DIRTYPE)]),
+        ({"a": stated(b"")}, [member("a", kind=tarfile.FIFOTYPE)]),
+        ({"a": stated(b"x")}, [member("a", b"x"), member("a", b"x")]),
+        ({"a": stated(b"x")}, [member("a", b"x"), member("b", b"x")]),
+        ({"a": stated(b"x")}, []),
+        ({"a": stated(b"x")}, [member("../a", b"x")]),
+        ({"a": stated(b"x")}, [member("a", b"y")]),
+        ({"a": {}}, [member("a", b"x")]),
+        ("a", []),
+    ],
+    ids=lambda each: None,
+)
+def test_what_is_no_backup_writes_nothing(tmp_path, files, members):
+    """Paths that lead out, links, devices, files twice, files that the table does not name."""
+    (tmp_path / "at").mkdir()
+    archive_of(tmp_path / "at" / "s", files, *members)
+    with pytest.raises(DamagedError, match="is no whole backup"):
+        restore(tmp_path / "at" / "s", tmp_path / "at" / "n")
+    assert [path.name for path in (tmp_path / "at").iterdir()] == ["s"]
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_restore_that_is_refused_leaves_nothing(vault, tmp_path, keys, monkeypatch):
+    """The backup has a key of its own, and --moved needs the vault's, too."""
+    rotate(vault, sealing.keys_in(keys[0], "test"))
+    back_up(vault, tmp_path / "b", [keys[1].read_text().split()[3]], plain=False)
+    restoring = ["vault", "restore", tmp_path / "b", "--vault", tmp_path / "n"]
+    done = command(*restoring, "--identity", keys[1], "--moved", "/a=/b")
+    assert done.code == 1
+    assert "is encrypted, and no key is given" in done.err
+    assert not list(tmp_path.glob("*n*.partial"))
+    assert not list(tmp_path.glob(".n*"))
+    monkeypatch.setenv(sealing.KEY_FILE, str(keys[0]))
+    assert command(*restoring, "--identity", keys[1], "--moved", "/a=/b").code == 0
+    assert verify(Vault(tmp_path / "n"))[0] == 0
+
+
+def test_two_restores_to_one_place(vault, tmp_path):
     back_up(vault, tmp_path / "b", plain=True)
-    with tarfile.open(tmp_path / "b") as archive:
-        about = json.load(archive.extractfile("backup.json"))
-    for name in ("../out", "/tmp/out", "a/../../out"):
-        about["files"] = {name: {"sha256": "0", "bytes": 0}}
-        text = json.dumps(about).encode()
-        with tarfile.open(tmp_path / "s", "w") as archive:
-            head = tarfile.TarInfo("backup.json")
-            head.size = len(text)
-            archive.addfile(head, io.BytesIO(text))
-        with pytest.raises(DamagedError):
-            restore(tmp_path / "s", tmp_path / "n")
+    with backing._beside(tmp_path / "n") as aside:
+        (aside / "of the first").touch()
+        with pytest.raises(BusyError, match="another process restores to"):
+            restore(tmp_path / "b", tmp_path / "n")
+        assert (aside / "of the first").exists()
+        shutil.rmtree(aside)
+    restore(tmp_path / "b", tmp_path / "n")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root gives folders away")
+def test_nothing_is_restored_into_a_folder_of_another_account(vault, tmp_path):
+    back_up(vault, tmp_path / "b", plain=True)
+    (tmp_path / ".n.partial").mkdir(mode=0o777)
+    os.chown(tmp_path / ".n.partial", 4321, -1)
+    with pytest.raises(FolderError, match="could not be written"):
+        restore(tmp_path / "b", tmp_path / "n")
+    assert not list((tmp_path / ".n.partial").iterdir())
 
 
 def test_a_backup_while_a_run_is_at_work(vault, tmp_path):
@@ -543,6 +629,52 @@ def test_plain_to_a_key_to_another_and_back(vault, order, keys, monkeypatch):
     assert verify(vault)[0] == 0
 
 
+def test_a_damaged_file_stops_a_rotation_before_it_begins(vault, keys, monkeypatch):
+    """Else some files were under the new key, the next call failed in the same way, and so on."""
+    rotate(vault, sealing.keys_in(keys[0], "test"))
+    monkeypatch.setenv(sealing.KEY_FILE, str(keys[0]))
+    path = max(vault.path.rglob("*.parquet"))
+    whole = path.read_bytes()
+    spoil(path, whole[:-1])
+    before = {each: each.stat().st_mtime_ns for each in vault.path.rglob("*") if each.is_file()}
+    done = rotated(vault, keys[1])
+    assert done.code == 1
+    assert f"{path} is truncated or was altered; restore it from a backup" in done.err
+    after = {each: each.stat().st_mtime_ns for each in vault.path.rglob("*") if each.is_file()}
+    assert {each: after.get(each) for each in before} == before
+    assert vault.open().every_run()
+    spoil(path, whole)
+    assert rotated(vault, keys[1]).code == 0
+
+
+def test_nothing_plain_stays_in_a_vault_that_is_encrypted(vault, keys, monkeypatch):
+    """A backup and a prune that were killed left links to plain files, and files."""
+    assert killed(Backing(vault.path, keys[0].parent / "b"), "tarfile.TarFile", "addfile", 7, True)
+    assert list((vault.path / ".backup").rglob("seed"))
+    (vault.path / ".removed").mkdir(mode=0o700)
+    (vault.path / ".removed" / "seed").write_bytes(bytes(32))
+    rotate(vault, sealing.keys_in(keys[0], "test"))
+    plain = {
+        path.relative_to(vault.path).as_posix()
+        for path in vault.path.rglob("*")
+        if path.is_file() and path.stat().st_size and not sealing.is_encrypted(path)
+    }
+    assert plain == {"vault.json", "ledger.sqlite"}
+    monkeypatch.setenv(sealing.KEY_FILE, str(keys[0]))
+    with backing.backups_held(vault), pytest.raises(BusyError, match="another backup"):
+        rotate(vault, sealing.keys_in(keys[1], "test"))
+
+
+@pytest.mark.parametrize("gone", [(), ("ledger.key", "folders.key")], ids=str)
+def test_an_encrypted_vault_never_counts_as_plain(vault, keys, gone):
+    """Whoever removes vault.json would have the next run write plain secrets."""
+    rotate(vault, sealing.keys_in(keys[0], "test"))
+    for name in ("vault.json", *gone):
+        (vault.path / name).unlink()
+    with pytest.raises(SealedError, match=r"vault.json is gone; restore vault.json from a backup"):
+        vault.open()
+
+
 def test_a_vault_at_work_is_not_rotated(vault, keys):
     run = released_run(vault)
     with run.locked():
@@ -638,7 +770,7 @@ class Rotating(Backing):
 STEPS = [
     *(("os", "link", passes, True) for passes in (0, 5, 20)),
     ("sqlite3", "connect", 0, False),
-    ("tasks.vault.backing", "_about", 0, True),
+    ("tasks.vault.backing", "contents", 0, True),
     ("tarfile.TarFile", "addfile", 7, True),
     ("os", "rename", 0, False),
     ("os", "rename", 0, True),
@@ -665,9 +797,9 @@ def test_a_backup_killed_anywhere(vault, tmp_path, step):
 @pytest.mark.parametrize(
     "step",
     [
-        ("tasks.vault.backing", "_copied", 3, True),
-        ("tasks.vault.backing", "_copied", 60, True),
-        ("tasks.vault.backing", "_copied", 90, True),
+        ("tasks.vault.archive", "_copied", 3, True),
+        ("tasks.vault.archive", "_copied", 60, True),
+        ("tasks.vault.archive", "_copied", 90, True),
         ("tasks.vault.backing", "settle", 2, True),
         ("os", "rename", 0, False),
         ("os", "rename", 0, True),

@@ -99,18 +99,71 @@ def test_a_copy_follows_its_file(vault):
     assert readable(vault.runs / "secret").read_bytes() == b"two"
 
 
-@pytest.mark.parametrize("left", [0, 10, 100, 220, 70_000, -1])
+# The age format: a header, a nonce, chunks of 64 KiB with a tag each; the last one says so.
+CHUNK, NONCE = 65_536 + 16, 16
+
+
+def chunks_of(content):
+    """Header with nonce, and the chunks of an encrypted CONTENT."""
+    start = len(content) - (len(CONTENT) + 16 * -(-len(CONTENT) // 65_536))
+    return content[:start], [content[at : at + CHUNK] for at in range(start, len(content), CHUNK)]
+
+
+def refused(path):
+    for reading in (read_private, file_sha256):
+        with pytest.raises(DamagedError, match="truncated or was altered"):
+            reading(path)
+
+
+@pytest.mark.parametrize("left", [0, 10, 21, 22, 100, 220, 70_000, -1, "chunk", "nonce"])
 def test_every_truncation_is_found(vault, left):
     path = vault.runs / "secret"
     write_private(path, CONTENT)
-    content = path.read_bytes()
-    path.write_bytes(content[:left] if left != -1 else content[:-1])
-    if left < len(sealing.HEADER) and left != -1:
-        assert read_private(path) != CONTENT  # no longer an encrypted file
-        return
+    head, (first, *_) = chunks_of(path.read_bytes())
+    left = {"chunk": len(head + first), "nonce": len(head)}.get(left, left)
+    path.write_bytes(path.read_bytes()[:left])
+    words = "is not encrypted, and its vault is" if 0 <= left < 22 else "truncated or was altered"
     for reading in (read_private, readable, file_sha256):
-        with pytest.raises(DamagedError, match="truncated or was altered; restore it"):
+        with pytest.raises(DamagedError, match=rf"{words}.*; restore it"):
             reading(path)
+
+
+@pytest.mark.parametrize(
+    "order", [[1, 0, 2, 3], [0, 2, 3], [0, 1, 1, 2, 3], [0, 1, 2, 3, 3], [0, 1, 3], [3]], ids=str
+)
+def test_chunks_in_another_order_are_found(vault, order):
+    path = vault.runs / "secret"
+    write_private(path, CONTENT)
+    head, chunks = chunks_of(path.read_bytes())
+    assert len(chunks) == 4
+    path.write_bytes(head + b"".join(chunks[number] for number in order))
+    refused(path)
+
+
+def test_parts_of_two_files_are_no_file(vault):
+    """Both are encrypted to the same key."""
+    one, two = vault.runs / "one", vault.runs / "two"
+    write_private(one, CONTENT)
+    write_private(two, CONTENT[::-1])
+    (head, chunks), (others, changed) = chunks_of(one.read_bytes()), chunks_of(two.read_bytes())
+    for content in (
+        head + b"".join(changed),
+        head + b"".join([*chunks[:2], *changed[2:]]),
+        head[:-NONCE] + others[-NONCE:] + b"".join(chunks),
+        one.read_bytes() + two.read_bytes(),
+    ):
+        one.write_bytes(content)
+        refused(one)
+
+
+def test_a_seed_of_which_bytes_are_missing_draws_nothing(tmp_path):
+    """In a plain vault, too: whoever knows that it is empty knows all that it draws."""
+    run = Vault(tmp_path / "plain").run("plan", "source")
+    for content in (b"", bytes(31), bytes(33)):
+        (run.path / "seed").write_bytes(content)
+        for reading in (lambda: run.seed, lambda: run.seal):
+            with pytest.raises(DamagedError, match="bytes, 32 are required; restore it"):
+                reading()
 
 
 def test_every_altered_byte_is_found(vault):
