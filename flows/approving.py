@@ -44,8 +44,9 @@ from tasks.vault.approval import (
     stating,
 )
 from tasks.vault.copies import acceptable, close_copy, place, take_up
+from tasks.vault.counting import objection
 from tasks.vault.files import how_to_read
-from tasks.vault.statement import Rules, Terms, objection, to_file
+from tasks.vault.statement import Rules, Terms, to_file
 from tasks.vault.storage import Run
 
 
@@ -81,7 +82,9 @@ def approved(
     request = ask(run, checked, to, claims, terms, _asked_by())
     flow_run = _suspendable()
     with gate(run, "approved") as measured:
-        reasons = [] if terms.reports is None else take_up(terms.reports, run)
+        reasons = (
+            [] if terms.reports is None else take_up(terms.reports, run, Rules.of(terms.rules))
+        )
         if flow_run is not None:
             _take_answer(run, flow_run)
         _close_form(Approval.of(run).requests[-1])
@@ -178,9 +181,10 @@ def _take_answer(run: Run, flow_run: FlowRun) -> None:
 
 def _answered(answer: dict[str, Any], request: Request) -> Decision | None:
     """The decision of an answered form; None if it does not count, which the log says."""
+    rules = Rules.of(request.rules)
     try:
         if "signed" in answer:
-            return acceptable(str(answer["signed"]), request)
+            return acceptable(str(answer["signed"]), request, rules)
         form = Form(**answer)
         decision = Decision.of(
             approved=form.decision == "approve",
@@ -188,7 +192,6 @@ def _answered(answer: dict[str, Any], request: Request) -> Decision | None:
             note=form.note,
             authenticated=identity.NOBODY,
         )
-        rules = Rules.of(request.rules)
         reason = objection(request.question, decision, request.asked_by, rules)
     except DecisionError as refusal:
         reason, decision = str(refusal), None

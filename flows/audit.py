@@ -19,9 +19,10 @@ from tasks.shelf.content import holds, read_document
 from tasks.shelf.layout import MANIFEST, NOTICE
 from tasks.source.reading import Reading
 from tasks.vault.approval import Approval
+from tasks.vault.counting import unverified
 from tasks.vault.retracting import Retractions, notice_of, retraction_of, same_place
 from tasks.vault.series import Series
-from tasks.vault.statement import Rules, unverified
+from tasks.vault.statement import Rules
 from tasks.vault.storage import (
     FolderError,
     Run,

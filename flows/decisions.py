@@ -20,9 +20,10 @@ from tasks.vault.approval import (
     one_line,
 )
 from tasks.vault.copies import acceptable, close_copy, signed_in
+from tasks.vault.counting import objection
 from tasks.vault.files import how_to_read
 from tasks.vault.signing import public_of, read_key
-from tasks.vault.statement import Rules, objection, signed
+from tasks.vault.statement import LONGEST_SIGNED, Rules, signed
 from tasks.vault.storage import FolderError, Run, Vault
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def _decide(options: argparse.Namespace, *, approved: bool) -> int:
         if not options.quiet:
             _show(run, request)
         if taken is not None:
-            decision = _taken(taken, order, run, request)
+            decision = _taken(taken, order, run, request, rules)
         else:
             decision = _own(options, request, rules, approved=approved)
         if reason := objection(request.question, decision, request.asked_by, rules):
@@ -118,17 +119,20 @@ def signed_by(
     return signed(request, Decision.of(approved=approved, by=name, note=note), key, rules)
 
 
-def _taken(taken: Path, order: ReleasePlan | None, run: Run, request: Request) -> Decision:
+def _taken(
+    taken: Path, order: ReleasePlan | None, run: Run, request: Request, rules: Rules
+) -> Decision:
     """A decision that somebody signed elsewhere: in this file, or in the officer's copy."""
     if str(taken) != IN_COPY:
         try:
-            text = taken.read_text(encoding="utf-8", errors="replace")
+            with taken.open("rb") as handle:
+                text = handle.read(LONGEST_SIGNED + 1).decode("utf-8", "replace")
         except OSError as error:
             raise FolderError(f"{taken} cannot be read ({type(error).__name__})") from None
-        return acceptable(text, request)
+        return acceptable(text, request, rules)
     if order is None or order.publish.reports is None:
         raise PlanError("--take without FILE needs --plan PLAN.toml with publish.reports")
-    found, reasons = signed_in(Path(order.publish.reports), run, request)
+    found, reasons = signed_in(Path(order.publish.reports), run, request, rules)
     if found is None:
         raise DecisionError("; ".join(reasons) or "nobody has signed a decision in the copy")
     return found

@@ -30,11 +30,12 @@ from tasks.stages.ingest import ingest
 from tasks.stages.publish import published
 from tasks.stages.validate import validate
 from tasks.vault.belonging import refuse_foreign
+from tasks.vault.counting import require_approved
 from tasks.vault.failures import failures_kept
 from tasks.vault.retracting import refuse_unfinished
 from tasks.vault.series import Series
 from tasks.vault.shadow import shadow
-from tasks.vault.statement import Rules, require_approved
+from tasks.vault.statement import Rules
 from tasks.vault.storage import FolderError, Run, Stored, Vault
 
 MADE = "a release would be made"

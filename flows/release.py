@@ -32,11 +32,12 @@ from tasks.stages.manifest import Destination
 from tasks.stages.publish import beside_others, publish, published
 from tasks.stages.validate import validate
 from tasks.vault.belonging import refuse_foreign
+from tasks.vault.counting import require_approved
 from tasks.vault.endings import begin
 from tasks.vault.failures import failures_kept
 from tasks.vault.retracting import refuse_unfinished
 from tasks.vault.series import Series
-from tasks.vault.statement import Rules, require_approved
+from tasks.vault.statement import Rules
 from tasks.vault.storage import FolderError, Run, Vault
 
 

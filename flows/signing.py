@@ -6,9 +6,10 @@ from pathlib import Path
 from flows.decisions import signed_by
 from tasks.vault.approval import Decision, DecisionError
 from tasks.vault.copies import DECISIONS, Copy
+from tasks.vault.counting import objection
 from tasks.vault.signing import read_key
 from tasks.vault.statement import DECISIONS as WORDS
-from tasks.vault.statement import Rules, objection, to_file
+from tasks.vault.statement import Rules, to_file
 from tasks.vault.storage import FolderError
 
 

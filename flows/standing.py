@@ -6,6 +6,7 @@ from pathlib import Path
 from flows.plan.plan import ReleasePlan
 from tasks.vault.approval import Approval
 from tasks.vault.copies import take_up
+from tasks.vault.statement import Rules
 from tasks.vault.storage import BusyError, Run, Vault
 
 
@@ -13,10 +14,11 @@ def take_up_signed(order: ReleasePlan, vault: Vault) -> None:
     """Take up the decisions that people signed in their copies, about waiting runs of this plan."""
     if order.publish.terms is None or order.publish.reports is None:
         return
+    rules = Rules.of(order.publish.terms_rules)
     for run in vault.every_run():
         if run.plan_sha256 == order.sha256 and Approval.of(run).last is not None:
             with suppress(BusyError), run.locked():
-                take_up(Path(order.publish.reports), run)
+                take_up(Path(order.publish.reports), run, rules)
 
 
 def approved_run(order: ReleasePlan, vault: Vault) -> Run | None:

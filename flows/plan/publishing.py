@@ -87,7 +87,15 @@ class PublishSection(Section):
         _ = self.time_to_approve
 
     def _check_approvers(self) -> None:
-        """Refuse names that no manifest could show, and what is no public key or is one twice."""
+        """Refuse names that no manifest could show, and what is no public key or is one twice.
+
+        A table without a line is refused, too: it would let anybody approve.
+        """
+        if "approvers" in self.model_fields_set and not self.approvers:
+            raise PlanError(
+                "publish.approvers registers nobody; register a person, or leave it out: then "
+                "whoever can write in the vault may approve"
+            )
         for name, key in self.approvers.items():
             if not (0 < len(name.strip()) == len(name) <= LONGEST_NAME and name.isprintable()):
                 raise PlanError(

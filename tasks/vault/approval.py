@@ -8,6 +8,7 @@ A request is about exact bytes: other bytes need a new request. A decision is ne
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from anon_core.errors import AnonymityError, GuaranteeError
@@ -90,10 +91,19 @@ class Approval:
     def asks(self, question: Question) -> bool:
         """Whether the last request asks this question and has not ended."""
         last = self.last
-        return last is not None and last.question.sha256 == question.sha256 and not last.ended
+        return last is not None and last.question.same(question) and not last.ended
 
     def ask(self, request: Request) -> Request:
-        """Add a request; earlier ones stay."""
+        """Add a request; earlier ones stay.
+
+        No two about one release are of one second: the time is signed, and tells which of them a
+        decision answers.
+        """
+        about = request.question.sha256
+        before = {each.asked for each in self.requests if each.question.sha256 == about}
+        while request.asked in before:
+            later = datetime.fromisoformat(request.asked) + timedelta(seconds=1)
+            request = replace(request, asked=moment(later))
         _write(self.run, (*self.requests, request))
         return request
 

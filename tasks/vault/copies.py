@@ -7,10 +7,7 @@
         decisions/       where people put signed decisions
         outcome.json     once it is decided or asked anew
 
-It shows what would be published, and nothing else of the vault. Modes are set whatever the umask:
-folders 0750, files 0640, `decisions` 3770 (nobody removes
-what another signed), all of the group of `publish.reports`. A folder of
-reports that its group cannot read gives 0700 and 0600. Other accounts get nothing.
+It shows what would be published, and nothing else of the vault. Modes: see tasks/vault/handing.py.
 """
 
 import contextlib
@@ -26,13 +23,14 @@ from typing import Any
 from anon_core.errors import AnonymityError
 from tasks.vault import identity
 from tasks.vault.approval import PAGE, Approval, Decision, DecisionError, Question, Request
+from tasks.vault.counting import objection
 from tasks.vault.files import read_private
-from tasks.vault.statement import LONGEST_SIGNED, Rules, from_file, objection
+from tasks.vault.handing import Modes, is_own
+from tasks.vault.statement import LONGEST_SIGNED, Rules, from_file
 from tasks.vault.storage import FolderError, Run, file_sha256, read_json
 
 REPORT, NUMBERS, REQUEST = "report.html", "numbers.json", "request.json"
 DECISIONS, OUTCOME = "decisions", "outcome.json"
-GROUP = 0o050  # what the group of the folder of reports needs, to be given anything
 
 
 def place(reports: Path, run: Run, question: Question) -> Path:
@@ -46,12 +44,12 @@ def write_copy(reports: Path, run: Run, request: Request) -> Path:
     folder = place(reports, run, request.question)
     asked = _asked(run, request)
     try:
-        if _standing(folder) == asked:
+        modes = Modes.of(reports)
+        if is_own(folder.parent) and _standing(folder) == asked:
             return folder
-        _close_others(folder, run)
-        modes = _Modes.of(reports)
         for path in (folder.parent, folder, folder / DECISIONS):
             modes.folder(path, shared=path.name == DECISIONS and path.parent == folder)
+        _close_others(folder, run, modes)
         (folder / OUTCOME).unlink(missing_ok=True)
         for old in (folder / DECISIONS).iterdir():
             with contextlib.suppress(OSError):
@@ -70,7 +68,7 @@ def write_copy(reports: Path, run: Run, request: Request) -> Path:
 def close_copy(reports: Path, run: Run, request: Request) -> None:
     """Note in the copy how the request was decided."""
     folder, decision = place(reports, run, request.question), request.decision
-    if decision is None or not folder.is_dir():
+    if decision is None or not (is_own(folder.parent) and is_own(folder)):
         return
     told = {
         "state": "approved" if decision.approved else "rejected",
@@ -78,26 +76,29 @@ def close_copy(reports: Path, run: Run, request: Request) -> None:
         "note": decision.note,
         "at": decision.at,
     }
-    with contextlib.suppress(OSError):
-        _Modes.of(reports).file(folder / OUTCOME, _json(told))
+    with contextlib.suppress(OSError, FolderError):
+        Modes.of(reports).file(folder / OUTCOME, _json(told))
 
 
-def take_up(reports: Path, run: Run) -> list[str]:
+def take_up(reports: Path, run: Run, rules: Rules) -> list[str]:
     """Take up a signed decision from the copy, if one counts; returns why others do not.
 
-    What is signed in time counts, also if it is found later.
+    `rules` are those of the plan today: who may no longer decide does not reject either. What is
+    signed in time counts, also if it is found later.
     """
     approval = Approval.of(run)
     request = approval.last
     if request is None or request.decision is not None or request.ended:
         return []
-    first, reasons = signed_in(reports, run, request)
+    first, reasons = signed_in(reports, run, request, rules)
     if first is not None:
         close_copy(reports, run, approval.decide(first, in_time=True))
     return reasons
 
 
-def signed_in(reports: Path, run: Run, request: Request) -> tuple[Decision | None, list[str]]:
+def signed_in(
+    reports: Path, run: Run, request: Request, rules: Rules
+) -> tuple[Decision | None, list[str]]:
     """The signed decision of a copy that counts, if any, and why others do not.
 
     A rejection goes before approvals, an earlier decision before later ones.
@@ -105,7 +106,7 @@ def signed_in(reports: Path, run: Run, request: Request) -> tuple[Decision | Non
     found, reasons = [], []
     for text, owner in _signed(place(reports, run, request.question) / DECISIONS):
         try:
-            decision = acceptable(text, request, owner)
+            decision = acceptable(text, request, rules, owner)
         except AnonymityError as refusal:
             reasons.append(str(refusal))
         else:
@@ -114,10 +115,9 @@ def signed_in(reports: Path, run: Run, request: Request) -> tuple[Decision | Non
     return first, reasons
 
 
-def acceptable(text: str, request: Request, owner: str = "") -> Decision:
+def acceptable(text: str, request: Request, rules: Rules, owner: str = "") -> Decision:
     """The signed decision about this request; refused if it does not count or came too late."""
     decision = from_file(text, request, owner)
-    rules = Rules.of(request.rules)
     if reason := objection(request.question, decision, request.asked_by, rules):
         raise DecisionError(f"a signed decision does not count: {reason}")
     if _moment(decision) >= datetime.fromisoformat(request.until):
@@ -144,7 +144,7 @@ class Copy:
         try:
             asked = read_json(folder / REQUEST)
             manifest = read_json(folder / NUMBERS)
-            question = Question(asked["files"], asked["folder"], asked["verdict"], manifest)
+            question = Question(asked["files"], asked["folder"], "", manifest)
             request = Request(
                 question,
                 asked["asked"],
@@ -187,7 +187,6 @@ def _asked(run: Run, request: Request) -> dict[str, Any]:
         "question": question.sha256,
         "files": dict(question.files),
         "folder": question.folder,
-        "verdict": question.verdict,
         "report": request.page,
         "asked": request.asked,
         "until": request.until,
@@ -209,11 +208,11 @@ def _standing(folder: Path) -> Mapping[str, Any] | None:
         return None
 
 
-def _close_others(folder: Path, run: Run) -> None:
+def _close_others(folder: Path, run: Run, modes: "Modes") -> None:
     """Note in copies of earlier questions of this run that it was asked anew."""
     for other in folder.parent.glob(f"{run.path.name}-*"):
         if other != folder and not (other / OUTCOME).exists():
-            _Modes.of(folder.parent.parent).file(other / OUTCOME, _json({"state": "asked anew"}))
+            modes.file(other / OUTCOME, _json({"state": "asked anew"}))
 
 
 def _signed(folder: Path) -> Iterator[tuple[str, str]]:
@@ -234,50 +233,6 @@ def _signed(folder: Path) -> Iterator[tuple[str, str]]:
                 yield text, identity.account(about.st_uid)
         finally:
             os.close(handle)
-
-
-@dataclass(frozen=True)
-class _Modes:
-    """Group and modes of copies, after the folder of reports."""
-
-    group: int
-    shared: bool
-
-    @classmethod
-    def of(cls, reports: Path) -> "_Modes":
-        """Create the folder of reports if it is missing, mode 0750."""
-        if not reports.is_dir():
-            reports.mkdir(parents=True)
-            reports.chmod(0o750)
-        about = reports.stat()
-        return cls(about.st_gid, about.st_mode & GROUP == GROUP)
-
-    def folder(self, path: Path, *, shared: bool) -> None:
-        """Make a folder; people of the group may write in one that is shared."""
-        path.mkdir(mode=0o700, exist_ok=True)
-        self._hand_over(path, 0o3770 if shared else 0o750, 0o700)
-
-    def file(self, path: Path, content: bytes) -> None:
-        """Replace a file in one step."""
-        aside = path.with_name(f".{path.name}.partial")
-        aside.unlink(missing_ok=True)
-        with open(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as handle:
-            handle.write(content)
-            handle.flush()
-            os.fsync(handle.fileno())
-        self._hand_over(aside, 0o640, 0o600)
-        os.rename(aside, path)
-
-    def _hand_over(self, path: Path, to_group: int, alone: int) -> None:
-        path.chmod(alone)
-        if not self.shared:
-            return
-        if path.stat().st_gid != self.group:
-            try:
-                os.chown(path, -1, self.group)
-            except PermissionError:
-                return  # of a group that this account is not in: nobody else reads it
-        path.chmod(to_group)
 
 
 def _json(document: Mapping[str, Any]) -> bytes:

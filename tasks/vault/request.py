@@ -81,7 +81,10 @@ class Suspended:
 
 @dataclass(frozen=True)
 class Question:
-    """The release that a person is asked to approve; its manifest lacks approval and files."""
+    """The release that a person is asked to approve; its manifest lacks approval and files.
+
+    The verdict is a hash of what the check measured of each record. It stays in the vault.
+    """
 
     files: Mapping[str, str]
     folder: str
@@ -90,17 +93,16 @@ class Question:
 
     @property
     def sha256(self) -> str:
-        """Hash of everything that the decision covers."""
+        """Hash of what would be published, and where. It is published, so it hides nothing."""
         lasting = {
             name: value for name, value in self.manifest.items() if name not in OF_THE_MOMENT
         }
-        about = {
-            "files": dict(self.files),
-            "folder": self.folder,
-            "verdict": self.verdict,
-            "manifest": lasting,
-        }
+        about = {"files": dict(self.files), "folder": self.folder, "manifest": lasting}
         return hashlib.sha256(json.dumps(about, sort_keys=True).encode()).hexdigest()
+
+    def same(self, other: "Question") -> bool:
+        """Whether two questions are about the same release, under the same verdict."""
+        return (self.sha256, self.verdict) == (other.sha256, other.verdict)
 
     def is_about(self, manifest: Mapping[str, Any], folder: Place) -> bool:
         """Whether a published folder is the release of this question."""

@@ -19,6 +19,20 @@ if TYPE_CHECKING:
 PREFIX = "ed25519:"
 PUBLIC_BYTES, SIGNATURE_BYTES = 32, 64
 LONGEST = 4096  # bytes of a key file
+# Points of small order, without their sign bit: anybody can forge a signature under such a "key".
+# All zeros, as a placeholder in a plan has, is one of them.
+WEAK = {
+    bytes.fromhex(text)
+    for text in (
+        "00" * 32,
+        "01" + "00" * 31,
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+        "ec" + "ff" * 30 + "7f",
+        "ed" + "ff" * 30 + "7f",
+        "ee" + "ff" * 30 + "7f",
+    )
+}
 
 
 def new_key(path: Path) -> str:
@@ -86,7 +100,7 @@ def verifies(public: str, signature: str, content: bytes) -> bool:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
     known, made = _decoded(public, PUBLIC_BYTES), _decoded(signature, SIGNATURE_BYTES)
-    if known is None or made is None:
+    if known is None or made is None or _is_weak(known):
         return False
     try:
         Ed25519PublicKey.from_public_bytes(known).verify(made, content)
@@ -96,8 +110,13 @@ def verifies(public: str, signature: str, content: bytes) -> bool:
 
 
 def is_public(text: str) -> bool:
-    """Whether a text states a public key."""
-    return _decoded(text, PUBLIC_BYTES) is not None
+    """Whether a text states a public key, under which only the holder of the private key signs."""
+    key = _decoded(text, PUBLIC_BYTES)
+    return key is not None and not _is_weak(key)
+
+
+def _is_weak(key: bytes) -> bool:
+    return bytes([*key[:-1], key[-1] & 0x7F]) in WEAK
 
 
 def _decoded(text: object, length: int) -> bytes | None:

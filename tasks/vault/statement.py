@@ -1,8 +1,9 @@
-"""What a person signs about a release, and whether a decision counts under the plan's terms.
+"""What a person signs about a release, and what a plan says of who may sign.
 
-The statement names the question (a hash of files, numbers, verdict and folder), the files, who
-asked, the decision, the person, the note and the time. It is signed as canonical JSON. A reader of
-a release who has the plan's keys can check it against the manifest.
+The statement names the question (a hash of files, numbers and folder), the files, who asked, the
+decision, the person, the note and the time. It is signed as canonical JSON. A reader of a release
+who has the plan's keys can check it against the manifest. Hash, statement and signature are
+published: nothing in them depends on what only the vault knows.
 """
 
 import hashlib
@@ -13,33 +14,23 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anon_core.errors import GuaranteeError
-from tasks.places.place import Place
-from tasks.shelf.content import read_document
-from tasks.shelf.layout import MANIFEST
 from tasks.vault import identity
-from tasks.vault.approval import (
+from tasks.vault.request import (
     LONGEST_NAME,
     LONGEST_NOTE,
-    Approval,
     Decision,
     DecisionError,
     Question,
     Request,
     one_line,
 )
-from tasks.vault.signing import public_of, sign, verifies
-from tasks.vault.storage import Run
+from tasks.vault.signing import public_of, sign
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 WHAT = "crowdcover decision 1"
 LONGEST_SIGNED = 65_536  # characters of a signed decision
-STATED = (
-    "by", "note", "at", "identity", "authenticated", "question", "asked", "statement", "key",
-    "signature",
-)  # fmt: skip
 DECISIONS = {"approve": True, "reject": False}
 
 
@@ -143,50 +134,7 @@ def signed(
         key=public,
     )
     content = canonical(statement(request.question, made))
-    return replace(made, statement=_sha256(content), signature=sign(key, content))
-
-
-def objection(
-    question: Question, decision: Decision, asked_by: Mapping[str, str], rules: Rules
-) -> str:
-    """Why a decision does not count; empty if it does."""
-    if rules.approvers and (reason := unsigned(question, decision, rules)):
-        return reason
-    if rules.requester_may_approve or not decision.approved:
-        return ""
-    if decision.authenticated == identity.NOBODY or not decision.identity:
-        return (
-            "nobody authenticated who decided, and publish.requester_may_approve = false needs "
-            "to know"
-        )
-    if not asked_by:
-        return "it is not recorded who asked; use crowdcover reopen to ask again"
-    if identity.among(decision.identity, asked_by.values()) or (
-        decision.account and decision.account in asked_by.values()
-    ):
-        return (
-            "the person who asked for the release decided about it, and "
-            "publish.requester_may_approve = false wants another one"
-        )
-    return ""
-
-
-def unsigned(question: Question, decision: Decision, rules: Rules) -> str:
-    """Why a decision does not count as signed by a registered approver; empty if it does."""
-    if not decision.signature:
-        return "it is not signed, and publish.approvers requires a signature"
-    known = rules.approvers.get(decision.identity)
-    if known is None:
-        return "it names a person whom publish.approvers does not register"
-    if known != decision.key:
-        return "it is signed with another key than publish.approvers registers for that person"
-    content = canonical(statement(question, decision))
-    if decision.statement != _sha256(content) or not verifies(known, decision.signature, content):
-        return (
-            "the signature is not of this decision about this release: name, note, time, files, "
-            "numbers or who asked differ"
-        )
-    return ""
+    return replace(made, statement=sha256(content), signature=sign(key, content))
 
 
 # ---------------------------------------------------------------- as a file
@@ -238,65 +186,9 @@ def from_file(text: str, request: Request, account: str = "") -> Decision:
             "the signed decision is about another release or another request; sign the report of "
             "this one"
         )
-    return replace(decision, statement=_sha256(canonical(content)))
+    return replace(decision, statement=sha256(canonical(content)))
 
 
-# ---------------------------------------------------------------- a published folder
-
-
-def unapproved(run: Run, folder: Place, rules: Rules) -> str:
-    """Why a published folder does not count as approved under these rules; empty if it does."""
-    return Approval.of(run).unapproved(folder) or unverified(run, folder, rules)
-
-
-def unverified(run: Run, folder: Place, rules: Rules) -> str:
-    """Why the approval that a manifest states does not count; empty if it does.
-
-    The manifest's own words are checked, against the question that the vault holds about these
-    files: who changes both manifest and vault has no signature for it.
-    """
-    if rules.ask_nothing:
-        return ""
-    manifest = read_document(folder / MANIFEST)
-    stated = manifest.get("approval")
-    if not isinstance(stated, Mapping):
-        return "the manifest names no person who approved it"
-    about = [
-        request
-        for request in Approval.of(run).requests
-        if request.question.is_about(manifest, folder)
-    ]
-    if not about:
-        return "the vault holds no request about these files and numbers"
-    reasons = [
-        objection(request.question, _stated(stated, request), request.asked_by, rules)
-        for request in about
-    ]
-    return "" if "" in reasons else reasons[-1]
-
-
-def _stated(stated: Mapping[str, Any], request: Request) -> Decision:
-    """The approval as a manifest states it."""
-    texts = {name: str(stated.get(name) or "") for name in STATED}
-    asked_by = stated.get("requested_by", {})
-    known = request.decision
-    return Decision(
-        approved=True,
-        **texts,
-        requested_by=dict(asked_by) if isinstance(asked_by, Mapping) else {},
-        account="" if known is None else known.account,
-    )
-
-
-def require_approved(run: Run, folder: Place, rules: Rules) -> None:
-    """Refuse an earlier published folder that nobody approved, or nobody who may."""
-    if reason := unapproved(run, folder, rules):
-        raise GuaranteeError(
-            f"{folder.name} was published before and stays as it is; {reason}, "
-            "and publish.approval = 'required' requires an approval. "
-            "Set it to 'none' to keep the release as it is, or remove the folder and run again"
-        )
-
-
-def _sha256(content: bytes) -> str:
+def sha256(content: bytes) -> str:
+    """Hash of what is signed."""
     return hashlib.sha256(content).hexdigest()

@@ -83,7 +83,7 @@ def test_a_copy_holds_what_is_asked_and_can_be_read_by_its_group(copy, run):
     assert stat.S_IMODE(copy.parents[1].stat().st_mode) == 0o750
     read = Copy.read(copy)
     read.require_open()
-    assert read.request.question == QUESTION
+    assert read.request.question == replace(QUESTION, verdict="")  # it stays in the vault
     assert (copy / "report.html").read_text() == "page"
     assert (run.path / "seed").read_bytes().hex() not in (copy / "request.json").read_text()
 
@@ -91,7 +91,7 @@ def test_a_copy_holds_what_is_asked_and_can_be_read_by_its_group(copy, run):
 @pytest.mark.parametrize("umask", [0, 0o077])
 @pytest.mark.parametrize(
     ("mode", "folder", "file"),
-    [(0o700, 0o700, 0o600), (0o770, 0o750, 0o640), (0o755, 0o750, 0o640)],
+    [(0o700, 0o700, 0o600), (0o3770, 0o750, 0o640), (0o755, 0o750, 0o640)],
 )
 def test_modes_follow_the_folder_of_reports_and_no_umask(run, tmp_path, umask, mode, folder, file):
     reports = tmp_path / "of officers"
@@ -120,66 +120,68 @@ def test_a_copy_that_stands_is_left_and_one_that_was_changed_is_written_anew(cop
 
 
 def test_a_question_that_is_asked_anew_closes_its_copy(copy, run, rules, keys):
-    request = ask(run, rules, replace(QUESTION, verdict="c" * 64))
+    request = ask(run, rules, replace(QUESTION, files={"data.parquet": "c" * 64}))
     later = write_copy(copy.parents[1], run, request)
     assert read_json(copy / OUTCOME) == {"state": "asked anew"}
     with pytest.raises(DecisionError, match="was decided or asked anew: see"):
         Copy.read(copy).require_open()
     Copy.read(later).require_open()
     decide(copy, keys)
-    assert take_up(copy.parents[1], run) == []  # the copy of the last question counts
+    assert take_up(copy.parents[1], run, rules) == []  # the copy of the last question counts
     assert Approval.of(run).last.decision is None
 
 
-def test_a_signed_approval_is_taken_up_once(copy, run, keys):
+def test_a_signed_approval_is_taken_up_once(copy, run, keys, rules):
     decide(copy, keys)
-    assert take_up(copy.parents[1], run) == []
+    assert take_up(copy.parents[1], run, rules) == []
     decision = Approval.of(run).require()
     assert (decision.identity, decision.authenticated) == ("ada@example.org", "signature")
     assert read_json(copy / OUTCOME)["state"] == "approved"
     decide(copy, keys, "bo", approved=False)
-    assert take_up(copy.parents[1], run) == []
+    assert take_up(copy.parents[1], run, rules) == []
     assert Approval.of(run).require() == decision
     close_copy(copy.parents[1], run, Approval.of(run).last)
     assert read_json(copy / OUTCOME)["state"] == "approved"
 
 
-def test_a_rejection_goes_before_an_approval(copy, run, keys):
+def test_a_rejection_goes_before_an_approval(copy, run, keys, rules):
     decide(copy, keys, "ada", name="1.json")
     decide(copy, keys, "bo", approved=False, name="2.json")
-    take_up(copy.parents[1], run)
+    take_up(copy.parents[1], run, rules)
     assert Approval.of(run).last.decision.identity == "bo@example.org"
 
 
-def test_what_was_signed_in_time_counts_also_if_it_is_found_later(copy, run, keys, monkeypatch):
+def test_what_was_signed_in_time_counts_also_if_it_is_found_later(
+    copy, run, keys, monkeypatch, rules
+):
     decide(copy, keys)
     later = module.now() + timedelta(days=1)
     monkeypatch.setattr(module, "now", lambda: later)
-    assert take_up(copy.parents[1], run) == []
+    assert take_up(copy.parents[1], run, rules) == []
     assert Approval.of(run).require().identity == "ada@example.org"
 
 
-def test_what_was_signed_too_late_is_not_taken_up(copy, run, keys):
+def test_what_was_signed_too_late_is_not_taken_up(copy, run, keys, rules):
     decide(copy, keys, at=Approval.of(run).last.until)
-    (reason,) = take_up(copy.parents[1], run)
+    (reason,) = take_up(copy.parents[1], run, rules)
     assert "it was signed after" in reason
     assert Approval.of(run).last.decision is None
 
 
-def test_odd_files_among_the_decisions_are_no_decisions(copy, run, tmp_path, keys):
+def test_odd_files_among_the_decisions_are_no_decisions(copy, run, tmp_path, keys, rules):
     folder = copy / "decisions"
     (folder / "text").write_text("I agree")
     (folder / "folder").mkdir()
     (folder / "link").symlink_to(run.path / "seed")
     os.mkfifo(folder / "pipe")
     (folder / "zeros").write_bytes(bytes(100_000))
-    reasons = take_up(copy.parents[1], run)
+    reasons = take_up(copy.parents[1], run, rules)
     assert len(reasons) == 2
     assert all("is no signed decision" in reason for reason in reasons)
     told = json.loads(decide(copy, keys).read_text())
     told["statement"]["note"] = "something else"
     (folder / "ada.json").write_text(json.dumps(told))
-    first, reasons = signed_in(copy.parents[1], run, Approval.of(run).last)
+    first, reasons = signed_in(copy.parents[1], run, Approval.of(run).last, rules)
     assert first is None
     assert len(reasons) == 3
     assert Approval.of(run).last.decision is None
@@ -192,13 +194,68 @@ def test_the_owner_of_a_decision_may_be_who_asked(copy, run, keys, rules, monkey
     again = write_copy(copy.parents[1], run, Approval.of(run).last)
     path = decide(again, keys)
     monkeypatch.setattr("tasks.vault.identity.account", lambda _: "ada")
-    first, reasons = signed_in(copy.parents[1], run, Approval.of(run).last)
+    first, reasons = signed_in(copy.parents[1], run, Approval.of(run).last, strict)
     assert (first.account, reasons) == ("ada", [])
     monkeypatch.setattr("tasks.vault.identity.account", lambda _: "carol")
     assert path.exists()
-    first, reasons = signed_in(copy.parents[1], run, Approval.of(run).last)
+    first, reasons = signed_in(copy.parents[1], run, Approval.of(run).last, strict)
     assert first is None
     assert "the person who asked for the release decided about it" in reasons[0]
+
+
+def test_who_may_no_longer_decide_does_not_reject_either(copy, run, keys, rules):
+    """The plan today does not register Bo, who was registered when it was asked."""
+    decide(copy, keys, "bo", approved=False)
+    today = replace(rules, approvers={"ada@example.org": public_of(keys["ada"])})
+    (reason,) = take_up(copy.parents[1], run, today)
+    assert "it names a person whom publish.approvers does not register" in reason
+    assert Approval.of(run).last.decision is None
+    decide(copy, keys, "ada")
+    take_up(copy.parents[1], run, today)
+    assert Approval.of(run).require().identity == "ada@example.org"
+
+
+@pytest.mark.parametrize("may", [True, False])
+def test_a_signature_that_nobody_can_verify_does_not_count(copy, run, keys, may):
+    """The plan registers nobody; who may write in the copy made a text that looks signed."""
+    told = json.loads(decide(copy, keys).read_text())
+    (copy / "decisions" / "ada.json").write_text(json.dumps({**told, "signature": "forged"}))
+    (reason,) = take_up(copy.parents[1], run, Rules({}, may))
+    assert "publish.approvers registers nobody, so no signature can be verified" in reason
+    assert Approval.of(run).last.decision is None
+
+
+def test_a_copy_leads_nowhere(run, tmp_path):
+    """Whoever may write beside copies leads one to the vault, which would get the group's modes."""
+    reports = tmp_path / "reports"
+    reports.mkdir()
+    reports.chmod(0o1777)
+    vault = run.path.parents[1]
+    request, modes = Approval.of(run).last, stat.S_IMODE(vault.stat().st_mode)
+    (reports / "people").symlink_to(vault)
+    with pytest.raises(FolderError, match="is a link or of another account"):
+        write_copy(reports, run, request)
+    assert stat.S_IMODE(vault.stat().st_mode) == modes
+    (reports / "people").unlink()
+    copy = place(reports, run, QUESTION)
+    copy.parent.mkdir(mode=0o750)
+    copy.symlink_to(run.path)
+    before = {path: path.read_bytes() for path in run.path.rglob("*") if path.is_file()}
+    with pytest.raises(FolderError, match="is a link or of another account"):
+        write_copy(reports, run, request)
+    Approval.of(run).amend(decision=Decision.of(approved=True, by="A", note=""))
+    close_copy(reports, run, Approval.of(run).last)
+    assert not (run.path / OUTCOME).exists()
+    assert before.keys() == {path for path in run.path.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o757])
+def test_a_folder_in_which_others_could_replace_copies(run, tmp_path, mode):
+    (tmp_path / "of all").mkdir()
+    (tmp_path / "of all").chmod(mode)
+    with pytest.raises(FolderError, match="can be changed by other accounts; chmod g-w,o-w it"):
+        write_copy(tmp_path / "of all", run, Approval.of(run).last)
+    assert not list((tmp_path / "of all").iterdir())
 
 
 def test_a_folder_that_cannot_be_written_is_named(run, tmp_path):
@@ -207,17 +264,17 @@ def test_a_folder_that_cannot_be_written_is_named(run, tmp_path):
         write_copy(tmp_path / "file" / "reports", run, Approval.of(run).last)
 
 
-def test_a_decision_of_before_does_not_answer_the_question_that_is_asked_again(copy, run, keys):
+def test_a_decision_of_before_does_not_answer_the_question_that_is_asked_again(
+    copy, run, keys, rules
+):
     path = decide(copy, keys, approved=False)
     old = path.read_bytes()
-    take_up(copy.parents[1], run)
+    take_up(copy.parents[1], run, rules)
     last = Approval.of(run).reopen()
-    asked = (module.now() + timedelta(seconds=5)).isoformat(timespec="seconds")
-    Approval.of(run).amend(asked=asked)
     assert last.question == QUESTION
     again = write_copy(copy.parents[1], run, Approval.of(run).last)
     assert not path.exists()
     assert not (again / OUTCOME).exists()
     path.write_bytes(old)
-    (reason,) = take_up(copy.parents[1], run)
+    (reason,) = take_up(copy.parents[1], run, rules)
     assert "about another release or another request" in reason

@@ -5,8 +5,9 @@ import os
 import stat
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
-from tasks.vault.signing import is_public, new_key, public_of, read_key, sign, verifies
+from tasks.vault.signing import WEAK, is_public, new_key, public_of, read_key, sign, verifies
 from tasks.vault.storage import FolderError
 
 # RFC 8032, section 7.1, test 2.
@@ -88,3 +89,19 @@ def test_the_vector_of_the_standard():
 def test_what_is_no_public_key(text):
     assert not is_public(text)
     assert not verifies(text, "ed25519:AA==", b"")
+
+
+def test_keys_under_which_anybody_signs_are_none(path):
+    """Points of small order: without a private key, each of 100 messages has a signature."""
+    one = bytes([1, *bytes(31)])
+    forged = one + bytes(32)
+    for number in range(100):
+        Ed25519PublicKey.from_public_bytes(one).verify(forged, b"%d" % number)
+    signature = "ed25519:" + base64.b64encode(forged).decode()
+    for point in WEAK:
+        for sign_bit in (0, 0x80):
+            key = bytes([*point[:-1], point[-1] | sign_bit])
+            text = "ed25519:" + base64.b64encode(key).decode()
+            assert not is_public(text)
+            assert not verifies(text, signature, b"1")
+    assert is_public(public_of(read_key(path)))

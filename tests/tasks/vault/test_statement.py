@@ -20,19 +20,16 @@ from tasks.vault.approval import (
     stating,
 )
 from tasks.vault.copies import acceptable
+from tasks.vault.counting import objection, require_approved, unapproved, unsigned
 from tasks.vault.signing import new_key, public_of, read_key, sign
 from tasks.vault.statement import (
     LONGEST_SIGNED,
     Rules,
     canonical,
     from_file,
-    objection,
-    require_approved,
     signed,
     statement,
     to_file,
-    unapproved,
-    unsigned,
 )
 from tasks.vault.storage import Vault, file_sha256, write_json
 
@@ -108,7 +105,6 @@ def test_every_change_is_found(made, rules, changes, words):
     [
         {"files": {"data.parquet": "c" * 64}},
         {"folder": "/elsewhere"},
-        {"verdict": "c" * 64},
         {"manifest": {**MANIFEST, "privacy": {"records": 8}}},
         {"manifest": {**MANIFEST, "name": "others"}},
     ],
@@ -116,6 +112,24 @@ def test_every_change_is_found(made, rules, changes, words):
 )
 def test_a_signature_of_another_release_does_not_count(made, rules, other):
     assert "the signature is not of" in objection(replace(QUESTION, **other), made, ASKED_BY, rules)
+
+
+def test_what_is_published_tells_nothing_of_the_verdict(keys, rules):
+    """The verdict is a hash of numbers of each record, some of which are published rounded."""
+    other = replace(QUESTION, verdict="c" * 64)
+    plain = Decision.of(approved=True, by="Ada", note="")
+    made = [
+        stating(signed(replace(REQUEST, question=each), plain, keys["ada"], rules))
+        for each in (QUESTION, other)
+    ]
+    assert made[0] == made[1]
+    assert not QUESTION.same(other)  # all the same it is asked anew
+
+
+def test_who_asked_is_as_it_was_signed(made, rules):
+    """Who can write in the vault changes who asked, after the person who asked has signed."""
+    asked_by = {"operating system": "dora"}
+    assert "it names others who asked" in objection(QUESTION, made, asked_by, rules)
 
 
 def test_an_unregistered_key_signs_nothing_that_counts(keys, rules, made):
@@ -199,7 +213,7 @@ def request(rules, **changes):
 def test_a_signed_file_is_read_back(made, rules):
     text = to_file(QUESTION, made).decode()
     assert from_file(text, request(rules)) == made
-    assert acceptable(text, request(rules), "ada") == replace(made, account="ada")
+    assert acceptable(text, request(rules), rules, "ada") == replace(made, account="ada")
 
 
 @pytest.mark.parametrize(
@@ -225,7 +239,7 @@ def test_a_file_that_was_changed_does_not_count(made, rules, change, words):
     told = json.loads(to_file(QUESTION, made))
     change(told)
     with pytest.raises(DecisionError, match=words):
-        acceptable(json.dumps(told), request(rules))
+        acceptable(json.dumps(told), request(rules), rules)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "1", "{}", "x" * (LONGEST_SIGNED + 1), "[" * 50_000])
@@ -237,7 +251,7 @@ def test_a_text_that_is_no_signed_decision(rules, text):
 def test_a_decision_that_was_signed_too_late(made, rules):
     text = to_file(QUESTION, made).decode()
     with pytest.raises(DecisionError, match="signed after"):
-        acceptable(text, request(rules, until=made.at))
+        acceptable(text, request(rules, until=made.at), rules)
 
 
 # ---------------------------------------------------------------- a published folder
