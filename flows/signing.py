@@ -1,5 +1,6 @@
 """Keys of people who decide, and decisions that are signed without access to a vault."""
 
+import os
 import re
 from pathlib import Path
 
@@ -33,10 +34,21 @@ def signed_copy(
     decision = signed_by(read_key(key), request, rules, (WORDS[told[0]], told[1], told[2]))
     if reason := objection(request.question, decision, request.asked_by, rules):
         raise DecisionError(f"nothing was signed: {reason}")
-    slug = re.sub(r"[^A-Za-z0-9@._-]", "_", decision.identity)
-    path = output or copy.folder / DECISIONS / f"{slug}.json"
+    path = output or _free(copy.folder / DECISIONS, decision.identity)
     _write(path, to_file(request.question, decision))
     return decision, path
+
+
+def _free(folder: Path, name: str) -> Path:
+    """Where a person's decision goes; not where another account has put a file."""
+    slug = re.sub(r"[^A-Za-z0-9@._-]", "_", name)
+    for path in (folder / f"{slug}.json", *(folder / f"{slug}-{n}.json" for n in range(2, 100))):
+        try:
+            if path.lstat().st_uid == os.geteuid():
+                return path
+        except OSError:  # not there, or nothing is to be seen there
+            return path
+    raise DecisionError(f"other accounts fill {folder}; give --output FILE and send that")
 
 
 def _write(path: Path, content: bytes) -> None:

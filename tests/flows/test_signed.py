@@ -1,12 +1,14 @@
 """Approval by signature: an officer without access to the vault, and what the audit finds."""
 
 import json
+import os
 import shutil
 
 import pytest
 
 from anon_core.errors import GuaranteeError
 from flows.audit import audit_release
+from flows.signing import _free
 from tasks.vault import sealing
 from tasks.vault.approval import RECORD, Approval
 from tasks.vault.sealing import is_encrypted
@@ -258,6 +260,20 @@ def test_the_copy_of_an_encrypted_vault_can_be_read(tmp_path, key, monkeypatch):
     assert json.loads(command("runs", "--plan", order.plan, "--json").out)["runs"]
     folder = order.release()
     assert audit_release(folder, order.plan).passed
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root gives files away")
+def test_nobody_takes_the_place_of_a_decision(tmp_path):
+    """Everybody of the group may write there, and nobody may remove what another one wrote."""
+    (tmp_path / "a@x.json").write_text("of another account")
+    os.chown(tmp_path / "a@x.json", 4321, -1)
+    (tmp_path / "a@x-2.json").symlink_to("nowhere")
+    os.chown(tmp_path / "a@x-2.json", 4321, -1, follow_symlinks=False)
+    assert _free(tmp_path, "a@x") == tmp_path / "a@x-3.json"
+    (tmp_path / "a@x-3.json").write_text("own")
+    assert _free(tmp_path, "a@x") == tmp_path / "a@x-3.json"
+    assert _free(tmp_path, "a/../x") == tmp_path / "a_.._x.json"
+    assert _free(tmp_path / "none", "a") == tmp_path / "none" / "a.json"
 
 
 # ---------------------------------------------------------------- the commands

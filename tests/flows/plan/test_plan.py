@@ -672,6 +672,8 @@ WRONG = [
         for rest, words in (
             ("approvers = {zq7 = 'zq7'}", "publish.approvers: each person needs a public key"),
             (f"approvers = {{zq7 = '{PUBLIC[:-4]}'}}", "each person needs a public key"),
+            (f"approvers = {{zq7 = 'ed25519:{43 * 'A'}='}}", "each person needs a public key"),
+            ("approvers = {}", "publish.approvers registers nobody; register a person, or leave"),
             (f"approvers = {{'' = '{PUBLIC}'}}", "a name must be one line of 1 to 100 printable"),
             (f"approvers = {{' zq7' = '{PUBLIC}'}}", "a name must be one line of 1 to 100"),
             (
