@@ -26,7 +26,7 @@ test: $(KERNELS)        ## all tests but the slow suites; PROFILE=thorough draws
 
 test-all: PROFILE = thorough
 test-all: test          ## the slow suites, too: real tables, servers, more kills
-	$(PYTEST) -m slow --hypothesis-profile $(PROFILE)
+	$(PYTEST) -m slow --hypothesis-profile $(PROFILE) --numprocesses 2 --dist loadfile
 
 mutants: $(KERNELS)     ## 73 planted faults, each caught by a fast test
 	$(BIN)/python -m tests.mutants
