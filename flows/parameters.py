@@ -9,6 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
+from prefect.client.orchestration import get_client
+from prefect.context import FlowRunContext
 from prefect.runtime import flow_run
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -34,8 +36,31 @@ class Accept(BaseModel):
     ]
 
 
+def refuse_another(plan: str) -> None:
+    """Refuse a plan that is not the one of the deployment: no run may choose its own k.
+
+    A run that has waited keeps the plan that it was started with, although the deployment may have
+    got another one since.
+    """
+    context = FlowRunContext.get()
+    run = None if context is None else context.flow_run
+    if run is None or run.deployment_id is None:
+        return
+    with get_client(sync_client=True) as client:
+        stated = client.read_deployment(run.deployment_id).parameters.get("plan", plan)
+        if stated == plan:
+            return
+        waited = any(state.is_paused() for state in client.read_flow_run_states(run.id))
+    if not waited:
+        raise PlanError(
+            "the parameter `plan` is not the plan of this deployment; start a run without it. "
+            "To release another plan, serve it, or use crowdcover release"
+        )
+
+
 def asked(plan: str, accept: Mapping[str, Accept] | None, partition: str | None) -> ReleasePlan:
     """The plan with what the operator of a run may choose."""
+    refuse_another(plan)
     changes = [] if partition is None else at(partition)
     if accept:
         if ReleasePlan.load(Path(plan)).limits.drift_limits is None:

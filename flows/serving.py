@@ -1,5 +1,6 @@
 """Serve plans as Prefect deployments; turn failures of Prefect into refusals."""
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,11 +8,11 @@ from typing import TypeVar, cast
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import prefect
-from prefect.client.schemas.schedules import CronSchedule
 from prefect.deployments.runner import RunnerDeployment
 from prefect.exceptions import Pause
 from prefect.schedules import Cron
 from prefect.settings import PREFECT_HOME
+from prefect.utilities.annotations import freeze
 
 from anon_core.errors import AnonymityError
 from flows.release import release
@@ -20,6 +21,7 @@ from tasks.vault.approval import WaitingError
 from tasks.vault.room import full, is_full
 
 Result = TypeVar("Result")
+FIELDS = 5
 CRON = "--cron must be five fields: minute hour day month weekday, e.g. '0 2 1 * *'"
 
 
@@ -68,12 +70,28 @@ def schedules(names: Sequence[str], stated: Sequence[str], timezone: str) -> Map
             raise PlanError(
                 f"--cron names a plan that is not served; the plans are: {', '.join(names)}"
             )
-        try:
-            CronSchedule(cron=cron)
-        except ValueError:
-            raise PlanError(CRON) from None
+        _refuse_wrong(cron)
         found[name] = Schedule(cron, timezone)
     return found
+
+
+def _refuse_wrong(cron: str) -> None:
+    """Refuse what is no cron of five fields, and what names no day, such as 30 February.
+
+    Prefect takes six fields, too, with the seconds last; other programs write them first.
+    """
+    from prefect.server.schemas.schedules import CronSchedule
+
+    try:
+        if len(cron.split()) != FIELDS:
+            raise ValueError
+        schedule = CronSchedule(cron=cron)
+    except ValueError:
+        raise PlanError(CRON) from None
+    try:
+        asyncio.run(schedule.get_dates(1))
+    except ValueError:
+        raise PlanError("--cron names a day that never comes; correct its day and month") from None
 
 
 def serve(
@@ -84,7 +102,7 @@ def serve(
         release.to_deployment(
             name=name,
             schedule=Cron(when[name].cron, timezone=when[name].timezone) if name in when else None,
-            parameters={"plan": str(path)},
+            parameters={"plan": freeze(str(path))},
             concurrency_limit=1,
             description=described(name),
             tags=["crowdcover"],

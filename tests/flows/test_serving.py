@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from prefect.exceptions import PrefectHTTPStatusError
 
 from flows.plan.plan import PlanError
 from flows.serving import Schedule, schedules
@@ -27,6 +28,7 @@ def test_a_cron_is_for_all_plans_or_for_one():
     }
     assert set(schedules(["a", "b"], ["b=0 3 * * *"], "UTC")) == {"b"}
     assert schedules(["a"], [], "UTC") == {}
+    assert set(schedules(["a"], ["0 2 29 2 *"], "UTC")) == {"a"}
 
 
 @pytest.mark.parametrize(
@@ -34,6 +36,9 @@ def test_a_cron_is_for_all_plans_or_for_one():
     [
         (["0 2 1"], "UTC", "must be five fields"),
         (["a=0 2 1"], "UTC", "must be five fields"),
+        (["0 2 1 * * 30"], "UTC", "must be five fields"),
+        (["@monthly"], "UTC", "must be five fields"),
+        (["0 2 30 2 *"], "UTC", "names a day that never comes"),
         (["c=0 2 1 * *"], "UTC", "names a plan that is not served; the plans are: a, b"),
         (["0 2 1 * *", "0 3 1 * *"], "UTC", "is given twice"),
         (["0 2 1 * *"], "Rome", "--timezone is not known"),
@@ -74,13 +79,18 @@ def state(run):
     return found
 
 
-def start(found):
-    return ask(f"/deployments/{found['id']}/create_flow_run", {"state": {"type": "SCHEDULED"}})
+def start(found, **more):
+    given = {"state": {"type": "SCHEDULED"}, **more}
+    return ask(f"/deployments/{found['id']}/create_flow_run", given)
 
 
 @pytest.mark.slow
 def test_plans_are_served_by_their_own_clocks_and_run_one_at_a_time(server, tmp_path):
-    """Two plans are served; a work pool's deployment runs one of them at the same time."""
+    """Two plans are served; a work pool's deployment runs one of them at the same time.
+
+    No run may choose another plan: Prefect refuses it where parameters are validated, and the run
+    itself where they are not.
+    """
     number = time.time_ns() % 10**9
     names = [f"{name}-{number}" for name in ("north", "south")]
     orders = [Order(tmp_path / name, name=name) for name in names]
@@ -107,15 +117,24 @@ def test_plans_are_served_by_their_own_clocks_and_run_one_at_a_time(server, tmp_
             )
         worker = [BIN / "prefect", "worker", "start", "--pool", "server", "--name", str(number)]
         with started(worker, tmp_path, "worker.log"):
-            runs = [start(deployment(pooled["name"])), *(start(each) for each in served)]
+            pool, other = deployment(pooled["name"]), {"plan": str(orders[1].plan)}
+            with pytest.raises(PrefectHTTPStatusError, match="is not one of"):
+                start(served[0], parameters=other)
+            runs = [start(pool), *(start(each) for each in served)]
+            runs += [
+                start(pool, parameters=other),
+                start(served[0], parameters=other, enforce_parameter_schema=False),
+            ]
             ends = until(
                 lambda: [state(run) for run in runs],
                 lambda all_: all(each["state"]["type"] in ("COMPLETED", "FAILED") for each in all_),
             )
-    assert [each["state"]["type"] for each in ends] == ["COMPLETED"] * 3, [
+    assert [each["state"]["type"] for each in ends] == ["COMPLETED"] * 3 + ["FAILED"] * 2, [
         each["state"]["message"] for each in ends
     ]
-    assert [each["name"] for each in ends] == [f"{name} v1" for name in (names[0], *names)]
+    assert [each["name"] for each in ends[:3]] == [f"{name} v1" for name in (names[0], *names)]
+    for refused in ends[3:]:
+        assert "is not the plan of this deployment" in refused["state"]["message"]
     for name in names:
         found = (tmp_path / name / "releases" / name).glob("v*")
         assert [path.name for path in found] == ["v1"]
