@@ -23,7 +23,7 @@ from pydantic import Field
 from anon_core.errors import GuaranteeError
 from flows.parameters import IN_A_LINE
 from kinds import words_of
-from reports import summary
+from reports import markdown
 from tasks.orchestration.gates import gate, refusals_shown
 from tasks.orchestration.stage import log
 from tasks.stages.ask import ask
@@ -221,7 +221,7 @@ def _suspend(run: Run, flow_run: FlowRun) -> None:
         f"the report is in the vault: {run.path.name}/{PAGE}"
     )
     manifest = request.question.manifest
-    short = summary.markdown(manifest, words_of(manifest))
+    short = markdown.release(manifest, words_of(manifest))
     description = f"The report as it would be published: {run.path / PAGE}\n\n{short}"
     left = datetime.fromisoformat(request.until) - now()
     form = SignedForm if Rules.of(request.rules).approvers else Form

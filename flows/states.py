@@ -21,7 +21,7 @@ from prefect.states import Completed, Failed, Paused
 
 from anon_core.errors import AnonymityError, InfeasibleError
 from flows.outcome import exit_code
-from reports import summary
+from reports import markdown
 from tasks.judging.drift import DriftError
 from tasks.orchestration.events import key_of, plan_name, told
 from tasks.orchestration.stage import show_in_prefect
@@ -53,7 +53,8 @@ def ending(work: Callable[[], str]) -> str | State[Any]:
             _close("The release was rejected")
         if _run_here() is None:
             raise
-        shown = summary.refusal(plan_name(), str(refusal))
+        accept = refusal.facts["accept"] if isinstance(refusal, DriftError) else ()
+        shown = markdown.refusal(plan_name(), str(refusal), accept)
         with suppress(Exception):
             show_in_prefect(key_of("refused", plan_name()), shown, "Why nothing was published")
         return Failed(message=str(refusal), data=refusal)

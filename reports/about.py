@@ -4,6 +4,7 @@ from reports.facts import Fact, Manifest
 from reports.quantities import printable
 
 HEADING = "What the plan says about this release"
+COLUMN_HEADINGS = ("Column", "Role", "What the release shows")
 UNSTATED = "not stated in the plan"
 LABELS = {
     "population": ("Population", "whom the source is about"),

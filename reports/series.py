@@ -200,8 +200,8 @@ def _stay(rows: Any) -> str:
 
 def _wait(held: Any) -> str:
     if not held:
-        return "no source row waits for a published one"
-    return f"{counted(held, 'source row')} wait{'s' if held == 1 else ''} for a published one"
+        return "no source row is held back"
+    return f"{counted(held, 'source row')} {_are(held)} held back until a later version"
 
 
 def _are(rows: Any) -> str:

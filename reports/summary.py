@@ -1,19 +1,16 @@
-"""Summary of a release: markdown for the Prefect artifact, tables for the terminal.
+"""Summary of a release as tables for the terminal.
 
 Text and numbers are those of the page. Slow packages are not imported, so that `crowdcover show`
 starts fast.
 """
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from reports import about, facts, history, series, steps
 from reports.facts import Fact, Manifest
-from reports.notices import HEADING
-from reports.quantities import percent, printable
+from reports.quantities import percent
 from reports.verdict import COLOURS, verdict
-from reports.verdicts import checks, expected
 from reports.words import Block, Share, Words
 
 if TYPE_CHECKING:
@@ -23,112 +20,6 @@ if TYPE_CHECKING:
 
 CHECK_HEADINGS = ("Check", "Required", "Measured", "Result")
 RISK_HEADINGS = ("Measured", "Held against", "Result")
-COLUMN_HEADINGS = ("Column", "Role", "What the release shows")
-
-
-# ---------------------------------------------------------------- markdown
-
-
-def markdown(manifest: Manifest, words: Words) -> str:
-    """The release as markdown for a Prefect artifact: column names and counts, no values."""
-    blocks = _markdown_blocks(manifest, words)
-    return "\n\n".join(block for block in blocks if block) + "\n"
-
-
-def verdicts(documents: Sequence[Mapping[str, Any]], words: Words) -> str:
-    """The expectations of a check with their results, for a Prefect artifact.
-
-    What is expected stands there in the words of the verdict page, and nothing that was measured.
-    """
-    blocks = []
-    for document in documents:
-        outcomes = document["outcomes"]
-        rows = [
-            (
-                "holds" if outcome["success"] is True else "fails",
-                printable(outcome["column"] or ""),
-                expected(outcome, words),
-            )
-            for outcome in outcomes
-        ]
-        blocks.append(f"# {_escape(_counted(document, words))}")
-        blocks.append(_markdown_table(("Result", "Column", "What is expected"), rows))
-    return "\n\n".join(block for block in blocks if block) + "\n"
-
-
-def verdict_titles(documents: Sequence[Mapping[str, Any]], words: Words) -> str:
-    """What a check was about, and how many of its expectations hold, in one line."""
-    return "; ".join(_counted(document, words) for document in documents)
-
-
-def _counted(document: Mapping[str, Any], words: Words) -> str:
-    suite, titles = document["suite"], checks(words)
-    passed = sum(outcome["success"] is True for outcome in document["outcomes"])
-    name = titles[suite].title if suite in titles else printable(suite)
-    return f"{name}: {passed} of {len(document['outcomes'])} expectations hold"
-
-
-def refusal(name: str, reason: str) -> str:
-    """Why nothing was published, as markdown for a Prefect artifact.
-
-    Prefect shows entities in a paragraph as they are, so signs are escaped by backslashes.
-    """
-    told = re.sub(r"([^\w\s.,;:()=%'-]|_|(?<=:)/)", r"\\\1", printable(reason))
-    return f"# {_escape(printable(name))}: nothing was published\n\n{told}\n"
-
-
-def _markdown_blocks(manifest: Manifest, words: Words) -> Iterator[str]:
-    yield f"# {_escape(facts.title(manifest))}"
-    judged = verdict(manifest, words)
-    yield f"**{_escape(judged.heading)}.** {_escape(judged.paragraph)}"
-    if told := series.sentence(manifest):
-        yield _escape(told)
-    if listed := judged.notices:
-        yield "\n".join([f"{HEADING}:", "", *(f"- {_escape(notice.text)}" for notice in listed)])
-    yield f"*{_escape(words.not_promised_short(manifest))}*"
-    yield "## Privacy"
-    yield _markdown_table(CHECK_HEADINGS, _check_rows(manifest, words))
-    for risk in words.risks(manifest):
-        yield _markdown_table((f"{risk.name}: {risk.question}", *RISK_HEADINGS), risk.figures)
-    for block in words.protection(manifest):
-        yield _markdown_block(block)
-    for part in history.parts(manifest):
-        yield _markdown_table((part.heading, "Measured", "Meaning"), part.facts)
-    yield "## Information kept"
-    for block in words.utility(manifest):
-        yield _markdown_block(block)
-    yield "## Run"
-    yield _markdown_table(steps.headings(manifest), steps.shown(manifest, words))
-    yield _markdown_table(("Stage", "Measured"), [fact[:2] for fact in facts.timings(manifest)])
-    release = facts.release_facts(manifest, words.demand(manifest))
-    yield _markdown_table(("Release", "Value"), [fact[:2] for fact in release])
-    # A list, since Prefect shows entities in tables as they are: contacts have an @.
-    stated = [f"- {fact.label}: {_escape(fact.value)}" for fact in about.stated(manifest)]
-    yield "\n".join([f"{about.HEADING}:", "", *stated])
-    yield _markdown_table(COLUMN_HEADINGS, words.columns(manifest))
-
-
-def _markdown_block(block: Block) -> str:
-    headings = block.headings or (block.heading, "Value", "Meaning")
-    rows = [[percent(c.value) if isinstance(c, Share) else c for c in row] for row in block.rows]
-    return _markdown_table(headings, rows)
-
-
-def _markdown_table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    body = [" | ".join(cell if cell == "-" else _escape(cell) for cell in row) for row in rows]
-    rule = " | ".join(["---"] * len(headings))
-    return "\n".join(f"| {line} |" for line in (" | ".join(headings), rule, *body)) if body else ""
-
-
-def _escape(text: str) -> str:
-    """Replace signs by entities, so that no markdown dialect reads markup, tables or links."""
-    entities = re.sub(r"[^\w\s.,;:()=%'/-]|:(?=/)", lambda mark: f"&#{ord(mark[0])};", text)
-    # These could still start a list, make a link or set italics.
-    marks = r"(?i)^-|(?<=\bwww)\.|(?<![^\W_])_|_(?![^\W_])"
-    return re.sub(marks, lambda mark: f"&#{ord(mark[0])};", entities)
-
-
-# ---------------------------------------------------------------- terminal
 
 
 def terminal(manifest: Manifest, console: "Console", words: Words) -> None:
@@ -174,7 +65,7 @@ def _terminal_parts(manifest: Manifest, words: Words) -> Iterator["Table"]:
     yield _facts_table(facts.RELEASE, facts.release_facts(manifest, words.demand(manifest)))
     yield _facts_table(about.HEADING, [Fact(*each[:2]) for each in about.stated(manifest)])
     if columns := words.columns(manifest):
-        yield _rows_table("Every column of the source", COLUMN_HEADINGS, columns, right=())
+        yield _rows_table("Every column of the source", about.COLUMN_HEADINGS, columns, right=())
 
 
 def _checks_table(manifest: Manifest, words: Words) -> "Table":

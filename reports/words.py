@@ -39,13 +39,14 @@ class Block(NamedTuple):
     """A table of a summary: its heading, its column headings and its rows.
 
     Without column headings, each row is a `Fact`. Columns in `right` are numbers, aligned right;
-    None means all but the first.
+    None means all but the first. `meanings` explain the rows to readers without the page.
     """
 
     heading: str
     headings: Sequence[str]
     rows: Sequence[Sequence[str | Share]]
     right: Sequence[int] | None = None
+    meanings: Sequence[Fact] = ()
 
 
 class Figure(NamedTuple):

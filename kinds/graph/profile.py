@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from anon_core.measures.requirements import at_most
-from tasks.judging.drift import Changes, DriftLimits, above
+from tasks.judging.drift import Changes, DriftLimits, Excess, above
 
 ALL = 1.0  # allows every change
 COUNTED = {"vertices": "rows", "edges": "edges", "expected_edges": "expected"}
@@ -36,8 +36,8 @@ class GraphChanges(Changes):
         }
         return claims if self.utility is None else {**claims, "utility_before": self.utility[0]}
 
-    def excesses(self, limits: DriftLimits) -> Iterator[tuple[str, str]]:
-        """Each change above its limit, with the setting that accepts it."""
+    def excesses(self, limits: DriftLimits) -> Iterator[Excess]:
+        """Each change above its limit, with what accepts it."""
         yield from super().excesses(replace(limits, rows=ALL))
         for name, (was, now) in self.counts.items():
             change = abs(now - was) / max(now, was, 1)

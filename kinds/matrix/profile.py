@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from anon_core.measures.requirements import at_most
-from tasks.judging.drift import Changes, DriftLimits, above
+from tasks.judging.drift import Changes, DriftLimits, Excess, above
 
 COUNTED = ("items", "entries")
 
@@ -36,8 +36,8 @@ class MatrixChanges(Changes):
         }
         return claims if self.utility is None else {**claims, "utility_before": self.utility[0]}
 
-    def excesses(self, limits: DriftLimits) -> Iterator[tuple[str, str]]:
-        """Each change above its limit, with the setting that accepts it."""
+    def excesses(self, limits: DriftLimits) -> Iterator[Excess]:
+        """Each change above its limit, with what accepts it."""
         yield from super().excesses(limits)
         assert isinstance(limits, MatrixDriftLimits)
         allowed = {"items": limits.items, "entries": limits.entries}

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from reports.facts import Manifest
+from reports.facts import Fact, Manifest
 from reports.quantities import NOT_STATED, count, known, one_in, percent, printable
 from reports.words import Block
 
@@ -269,7 +269,8 @@ def blocks(manifest: Manifest) -> list[Block]:
     tried = attacks(manifest)
     if not tried:
         return []
-    listed = [Block(HEADING, HEADINGS, [attack.row for attack in tried])]
+    known_of = [Fact(attack.who, attack.attacker.knows) for attack in tried]
+    listed = [Block(HEADING, HEADINGS, [attack.row for attack in tried], meanings=known_of)]
     if times := multiples(tried):
         headings = ("Attacker", *multiple_headings(times))
         rows = [(attack.who, *shares(attack, times)) for attack in tried]

@@ -208,8 +208,8 @@ def _known_values(manifest: Manifest) -> list[str]:
     whose = [
         f"{count(number)} of {count(records)} {whom} ({percent(number / records)}) "
         f"{'hides' if number == 1 else 'hide'} in a crowd whose rows all have one value of the "
-        f"sensitive column {name}: who knows their quasi-identifiers knows this value, and who "
-        "knows everyone's may know it of more people."
+        f"sensitive column {name}. Someone who knows their quasi-identifiers knows this value. "
+        "Someone who knows everyone's may know it of more people."
         for name, number in _uniform(manifest)
     ]
     whose += [

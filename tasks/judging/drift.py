@@ -5,7 +5,7 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from anon_core.errors import GuaranteeError
 from anon_core.measures.requirements import at_most
@@ -73,8 +73,19 @@ class DriftLimits:
         ]
 
 
+class Excess(NamedTuple):
+    """A change above its limit in words, the name by which it is accepted, and the setting."""
+
+    change: str
+    what: str
+    setting: str
+
+
 class DriftError(GuaranteeError):
-    """The source or the release changed more than allowed; `facts` are counts and columns."""
+    """The source or the release changed more than allowed; `facts` are counts and columns.
+
+    `facts["accept"]` names the limits and columns whose drift a person may accept.
+    """
 
     def __init__(self, message: str, facts: Mapping[str, Any] | None = None) -> None:
         super().__init__(message)
@@ -119,27 +130,32 @@ class Changes:
         """Refuse a table that changed too much; name every change and how to accept it."""
         excesses = list(self.excesses(limits.eased()))
         if excesses:
-            changes = "; ".join(change for change, _ in excesses)
+            changes = [excess.change for excess in excesses]
             accept = " ".join(
-                f"--set {shlex.quote(f'checks.drift.{key}')}"
-                for key in dict.fromkeys(key for _, key in excesses)
+                f"--set {shlex.quote(f'checks.drift.{setting}')}"
+                for setting in dict.fromkeys(excess.setting for excess in excesses)
             )
             raise DriftError(
-                f"publication refused; compared with {self.version}, {changes}; correct the "
-                f"source, or accept it: for one run with {accept} (in Prefect: accept), "
-                "for good in [checks] drift",
-                {"compared_with": self.version, "changes": [change for change, _ in excesses]},
+                f"publication refused; compared with {self.version}, {'; '.join(changes)}; "
+                f"correct the source, or accept it: for one run with {accept} "
+                "(in Prefect: accept), for good in [checks] drift",
+                {
+                    "compared_with": self.version,
+                    "changes": changes,
+                    "accept": list(dict.fromkeys(excess.what for excess in excesses)),
+                },
             )
 
-    def excesses(self, limits: DriftLimits) -> Iterator[tuple[str, str]]:
-        """Each change above its limit, with the setting that accepts it."""
+    def excesses(self, limits: DriftLimits) -> Iterator[Excess]:
+        """Each change above its limit, with what accepts it."""
         change = abs(self.rows - self.rows_before) / max(self.rows, self.rows_before)
         if not at_most(change, limits.rows):
             rows = f"there are {self.rows} rows instead of {self.rows_before}"
             yield above(f"{rows}, a difference of {change:.4f}", "rows", limits.rows)
         for name, (was, now) in self.types.items():
             if was != now and limits.of_column(name).types == "refuse":
-                yield f"column {name!r} has type {now} instead of {was}", _accepting(name)
+                told = f"column {name!r} has type {now} instead of {was}"
+                yield Excess(told, name, _accepting(name))
         for name, column in self.columns.items():
             if name not in limits.ignore:
                 yield from self._excesses_of(name, column, limits.of_column(name))
@@ -149,9 +165,7 @@ class Changes:
             fall = "utility fell from {:.4f} to {:.4f}".format(*self.utility)
             yield above(fall, "utility", limits.utility)
 
-    def _excesses_of(
-        self, name: str, drift: Drift, limits: DriftLimits
-    ) -> Iterator[tuple[str, str]]:
+    def _excesses_of(self, name: str, drift: Drift, limits: DriftLimits) -> Iterator[Excess]:
         column = f"column {name!r}"
         if not at_most(drift.new_records / self.rows, limits.new_categories):
             rows = f"{drift.new_records} of {self.rows} rows"
@@ -164,17 +178,20 @@ class Changes:
         chance = by_chance(self.rows_before, self.rows)
         if not at_most(drift.shift, limits.shift + chance):
             shift = f"{column} has shifted by {drift.shift:.4f}"
-            excess, key = above(shift, "shift", limits.shift, name)
-            yield f"{excess} plus the {chance:.4f} that chance explains", key
+            excess = above(shift, "shift", limits.shift, name)
+            told = f"{excess.change} plus the {chance:.4f} that chance explains"
+            yield excess._replace(change=told)
 
 
-def above(change: str, key: str, limit: float, column: str | None = None) -> tuple[str, str]:
-    """A change that exceeds its limit in words, and the setting that accepts it.
+def above(change: str, key: str, limit: float, column: str | None = None) -> Excess:
+    """A change that exceeds its limit, with what accepts it.
 
-    The setting for a change of a column is about that column only.
+    What accepts a change of a column is about that column only.
     """
-    setting = f"{key}=1" if column is None else _accepting(column)
-    return f"{change}, above checks.drift.{key} = {limit:g}", setting
+    told = f"{change}, above checks.drift.{key} = {limit:g}"
+    if column is None:
+        return Excess(told, key, f"{key}=1")
+    return Excess(told, column, _accepting(column))
 
 
 def _accepting(column: str) -> str:

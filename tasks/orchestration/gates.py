@@ -16,7 +16,7 @@ from typing import Any
 
 from anon_core.errors import GuaranteeError
 from kinds import kind_called, words_called
-from reports import summary
+from reports import markdown
 from reports import verdicts as pages
 from tasks.orchestration.events import key_of, plan_name
 from tasks.orchestration.stage import show_in_prefect
@@ -69,8 +69,8 @@ def judged(
     documents, words = found[0]["verdicts"], words_called(run.kind)
     show_in_prefect(
         key_of("verdict", plan_name(), stage),
-        summary.verdicts(documents, words),
-        summary.verdict_titles(documents, words),
+        markdown.verdicts(documents, words),
+        markdown.verdict_titles(documents, words),
     )
     return stored, found[1]
 

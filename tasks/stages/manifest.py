@@ -8,7 +8,7 @@ from typing import Any
 
 from kinds import words_of
 from kinds.base import Kind
-from reports import summary
+from reports import markdown
 from tasks.orchestration.events import key_of, told
 from tasks.orchestration.stage import show_in_prefect
 from tasks.people.ledger import Ledger
@@ -73,7 +73,7 @@ def announce(
     description: str = "Guarantee and utility",
 ) -> None:
     """Show guarantee and utility as a markdown artifact of the flow run; emit its event."""
-    shown = summary.markdown(manifest, words_of(manifest))
+    shown = markdown.release(manifest, words_of(manifest))
     show_in_prefect(key_of(what, manifest["name"]), shown, description)
     told(
         "published" if what == "release" else "waiting",

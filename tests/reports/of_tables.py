@@ -1,6 +1,7 @@
 """Reports in the words of tables."""
 
 from kinds.table.words import WORDS
+from reports import markdown as marked
 from reports import page, summary, verdicts
 from reports import verdict as judging
 
@@ -14,7 +15,7 @@ def render_verdicts(run, documents):
 
 
 def markdown(manifest):
-    return summary.markdown(manifest, WORDS)
+    return marked.release(manifest, WORDS)
 
 
 def terminal(manifest, console):

@@ -56,8 +56,8 @@ def test_the_series_is_shown_by_version(html) -> None:
     assert "Version 3: 4,000 stay, 500 new, 202 withdrawn, 3 held back." in html
     line = (
         "Version 3 of a series: 4,000 rows stay from before and 500 are new. 202 rows of version 2 "
-        "were withdrawn (30 left; 2 on request; 60 changed; 110 pulled along). 3 source rows wait "
-        "for a published one."
+        "were withdrawn (30 left; 2 on request; 60 changed; 110 pulled along). 3 source rows "
+        "are held back until a later version."
     )
     assert line in text(html)
     assert line in told(samples.version())

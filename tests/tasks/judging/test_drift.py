@@ -81,7 +81,9 @@ def test_a_change_is_refused_above_its_limit_and_nowhere_else(change, key, edge,
         match=rf"^publication refused; compared with v3, .*{words}.*; correct the source",
     ) as caught:
         changed.require(replace(NONE, **{key: edge - 0.01}))
-    setting = "accepted.city.limit" if "columns" in change else key
+    of_column = "columns" in change
+    assert caught.value.facts["accept"] == ["city" if of_column else key]
+    setting = "accepted.city.limit" if of_column else key
     assert f"for one run with --set checks.drift.{setting}=1 (in Prefect: accept), for good" in str(
         caught.value
     )
@@ -131,7 +133,7 @@ def test_what_is_accepted_is_accepted_of_that_column_and_to_that_limit_only():
         ({"rows": rows, "city": city, "age": replace(age, limit=0.3)}, ("'age'",)),
     ):
         limits = replace(NONE, accepted=accepted)
-        told = " ".join(text for text, _ in changed.excesses(limits.eased()))
+        told = " ".join(each.change for each in changed.excesses(limits.eased()))
         assert {name for name in ("30 rows", "'city'", "'age'") if name in told} == set(left)
 
 
@@ -143,7 +145,7 @@ def test_an_odd_column_is_quoted_for_the_shell():
     assert read_document(ROOT / "examples/adult.toml", [setting])["checks"]["drift"] == {
         "accepted": {"a \"b' c": {"limit": 1}}
     }
-    assert list(caught.value.facts) == ["compared_with", "changes"]
+    assert list(caught.value.facts) == ["compared_with", "changes", "accept"]
 
 
 def test_half_the_rows_and_a_single_new_category_are_refused_by_default():
