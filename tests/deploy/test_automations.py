@@ -2,6 +2,7 @@
 
 import json
 import runpy
+import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 from prefect.client.orchestration import get_client
 from prefect.exceptions import Pause
+from prefect.settings import PREFECT_API_URL, PREFECT_CLIENT_MAX_RETRIES, temporary_settings
 
 from anon_core.errors import GuaranteeError
 from flows.release import release
@@ -38,6 +40,29 @@ def inbox():
     yield f"http://127.0.0.1:{server.server_port}/hook", received
     server.shutdown()
     server.server_close()
+
+
+@pytest.mark.slow
+def test_what_cannot_be_told_is_refused_in_one_line(server, monkeypatch):
+    """A wrong address, a block that there is not, a server that does not answer or is not named."""
+    wrong = [
+        (["--webhook", "chat.example.org"], "--webhook takes an address such as"),
+        (["--block", "slack-webhook/nobody"], "Prefect has no block 'slack-webhook/nobody'"),
+        (["--block", "slack"], "Prefect has no block 'slack'; give TYPE/NAME"),
+    ]
+    main = runpy.run_path(str(SCRIPT))["main"]
+    for arguments, words in wrong:
+        monkeypatch.setattr(sys, "argv", [str(SCRIPT), *arguments])
+        with pytest.raises(SystemExit, match=words):
+            main()
+    monkeypatch.setattr(sys, "argv", [str(SCRIPT), "--webhook", "http://127.0.0.1:9/hook"])
+    for stated, words in (
+        ("http://127.0.0.1:9/api", "no server answers at http://127.0.0.1:9/api"),
+        ("", "set PREFECT_API_URL"),
+    ):
+        settings = temporary_settings({PREFECT_API_URL: stated, PREFECT_CLIENT_MAX_RETRIES: 0})
+        with settings, pytest.raises(SystemExit, match=words):
+            main()
 
 
 @pytest.mark.slow
