@@ -14,6 +14,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
+from prefect.client.orchestration import get_client
 from prefect.exceptions import FlowPauseTimeout, NotPausedError
 from prefect.flow_runs import resume_flow_run
 
@@ -495,7 +496,7 @@ def serving(order, log):
 
 @pytest.fixture(scope="module")
 def deployment(server, tmp_path_factory):
-    """A served deployment; its runs are given plans of their own."""
+    """A served deployment; each test gives it a plan of its own."""
     order = Order(tmp_path_factory.mktemp("served"), name=f"approved-{os.getpid()}")
     with serving(order, order.folder / "log") as found:
         yield found
@@ -508,9 +509,10 @@ class Served:
     """A flow run of the deployment."""
 
     def __init__(self, deployment, order):
-        self.id = ask(
-            f"/deployments/{deployment}/create_flow_run", {"parameters": {"plan": str(order.plan)}}
-        )["id"]
+        plan = {"parameters": {"plan": str(order.plan)}, "enforce_parameter_schema": False}
+        with get_client(sync_client=True) as client:
+            client._client.patch(f"/deployments/{deployment}", json=plan).raise_for_status()
+        self.id = ask(f"/deployments/{deployment}/create_flow_run", plan)["id"]
 
     def state(self):
         (found,) = ask("/flow_runs/filter", {"flow_runs": {"id": {"any_": [self.id]}}})
