@@ -38,6 +38,11 @@ def _require_readable(vault: Vault) -> None:
         raise FolderError(
             f"the vault {vault.path} cannot be read by this account; run the command as its owner"
         )
+    if not vault.path.exists():
+        raise FolderError(
+            f"there is no vault {vault.path}: the first release makes it; correct publish.vault or "
+            "--vault if there were releases"
+        )
     if not vault.runs.is_dir():
         raise FolderError(f"{vault.path} is no vault; name the folder of publish.vault")
 

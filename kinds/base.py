@@ -229,11 +229,12 @@ class Kind(Protocol):
         """What the manifest states of the anonymizer's steps; by default every figure."""
         return iterations
 
-    def compared(self, earlier: Path, later: Path) -> dict[str, dict[str, Any]]:
+    def compared(self, earlier: Path, later: Path) -> dict[str, dict[str, Any]] | None:
         """What published files tell of the change of each column, between two release folders.
 
         "new" and "gone" list categories. "at_least" and "at_most" bound the shift; both are missing
-        where cells cannot be read truthfully. By default nothing is read.
+        where cells cannot be read truthfully. None where the files cannot be read side by side. By
+        default nothing is read.
         """
         return {}
 

@@ -56,9 +56,9 @@ def tables(told: Mapping[str, Any]) -> list["Table"]:
     columns = _table("Columns", "Column", "Change")
     for name, change in _changes(told["columns"]):
         columns.add_row(Text(printable(name)), Text(change))
-    promise = _table("Promise", "What must hold", "Change")
-    for change, listed in told["promise"].items():
-        for name in listed:
+    promise = _table("Promise", "What must hold", "In")
+    for change in ("new only", "old only"):
+        for name in told["promise"][change]:
             promise.add_row(Text(printable(name)), change)
     numbers = _table("Numbers", "", old, new)
     for name, pair in told["numbers"].items():
@@ -73,17 +73,20 @@ def tables(told: Mapping[str, Any]) -> list["Table"]:
 def _sides(told: Mapping[str, Any]) -> tuple[str, str]:
     """What the releases are called: by their versions, with their names where these differ."""
     old, new = told["old"], told["new"]
+    if (old["name"], old["version"]) == (new["name"], new["version"]):
+        return f"{old['version']}, old", f"{new['version']}, new"
     if old["name"] == new["name"]:
         return str(old["version"]), str(new["version"])
     return f"{old['name']} {old['version']}", f"{new['name']} {new['version']}"
 
 
 def sentence(told: Mapping[str, Any]) -> str:
-    """The first line: whether the plan is the same, and how many columns changed."""
+    """The last line: whether the plan is the same, and how many columns changed."""
     columns = told["columns"]
     changed = sum(len(columns[what]) for what in ("added", "removed", "changed"))
     plan = "the same plan" if told["same_plan"] else "another plan"
-    return f"{plan}; {changed} columns were added, removed or have another role or kind"
+    cells = "; the cells were not compared: no data file of both can be read" * told["unread"]
+    return f"{plan}; {changed} columns were added, removed or have another role or kind{cells}"
 
 
 def _about(manifest: Manifest) -> dict[str, Any]:
@@ -203,9 +206,7 @@ def _table(title: str, *headings: str) -> "Table":
     table.pad_edge = False
     for place, heading in enumerate(headings):
         numbers = place > 0 and title not in ("Releases", "Columns", "Promise")
-        table.add_column(
-            printable(heading), justify="right" if numbers else "left", overflow="fold"
-        )
+        table.add_column(printable(heading), justify="right" if numbers else "left")
     return table
 
 

@@ -48,6 +48,8 @@ def waiting(entries: Sequence[Mapping[str, Any]]) -> list["Table"]:
     for entry in entries:
         block = Table(box=box.SIMPLE, show_header=False, pad_edge=False, title_justify="left")
         block.title = Text(printable(f"{entry['name']}, run {entry['run']}"), style="bold")
+        block.add_column(no_wrap=True)
+        block.add_column(no_wrap=True)  # places and commands are copied from here
         for label, text in (
             ("Rows", count(entry["rows"])),
             ("Asked", moment(entry["asked"])),
@@ -60,7 +62,7 @@ def waiting(entries: Sequence[Mapping[str, Any]]) -> list["Table"]:
         ):
             if not text:
                 continue
-            block.add_row(label, Text(printable(text), overflow="fold"))
+            block.add_row(label, Text(printable(text)))
         blocks.append(block)
     return blocks
 
@@ -91,6 +93,5 @@ def _table(*headings: str) -> "Table":
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for heading in headings:
-        wraps = heading in ("Plan", "State")
-        table.add_column(heading, overflow="fold", no_wrap=not wraps)
+        table.add_column(heading, no_wrap=heading not in ("Plan", "State"))
     return table

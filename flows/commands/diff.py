@@ -1,15 +1,16 @@
 """`crowdcover diff`: what changed between two releases."""
 
 import argparse
-from pathlib import Path
 
 from flows.commands.command import Command, as_json, printable_json
+from tasks.places.place import place_of
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the two releases."""
-    parser.add_argument("old", type=Path, metavar="OLD", help="folder of the earlier release")
-    parser.add_argument("new", type=Path, metavar="NEW", help="folder of the later release")
+    for name, which in (("old", "earlier"), ("new", "later")):
+        help_ = f"folder of the {which} release, or its place in object storage"
+        parser.add_argument(name, type=place_of, metavar=name.upper(), help=help_)
     parser.add_argument(
         "--values", action="store_true", help="with --json: name new and gone categories, too"
     )
@@ -24,13 +25,11 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(printable_json(told))
         return 0
-    from rich.console import Console
-
     from reports import difference
+    from reports.printing import printed
 
     if not options.quiet:
-        for table in difference.tables(told):
-            Console().print(table)
+        printed(difference.tables(told))
     print(difference.sentence(told))
     return 0
 

@@ -19,12 +19,11 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(printable_json({"runs": found}))
         return 0
-    from rich.console import Console
-
     from reports import seen
+    from reports.printing import printed
 
     if found:
-        Console().print(seen.runs(found))
+        printed([seen.runs(found)])
         for line in seen.reasons(found):
             print(line)
     else:

@@ -49,10 +49,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print a line for each setting; the code of the first refusal where none gives numbers."""
-    from rich.console import Console
-
     from flows.trying import plans, settings, tried
     from reports.comparison import Line, table
+    from reports.printing import printed
 
     stated = settings(options.k, options.weights)
     orders = plans(options.plan, options.overrides, stated)
@@ -71,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(f"{name}: {_whole(rows, drawn)}; nothing was published, nothing was stored")
         shown = [Line(each.stated, each.numbers) for each in outcomes]
-        Console(width=None if sys.stdout.isatty() else WIDE).print(table(shown))
+        printed([table(shown)], piped=WIDE)
         for outcome in outcomes:
             if outcome.told:
                 print(f"{outcome.label}: {escaped(outcome.told)}")

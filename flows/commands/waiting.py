@@ -19,12 +19,10 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(printable_json({"waiting": found}))
         return 0
-    from rich.console import Console
-
     from reports import seen
+    from reports.printing import printed
 
-    for block in seen.waiting(found):
-        Console().print(block)
+    printed(seen.waiting(found))
     if not found:
         print("nothing waits for a decision")
     return 0

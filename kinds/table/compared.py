@@ -79,19 +79,20 @@ class Published:
         return cls(coded, rows, manifest["privacy"].get("untruthful_rows") == 0)
 
 
-def compared(earlier: Path, later: Path) -> dict[str, dict[str, Any]]:
+def compared(earlier: Path, later: Path) -> dict[str, dict[str, Any]] | None:
     """New and gone categories and the bounds of the shift, by column that both tables show.
 
-    A column whose cells cannot be read truthfully has no shift.
+    A column whose cells cannot be read truthfully has no shift. None where the tables have no file
+    of the same format, or one that cannot be read.
     """
     both = [name for name in FILES.values() if all((f / name).exists() for f in (earlier, later))]
     if not both:
-        return {}
+        return None
     file = PARQUET if PARQUET in both else CSV
     try:
         was, now = Published.read(earlier, file), Published.read(later, file)
     except FOREIGN_ERRORS:
-        return {}
+        return None
     if not (was.rows.height and now.rows.height):
         return {}
     shown = [name for name in now.rows.columns if name in was.rows.columns and name != KEY]

@@ -221,7 +221,7 @@ class Table(Kind):
 
     # ------------------------------------------------------------ beside other releases
 
-    def compared(self, earlier: Path, later: Path) -> dict[str, dict[str, Any]]:
+    def compared(self, earlier: Path, later: Path) -> dict[str, dict[str, Any]] | None:
         """Categories of the codebooks, and the bounds of each column's shift from its cells."""
         return compared(earlier, later)
 

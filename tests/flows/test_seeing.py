@@ -1,6 +1,7 @@
 """`runs`, `waiting` and `diff`: what a vault and two releases have to show."""
 
 import json
+import shutil
 
 import pytest
 
@@ -102,6 +103,7 @@ def test_a_source_that_is_refused_and_a_stage_that_stops(tmp_path, monkeypatch):
     [
         (("runs",), 2, "give --vault FOLDER or --plan PLAN.toml"),
         (("waiting", "--vault", "."), 1, "is no vault; name the folder of publish.vault"),
+        (("runs", "--vault", "gone"), 1, "there is no vault "),
         (("runs", "--vault", ".", "--set", "name=x"), 2, "--set changes a plan"),
         (("diff", ".", "."), 3, "holds no readable manifest.json"),
     ],
@@ -142,3 +144,65 @@ def test_what_changed_between_two_releases(released, tmp_path):
     same = json.loads(command("diff", new, new, "--json").out)
     assert same["same_plan"] is True
     assert all(each.get("at_least", 0.0) == 0.0 for each in same["published"].values())
+
+
+@pytest.mark.parametrize(
+    ("part", "change", "words"),
+    [
+        ("data.parquet", None, "the files of v1 are not those that its manifest.json names"),
+        ("data.csv.gz", b"cut", "the files of v1 are not those that its manifest.json names"),
+        ("codebook.json", b"{}", "the files of v1 are not those that its manifest.json names"),
+        ("manifest.json", b"[]", "holds no readable manifest.json"),
+        ("manifest.json", {"privacy": 3}, "a manifest.json is damaged"),
+        ("manifest.json", {"utility": {"per_column": [1]}}, "a manifest.json is damaged"),
+        ("manifest.json", {"columns": [1], "source": "x"}, "a manifest.json is damaged"),
+        ("manifest.json", {"files": ["codebook.json"]}, "a manifest.json is damaged"),
+        ("manifest.json", {"source": {"kind": "matrix"}}, "are of different kinds of data"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_a_damaged_release_is_not_compared(released, tmp_path, part, change, words):
+    whole = released.folder_of_v1
+    damaged = shutil.copytree(whole, tmp_path / "v1")
+    if change is None:
+        (damaged / part).unlink()
+    elif isinstance(change, bytes):
+        (damaged / part).write_bytes(change)
+    else:
+        stated = json.loads((damaged / part).read_text("utf-8"))
+        (damaged / part).write_text(json.dumps(stated | change), "utf-8")
+    for folders in ((whole, damaged), (damaged, whole)):
+        done = command("diff", *folders)
+        assert (done.code, done.out) == (3, "")
+        assert words in done.err
+
+
+def test_cells_of_two_formats_are_not_compared_and_that_is_told(released, tmp_path):
+    sides = []
+    for name, gone in (("parquet", "data.csv.gz"), ("csv", "data.parquet")):
+        folder = shutil.copytree(released.folder_of_v1, tmp_path / name)
+        (folder / gone).unlink()
+        stated = json.loads((folder / "manifest.json").read_text("utf-8"))
+        del stated["files"][gone]
+        (folder / "manifest.json").write_text(json.dumps(stated), "utf-8")
+        sides.append(folder)
+    done = command("diff", *sides)
+    assert done.code == 0
+    assert done.last_line.endswith(
+        "; the cells were not compared: no data file of both can be read"
+    )
+    assert json.loads(command("diff", *sides, "--json").out)["unread"] is True
+
+
+@pytest.mark.parametrize("arguments", [("diff",), ("runs",)], ids=str)
+def test_a_narrow_terminal_cuts_nothing(released, monkeypatch, arguments):
+    folder = released.folder_of_v1
+    given = {"diff": (folder, folder), "runs": ("--vault", released.vault)}[arguments[0]]
+
+    def shown(columns):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        done = command(*arguments, *given)
+        assert done.code == 0
+        return sorted(word for word in done.out.split() if "─" not in word)
+
+    assert shown(20) == shown(40) == shown(300)

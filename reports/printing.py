@@ -1,0 +1,55 @@
+"""Tables on a terminal, in a pipe or in a file: no word, number, name or command is cut.
+
+Alone, rich cuts columns that do not wrap, and breaks words, where a terminal is narrow. Here a
+table takes the room that it needs, and the terminal breaks its lines.
+"""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Column, Table
+
+ENDLESS = 10_000
+
+
+def printed(tables: Iterable["Table"], *, piped: int | None = None) -> None:
+    """Print tables to standard output; `piped` is their width where that is no terminal."""
+    from rich.console import Console
+
+    console = Console()
+    width = console.width if piped is None or console.is_terminal else piped
+    for table in tables:
+        Console(width=_fitted(table, console, width)).print(table)
+
+
+def _fitted(table: "Table", console: "Console", width: int) -> int:
+    """Let the widest columns give way, one after another; returns the width that is left."""
+    from rich.measure import Measurement
+
+    room = console.options.update(width=ENDLESS)
+    spare = Measurement.get(console, room, table).maximum - width
+    if spare <= 0:
+        return width
+    limits = [_limits(column, console) for column in table.columns]
+    for column, (least, whole) in sorted(
+        zip(table.columns, limits, strict=True), key=lambda each: -each[1][1]
+    ):
+        given = max(0, min(spare, whole - least))
+        column.width = whole - given
+        spare -= given
+    return width + spare
+
+
+def _limits(column: "Column", console: "Console") -> tuple[int, int]:
+    """The least and the whole width: headings and texts break between words, numbers never."""
+    from rich.measure import Measurement
+
+    room = console.options.update(width=ENDLESS)
+    heading = Measurement.get(console, room, column.header)
+    cells = [Measurement.get(console, room, cell) for cell in column.cells]
+    unbroken = column.no_wrap or column.justify == "right"
+    least = [each.maximum if unbroken else each.minimum for each in cells]
+    first = heading.maximum if column.no_wrap else heading.minimum
+    return max([first, *least]), max([heading.maximum, *(each.maximum for each in cells)])
