@@ -44,6 +44,10 @@ def vault(folder: Path) -> Iterator[Look]:
     if not folder.is_dir():
         yield Look("vault", "ok", "not there yet: the first release makes it")
         return
+    if not os.access(folder, os.R_OK | os.X_OK):
+        means, do = "no run can use it", "run as the account that owns the vault"
+        yield Look("vault", "wrong", "this account cannot read it", means, do)
+        return
     yield _modes(folder)
     yield _keys(folder)
     yield _clock(folder)

@@ -246,3 +246,9 @@ def test_the_command_looks_at_what_a_plan_needs(tmp_path, monkeypatch, capsys):
 def test_without_a_plan_nothing_is_set(capsys):
     answer = call(capsys, "doctor", "--set", "privacy.k=3")
     assert answer == (2, "", "crowdcover: --set changes a plan; give one with --plan\n")
+
+
+def test_a_vault_of_another_account_is_wrong(monkeypatch, tmp_path):
+    monkeypatch.setattr(folders.os, "access", lambda *_: False)
+    (look,) = folders.vault(tmp_path)
+    assert (look.state, look.found) == ("wrong", "this account cannot read it")
