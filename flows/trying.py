@@ -1,7 +1,8 @@
 """`crowdcover try`: what releases would keep and risk under several settings; nothing is published.
 
 Each setting is anonymized and audited in a vault of its own, which is removed. Its secrets follow
-from `--seed`, so the same command shows the same numbers; a release draws its own.
+from `--seed`, so the same command shows the same numbers. A release draws its own: even in the
+vault that a killed `try` left behind, no release finds the run.
 """
 
 import hashlib
@@ -139,7 +140,8 @@ def _tried(
 
     rows = 0
     try:
-        run = vault.run(order.sha256, reading.sha256, order.kind.name)
+        tried_only = hashlib.sha256(f"try {order.sha256}".encode()).hexdigest()
+        run = vault.run(tried_only, reading.sha256, order.kind.name)
         write_private(run.path / "seed", hashlib.sha256(f"try {seed}".encode()).digest())
         rows, sections = _measured(order, run, reading, vault)
         numbers = words_called(order.kind.name).compared(sections)

@@ -173,6 +173,17 @@ def test_it_refuses_what_a_release_refuses(tmp_path, before, changes, code):
     assert PREFIX not in words
 
 
+def test_prefect_learns_nothing(tmp_path):
+    """No server answers at the address, and none is asked or started."""
+    order, home = Order(tmp_path / "a"), tmp_path / "prefect"
+    nobody = {"PREFECT_API_URL": "http://127.0.0.1:9/api", "PREFECT_HOME": str(home)}
+    for arguments in (("release", order.plan, "--dry-run"), ("try", order.plan, "--quiet")):
+        told = crowdcover(*arguments, environment=nobody)
+        assert (told.code, told.err) == (0, "")
+    assert [path for path in home.rglob("*") if path.suffix == ".db"] == []
+    assert not order.vault.exists()
+
+
 def test_a_folder_that_cannot_be_written_is_refused_early(tmp_path):
     order = Order(tmp_path / "a")
     before_file(order)

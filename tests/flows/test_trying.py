@@ -2,7 +2,9 @@
 
 import hashlib
 import json
+import shutil
 import tempfile
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -16,6 +18,7 @@ from flows.release import released
 from flows.trying import plans, settings, tried
 from kinds.sampling import sample
 from tasks.vault.shadow import PREFIX
+from tasks.vault.storage import Vault
 from tests.flows.orders import Order, people
 from tests.flows.processes import crowdcover
 from tests.flows.test_rehearsing import tree
@@ -92,6 +95,23 @@ def test_the_same_seed_shows_the_same_numbers(tmp_path):
     )
     assert one == two
     assert one != three
+
+
+def test_no_release_takes_up_what_was_tried(tmp_path, monkeypatch):
+    """A killed `try` leaves its folder, whose secrets follow from --seed."""
+    order, left = Order(tmp_path / "a"), tmp_path / "left"
+    each = settings([], [])
+    kept = ReleasePlan.load(order.plan, [f"publish.vault={left}"])
+    keeps = SimpleNamespace(rmtree=lambda path, **_: shutil.move(path, left))
+    monkeypatch.setattr("flows.trying.shutil", keeps)
+    list(tried([kept], each, None, 1))
+    monkeypatch.undo()
+    (run,) = Vault(left).every_run()
+    assert (run.path / "seed").read_bytes() == hashlib.sha256(b"try 1").digest()
+    released(kept)
+    seeds = {each.path.name: (each.path / "seed").read_bytes() for each in Vault(left).every_run()}
+    assert len(set(seeds.values())) == 2
+    assert seeds.pop(run.path.name) not in seeds.values()
 
 
 def test_a_greater_k_keeps_less(tmp_path):
