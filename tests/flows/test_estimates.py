@@ -47,7 +47,29 @@ def test_threads_widen_the_range_downwards():
 
 def test_an_extrapolation_is_called_one():
     assert "extrapolation" not in of("adaptive")["basis"]
-    assert "none had more than 27,798 records" in of("adaptive", records=10**6)["basis"]
+    assert (
+        "none had more than 30,000 records or k above 60" in of("adaptive", records=10**6)["basis"]
+    )
+    assert "extrapolation" in of("adaptive", k=100)["basis"]
+
+
+# Whole commands, measured: their sizes, processor seconds and MiB.
+MEASURED = {
+    "adult-ncp": ("even", (30162, 8, 162, 10), 27.2, 678),
+    "acs": ("even", (27111, 9, 156, 10), 25.8, 660),
+    "poker": ("even", (25010, 10, 80, 5), 24.4, 659),
+    "90 rows": ("even", (90, 3, 48, 4), 18.9, 592),
+}
+
+
+@pytest.mark.parametrize("name", MEASURED)
+def test_measured_commands_lie_in_the_stated_range(name):
+    seats, sizes, seconds, mebibytes = MEASURED[name]
+    settings = {"name": "adaptive", **asdict(Adaptive(seats=seats))}
+    keys = ("records", "attributes", "features", "k")
+    found = estimated(settings, dict(zip(keys, sizes, strict=True)), 1)
+    assert found["seconds_range"][0] <= seconds <= found["seconds_range"][1]
+    assert found["bytes"] / 1.24 <= mebibytes * 2**20 <= found["bytes"] * 1.24
 
 
 def test_a_method_that_was_not_measured_has_none():
