@@ -63,6 +63,13 @@ def test_examples_name_the_schema_and_keep_it(path):
     assert errors(document) == errors(document, plan_schema(kind_of(document))) == []
 
 
+def test_plans_of_the_deployment_keep_it():
+    text = (ROOT / "deploy/team/women.toml").read_text("utf-8")
+    assert errors(tomllib.loads(text)) == []
+    part = tomllib.loads((ROOT / "deploy/slurm/compute.toml").read_text("utf-8"))
+    assert errors({**example("adult"), **part}) == []
+
+
 @pytest.mark.parametrize("kind", list(KINDS))
 def test_a_plan_of_another_kind_is_wrong(kind):
     plans = [tomllib.loads(path.read_text("utf-8")) for path in EXAMPLES]
@@ -170,6 +177,42 @@ def test_a_wrong_plan_fails_at_the_right_key(name, place, value, path, said):
     assert any(said in message for _, message in found)
     with pytest.raises(PlanError):  # what a schema refuses, the plan refuses
         ReleasePlan.of(document)
+
+
+# Refused by a plan only: a value of the right type, by its size, its form or another key.
+BY_MEANING = {
+    "source", "source.partition.column", "source.separator", "columns", "columns.categorical",
+    "privacy.k.seed", "privacy.person", "anonymizer.epsilon", "anonymizer.max_iterations",
+    "anonymizer.patience",
+}  # fmt: skip
+OTHER_VALUES = ["text of no meaning", -7, 3.5, True, [], ["x"], {}, {"zz": 1}]
+
+
+def places(table, above=()):
+    for key, value in table.items():
+        yield (*above, key)
+        if isinstance(value, dict):
+            yield from places(value, (*above, key))
+
+
+@pytest.mark.parametrize("name", ["adult", "facebook", "collins", "openpayments-series"])
+def test_plan_and_schema_refuse_the_same_types_and_keys(name):
+    whole = example(name)
+    schema = jsonschema.Draft202012Validator(plan_schema(kind_of(whole)))
+    for place in places(whole):
+        for value in OTHER_VALUES:
+            document = copy.deepcopy(whole)
+            table = document
+            for key in place[:-1]:
+                table = table[key]
+            table[place[-1]] = value
+            try:
+                ReleasePlan.of(document)
+                refused = False
+            except PlanError:
+                refused = True
+            kept = schema.is_valid(json.loads(json.dumps(document, default=date.isoformat)))
+            assert kept != refused or (kept and ".".join(place) in BY_MEANING), (place, value)
 
 
 @pytest.mark.parametrize("key", ["name", "source", "columns", "privacy"])
