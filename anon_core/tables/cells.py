@@ -74,9 +74,7 @@ def cell_texts(attribute: Attribute, cells: Sequence[tuple[int, ...] | None]) ->
     return [_text(attribute, texts, levels) for levels in cells]
 
 
-def _levels(
-    attribute: Attribute, code: int, hidden: NDArray[np.bool_]
-) -> tuple[int, ...] | None:
+def _levels(attribute: Attribute, code: int, hidden: NDArray[np.bool_]) -> tuple[int, ...] | None:
     if not hidden.any():
         return (code,)
     if hidden.all():

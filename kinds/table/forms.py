@@ -13,12 +13,12 @@ FORMAT = 2  # of codebooks; releases without one have text cells in data.parquet
 VALUE, LIST, INTERVAL, INTERVALS = "value", "list", "interval", "intervals"
 LO, HI, ABSENT = "lo", "hi", "missing"  # fields of an interval
 INCLUDED, EXCLUDED = "included", "excluded"
+OF_VERSIONS = {"name": SINCE, "role": SINCE, "type": "integer", "form": VALUE}
 NAMES: Mapping[type[pl.DataType], str] = {
     pl.Boolean: "boolean",
     pl.Date: "date",
     pl.Datetime: "datetime",
     pl.Decimal: "decimal",
-    pl.Duration: "duration",
     pl.Time: "time",
 }
 
@@ -65,20 +65,25 @@ def stored_type(form: str, dtype: pl.DataType) -> pl.DataType:
 
 def stored_schema(columns: tuple[Column, ...], source: Mapping[str, pl.DataType]) -> pl.Schema:
     """The columns of data.parquet; `source` has the types of the typed source columns."""
-    schema = {KEY: pl.String()}
+    schema: dict[str, pl.DataType] = {KEY: pl.String()}
     for column in released_columns(columns):
         form = VALUE if column.spec is None else form_of(column.spec)
         schema[column.name] = stored_type(form, source[column.name])
     return pl.Schema(schema)
 
 
+def is_typed(codebook: object) -> bool:
+    """Whether data.parquet has typed cells; not where an older codebook has no format."""
+    return not (isinstance(codebook, dict) and codebook and "format" not in codebook)
+
+
 def described(
-    columns: tuple[Column, ...], source: Mapping[str, pl.DataType], *, since: bool = False
+    columns: tuple[Column, ...], source: Mapping[str, pl.DataType]
 ) -> list[dict[str, str]]:
-    """The codebook's `columns`: each column in order, with the column of versions or without."""
+    """The codebook's `columns`: each column in order; `source` as for `stored_schema`."""
     entries = [{"name": KEY, "role": "key", "type": "string", "form": VALUE}]
     for column in released_columns(columns):
         form = VALUE if column.spec is None else form_of(column.spec)
         kind = type_name(source[column.name])
         entries.append({"name": column.name, "role": column.role, "type": kind, "form": form})
-    return entries + since * [{"name": SINCE, "role": SINCE, "type": "integer", "form": VALUE}]
+    return entries

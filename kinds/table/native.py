@@ -43,16 +43,13 @@ def native_cells(
     if form == LIST:
         names = members(attribute)
         cells: list[Any] = [
-            None if levels is None else [names[level] for level in levels]
-            for levels in shown
+            None if levels is None else [names[level] for level in levels] for levels in shown
         ]
     else:
         bounds = level_bounds(attribute, whole=is_whole(dtype))
         missing = attribute.has_missing
         cell = _interval if form == INTERVAL else _intervals
-        cells = [
-            None if levels is None else cell(bounds, missing, levels) for levels in shown
-        ]
+        cells = [None if levels is None else cell(bounds, missing, levels) for levels in shown]
     # Dates are whole numbers of days here; Python's own dates end with the year 9999.
     plain = pl.Int64() if dtype == pl.Date else dtype
     return pl.Series(cells, dtype=stored_type(form, plain)).cast(stored_type(form, dtype))
@@ -64,7 +61,7 @@ def published_codebook(
     """The codebook as a release publishes it, for both files."""
     document = codebook_to_json(codebook)
     for entry, attribute in zip(document["attributes"], codebook.attributes, strict=True):
-        entry |= _more(attribute, source[attribute.name])
+        entry.update(_more(attribute, source[attribute.name]))
     return {"format": FORMAT, "columns": described(columns, source), **document}
 
 
@@ -90,9 +87,7 @@ def _stated(side: Bound, dtype: pl.DataType) -> float | str | None:
     return str(np.datetime64(int(side), "D"))
 
 
-def _interval(
-    bounds: Sequence[Bounds], missing: bool, levels: Sequence[int]
-) -> dict[str, Any]:
+def _interval(bounds: Sequence[Bounds], missing: bool, levels: Sequence[int]) -> dict[str, Any]:
     first, last = levels[0] - missing, levels[-1] - missing
     if last < 0:
         return {LO: None, HI: None, ABSENT: True}

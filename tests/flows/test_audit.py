@@ -16,6 +16,7 @@ from flows.audit import audit_release
 from tasks.vault.storage import read_json, write_json
 from tests.flows.orders import Order, people
 from tests.flows.test_release import attributes, fits, level
+from tests.typed import text_rows, write_typed
 
 QUASI = ("age", "city", "smokes")
 
@@ -44,7 +45,7 @@ class Copy:
 
     @property
     def rows(self):
-        return pl.read_parquet(self.folder / "data.parquet")
+        return text_rows(self.folder)
 
     @property
     def row_of(self):
@@ -54,7 +55,7 @@ class Copy:
 
     def write(self, rows):
         """Replace the rows in both formats."""
-        rows.write_parquet(self.folder / "data.parquet")
+        write_typed(rows, self.folder)
         self.write_csv(rows)
 
     def write_csv(self, rows):
@@ -205,7 +206,7 @@ def reorder_csv_only(copy):
 
 
 def change_parquet_only(copy):
-    copy.rows.with_columns(note=pl.lit("other")).write_parquet(copy.folder / "data.parquet")
+    write_typed(copy.rows.with_columns(note=pl.lit("other")), copy.folder)
 
 
 def unreadable_cell(copy):
@@ -231,11 +232,11 @@ def widen_every_cell(copy):
 
 
 def numbers_for_texts(copy):
-    copy.rows.with_columns(diagnosis=pl.lit(1)).write_parquet(copy.folder / "data.parquet")
+    write_typed(copy.rows.with_columns(diagnosis=pl.lit(1)), copy.folder)
 
 
 def lists_for_texts(copy):
-    copy.rows.with_columns(city=pl.Series([["ulm", "bonn"]] * 90)).write_parquet(
+    copy.rows.with_columns(note=pl.Series([["ulm", "bonn"]] * 90)).write_parquet(
         copy.folder / "data.parquet"
     )
 
@@ -282,7 +283,7 @@ def name_the_packed_file(copy):
 
 
 def annotate_the_footer(copy):
-    copy.rows.write_parquet(copy.folder / "data.parquet", metadata={"source": "people.csv"})
+    write_typed(copy.rows, copy.folder, metadata={"source": "people.csv"})
 
 
 DATA = {
@@ -412,7 +413,7 @@ MANIFEST = {
 def test_a_correct_release_holds(copy, capsys):
     code, out, err = audit(copy.folder, copy.order, capsys)
     assert (code, err) == (0, "")
-    assert out.splitlines()[-1] == "all 19 guarantees hold"
+    assert out.splitlines()[-1] == "all 20 guarantees hold"
     assert "NO" not in out
 
 
@@ -423,7 +424,7 @@ def test_a_correct_release_holds_wherever_it_lies(copy, tmp_path, capsys, monkey
 
 
 def test_quiet_prints_the_verdict_only(copy, capsys):
-    assert audit(copy.folder, copy.order, capsys, "--quiet")[1] == "all 19 guarantees hold\n"
+    assert audit(copy.folder, copy.order, capsys, "--quiet")[1] == "all 20 guarantees hold\n"
     drop_row(copy)
     code, out, _ = audit(copy.folder, copy.order, capsys, "--quiet")
     assert code == 4

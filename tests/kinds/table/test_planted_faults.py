@@ -21,9 +21,8 @@ from anon_core.specs.demands import Demand
 from anon_core.tables import cells, encoding, number_levels
 from flows import cli
 from kinds.columns import Column
-from kinds.rows import write_csv
 from kinds.table import encode as coding
-from kinds.table import write
+from kinds.table import native, write
 from kinds.table.judge import audit_rows
 from kinds.table.read import read_order
 from tasks.source.reading import Reading
@@ -109,13 +108,12 @@ class Release:
         frame, _ = read_order(Reading(self.source), COLUMNS, self.demand)
         people = frame.filter(pl.Series(kept))
         keys = secrecy.distinct_keys(SEED, "keys", masked.table.records)
-        rows, matching = write._rows(COLUMNS, keys, masked, seat, people)
-        rows.write_parquet(self.folder / "data.parquet")
-        write_csv(rows, self.folder / "data.csv.gz")
-        codebook = json.dumps(coding.codebook_to_json(table.codebook))
+        rows = write.released_rows(COLUMNS, keys, masked, seat, people)
+        write.write_rows(rows, self.folder)
+        codebook = json.dumps(write.published_codebook(table.codebook, COLUMNS, people.schema))
         (self.folder / "codebook.json").write_text(codebook)
-        record = pl.Series(np.flatnonzero(kept))[matching["record"]]
-        matching.with_columns(record=record).write_parquet(self.folder / "matching.parquet")
+        record = pl.Series(np.flatnonzero(kept))[rows.matching["record"]]
+        rows.matching.with_columns(record=record).write_parquet(self.folder / "matching.parquet")
         return self
 
     def audit(self):
@@ -183,7 +181,7 @@ def in_document(monkeypatch, change):
         change(document)
         return document
 
-    around(monkeypatch, coding, "codebook_to_json", changed)
+    around(monkeypatch, native, "codebook_to_json", changed)
 
 
 def swapped(values):
