@@ -1,5 +1,7 @@
 """Rows with cells as text, and as data.parquet holds them: slow, and by the codebook alone."""
 
+import csv
+import gzip
 import json
 import re
 from datetime import date
@@ -21,9 +23,15 @@ WRONG = {
 def text_rows(folder):
     """The rows of a release: cells as the CSV file writes them, other columns as Parquet does."""
     rows = pl.read_parquet(folder / "data.parquet", glob=False)
-    texts = pl.read_csv(folder / "data.csv.gz", infer_schema=False)
+    path = folder / "data.csv.gz"
+    if not path.exists():
+        return rows
+    with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
     return rows.with_columns(
-        texts[name] for name, dtype in rows.schema.items() if dtype.is_nested()
+        pl.Series(name, [line[name] or None for line in lines], dtype=pl.String)
+        for name, dtype in rows.schema.items()
+        if dtype.is_nested()
     )
 
 

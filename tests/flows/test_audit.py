@@ -278,8 +278,9 @@ def lose_codebook(copy):
 
 
 def name_the_packed_file(copy):
+    content = copy.rows.write_csv().encode()
     with gzip.open(copy.folder / "data.csv.gz", "wb") as packed:
-        packed.write(copy.rows.write_csv().encode())
+        packed.write(content)
 
 
 def annotate_the_footer(copy):

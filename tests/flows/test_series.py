@@ -20,6 +20,7 @@ from tasks.vault.approval import Approval, Decision, WaitingError
 from tasks.vault.series import Series
 from tasks.vault.storage import SecondReleaseError, Vault, file_sha256, read_json, write_json
 from tests.flows.orders import SEED, Order, columns, people
+from tests.typed import text_rows, write_typed
 
 K = 4
 SERIES = {"record": "ssn"}
@@ -57,7 +58,7 @@ def release_all(order, sources):
 
 
 def frame(folder):
-    return pl.read_parquet(folder / "data.parquet", glob=False)
+    return text_rows(folder)
 
 
 def series_of(folder):
@@ -305,7 +306,7 @@ def rewritten(folder, rows):
     """Publish other rows in a folder, with hashes that agree."""
     from kinds.rows import write_csv
 
-    rows.write_parquet(folder / "data.parquet")
+    write_typed(rows, folder)
     write_csv(rows, folder / "data.csv.gz")
     manifest = read_json(folder / "manifest.json")
     manifest["files"] = {name: file_sha256(folder / name) for name in manifest["files"]}
