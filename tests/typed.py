@@ -114,10 +114,14 @@ def _levels(entry, text):
     if text in texts:
         return [texts.index(text)]
     if entry["encoding"] == "ordinal" and ".." in text:
-        low, high = text.split("..")
         sides = [each.split("..") if "bounds" in entry else [each] for each in texts]
-        first = [each[0] for each in sides].index(low)
-        return list(range(first, [each[-1] for each in sides].index(high) + 1))
+        begins, stops = [each[0] for each in sides], [each[-1] for each in sides]
+        (cut,) = [
+            at
+            for at in range(len(text) - 1)
+            if text[at : at + 2] == ".." and text[:at] in begins and text[at + 2 :] in stops
+        ]
+        return list(range(begins.index(text[:cut]), stops.index(text[cut + 2 :]) + 1))
     return [texts.index(part) for part in re.split(r"(?<!\\)\|", text)]
 
 

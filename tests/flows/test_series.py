@@ -19,6 +19,7 @@ from tasks.people.ledger import Ledger
 from tasks.vault.approval import Approval, Decision, WaitingError
 from tasks.vault.series import Series
 from tasks.vault.storage import SecondReleaseError, Vault, file_sha256, read_json, write_json
+from tests.codebooks import keeps_schema
 from tests.flows.orders import SEED, Order, columns, people
 from tests.typed import text_rows, write_typed
 
@@ -78,6 +79,7 @@ def test_every_version_is_published_and_audited(released):
     for folder in folders:
         audit = audit_release(folder, order.plan)
         assert audit.passed, audit.sentence()
+        assert keeps_schema(read_json(folder / "codebook.json"))
         names = [finding.guarantee for finding in audit.findings]
         assert {"crowds in every version", "histories", "withdrawn rows"} <= set(names)
     promise = read_json(folders[-1] / "manifest.json")["privacy"]["promise"]

@@ -28,6 +28,7 @@ from kinds.table.read import read_order
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
 from tasks.vault import secrecy
+from tests.codebooks import keeps_schema
 from tests.flows.orders import Order
 from validations.verdicts import Verdict
 
@@ -141,6 +142,7 @@ def test_the_makers_without_a_fault_pass(release):
     audit = release.make().audit()
     assert audit.passed, audit.sentence()
     assert "missing values hidden" in {finding.guarantee for finding in audit.findings}
+    assert keeps_schema(json.loads((release.folder / "codebook.json").read_text()))
     rows = audit.rows
     assert {"levels of enough people"} <= {finding.guarantee for finding in audit.findings}
     assert (rows["age"].str.contains(r"\d\.\.\d")).any()
