@@ -6,7 +6,6 @@ import subprocess
 from collections import Counter
 from pathlib import Path
 
-import duckdb
 import polars as pl
 import pytest
 
@@ -62,6 +61,7 @@ def rounded(crosstab):
 
 
 def test_duckdb(released, answers, monkeypatch):
+    duckdb = pytest.importorskip("duckdb", reason="pip install 'crowdcover[duckdb]'")
     monkeypatch.chdir(released.folder_of_v1)
     with duckdb.connect() as session:
         city, age, _, crosstab, diagnoses = (

@@ -241,6 +241,21 @@ def lists_for_texts(copy):
     )
 
 
+def texts_for_typed_cells(copy):
+    copy.rows.write_parquet(copy.folder / "data.parquet")
+
+
+def a_carried_column_of_another_type(copy):
+    rows = copy.rows.with_columns(pl.col("diagnosis").cast(pl.Categorical))
+    write_typed(rows, copy.folder)
+
+
+def text_in_another_order(copy):
+    """The CSV file says the same otherwise."""
+    cells = copy.rows["city"].str.split("|").list.reverse().list.join("|")
+    copy.write_csv(copy.rows.with_columns(cells.alias("city")))
+
+
 def no_rows(copy):
     copy.write(copy.rows[:0])
 
@@ -316,6 +331,9 @@ DATA = {
     widen_every_cell: {"numbers as measured"},
     numbers_for_texts: {"truthful rows", "same table in every format"},
     lists_for_texts: {"readable files"},
+    texts_for_typed_cells: {"types of the columns"},
+    a_carried_column_of_another_type: {"types of the columns"},
+    text_in_another_order: {"same table in every format", "no traces in the files"},
     no_rows: {"crowds"},
     truncated_parquet: {"readable files"},
     truncated_csv: {"readable files"},
