@@ -6,6 +6,7 @@ of a group of numbers is an interval itself.
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,48 +18,87 @@ from anon_core.tables.records import Attribute, BinaryTable
 ALL = "*"
 
 
-def write_cells(table: BinaryTable, hidden: NDArray[np.uint64]) -> dict[str, NDArray[np.object_]]:
-    """Write each record's masked quasi-identifiers as text.
+class Shown(NamedTuple):
+    """The masked cells of one attribute.
+
+    Attributes
+    ----------
+    cell : int64 (n,)
+        Number of each record's cell among the distinct ones.
+    levels : list of (tuple of int) or None
+        Levels that each distinct cell allows, increasing; None for ``*``.
+    """
+
+    cell: NDArray[np.int64]
+    levels: list[tuple[int, ...] | None]
+
+
+def shown_cells(table: BinaryTable, hidden: NDArray[np.uint64]) -> list[Shown]:
+    """The levels that each record's masked quasi-identifiers allow.
 
     Parameters
     ----------
     table : BinaryTable
     hidden : uint64 (n, words)
+    """
+    shown = []
+    for index, attribute in enumerate(table.codebook.attributes):
+        flags = features_of(table.codebook, index, hidden)
+        # Equal pairs (level, pattern) share one cell.
+        pattern = np.vstack([table.codes[index], np.packbits(flags, axis=1).T])
+        kind, first = distinct_columns(pattern)
+        levels = [_levels(attribute, int(table.codes[index, row]), flags[row]) for row in first]
+        shown.append(Shown(kind, levels))
+    return shown
+
+
+def write_cells(table: BinaryTable, hidden: NDArray[np.uint64]) -> dict[str, NDArray[np.object_]]:
+    """Write each record's masked quasi-identifiers as text.
 
     Returns
     -------
     dict of str to object (n,)
         Exact value, value set ``A|B|C``, interval ``lo..hi``, or ``*``.
     """
-    cells = {}
-    for index, attribute in enumerate(table.codebook.attributes):
-        flags = features_of(table.codebook, index, hidden)
-        # Equal pairs (level, pattern) share one text.
-        pattern = np.vstack([table.codes[index], np.packbits(flags, axis=1).T])
-        kind, first = distinct_columns(pattern)
-        labels = label_texts(attribute)
-        texts = [
-            _cell(attribute, labels, int(table.codes[index, row]), flags[row]) for row in first
-        ]
-        cells[attribute.name] = np.array(texts, dtype=object)[kind]
-    return cells
+    return {
+        attribute.name: np.array(cell_texts(attribute, shown.levels), dtype=object)[shown.cell]
+        for attribute, shown in zip(
+            table.codebook.attributes, shown_cells(table, hidden), strict=True
+        )
+    }
 
 
-def _cell(attribute: Attribute, texts: Sequence[str], code: int, hidden: NDArray[np.bool_]) -> str:
+def cell_texts(attribute: Attribute, cells: Sequence[tuple[int, ...] | None]) -> list[str]:
+    """The text of each cell, given as the levels that it allows."""
+    texts = label_texts(attribute)
+    return [_text(attribute, texts, levels) for levels in cells]
+
+
+def _levels(attribute: Attribute, code: int, hidden: NDArray[np.bool_]) -> tuple[int, ...] | None:
     if not hidden.any():
-        return texts[code]
+        return (code,)
     if hidden.all():
-        return ALL
+        return None
     if attribute.ordinal:
         low, high = code, code
         while low > 0 and hidden[low - 1]:
             low -= 1
         while high < attribute.levels - 1 and hidden[high]:
             high += 1
-        return f"{_ends(texts[low])[0]}..{_ends(texts[high])[1]}" if low < high else texts[code]
+        return tuple(range(low, high + 1))
     if not hidden[code]:  # the one bit that is set is shown
-        return texts[code]
-    return "|".join(texts[level] for level in np.flatnonzero(hidden).tolist())
+        return (code,)
+    return tuple(np.flatnonzero(hidden).tolist())
+
+
+def _text(attribute: Attribute, texts: Sequence[str], levels: tuple[int, ...] | None) -> str:
+    if levels is None:
+        return ALL
+    if len(levels) == 1:
+        return texts[levels[0]]
+    if attribute.ordinal:
+        return f"{_ends(texts[levels[0]])[0]}..{_ends(texts[levels[-1]])[1]}"
+    return "|".join(texts[level] for level in levels)
 
 
 def _ends(text: str) -> tuple[str, str]:

@@ -2,9 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -20,45 +19,12 @@ from anon_core.measures.table.shown_drift import (
     shift_of_categories,
     shift_of_numbers,
 )
+from kinds.table.as_text import Reader, as_text
+from kinds.table.coded import COUNTED, OPEN, Coded
 from kinds.table.layout import CODEBOOK, CSV, FILES, KEY, PARQUET
 from tasks.shelf.layout import MANIFEST
 from tasks.source.csv_rows import first_rows, read_csv
 from tasks.source.values import FOREIGN_ERRORS
-
-COUNTED = ("numeric", "date")
-OPEN = (-inf, inf)
-
-
-@dataclass(frozen=True)
-class Coded:
-    """A quasi-identifier as the codebook describes it; see `anon_core.measures.table.cells`."""
-
-    kind: str
-    labels: tuple[str, ...]
-    has_missing: bool
-    has_other: bool
-    ordinal: bool
-    hide_missing: bool
-    spans: tuple[tuple[float, float, bool], ...]
-
-    @classmethod
-    def of(cls, entry: Mapping[str, Any]) -> "Coded":
-        """Read an entry of the codebook."""
-        missing = bool(entry["has_missing"])
-        return cls(
-            entry["kind"],
-            tuple(entry["labels"]),
-            missing,
-            bool(entry.get("has_other")),
-            entry["encoding"] == "ordinal",
-            bool(entry.get("hide_missing")),
-            tuple(_spans(entry, missing)) if entry["kind"] in COUNTED else (),
-        )
-
-    @property
-    def categories(self) -> set[str]:
-        """The named categories."""
-        return set(self.labels[int(self.has_missing) : len(self.labels) - self.has_other])
 
 
 @dataclass(frozen=True)
@@ -76,6 +42,8 @@ class Published:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
         rows = _rows(folder / file)
         coded = {entry["name"]: Coded.of(entry) for entry in codebook["attributes"]}
+        readers = [Reader.of(each, rows.schema[name]) for name, each in coded.items()]
+        rows = as_text(rows, readers)
         return cls(coded, rows, manifest["privacy"].get("untruthful_rows") == 0)
 
 
@@ -119,7 +87,7 @@ def _of_column(name: str, was: Published, now: Published) -> dict[str, Any]:
         found |= _categories(before.categories, after.categories)
     if not (was.truthful and now.truthful):
         return found
-    texts = was.rows[name].cast(pl.String), now.rows[name].cast(pl.String)
+    texts = was.rows[name], now.rows[name]
     if before.kind in COUNTED:
         return found | _bounds(shift_of_numbers(_read(before, texts[0]), _read(after, texts[1])))
     return found | _bounds(shift_of_categories(*_paired(before, after, *texts)))
@@ -197,21 +165,3 @@ def _held(column: Coded, cells: pl.Series, names: set[str]) -> dict[Hashable, Bo
     else:
         found[None] = 0.0, hidden + unread
     return found
-
-
-def _spans(entry: Mapping[str, Any], missing: bool) -> Sequence[tuple[float, float, bool]]:
-    """Ends of each level, and whether the low one is excluded."""
-    first = [(-inf, -inf, False)] if missing else []
-    if entry["inner_edges"] or "values" not in entry:
-        edges = [-inf, *entry["inner_edges"], inf]
-        return [*first, *((low, high, True) for low, high in pairwise(edges))]
-    return [*first, *(_value(value) for value in entry["values"])]
-
-
-def _value(value: Any) -> tuple[float, float, bool]:
-    if isinstance(value, list):
-        low, high = (
-            side if side is not None else end for side, end in zip(value, OPEN, strict=True)
-        )
-        return float(low), float(high), False
-    return float(value), float(value), False

@@ -22,6 +22,7 @@ FINDINGS = {
     "same table in every format": "All formats contain the same table.",
     "codebook of the source": "The published codebook is the one computed from the source.",
     "no other column": "Key, quasi-identifiers, sensitive and kept columns are the only columns.",
+    "types of the columns": "Each column of data.parquet has its own type.",
     "no traces in the files": "Headers and footers of the files reveal nothing beside the rows.",
     "rows ordered by key": "The rows are in the order of their random keys.",
     "keys of 16 hexadecimal digits": "Every key is 16 hexadecimal digits.",

@@ -171,7 +171,7 @@ class Table(Kind):
     ) -> Facts:
         """Store the masked rows."""
         _, source_row = load(encoded)
-        return write_release(plan, seed, made, source_row, ingested, encoded, folder)
+        return write_release(plan, seed, made, source_row, ingested, folder)
 
     # ------------------------------------------------------------ the auditor
 

@@ -14,6 +14,7 @@ TABLE = "table.parquet"  # ingest: the columns that may be released
 DEMAND = "demand.parquet"  # ingest: the column that k is read from
 PERSON = "person.npy"  # ingest: number of the person of each source row
 BITS = "bits.npz"  # binarize: the encoded records
+CELLS = "cells.parquet"  # anonymize: the rows, cells as text and carried columns typed
 MATCHING = "matching.parquet"  # anonymize: record -> key
 LAW = "law.parquet"  # anonymize: key -> records that hold the row's shares
 CROWDS = "crowds.npz"  # check: demanded and achieved crowds

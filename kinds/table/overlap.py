@@ -11,7 +11,8 @@ from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.intersection import Shown, crowds_left
 from kinds.table.encode import load
-from kinds.table.layout import KEY, PARQUET
+from kinds.table.kept_rows import text_rows
+from kinds.table.layout import KEY
 from tasks.people.beside import incomparable, runs_of
 from tasks.people.digests import partners, plain
 from tasks.people.ledger import Ledger, Overlap
@@ -43,7 +44,7 @@ class Side:
             return None
         table, row = load(binarized)
         source_row = None if ingested is None else ingested.shape[0] - 1 - row
-        made = pl.read_parquet(anonymized.file(PARQUET), glob=False)
+        made = text_rows(anonymized)
         rows = made if rows is None else rows
         quasi = tuple(attribute.name for attribute in table.codebook.attributes)
         cells = [

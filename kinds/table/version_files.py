@@ -3,6 +3,7 @@
 import polars as pl
 
 SINCE = "since"  # released: number of the version in which the row is new
+BATCHES = "batches"  # of the codebook: how to read the rows of each version
 BATCH = "batch.parquet"  # split: source rows of the batch, as the source gives them
 JOINED = "joined.parquet"  # split: chain, person and digests of each row of the batch
 ROWS = "rows.parquet"  # split, assembled: every row ever published, one line each

@@ -1,8 +1,9 @@
 """The released rows of a table: masked cells, carried columns, random keys, and who sits where."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -11,14 +12,36 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from anon_core.seating.matching import Draw, random_matching
 from anon_core.seating.reseating import mixed
-from anon_core.tables.cells import write_cells
+from anon_core.tables.cells import cell_texts, shown_cells
 from anon_core.tables.records import MaskedTable
 from kinds.columns import Column
 from kinds.rows import write_csv
-from kinds.table.layout import CODEBOOK, CSV, KEY, LAW, MATCHING, PARQUET, TABLE, released_columns
+from kinds.table.layout import (
+    CELLS,
+    CODEBOOK,
+    CSV,
+    KEY,
+    LAW,
+    MATCHING,
+    PARQUET,
+    TABLE,
+    released_columns,
+)
+from kinds.table.native import native_cells, published_codebook
 from kinds.table.plan import TablePlan
 from tasks.vault import secrecy
 from tasks.vault.storage import Stored
+
+
+class Rows(NamedTuple):
+    """The rows of a release in the order of their random keys, and record -> key.
+
+    Cells are typed values in `native`, and text in `text`.
+    """
+
+    native: pl.DataFrame
+    text: pl.DataFrame
+    matching: pl.DataFrame
 
 
 def write_release(
@@ -27,7 +50,6 @@ def write_release(
     masked: MaskedTable,
     source_row: NDArray[np.int64],
     ingested: Stored,
-    encoded: Stored,
     folder: Path,
 ) -> Mapping[str, Any]:
     """Write the rows in each format, the codebook and, apart, the secret matching and its law.
@@ -40,15 +62,22 @@ def write_release(
     if plan.mix is not None:
         seat = _mixed(frame[plan.mix], masked, seat, draw)
     keys = secrecy.distinct_keys(seed, "keys", masked.table.records)
-    rows, matching = _rows(plan.columns, keys, masked, seat, frame)
-    rows.write_parquet(folder / PARQUET)
-    write_csv(rows, folder / CSV)
-    (folder / CODEBOOK).write_bytes(encoded.file(CODEBOOK).read_bytes())
-    record = pl.Series(source_row)[matching["record"]]
-    matching.with_columns(record=record).write_parquet(folder / MATCHING)
+    rows = released_rows(plan.columns, keys, masked, seat, frame)
+    write_rows(rows, folder)
+    book = published_codebook(masked.table.codebook, plan.columns, frame.schema)
+    (folder / CODEBOOK).write_text(json.dumps(book, ensure_ascii=False), encoding="utf-8")
+    record = pl.Series(source_row)[rows.matching["record"]]
+    rows.matching.with_columns(record=record).write_parquet(folder / MATCHING)
     if masked.holders is not None:
         _law(keys, masked.holders, source_row).write_parquet(folder / LAW)
-    return {"shape": [rows.height, rows.width]}
+    return {"shape": [rows.text.height, rows.text.width]}
+
+
+def write_rows(rows: Rows, folder: Path) -> None:
+    """Write the rows in each format, and for the vault as text with typed columns."""
+    rows.native.write_parquet(folder / PARQUET)
+    write_csv(rows.text, folder / CSV)
+    rows.text.write_parquet(folder / CELLS)
 
 
 def _mixed(
@@ -64,26 +93,31 @@ def _mixed(
     return mixed(masked.table, masked.hidden, masked.holders, seat, number.to_numpy(), draw)
 
 
-def _rows(
+def released_rows(
     columns: tuple[Column, ...],
     keys: NDArray[Any],
     masked: MaskedTable,
     seat: NDArray[np.int64],
     frame: pl.DataFrame,
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The release's rows in the order of their random keys, and record -> key."""
-    cells = write_cells(masked.table, masked.hidden)
-    person = np.argsort(seat)
-    carried = frame[person]
-    data = {KEY: pl.Series(keys.tolist(), dtype=pl.String)}
-    for column in released_columns(columns):
-        if column.role == "quasi":
-            data[column.name] = pl.Series(cells[column.name].tolist(), dtype=pl.String)
-        else:
-            data[column.name] = carried[column.name]
+) -> Rows:
+    """Lay out the rows; `frame` holds the source's values of the records."""
+    attributes = {attribute.name: attribute for attribute in masked.table.codebook.attributes}
+    shown = dict(zip(attributes, shown_cells(masked.table, masked.hidden), strict=True))
     order = np.argsort(keys)
-    matching = pl.DataFrame({"record": person[order], KEY: keys[order].tolist()})
-    return pl.DataFrame(data)[order], matching.sort("record")
+    person = np.argsort(seat)[order]
+    native = {KEY: pl.Series(keys[order].tolist(), dtype=pl.String)}
+    text = dict(native)
+    for column in released_columns(columns):
+        name = column.name
+        if column.role == "quasi":
+            attribute, (cell, levels) = attributes[name], shown[name]
+            texts = pl.Series(cell_texts(attribute, levels), dtype=pl.String)
+            native[name] = native_cells(attribute, column, levels, frame[name].dtype)[cell[order]]
+            text[name] = texts[cell[order]]
+        else:
+            native[name] = text[name] = frame[name][person]
+    matching = pl.DataFrame({"record": person, KEY: native[KEY]})
+    return Rows(pl.DataFrame(native), pl.DataFrame(text), matching.sort("record"))
 
 
 def _law(

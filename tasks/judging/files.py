@@ -18,15 +18,23 @@ Flat = Callable[[pl.DataFrame], pl.DataFrame]
 
 
 def read_rows(
-    folder: Path, files: Mapping[str, str], formats: Sequence[str], flat: Flat | None = None
+    folder: Path,
+    files: Mapping[str, str],
+    formats: Sequence[str],
+    flat: Flat | None = None,
+    *,
+    flattened: bool = False,
 ) -> tuple[pl.DataFrame | None, list[Finding]]:
     """Read the released rows, None if that fails; all formats must hold the same table.
 
     `files` names the file of each format. `flat` gives rows as a CSV file holds them, and then the
-    CSV file must be written so; by default rows stay as they are.
+    CSV file must be written so; by default rows stay as they are. With `flattened`, rows are
+    returned as `flat` gives them.
     """
     tables = [
-        table for kind in formats if (table := _read(folder / files[kind], kind, flat)) is not None
+        table
+        for kind in formats
+        if (table := _read(folder / files[kind], kind, flat, flattened)) is not None
     ]
     readable = Finding(
         "readable files",
@@ -48,14 +56,17 @@ def read_rows(
     ]
 
 
-def _read(path: Path, kind: str, flat: Flat | None) -> tuple[pl.DataFrame, str, list[str]] | None:
+def _read(
+    path: Path, kind: str, flat: Flat | None, flattened: bool
+) -> tuple[pl.DataFrame, str, list[str]] | None:
     """The rows of one file, their text to compare formats by, and what else the file tells."""
     try:
         with silenced_panics():
             if kind == "parquet":
                 rows = pl.read_parquet(path, glob=False)
-                text = (rows if flat is None else flat(rows)).write_csv()
-                return rows, text, traces(path, kind, rows)
+                shown = rows if flat is None else flat(rows)
+                found = traces(path, kind, rows)
+                return shown if flattened else rows, shown.write_csv(), found
             (names,) = first_rows(path, ",", 1)
             rows = read_csv(path, ",", header=True, names=names, needed=names)
             text = gzip.decompress(path.read_bytes()).decode()

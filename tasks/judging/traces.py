@@ -56,17 +56,24 @@ def _parquet(content: bytes, rows: pl.DataFrame) -> Iterator[str]:
     for group in groups:
         there = rows[first : first + group[3]]
         first += group[3]
-        for column, chunk in zip(there.get_columns(), group[1], strict=False):
+        # Without a name: polars reads a name such as ^a$ as a pattern.
+        leaves = (leaf for column in there.get_columns() for leaf in _leaves(column.alias("")))
+        for leaf, chunk in zip(leaves, group[1], strict=False):
             if 1 in chunk or 8 in chunk.get(3, {}):
                 yield "the Parquet footer contains metadata"
-            # Without a name: polars reads a name such as ^a$ as a pattern.
-            if not _tells_its_rows(_leaves(column.alias("")), chunk.get(3, {})):
+            if not _tells_its_rows(leaf, chunk.get(3, {})):
                 yield "the Parquet file's statistics are not those of its rows"
 
 
-def _leaves(column: pl.Series) -> pl.Series:
-    """The values of a column; of a column of lists those in its lists, which a chunk is about."""
-    return column.explode() if isinstance(column.dtype, pl.List) else column
+def _leaves(column: pl.Series) -> Iterator[pl.Series]:
+    """The values of a column by chunk: those in its lists, and of each field of a struct."""
+    if isinstance(column.dtype, pl.List):
+        yield from _leaves(column.explode())
+    elif isinstance(column.dtype, pl.Struct):
+        for name in column.struct.fields:
+            yield from _leaves(column.struct.field(name))
+    else:
+        yield column
 
 
 def _tells_its_rows(column: pl.Series, chunk: dict[int, Any]) -> bool:

@@ -15,6 +15,7 @@ from tasks.places.place import place_of
 from tasks.source.reading import Reading
 from tasks.vault.storage import Vault, write_private
 from tests.reports.browsed import Page
+from tests.typed import text_rows
 
 SEED = bytes(range(32))
 RARE = "rare-Atlantis"
@@ -139,8 +140,8 @@ class Order:
         return self.releases / "v1"
 
     def rows(self, version="v1"):
-        """The released rows."""
-        return pl.read_parquet(self.releases / version / "data.parquet", glob=False)
+        """The released rows, cells as text."""
+        return text_rows(self.releases / version)
 
     def matching(self):
         """The vault's record -> key."""

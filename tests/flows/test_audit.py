@@ -16,6 +16,7 @@ from flows.audit import audit_release
 from tasks.vault.storage import read_json, write_json
 from tests.flows.orders import Order, people
 from tests.flows.test_release import attributes, fits, level
+from tests.typed import text_rows, write_typed
 
 QUASI = ("age", "city", "smokes")
 
@@ -44,7 +45,7 @@ class Copy:
 
     @property
     def rows(self):
-        return pl.read_parquet(self.folder / "data.parquet")
+        return text_rows(self.folder)
 
     @property
     def row_of(self):
@@ -54,7 +55,7 @@ class Copy:
 
     def write(self, rows):
         """Replace the rows in both formats."""
-        rows.write_parquet(self.folder / "data.parquet")
+        write_typed(rows, self.folder)
         self.write_csv(rows)
 
     def write_csv(self, rows):
@@ -205,7 +206,7 @@ def reorder_csv_only(copy):
 
 
 def change_parquet_only(copy):
-    copy.rows.with_columns(note=pl.lit("other")).write_parquet(copy.folder / "data.parquet")
+    write_typed(copy.rows.with_columns(note=pl.lit("other")), copy.folder)
 
 
 def unreadable_cell(copy):
@@ -231,13 +232,28 @@ def widen_every_cell(copy):
 
 
 def numbers_for_texts(copy):
-    copy.rows.with_columns(diagnosis=pl.lit(1)).write_parquet(copy.folder / "data.parquet")
+    write_typed(copy.rows.with_columns(diagnosis=pl.lit(1)), copy.folder)
 
 
 def lists_for_texts(copy):
-    copy.rows.with_columns(city=pl.Series([["ulm", "bonn"]] * 90)).write_parquet(
+    copy.rows.with_columns(note=pl.Series([["ulm", "bonn"]] * 90)).write_parquet(
         copy.folder / "data.parquet"
     )
+
+
+def texts_for_typed_cells(copy):
+    copy.rows.write_parquet(copy.folder / "data.parquet")
+
+
+def a_carried_column_of_another_type(copy):
+    rows = copy.rows.with_columns(pl.col("diagnosis").cast(pl.Categorical))
+    write_typed(rows, copy.folder)
+
+
+def text_in_another_order(copy):
+    """The CSV file says the same otherwise."""
+    cells = copy.rows["city"].str.split("|").list.reverse().list.join("|")
+    copy.write_csv(copy.rows.with_columns(cells.alias("city")))
 
 
 def no_rows(copy):
@@ -277,12 +293,13 @@ def lose_codebook(copy):
 
 
 def name_the_packed_file(copy):
+    content = copy.rows.write_csv().encode()
     with gzip.open(copy.folder / "data.csv.gz", "wb") as packed:
-        packed.write(copy.rows.write_csv().encode())
+        packed.write(content)
 
 
 def annotate_the_footer(copy):
-    copy.rows.write_parquet(copy.folder / "data.parquet", metadata={"source": "people.csv"})
+    write_typed(copy.rows, copy.folder, metadata={"source": "people.csv"})
 
 
 DATA = {
@@ -314,6 +331,9 @@ DATA = {
     widen_every_cell: {"numbers as measured"},
     numbers_for_texts: {"truthful rows", "same table in every format"},
     lists_for_texts: {"readable files"},
+    texts_for_typed_cells: {"types of the columns"},
+    a_carried_column_of_another_type: {"types of the columns"},
+    text_in_another_order: {"same table in every format", "no traces in the files"},
     no_rows: {"crowds"},
     truncated_parquet: {"readable files"},
     truncated_csv: {"readable files"},
@@ -412,7 +432,7 @@ MANIFEST = {
 def test_a_correct_release_holds(copy, capsys):
     code, out, err = audit(copy.folder, copy.order, capsys)
     assert (code, err) == (0, "")
-    assert out.splitlines()[-1] == "all 19 guarantees hold"
+    assert out.splitlines()[-1] == "all 20 guarantees hold"
     assert "NO" not in out
 
 
@@ -423,7 +443,7 @@ def test_a_correct_release_holds_wherever_it_lies(copy, tmp_path, capsys, monkey
 
 
 def test_quiet_prints_the_verdict_only(copy, capsys):
-    assert audit(copy.folder, copy.order, capsys, "--quiet")[1] == "all 19 guarantees hold\n"
+    assert audit(copy.folder, copy.order, capsys, "--quiet")[1] == "all 20 guarantees hold\n"
     drop_row(copy)
     code, out, _ = audit(copy.folder, copy.order, capsys, "--quiet")
     assert code == 4

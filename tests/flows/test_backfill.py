@@ -20,6 +20,7 @@ from tasks.vault.series import NobodyHidesError, Series
 from tasks.vault.storage import Vault, file_sha256, read_json
 from tests.flows.orders import Order, data_bytes
 from tests.flows.processes import die_at, run
+from tests.typed import text_rows
 
 HEADER = ("ssn", "age", "city", "smokes", "diagnosis", "note", "junk")
 PARTITION = {"column": "junk", "by": "month"}
@@ -87,7 +88,7 @@ def backfill(plan, wanted=RANGE):
 
 
 def frame(folder):
-    return pl.read_parquet(folder / "data.parquet", glob=False)
+    return text_rows(folder)
 
 
 def told(folder):

@@ -20,6 +20,7 @@ from tests.flows.orders import HEADER, Order
 from tests.flows.test_people import several
 from tests.flows.test_release import QUASI, allowed, attributes, level
 from tests.naive import matchable
+from tests.typed import write_typed
 
 RECORDS, OWNERS, K, CORRUPTIONS = 36, 9, 3, 52
 CARRIED = {"diagnosis": 4, "note": 5}
@@ -249,8 +250,8 @@ def audited(order, seats, folder):
     spoiled = Order(folder, seats.source, **SECTIONS)
     plan = ReleasePlan.load(spoiled.plan)
     rows = pl.DataFrame([seats.rows[key] for key in sorted(seats.rows)], infer_schema_length=None)
-    rows.write_parquet(folder / "data.parquet")
     (folder / "codebook.json").write_bytes((order.folder_of_v1 / "codebook.json").read_bytes())
+    write_typed(rows, folder)
     records = range(len(seats.key_of))
     pl.DataFrame({"record": records, "key": seats.key_of}).write_parquet(
         folder / "matching.parquet"

@@ -841,7 +841,9 @@ def test_a_decision_tells_no_secret(server, tmp_path, what):
 def test_a_spoiled_release_is_judged_without_quoting_it(ended, tmp_path):
     order, _ = ended["published"]
     spoiled = pl.read_parquet(order.folder_of_v1 / "data.parquet").with_columns(
-        city=pl.lit(RARE), diagnosis=pl.lit(SENSITIVE[2]), ssn=pl.lit(IDENTIFIERS[1])
+        city=pl.lit([RARE], dtype=pl.List(pl.String)),
+        diagnosis=pl.lit(SENSITIVE[2]),
+        ssn=pl.lit(IDENTIFIERS[1]),
     )
     for path in order.folder_of_v1.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())

@@ -24,6 +24,7 @@ from tests.flows.asking import ask, have_ended, until
 from tests.flows.orders import HEADER, RARE, SEED, Order, data_bytes, people
 from tests.flows.processes import FORKS, finish, hold, start
 from tests.naive import matchable
+from tests.typed import typed
 
 FILES = {"data.parquet", "data.csv.gz", "codebook.json", "manifest.json", "report.html"}
 STAGES = {
@@ -120,7 +121,8 @@ def test_csv_and_parquet_hold_the_same_table(released):
     parquet = pl.read_parquet(released.folder_of_v1 / "data.parquet")
     packed = (released.folder_of_v1 / "data.csv.gz").read_bytes()
     text = gzip.decompress(packed)
-    assert pl.read_csv(text, infer_schema=False).equals(parquet)
+    book = json.loads((released.folder_of_v1 / "codebook.json").read_text("utf-8"))
+    assert typed(pl.read_csv(text, infer_schema=False), book).equals(parquet)
     assert parquet.columns == text.decode().splitlines()[0].split(",") == SHOWN
     # no name and no time inside: equal rows are equal bytes
     assert packed[3:8] == b"\0\0\0\0\0"
@@ -794,12 +796,12 @@ def test_a_maker_that_breaks_its_promise_is_stopped_at_the_gate(tmp_path, monkey
     """Rows that tell too much are refused whoever wrote them."""
     import kinds.table.write as module
 
-    write = module.write_cells
+    shown = module.shown_cells
 
     def tell_all(table, hidden):
-        return write(table, np.zeros_like(hidden))
+        return shown(table, np.zeros_like(hidden))
 
-    monkeypatch.setattr(module, "write_cells", tell_all)
+    monkeypatch.setattr(module, "shown_cells", tell_all)
     order = Order(tmp_path)
     with pytest.raises(
         GuaranteeError, match=r"publication refused; broken: .*compatible crowds"

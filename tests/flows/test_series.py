@@ -19,7 +19,9 @@ from tasks.people.ledger import Ledger
 from tasks.vault.approval import Approval, Decision, WaitingError
 from tasks.vault.series import Series
 from tasks.vault.storage import SecondReleaseError, Vault, file_sha256, read_json, write_json
+from tests.codebooks import keeps_schema
 from tests.flows.orders import SEED, Order, columns, people
+from tests.typed import text_rows, write_typed
 
 K = 4
 SERIES = {"record": "ssn"}
@@ -57,7 +59,7 @@ def release_all(order, sources):
 
 
 def frame(folder):
-    return pl.read_parquet(folder / "data.parquet", glob=False)
+    return text_rows(folder)
 
 
 def series_of(folder):
@@ -77,6 +79,7 @@ def test_every_version_is_published_and_audited(released):
     for folder in folders:
         audit = audit_release(folder, order.plan)
         assert audit.passed, audit.sentence()
+        assert keeps_schema(read_json(folder / "codebook.json"))
         names = [finding.guarantee for finding in audit.findings]
         assert {"crowds in every version", "histories", "withdrawn rows"} <= set(names)
     promise = read_json(folders[-1] / "manifest.json")["privacy"]["promise"]
@@ -305,7 +308,7 @@ def rewritten(folder, rows):
     """Publish other rows in a folder, with hashes that agree."""
     from kinds.rows import write_csv
 
-    rows.write_parquet(folder / "data.parquet")
+    write_typed(rows, folder)
     write_csv(rows, folder / "data.csv.gz")
     manifest = read_json(folder / "manifest.json")
     manifest["files"] = {name: file_sha256(folder / name) for name in manifest["files"]}

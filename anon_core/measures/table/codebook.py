@@ -1,12 +1,16 @@
 """What codebook.json must say, computed from the audited levels."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isinf
 from typing import Any, TypeGuard
 
+import numpy as np
+
 from anon_core.measures.table.levels import Levels
+from anon_core.measures.table.native import COUNTED, level_bounds
 from anon_core.measures.table.number_levels import Span
 
+FORMAT = 2
 ESCAPES = (
     "a backslash stands before | * \\ and before doubled or outer dots of a value; "
     "\\_ is the empty text"
@@ -36,7 +40,9 @@ GRAMMAR_OF_INTERVALS = {
 OTHERS = "in a column with has_other, (other) is any category that labels do not name"
 
 
-def says(document: Any, columns: Sequence[Levels]) -> bool:
+def says(
+    document: Any, columns: Sequence[Levels], shown: Sequence[Mapping[str, str]] | None = None
+) -> bool:
     """Whether a published codebook states these levels and nothing else.
 
     Parameters
@@ -44,6 +50,9 @@ def says(document: Any, columns: Sequence[Levels]) -> bool:
     document : Any
         The content of codebook.json.
     columns : sequence of Levels
+    shown : sequence of mapping, optional
+        Name, role, type and form of every released column. None: a release from before codebooks
+        stated them.
     """
     intervals = any(
         levels.carry == "bounds" if levels.grouped else any(map(_is_span, levels.numbers))
@@ -53,6 +62,11 @@ def says(document: Any, columns: Sequence[Levels]) -> bool:
     if any(levels.has_other for levels in columns):
         expected["others"] = OTHERS
     expected["attributes"] = [_attribute(levels) for levels in columns]
+    if shown is not None:
+        expected |= {"format": FORMAT, "columns": [dict(each) for each in shown]}
+        types = {each["name"]: each["type"] for each in shown}
+        for entry, levels in zip(expected["attributes"], columns, strict=True):
+            entry.update(_typed_levels(levels, types[levels.name]))
     return bool(_typed(document) == _typed(expected))
 
 
@@ -84,6 +98,29 @@ def _attribute(levels: Levels) -> dict[str, Any]:
             for number in levels.numbers
         ]
     return entry
+
+
+def _typed_levels(levels: Levels, kind: str) -> dict[str, Any]:
+    """What is stated of the levels as data.parquet shows them."""
+    counted = levels.kind in COUNTED
+    said = "hidden" if levels.hide_missing else "level"
+    entry: dict[str, Any] = {
+        "ordered": counted or (levels.ordinal and levels.kind == "categorical"),
+        "missing": said if levels.has_missing else "never",
+    }
+    if counted:
+        whole = kind != "float"
+        entry["lower"] = "excluded" if levels.grouped and not whole else "included"
+        entry["bounds"] = [
+            [_side(side, kind) for side in pair] for pair in level_bounds(levels, whole=whole)
+        ]
+    return entry
+
+
+def _side(side: float | None, kind: str) -> float | str | None:
+    if side is None or kind != "date":
+        return side
+    return str(np.datetime_as_string(np.datetime64("1970-01-01") + np.timedelta64(int(side), "D")))
 
 
 def _typed(value: Any) -> Any:

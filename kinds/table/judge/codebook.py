@@ -7,22 +7,31 @@ from typing import Any
 from anon_core.errors import InputError
 from anon_core.measures.table.codebook import says
 from anon_core.measures.table.shared import Shared, shared
+from kinds.columns import Column
+from kinds.table.forms import described, is_typed
 from kinds.table.judge.records import Records, values_of
 from kinds.table.layout import CODEBOOK
 from tasks.judging.audit import Finding
 
-SHARED = "levels of enough people"
+BOOK, SHARED = "codebook of the source", "levels of enough people"
 
 
-def codebook_findings(folder: Path, records: Records) -> list[Finding]:
-    """Compare the published codebook with the levels of the source, and with who shares them."""
+def read_codebook(folder: Path) -> Any:
+    """The published codebook, or None."""
     try:
-        document = json.loads((folder / CODEBOOK).read_text(encoding="utf-8"))
+        return json.loads((folder / CODEBOOK).read_text(encoding="utf-8"))
     except (OSError, ValueError):
-        document = None
-    same = says(document, records.levels)
+        return None
+
+
+def codebook_findings(
+    document: Any, records: Records, columns: tuple[Column, ...]
+) -> list[Finding]:
+    """Compare the published codebook with the levels of the source, and with who shares them."""
+    shown = described(columns, records.frame.schema) if is_typed(document) else None
+    same = says(document, records.levels, shown)
     compared = f"{len(records.levels)} quasi-identifiers compared"
-    return [Finding("codebook of the source", same, compared), *_shared(document, records)]
+    return [Finding(BOOK, same, compared), *_shared(document, records)]
 
 
 def _shared(document: Any, records: Records) -> list[Finding]:

@@ -8,14 +8,18 @@ import polars as pl
 
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import ReleasedCells
+from anon_core.measures.table.native import level_bounds
 from anon_core.promise import Promise
 from anon_core.specs.demands import Demand
 from kinds.columns import Column
+from kinds.table.as_text import Reader, as_text
+from kinds.table.forms import is_typed, is_whole, stored_schema
 from kinds.table.judge import law
-from kinds.table.judge.codebook import codebook_findings
+from kinds.table.judge.codebook import codebook_findings, read_codebook
 from kinds.table.judge.measured import Measured
 from kinds.table.judge.measuring import Laid, measure, with_classes
 from kinds.table.judge.records import Records
+from kinds.table.judge.types import of_types
 from kinds.table.layout import FILES, KEY, LAW, released_columns
 from kinds.table.plan import TablePlan
 from kinds.table.read import read_table
@@ -55,10 +59,14 @@ def audit_rows(
     even = law.EVEN in promise.findings
     needed = [person] if person else () if rows_are_people or even else None  # None: all of them
     records, repeated = _records(reading, columns, demand, person, needed)
-    rows, findings = read_rows(folder, FILES, formats)
+    book = read_codebook(folder)
+    typed = stored_schema(columns, records.frame.schema) if is_typed(book) else None
+    rows, findings = _read(folder, formats, records, typed)
     if rows is None:
         return Audit(tuple(findings))
-    findings += [*codebook_findings(folder, records), _of_columns(rows, columns)]
+    findings += [*codebook_findings(book, records, columns), _of_columns(rows, columns)]
+    if typed is not None:
+        findings.append(of_types(folder, formats, typed))
     if not _complete(rows, columns):
         return Audit((*findings, NOT_JUDGED), rows=rows)
     laid, more = _laid(records, rows, columns, matching)
@@ -77,6 +85,24 @@ def audit_rows(
     if repeated:
         findings.append(Finding.of_later(PEOPLE))
     return Audit((*findings, *not_judged(promise, findings, "table")), measured, rows)
+
+
+def _read(
+    folder: Path, formats: Sequence[str], records: Records, typed: pl.Schema | None
+) -> tuple[pl.DataFrame | None, list[Finding]]:
+    """The rows with their cells as text; `typed` are the types of data.parquet if it has others."""
+    if typed is None:
+        return read_rows(folder, FILES, formats)
+    readers = [
+        Reader(
+            levels.name,
+            levels,
+            level_bounds(levels, whole=is_whole(records.frame[levels.name].dtype)),
+            strict=True,
+        )
+        for levels in records.levels
+    ]
+    return read_rows(folder, FILES, formats, lambda rows: as_text(rows, readers), flattened=True)
 
 
 def laid_of(plan: TablePlan, reading: Reading, rows: pl.DataFrame, matching: Path) -> Laid:

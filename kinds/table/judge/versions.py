@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -10,10 +10,16 @@ from numpy.typing import NDArray
 
 from anon_core.measures.series import Cell, cell_crowds, histories
 from anon_core.measures.table.fitting import fitting_rows
+from kinds.table.as_text import Reader, batches_as_text
+from kinds.table.coded import Coded
+from kinds.table.forms import is_typed
+from kinds.table.judge.codebook import BOOK, read_codebook
 from kinds.table.judge.measuring import Laid
+from kinds.table.judge.types import of_types
 from kinds.table.layout import FILES, KEY
 from kinds.table.seals import seals_of
 from kinds.table.version_files import (
+    BATCHES,
     BORN,
     CHAIN,
     CONSTANT,
@@ -47,11 +53,19 @@ def fits_of(laid: Laid) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     return start, own[order]
 
 
+class Shown(NamedTuple):
+    """The files of a version, and the types that data.parquet must have if it has typed cells."""
+
+    folder: Path
+    formats: Sequence[str]
+    typed: Mapping[str, pl.DataType]
+
+
 def of_files(
-    folder: Path, formats: Sequence[str], history: pl.DataFrame, number: int, key: bytes
+    shown: Shown, history: pl.DataFrame, number: int, key: bytes
 ) -> tuple[pl.DataFrame | None, list[Finding]]:
     """Whether a folder shows exactly the rows that its version has, each as it was first shown."""
-    rows, findings = read_rows(folder, FILES, formats)
+    rows, findings = _read(shown)
     if rows is None or not {KEY, SINCE} <= set(rows.columns):
         return None, findings
     there = history.filter(shown_in(number))
@@ -72,6 +86,35 @@ def of_files(
         ),
         Finding(WITHDRAWN, back == 0, f"{back} withdrawn rows are there again"),
     ]
+
+
+def _read(shown: Shown) -> tuple[pl.DataFrame | None, list[Finding]]:
+    """The rows with their cells as text, read with the published codebook of each batch."""
+    book = read_codebook(shown.folder)
+    if not is_typed(book):
+        return read_rows(shown.folder, FILES, shown.formats)
+    try:
+        coded = {
+            int(number): [Coded.of(entry) for entry in batch["attributes"]]
+            for number, batch in book[BATCHES].items()
+        }
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return None, [Finding(BOOK, passed=False, detail="the codebook cannot be read")]
+    readers = {
+        number: [Reader.of(column, shown.typed[column.name]) for column in columns]
+        for number, columns in coded.items()
+    }
+    names = [name for name, dtype in shown.typed.items() if dtype.is_nested()]
+    rows, findings = read_rows(
+        shown.folder,
+        FILES,
+        shown.formats,
+        lambda rows: batches_as_text(rows, readers, names),
+        flattened=True,
+    )
+    if rows is not None:
+        findings.append(of_types(shown.folder, shown.formats, shown.typed))
+    return rows, findings
 
 
 def of_history(history: pl.DataFrame, earlier: pl.DataFrame | None, number: int) -> Finding:

@@ -11,11 +11,14 @@ import polars as pl
 from anon_core.errors import GuaranteeError
 from kinds.rows import write_csv
 from kinds.table.encode import load
-from kinds.table.layout import CODEBOOK, CSV, MATCHING, PARQUET
+from kinds.table.forms import OF_VERSIONS, is_typed
+from kinds.table.kept_rows import text_rows
+from kinds.table.layout import CELLS, CODEBOOK, CSV, MATCHING, PARQUET
 from kinds.table.layout import KEY as RELEASED_KEY
 from kinds.table.seals import constants_of, seals_of
 from kinds.table.version_files import (
     BATCH,
+    BATCHES,
     BORN,
     CHAIN,
     CONSTANT,
@@ -38,8 +41,6 @@ from kinds.table.versions.appending import IDENTITY, held_by
 from kinds.versions import Before, Following
 from tasks.vault.storage import Stored
 
-BATCHES = "batches"  # of the codebook: how to read the rows of each version
-
 
 def assemble(
     following: Following,
@@ -51,15 +52,25 @@ def assemble(
 ) -> Mapping[str, Any]:
     """See `Versions.assemble`."""
     split, encoded, anonymized = stages
-    batch = pl.read_parquet(anonymized.file(PARQUET), glob=False)
-    born = batch.with_columns(pl.lit(number, dtype=pl.Int32).alias(SINCE))
-    rows, frozen = _joined(born, before, split)
-    rows.write_parquet(folder / PARQUET)
+    typed = _is_typed(before, anonymized)
+    member_keys = None
+    if before is not None:
+        member_keys = pl.read_parquet(split.file(MEMBERS), glob=False, columns=[KEY])
+    batch = text_rows(anonymized)
+    born = _born(batch, number)
+    rows, frozen = _joined(
+        born, None if before is None else text_rows(before.assembled), member_keys
+    )
+    rows.write_parquet(folder / CELLS)
     write_csv(rows, folder / CSV)
-    codebooks = _codebooks(before)
-    codebooks[str(number)] = json.loads(encoded.file(CODEBOOK).read_text(encoding="utf-8"))
-    since = {str(each) for each in rows[SINCE].unique().to_list()}
-    book = {BATCHES: {name: each for name, each in codebooks.items() if name in since}}
+    if typed:
+        last = None if before is None else _native(before.assembled)
+        native, _ = _joined(_born(_native(anonymized), number), last, member_keys)
+        native.write_parquet(folder / PARQUET)
+    else:
+        rows.write_parquet(folder / PARQUET)
+    stage = anonymized if typed else encoded  # the codebook of encoded records is of text cells
+    book = _codebook(before, json.loads(stage.file(CODEBOOK).read_text("utf-8")), number, rows)
     (folder / CODEBOOK).write_text(json.dumps(book, ensure_ascii=False), encoding="utf-8")
     _remember(following, (split, encoded, anonymized), born, number, key, folder)
     notes = [f"assembled {rows.height} rows: {frozen} as before, {batch.height} new"]
@@ -71,12 +82,26 @@ def assemble(
     }
 
 
-def _joined(born: pl.DataFrame, before: Before | None, split: Stored) -> tuple[pl.DataFrame, int]:
+def _is_typed(before: Before | None, anonymized: Stored) -> bool:
+    """Whether data.parquet has typed cells: as in the versions before, whose rows stay."""
+    stage = anonymized if before is None else before.assembled
+    return is_typed(json.loads(stage.file(CODEBOOK).read_text(encoding="utf-8")))
+
+
+def _born(batch: pl.DataFrame, number: int) -> pl.DataFrame:
+    return batch.with_columns(pl.lit(number, dtype=pl.Int32).alias(SINCE))
+
+
+def _native(stored: Stored) -> pl.DataFrame:
+    return pl.read_parquet(stored.file(PARQUET), glob=False)
+
+
+def _joined(
+    born: pl.DataFrame, last: pl.DataFrame | None, members: pl.DataFrame | None
+) -> tuple[pl.DataFrame, int]:
     """The rows of the version in the order of their keys, and how many are from before."""
-    if before is None:
+    if last is None or members is None:
         return born.sort(RELEASED_KEY), 0
-    last = pl.read_parquet(before.assembled.file(PARQUET), glob=False)
-    members = pl.read_parquet(split.file(MEMBERS), glob=False, columns=[KEY])
     frozen = last.join(members, left_on=RELEASED_KEY, right_on=KEY, how="semi")
     if frozen.schema != born.schema:
         raise GuaranteeError(
@@ -91,11 +116,20 @@ def _joined(born: pl.DataFrame, before: Before | None, split: Stored) -> tuple[p
     return pl.concat([frozen, born]).sort(RELEASED_KEY), frozen.height
 
 
-def _codebooks(before: Before | None) -> dict[str, Any]:
-    if before is None:
-        return {}
-    text = before.assembled.file(CODEBOOK).read_text(encoding="utf-8")
-    return dict(json.loads(text)[BATCHES])
+def _codebook(
+    before: Before | None, book: dict[str, Any], number: int, rows: pl.DataFrame
+) -> dict[str, Any]:
+    """The codebooks of all batches that have rows here, and the columns that they share."""
+    codebooks = {}
+    if before is not None:
+        text = before.assembled.file(CODEBOOK).read_text(encoding="utf-8")
+        codebooks = dict(json.loads(text)[BATCHES])
+    codebooks[str(number)] = book
+    since = {str(each) for each in rows[SINCE].unique().to_list()}
+    whole: dict[str, Any] = {}
+    if is_typed(book):
+        whole = {"format": book["format"], "columns": [*book["columns"], OF_VERSIONS]}
+    return whole | {BATCHES: {name: each for name, each in codebooks.items() if name in since}}
 
 
 def _remember(

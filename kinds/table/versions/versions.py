@@ -11,6 +11,7 @@ from kinds.section import PlanError
 from kinds.table.judge import kept as kept_of
 from kinds.table.judge import versions as judge
 from kinds.table.judge.rows import laid_of
+from kinds.table.kept_rows import text_rows
 from kinds.table.layout import CARRIED, FILES, MATCHING, PARQUET
 from kinds.table.plan import TablePlan
 from kinds.table.version_files import (
@@ -137,11 +138,13 @@ class TableVersions(Versions):
         key, withdrawn = asked.key, asked.withdrawn
         number = 1 if before is None else before.number + 1
         history = pl.read_parquet(assembled.file(ROWS), glob=False)
-        rows, findings = judge.of_files(assembled.folder, list(FILES), history, number, key)
+        schema = pl.read_parquet_schema(anonymized.file(PARQUET)) | {SINCE: pl.Int32()}
+        shown = judge.Shown(assembled.folder, list(FILES), schema)
+        rows, findings = judge.of_files(shown, history, number, key)
         if rows is None:
             return findings, {}
-        born = pl.read_parquet(anonymized.file(PARQUET), glob=False)
-        shown = rows.filter(pl.col(SINCE) == number).drop(SINCE)
+        born = text_rows(anonymized)
+        new = rows.filter(pl.col(SINCE) == number).drop(SINCE)
         earlier = None
         if before is not None:
             earlier = pl.read_parquet(before.assembled.file(ROWS), glob=False)
@@ -154,7 +157,7 @@ class TableVersions(Versions):
         )
         matching = anonymized.file(MATCHING)
         laid = laid_of(plan, batch, born, matching)
-        findings.append(judge.of_batch(shown, laid, history.filter(pl.col(BORN) == number)))
+        findings.append(judge.of_batch(new, laid, history.filter(pl.col(BORN) == number)))
         start, row = judge.fits_of(laid)
         np.savez(folder / fits_file(number), start=start, row=row)
         for each in range(1, number):
@@ -174,7 +177,8 @@ class TableVersions(Versions):
     ) -> tuple[list[Finding], Mapping[str, Any]]:
         """From the rows, and from what the vault keeps of every batch."""
         history = pl.read_parquet(kept.assembled.file(ROWS), glob=False)
-        rows, findings = judge.of_files(folder, formats, history, number, key)
+        schema = pl.read_parquet_schema(kept.assembled.file(PARQUET))
+        rows, findings = judge.of_files(judge.Shown(folder, formats, schema), history, number, key)
         if rows is None:
             return findings, {}
         until = judge.until(history, number)

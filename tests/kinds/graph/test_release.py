@@ -24,12 +24,14 @@ from kinds.graph.words import WORDS
 from kinds.graph.write import write_release
 from tasks.source.reading import Reading
 from tasks.vault.storage import SecondReleaseError
+from tests.codebooks import keeps_schema
 from tests.flows.processes import command
 from tests.kinds.graph.orders import GraphOrder, edges, manifest, name
 
 
 def test_edges_stand_under_random_keys_in_their_order(links):
     rows = pl.read_parquet(links.published / "edges.parquet")
+    assert keeps_schema(json.loads((links.published / "codebook.json").read_text()))
     claim = pl.read_parquet(links.secrets / "matching.parquet")
     keys = sorted(claim["key"])
     assert rows.columns == ["u", "v", "p"]

@@ -9,6 +9,7 @@ from anon_core.errors import GuaranteeError, InfeasibleError, InputError
 from flows.audit import audit_release
 from flows.plan.plan import PlanError
 from tests import naive
+from tests.codebooks import keeps_schema
 from tests.flows.processes import command
 from tests.kinds.matrix.orders import MatrixOrder, entries, manifest
 
@@ -26,7 +27,9 @@ def rows_of(order):
     folder = order.folder / "releases" / "likes" / "v1"
     rows = dict(pl.read_parquet(folder / "rows.parquet").rows())
     seats = pl.read_parquet(order.secrets / "matching.parquet").sort("record")
-    labels = pl.Series(json.loads((folder / "codebook.json").read_text())["items"])
+    book = json.loads((folder / "codebook.json").read_text())
+    assert keeps_schema(book)
+    labels = pl.Series(book["items"])
     return [{labels[i] for i in rows[key]} for key in seats["key"]]
 
 

@@ -18,17 +18,17 @@ from anon_core.promise import Promise
 from anon_core.seating.matching import random_matching
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
-from anon_core.tables import cells, encoding, number_levels
+from anon_core.tables import bounds, cells, encoding, number_levels
 from flows import cli
 from kinds.columns import Column
-from kinds.rows import write_csv
 from kinds.table import encode as coding
-from kinds.table import write
+from kinds.table import native, write
 from kinds.table.judge import audit_rows
 from kinds.table.read import read_order
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
 from tasks.vault import secrecy
+from tests.codebooks import keeps_schema
 from tests.flows.orders import Order
 from validations.verdicts import Verdict
 
@@ -109,13 +109,12 @@ class Release:
         frame, _ = read_order(Reading(self.source), COLUMNS, self.demand)
         people = frame.filter(pl.Series(kept))
         keys = secrecy.distinct_keys(SEED, "keys", masked.table.records)
-        rows, matching = write._rows(COLUMNS, keys, masked, seat, people)
-        rows.write_parquet(self.folder / "data.parquet")
-        write_csv(rows, self.folder / "data.csv.gz")
-        codebook = json.dumps(coding.codebook_to_json(table.codebook))
+        rows = write.released_rows(COLUMNS, keys, masked, seat, people)
+        write.write_rows(rows, self.folder)
+        codebook = json.dumps(write.published_codebook(table.codebook, COLUMNS, people.schema))
         (self.folder / "codebook.json").write_text(codebook)
-        record = pl.Series(np.flatnonzero(kept))[matching["record"]]
-        matching.with_columns(record=record).write_parquet(self.folder / "matching.parquet")
+        record = pl.Series(np.flatnonzero(kept))[rows.matching["record"]]
+        rows.matching.with_columns(record=record).write_parquet(self.folder / "matching.parquet")
         return self
 
     def audit(self):
@@ -143,6 +142,7 @@ def test_the_makers_without_a_fault_pass(release):
     audit = release.make().audit()
     assert audit.passed, audit.sentence()
     assert "missing values hidden" in {finding.guarantee for finding in audit.findings}
+    assert keeps_schema(json.loads((release.folder / "codebook.json").read_text()))
     rows = audit.rows
     assert {"levels of enough people"} <= {finding.guarantee for finding in audit.findings}
     assert (rows["age"].str.contains(r"\d\.\.\d")).any()
@@ -183,7 +183,7 @@ def in_document(monkeypatch, change):
         change(document)
         return document
 
-    around(monkeypatch, coding, "codebook_to_json", changed)
+    around(monkeypatch, native, "codebook_to_json", changed)
 
 
 def swapped(values):
@@ -326,24 +326,109 @@ def escapes_forgotten(patch):
 
 
 def intervals_too_narrow(patch):
-    def change(text, attribute, texts, code, hidden):
-        if not attribute.ordinal or ".." not in text or text in texts:
-            return text
-        low, high = text.split("..")
-        begins, stops = ([each.split("..")[side] for each in texts] for side in (0, -1))
-        ends = [begins.index(low), stops.index(high)]
-        ends[int(ends[1] > code)] += -1 if ends[1] > code else 1
-        return texts[code] if ends[0] == ends[1] else f"{begins[ends[0]]}..{stops[ends[1]]}"
+    def change(levels, attribute, code, hidden):
+        if not attribute.ordinal or levels is None or len(levels) == 1:
+            return levels
+        return levels[:-1] if levels[-1] > code else levels[1:]
 
-    around(patch, cells, "_cell", change)
+    around(patch, cells, "_levels", change)
 
 
 def own_value_left_out(patch):
-    def change(text, attribute, texts, code, hidden):
-        others = [texts[level] for level in np.flatnonzero(hidden).tolist() if level != code]
-        return "|".join(others) if not attribute.ordinal and "|" in text and others else text
+    def change(levels, attribute, code, hidden):
+        if attribute.ordinal or levels is None or len(levels) == 1:
+            return levels
+        return tuple(level for level in levels if level != code)
 
-    around(patch, cells, "_cell", change)
+    around(patch, cells, "_levels", change)
+
+
+def of_typed_cells(patch, wrong):
+    """Change the typed cells of every column; the text stays right."""
+
+    def change(cells, attribute, *_):
+        return wrong(cells, attribute)
+
+    around(patch, write, "native_cells", change)
+
+
+def members_in_another_order(patch):
+    of_typed_cells(
+        patch,
+        lambda cells, _: cells.list.reverse() if isinstance(cells.dtype, pl.List) else cells,
+    )
+
+
+def members_twice(patch):
+    def wrong(cells, _):
+        if not isinstance(cells.dtype, pl.List):
+            return cells
+        twice = [None if each is None else [*each, each[-1]] for each in cells.to_list()]
+        return pl.Series(twice, dtype=cells.dtype)
+
+    of_typed_cells(patch, wrong)
+
+
+def stars_written_out(patch):
+    def wrong(cells, attribute):
+        if attribute.name != "size":
+            return cells
+        return pl.Series(
+            [["small", "medium", "large"] if each is None else each for each in cells.to_list()]
+        )
+
+    of_typed_cells(patch, wrong)
+
+
+def upside_down(patch):
+    def wrong(cells, _):
+        if not isinstance(cells.dtype, pl.Struct):
+            return cells
+        turned = [
+            each and {"lo": each["hi"], "hi": each["lo"], "missing": each["missing"]}
+            for each in cells.to_list()
+        ]
+        return pl.Series(turned, dtype=cells.dtype)
+
+    of_typed_cells(patch, wrong)
+
+
+def bounds_within_groups(patch):
+    """The lower bound of whole numbers is that of the text, which is not in the group."""
+    around(patch, bounds, "_next", lambda number, edge: number - 1)
+
+
+def missing_not_told(patch):
+    def wrong(cells, _):
+        if not isinstance(cells.dtype, pl.List):
+            return cells
+        return pl.Series(
+            [each and [x for x in each if x is not None] for each in cells.to_list()],
+            dtype=cells.dtype,
+        )
+
+    of_typed_cells(patch, wrong)
+
+
+def narrow_types(patch):
+    def wrong(cells, attribute):
+        if attribute.name != "age":
+            return cells
+        return cells.cast(pl.Struct({"lo": pl.Int32, "hi": pl.Int32, "missing": pl.Boolean}))
+
+    of_typed_cells(patch, wrong)
+
+
+def wrong_columns_stated(patch):
+    around(
+        patch, native, "described", lambda columns, *_: [{**columns[1], "role": "keep"}, *columns]
+    )
+
+
+def bounds_not_stated(patch):
+    around(
+        patch, native, "_more", lambda more, *_: {k: v for k, v in more.items() if k != "bounds"}
+    )
 
 
 def a_bit_shown_too_much(patch):
@@ -393,6 +478,7 @@ def weights_not_published(patch):
 
 CODEBOOK, READABLE, TRUTHFUL = "codebook of the source", "readable cells", "truthful rows"
 COMPATIBLE, MATCHABLE = "compatible crowds", "matchable crowds"
+SAME, TYPES = "same table in every format", "types of the columns"
 HIDDEN, ONE_ROW = "missing values hidden", "one row a record"
 ENOUGH = "levels of enough people"
 
@@ -402,7 +488,7 @@ FAULTS = {  # the findings that must be broken; others may be broken, too, but f
     one_value_coded_as_another: {TRUTHFUL},
     labels_swapped: {CODEBOOK, TRUTHFUL},
     order_ignored: {CODEBOOK, TRUTHFUL},
-    medians_of_other_groups: {CODEBOOK, TRUTHFUL},
+    medians_of_other_groups: {CODEBOOK, SAME},
     levels_of_few_people: {CODEBOOK, ENOUGH},
     groups_of_one_person_less: {CODEBOOK, ENOUGH},
     quantiles_as_bounds: {CODEBOOK, ENOUGH},
@@ -414,8 +500,8 @@ FAULTS = {  # the findings that must be broken; others may be broken, too, but f
     missing_shown: {HIDDEN},
     missing_shown_and_not_stated: {CODEBOOK, HIDDEN},
     incomplete_records_kept: {CODEBOOK, ONE_ROW},
-    dates_one_day_late: {CODEBOOK, READABLE},
-    escapes_forgotten: {READABLE},
+    dates_one_day_late: {CODEBOOK, SAME},
+    escapes_forgotten: {SAME},
     intervals_too_narrow: {TRUTHFUL},
     own_value_left_out: {TRUTHFUL},
     a_bit_shown_too_much: {TRUTHFUL},
@@ -425,6 +511,15 @@ FAULTS = {  # the findings that must be broken; others may be broken, too, but f
     greatest_value_published: {CODEBOOK},
     group_edges_published_as_medians: {CODEBOOK},
     weights_not_published: {CODEBOOK},
+    members_in_another_order: {SAME, READABLE},
+    members_twice: {SAME, READABLE},
+    stars_written_out: {SAME, READABLE},
+    upside_down: {SAME, READABLE},
+    bounds_within_groups: {CODEBOOK, SAME, READABLE},
+    missing_not_told: {SAME},
+    narrow_types: {TYPES},
+    wrong_columns_stated: {CODEBOOK},
+    bounds_not_stated: {CODEBOOK},
 }
 ALONE = [  # faults that leave every other guarantee whole
     missing_shown,

@@ -1,0 +1,161 @@
+"""Released cells as typed values, read as the text that says the same.
+
+A cell is None (every level), a list of categories, an interval ``(lo, hi, missing)``, or a list of
+intervals ``(lo, hi)``; in a list, None means that the value is missing. Each cell has one form
+only: members are in the order of the levels, each once, and bounds are those of levels.
+"""
+
+from collections.abc import Callable, Hashable, Sequence
+from itertools import pairwise
+from math import ceil, floor, inf, isinf
+from typing import Any
+
+import numpy as np
+
+from anon_core.measures.table.cells import ALL, DOTS, OTHER, Labelled, read_cells, written
+from anon_core.measures.table.levels import Levels
+
+Bound = float | None  # None: open
+Bounds = tuple[Bound, Bound]
+COUNTED = ("numeric", "date")
+
+
+def group_bounds(edges: Sequence[float], *, whole: bool) -> list[Bounds]:
+    """Least and greatest value of the groups between these inner edges.
+
+    Where values are `whole` numbers or days, both are included, else the least one is not.
+    """
+    sides = [-inf, *edges, inf]
+    return [
+        (_least(low, above=True) if whole else _plain(low), _greatest(high, whole))
+        for low, high in pairwise(sides)
+    ]
+
+
+def value_bounds(numbers: Sequence[float | tuple[float, float]], *, whole: bool) -> list[Bounds]:
+    """Least and greatest value of levels that are numbers, or the bounds of several."""
+    found = []
+    for number in numbers:
+        low, high = number if isinstance(number, tuple) else (number, number)
+        found.append((_least(low) if whole else _plain(low), _greatest(high, whole)))
+    return found
+
+
+def level_bounds(levels: Levels, *, whole: bool) -> list[Bounds]:
+    """Least and greatest value of each level but the missing one."""
+    if len(levels.labels) == levels.has_missing:
+        return []
+    if levels.grouped:
+        return group_bounds(levels.edges, whole=whole)
+    return value_bounds(levels.numbers, whole=whole)
+
+
+def _least(side: float, *, above: bool = False) -> int | None:
+    if isinf(side):
+        return None
+    return floor(side) + 1 if above else ceil(side)
+
+
+def _greatest(side: float, whole: bool) -> Bound:
+    return floor(side) if whole and not isinf(side) else _plain(side)
+
+
+def _plain(side: float) -> Bound:
+    return None if isinf(side) else abs(side) if side == 0 else side  # no negative zero
+
+
+def texts_in_form(column: Labelled, cells: Sequence[str | None]) -> list[str | None]:
+    """Cells of text as they are; None for a cell that is not written as its levels are."""
+    texts = written(column)
+    place, levels = read_cells(column, cells)
+    own = [_text(column, texts, np.flatnonzero(allowed).tolist()) for allowed in levels]
+    return [text if text in (ALL, own[at]) else None for text, at in zip(cells, place, strict=True)]
+
+
+def texts_of_lists(
+    column: Labelled, cells: Sequence[Sequence[str | None] | None]
+) -> list[str | None]:
+    """The text of each cell of a column of categories; None for a cell of no valid form."""
+    place = {_member(column, level): level for level in range(len(column.labels))}
+    return _texts(column, cells, lambda cell: [place.get(each, -1) for each in cell])
+
+
+def texts_of_intervals(
+    column: Labelled, bounds: Sequence[Bounds], cells: Sequence[Sequence[Any] | None]
+) -> list[str | None]:
+    """The same of a column of numbers or dates with one interval a cell: lo, hi, missing."""
+    shift = int(column.has_missing)
+    begins = {_exact(low): level for level, (low, _) in enumerate(bounds, start=shift)}
+    stops = {_exact(high): level for level, (_, high) in enumerate(bounds, start=shift)}
+
+    def levels(cell: Sequence[Any]) -> list[int]:
+        low, high, missing = cell
+        if missing is True:
+            return [0] if shift and low is None and high is None else []
+        first, last = begins.get(_exact(low), -1), stops.get(_exact(high), -1)
+        if first < 0 or last < first or (missing is None and first != shift):
+            return []
+        if missing is None:
+            return list(range(last + 1)) if shift else []
+        return list(range(first, last + 1))
+
+    return _texts(column, cells, levels)
+
+
+def texts_of_sets(
+    column: Labelled, bounds: Sequence[Bounds], cells: Sequence[Sequence[Any] | None]
+) -> list[str | None]:
+    """The same of a column of numbers or dates with a list of intervals a cell: lo, hi."""
+    shift = int(column.has_missing)
+    place: dict[Hashable, int] = {
+        (_exact(low), _exact(high)): level for level, (low, high) in enumerate(bounds, start=shift)
+    }
+    if shift:
+        place[None] = 0
+
+    def levels(cell: Sequence[Any]) -> list[int]:
+        keys = [None if each is None else (_exact(each[0]), _exact(each[1])) for each in cell]
+        return [place.get(key, -1) for key in keys]
+
+    return _texts(column, cells, levels)
+
+
+def _member(column: Labelled, level: int) -> str | None:
+    """A level as it stands in a list."""
+    label, last = column.labels[level], len(column.labels) - 1
+    if column.has_missing and level == 0:
+        return None
+    if not column.has_other or level == last:
+        return label
+    return "\\" + label if label.lstrip("\\") == OTHER else label
+
+
+def _exact(number: Bound) -> str | None:
+    """A number to its last bit; whole numbers and real ones differ."""
+    return None if number is None else repr(number)
+
+
+def _texts(
+    column: Labelled, cells: Sequence[Any], levels: Callable[[Any], list[int]]
+) -> list[str | None]:
+    texts = written(column)
+    return [ALL if cell is None else _text(column, texts, levels(cell)) for cell in cells]
+
+
+def _text(column: Labelled, texts: Sequence[str], levels: Sequence[int]) -> str | None:
+    """The text of these levels; None where they are not the levels of a cell, in order."""
+    ordered = all(low < high for low, high in pairwise(levels))
+    if not levels or levels[0] < 0 or not ordered:
+        return None
+    if len(levels) == 1:
+        return texts[levels[0]]
+    if len(levels) == len(texts):
+        return None  # every level: the cell is None
+    if not column.ordinal:
+        return "|".join(texts[level] for level in levels)
+    if levels[-1] - levels[0] + 1 != len(levels):
+        return None
+    low, high = texts[levels[0]], texts[levels[-1]]
+    if column.kind in COUNTED:
+        low, high = low.split(DOTS)[0], high.split(DOTS)[-1]
+    return f"{low}..{high}"

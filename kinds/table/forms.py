@@ -1,0 +1,89 @@
+"""How data.parquet shows the columns of a table; makers and the auditor agree on these words."""
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from anon_core.specs.columns import ColumnSpec
+from kinds.columns import Column
+from kinds.table.layout import KEY, released_columns
+from kinds.table.version_files import SINCE
+
+FORMAT = 2  # of codebooks; releases without one have text cells in data.parquet
+VALUE, LIST, INTERVAL, INTERVALS = "value", "list", "interval", "intervals"
+LO, HI, ABSENT = "lo", "hi", "missing"  # fields of an interval
+INCLUDED, EXCLUDED = "included", "excluded"
+OF_VERSIONS = {"name": SINCE, "role": SINCE, "type": "integer", "form": VALUE}
+NAMES: Mapping[type[pl.DataType], str] = {
+    pl.Boolean: "boolean",
+    pl.Date: "date",
+    pl.Datetime: "datetime",
+    pl.Decimal: "decimal",
+    pl.Time: "time",
+}
+
+
+def type_name(dtype: pl.DataType) -> str:
+    """The type of a column's values, as the codebook names it."""
+    if dtype.is_integer():
+        return "integer"
+    if dtype.is_float():
+        return "float"
+    return NAMES.get(dtype.base_type(), "string")
+
+
+def form_of(spec: ColumnSpec) -> str:
+    """How the cells of a quasi-identifier are shown."""
+    if not spec.counted:
+        return LIST
+    return INTERVAL if spec.encoding == "ordinal" else INTERVALS
+
+
+def is_whole(dtype: pl.DataType) -> bool:
+    """Whether values are whole numbers or days, so that both bounds of an interval are included."""
+    return not dtype.is_float()
+
+
+def bound_type(dtype: pl.DataType) -> pl.DataType:
+    """The type of the bounds of numbers or dates."""
+    if dtype == pl.Date:
+        return pl.Date()
+    return pl.Int64() if dtype.is_integer() else pl.Float64()
+
+
+def stored_type(form: str, dtype: pl.DataType) -> pl.DataType:
+    """The type of a column in data.parquet, whose values have this type in the source."""
+    if form == VALUE:
+        return dtype
+    if form == LIST:
+        return pl.List(pl.String)
+    bounds = {LO: bound_type(dtype), HI: bound_type(dtype)}
+    if form == INTERVAL:
+        return pl.Struct({**bounds, ABSENT: pl.Boolean()})
+    return pl.List(pl.Struct(bounds))
+
+
+def stored_schema(columns: tuple[Column, ...], source: Mapping[str, pl.DataType]) -> pl.Schema:
+    """The columns of data.parquet; `source` has the types of the typed source columns."""
+    schema: dict[str, pl.DataType] = {KEY: pl.String()}
+    for column in released_columns(columns):
+        form = VALUE if column.spec is None else form_of(column.spec)
+        schema[column.name] = stored_type(form, source[column.name])
+    return pl.Schema(schema)
+
+
+def is_typed(codebook: object) -> bool:
+    """Whether data.parquet has typed cells; not where an older codebook has no format."""
+    return not (isinstance(codebook, dict) and codebook and "format" not in codebook)
+
+
+def described(
+    columns: tuple[Column, ...], source: Mapping[str, pl.DataType]
+) -> list[dict[str, str]]:
+    """The codebook's `columns`: each column in order; `source` as for `stored_schema`."""
+    entries = [{"name": KEY, "role": "key", "type": "string", "form": VALUE}]
+    for column in released_columns(columns):
+        form = VALUE if column.spec is None else form_of(column.spec)
+        kind = type_name(source[column.name])
+        entries.append({"name": column.name, "role": column.role, "type": kind, "form": form})
+    return entries

@@ -1,0 +1,21 @@
+"""The types of the columns of data.parquet."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from kinds.table.layout import FILES
+from tasks.judging.audit import Finding
+
+TYPES = "types of the columns"
+FORMAT = "parquet"
+
+
+def of_types(folder: Path, formats: Sequence[str], typed: Mapping[str, pl.DataType]) -> Finding:
+    """Whether the columns of data.parquet have these types."""
+    wrong = 0
+    if FORMAT in formats:
+        found = pl.read_parquet_schema(folder / FILES[FORMAT])
+        wrong = sum(found.get(name) != dtype for name, dtype in typed.items())
+    return Finding(TYPES, wrong == 0, f"{wrong} of {len(typed)} columns have another type")

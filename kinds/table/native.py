@@ -1,0 +1,106 @@
+"""Released cells as typed values, and the codebook that describes them: the makers' side."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from anon_core.tables.bounds import Bound, Bounds, excludes_lower, level_bounds, members
+from anon_core.tables.codebook import codebook_to_json
+from anon_core.tables.records import Attribute, Codebook
+from kinds.columns import Column
+from kinds.table.forms import (
+    ABSENT,
+    EXCLUDED,
+    FORMAT,
+    HI,
+    INCLUDED,
+    INTERVAL,
+    LIST,
+    LO,
+    described,
+    form_of,
+    is_whole,
+    stored_type,
+)
+
+COUNTED = ("numeric", "date")
+
+
+def native_cells(
+    attribute: Attribute,
+    column: Column,
+    shown: Sequence[tuple[int, ...] | None],
+    dtype: pl.DataType,
+) -> pl.Series:
+    """Typed values for cells, given as the levels that they allow; None for `*`.
+
+    `dtype` is the type of the column's values in the source.
+    """
+    assert column.spec is not None
+    form = form_of(column.spec)
+    if form == LIST:
+        names = members(attribute)
+        cells: list[Any] = [
+            None if levels is None else [names[level] for level in levels] for levels in shown
+        ]
+    else:
+        bounds = level_bounds(attribute, whole=is_whole(dtype))
+        missing = attribute.has_missing
+        cell = _interval if form == INTERVAL else _intervals
+        cells = [None if levels is None else cell(bounds, missing, levels) for levels in shown]
+    # Dates are whole numbers of days here; Python's own dates end with the year 9999.
+    plain = pl.Int64() if dtype == pl.Date else dtype
+    return pl.Series(cells, dtype=stored_type(form, plain)).cast(stored_type(form, dtype))
+
+
+def published_codebook(
+    codebook: Codebook, columns: tuple[Column, ...], source: Mapping[str, pl.DataType]
+) -> dict[str, Any]:
+    """The codebook as a release publishes it, for both files."""
+    document = codebook_to_json(codebook)
+    for entry, attribute in zip(document["attributes"], codebook.attributes, strict=True):
+        entry.update(_more(attribute, source[attribute.name]))
+    return {"format": FORMAT, "columns": described(columns, source), **document}
+
+
+def _more(attribute: Attribute, dtype: pl.DataType) -> dict[str, Any]:
+    counted = attribute.kind in COUNTED
+    stated = "hidden" if attribute.hide_missing else "level"
+    entry: dict[str, Any] = {
+        "ordered": counted or (attribute.ordinal and attribute.kind != "binary"),
+        "missing": stated if attribute.has_missing else "never",
+    }
+    if counted:
+        whole = is_whole(dtype)
+        bounds = level_bounds(attribute, whole=whole)
+        entry["lower"] = EXCLUDED if excludes_lower(attribute, whole=whole) else INCLUDED
+        entry["bounds"] = [[_stated(side, dtype) for side in pair] for pair in bounds]
+    return entry
+
+
+def _stated(side: Bound, dtype: pl.DataType) -> float | str | None:
+    """A bound in the codebook: a date as ISO text."""
+    if side is None or dtype != pl.Date:
+        return side
+    return str(np.datetime64(int(side), "D"))
+
+
+def _interval(bounds: Sequence[Bounds], missing: bool, levels: Sequence[int]) -> dict[str, Any]:
+    first, last = levels[0] - missing, levels[-1] - missing
+    if last < 0:
+        return {LO: None, HI: None, ABSENT: True}
+    absent = None if first < 0 else False
+    return {LO: bounds[max(first, 0)][0], HI: bounds[last][1], ABSENT: absent}
+
+
+def _intervals(
+    bounds: Sequence[Bounds], missing: bool, levels: Sequence[int]
+) -> list[dict[str, Any] | None]:
+    return [
+        None
+        if level < missing
+        else {LO: bounds[level - missing][0], HI: bounds[level - missing][1]}
+        for level in levels
+    ]

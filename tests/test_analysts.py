@@ -1,0 +1,120 @@
+"""The recipes of docs/analysts.md, run as they stand; answers are counted from the CSV file."""
+
+import re
+import shutil
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tests.flows.test_release import allowed, attributes, released_rows
+from tests.postgres import PASSWORD, USER, missing, running
+
+PAGE = (Path(__file__).parents[1] / "docs/analysts.md").read_text("utf-8")
+
+
+def blocks(heading, language):
+    """The code of one language under a heading."""
+    section = re.split(rf"^## {heading}$", PAGE, flags=re.MULTILINE)[1].partition("\n## ")[0]
+    return re.findall(rf"```{language}\n(.*?)```", section, re.DOTALL)
+
+
+def statements(heading):
+    return [each.strip() for block in blocks(heading, "sql") for each in block.split(";\n") if each]
+
+
+@pytest.fixture(scope="module")
+def answers(released):
+    """Certain and possible counts, the cross table and diagnoses, cell by cell."""
+    book, rows = attributes(released.folder_of_v1), released_rows(released.folder_of_v1)
+    edges, names = book["age"]["inner_edges"], book["city"]["labels"]
+    assert not book["age"]["has_missing"]
+    above = {level for level, edge in enumerate([None, *edges]) if edge is not None and edge >= 50}
+    may = {level for level, edge in enumerate([*edges, None]) if edge is None or edge > 50}
+    city = [allowed(book["city"], row["city"]) for row in rows]
+    age = [allowed(book["age"], row["age"]) for row in rows]
+    smokes = [allowed(book["smokes"], row["smokes"]) for row in rows]
+    ulm = names.index("ulm")
+    crosstab = Counter()
+    for cities, habits in zip(city, smokes, strict=True):
+        for one in cities:
+            for other in habits:
+                name = None if names[one] == "(missing)" else names[one]
+                habit = book["smokes"]["labels"][other]
+                crosstab[name, habit] += 1 / (len(cities) * len(habits))
+    both = [row for row, c, a in zip(rows, city, age, strict=True) if ulm in c and a & may]
+    found = {
+        "city": (sum(each == {ulm} for each in city), sum(ulm in each for each in city)),
+        "age": (sum(each <= above for each in age), sum(bool(each & may) for each in age)),
+        "crosstab": crosstab,
+        "diagnoses": Counter(row["diagnosis"] for row in both),
+    }
+    for question in ("city", "age"):
+        assert 0 < found[question][0] < found[question][1] < len(rows)
+    return found
+
+
+def rounded(crosstab):
+    return {pair: pytest.approx(number, abs=0.001) for pair, number in crosstab.items()}
+
+
+def test_duckdb(released, answers, monkeypatch):
+    duckdb = pytest.importorskip("duckdb", reason="pip install 'crowdcover[duckdb]'")
+    monkeypatch.chdir(released.folder_of_v1)
+    with duckdb.connect() as session:
+        city, age, _, crosstab, diagnoses = (
+            session.execute(each).fetchall() for each in statements("DuckDB")
+        )
+    assert (city, age) == ([answers["city"]], [answers["age"]])
+    assert {(c, s): number for c, s, number in crosstab} == rounded(answers["crosstab"])
+    assert dict(diagnoses) == answers["diagnoses"]
+
+
+def test_polars(released, answers, monkeypatch):
+    monkeypatch.chdir(released.folder_of_v1)
+    told = {}
+    (code,) = blocks("polars", "python")
+    exec(code, told)
+    assert told["answers"].row(0) == answers["city"] + answers["age"]
+    assert {(c, s): number for c, s, number in told["crosstab"].rows()} == rounded(
+        answers["crosstab"]
+    )
+    assert dict(told["diagnoses"].rows()) == answers["diagnoses"]
+
+
+def test_postgresql(released, answers, monkeypatch):
+    if reason := missing():
+        pytest.skip(reason)
+    pytest.importorskip("adbc_driver_postgresql", reason="pip install 'crowdcover[postgres]'")
+    monkeypatch.chdir(released.folder_of_v1)
+    (load,) = blocks("PostgreSQL", "python")
+    with running() as server:
+        uri = f"postgresql://{USER}:{PASSWORD}@{server.host}:{server.port}/postgres"
+        exec(load, {"URI": uri})
+        *changes, city, age, diagnoses = statements("PostgreSQL")
+        server.run(";".join(changes))
+        city, age, diagnoses = (
+            pl.read_database_uri(each.rstrip(";"), uri, engine="adbc").rows()
+            for each in (city, age, diagnoses)
+        )
+    assert (city, age) == ([answers["city"]], [answers["age"]])
+    assert dict(diagnoses) == answers["diagnoses"]
+
+
+@pytest.mark.skipif(not shutil.which("Rscript"), reason="R is not installed")
+def test_r(released, answers):
+    (code,) = blocks("R", "r")
+    code += "cat(certain_city, possible_city, certain_age, possible_age, diagnoses)"
+    done = subprocess.run(
+        ["Rscript", "-e", code],
+        cwd=released.folder_of_v1,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    numbers = [int(number) for number in done.stdout.split()]
+    counted = [number for _, number in sorted(answers["diagnoses"].items())]
+    assert numbers == [*answers["city"], *answers["age"], *counted]
