@@ -1,0 +1,117 @@
+"""How likely each level is behind a cell. docs/analysts.md says why the default is what it is."""
+
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+import numpy as np
+
+from crowdcover.cells import Floats, Places
+from crowdcover.columns import Column
+from crowdcover.errors import ReleaseError
+
+Estimator = Literal["crowd", "uniform", "em"]
+ROUNDS, SETTLED = 500, 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """The chance of each level behind each different cell of a column.
+
+    A cell c gives `anchored[c]` of its weight evenly to its anchors, and the rest to the levels
+    that it allows, in proportion to `level`.
+
+    Attributes
+    ----------
+    column : Column
+    level : float64 (levels,)
+        Above 0.
+    anchored : float64 (cells,)
+        0..1.
+    """
+
+    column: Column
+    level: Floats = field(repr=False)
+    anchored: Floats = field(repr=False)
+
+    def mean(self, of_levels: Floats) -> Floats:
+        """The expected number behind each cell.
+
+        Parameters
+        ----------
+        of_levels : float64 (levels,) or (levels, m)
+
+        Returns
+        -------
+        float64 (cells,) or (cells, m)
+        """
+        cells, shape = self.column.cells, (-1, *[1] * (of_levels.ndim - 1))
+        by_level = cells.total(of_levels * self.level.reshape(shape))
+        by_level = by_level / cells.total(self.level).reshape(shape)
+        cell, anchor = cells.anchors()
+        starts = np.searchsorted(cell, np.arange(len(self.anchored)))
+        counts = np.diff(np.r_[starts, len(cell)]).reshape(shape)
+        at_ends = np.add.reduceat(of_levels[anchor], starts, axis=0) / counts
+        part = self.anchored.reshape(shape)
+        return np.asarray(part * at_ends + (1 - part) * by_level)
+
+    def dense(self) -> Floats:
+        """The chance of each level behind each cell, float64 (cells, levels)."""
+        return self.mean(np.eye(len(self.level)))
+
+    def draw(self, generator: np.random.Generator) -> Places:
+        """A level for each row, each row by itself, int64 (rows,)."""
+        column = self.column
+        rows = len(column.which)
+        at, kind = generator.random(rows), generator.random(rows)
+        drawn = column.cells.pick(column.which, self.level, at)
+        cell, anchor = column.cells.anchors()
+        starts = np.searchsorted(cell, np.arange(len(self.anchored) + 1))
+        counts = np.diff(starts)[column.which]
+        at_end = anchor[starts[column.which] + (at * counts).astype(np.int64)]
+        return np.where(kind < self.anchored[column.which], at_end, drawn)
+
+
+def weights_of(column: Column, estimator: Estimator, k: float) -> Weights:
+    """The weights of a column by one of the estimators.
+
+    Parameters
+    ----------
+    column : Column
+    estimator : {"crowd", "uniform", "em"}
+    k : float
+        How many people a row fits at least.
+    """
+    levels, cells = len(column.levels), len(column.cells.sizes)
+    if estimator not in get_args(Estimator):
+        raise ReleaseError(f"estimator must be one of {', '.join(get_args(Estimator))}")
+    even = np.full(levels, 1 / max(1, levels))
+    if estimator == "uniform" or column.role != "quasi":
+        return Weights(column, even, np.zeros(cells))
+    anchored = np.zeros(cells)
+    if estimator == "crowd":
+        cell, _ = column.cells.anchors()
+        anchored = np.minimum(1.0, np.bincount(cell, minlength=cells) / max(1.0, k))
+    return Weights(column, settled(column, even, anchored), anchored)
+
+
+def settled(column: Column, level: Floats, anchored: Floats) -> Floats:
+    """The shares of the levels that agree with the weights that follow from them.
+
+    Expectation maximization: each step spreads the free part of every cell in proportion to the
+    shares, and adds up. Without anchors this is the estimate of greatest likelihood if cells were
+    coarsened at random.
+    """
+    cells, times = column.cells, column.times
+    cell, anchor = cells.anchors()
+    counts = np.bincount(cell, minlength=len(times))
+    fixed = np.bincount(
+        anchor, weights=(times * anchored / np.maximum(counts, 1))[cell], minlength=len(level)
+    )
+    free, rows = times * (1 - anchored), max(1.0, times.sum())
+    for _ in range(ROUNDS):
+        new = fixed + level * cells.back(free / cells.total(level))
+        new = np.asarray(np.maximum(new / rows, 1e-12), dtype=np.float64)
+        if np.abs(new - level).sum() < SETTLED:
+            return new
+        level = new
+    return level
