@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import hypot, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -10,9 +10,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from crowdcover.cells import Floats
-from crowdcover.columns import Column
-from crowdcover.conditions import Condition, Met, met
+from crowdcover.columns import Column, bounds_of
+from crowdcover.conditions import Condition, met
+from crowdcover.errors import ReleaseError
 from crowdcover.weights import Weights
+
+LARGEST = 10**7  # cells of a crosstab
 
 
 @dataclass(frozen=True)
@@ -26,27 +29,22 @@ class Count:
     certain, possible : int
         The true count is between the two.
     expected : float
+        The estimate.
     error : float
-        Standard error of `expected` about the true count of these rows: what completed tables
-        vary. Rows are taken to be independent.
+        Its standard error about the true count of these rows: `drawn`, and the distance to the
+        count under even weights, as the root of the sum of their squares.
+    drawn : float
+        The standard deviation of completed tables. Rows are taken to be independent.
     """
 
     certain: int
     possible: int
     expected: float
     error: float
+    drawn: float
 
     def __iter__(self) -> Iterator[float]:
         yield from (self.certain, self.possible, self.expected)
-
-    @classmethod
-    def of(cls, met: Sequence[Met], rows: int) -> "Count":
-        """The count of rows that meet all of these, each float64 (rows,)."""
-        if not met:
-            return cls(rows, rows, float(rows), 0.0)
-        certain, possible, share = (np.prod(each, axis=0) for each in zip(*met, strict=True))
-        error = sqrt(float((share * (1 - share)).sum()))
-        return cls(int(certain.sum()), int(possible.sum()), float(share.sum()), error)
 
 
 @dataclass(frozen=True)
@@ -55,35 +53,59 @@ class Mean:
 
     Attributes
     ----------
-    expected, error : float
-        The estimate, and its standard error about the mean of these rows.
+    expected, error, drawn : float
+        The estimate, its standard error about the mean of these rows, and the standard deviation
+        of completed tables, as of `Count`.
     lo, hi : float
-        The mean of these rows is between the two.
+        The mean of these rows is between the two; infinite where a group is open.
     """
 
     expected: float
     error: float
+    drawn: float
     lo: float
     hi: float
 
 
-def met_of(column: Column, weights: Weights, condition: Condition) -> Met:
-    """How far each row meets a condition: certainly, possibly, and with which chance."""
-    levels = met(column.levels, column.values.to_list(), condition)
-    sizes = column.cells.sizes
-    certain = column.cells.total(levels.certain) > sizes - 0.5
-    possible = column.cells.total(levels.possible) > 0.5
-    share = np.clip(weights.mean(levels.share), 0.0, 1.0)
-    share = np.where(certain, 1.0, np.where(possible, share, 0.0))
-    return Met(*(each[column.which].astype(np.float64) for each in (certain, possible, share)))
-
-
 class Group(NamedTuple):
-    """How far each row belongs to a group: certainly, possibly, and with which chance."""
+    """How far each row meets a condition, float64 (rows,) each.
+
+    Attributes
+    ----------
+    certain, possible : 0 or 1
+    chance, even : 0..1
+        The chance by the weights, and by even weights.
+    """
 
     certain: Floats
     possible: Floats
     chance: Floats
+    even: Floats
+
+
+def group_of(column: Column, weights: Weights, condition: Condition) -> Group:
+    """How far each row meets a condition on one column."""
+    levels = met(column.levels, column.values.to_list(), condition)
+    certain = column.cells.total(levels.certain) > column.cells.sizes - 0.5
+    possible = column.cells.total(levels.possible) > 0.5
+
+    def chance(by: Weights) -> Floats:
+        share = np.clip(by.mean(levels.share), 0.0, 1.0)
+        return np.where(certain, 1.0, np.where(possible, share, 0.0))
+
+    cells = (certain, possible, chance(weights), chance(weights.even))
+    return Group(*(each[column.which].astype(np.float64) for each in cells))
+
+
+def count_of(groups: Sequence[Group], rows: int) -> Count:
+    """How many rows meet all conditions; columns are taken to be independent within a row."""
+    everyone = Group(*[np.ones(rows)] * 4)
+    certain, possible, chance, even = (
+        np.prod(each, axis=0) for each in zip(everyone, *groups, strict=True)
+    )
+    expected, drawn = float(chance.sum()), sqrt(float((chance * (1 - chance)).sum()))
+    error = hypot(drawn, expected - float(even.sum()))
+    return Count(int(certain.sum()), int(possible.sum()), expected, error, drawn)
 
 
 def frequencies_of(
@@ -91,35 +113,34 @@ def frequencies_of(
 ) -> pl.DataFrame:
     """How often each level occurs, within each level of another column."""
     if by is None:
-        everyone = np.ones(len(column.which))
-        return _within(column, weights, Group(everyone, everyone, everyone))
+        return _within(column, weights, Group(*[np.ones(len(column.which))] * 4))
     groups, of_groups = by
     parts = []
     for level, label in enumerate(groups.levels.labels):
         here = np.zeros(len(groups.levels))
         here[level] = 1.0
         allows = groups.cells.total(here)
-        cells = (allows == groups.cells.sizes, allows > 0, of_groups.mean(here))
+        chances = (of_groups.mean(here), of_groups.even.mean(here))
+        cells = (allows == groups.cells.sizes, allows > 0, *chances)
         group = Group(*(each[groups.which].astype(np.float64) for each in cells))
         part = _within(column, weights, group)
-        parts.append(
-            part.insert_column(
-                0, pl.repeat(label, part.height, eager=True, dtype=pl.String).alias(groups.name)
-            )
-        )
+        texts = pl.Series(groups.name, [label] * part.height, dtype=pl.String)
+        parts.append(part.insert_column(0, texts))
     return pl.concat(parts)
 
 
 def _within(column: Column, weights: Weights, group: Group) -> pl.DataFrame:
     """Frequencies of the levels of a column within a group of rows."""
     sizes = column.cells.sizes
-    certain, possible, times, squares = (
-        np.bincount(column.which, weights=each, minlength=len(sizes)).astype(np.float64)
-        for each in (group.certain, group.possible, group.chance, group.chance**2)
-    )
-    dense = weights.dense()
-    expected = (dense * times[:, None]).sum(axis=0)
-    variance = expected - (dense**2 * squares[:, None]).sum(axis=0)
+
+    def times(of_rows: Floats) -> Floats:
+        counts = np.bincount(column.which, weights=of_rows, minlength=len(sizes))
+        return counts.astype(np.float64)
+
+    certain, possible = times(group.certain), times(group.possible)
+    expected = weights.totals(times(group.chance))
+    drawn = (expected - weights.squares(times(group.chance**2))).clip(min=0)
+    apart = expected - weights.even.totals(times(group.even))
     total = expected.sum()
     return pl.DataFrame(
         {
@@ -127,7 +148,7 @@ def _within(column: Column, weights: Weights, group: Group) -> pl.DataFrame:
             "certain": _rows(column.cells.back(np.where(sizes == 1, certain, 0.0))),
             "possible": _rows(column.cells.back(possible)),
             "expected": expected,
-            "error": np.sqrt(variance.clip(min=0)),
+            "error": np.sqrt(drawn + apart**2),
             "share": expected / total if total else expected,
         }
     )
@@ -140,36 +161,33 @@ def _rows(counts: Floats) -> NDArray[np.int64]:
 
 def mean_of(column: Column, weights: Weights) -> Mean:
     """The mean over the rows that have a value."""
-    levels = column.levels
+    expected, drawn = _mean(column, weights)
+    error = hypot(drawn, expected - _mean(column, weights.even)[0])
+    return Mean(expected, error, drawn, *_extremes(column))
+
+
+def _mean(column: Column, weights: Weights) -> tuple[float, float]:
+    """The expected mean, and its standard deviation over completed tables."""
+    levels, times = column.levels, column.times
     given = (~levels.missing).astype(np.float64)
     middle = np.where(levels.missing, 0.0, np.nan_to_num(levels.middles()))
     lo, hi = levels.spans()
     inside = np.where(np.isnan(levels.shown), (hi - lo) ** 2 / 12, 0.0)
     square = np.where(levels.missing, 0.0, np.nan_to_num(middle**2 + inside))
-    times = column.times
     chance, first, second = (weights.mean(each) for each in (given, middle, square))
-    n = float((times * chance).sum())
-    value = float((times * first).sum()) / n if n else float("nan")
+    rows = float((times * chance).sum())
+    if not rows:
+        return float("nan"), float("nan")
+    mean = float((times * first).sum()) / rows
     # Of the ratio of two sums: the variance of (number - mean) over rows with a value.
-    spread = second - 2 * value * first + value**2 * chance - (first - value * chance) ** 2
-    error = sqrt(max(0.0, float((times * spread).sum()))) / n if n else float("nan")
-    least, most = _extremes(column)
-    return Mean(value, error, least, most)
+    spread = second - 2 * mean * first + mean**2 * chance - (first - mean * chance) ** 2
+    return mean, sqrt(max(0.0, float((times * spread).sum()))) / rows
 
 
 def _extremes(column: Column) -> tuple[float, float]:
     """The least and the greatest mean of all tables that these rows allow."""
-    lows, highs, sure = [], [], []
-    for cell in range(len(column.cells.sizes)):
-        allowed = column.cells.allowed(cell)
-        given = allowed[~column.levels.missing[allowed]]
-        lows.append(column.levels.lo[given].min() if len(given) else np.nan)
-        highs.append(column.levels.hi[given].max() if len(given) else np.nan)
-        sure.append(len(given) == len(allowed))
-    return (
-        _least(np.array(lows), np.array(sure), column.times),
-        -_least(-np.array(highs), np.array(sure), column.times),
-    )
+    lo, hi, sure = bounds_of(column)
+    return _least(lo, sure, column.times), -_least(-hi, sure, column.times)
 
 
 def _least(ends: Floats, sure: NDArray[np.bool_], times: Floats) -> float:
@@ -185,11 +203,18 @@ def _least(ends: Floats, sure: NDArray[np.bool_], times: Floats) -> float:
 
 def crosstab_of(a: Weights, b: Weights) -> pl.DataFrame:
     """Expected counts of pairs of levels, a row for each level of a."""
+    shapes = [(len(each.anchored), len(each.level)) for each in (a, b)]
+    largest = max(shapes[0][1] * shapes[1][1], *(cells * levels for cells, levels in shapes))
+    if largest > LARGEST:
+        raise ReleaseError(
+            f"columns {a.column.name!r} and {b.column.name!r} have {shapes[0][1]} and "
+            f"{shapes[1][1]} levels, too many for a crosstab; ask for counts instead"
+        )
     pairs, times = np.unique(np.stack([a.column.which, b.column.which]), axis=1, return_counts=True)
-    of_a, of_b = a.dense(), b.dense()
-    beside = np.zeros((len(of_a), of_b.shape[1]))
+    of_b = b.dense()
+    beside = np.zeros((len(a.anchored), of_b.shape[1]))
     np.add.at(beside, pairs[0], times[:, None] * of_b[pairs[1]])
-    counts = of_a.T @ beside
+    counts = a.dense().T @ beside
     names = [a.column.name, *b.column.levels.labels]
     columns = [list(a.column.levels.labels), *counts.T]
     return pl.DataFrame(dict(zip(names, columns, strict=True)))

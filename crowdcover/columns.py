@@ -54,6 +54,23 @@ class Column:
         return np.bincount(self.which, minlength=len(self.cells.sizes)).astype(np.float64)
 
 
+def bounds_of(
+    column: Column,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+    """Least and greatest number of each cell, nan without one, and whether a value is given.
+
+    float64 (cells,), float64 (cells,), bool (cells,).
+    """
+    lo, hi = column.levels.lo, column.levels.hi
+    allowed = [column.cells.allowed(cell) for cell in range(len(column.cells.sizes))]
+    given = [each[~column.levels.missing[each]] for each in allowed]
+    return (
+        np.array([lo[each].min() if len(each) else np.nan for each in given]),
+        np.array([hi[each].max() if len(each) else np.nan for each in given]),
+        np.array([len(some) == len(all_) for some, all_ in zip(given, allowed, strict=True)]),
+    )
+
+
 def masked_values(levels: Levels) -> pl.Series:
     """The value of each level of a masked column: text, a date or a number."""
     if not levels.counted:

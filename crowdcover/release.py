@@ -10,8 +10,16 @@ import numpy as np
 import polars as pl
 
 from crowdcover import completing
-from crowdcover.answers import Count, Mean, crosstab_of, frequencies_of, mean_of, met_of
-from crowdcover.columns import Column
+from crowdcover.answers import (
+    Count,
+    Mean,
+    count_of,
+    crosstab_of,
+    frequencies_of,
+    group_of,
+    mean_of,
+)
+from crowdcover.columns import Column, bounds_of
 from crowdcover.conditions import Where
 from crowdcover.errors import ReleaseError
 from crowdcover.reading import columns_of, files_of
@@ -131,7 +139,7 @@ class Release:
         ends: list[pl.Series] = []
         for column in self.columns.values():
             if column.levels.counted:
-                lo, hi = column_bounds(column)
+                lo, hi, _ = bounds_of(column)
                 ends += [_bound(column, lo[column.which], f"{column.name}.lo")]
                 ends += [_bound(column, hi[column.which], f"{column.name}.hi")]
         keys = [self.rows["key"]] if "key" in self.rows.columns else []
@@ -151,15 +159,17 @@ class Release:
         Count
             `certain`: rows whose every reading meets them. `possible`: rows of which some reading
             does. The true count is between the two. `expected` is the estimate, `error` its
-            standard error; both in rows.
+            standard error. All in rows.
 
         Raises
         ------
         ReleaseError
             A column or value that the release does not have.
         """
-        met = [met_of(self.column(col), self.weights(col), each) for col, each in where.items()]
-        return Count.of(met, self.rows.height)
+        groups = [
+            group_of(self.column(col), self.weights(col), each) for col, each in where.items()
+        ]
+        return count_of(groups, self.rows.height)
 
     def frequencies(self, col: str, by: str | None = None) -> pl.DataFrame:
         """How often each level of a column occurs.
@@ -294,17 +304,6 @@ class Release:
 
     def _masked(self) -> list[Column]:
         return [each for each in self.columns.values() if each.role == "quasi"]
-
-
-def column_bounds(column: Column) -> tuple[Any, Any]:
-    """Least and greatest number of each cell of a column, float64 (cells,); nan without one."""
-    lo, hi = column.levels.lo, column.levels.hi
-    allowed = [column.cells.allowed(cell) for cell in range(len(column.cells.sizes))]
-    given = [each[~column.levels.missing[each]] for each in allowed]
-    return (
-        np.array([lo[each].min() if len(each) else np.nan for each in given]),
-        np.array([hi[each].max() if len(each) else np.nan for each in given]),
-    )
 
 
 def _bound(column: Column, of: Any, name: str) -> pl.Series:

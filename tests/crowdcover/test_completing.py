@@ -52,16 +52,16 @@ def test_draws_have_the_chances_that_answers_state(place, estimator):
     for value in ("clerk", "nurse", "smith"):
         drawn = [(table["job"] == value).sum() for table in tables]
         count = release.count({"job": value})
-        assert abs(np.mean(drawn) - count.expected) < 4 * count.error / np.sqrt(60) + 1e-9
-        assert np.std(drawn) == pytest.approx(count.error, rel=0.4)
+        assert abs(np.mean(drawn) - count.expected) < 4 * count.drawn / np.sqrt(60) + 1e-9
+        assert np.std(drawn) == pytest.approx(count.drawn, rel=0.4)
     ages = [table["age"].mean() for table in tables]
     mean = release.mean("age")
-    assert abs(np.mean(ages) - mean.expected) < 4 * mean.error / np.sqrt(60)
-    assert np.std(ages) == pytest.approx(mean.error, rel=0.4)
+    assert abs(np.mean(ages) - mean.expected) < 4 * mean.drawn / np.sqrt(60)
+    assert np.std(ages) == pytest.approx(mean.drawn, rel=0.4)
     pays = [table["pay"].mean() for table in tables]
     mean = release.mean("pay")
-    assert abs(np.mean(pays) - mean.expected) < 4 * mean.error / np.sqrt(60)
-    assert np.std(pays) == pytest.approx(mean.error, rel=0.4)
+    assert abs(np.mean(pays) - mean.expected) < 4 * mean.drawn / np.sqrt(60)
+    assert np.std(pays) == pytest.approx(mean.drawn, rel=0.4)
 
 
 def test_the_seed_decides_whatever_the_threads(place, tmp_path):
