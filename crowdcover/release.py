@@ -22,6 +22,7 @@ from crowdcover.answers import (
 from crowdcover.columns import Column, bounds_of
 from crowdcover.conditions import Where
 from crowdcover.errors import ReleaseError
+from crowdcover.evidence import masked_alike
 from crowdcover.reading import columns_of, files_of
 from crowdcover.weights import Estimator, Weights, weights_of
 
@@ -36,9 +37,10 @@ def read(folder: str | Path, estimator: Estimator = "crowd") -> "Release":
     folder : str or Path
         The release folder, such as releases/adult/v1.
     estimator : {"crowd", "uniform", "em"}
-        How a cell's weight is spread over the values that it allows. "crowd": as the crowd behind
-        a row suggests, the default. "uniform": evenly. "em": by the greatest likelihood, as if
-        cells were coarsened at random.
+        How a cell's weight is spread over the values that it allows. "crowd", the default: as the
+        crowd behind a row suggests, or evenly where the release shows that rare values were not
+        masked more often. "uniform": evenly. "em": by the greatest likelihood, as if cells were
+        coarsened at random.
 
     Returns
     -------
@@ -284,12 +286,17 @@ class Release:
     def weights(self, col: str) -> Weights:
         """How likely each level is behind each cell of a column."""
         if col not in self._weights:
-            self._weights[col] = weights_of(self.column(col), self.estimator, self._k)
+            estimator: Estimator = "uniform" if self._even else self.estimator
+            self._weights[col] = weights_of(self.column(col), estimator, self._k)
         return self._weights[col]
 
     @cached_property
     def _weights(self) -> dict[str, Weights]:
         return {}
+
+    @cached_property
+    def _even(self) -> bool:
+        return self.estimator == "crowd" and masked_alike(self._masked())
 
     @property
     def _k(self) -> float:
