@@ -181,7 +181,8 @@ def _mean(column: Column, weights: Weights) -> tuple[float, float]:
     mean = float((times * first).sum()) / rows
     # Of the ratio of two sums: the variance of (number - mean) over rows with a value.
     spread = second - 2 * mean * first + mean**2 * chance - (first - mean * chance) ** 2
-    return mean, sqrt(max(0.0, float((times * spread).sum()))) / rows
+    spread = np.where(spread > 1e-12 * second, spread, 0.0)  # exact cells, but for rounding
+    return mean, sqrt(float((times * spread).sum())) / rows
 
 
 def _extremes(column: Column) -> tuple[float, float]:

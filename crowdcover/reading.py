@@ -21,6 +21,13 @@ MANIFEST, CODEBOOK = "manifest.json", "codebook.json"
 DATA = ("data.parquet", "data.csv.gz")
 OTHER_KINDS = {"rows.parquet": "a sparse matrix", "edges.parquet": "an uncertain graph"}
 SINCE, KEY = "since", "key"
+TYPES: dict[str, type[pl.DataType]] = {  # of codebook.json; others are guessed from CSV
+    "string": pl.String,
+    "integer": pl.Int64,
+    "float": pl.Float64,
+    "boolean": pl.Boolean,
+    "date": pl.Date,
+}
 
 
 def files_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any], pl.DataFrame]:
@@ -84,9 +91,14 @@ def _rows(content: bytes, name: str, codebook: Mapping[str, Any]) -> pl.DataFram
     try:
         if name.endswith(".parquet"):
             return pl.read_parquet(content)
-        as_text = {entry["name"]: pl.String for entry in _attributes(codebook)} | {KEY: pl.String}
+        types = {
+            str(each["name"]): TYPES[each["type"]]
+            for each in codebook.get("columns", ())
+            if each["type"] in TYPES
+        }
+        types |= {entry["name"]: pl.String for entry in _attributes(codebook)} | {KEY: pl.String}
         return pl.read_csv(
-            gzip.decompress(content), schema_overrides=as_text, infer_schema_length=None
+            gzip.decompress(content), schema_overrides=types, infer_schema_length=None
         )
     except (pl.exceptions.PolarsError, OSError, EOFError):
         raise ReleaseError(f"{name} cannot be read; copy the release folder again") from None

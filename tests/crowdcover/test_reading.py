@@ -1,5 +1,6 @@
 """Release folders, whole and broken, of today and of older versions."""
 
+import datetime as dt
 import json
 
 import polars as pl
@@ -179,3 +180,108 @@ def test_other_kinds_are_told(tmp_path, name, words):
     (tmp_path / "manifest.json").write_text(json.dumps({"files": files}))
     with pytest.raises(cc.ReleaseError, match=words):
         cc.read(tmp_path)
+
+
+DAYS = (dt.date(2020, 1, 1), dt.date(2020, 1, 2))
+NATIVE = {  # column: entry of the codebook, type of the values, each cell as text and natively
+    "job": (
+        attribute("job", labels=("(missing)", "clerk", "\\(other)", "(other)"), has_other=True),
+        "string",
+        ["clerk", "(missing)|clerk", "*", "(missing)", "\\\\(other)|(other)", "clerk"],
+        [["clerk"], [None, "clerk"], None, [None], ["\\\\(other)", "(other)"], ["clerk"]],
+    ),
+    "age": (
+        attribute("age", "numeric", ("(missing)", "18", "33", "40"))
+        | {"bounds": [[18, 18], [33, 33], [40, 40]], "lower": "included"},
+        "integer",
+        ["18", "18..33", "*", "(missing)", "(missing)..33", "33..40"],
+        [
+            (18, 18, False),
+            (18, 33, False),
+            None,
+            (None, None, True),
+            (18, 33, None),
+            (33, 40, False),
+        ],
+    ),
+    "pay": (
+        attribute("pay", "numeric", ("..18", "18..65", "65.."), inner_edges=[18, 65])
+        | {"bounds": [[None, 18], [19, 65], [66, None]], "lower": "included"},
+        "integer",
+        ["..18", "18..65", "*", "..", "..65", "65.."],
+        [
+            (None, 18, False),
+            (19, 65, False),
+            None,
+            (None, None, False),
+            (None, 65, False),
+            (66, None, False),
+        ],
+    ),
+    "rate": (
+        attribute("rate", "numeric", ("..1", "1.."), inner_edges=[1], encoding="one-hot")
+        | {"bounds": [[None, 1.0], [1.0, None]], "lower": "excluded"},
+        "float",
+        ["..1", "1..", "*", "..1|1..", "..1", "1.."],
+        [
+            [(None, 1.0)],
+            [(1.0, None)],
+            None,
+            [(None, 1.0), (1.0, None)],
+            [(None, 1.0)],
+            [(1.0, None)],
+        ],
+    ),
+    "day": (
+        attribute("day", "date", [str(day) for day in DAYS], values=[18262, 18263])
+        | {"bounds": [[str(day)] * 2 for day in DAYS], "lower": "included"},
+        "date",
+        ["2020-01-01", "2020-01-02", "*", "2020-01-01..2020-01-02", "2020-01-01", "2020-01-01"],
+        [(DAYS[0],) * 2 + (False,), (DAYS[1],) * 2 + (False,), None, (*DAYS, False)]
+        + [(DAYS[0],) * 2 + (False,)] * 2,
+    ),
+}
+
+
+def native(cells):
+    """Cells as data.parquet has them: tuples are intervals."""
+    ends = ("lo", "hi", "missing")
+    return [
+        dict(zip(ends, cell, strict=True))
+        if isinstance(cell, tuple)
+        else cell
+        if cell is None or not isinstance(cell[0], tuple)
+        else [dict(zip(ends[:2], each, strict=True)) for each in cell]
+        for cell in cells
+    ]
+
+
+def test_native_cells_are_read_as_the_texts_are(tmp_path):
+    """docs/release.md, row by row."""
+    attributes = [entry for entry, *_ in NATIVE.values()]
+    columns = [{"name": name, "role": "quasi", "type": of} for name, (_, of, *_) in NATIVE.items()]
+    columns.append({"name": "zip", "role": "keep", "type": "string"})
+    book = {"format": 2, "attributes": attributes, "columns": columns}
+    carried = {"zip": ["01", "02", "03", None, "05", "06"]}
+    text = {name: texts for name, (_, _, texts, _) in NATIVE.items()} | carried
+    typed = {name: native(cells) for name, (*_, cells) in NATIVE.items()} | carried
+    ends = pl.Struct({"lo": pl.Float64, "hi": pl.Float64})
+    typed["rate"] = pl.Series(typed["rate"], dtype=pl.List(ends))
+    csv = folder(tmp_path / "c", attributes, text, book=book, data="data.csv.gz")
+    first, second = cc.read(csv), cc.read(folder(tmp_path / "p", attributes, typed, book=book))
+    for name in NATIVE:
+        one, other = first.column(name), second.column(name)
+        assert (one.masks[one.which] == other.masks[other.which]).all(), name
+    assert first.complete(2)[1].equals(second.complete(2)[1])
+    assert first.rows["zip"].equals(second.rows["zip"])
+    assert second.bounds()["pay.lo"].to_list() == [None, 19, None, None, None, 66]
+    assert tuple(second.count({"pay": cc.above(18)}))[:2] == (2, 5)
+    assert second.complete(1)[0].schema["day"] == pl.Date
+
+
+def test_native_cells_of_other_levels_are_refused(tmp_path):
+    entry, _, _, cells = NATIVE["age"]
+    for wrong in ((17, 33, False), (33, 18, False), (18, 34, None)):
+        rows = {"age": native([*cells, wrong])}
+        with pytest.raises(cc.ReleaseError, match="1 different cells of column 'age'"):
+            cc.read(folder(tmp_path / "r", [entry], rows))
