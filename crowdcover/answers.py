@@ -31,8 +31,8 @@ class Count:
     expected : float
         The estimate.
     error : float
-        Its standard error about the true count of these rows: `drawn`, and the distance to the
-        count under even weights, as the root of the sum of their squares.
+        Its standard error about the true count of these rows: the root of the sum of the squares
+        of `drawn` and of the distance between the counts under crowd weights and even ones.
     drawn : float
         The standard deviation of completed tables. Rows are taken to be independent.
     """
@@ -73,14 +73,14 @@ class Group(NamedTuple):
     Attributes
     ----------
     certain, possible : 0 or 1
-    chance, even : 0..1
-        The chance by the weights, and by even weights.
+    chance, beside : 0..1
+        The chance by the weights, and by the others that are as plausible.
     """
 
     certain: Floats
     possible: Floats
     chance: Floats
-    even: Floats
+    beside: Floats
 
 
 def group_of(column: Column, weights: Weights, condition: Condition) -> Group:
@@ -93,18 +93,18 @@ def group_of(column: Column, weights: Weights, condition: Condition) -> Group:
         share = np.clip(by.mean(levels.share), 0.0, 1.0)
         return np.where(certain, 1.0, np.where(possible, share, 0.0))
 
-    cells = (certain, possible, chance(weights), chance(weights.even))
+    cells = (certain, possible, chance(weights), chance(weights.beside))
     return Group(*(each[column.which].astype(np.float64) for each in cells))
 
 
 def count_of(groups: Sequence[Group], rows: int) -> Count:
     """How many rows meet all conditions; columns are taken to be independent within a row."""
     everyone = Group(*[np.ones(rows)] * 4)
-    certain, possible, chance, even = (
+    certain, possible, chance, beside = (
         np.prod(each, axis=0) for each in zip(everyone, *groups, strict=True)
     )
     expected, drawn = float(chance.sum()), sqrt(float((chance * (1 - chance)).sum()))
-    error = hypot(drawn, expected - float(even.sum()))
+    error = hypot(drawn, expected - float(beside.sum()))
     return Count(int(certain.sum()), int(possible.sum()), expected, error, drawn)
 
 
@@ -120,7 +120,7 @@ def frequencies_of(
         here = np.zeros(len(groups.levels))
         here[level] = 1.0
         allows = groups.cells.total(here)
-        chances = (of_groups.mean(here), of_groups.even.mean(here))
+        chances = (of_groups.mean(here), of_groups.beside.mean(here))
         cells = (allows == groups.cells.sizes, allows > 0, *chances)
         group = Group(*(each[groups.which].astype(np.float64) for each in cells))
         part = _within(column, weights, group)
@@ -140,7 +140,7 @@ def _within(column: Column, weights: Weights, group: Group) -> pl.DataFrame:
     certain, possible = times(group.certain), times(group.possible)
     expected = weights.totals(times(group.chance))
     drawn = (expected - weights.squares(times(group.chance**2))).clip(min=0)
-    apart = expected - weights.even.totals(times(group.even))
+    apart = expected - weights.beside.totals(times(group.beside))
     total = expected.sum()
     return pl.DataFrame(
         {
@@ -162,7 +162,7 @@ def _rows(counts: Floats) -> NDArray[np.int64]:
 def mean_of(column: Column, weights: Weights) -> Mean:
     """The mean over the rows that have a value."""
     expected, drawn = _mean(column, weights)
-    error = hypot(drawn, expected - _mean(column, weights.even)[0])
+    error = hypot(drawn, expected - _mean(column, weights.beside)[0])
     return Mean(expected, error, drawn, *_extremes(column))
 
 
@@ -211,11 +211,14 @@ def crosstab_of(a: Weights, b: Weights) -> pl.DataFrame:
             f"columns {a.column.name!r} and {b.column.name!r} have {shapes[0][1]} and "
             f"{shapes[1][1]} levels, too many for a crosstab; ask for counts instead"
         )
-    pairs, times = np.unique(np.stack([a.column.which, b.column.which]), axis=1, return_counts=True)
-    of_b = b.dense()
-    beside = np.zeros((len(a.anchored), of_b.shape[1]))
-    np.add.at(beside, pairs[0], times[:, None] * of_b[pairs[1]])
-    counts = a.dense().T @ beside
+    cells = len(b.anchored)
+    pairs, times = np.unique(a.column.which * cells + b.column.which, return_counts=True)
+    of_a, of_b = a.dense(), b.dense()
+    beside = [
+        np.bincount(pairs // cells, weights=times * column[pairs % cells], minlength=len(of_a))
+        for column in of_b.T
+    ]
+    counts = of_a.T @ np.stack(beside, axis=1)
     names = [a.column.name, *b.column.levels.labels]
     columns = [list(a.column.levels.labels), *counts.T]
     return pl.DataFrame(dict(zip(names, columns, strict=True)))

@@ -37,6 +37,10 @@ class Cells(Protocol):
         """
         ...
 
+    def pairs(self) -> tuple[Places, Places]:
+        """Cell and level of each level that a cell allows, in their order."""
+        ...
+
     def pick(self, cell: Places, weight: Floats, at: Floats) -> Places:
         """The level at each share of the weight of each cell.
 
@@ -88,6 +92,10 @@ class Sets:
 
     def anchors(self) -> tuple[Places, Places]:
         """Every member of a set is some person's value."""
+        return self.pairs()
+
+    def pairs(self) -> tuple[Places, Places]:
+        """Cell and level of each level that a cell allows."""
         return np.repeat(np.arange(len(self.sizes)), self.sizes), self.level
 
     def pick(self, cell: Places, weight: Floats, at: Floats) -> Places:
@@ -144,6 +152,13 @@ class Intervals:
         wide = self.first < self.last
         order = np.argsort(np.r_[cells, cells[wide]], kind="stable")
         return np.r_[cells, cells[wide]][order], np.r_[self.first, self.last[wide]][order]
+
+    def pairs(self) -> tuple[Places, Places]:
+        """Cell and level of each level that a cell allows."""
+        sizes = self.sizes
+        cell = np.repeat(np.arange(len(sizes)), sizes)
+        before = np.repeat(np.cumsum(sizes) - sizes, sizes)
+        return cell, self.first[cell] + np.arange(len(cell)) - before
 
     def pick(self, cell: Places, weight: Floats, at: Floats) -> Places:
         """The level at each share of the weight of each cell."""

@@ -44,8 +44,7 @@ class Column:
     def masks(self) -> NDArray[np.bool_]:
         """The levels that each different cell allows, bool (cells, levels)."""
         masks = np.zeros((len(self.cells.sizes), len(self.levels)), dtype=np.bool_)
-        for cell in range(len(masks)):
-            masks[cell, self.cells.allowed(cell)] = True
+        masks[self.cells.pairs()] = True
         return masks
 
     @property

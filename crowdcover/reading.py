@@ -192,8 +192,10 @@ def _masked(
 
 def _connected(levels: Levels, masks: NDArray[np.bool_]) -> bool:
     """Whether every mask is an interval of levels."""
+    if not levels.ordinal:
+        return False
     steps = np.diff(masks.astype(np.int8), axis=1, prepend=0, append=0)
-    return levels.ordinal and bool(((steps == 1).sum(axis=1) == 1).all())
+    return bool(((steps == 1).sum(axis=1) == 1).all())
 
 
 def _cells(levels: Levels, series: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

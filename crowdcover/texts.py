@@ -1,5 +1,6 @@
 r"""Cells of text: ``A``, ``A|B|C``, ``lo..hi``, ``*``; docs/release.md has the grammar."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -9,6 +10,7 @@ from crowdcover.errors import ReleaseError
 from crowdcover.levels import MISSING, OTHER, Levels
 
 ALL, EMPTY, DOTS = "*", "\\_", ".."
+PART = re.compile(r"(?:[^\\|]|\\.)+", re.DOTALL)  # of a set: a backslash takes the next sign along
 
 
 def written(levels: Levels) -> list[str]:
@@ -87,13 +89,13 @@ def _interval(text: str, begins: Mapping[str, int], stops: Mapping[str, int]) ->
 
 def _set(text: str, level_of: Mapping[str, int]) -> list[int] | None:
     """The levels between bars without a backslash before them."""
-    parts, kept = [""], False
-    for sign in text:
-        if sign == "|" and not kept:
-            parts.append("")
-            continue
-        parts[-1] += sign
-        kept = sign == "\\" and not kept
-    found = [level_of.get(part) for part in parts]
-    known = [level for level in found if level is not None]
-    return known if len(known) == len(found) else None
+    found = [level_of.get(part, -1) for part in _parts(text)]
+    return None if -1 in found else found
+
+
+def _parts(text: str) -> list[str]:
+    """What stands between bars without a backslash before them; one part is empty in no cell."""
+    if "\\" not in text:
+        return text.split("|")
+    parts = PART.findall(text)
+    return parts if sum(map(len, parts)) + len(parts) - 1 == len(text) else [""]

@@ -1,6 +1,6 @@
 """How likely each level is behind a cell. docs/analysts.md says why the default is what it is."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, get_args
 
 import numpy as np
@@ -30,11 +30,19 @@ class Weights:
         Above 0.
     anchored : float64 (cells,)
         0..1.
+    other : Weights, optional
+        See `beside`.
     """
 
     column: Column
     level: Floats = field(repr=False)
     anchored: Floats = field(repr=False)
+    other: "Weights | None" = field(default=None, repr=False)
+
+    @property
+    def beside(self) -> "Weights":
+        """Weights that are as plausible; how far their answers are apart is part of the error."""
+        return self if self.other is None else self.other
 
     def mean(self, of_levels: Floats) -> Floats:
         """The expected number behind each cell.
@@ -56,11 +64,6 @@ class Weights:
         at_ends = np.add.reduceat(of_levels[anchor], starts, axis=0) / counts
         part = self.anchored.reshape(shape)
         return np.asarray(part * at_ends + (1 - part) * by_level)
-
-    @property
-    def even(self) -> "Weights":
-        """Each level that a cell allows equally likely."""
-        return Weights(self.column, np.ones_like(self.level), np.zeros_like(self.anchored))
 
     def totals(self, of_cells: Floats) -> Floats:
         """The expected sum of the numbers of the cells by level, float64 (levels,)."""
@@ -88,7 +91,12 @@ class Weights:
 
     def dense(self) -> Floats:
         """The chance of each level behind each cell, float64 (cells, levels)."""
-        return self.mean(np.eye(len(self.level)))
+        dense = np.zeros((len(self.anchored), len(self.level)))
+        cell, level = self.column.cells.pairs()
+        dense[cell, level] = self._free()[cell] * self.level[level]
+        cell, anchor, part = self._anchors()
+        dense[cell, anchor] += part
+        return dense
 
     def draw(self, generator: np.random.Generator) -> Places:
         """A level for each row, each row by itself, int64 (rows,)."""
@@ -116,35 +124,30 @@ def weights_of(column: Column, estimator: Estimator, k: float) -> Weights:
     levels, cells = len(column.levels), len(column.cells.sizes)
     if estimator not in get_args(Estimator):
         raise ReleaseError(f"estimator must be one of {', '.join(get_args(Estimator))}")
-    even = np.full(levels, 1 / max(1, levels))
-    if estimator == "uniform" or column.role != "quasi":
-        return Weights(column, even, np.zeros(cells))
+    even = Weights(column, np.full(levels, 1 / max(1, levels)), np.zeros(cells))
+    if column.role != "quasi":
+        return even
     if estimator == "em":
-        none = np.zeros(cells)
-        return Weights(column, stepped(column, even, none, ROUNDS), none)
+        return replace(even, level=stepped(even, ROUNDS), other=even)
     cell, _ = column.cells.anchors()
     anchored = np.minimum(1.0, HELD * np.bincount(cell, minlength=cells) / max(1.0, k))
-    return Weights(column, stepped(column, even, anchored, 1) ** EVENED, anchored)
+    level = stepped(replace(even, anchored=anchored), 1) ** EVENED
+    crowd = Weights(column, level, anchored, even)
+    return crowd if estimator == "crowd" else replace(even, other=crowd)
 
 
-def stepped(column: Column, level: Floats, anchored: Floats, rounds: int) -> Floats:
+def stepped(start: Weights, rounds: int) -> Floats:
     """The shares of the levels after steps of expectation maximization.
 
-    Each step spreads the free part of every cell in proportion to the shares, and adds up. Without
-    anchors and with many steps this is the estimate of greatest likelihood if cells were coarsened
-    at random.
+    Each step adds up the weights, and spreads the free part of every cell in proportion to these
+    sums. Without anchors and with many steps this is the estimate of greatest likelihood if cells
+    were coarsened at random.
     """
-    cells, times = column.cells, column.times
-    cell, anchor = cells.anchors()
-    counts = np.bincount(cell, minlength=len(times))
-    fixed = np.bincount(
-        anchor, weights=(times * anchored / np.maximum(counts, 1))[cell], minlength=len(level)
-    )
-    free, rows = times * (1 - anchored), max(1.0, times.sum())
+    weights, times = start, start.column.times
     for _ in range(rounds):
-        new = (fixed + level * cells.back(free / cells.total(level))) / rows
-        new = np.asarray(np.maximum(new, 1e-12), dtype=np.float64)
-        moved, level = np.abs(new - level).sum(), new
+        new = np.maximum(weights.totals(times) / max(1.0, times.sum()), 1e-12)
+        moved = float(np.abs(new - weights.level).sum())
+        weights = replace(weights, level=np.asarray(new, dtype=np.float64))
         if moved < SETTLED:
             break
-    return level
+    return weights.level
