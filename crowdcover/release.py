@@ -6,7 +6,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from crowdcover import completing
@@ -19,11 +18,12 @@ from crowdcover.answers import (
     group_of,
     mean_of,
 )
-from crowdcover.columns import Column, bounds_of
+from crowdcover.columns import Column
 from crowdcover.conditions import Where
 from crowdcover.errors import ReleaseError
 from crowdcover.evidence import masked_alike
 from crowdcover.reading import columns_of, files_of
+from crowdcover.shown import bounds_frame, levels_of, members_of, sets_of
 from crowdcover.weights import Estimator, Weights, weights_of
 
 
@@ -100,13 +100,7 @@ class Release:
             `level`, its text; `value`, what stands for it, null for a missing value; of numbers
             and dates also `lo` and `hi`, null for an open side.
         """
-        column = self.column(col)
-        frame = pl.DataFrame({"level": list(column.levels.labels), "value": column.values})
-        if not column.levels.counted:
-            return frame
-        return frame.with_columns(
-            _bound(column, column.levels.lo, "lo"), _bound(column, column.levels.hi, "hi")
-        )
+        return levels_of(self.column(col))
 
     def sets(self) -> pl.DataFrame:
         """The rows with each masked cell as the list of the levels that it allows.
@@ -116,16 +110,7 @@ class Release:
         polars.DataFrame
             As `frame`, masked columns of type List(String).
         """
-        drawn = []
-        for column in self._masked():
-            labels = np.array(column.levels.labels, dtype=object)
-            cells = [
-                labels[column.cells.allowed(cell)].tolist()
-                for cell in range(len(column.cells.sizes))
-            ]
-            lists = pl.Series(column.name, cells, dtype=pl.List(pl.String))
-            drawn.append(lists.gather(column.which))
-        return self.rows.with_columns(drawn)
+        return self.rows.with_columns(sets_of(column) for column in self._masked())
 
     def bounds(self) -> pl.DataFrame:
         """Least and greatest number or date of each cell, in two columns for each column.
@@ -138,14 +123,8 @@ class Release:
             are null where the value is missing. A cell that allows a missing value has the bounds
             of its given values.
         """
-        ends: list[pl.Series] = []
-        for column in self.columns.values():
-            if column.levels.counted:
-                lo, hi, _ = bounds_of(column)
-                ends += [_bound(column, lo[column.which], f"{column.name}.lo")]
-                ends += [_bound(column, hi[column.which], f"{column.name}.hi")]
         keys = [self.rows["key"]] if "key" in self.rows.columns else []
-        return pl.DataFrame([*keys, *ends])
+        return pl.DataFrame([*keys, *bounds_frame(self.columns.values())])
 
     def count(self, where: Where) -> Count:
         """How many people meet all conditions.
@@ -235,13 +214,8 @@ class Release:
             float64, a column `<col>=<level>` for each level. The numbers of each column of the
             release sum to 1 in every row. `.to_numpy()` is (rows, levels).
         """
-        parts: list[pl.Series] = []
-        for col in cols or [each.name for each in self._masked()]:
-            column = self.column(col)
-            shares = column.masks / column.cells.sizes[:, None]
-            for level, label in enumerate(column.levels.labels):
-                parts.append(pl.Series(f"{col}={label}", shares[column.which, level]))
-        return pl.DataFrame(parts)
+        names = cols or [each.name for each in self._masked()]
+        return pl.DataFrame([part for col in names for part in members_of(self.column(col))])
 
     def complete(self, m: int = 5, seed: int = 0) -> list[pl.DataFrame]:
         """Draw completed tables: plain tables with one value in each cell.
@@ -311,11 +285,3 @@ class Release:
 
     def _masked(self) -> list[Column]:
         return [each for each in self.columns.values() if each.role == "quasi"]
-
-
-def _bound(column: Column, of: Any, name: str) -> pl.Series:
-    """Bounds in the column's type, null where open; noon of a day counts as the day."""
-    series = pl.Series(name, np.where(np.isfinite(of), of, np.nan)).fill_nan(None)
-    if column.levels.kind == "date":
-        return series.floor().cast(pl.Int32).cast(pl.Date)
-    return series.cast(pl.Int64) if column.levels.whole else series
