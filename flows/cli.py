@@ -17,7 +17,7 @@ from flows.commands import COMMANDS
 from tasks.vault.room import full, is_full
 
 # crowdcover is an application: these top-level names are common in other projects.
-PACKAGES = ("flows", "kinds", "tasks", "validations", "reports", "anon_core")
+PACKAGES = ("crowdcover", "flows", "kinds", "tasks", "validations", "reports", "anon_core")
 QUIET_DEFAULTS = {
     # No telemetry: nothing about private data leaves the machine.
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",

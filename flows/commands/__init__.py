@@ -2,6 +2,7 @@
 
 from flows.commands import (
     audit,
+    complete,
     decide,
     demo,
     diff,
@@ -29,6 +30,7 @@ COMMANDS: dict[str, Command] = {
         release.COMMAND,
         audit.COMMAND,
         show.COMMAND,
+        complete.COMMAND,
         diff.COMMAND,
         runs.COMMAND,
         waiting.COMMAND,

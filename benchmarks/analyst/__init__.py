@@ -1,0 +1,1 @@
+"""What an analyst gets from a release, held against its source."""

@@ -1,0 +1,224 @@
+"""Counts, frequencies, means and crosstabs from weights."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import hypot, sqrt
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from crowdcover.cells import Floats
+from crowdcover.columns import Column, bounds_of
+from crowdcover.conditions import Condition, met
+from crowdcover.errors import ReleaseError
+from crowdcover.weights import Weights
+
+LARGEST = 10**7  # cells of a crosstab
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many people meet a condition, in rows.
+
+    `certain, possible, expected = count` works, too.
+
+    Attributes
+    ----------
+    certain, possible : int
+        The true count is between the two.
+    expected : float
+        The estimate.
+    error : float
+        Its standard error about the true count of these rows: the root of the sum of the squares
+        of `drawn` and of the distance between the counts under crowd weights and even ones.
+    drawn : float
+        The standard deviation of completed tables. Rows are taken to be independent.
+    """
+
+    certain: int
+    possible: int
+    expected: float
+    error: float
+    drawn: float
+
+    def __iter__(self) -> Iterator[float]:
+        yield from (self.certain, self.possible, self.expected)
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean, in the unit of its column; a date in days since 1970-01-01.
+
+    Attributes
+    ----------
+    expected, error, drawn : float
+        The estimate, its standard error about the mean of these rows, and the standard deviation
+        of completed tables, as of `Count`.
+    lo, hi : float
+        The mean of these rows is between the two; infinite where a group is open.
+    """
+
+    expected: float
+    error: float
+    drawn: float
+    lo: float
+    hi: float
+
+
+class Group(NamedTuple):
+    """How far each row meets a condition, float64 (rows,) each.
+
+    Attributes
+    ----------
+    certain, possible : 0 or 1
+    chance, beside : 0..1
+        The chance by the weights, and by the others that are as plausible.
+    """
+
+    certain: Floats
+    possible: Floats
+    chance: Floats
+    beside: Floats
+
+
+def group_of(column: Column, weights: Weights, condition: Condition) -> Group:
+    """How far each row meets a condition on one column."""
+    levels = met(column.levels, column.values.to_list(), condition)
+    certain = column.cells.total(levels.certain) > column.cells.sizes - 0.5
+    possible = column.cells.total(levels.possible) > 0.5
+
+    def chance(by: Weights) -> Floats:
+        share = np.clip(by.mean(levels.share), 0.0, 1.0)
+        return np.where(certain, 1.0, np.where(possible, share, 0.0))
+
+    cells = (certain, possible, chance(weights), chance(weights.beside))
+    return Group(*(each[column.which].astype(np.float64) for each in cells))
+
+
+def count_of(groups: Sequence[Group], rows: int) -> Count:
+    """How many rows meet all conditions; columns are taken to be independent within a row."""
+    everyone = Group(*[np.ones(rows)] * 4)
+    certain, possible, chance, beside = (
+        np.prod(each, axis=0) for each in zip(everyone, *groups, strict=True)
+    )
+    expected, drawn = float(chance.sum()), sqrt(float((chance * (1 - chance)).sum()))
+    error = hypot(drawn, expected - float(beside.sum()))
+    return Count(int(certain.sum()), int(possible.sum()), expected, error, drawn)
+
+
+def frequencies_of(
+    column: Column, weights: Weights, by: tuple[Column, Weights] | None
+) -> pl.DataFrame:
+    """How often each level occurs, within each level of another column."""
+    if by is None:
+        return _within(column, weights, Group(*[np.ones(len(column.which))] * 4))
+    groups, of_groups = by
+    parts = []
+    for level, label in enumerate(groups.levels.labels):
+        here = np.zeros(len(groups.levels))
+        here[level] = 1.0
+        allows = groups.cells.total(here)
+        chances = (of_groups.mean(here), of_groups.beside.mean(here))
+        cells = (allows == groups.cells.sizes, allows > 0, *chances)
+        group = Group(*(each[groups.which].astype(np.float64) for each in cells))
+        part = _within(column, weights, group)
+        texts = pl.Series(groups.name, [label] * part.height, dtype=pl.String)
+        parts.append(part.insert_column(0, texts))
+    return pl.concat(parts)
+
+
+def _within(column: Column, weights: Weights, group: Group) -> pl.DataFrame:
+    """Frequencies of the levels of a column within a group of rows."""
+    sizes = column.cells.sizes
+
+    def times(of_rows: Floats) -> Floats:
+        counts = np.bincount(column.which, weights=of_rows, minlength=len(sizes))
+        return counts.astype(np.float64)
+
+    certain, possible = times(group.certain), times(group.possible)
+    expected = weights.totals(times(group.chance))
+    drawn = (expected - weights.squares(times(group.chance**2))).clip(min=0)
+    apart = expected - weights.beside.totals(times(group.beside))
+    total = expected.sum()
+    return pl.DataFrame(
+        {
+            column.name: list(column.levels.labels),
+            "certain": _rows(column.cells.back(np.where(sizes == 1, certain, 0.0))),
+            "possible": _rows(column.cells.back(possible)),
+            "expected": expected,
+            "error": np.sqrt(drawn + apart**2),
+            "share": expected / total if total else expected,
+        }
+    )
+
+
+def _rows(counts: Floats) -> NDArray[np.int64]:
+    """Whole counts, of sums that may be off by rounding."""
+    return np.rint(counts).astype(np.int64)
+
+
+def mean_of(column: Column, weights: Weights) -> Mean:
+    """The mean over the rows that have a value."""
+    expected, drawn = _mean(column, weights)
+    error = hypot(drawn, expected - _mean(column, weights.beside)[0])
+    return Mean(expected, error, drawn, *_extremes(column))
+
+
+def _mean(column: Column, weights: Weights) -> tuple[float, float]:
+    """The expected mean, and its standard deviation over completed tables."""
+    levels, times = column.levels, column.times
+    given = (~levels.missing).astype(np.float64)
+    middle = np.where(levels.missing, 0.0, np.nan_to_num(levels.middles()))
+    lo, hi = levels.spans()
+    inside = np.where(np.isnan(levels.shown), (hi - lo) ** 2 / 12, 0.0)
+    square = np.where(levels.missing, 0.0, np.nan_to_num(middle**2 + inside))
+    chance, first, second = (weights.mean(each) for each in (given, middle, square))
+    rows = float((times * chance).sum())
+    if not rows:
+        return float("nan"), float("nan")
+    mean = float((times * first).sum()) / rows
+    # Of the ratio of two sums: the variance of (number - mean) over rows with a value.
+    spread = second - 2 * mean * first + mean**2 * chance - (first - mean * chance) ** 2
+    spread = np.where(spread > 1e-12 * second, spread, 0.0)  # exact cells, but for rounding
+    return mean, sqrt(float((times * spread).sum())) / rows
+
+
+def _extremes(column: Column) -> tuple[float, float]:
+    """The least and the greatest mean of all tables that these rows allow."""
+    lo, hi, sure = bounds_of(column)
+    return _least(lo, sure, column.times), -_least(-hi, sure, column.times)
+
+
+def _least(ends: Floats, sure: NDArray[np.bool_], times: Floats) -> float:
+    """The least mean: rows that may lack a value have one only where this lowers the mean."""
+    number, total = float(times[sure].sum()), float((times * ends)[sure].sum())
+    free = np.flatnonzero(~sure & ~np.isnan(ends) & (times > 0))
+    for cell in free[np.argsort(ends[free], kind="stable")].tolist():
+        if number and ends[cell] >= total / number:
+            break
+        number, total = number + times[cell], total + times[cell] * ends[cell]
+    return total / number if number else float("nan")
+
+
+def crosstab_of(a: Weights, b: Weights) -> pl.DataFrame:
+    """Expected counts of pairs of levels, a row for each level of a."""
+    shapes = [(len(each.anchored), len(each.level)) for each in (a, b)]
+    largest = max(shapes[0][1] * shapes[1][1], *(cells * levels for cells, levels in shapes))
+    if largest > LARGEST:
+        raise ReleaseError(
+            f"columns {a.column.name!r} and {b.column.name!r} have {shapes[0][1]} and "
+            f"{shapes[1][1]} levels, too many for a crosstab; ask for counts instead"
+        )
+    cells = len(b.anchored)
+    pairs, times = np.unique(a.column.which * cells + b.column.which, return_counts=True)
+    of_a, of_b = a.dense(), b.dense()
+    beside = [
+        np.bincount(pairs // cells, weights=times * column[pairs % cells], minlength=len(of_a))
+        for column in of_b.T
+    ]
+    counts = of_a.T @ np.stack(beside, axis=1)
+    names = [a.column.name, *b.column.levels.labels]
+    columns = [list(a.column.levels.labels), *counts.T]
+    return pl.DataFrame(dict(zip(names, columns, strict=True)))

@@ -1,0 +1,127 @@
+"""One column of a release: its levels, its different cells, and the cell of each row."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from crowdcover.cells import Cells, Intervals
+from crowdcover.levels import Levels
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """A column, read.
+
+    Attributes
+    ----------
+    levels : Levels
+    cells : Cells
+        The different cells.
+    which : int64 (rows,)
+        The cell of each row.
+    role : str
+        "quasi" for masked columns; "sensitive" or "keep" for columns that are as they were.
+    values : polars.Series
+        The value of each level, null for a missing one. In a column of groups, the number that
+        stands for the group.
+    """
+
+    levels: Levels
+    cells: Cells = field(repr=False)
+    which: NDArray[np.int64] = field(repr=False)
+    role: str
+    values: pl.Series = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self.levels.name
+
+    @property
+    def masks(self) -> NDArray[np.bool_]:
+        """The levels that each different cell allows, bool (cells, levels)."""
+        masks = np.zeros((len(self.cells.sizes), len(self.levels)), dtype=np.bool_)
+        masks[self.cells.pairs()] = True
+        return masks
+
+    @property
+    def times(self) -> NDArray[np.float64]:
+        """How many rows have each different cell, float64 (cells,)."""
+        return np.bincount(self.which, minlength=len(self.cells.sizes)).astype(np.float64)
+
+
+def bounds_of(
+    column: Column,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.bool_]]:
+    """Least and greatest number of each cell, nan without one, and whether a value is given.
+
+    float64 (cells,), float64 (cells,), bool (cells,).
+    """
+    lo, hi = column.levels.lo, column.levels.hi
+    allowed = [column.cells.allowed(cell) for cell in range(len(column.cells.sizes))]
+    given = [each[~column.levels.missing[each]] for each in allowed]
+    return (
+        np.array([lo[each].min() if len(each) else np.nan for each in given]),
+        np.array([hi[each].max() if len(each) else np.nan for each in given]),
+        np.array([len(some) == len(all_) for some, all_ in zip(given, allowed, strict=True)]),
+    )
+
+
+def masked_values(levels: Levels) -> pl.Series:
+    """The value of each level of a masked column: text, a date or a number."""
+    if not levels.counted:
+        texts = [
+            None if gone else text for gone, text in zip(levels.missing, levels.labels, strict=True)
+        ]
+        return pl.Series(levels.name, texts, dtype=pl.String)
+    return numbers(levels, levels.middles())
+
+
+def numbers(levels: Levels, of: NDArray[np.float64]) -> pl.Series:
+    """Numbers of a column in its own type: dates, whole numbers or floats; nan becomes null."""
+    series = pl.Series(levels.name, of, dtype=pl.Float64).fill_nan(None)
+    if levels.kind == "date":
+        return series.floor().cast(pl.Int32).cast(pl.Date)
+    whole = levels.whole and bool((of[np.isfinite(of)] % 1 == 0).all())
+    return (
+        series.cast(pl.Int64) if whole and (np.abs(of[np.isfinite(of)]) < 2**53).all() else series
+    )
+
+
+def carried(series: pl.Series, role: str) -> Column:
+    """A column that is as it was: each different value is a level."""
+    values = series.unique().sort(nulls_last=False)
+    missing = values.is_null().to_numpy()
+    place = pl.DataFrame({"value": values, "place": np.arange(len(values))})
+    which = series.to_frame("value").join(
+        place, on="value", how="left", nulls_equal=True, maintain_order="left"
+    )
+    count = len(values)
+    lo = np.full(count, np.nan)
+    kind = "categorical"
+    if series.dtype.is_numeric() or series.dtype == pl.Date:
+        kind = "date" if series.dtype == pl.Date else "numeric"
+        days = values.cast(pl.Int32) if kind == "date" else values
+        lo = days.cast(pl.Float64).fill_null(float("nan")).to_numpy().copy()
+    levels = Levels(
+        series.name,
+        kind,
+        kind != "categorical",
+        tuple(_text(value) for value in values.to_list()),
+        lo,
+        lo,
+        np.zeros(count, dtype=np.bool_),
+        lo,
+        missing,
+        series.dtype.is_integer() or kind == "date",
+    )
+    cells = Intervals.exact(count)
+    return Column(levels, cells, which["place"].to_numpy().astype(np.int64), role, values)
+
+
+def _text(value: Any) -> str:
+    """The text of a value that is no cell."""
+    return "(missing)" if value is None else str(value)

@@ -1,0 +1,175 @@
+"""Conditions on a column: a value, several values, or an interval."""
+
+import datetime as dt
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdcover.errors import ReleaseError
+from crowdcover.levels import Levels, number
+
+Number = int | float | dt.date
+
+
+@dataclass(frozen=True)
+class Between:
+    """Numbers or dates from one end to the other; None is an open side.
+
+    Attributes
+    ----------
+    lo, hi : int, float, datetime.date or None
+    without_lo, without_hi : bool
+        Whether the end itself is outside.
+    """
+
+    lo: Number | None = field(default=None)
+    hi: Number | None = field(default=None)
+    without_lo: bool = False
+    without_hi: bool = False
+
+
+def between(lo: Number, hi: Number) -> Between:
+    """From `lo` to `hi`, both included."""
+    return Between(lo, hi)
+
+
+def at_least(lo: Number) -> Between:
+    """`lo` and above."""
+    return Between(lo=lo)
+
+
+def at_most(hi: Number) -> Between:
+    """`hi` and below."""
+    return Between(hi=hi)
+
+
+def above(lo: Number) -> Between:
+    """Above `lo`."""
+    return Between(lo=lo, without_lo=True)
+
+
+def below(hi: Number) -> Between:
+    """Below `hi`."""
+    return Between(hi=hi, without_hi=True)
+
+
+Value = str | bool | Number | None
+Condition = Value | Collection[Value] | Between
+Where = Mapping[str, Condition]
+
+
+class Met(NamedTuple):
+    """How far the levels of a column meet a condition.
+
+    Attributes
+    ----------
+    certain, possible : float64 (levels,)
+        1 where every value, or some value, of the level meets it, else 0.
+    share : float64 (levels,)
+        Part of the level that meets it, 0..1. Values are taken to be spread evenly over a group.
+    """
+
+    certain: NDArray[np.float64]
+    possible: NDArray[np.float64]
+    share: NDArray[np.float64]
+
+
+def met(levels: Levels, values: list[Any], condition: Condition) -> Met:
+    """How far each level meets a condition.
+
+    Raises
+    ------
+    ReleaseError
+        It names a value that no level may be, or asks for numbers where there are none.
+    """
+    if isinstance(condition, Between):
+        if not levels.counted:
+            raise ReleaseError(
+                f"column {levels.name!r} holds categories; name those that count, "
+                f"such as {{{levels.name!r}: {{...}}}}: release.levels({levels.name!r}) lists them"
+            )
+        return _between(levels, condition)
+    single = condition is None or isinstance(condition, str | bool | int | float | dt.date)
+    named = [condition] if single else list(condition)  # type: ignore[arg-type]
+    parts = [_is(levels, values, each) for each in named]
+    strange = sum(not part.possible.any() for part in parts)
+    if strange or not parts:
+        raise ReleaseError(
+            f"the condition on column {levels.name!r} names {strange or 'no'} value(s) that "
+            f"none of its {len(levels)} levels may be; release.levels({levels.name!r}) lists "
+            "them, and None means missing"
+        )
+    certain, possible, share = (np.max(each, axis=0) for each in zip(*parts, strict=True))
+    summed = np.sum([part.share for part in parts], axis=0)
+    return Met(certain, possible, np.where(levels.counted, np.clip(summed, 0, 1), share))
+
+
+def _is(levels: Levels, values: list[Any], value: Any) -> Met:
+    """How far each level is one value."""
+    if value is None:
+        here = levels.missing
+    elif levels.counted and not isinstance(value, str):
+        return _between(levels, Between(value, value))
+    else:
+        here = np.array(
+            [
+                not gone and (each == value or (text == value and isinstance(value, str)))
+                for gone, each, text in zip(levels.missing, values, levels.labels, strict=True)
+            ],
+            dtype=np.bool_,
+        )
+    certain = here.astype(np.float64)
+    possible = certain.copy()
+    for level, named in levels.others.items():
+        if isinstance(value, str) and value not in named:
+            possible[level] = 1.0
+    return Met(certain, possible, certain)
+
+
+def _between(levels: Levels, asked: Between) -> Met:
+    """How far each level lies between two ends."""
+    low = -np.inf if asked.lo is None else _number(levels, asked.lo)
+    high = np.inf if asked.hi is None else _number(levels, asked.hi)
+    lo, hi = levels.lo, levels.hi
+    given = ~levels.missing & ~np.isnan(lo)
+    with np.errstate(invalid="ignore"):
+        from_low = (lo > low) | ((lo == low) & (levels.above | (not asked.without_lo)))
+        to_high = (hi < high) | ((hi == high) & (not asked.without_hi))
+        meets_low = (hi > low) | ((hi == low) & (not asked.without_lo))
+        meets_high = (lo < high) | ((lo == high) & ~levels.above & (not asked.without_hi))
+    from_low |= np.isneginf(low)
+    to_high |= np.isposinf(high)
+    certain = given & from_low & to_high
+    possible = given & meets_low & meets_high & (low <= high)
+    share = np.where(certain, 1.0, np.where(possible, _overlap(levels, asked, low, high), 0.0))
+    return Met(certain.astype(np.float64), possible.astype(np.float64), share)
+
+
+def _overlap(levels: Levels, asked: Between, low: float, high: float) -> NDArray[np.float64]:
+    """The part of each level between two numbers; whole numbers are counted, others measured."""
+    lo, hi = levels.spans()
+    one = 0.0
+    if levels.whole:
+        one = 1.0
+        low = np.floor(low) + 1 if asked.without_lo else np.ceil(low)
+        high = np.ceil(high) - 1 if asked.without_hi else np.floor(high)
+    shared = np.minimum(hi, high) - np.maximum(lo, low) + one
+    width = hi - lo + one
+    # A value has no width: it is met as a whole or not at all.
+    point = (lo >= low) & (lo <= high)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        part = np.where(width > 0, shared / width, point)
+    return np.asarray(np.nan_to_num(np.clip(part, 0.0, 1.0), nan=0.5), dtype=np.float64)
+
+
+def _number(levels: Levels, value: Any) -> float:
+    """A number, or the days of a date."""
+    if levels.kind == "date" and isinstance(value, dt.date):
+        return number(value, "date")
+    if levels.kind != "date" and isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    wanted = "dates; give a datetime.date" if levels.kind == "date" else "numbers; give a number"
+    raise ReleaseError(f"column {levels.name!r} holds {wanted}")

@@ -1,0 +1,76 @@
+"""What a release itself says about which values were masked."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdcover.cells import Places, Sets
+from crowdcover.columns import Column
+
+ROWS, RECORDS = 2000, 5000  # looked at, at most
+HALF_EVEN = 0.25  # far above what releases of rare values have, 0.02 at most; see docs/reader.md
+
+
+def masked_alike(columns: Sequence[Column]) -> bool:
+    """Whether values were masked that are not rare.
+
+    A value is mostly masked since too few rows are like its own. Then no exact row shows it beside
+    what else the masked row allows. Where demands differ from person to person, common values are
+    masked, too: each member of a set stands in an exact row that fits. This looks at how many
+    cells are so.
+    """
+    return shown_elsewhere(columns) > HALF_EVEN
+
+
+def shown_elsewhere(columns: Sequence[Column]) -> float:
+    """Share of masked sets whose every member stands in an exact row that fits the masked row.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        The masked columns of a release. Rows stand in the order of random keys, so every n-th of
+        them is a random sample; at most `ROWS` are looked at, and `RECORDS` different exact rows.
+
+    Returns
+    -------
+    float
+        0 if there is no masked set.
+    """
+    if not columns:
+        return 0.0
+    open_ = np.stack([(each.cells.sizes > 1)[each.which] for each in columns])
+    whole, masked = np.flatnonzero(~open_.any(axis=0)), np.flatnonzero(open_.any(axis=0))
+    masked = masked[:: max(1, len(masked) // ROWS)][:ROWS]
+    records = np.stack([_only(each, whole) for each in columns])
+    records = np.unique(records, axis=1)[:, :RECORDS]
+    fits = np.ones((len(masked), records.shape[1]), dtype=np.bool_)
+    for each, levels in zip(columns, records, strict=True):
+        fits &= _allowed(each, masked)[:, levels]
+    every, cells = 0, 0
+    for each, levels, here in zip(columns, records, open_, strict=True):
+        rows = np.flatnonzero(here[masked])
+        if isinstance(each.cells, Sets) and len(rows):
+            shown = np.zeros((len(rows), len(each.levels)), dtype=np.bool_)
+            for level in np.unique(levels).tolist():
+                shown[:, level] = fits[np.ix_(rows, levels == level)].any(axis=1)
+            every += int((shown | ~_allowed(each, masked[rows])).all(axis=1).sum())
+            cells += len(rows)
+    return every / cells if cells else 0.0
+
+
+def _only(column: Column, rows: Places) -> Places:
+    """The level of rows whose cell is exact."""
+    cells = np.unique(column.which[rows])
+    level = np.zeros(len(column.cells.sizes), dtype=np.int64)
+    level[cells] = [column.cells.allowed(cell)[0] for cell in cells.tolist()]
+    return level[column.which[rows]]
+
+
+def _allowed(column: Column, rows: Places) -> NDArray[np.bool_]:
+    """The levels that the cells of these rows allow, bool (rows, levels)."""
+    cells, place = np.unique(column.which[rows], return_inverse=True)
+    masks = np.zeros((len(cells), len(column.levels)), dtype=np.bool_)
+    for row, cell in enumerate(cells.tolist()):
+        masks[row, column.cells.allowed(cell)] = True
+    return masks[place]

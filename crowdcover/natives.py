@@ -1,0 +1,103 @@
+"""Cells of data.parquet in native types: lists, intervals and lists of intervals.
+
+docs/release.md has the format. A null cell allows everything.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crowdcover.errors import ReleaseError
+from crowdcover.levels import OTHER, Levels, number
+
+Bound = float | None
+
+
+def masks_of(levels: Levels, cells: Sequence[Any]) -> NDArray[np.bool_]:
+    """The levels that each cell allows, bool (cells, levels).
+
+    Raises
+    ------
+    ReleaseError
+        A cell is none of this column.
+    """
+    gone = np.flatnonzero(levels.missing)
+    ends = _ends(levels)
+    level_of = {name: level for level, name in enumerate(_names(levels, ends))}
+    masks = np.zeros((len(cells), len(levels)), dtype=np.bool_)
+    for row, cell in enumerate(cells):
+        if cell is None:
+            masks[row] = True
+        elif isinstance(cell, Mapping):
+            masks[row] = _interval(levels, ends, cell, gone)
+        else:
+            found = [level_of.get(_name(levels, each), -1) for each in cell]
+            if found and min(found) >= 0:
+                masks[row, found] = True
+    unread = int((~masks.any(axis=1)).sum())
+    if unread:
+        raise ReleaseError(
+            f"{unread} different cells of column {levels.name!r} are none that its codebook "
+            "allows; the data and codebook.json are not of one release: copy the folder again"
+        )
+    return masks
+
+
+def _ends(levels: Levels) -> tuple[list[Bound], list[Bound]]:
+    """The ends of each level as data.parquet shows them; None is open, or no number."""
+    return (
+        [float(each) if np.isfinite(each) else None for each in levels.lo],
+        [float(each) if np.isfinite(each) else None for each in levels.hi],
+    )
+
+
+def _names(levels: Levels, ends: tuple[list[Bound], list[Bound]]) -> list[Any]:
+    """Each level as a member of a list."""
+    if levels.counted:
+        pairs = zip(*ends, levels.missing, strict=True)
+        return [None if gone else (lo, hi) for lo, hi, gone in pairs]
+    return [
+        None
+        if levels.missing[level]
+        else "\\" + label
+        if levels.others and level not in levels.others and label.lstrip("\\") == OTHER
+        else label
+        for level, label in enumerate(levels.labels)
+    ]
+
+
+def _name(levels: Levels, member: Any) -> Any:
+    """A member of a list as `_names` has it; a pair of bounds for an interval."""
+    if isinstance(member, Mapping):
+        return _bound(levels, member["lo"]), _bound(levels, member["hi"])
+    return member
+
+
+def _bound(levels: Levels, value: Any) -> Bound:
+    return None if value is None else number(value, levels.kind)
+
+
+def _interval(
+    levels: Levels,
+    ends: tuple[list[Bound], list[Bound]],
+    cell: Mapping[str, Any],
+    gone: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """The levels of one interval: bool (levels,); none if its bounds are those of no level."""
+    mask = np.zeros(len(levels), dtype=np.bool_)
+    if cell["missing"] is not False:
+        mask[gone] = True
+    if cell["missing"] is True:
+        return mask
+    begins, stops = ends
+    shift = len(gone)
+    lo, hi = _bound(levels, cell["lo"]), _bound(levels, cell["hi"])
+    if lo in begins[shift:] and hi in stops[shift:]:
+        first = shift + begins[shift:].index(lo)
+        last = len(levels) - 1 - stops[::-1].index(hi)
+        if first <= last:
+            mask[first : last + 1] = True
+            return mask
+    return np.zeros_like(mask)

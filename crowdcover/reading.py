@@ -1,0 +1,215 @@
+"""A release folder, read and held against its hashes."""
+
+import gzip
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from crowdcover import natives, texts
+from crowdcover.cells import Cells, Intervals, Sets
+from crowdcover.columns import Column, carried, masked_values
+from crowdcover.errors import ReleaseError
+from crowdcover.levels import Levels, of_attribute, united
+
+MANIFEST, CODEBOOK = "manifest.json", "codebook.json"
+DATA = ("data.parquet", "data.csv.gz")
+OTHER_KINDS = {"rows.parquet": "a sparse matrix", "edges.parquet": "an uncertain graph"}
+SINCE, KEY = "since", "key"
+TYPES: dict[str, type[pl.DataType]] = {  # of codebook.json; others are guessed from CSV
+    "string": pl.String,
+    "integer": pl.Int64,
+    "float": pl.Float64,
+    "boolean": pl.Boolean,
+    "date": pl.Date,
+}
+
+
+def files_of(folder: Path) -> tuple[dict[str, Any], dict[str, Any], pl.DataFrame]:
+    """The manifest, the codebook and the rows of a release of a table.
+
+    Raises
+    ------
+    ReleaseError
+        The folder is no release of a table, or a file is not the one that was published.
+    """
+    if not (folder / MANIFEST).is_file():
+        raise ReleaseError(
+            f"{folder} is no release folder: it has no {MANIFEST}; give the folder that holds "
+            f"{DATA[0]} and {MANIFEST}, such as releases/adult/v1"
+        )
+    manifest = _document((folder / MANIFEST).read_bytes(), MANIFEST)
+    for name, kind in OTHER_KINDS.items():
+        if name in manifest.get("files", {}):
+            raise ReleaseError(
+                f"{folder} is a release of {kind}, and this reads tables; its rows are in "
+                f"{name}, which polars reads"
+            )
+    codebook = _document(_published(folder, CODEBOOK, manifest), CODEBOOK)
+    data = next((each for each in DATA if (folder / each).is_file()), None)
+    if data is None:
+        raise ReleaseError(
+            f"{folder} has neither {DATA[0]} nor {DATA[1]}; copy the whole release folder"
+        )
+    return manifest, codebook, _rows(_published(folder, data, manifest), data, codebook)
+
+
+def _document(content: bytes, name: str) -> dict[str, Any]:
+    try:
+        document = json.loads(content)
+    except ValueError:
+        document = None
+    if not isinstance(document, dict):
+        raise ReleaseError(f"{name} is no JSON document; copy the release folder again")
+    return document
+
+
+def _published(folder: Path, name: str, manifest: Mapping[str, Any]) -> bytes:
+    """The bytes of a file, if they are those that the manifest states."""
+    stated = manifest.get("files", {}).get(name)
+    if stated is None or not (folder / name).is_file():
+        raise ReleaseError(
+            f"{folder}: {name} is missing, or {MANIFEST} does not state its hash; copy the whole "
+            "release folder again"
+        )
+    content = (folder / name).read_bytes()
+    if hashlib.sha256(content).hexdigest() != stated:
+        raise ReleaseError(
+            f"{name} is not the file that was published: its SHA-256 differs from the one in "
+            f"{MANIFEST}; copy the release folder again, and do not edit its files"
+        )
+    return content
+
+
+def _rows(content: bytes, name: str, codebook: Mapping[str, Any]) -> pl.DataFrame:
+    """The rows of a data file; cells of quasi-identifiers stay text in CSV."""
+    try:
+        if name.endswith(".parquet"):
+            return pl.read_parquet(content)
+        types = {
+            str(each["name"]): TYPES[each["type"]]
+            for each in codebook.get("columns", ())
+            if each["type"] in TYPES
+        }
+        types |= {entry["name"]: pl.String for entry in _attributes(codebook)} | {KEY: pl.String}
+        return pl.read_csv(
+            gzip.decompress(content), schema_overrides=types, infer_schema_length=None
+        )
+    except (pl.exceptions.PolarsError, OSError, EOFError):
+        raise ReleaseError(f"{name} cannot be read; copy the release folder again") from None
+
+
+def _attributes(codebook: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The entries of the newest codebook, one for each quasi-identifier."""
+    try:
+        books = codebook.get("batches")
+        book = codebook if books is None else books[max(books, key=int)]
+        return list(book["attributes"])
+    except (KeyError, TypeError, ValueError):
+        raise _no_codebook() from None
+
+
+def _no_codebook() -> ReleaseError:
+    return ReleaseError(
+        f"{CODEBOOK} is not a codebook of crowdcover; copy the release folder again"
+    )
+
+
+def columns_of(
+    manifest: Mapping[str, Any], codebook: Mapping[str, Any], rows: pl.DataFrame
+) -> dict[str, Column]:
+    """Each column of the rows but the key, in their order.
+
+    Raises
+    ------
+    ReleaseError
+        The codebook is none of these rows.
+    """
+    masked = [str(entry["name"]) for entry in _attributes(codebook)]
+    if not set(masked) <= set(rows.columns):
+        raise ReleaseError(f"the data lack a column that {CODEBOOK} names; copy the folder again")
+    roles, types = _stated(manifest, codebook)
+    books = codebook.get("batches")
+    batches = {"": codebook} if books is None else dict(books)
+    since = np.full(rows.height, "") if books is None else rows[SINCE].cast(pl.String).to_numpy()
+    found = {}
+    for name in rows.columns:
+        if name in masked:
+            found[name] = _masked(rows[name], types.get(name), batches, since)
+        elif name != KEY:
+            found[name] = carried(rows[name], roles.get(name, "keep"))
+    return found
+
+
+def _stated(
+    manifest: Mapping[str, Any], codebook: Mapping[str, Any]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Role and type of each column; older releases state no types."""
+    try:
+        if "columns" in codebook:
+            columns = {each["name"]: each for each in codebook["columns"]}
+            types = {name: str(each["type"]) for name, each in columns.items()}
+        else:
+            columns, types = dict(manifest.get("columns", {})), {}
+        return {name: str(each["role"]) for name, each in columns.items()}, types
+    except (KeyError, TypeError, ValueError):
+        raise _no_codebook() from None
+
+
+def _masked(
+    series: pl.Series, type_: str | None, batches: Mapping[str, Any], since: NDArray[Any]
+) -> Column:
+    """A quasi-identifier: the cells of each batch by the codebook of that batch."""
+    name = series.name
+    try:
+        parts = {
+            batch: of_attribute(next(e for e in book["attributes"] if e["name"] == name), type_)
+            for batch, book in batches.items()
+        }
+    except (KeyError, TypeError, ValueError, IndexError, StopIteration):
+        raise _no_codebook() from None
+    if set(since.tolist()) - set(parts):
+        raise _no_codebook()
+    levels, places = united(list(parts.values()))
+    which = np.zeros(len(series), dtype=np.int64)
+    masks: list[NDArray[np.bool_]] = []
+    for (batch, part), place in zip(parts.items(), places, strict=True):
+        rows = np.flatnonzero(since == batch)
+        cell, found = _cells(part, series[rows])
+        wide = np.zeros((len(found), len(levels)), dtype=np.bool_)
+        wide[:, place] = found
+        which[rows] = sum(map(len, masks)) + cell
+        masks.append(wide)
+    whole = np.concatenate(masks)
+    cells: Cells = Intervals.of(whole) if _connected(levels, whole) else Sets.of(whole)
+    return Column(levels, cells, which, "quasi", masked_values(levels))
+
+
+def _connected(levels: Levels, masks: NDArray[np.bool_]) -> bool:
+    """Whether every mask is an interval of levels."""
+    if not levels.ordinal:
+        return False
+    steps = np.diff(masks.astype(np.int8), axis=1, prepend=0, append=0)
+    return bool(((steps == 1).sum(axis=1) == 1).all())
+
+
+def _cells(levels: Levels, series: pl.Series) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The cell of each row among the different ones, and what each of these allows."""
+    unique, which = distinct(series)
+    if series.dtype == pl.String:
+        return which, texts.masks_of(levels, unique)
+    return which, natives.masks_of(levels, unique)
+
+
+def distinct(series: pl.Series) -> tuple[Sequence[Any], NDArray[np.int64]]:
+    """The different values in the order of their first rows, and the place of each row's."""
+    frame = series.to_frame("cell").with_row_index("row")
+    first = frame.group_by("cell").agg(pl.col("row").min()).sort("row")
+    numbered = first.select("cell").with_row_index("place")
+    places = frame.join(numbered, on="cell", how="left", nulls_equal=True, maintain_order="left")
+    return first["cell"].to_list(), places["place"].to_numpy().astype(np.int64)

@@ -1,0 +1,287 @@
+"""A release of a table, and the questions that it answers."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from crowdcover import completing
+from crowdcover.answers import (
+    Count,
+    Mean,
+    count_of,
+    crosstab_of,
+    frequencies_of,
+    group_of,
+    mean_of,
+)
+from crowdcover.columns import Column
+from crowdcover.conditions import Where
+from crowdcover.errors import ReleaseError
+from crowdcover.evidence import masked_alike
+from crowdcover.reading import columns_of, files_of
+from crowdcover.shown import bounds_frame, levels_of, members_of, sets_of
+from crowdcover.weights import Estimator, Weights, weights_of
+
+
+def read(folder: str | Path, estimator: Estimator = "crowd") -> "Release":
+    """Read a release of a table.
+
+    Every file that is read is held against its hash in manifest.json.
+
+    Parameters
+    ----------
+    folder : str or Path
+        The release folder, such as releases/adult/v1.
+    estimator : {"crowd", "uniform", "em"}
+        How a cell's weight is spread over the values that it allows. "crowd", the default: as the
+        crowd behind a row suggests, or evenly where the release shows that rare values were not
+        masked more often. "uniform": evenly. "em": by the greatest likelihood, as if cells were
+        coarsened at random.
+
+    Returns
+    -------
+    Release
+
+    Raises
+    ------
+    ReleaseError
+        The folder is no release of a table, or a file differs from the one that was published.
+    """
+    manifest, codebook, rows = files_of(Path(folder))
+    return Release(manifest, rows, columns_of(manifest, codebook, rows), estimator)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Release:
+    """A release, read. Make it with `read`.
+
+    Attributes
+    ----------
+    manifest : dict
+        manifest.json.
+    rows : polars.DataFrame
+        The rows as they were published.
+    columns : dict of str to Column
+        Each column but the key, read.
+    estimator : str
+    """
+
+    manifest: dict[str, Any]
+    rows: pl.DataFrame
+    columns: dict[str, Column]
+    estimator: Estimator = "crowd"
+
+    def __repr__(self) -> str:
+        name, version = self.manifest.get("name", "?"), self.manifest.get("version", "?")
+        lines = [f"<Release {name} {version}: {self.rows.height} rows, k = {self._k_text}>"]
+        for each in self.columns.values():
+            kind, levels = each.levels.kind, len(each.levels)
+            role = "masked" if each.role == "quasi" else each.role
+            lines.append(f"  {each.name}: {role}, {kind}, {levels} levels")
+        return "\n".join(lines)
+
+    def __len__(self) -> int:
+        return self.rows.height
+
+    def frame(self) -> pl.DataFrame:
+        """The rows as they were published."""
+        return self.rows
+
+    def levels(self, col: str) -> pl.DataFrame:
+        """The levels of a column: what its cells may allow.
+
+        Returns
+        -------
+        polars.DataFrame
+            `level`, its text; `value`, what stands for it, null for a missing value; of numbers
+            and dates also `lo` and `hi`, null for an open side.
+        """
+        return levels_of(self.column(col))
+
+    def sets(self) -> pl.DataFrame:
+        """The rows with each masked cell as the list of the levels that it allows.
+
+        Returns
+        -------
+        polars.DataFrame
+            As `frame`, masked columns of type List(String).
+        """
+        return self.rows.with_columns(sets_of(column) for column in self._masked())
+
+    def bounds(self) -> pl.DataFrame:
+        """Least and greatest number or date of each cell, in two columns for each column.
+
+        Returns
+        -------
+        polars.DataFrame
+            The key; for each column of numbers or dates `<col>.lo` and `<col>.hi`, both included
+            where the bound of a group does not exclude its lower one. Null is an open side. Both
+            are null where the value is missing. A cell that allows a missing value has the bounds
+            of its given values.
+        """
+        keys = [self.rows["key"]] if "key" in self.rows.columns else []
+        return pl.DataFrame([*keys, *bounds_frame(self.columns.values())])
+
+    def count(self, where: Where) -> Count:
+        """How many people meet all conditions.
+
+        Parameters
+        ----------
+        where : mapping of str to condition
+            For each column a value, a set or list of values of which one must hold, None for
+            missing, or `between`, `at_least`, `at_most`, `above`, `below`.
+
+        Returns
+        -------
+        Count
+            `certain`: rows whose every reading meets them. `possible`: rows of which some reading
+            does. The true count is between the two. `expected` is the estimate, `error` its
+            standard error. All in rows.
+
+        Raises
+        ------
+        ReleaseError
+            A column or value that the release does not have.
+        """
+        groups = [
+            group_of(self.column(col), self.weights(col), each) for col, each in where.items()
+        ]
+        return count_of(groups, self.rows.height)
+
+    def frequencies(self, col: str, by: str | None = None) -> pl.DataFrame:
+        """How often each level of a column occurs.
+
+        Parameters
+        ----------
+        col : str
+        by : str, optional
+            A column; then frequencies within each of its levels.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each level: `<by>`, `<col>`, `certain`, `possible`, `expected` and `error` in
+            rows, as of `count`, and `share`: expected, as part of all rows of this level of `by`.
+        """
+        groups = None if by is None else (self.column(by), self.weights(by))
+        return frequencies_of(self.column(col), self.weights(col), groups)
+
+    def mean(self, col: str) -> Mean:
+        """The mean of a column of numbers, over the people who have a value.
+
+        Returns
+        -------
+        Mean
+            `expected`, its standard `error`, and `lo` and `hi`, between which the mean of these
+            rows is; infinite where a group is open. In the unit of the column; a date in days
+            since 1970-01-01.
+        """
+        column = self.column(col)
+        if not column.levels.counted:
+            raise ReleaseError(
+                f"column {col!r} holds categories, which have no mean; use frequencies({col!r})"
+            )
+        return mean_of(column, self.weights(col))
+
+    def crosstab(self, a: str, b: str) -> pl.DataFrame:
+        """Expected counts of pairs of levels.
+
+        Returns
+        -------
+        polars.DataFrame
+            A row for each level of `a`, first column `<a>`; then a column for each level of `b`,
+            named by its text. In rows; they sum to the number of rows.
+        """
+        if a == b:
+            raise ReleaseError("crosstab needs two different columns")
+        return crosstab_of(self.weights(a), self.weights(b))
+
+    def members(self, *cols: str) -> pl.DataFrame:
+        """Each cell as numbers for machine learning: 1/s for each of the s levels it allows.
+
+        Parameters
+        ----------
+        *cols : str
+            Columns; all masked ones if none is named.
+
+        Returns
+        -------
+        polars.DataFrame
+            float64, a column `<col>=<level>` for each level. The numbers of each column of the
+            release sum to 1 in every row. `.to_numpy()` is (rows, levels).
+        """
+        names = cols or [each.name for each in self._masked()]
+        return pl.DataFrame([part for col in names for part in members_of(self.column(col))])
+
+    def complete(self, m: int = 5, seed: int = 0) -> list[pl.DataFrame]:
+        """Draw completed tables: plain tables with one value in each cell.
+
+        Parameters
+        ----------
+        m : int
+            How many, 1 or more.
+        seed : int
+            The same seed gives the same tables, whatever the machine's threads.
+
+        Returns
+        -------
+        list of polars.DataFrame
+            As `frame`; masked columns hold numbers, dates or text, null for a missing value.
+            Estimates of them are combined by `pooled`.
+        """
+        return list(self.completions(m, seed))
+
+    def completions(self, m: int = 5, seed: int = 0) -> Iterator[pl.DataFrame]:
+        """The same, one table after the other."""
+        if m < 1 or seed < 0:
+            raise ReleaseError("complete needs m of at least 1 and a seed of at least 0")
+        weights = {each.name: self.weights(each.name) for each in self._masked()}
+        for number in range(m):
+            yield completing.completed(self.rows, self.columns, weights, seed, number)
+
+    def column(self, col: str) -> Column:
+        """A column, read.
+
+        Raises
+        ------
+        ReleaseError
+            The release has no column of that name.
+        """
+        if col not in self.columns:
+            raise ReleaseError(
+                f"the release has no column {col!r}; it has {', '.join(map(repr, self.columns))}"
+            )
+        return self.columns[col]
+
+    def weights(self, col: str) -> Weights:
+        """How likely each level is behind each cell of a column."""
+        if col not in self._weights:
+            estimator: Estimator = "uniform" if self._even else self.estimator
+            self._weights[col] = weights_of(self.column(col), estimator, self._k)
+        return self._weights[col]
+
+    @cached_property
+    def _weights(self) -> dict[str, Weights]:
+        return {}
+
+    @cached_property
+    def _even(self) -> bool:
+        return self.estimator == "crowd" and masked_alike(self._masked())
+
+    @property
+    def _k(self) -> float:
+        privacy = self.manifest.get("privacy", {})
+        return float(privacy.get("k_min", 1) + privacy.get("k_max", 1)) / 2
+
+    @property
+    def _k_text(self) -> str:
+        privacy = self.manifest.get("privacy", {})
+        least, most = privacy.get("k_min", "?"), privacy.get("k_max", "?")
+        return str(least) if least == most else f"{least} to {most}"
+
+    def _masked(self) -> list[Column]:
+        return [each for each in self.columns.values() if each.role == "quasi"]

@@ -1,0 +1,54 @@
+"""The cells of a release as frames: sets, bounds, memberships, levels."""
+
+from collections.abc import Iterable
+
+import numpy as np
+import polars as pl
+
+from crowdcover.cells import Floats
+from crowdcover.columns import Column, bounds_of
+
+
+def levels_of(column: Column) -> pl.DataFrame:
+    """The levels of a column, a row for each."""
+    frame = pl.DataFrame({"level": list(column.levels.labels), "value": column.values})
+    if not column.levels.counted:
+        return frame
+    return frame.with_columns(
+        _bound(column, column.levels.lo, "lo"), _bound(column, column.levels.hi, "hi")
+    )
+
+
+def sets_of(column: Column) -> pl.Series:
+    """The levels that the cell of each row allows, List(String)."""
+    labels = np.array(column.levels.labels, dtype=object)
+    cells = [labels[column.cells.allowed(cell)].tolist() for cell in range(len(column.cells.sizes))]
+    return pl.Series(column.name, cells, dtype=pl.List(pl.String)).gather(column.which)
+
+
+def bounds_frame(columns: Iterable[Column]) -> list[pl.Series]:
+    """`<col>.lo` and `<col>.hi` of each column of numbers or dates."""
+    ends: list[pl.Series] = []
+    for column in columns:
+        if column.levels.counted:
+            lo, hi, _ = bounds_of(column)
+            ends.append(_bound(column, lo[column.which], f"{column.name}.lo"))
+            ends.append(_bound(column, hi[column.which], f"{column.name}.hi"))
+    return ends
+
+
+def members_of(column: Column) -> list[pl.Series]:
+    """A column for each level: 1/s in the rows whose cell allows it and s levels in all."""
+    shares = column.masks / column.cells.sizes[:, None]
+    return [
+        pl.Series(f"{column.name}={label}", shares[column.which, level])
+        for level, label in enumerate(column.levels.labels)
+    ]
+
+
+def _bound(column: Column, of: Floats, name: str) -> pl.Series:
+    """Bounds in the column's type, null where open; noon of a day counts as the day."""
+    series = pl.Series(name, np.where(np.isfinite(of), of, np.nan)).fill_nan(None)
+    if column.levels.kind == "date":
+        return series.floor().cast(pl.Int32).cast(pl.Date)
+    return series.cast(pl.Int64) if column.levels.whole else series

@@ -1,0 +1,42 @@
+"""`crowdcover complete`: plain tables from a release, for tools that read nothing else."""
+
+import argparse
+from pathlib import Path
+
+from flows.commands.command import Command, positive
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the release, how many tables are drawn, and the file."""
+    parser.add_argument(
+        "release", type=Path, metavar="RELEASE_DIR", help="folder of the published release"
+    )
+    parser.add_argument(
+        "--draws", type=positive, default=5, metavar="N", help="completed tables (default: 5)"
+    )
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed (default: 0)")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="file to write: .csv, .csv.gz or .parquet; with several draws its column `draw` "
+        "numbers them",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Draw completed tables and write them to one file; print its name."""
+    from flows.completing import complete
+
+    print(complete(options))
+    return 0
+
+
+COMMAND = Command(
+    "complete",
+    "draw plain tables from a release: each cell with one value that it allows",
+    "crowdcover complete releases/adult/v1 --draws 5 --output completed.csv",
+    arguments,
+    run,
+)

@@ -1,0 +1,128 @@
+"""Completed tables: members only, the same for a seed, and Rubin's rules."""
+
+import hashlib
+import os
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+import crowdcover as cc
+from flows import cli
+from tests.crowdcover.folders import attribute, folder
+
+JOB = attribute("job", labels=("(missing)", "clerk", "nurse", "smith"))
+AGE = attribute("age", "numeric", ("20", "30", "40", "50"))
+PAY = attribute("pay", "numeric", ("..100", "100..300", "300.."), inner_edges=[100, 300])
+CELLS = {
+    "job": ["clerk", "nurse|smith", "*", "(missing)|nurse", "smith"],
+    "age": ["20..30", "40", "20", "*", "30..50"],
+    "pay": ["..100", "100..300", "*", "100..", "..300"],
+    "ill": ["yes", "no", "no", "yes", None],
+}
+ROWS = {name: cells * 40 for name, cells in CELLS.items()}
+
+
+@pytest.fixture
+def place(tmp_path):
+    return folder(tmp_path / "tiny", [JOB, AGE, PAY], ROWS)
+
+
+@pytest.mark.parametrize("estimator", ["crowd", "uniform", "em"])
+def test_draws_are_members(place, estimator):
+    release = cc.read(place, estimator)
+    sets, bounds = release.sets(), release.bounds()
+    for table in release.complete(3, seed=4):
+        assert table["ill"].equals(release.rows["ill"])
+        for drawn, allowed in zip(table["job"], sets["job"], strict=True):
+            assert ("(missing)" if drawn is None else drawn) in allowed
+        for drawn, allowed in zip(table["age"], sets["age"], strict=True):
+            assert str(drawn) in allowed
+        lo, hi = bounds["pay.lo"].fill_null(-(10**6)), bounds["pay.hi"].fill_null(10**6)
+        assert ((table["pay"] > lo) & (table["pay"] <= hi)).all()
+        assert table.schema["age"] == table.schema["pay"] == pl.Int64
+
+
+@pytest.mark.parametrize("estimator", ["crowd", "uniform", "em"])
+def test_draws_have_the_chances_that_answers_state(place, estimator):
+    release = cc.read(place, estimator)
+    tables = release.complete(60, seed=1)
+    for value in ("clerk", "nurse", "smith"):
+        drawn = [(table["job"] == value).sum() for table in tables]
+        count = release.count({"job": value})
+        assert abs(np.mean(drawn) - count.expected) < 4 * count.drawn / np.sqrt(60) + 1e-9
+        assert np.std(drawn) == pytest.approx(count.drawn, rel=0.4)
+    ages = [table["age"].mean() for table in tables]
+    mean = release.mean("age")
+    assert abs(np.mean(ages) - mean.expected) < 4 * mean.drawn / np.sqrt(60)
+    assert np.std(ages) == pytest.approx(mean.drawn, rel=0.4)
+    pays = [table["pay"].mean() for table in tables]
+    mean = release.mean("pay")
+    assert abs(np.mean(pays) - mean.expected) < 4 * mean.drawn / np.sqrt(60)
+    assert np.std(pays) == pytest.approx(mean.drawn, rel=0.4)
+
+
+def test_the_seed_decides_whatever_the_threads(place, tmp_path):
+    digests = set()
+    for threads in ("1", "3"):
+        output = tmp_path / f"{threads}.csv"
+        words = ["complete", str(place), "--draws", "2", "--seed", "9", "--output", str(output)]
+        environment = {**os.environ, "POLARS_MAX_THREADS": threads, "OMP_NUM_THREADS": threads}
+        subprocess.run([sys.executable, "-m", "flows.cli", *words], check=True, env=environment)
+        digests.add(hashlib.sha256(output.read_bytes()).hexdigest())
+    assert len(digests) == 1
+    release = cc.read(place)
+    first, other = release.complete(1, seed=9)[0], release.complete(1, seed=8)[0]
+    read = pl.read_csv(tmp_path / "1.csv", schema_overrides={"key": pl.String})
+    assert read.filter(pl.col("draw") == 1).drop("draw").equals(first)
+    assert not first.equals(other)
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet"])
+def test_the_command_writes_one_draw_without_a_number(place, tmp_path, ending, capsys):
+    output = tmp_path / f"done.{ending}"
+    with pytest.raises(SystemExit) as end:
+        cli.main(["complete", str(place), "--draws", "1", "--output", str(output)])
+    assert end.value.code == 0
+    assert capsys.readouterr().out.strip() == str(output)
+    read = pl.read_parquet if ending == "parquet" else pl.read_csv
+    assert read(output).columns == ["key", "job", "age", "pay", "ill"]
+
+
+def refused(words, capsys):
+    with pytest.raises(SystemExit) as end:
+        cli.main(["complete", *map(str, words)])
+    return end.value.code, capsys.readouterr().err
+
+
+def test_the_command_refuses_what_it_cannot_do(place, tmp_path, capsys):
+    standing = tmp_path / "old.csv"
+    standing.write_text("x")
+    code, words = refused([place, "--output", standing], capsys)
+    assert code == 3
+    assert "exists" in words
+    assert standing.read_text() == "x"
+    code, words = refused([place, "--output", tmp_path / "a.xlsx"], capsys)
+    assert (code, "must end in .csv" in words) == (3, True)
+    code, words = refused([place, "--output", tmp_path / "none" / "a.csv"], capsys)
+    assert (code, "cannot be written" in words) == (3, True)
+    code, words = refused([tmp_path, "--output", tmp_path / "a.csv"], capsys)
+    assert (code, "is no release folder" in words) == (3, True)
+    draw = folder(tmp_path / "draw", [JOB], {"job": ["clerk"], "draw": [1]})
+    code, words = refused([draw, "--output", tmp_path / "a.csv"], capsys)
+    assert (code, "--draws 1" in words) == (3, True)
+
+
+def test_rubins_rules():
+    # By hand: mean 11, W = (1 + 4 + 1) / 3 = 2, B = 1, T = 2 + 4/3.
+    pooled = cc.pooled([10, 11, 12], [1, 2, 1])
+    assert (pooled.estimate, pooled.within, pooled.between) == (11, 2, 1)
+    assert pooled.error == pytest.approx((2 + 4 / 3) ** 0.5)
+    assert pooled.degrees == pytest.approx(2 * (1 + 2 / (4 / 3)) ** 2)
+    assert pooled.missing == pytest.approx((4 / 3) / (10 / 3))
+    assert cc.pooled([3, 3]).error == 0
+    for wrong in ([1], [1, 2, 3]):
+        with pytest.raises(cc.ReleaseError, match=r"release\.complete\(5\)"):
+            cc.pooled(wrong, [1, 2])
