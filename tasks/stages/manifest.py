@@ -9,6 +9,7 @@ from typing import Any
 from kinds import words_of
 from kinds.base import Kind
 from reports import summary
+from reports.catalogue.files import EDITION
 from tasks.orchestration.events import key_of, told
 from tasks.orchestration.stage import show_in_prefect
 from tasks.people.ledger import Ledger
@@ -48,6 +49,7 @@ def draft(
     stages = run.stages()
     return {
         "crowdcover": CODE_VERSION,
+        "catalogue": EDITION,
         "name": to.parent.name,
         "version": _version(run, to),
         **claims,

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import GuaranteeError
+from kinds import words_of
+from kinds.catalogued import catalogue_of
 from tasks.judging.floors import Floors
 from tasks.orchestration.gates import gate, refusals_shown, show
 from tasks.orchestration.stage import log, stage
@@ -166,6 +168,8 @@ def _written_aside(
     for file in to.files:
         shutil.copyfile(checked.rows.file(file), aside / file)
     (aside / REPORT).write_bytes(report(to.kind, manifest, checked))
+    for name, document in catalogue_of(to.kind, words_of(manifest), manifest, aside).items():
+        (aside / name).write_bytes(document)
     manifest["files"] = {path.name: sha256(path) for path in sorted(aside.iterdir())}
     audited = checked.rows.record["files"]
     for file in to.files:

@@ -1,0 +1,26 @@
+"""The catalogue files of a release, as bytes: a function of manifest, columns and hashes alone.
+
+`EDITION` is stated in the manifest. It changes with the bytes of any of these files, so that a
+later version knows which releases it can compute again.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from reports.catalogue.datapackage import datapackage
+from reports.catalogue.described import Described
+
+EDITION = 1
+WRITERS: dict[str, Callable[[Described], dict[str, Any]]] = {
+    "datapackage.json": datapackage,
+}
+
+
+def catalogue(release: Described) -> dict[str, bytes]:
+    """Each file by its name."""
+    return {name: _text(write(release)) for name, write in WRITERS.items()}
+
+
+def _text(document: dict[str, Any]) -> bytes:
+    return (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode()
