@@ -8,12 +8,18 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from reports.catalogue.croissant import croissant
 from reports.catalogue.datapackage import datapackage
+from reports.catalogue.dcat import dcat
 from reports.catalogue.described import Described
+from reports.catalogue.spdx import spdx
 
 EDITION = 1
 WRITERS: dict[str, Callable[[Described], dict[str, Any]]] = {
     "datapackage.json": datapackage,
+    "croissant.json": croissant,
+    "dcat.jsonld": dcat,
+    "method.spdx3.json": spdx,
 }
 
 

@@ -4,6 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.metadata import version
+from platform import python_version
 from typing import Any
 
 from kinds import words_of
@@ -19,6 +21,8 @@ from tasks.shelf.shelf import Shelf, shelf_of, stands
 from tasks.stages.check import CheckedRelease
 from tasks.vault.retracting import retracted_versions
 from tasks.vault.storage import CODE_VERSION, Run
+
+MADE_WITH = ("numba", "numpy", "polars", "scipy")
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,7 @@ def draft(
     stages = run.stages()
     return {
         "crowdcover": CODE_VERSION,
+        "software": _software(),
         "catalogue": EDITION,
         "name": to.parent.name,
         "version": _version(run, to),
@@ -59,6 +64,11 @@ def draft(
         "timings": {name: record["seconds"] for name, record in stages.items()},
         "peak_memory_bytes": max(record["peak_memory_bytes"] for record in stages.values()),
     }
+
+
+def _software() -> dict[str, str]:
+    """Versions of what computes releases, beside crowdcover's own."""
+    return {"python": python_version(), **{name: version(name) for name in MADE_WITH}}
 
 
 def report(kind: Kind, manifest: Mapping[str, Any], checked: CheckedRelease) -> bytes:
