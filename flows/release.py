@@ -79,6 +79,7 @@ def released(order: ReleasePlan) -> str:
 def _release(order: ReleasePlan, vault: Vault) -> str:
     """Admit the plan and its source; a release that stands already is returned as it is."""
     order.check_engine()
+    order.publish.check_key()
     take_up_signed(order, vault)
     if (run := approved_run(order, vault)) is not None:
         log(f"run {run.path.name} was approved: it is published as it is, no source is read")
@@ -126,7 +127,7 @@ def _admitted(
     if version is not None:
         version.begin(run)
     parent = order.releases
-    to = Destination(kind, parent, order.publish.formats, ledger, second)
+    to = Destination(kind, parent, order.publish.formats, ledger, second, order.publish.signing_key)
     with run.locked():
         refuse_unfinished(run)
         begin(run, order.name)

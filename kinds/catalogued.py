@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+import reports
 from reports.catalogue.described import DataFile, Described, Entry, Type
-from reports.catalogue.files import catalogue
+from reports.catalogue.files import WRITERS, catalogue
+from reports.edition import edition
 from reports.words import Words
 from tasks.shelf.content import sha256
 from tasks.shelf.layout import REPORT
@@ -15,9 +17,15 @@ from tasks.shelf.layout import REPORT
 if TYPE_CHECKING:
     from kinds.base import Kind
 
+CATALOGUE = tuple(WRITERS)
 PARQUET, CSV = "parquet", "csv"
 # What a CSV file writes as text.
 AS_TEXT: tuple[Type, ...] = ("array", "object", "any")
+
+
+def texts() -> str:
+    """Which texts report and catalogue are written with, as manifests state it."""
+    return edition((Path(__file__).parent, Path(reports.__file__).parent))
 
 
 def catalogue_of(

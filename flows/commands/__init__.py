@@ -18,6 +18,7 @@ from flows.commands import (
     sign,
     try_,
     vault,
+    verify,
     waiting,
     withdraw,
 )
@@ -28,6 +29,7 @@ COMMANDS: dict[str, Command] = {
     for command in (
         release.COMMAND,
         audit.COMMAND,
+        verify.COMMAND,
         show.COMMAND,
         diff.COMMAND,
         runs.COMMAND,

@@ -1,8 +1,4 @@
-"""The catalogue files of a release, as bytes: a function of manifest, columns and hashes alone.
-
-`EDITION` is stated in the manifest. It changes with the bytes of any of these files, so that a
-later version knows which releases it can compute again.
-"""
+"""The catalogue files of a release, as bytes: a function of manifest, columns and hashes alone."""
 
 import json
 from collections.abc import Callable
@@ -14,7 +10,6 @@ from reports.catalogue.dcat import dcat
 from reports.catalogue.described import Described
 from reports.catalogue.spdx import spdx
 
-EDITION = 1
 WRITERS: dict[str, Callable[[Described], dict[str, Any]]] = {
     "datapackage.json": datapackage,
     "croissant.json": croissant,

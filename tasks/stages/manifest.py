@@ -10,8 +10,8 @@ from typing import Any
 
 from kinds import words_of
 from kinds.base import Kind
+from kinds.catalogued import texts
 from reports import summary
-from reports.catalogue.files import EDITION
 from tasks.orchestration.events import key_of, told
 from tasks.orchestration.stage import show_in_prefect
 from tasks.people.ledger import Ledger
@@ -34,6 +34,7 @@ class Destination:
     formats: Sequence[str]
     ledger: Ledger
     allow_second_release: bool
+    signing_key: str | None = None  # where it lies; it is read when the folder is signed
 
     @property
     def shelf(self) -> Shelf:
@@ -54,7 +55,7 @@ def draft(
     return {
         "crowdcover": CODE_VERSION,
         "software": _software(),
-        "catalogue": EDITION,
+        "texts": texts(),
         "name": to.parent.name,
         "version": _version(run, to),
         **claims,

@@ -16,7 +16,7 @@ from tasks.shelf.content import holds
 
 # Sections of a manifest that depend on when it was written.
 OF_THE_MOMENT = (
-    "version", "created", "timings", "peak_memory_bytes", "approval", "software", "catalogue",
+    "version", "created", "timings", "peak_memory_bytes", "approval", "software", "texts",
 )  # fmt: skip
 LONGEST_NAME = 100
 LONGEST_NOTE = 500
