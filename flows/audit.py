@@ -11,7 +11,7 @@ from flows.plan.plan import ReleasePlan
 from flows.redescribed import catalogue_finding, report_finding
 from flows.standing import standing
 from kinds.base import Kind
-from tasks.judging.audit import UNREADABLE, Audit, Finding, audit_folder
+from tasks.judging.audit import Audit, Finding, audit_folder
 from tasks.judging.forms import codebook_form
 from tasks.people.beside import sentence
 from tasks.people.ledger import Ledger
@@ -111,7 +111,7 @@ def _as_published(
         codebook_form(folder, plan.kind.codebook),
     )
     audit = audit_folder(folder, audit, plan.limits.floors, promise, plan.kind.comparable)
-    if UNREADABLE in audit.findings:
+    if not audit.passed:  # what is described follows from what is broken
         return audit
     manifest = read_manifest(folder)
     return audit.also(

@@ -21,11 +21,12 @@ from kinds.table.encode import load
 from tasks.vault import secrecy
 from tasks.vault.storage import BusyError, FolderError, SecondReleaseError, Stored
 from tests.flows.asking import ask, have_ended, until
+from tests.flows.orders import FILES as FOLDER
 from tests.flows.orders import HEADER, RARE, SEED, Order, data_bytes, people
 from tests.flows.processes import FORKS, finish, hold, start
 from tests.naive import matchable
 
-FILES = {"data.parquet", "data.csv.gz", "codebook.json", "manifest.json", "report.html"}
+FILES = set(FOLDER)
 STAGES = {
     "ingest",
     "validate-ingested",
