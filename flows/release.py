@@ -14,6 +14,7 @@ from flows.plan.plan import ReleasePlan
 from flows.series import Coming, coming
 from flows.standing import approved_run, standing, take_up_signed
 from flows.states import ending
+from flows.tracing import traced
 from tasks.compute.cluster import cancel_jobs_of
 from tasks.compute.engines import Compute, ready
 from tasks.orchestration.events import about_plan
@@ -73,7 +74,9 @@ def release(
 def released(order: ReleasePlan) -> str:
     """The same without Prefect: a plain call outside of a flow run."""
     vault = Vault(Path(order.publish.vault)).open()
-    return failures_kept(vault.runs, "release", lambda: _release(order, vault))
+    return failures_kept(
+        vault.runs, "release", lambda: traced(order, lambda: _release(order, vault))
+    )
 
 
 def _release(order: ReleasePlan, vault: Vault) -> str:
