@@ -95,7 +95,7 @@ class Lineage:
             about_run["errorMessage"] = facets.error_message_run.ErrorMessageRunFacet(
                 message=refusal, programmingLanguage="python"
             )
-        about_job = {
+        about_job: dict[str, Any] = {
             "jobType": facets.job_type_job.JobTypeJobFacet(
                 processingType="BATCH", integration="CROWDCOVER", jobType="RELEASE"
             )
