@@ -190,6 +190,8 @@ def test_the_manifest_holds_what_the_contract_names(released):
     document = manifest(released.folder_of_v1)
     assert set(document) == {
         "crowdcover",
+        "software",
+        "texts",
         "name",
         "version",
         "created",
