@@ -17,6 +17,9 @@ PLAIN, ZSTD = 0, 6  # codecs
 FRAME = b"\x28\xb5\x2f\xfd"  # first bytes of a Zstandard frame
 SIZES_OF_ID = (0, 1, 2, 4)
 SIZES_OF_LENGTH = (0, 2, 4, 8)
+# Fields by number: of an offset index and a column index, of the header of a page.
+KNOWN = {4: {1, 2}, 6: {1, 2, 3, 4, 5}}
+KNOWN_OF_PAGE = {1, 2, 3, 4, 5, 7, 8}
 LOOSE = "the Parquet file holds bytes that are no part of its rows"
 
 Part = tuple[int, int]
@@ -59,16 +62,20 @@ def _chunk(content: bytes, chunk: dict[int, Any]) -> Iterator[Part]:
     while at < end:
         reader = Compact(content, at)
         page = reader.fields()
+        if not set(page) <= KNOWN_OF_PAGE:
+            raise ValueError(LOOSE)
         stop = reader.at + page[3]
         _whole(content[reader.at : stop], about[4], page[2])
         yield at, stop
         at = stop
     if (copy := Compact(content, end)).fields() == about:
         yield end, copy.at
-    for offset in (4, 6):
+    for offset, size in ((4, 5), (6, 7)):
         if offset in chunk:
             reader = Compact(content, chunk[offset])
-            reader.fields()
+            known = set(reader.fields()) <= KNOWN[offset]
+            if not known or reader.at != chunk[offset] + chunk[size]:
+                raise ValueError(LOOSE)
             yield chunk[offset], reader.at
 
 
@@ -77,11 +84,11 @@ def _whole(packed: bytes, codec: int, size: int) -> None:
     if codec == PLAIN:
         if len(packed) != size:
             raise ValueError(LOOSE)
-    elif codec != ZSTD or _frame(packed, size) != len(packed):
+    elif codec != ZSTD or end_of_frame(packed, size) != len(packed):
         raise ValueError(LOOSE)
 
 
-def _frame(packed: bytes, size: int) -> int:
+def end_of_frame(packed: bytes, size: int) -> int:
     """Where a Zstandard frame (RFC 8878) ends: header, blocks, checksum."""
     if packed[:4] != FRAME:
         raise ValueError(LOOSE)

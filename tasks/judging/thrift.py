@@ -2,9 +2,11 @@
 
 from typing import Any
 
+UNUSUAL = "no structs of Parquet, or not in their shortest form"
+
 
 class Compact:
-    """Reads structs; `at` is where the next byte stands. ValueError where the bytes are none."""
+    """Reads structs; `at` is where the next byte stands. ValueError where they are none, or written longer than needed."""
 
     def __init__(self, content: bytes, at: int = 0) -> None:
         self.content, self.at = content, at
@@ -14,7 +16,10 @@ class Compact:
         values: dict[int, Any] = {}
         number = 0
         while head := self._take(1)[0]:
-            number = number + (head >> 4) if head >> 4 else self._whole()
+            after = number + (head >> 4) if head >> 4 else self._whole()
+            if after in values or (not head >> 4 and 0 < after - number <= 15):
+                raise ValueError(UNUSUAL)
+            number = after
             values[number] = head & 15 == 1 if head & 15 in (1, 2) else self._value(head & 15)
         return values
 
@@ -35,12 +40,12 @@ class Compact:
             ]
         if kind == 12:
             return self.fields()
-        raise ValueError("no structs of Parquet")
+        raise ValueError(UNUSUAL)
 
     def _take(self, size: int) -> bytes:
         self.at += size
         if self.at > len(self.content):
-            raise ValueError("no structs of Parquet")
+            raise ValueError(UNUSUAL)
         return self.content[self.at - size : self.at]
 
     def _natural(self) -> int:
@@ -48,6 +53,8 @@ class Compact:
         while (byte := self._take(1)[0]) & 128:
             value |= (byte & 127) << shift
             shift += 7
+        if shift and not byte:
+            raise ValueError(UNUSUAL)
         return value | byte << shift
 
     def _whole(self) -> int:
