@@ -9,11 +9,13 @@ KERNELS := $(VENV)/.kernels
 # For tests/flows/test_classes.py. Without its pins, which want an older numpy.
 PYCANON := pycanon==1.3.6
 FAISS := $(VENV)/.faiss
+# Validators of the catalogue files: their pins clash with Prefect's.
+VALIDATORS := $(VENV)/validators/.ready
 
 TEAM ?= open
 PGSERVER := $(VENV)/.pgserver
 
-.PHONY: demo team test test-all mutants check format bench bench-all lock clean
+.PHONY: demo team test test-all validators mutants check format bench bench-all lock clean
 
 demo: $(READY)          ## release a real survey and show the result
 	$(BIN)/crowdcover demo
@@ -25,8 +27,10 @@ test: $(KERNELS)        ## all tests but the slow suites; PROFILE=thorough draws
 	$(PYTEST) -m "not slow" --hypothesis-profile $(PROFILE) --numprocesses 2 --dist loadfile
 
 test-all: PROFILE = thorough
-test-all: test          ## the slow suites, too: real tables, servers, more kills
+test-all: test $(VALIDATORS)  ## the slow suites, too: real tables, servers, more kills
 	$(PYTEST) -m slow --hypothesis-profile $(PROFILE) --numprocesses 2 --dist loadfile
+
+validators: $(VALIDATORS)  ## what checks datapackage.json, croissant.json and the like
 
 mutants: $(KERNELS)     ## 73 planted faults, each caught by a fast test
 	$(BIN)/python -m tests.mutants
@@ -100,6 +104,11 @@ $(FAISS): $(READY)
 		&& touch $@ \
 		|| echo "faiss could not be installed; its comparison is left out"
 
+$(VALIDATORS): tests/reports/catalogue/requirements.txt | $(READY)
+	$(PYTHON) -m venv $(VENV)/validators
+	$(VENV)/validators/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	touch $@
+
 # PostgreSQL for `make team`, where the system has none.
 $(PGSERVER): $(READY)
 	ls /usr/lib/postgresql/*/bin/postgres >/dev/null 2>&1 || command -v postgres >/dev/null \
@@ -108,7 +117,7 @@ $(PGSERVER): $(READY)
 
 lock:                   ## resolve the pins of requirements.lock again
 	rm -rf .lock && $(PYTHON) -m venv .lock
-	.lock/bin/pip install --quiet '.[dev,postgres,duckdb,mssql,s3,cluster,dask,otel]'
+	.lock/bin/pip install --quiet '.[dev,postgres,duckdb,mssql,s3,cluster,dask,otel,lineage]'
 	(sed -n 1p requirements.lock; .lock/bin/pip freeze --exclude crowdcover) > requirements.lock.new
 	mv requirements.lock.new requirements.lock
 	rm -rf .lock build *.egg-info

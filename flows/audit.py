@@ -8,15 +8,17 @@ from anon_core.errors import InputError
 from anon_core.promise import Promise
 from flows.audit_version import audit_version
 from flows.plan.plan import ReleasePlan
+from flows.redescribed import catalogue_finding, report_finding
 from flows.standing import standing
 from kinds.base import Kind
 from tasks.judging.audit import Audit, Finding, audit_folder
+from tasks.judging.forms import codebook_form
 from tasks.people.beside import sentence
 from tasks.people.ledger import Ledger
 from tasks.places.objects import StoreError
 from tasks.places.place import Place, local_copy
-from tasks.shelf.content import holds, read_document
-from tasks.shelf.layout import MANIFEST, NOTICE
+from tasks.shelf.content import holds, read_document, sha256
+from tasks.shelf.layout import MANIFEST, NOTICE, SIGNATURE
 from tasks.source.reading import Reading
 from tasks.vault.approval import Approval
 from tasks.vault.counting import unverified
@@ -102,8 +104,33 @@ def _as_published(
         holds(folder, release.files) for release in run.ever_visible()
     )
     detail = f"compared with what the vault's runs/{run.path.name} remembers"
-    audit = audit.also(Finding("manifest as published", remembered, detail), *taken_back)
-    return audit_folder(folder, audit, plan.limits.floors, promise, plan.kind.comparable)
+    audit = audit.also(
+        Finding("manifest as published", remembered, detail),
+        *taken_back,
+        *_signature(folder, run),
+        codebook_form(folder, plan.kind.codebook),
+    )
+    audit = audit_folder(folder, audit, plan.limits.floors, promise, plan.kind.comparable)
+    if not audit.passed:  # what is described follows from what is broken
+        return audit
+    manifest = read_manifest(folder)
+    return audit.also(
+        *catalogue_finding(folder, plan.kind, manifest),
+        *report_finding(folder, plan.kind, manifest, audit),
+    )
+
+
+def _signature(folder: Path, run: Run) -> list[Finding]:
+    """Whether the signature is the one that was made; nothing where none was made and none is."""
+    visible = [*run.ever_visible(), *(each.release for each in Retractions.of(run).all)]
+    made = {release.files[SIGNATURE] for release in visible if SIGNATURE in release.files}
+    found = sha256(folder / SIGNATURE) if (folder / SIGNATURE).is_file() else None
+    if not made and found is None:
+        return []
+    detail = "the bytes that were signed; crowdcover verify checks them with the public key"
+    return [
+        Finding("signature as published", found in made, detail if found in made else "another one")
+    ]
 
 
 def _approved(folder: Path, plan: ReleasePlan, run: Run) -> list[Finding]:

@@ -18,6 +18,7 @@ def ready(path: Path, overrides: Sequence[str]) -> "ReleasePlan":
 
     plan = ReleasePlan.load(path, overrides)
     plan.check_engine()
+    plan.publish.check_key()
     require_named(plan)
     if (names := header(plan.data.source)) is not None:
         plan.data.check_header(names)

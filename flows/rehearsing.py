@@ -75,6 +75,7 @@ class Rehearsal:
 def rehearsed(order: ReleasePlan) -> Rehearsal:
     """Rehearse a release; raises what a release would raise before it anonymizes."""
     order.check_engine()
+    order.publish.check_key()
     with shadow(Vault(Path(order.publish.vault))) as vault:
         return failures_kept(vault.runs, "release", lambda: _rehearsed(order, vault))
 

@@ -14,6 +14,7 @@ from flows.plan.plan import ReleasePlan
 from flows.series import Coming, coming
 from flows.standing import approved_run, standing, take_up_signed
 from flows.states import ending
+from flows.tracing import traced
 from tasks.compute.cluster import cancel_jobs_of
 from tasks.compute.engines import Compute, ready
 from tasks.orchestration.events import about_plan
@@ -73,12 +74,15 @@ def release(
 def released(order: ReleasePlan) -> str:
     """The same without Prefect: a plain call outside of a flow run."""
     vault = Vault(Path(order.publish.vault)).open()
-    return failures_kept(vault.runs, "release", lambda: _release(order, vault))
+    return failures_kept(
+        vault.runs, "release", lambda: traced(order, lambda: _release(order, vault))
+    )
 
 
 def _release(order: ReleasePlan, vault: Vault) -> str:
     """Admit the plan and its source; a release that stands already is returned as it is."""
     order.check_engine()
+    order.publish.check_key()
     take_up_signed(order, vault)
     if (run := approved_run(order, vault)) is not None:
         log(f"run {run.path.name} was approved: it is published as it is, no source is read")
@@ -126,7 +130,7 @@ def _admitted(
     if version is not None:
         version.begin(run)
     parent = order.releases
-    to = Destination(kind, parent, order.publish.formats, ledger, second)
+    to = Destination(kind, parent, order.publish.formats, ledger, second, order.publish.signing_key)
     with run.locked():
         refuse_unfinished(run)
         begin(run, order.name)

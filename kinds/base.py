@@ -18,6 +18,7 @@ from anon_core.anonymizers.base import Data
 from anon_core.promise import Promise
 from kinds.section import PlanError
 from kinds.versions import Versions
+from reports.catalogue.described import Field, Type
 from tasks.judging.audit import Audit, Sections
 from tasks.judging.drift import Changes, DriftLimits
 from tasks.judging.floors import Floors
@@ -128,6 +129,16 @@ class Kind(Protocol):
         Keys of the manifest that no other part of it uses; names of columns, never values.
         """
         return {}
+
+    def fields(
+        self, manifest: Mapping[str, Any], form: str, types: Mapping[str, Type]
+    ) -> tuple[Sequence[Field], Sequence[str]]:
+        """The columns of a released data file, and those that tell its rows apart, for catalogues.
+
+        `form` is the format of the file, `types` has the type of each column in it. By default
+        columns have no role and no description.
+        """
+        return [Field(name, kind, "", "") for name, kind in types.items()], []
 
     def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
         """A commented starter plan for a source of this kind.

@@ -7,6 +7,9 @@ HEADING = "What the plan says about this release"
 COLUMN_HEADINGS = ("Column", "Role", "What the release shows")
 UNSTATED = "not stated in the plan"
 LABELS = {
+    "title": ("Title", "what catalogues call the release"),
+    "publisher": ("Publisher", "who publishes it"),
+    "licence": ("Licence", "of the published rows"),
     "population": ("Population", "whom the source is about"),
     "as_of": ("Date of the source", "when its data was taken"),
     "recipient": (

@@ -10,6 +10,12 @@ SHARED: Mapping[str, str] = {
     "numbers as measured": "The numbers in the manifest are those that the auditor measures.",
     "manifest as published": "The manifest is the one that the vault remembers.",
     "manifest": "The manifest can be read.",
+    "signature as published": "The signature is the one that was made when the release was "
+    "published.",
+    "form of the codebook": "The codebook is written in the one form that leaves no room for "
+    "anything else.",
+    "catalogue": "The catalogue files say what follows from the release, and nothing else.",
+    "report": "The report says what follows from the manifest and from the audit.",
     "not retracted": "Nobody has taken the release back.",
     "crowds after intersection": "With the other releases of the same people in hand, at least k "
     "rows remain possible for each person.",

@@ -19,6 +19,7 @@ from flows.commands import (
     sign,
     try_,
     vault,
+    verify,
     waiting,
     withdraw,
 )
@@ -29,6 +30,7 @@ COMMANDS: dict[str, Command] = {
     for command in (
         release.COMMAND,
         audit.COMMAND,
+        verify.COMMAND,
         show.COMMAND,
         complete.COMMAND,
         diff.COMMAND,

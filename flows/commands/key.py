@@ -1,4 +1,4 @@
-"""`crowdcover key`: the key pair of a person who decides about releases."""
+"""`crowdcover key`: the key pair of a person who decides about releases, or of who signs them."""
 
 import argparse
 from pathlib import Path
@@ -14,6 +14,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--key", type=Path, metavar="FILE", help="show: the private key")
     parser.add_argument(
+        "--public",
+        action="store_true",
+        help="print the public key alone, for crowdcover verify",
+    )
+    parser.add_argument(
+        "--pem", action="store_true", help="print the public key as PEM, for other tools"
+    )
+    parser.add_argument(
         "--name",
         default="you@example.org",
         metavar="NAME",
@@ -22,12 +30,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print the line for publish.approvers of a plan."""
+    """Print the line for publish.approvers of a plan, or the public key alone."""
     from anon_core.errors import escaped
     from flows.signing import line
     from kinds.section import PlanError
-    from tasks.vault.signing import new_key, public_of, read_key
+    from tasks.vault.signing import as_pem, new_key, public_of, read_key
 
+    alone = options.public or options.pem
     given = (options.output is not None, options.key is not None)
     if given != (options.what == "new", options.what == "show"):
         raise PlanError("give `key new --output FILE`, or `key show --key FILE`")
@@ -35,16 +44,19 @@ def run(options: argparse.Namespace) -> int:
         public = public_of(read_key(options.key))
     else:
         public = new_key(options.output)
-        if not options.quiet:
+        if not options.quiet and not alone:
             print(f"wrote {options.output}, readable by you only; the line for the plan, under")
             print("[publish.approvers]:")
-    print(escaped(line(options.name, public)))
+    if options.pem:
+        print(as_pem(public), end="")
+    else:
+        print(public if options.public else escaped(line(options.name, public)))
     return 0
 
 
 COMMAND = Command(
     "key",
-    "make the key with which a person signs decisions; prints the line for the plan",
+    "make the key that signs decisions or releases; prints the line for the plan",
     "crowdcover key new --output ada.key --name ada@example.org",
     arguments,
     run,

@@ -9,6 +9,8 @@ from pydantic import BeforeValidator, Field
 from kinds.section import Section
 
 LONGEST = 300
+_ID = r"\(*[A-Za-z0-9][A-Za-z0-9.+-]*\)*"
+LICENCE = re.compile(rf"https?://[^\s\"<>\\^`{{|}}]+|{_ID}( (AND|OR|WITH) {_ID})*")
 
 
 def _text(value: Any) -> Any:
@@ -22,6 +24,17 @@ def _text(value: Any) -> Any:
             f"must be a text in one line, of 1 to {LONGEST} characters; it is published as it is"
         )
     return value
+
+
+def _licence(value: Any) -> Any:
+    """An SPDX expression such as CC-BY-4.0, or an address."""
+    text = _text(value)
+    if isinstance(text, str) and not LICENCE.fullmatch(text):
+        raise ValueError(
+            "must be an SPDX licence such as CC-BY-4.0, an expression of several, or an address "
+            "that starts with https://"
+        )
+    return text
 
 
 def _day(value: Any) -> Any:
@@ -44,6 +57,12 @@ Text = Annotated[
         json_schema_input_type=Annotated[str, Field(min_length=1, max_length=LONGEST)] | date,
     ),
 ]
+Licence = Annotated[
+    str,
+    BeforeValidator(
+        _licence, json_schema_input_type=Annotated[str, Field(min_length=1, max_length=LONGEST)]
+    ),
+]
 Day = Annotated[str, BeforeValidator(_day, json_schema_input_type=date)]
 
 
@@ -52,6 +71,9 @@ class AboutSection(Section):
 
     Attributes
     ----------
+    title : what catalogues call the release.
+    publisher : who publishes it.
+    licence : of the published rows, an SPDX name such as CC-BY-4.0 or an address.
     population : whom the source is about.
     as_of : date or period of the source.
     recipient : for whom the release is made; the page says that crowdcover cannot know who gets it.
@@ -59,6 +81,9 @@ class AboutSection(Section):
     answers_until : the last day of that.
     """
 
+    title: Text | None = None
+    publisher: Text | None = None
+    licence: Licence | None = None
     population: Text | None = None
     as_of: Text | None = None
     recipient: Text | None = None

@@ -45,7 +45,7 @@ NOT_SHAPING: dict[str, Any] = {
     "source": {"kind", "path", "uri", "credentials", "at", "part"},
     "publish": {
         "path", "vault", "allow_second_release", "ledger", "ledger_credentials", "approval",
-        "approval_timeout", "approvers", "requester_may_approve", "reports",
+        "approval_timeout", "approvers", "requester_may_approve", "reports", "signing_key",
     },
 }  # fmt: skip
 

@@ -10,10 +10,10 @@ from pydantic import Field
 
 from flows.plan.durations import duration
 from kinds.section import PlanError, Section, Unshown
-from tasks.places.credentials import with_password
+from tasks.places.credentials import FORMS, is_reference, with_password
 from tasks.places.place import is_remote
 from tasks.vault.approval import LONGEST_NAME
-from tasks.vault.signing import is_public
+from tasks.vault.signing import is_public, key_at
 from tasks.vault.statement import Terms
 
 
@@ -34,6 +34,7 @@ class PublishSection(Section):
     approvers : who may approve, each with the public key that verifies their signature; if nobody
         is named, whoever can write in the vault may.
     requester_may_approve : whether who runs the release may approve it, too.
+    signing_key : where the private key lies that signs the release; without it, none is signed.
     reports : a folder for copies of the report, for people without access to the vault.
     """
 
@@ -48,6 +49,7 @@ class PublishSection(Section):
     approvers: dict[str, str] = {}
     requester_may_approve: bool = True
     reports: str | None = None
+    signing_key: str | None = None
 
     def check(self) -> None:
         """Refuse other ledgers, and a release folder and a vault that contain each other.
@@ -59,6 +61,8 @@ class PublishSection(Section):
                 "publish.ledger must start with postgresql://; "
                 "leave it out to keep the ledger in the vault"
             )
+        if self.signing_key is not None and not is_reference(self.signing_key):
+            raise PlanError(f"publish.signing_key must be {FORMS}: where the private key lies")
         if is_remote(self.vault):
             raise PlanError(
                 "publish.vault must be a local folder: it needs renames, locks and modes that "
@@ -129,6 +133,11 @@ class PublishSection(Section):
                     "read reports who may read neither vault nor unpublished releases; name a "
                     "folder of its own"
                 )
+
+    def check_key(self) -> None:
+        """Refuse a key for signatures that is not there, before any work."""
+        if self.signing_key is not None:
+            key_at(self.signing_key)
 
     @property
     def terms(self) -> Terms | None:

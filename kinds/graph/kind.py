@@ -9,6 +9,7 @@ import numpy as np
 from anon_core.graphs.records import UncertainGraph
 from anon_core.promise import Promise
 from kinds.base import Columns, Facts, Kind
+from kinds.graph.catalogued import fields
 from kinds.graph.encode import load, write_encoded
 from kinds.graph.ingest import ingested
 from kinds.graph.judge import audit_graph
@@ -18,6 +19,7 @@ from kinds.graph.people import people, remade
 from kinds.graph.plan import SECTIONS, GraphPlan, K
 from kinds.graph.profile import changes
 from kinds.graph.write import write_release
+from reports.catalogue.described import Field, Type
 from tasks.judging.audit import Audit, Sections
 from tasks.judging.drift import Changes
 from tasks.people.digests import People
@@ -63,6 +65,12 @@ class Graph(Kind):
         """The role of each column."""
         roles = {plan.u: "identifier", plan.v: "identifier", plan.p: "probability"}
         return {"columns": {name: {"role": roles[name]} for name in plan.needed}}
+
+    def fields(
+        self, manifest: Mapping[str, Any], form: str, types: Mapping[str, Type]
+    ) -> tuple[Sequence[Field], Sequence[str]]:
+        """Each column with its role."""
+        return fields(types)
 
     def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
         """Ends and probability of a source with two or three columns."""

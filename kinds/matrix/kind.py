@@ -10,6 +10,7 @@ import polars as pl
 from anon_core.matrices.records import SparseMatrix
 from anon_core.promise import Promise
 from kinds.base import Columns, Facts, Kind
+from kinds.matrix.catalogued import fields
 from kinds.matrix.encode import load, write_encoded
 from kinds.matrix.ingest import ingested
 from kinds.matrix.judge import audit_matrix
@@ -22,6 +23,7 @@ from kinds.matrix.profile import changes
 from kinds.matrix.write import write_release
 from kinds.sampling import sample
 from kinds.section import BINS, PlanError
+from reports.catalogue.described import Field, Type
 from tasks.judging.audit import Audit
 from tasks.judging.drift import Changes
 from tasks.people.digests import People
@@ -75,6 +77,12 @@ class Matrix(Kind):
         )
         stated = {name: {"role": role} for name, role in columns.items()}
         return {"columns": stated, "keyed": bool(plan.keyed)}
+
+    def fields(
+        self, manifest: Mapping[str, Any], form: str, types: Mapping[str, Type]
+    ) -> tuple[Sequence[Field], Sequence[str]]:
+        """Each column with its role."""
+        return fields(form, types)
 
     def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
         """Users and items of a source with two columns."""

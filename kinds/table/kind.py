@@ -15,6 +15,7 @@ from kinds.base import Columns, Facts, Kind
 from kinds.sampling import sample
 from kinds.section import BINS
 from kinds.table.before import stated_by
+from kinds.table.catalogued import fields
 from kinds.table.column_section import RANGE, EarlierColumnSection
 from kinds.table.compared import compared
 from kinds.table.encode import load, write_encoded
@@ -28,6 +29,7 @@ from kinds.table.profile import changes
 from kinds.table.versions.present import needed
 from kinds.table.versions.versions import TableVersions
 from kinds.table.write import write_release
+from reports.catalogue.described import Field, Type
 from tasks.judging.audit import Audit, Sections
 from tasks.judging.drift import Changes
 from tasks.people.digests import People
@@ -99,6 +101,12 @@ class Table(Kind):
         stated: Facts = {"columns": {column.name: plan.role(column) for column in plan.columns}}
         counted = {"rows_are_people": True} if plan.rows_are_people else {}
         return {**stated, **counted, **({} if plan.mix is None else {"mixed": plan.mix})}
+
+    def fields(
+        self, manifest: Mapping[str, Any], form: str, types: Mapping[str, Type]
+    ) -> tuple[Sequence[Field], Sequence[str]]:
+        """Each column with its role."""
+        return fields(manifest, form, types)
 
     def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
         """A proposed role for every column."""

@@ -9,7 +9,7 @@ from typing import Any, Protocol, Self
 from anon_core.promise import Promise
 from tasks.judging.floors import Floors
 from tasks.shelf.content import holds, read_document
-from tasks.shelf.layout import MANIFEST, NOTICE
+from tasks.shelf.layout import MANIFEST, NOTICE, SIGNATURE
 
 Sections = Mapping[str, Mapping[str, Any]]  # of a manifest
 
@@ -77,6 +77,11 @@ class Audit:
     measured: Any = None
     rows: Any = field(default=None, repr=False, compare=False)
 
+    @property
+    def of_batch(self) -> "Audit":
+        """The audit of the rows that are new, of a version; else the same."""
+        return replace(self, measured=getattr(self.measured, "batch", self.measured))
+
     def also(self, *findings: Finding) -> "Audit":
         """The same audit with more findings."""
         return replace(self, findings=(*self.findings, *findings))
@@ -137,7 +142,7 @@ def audit_folder(
 
 def _files(folder: Path, claimed: Mapping[str, str]) -> Finding:
     """Compare the folder's files with the hashes in its manifest."""
-    names = {path.name for path in folder.iterdir()} - {MANIFEST, NOTICE}
+    names = {path.name for path in folder.iterdir()} - {MANIFEST, NOTICE, SIGNATURE}
     changed = sum(not holds(folder, {name: sha}) for name, sha in claimed.items() if name in names)
     strays, lost = len(names - set(claimed)), len(set(claimed) - names)
     return Finding(

@@ -9,7 +9,12 @@ from typing import Any
 
 import polars as pl
 
+from tasks.judging.layouts import loose_bytes
+from tasks.judging.thrift import Compact
+
 WRITER = re.compile(rb"Polars( \(\w+\))?( version [\w.+-]+)?( \(build \w+\))?")
+# What Python writes in a gzip header for speed and system.
+SPEEDS, SYSTEMS = (0, 2, 4), (3, 255)
 SCHEMA = b"ARROW:schema"
 # Writers cut statistics of long texts at this many bytes and may raise the last letter by one.
 CUT = 32
@@ -22,11 +27,13 @@ TEXT = 6
 def traces(path: Path, kind: str, rows: pl.DataFrame) -> list[str]:
     """What a file reveals beside its rows; sentences without values."""
     content = path.read_bytes()
-    return list(dict.fromkeys(_parquet(content, rows) if kind == "parquet" else _gzip(content)))
+    return list(
+        dict.fromkeys(_parquet(content, rows) if kind == "parquet" else gzip_traces(content))
+    )
 
 
-def _gzip(content: bytes) -> Iterator[str]:
-    """Check a gzip header (RFC 1952): magic (2 bytes), method, flags, time, level, system.
+def gzip_traces(content: bytes) -> Iterator[str]:
+    """Check a gzip header (RFC 1952): magic (2 bytes), method, flags, time, speed, system.
 
     There is one: further members could hold names, times and the places where they begin.
     """
@@ -34,6 +41,8 @@ def _gzip(content: bytes) -> Iterator[str]:
         yield "the gzip header contains a name or a comment"
     if content[4:8] != bytes(4):
         yield "the gzip header contains a time"
+    if content[8] not in SPEEDS or content[9] not in SYSTEMS:
+        yield "the gzip header names another writer"
     member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     member.decompress(content)
     if member.unused_data:
@@ -43,11 +52,12 @@ def _gzip(content: bytes) -> Iterator[str]:
 def _parquet(content: bytes, rows: pl.DataFrame) -> Iterator[str]:
     """Check a Parquet footer: FileMetaData, fields by number."""
     size = int.from_bytes(content[-8:-4], "little")
-    footer = _Compact(content[-8 - size : -8]).fields()
+    footer = Compact(content[-8 - size : -8]).fields()
     if any(entry[1] != SCHEMA for entry in footer.get(5, [])):
         yield "the Parquet footer contains metadata"
     if not WRITER.fullmatch(footer.get(6, b"")):
         yield "the Parquet footer names another writer"
+    yield from loose_bytes(content)
     groups = footer.get(4, [])
     sizes = [group[3] for group in groups[:-1]]
     if sizes and max(sizes) - min(sizes) > 1:
@@ -95,55 +105,3 @@ def _tells_its_rows(column: pl.Series, chunk: dict[int, Any]) -> bool:
 def _occurs(value: bytes, held: set[bytes]) -> bool:
     cut = len(value) >= CUT
     return value in held or (cut and any(text.startswith(value[:-LETTER]) for text in held))
-
-
-class _Compact:
-    """Reads the part of Thrift's compact protocol that Parquet footers use."""
-
-    def __init__(self, content: bytes) -> None:
-        self.content, self.at = content, 0
-
-    def fields(self) -> dict[int, Any]:
-        """The fields of a struct by number."""
-        values: dict[int, Any] = {}
-        number = 0
-        while head := self._take(1)[0]:
-            number = number + (head >> 4) if head >> 4 else self._whole()
-            values[number] = head & 15 == 1 if head & 15 in (1, 2) else self._value(head & 15)
-        return values
-
-    def _value(self, kind: int) -> Any:
-        if kind in (1, 2, 3):  # a boolean in a list takes one byte
-            return self._take(1)[0]
-        if kind in (4, 5, 6):
-            return self._whole()
-        if kind == 7:
-            return self._take(8)
-        if kind == 8:
-            return self._take(self._natural())
-        if kind in (9, 10):
-            head = self._take(1)[0]
-            return [
-                self._value(head & 15)
-                for _ in range(head >> 4 if head >> 4 < 15 else self._natural())
-            ]
-        if kind == 12:
-            return self.fields()
-        raise ValueError("no footer of Parquet")
-
-    def _take(self, size: int) -> bytes:
-        self.at += size
-        if self.at > len(self.content):
-            raise ValueError("no footer of Parquet")
-        return self.content[self.at - size : self.at]
-
-    def _natural(self) -> int:
-        value = shift = 0
-        while (byte := self._take(1)[0]) & 128:
-            value |= (byte & 127) << shift
-            shift += 7
-        return value | byte << shift
-
-    def _whole(self) -> int:
-        value = self._natural()
-        return value >> 1 ^ -(value & 1)

@@ -90,14 +90,13 @@ def with_password(uri: str, reference: str | None) -> str:
     return f"{uri}{'&' if '?' in uri else '?'}password={password}"
 
 
-def secret_of(reference: str) -> str:
-    """The password that lies at a place; refused where there is none."""
+def secret_of(reference: str, what: str = "password") -> str:
+    """The password that lies at a place, or another secret; refused where there is none."""
     how, _, name = reference.partition(":")
     secret = PROVIDERS[how](name)
     if not secret:
         raise CredentialsError(
-            f"no password was found at {how}:{name}; put it there, for the account that runs the "
-            "plan"
+            f"no {what} was found at {how}:{name}; put it there, for the account that runs the plan"
         )
     return secret
 

@@ -76,10 +76,11 @@ class ObjectShelf:
         shutil.rmtree(aside, ignore_errors=True)
 
     def put_aside(self, name: str, files: Mapping[str, str], notice: bytes) -> ObjectPath | None:
-        """Copy the manifest, remove it, so that there is no version, and move the other files."""
+        """Copy what is meant, remove the manifest, so that there is no version, move the rest."""
         place, aside = self.parent / name, self.parent / name_aside(name)
         if holds(place, files) and place != aside:
-            (place / MANIFEST).copy_to(aside / MANIFEST)
+            for each in files:
+                (place / each).copy_to(aside / each)
             (place / MANIFEST).unlink()
         if not holds(aside, files):
             return None

@@ -4,10 +4,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib.metadata import version
+from platform import python_version
 from typing import Any
 
 from kinds import words_of
 from kinds.base import Kind
+from kinds.catalogued import texts
 from reports import markdown
 from tasks.orchestration.events import key_of, told
 from tasks.orchestration.stage import show_in_prefect
@@ -19,6 +22,8 @@ from tasks.stages.check import CheckedRelease
 from tasks.vault.retracting import retracted_versions
 from tasks.vault.storage import CODE_VERSION, Run
 
+MADE_WITH = ("numba", "numpy", "polars", "scipy")
+
 
 @dataclass(frozen=True)
 class Destination:
@@ -29,6 +34,7 @@ class Destination:
     formats: Sequence[str]
     ledger: Ledger
     allow_second_release: bool
+    signing_key: str | None = None  # where it lies; it is read when the folder is signed
 
     @property
     def shelf(self) -> Shelf:
@@ -48,6 +54,8 @@ def draft(
     stages = run.stages()
     return {
         "crowdcover": CODE_VERSION,
+        "software": _software(),
+        "texts": texts(),
         "name": to.parent.name,
         "version": _version(run, to),
         **claims,
@@ -57,6 +65,11 @@ def draft(
         "timings": {name: record["seconds"] for name, record in stages.items()},
         "peak_memory_bytes": max(record["peak_memory_bytes"] for record in stages.values()),
     }
+
+
+def _software() -> dict[str, str]:
+    """Versions of what computes releases, beside crowdcover's own."""
+    return {"python": python_version(), **{name: version(name) for name in MADE_WITH}}
 
 
 def report(kind: Kind, manifest: Mapping[str, Any], checked: CheckedRelease) -> bytes:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import GuaranteeError
+from kinds import words_of
+from kinds.catalogued import catalogue_of
 from tasks.judging.floors import Floors
 from tasks.orchestration.gates import gate, refusals_shown, show
 from tasks.orchestration.stage import log, stage
@@ -17,11 +19,13 @@ from tasks.people.ledger import LedgerError
 from tasks.places.objects import StoreError
 from tasks.places.place import Place
 from tasks.shelf.content import holds, read_document, sha256
-from tasks.shelf.layout import MANIFEST, REPORT
+from tasks.shelf.layout import MANIFEST, REPORT, SIGNATURE
 from tasks.stages.check import CheckedRelease
 from tasks.stages.manifest import Destination, announce, draft, report
+from tasks.vault.attestation import envelope, hashes
 from tasks.vault.belonging import claim, refuse_foreign
 from tasks.vault.room import full, is_full
+from tasks.vault.signing import key_at
 from tasks.vault.storage import (
     FolderError,
     Release,
@@ -116,7 +120,7 @@ def _publish(
         to.ledger.announce(run, str(to.parent), final.name, to.ledger.people(run), others)
     )
     aside = _written_aside(run, checked, to, manifest, final.name)
-    release = Release(final, {MANIFEST: sha256(aside / MANIFEST)})
+    release = Release(final, {name: sha256(aside / name) for name in _deciding(aside)})
     try:
         claim(to.ledger.vault, to.parent)
     except FolderError:
@@ -165,7 +169,11 @@ def _written_aside(
     aside = to.shelf.aside(version, run.path.name, run.scratch)
     for file in to.files:
         shutil.copyfile(checked.rows.file(file), aside / file)
+    # As a reader finds it in the file: texts must follow from that.
+    manifest |= json.loads(json.dumps(manifest))
     (aside / REPORT).write_bytes(report(to.kind, manifest, checked))
+    for name, document in catalogue_of(to.kind, words_of(manifest), manifest, aside).items():
+        (aside / name).write_bytes(document)
     manifest["files"] = {path.name: sha256(path) for path in sorted(aside.iterdir())}
     audited = checked.rows.record["files"]
     for file in to.files:
@@ -176,10 +184,18 @@ def _written_aside(
             )
     content = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
     (aside / MANIFEST).write_text(content, encoding="utf-8")
+    if to.signing_key is not None:
+        signed = envelope(key_at(to.signing_key), manifest["name"], version, hashes(aside))
+        (aside / SIGNATURE).write_bytes(signed)
     for path in (*aside.iterdir(), aside):
         path.chmod(0o755 if path.is_dir() else 0o644)
     settle(aside)
     return aside
+
+
+def _deciding(folder: Path) -> list[str]:
+    """The files whose hashes tell a release: the manifest, which has those of the others."""
+    return [name for name in (MANIFEST, SIGNATURE) if (folder / name).exists()]
 
 
 def published(run: Run, parent: Place, floors: Floors, about: Mapping[str, Any]) -> Place | None:

@@ -15,7 +15,9 @@ from tasks.places.place import Place
 from tasks.shelf.content import holds
 
 # Sections of a manifest that depend on when it was written.
-OF_THE_MOMENT = ("version", "created", "timings", "peak_memory_bytes", "approval")
+OF_THE_MOMENT = (
+    "version", "created", "timings", "peak_memory_bytes", "approval", "software", "texts",
+)  # fmt: skip
 LONGEST_NAME = 100
 LONGEST_NOTE = 500
 UNITS = (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1))

@@ -1,16 +1,19 @@
-"""Ed25519 keys of people who decide: a private key in a file of its owner, a public one in plans.
+"""Ed25519 keys: of people who decide, and of those who sign releases.
 
-The private key is PEM (PKCS #8), as OpenSSL writes it. Keys and signatures stand in texts as
-`ed25519:` and base64.
+The private key is PEM (PKCS #8), as OpenSSL writes it, in a file of its owner or where a plan says
+that a secret lies. Keys and signatures stand in texts as `ed25519:` and base64. A public key may
+also be PEM (SubjectPublicKeyInfo).
 """
 
 import base64
 import binascii
+import hashlib
 import os
 import stat
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tasks.places.credentials import CredentialsError, secret_of
 from tasks.vault.storage import FolderError
 
 if TYPE_CHECKING:
@@ -59,9 +62,6 @@ def new_key(path: Path) -> str:
 
 def read_key(path: Path) -> "Ed25519PrivateKey":
     """Read a private key; refused if other accounts can read its file."""
-    from cryptography.hazmat.primitives import serialization
-    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-
     try:
         mode = stat.S_IMODE(path.stat().st_mode)
         content = path.read_bytes()[:LONGEST]
@@ -72,11 +72,8 @@ def read_key(path: Path) -> "Ed25519PrivateKey":
         ) from None
     if mode & 0o077:
         raise FolderError(f"the key {path} is open to other accounts; run chmod 600 on it")
-    try:
-        key = serialization.load_pem_private_key(content, password=None)
-    except (ValueError, TypeError):
-        key = None
-    if not isinstance(key, Ed25519PrivateKey):
+    key = _private(content)
+    if key is None:
         raise FolderError(
             f"{path} is no Ed25519 private key without a password; make one with "
             "`crowdcover key new --output FILE`"
@@ -84,9 +81,72 @@ def read_key(path: Path) -> "Ed25519PrivateKey":
     return key
 
 
+def key_at(reference: str) -> "Ed25519PrivateKey":
+    """The private key at a place that a plan names; of a file its modes are looked at, too."""
+    how, _, name = reference.partition(":")
+    if how == "file":
+        return read_key(Path(name).expanduser())
+    key = _private(secret_of(reference, "private key").encode())
+    if key is None:
+        raise CredentialsError(
+            f"{reference} holds no Ed25519 private key without a password; put the content of the "
+            "file there that `crowdcover key new --output FILE` writes"
+        )
+    return key
+
+
+def _private(content: bytes) -> "Ed25519PrivateKey | None":
+    """The key in a PEM text, None where there is none."""
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    try:
+        key = serialization.load_pem_private_key(content, password=None)
+    except (ValueError, TypeError):
+        return None
+    return key if isinstance(key, Ed25519PrivateKey) else None
+
+
 def public_of(key: "Ed25519PrivateKey") -> str:
     """The public key, as plans state it."""
     return PREFIX + base64.b64encode(key.public_key().public_bytes_raw()).decode()
+
+
+def as_pem(public: str) -> str:
+    """A public key as other tools read it."""
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    raw = _decoded(public, PUBLIC_BYTES)
+    assert raw is not None
+    return (
+        Ed25519PublicKey.from_public_bytes(raw)
+        .public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+        .decode()
+    )
+
+
+def public_in(text: str) -> str | None:
+    """The public key that a text states, as PEM or as plans do; None where it states none."""
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+
+    stated = text.strip()
+    if is_public(stated):
+        return stated
+    try:
+        key = serialization.load_pem_public_key(stated.encode())
+    except (ValueError, TypeError, UnicodeError):
+        return None
+    if not isinstance(key, Ed25519PublicKey):
+        return None
+    return PREFIX + base64.b64encode(key.public_bytes_raw()).decode()
+
+
+def key_id(public: str) -> str:
+    """Names a public key in envelopes: SHA-256 of its SubjectPublicKeyInfo in DER."""
+    lines = as_pem(public).splitlines()[1:-1]
+    return hashlib.sha256(base64.b64decode("".join(lines))).hexdigest()
 
 
 def sign(key: "Ed25519PrivateKey", content: bytes) -> str:

@@ -19,6 +19,10 @@ from tests.typed import text_rows
 
 SEED = bytes(range(32))
 RARE = "rare-Atlantis"
+FILES = [
+    "codebook.json", "croissant.json", "data.csv.gz", "data.parquet", "datapackage.json",
+    "dcat.jsonld", "manifest.json", "method.spdx3.json", "report.html",
+]  # fmt: skip
 HEADER = ("ssn", "age", "city", "smokes", "diagnosis", "note", "junk")
 
 

@@ -28,7 +28,7 @@ from tasks.vault.approval import DecisionError, WaitingError
 from tasks.vault.failures import StageError
 from tasks.vault.storage import BusyError, FolderError, SecondReleaseError
 from tests.flows.asking import ask, have_ended, until
-from tests.flows.orders import Order, people
+from tests.flows.orders import FILES, Order, people
 from tests.flows.processes import crowdcover
 
 COMMAND = str(Path(sys.executable).with_name("crowdcover"))
@@ -232,7 +232,7 @@ def test_the_whole_story_without_a_server(tmp_path):
     ).read_text(encoding="utf-8")
     audited = ask("audit", "releases/people/v1", "--plan", "people.toml")
     assert (audited.returncode, audited.stderr) == (0, "")
-    assert audited.stdout.endswith("all 19 guarantees hold\n")
+    assert audited.stdout.endswith("all 22 guarantees hold\n")
     inside = [order.vault, *order.vault.rglob("*")]
     assert {path.stat().st_mode & 0o777 for path in inside if path.is_dir()} == {0o700}
     assert {path.stat().st_mode & 0o777 for path in inside if path.is_file()} == {0o600}
@@ -301,7 +301,7 @@ def test_set_reaches_every_corner_and_its_paths_start_where_one_stands(server, t
     manifest = json.loads((here / "out" / "renamed" / "v1" / "manifest.json").read_text())
     assert (manifest["privacy"]["k_min"], manifest["privacy"]["k_max"]) == (2, 3)
     assert manifest["anonymizer"]["max_iterations"] == 2
-    assert set(manifest["files"]) == {"data.csv.gz", "codebook.json", "report.html"}
+    assert set(manifest["files"]) == {*FILES} - {"data.parquet", "manifest.json"}
     assert not (order.folder / "vault").exists()
     done = crowdcover(
         "audit", here / "out" / "renamed" / "v1", "--plan", order.plan, *options, cwd=here

@@ -15,10 +15,9 @@ from tasks.places.place import place_of
 from tasks.shelf.content import holds
 from tasks.shelf.shelf import shelf_of
 from tasks.vault.storage import FolderError
-from tests.flows.orders import Order, data_bytes, people
+from tests.flows.orders import FILES, Order, data_bytes, people
 
 SLOW = pytest.mark.slow
-FILES = ["codebook.json", "data.csv.gz", "data.parquet", "manifest.json", "report.html"]
 
 
 class Killed(BaseException):
@@ -68,12 +67,13 @@ def test_the_same_bytes_as_in_a_folder(tmp_path, bucket, monkeypatch, capsys):
     folder = order.release()
     assert str(folder) == "memory://bucket/releases/people/v1"
     assert sorted(folder.below()) == FILES
+    others = [name for name in FILES if name != "manifest.json"]
     # The codebook twice: the second time the storage must refuse. The pointer is last.
-    assert done == [".vault", *FILES[:3], "report.html", "codebook.json", "manifest.json"]
+    assert done == [".vault", *others, "codebook.json", "manifest.json"]
     assert data_bytes(folder) == data_bytes(there)
     assert not list(order.vault.rglob("*.partial"))
     assert order.release() == folder  # nothing is done again
-    assert len(done) == 7
+    assert len(done) == 2 + len(FILES)
     assert audit_release(folder, order.plan).passed
     with pytest.raises(SystemExit) as ended:
         main(["show", str(folder), "--json"])
@@ -81,7 +81,7 @@ def test_the_same_bytes_as_in_a_folder(tmp_path, bucket, monkeypatch, capsys):
     assert json.loads(capsys.readouterr().out)["version"] == "v1"
 
 
-@pytest.mark.parametrize("at", [*(pytest.param(at, marks=SLOW) for at in range(6)), 6])
+@pytest.mark.parametrize("at", [*(pytest.param(at, marks=SLOW) for at in (0, 1, 5, 9)), 10])
 def test_killed_between_two_writes(tmp_path, bucket, monkeypatch, at):
     order = order_at(tmp_path, bucket)
     order.fix_seed()
@@ -229,7 +229,7 @@ def _retraction(order, folder):
 
 
 @pytest.mark.parametrize(
-    "at", [2, *(pytest.param(at, marks=SLOW) for at in (None, 0, 1, *range(3, 11)))]
+    "at", [2, *(pytest.param(at, marks=SLOW) for at in (None, 0, 1, 3, 9, 17, 18))]
 )
 def test_retract(tmp_path, bucket, monkeypatch, at, capsys):
     order = order_at(tmp_path, bucket)

@@ -18,7 +18,7 @@ from tasks.places.place import place_of
 from tasks.shelf.content import holds, sha256
 from tasks.shelf.shelf import shelf_of
 from tasks.vault.storage import FolderError
-from tests.flows.orders import HEADER, Order, data_bytes, people
+from tests.flows.orders import FILES, HEADER, Order, data_bytes, people
 from tests.flows.processes import command, run
 from tests.flows.processes import crowdcover as in_process
 from tests.flows.s3 import storage
@@ -26,9 +26,8 @@ from tests.flows.s3 import storage
 pytest.importorskip("moto", reason="the S3 server is not installed: pip install 'moto[server]'")
 s3fs = pytest.importorskip("s3fs", reason="not installed: pip install 'crowdcover[s3]'")
 pytestmark = pytest.mark.slow
-FILES = ["codebook.json", "data.csv.gz", "data.parquet", "manifest.json", "report.html"]
 WORDS = r"no half version is visible: the object storage of s3://people does not answer"
-WRITES = 7  # the mark, four files, one of them twice, the manifest
+WRITES = 2 + len(FILES)  # the mark, the files, one of them twice, the manifest
 
 
 @pytest.fixture
@@ -99,7 +98,7 @@ def killed_before(plan, number):
     command("release", plan)
 
 
-@pytest.mark.parametrize("number", range(WRITES))
+@pytest.mark.parametrize("number", [0, 1, 5, WRITES - 1])
 def test_killed_between_two_writes(door, server, tmp_path, number):
     order = order_at(tmp_path)
     died = run(killed_before, str(order.plan), number, environment=door.environment)
@@ -112,7 +111,7 @@ def test_killed_between_two_writes(door, server, tmp_path, number):
     assert data_bytes(folder) == data_bytes(Order(tmp_path / "local").fix_seed().release())
 
 
-@pytest.mark.parametrize("number", [1, 2, 4, WRITES])
+@pytest.mark.parametrize("number", [1, 2, 5, WRITES])
 def test_storage_that_goes_down_while_a_version_is_written(door, tmp_path, number):
     order = order_at(tmp_path)
     door.requests, door.close_before = 0, number

@@ -21,12 +21,13 @@ from kinds.table.encode import load
 from tasks.vault import secrecy
 from tasks.vault.storage import BusyError, FolderError, SecondReleaseError, Stored
 from tests.flows.asking import ask, have_ended, until
+from tests.flows.orders import FILES as FOLDER
 from tests.flows.orders import HEADER, RARE, SEED, Order, data_bytes, people
 from tests.flows.processes import FORKS, finish, hold, start
 from tests.naive import matchable
 from tests.typed import typed
 
-FILES = {"data.parquet", "data.csv.gz", "codebook.json", "manifest.json", "report.html"}
+FILES = set(FOLDER)
 STAGES = {
     "ingest",
     "validate-ingested",
@@ -191,6 +192,8 @@ def test_the_manifest_holds_what_the_contract_names(released):
     document = manifest(released.folder_of_v1)
     assert set(document) == {
         "crowdcover",
+        "software",
+        "texts",
         "name",
         "version",
         "created",

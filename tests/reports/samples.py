@@ -117,6 +117,9 @@ def full(**settings: Any) -> dict[str, Any]:
     return {
         **release,
         "about": {
+            "title": "Patients of two clinics",
+            "publisher": "Clinics of the town",
+            "licence": "CC-BY-4.0",
             "population": "patients of two clinics",
             "as_of": "2025",
             "recipient": "anyone",

@@ -22,8 +22,8 @@ def test_what_the_plan_states_is_shown() -> None:
 
 @pytest.mark.parametrize("make", [manifest, old])
 def test_what_the_plan_does_not_state_is_said(make) -> None:
-    assert [fact.value for fact in about.stated(make())] == [about.UNSTATED] * 5
-    assert Page(render_page(make(), crowds())).text.count("not stated in the plan") == 5
+    assert [fact.value for fact in about.stated(make())] == [about.UNSTATED] * 8
+    assert Page(render_page(make(), crowds())).text.count("not stated in the plan") == 8
 
 
 def test_every_column_of_the_source_has_its_role() -> None:

@@ -193,7 +193,7 @@ def test_what_a_release_reaches_is_not_refused(tmp_path):
     assert order.release() == folder
     found = audit_release(folder, order.plan)
     assert found.passed
-    assert found.findings[-1].guarantee == "checks of the plan"
+    assert "checks of the plan" in [finding.guarantee for finding in found.findings]
     shutil.rmtree(folder)
     assert order.release() == folder
 

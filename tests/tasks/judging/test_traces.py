@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from kinds.rows import write_csv
+from tasks.judging.layouts import LOOSE, end_of_frame, loose_bytes
 from tasks.judging.traces import traces
 
 FRAME = pl.DataFrame(
@@ -85,7 +86,8 @@ def test_statistics_of_other_rows_are_found(path, old, new):
     parquet(path)
     change_footer(path, old, new)
     assert traces(path, "parquet", FRAME) == [
-        "the Parquet file's statistics are not those of its rows"
+        LOOSE,  # the copy of the metadata beside the pages says something else
+        "the Parquet file's statistics are not those of its rows",
     ]
 
 
@@ -113,3 +115,41 @@ def test_lists_carry_nothing_but_the_values_in_them(path):
     assert traces(path, "parquet", other) == [
         "the Parquet file's statistics are not those of its rows"
     ]
+
+
+# ---------------------------------------------------------------- bytes without a place
+
+
+@pytest.mark.parametrize("options", [{}, {"row_group_size": 100, "data_page_size": 500}])
+def test_every_byte_of_a_written_file_has_its_place(path, options):
+    frame = pl.DataFrame(
+        {
+            "text": [None if i % 7 == 0 else "x" * (i % 50) for i in range(500)],
+            "bounds": [{"lo": i, "hi": i + 0.5} for i in range(500)],
+            "set": [[str(i)] * (i % 3) for i in range(500)],
+            "nothing": pl.Series([None] * 500, dtype=pl.Date),
+            "flag": [i % 2 == 0 for i in range(500)],
+        }
+    )
+    frame.write_parquet(path, **options)
+    assert list(loose_bytes(path.read_bytes())) == []
+    pl.DataFrame(schema={"text": pl.String}).write_parquet(path)
+    assert list(loose_bytes(path.read_bytes())) == []
+
+
+def test_a_byte_more_anywhere_is_found(path):
+    """Wherever it stands: between parts, in a page, in the footer."""
+    parquet(path)
+    content = path.read_bytes()
+    for place in range(0, len(content), 7):
+        assert list(loose_bytes(content[:place] + b"\0" + content[place:])), place
+
+
+def test_a_frame_that_no_reader_unpacks_is_found(path):
+    """A skippable frame of Zstandard behind the content of a page, its size made to fit."""
+    plain = b"\x50\x2a\x4d\x18" + (4).to_bytes(4, "little") + b"more"
+    frame = b"\x28\xb5\x2f\xfd\x20\x04\x21\x00\x00text"
+    assert end_of_frame(frame, 4) == len(frame)
+    assert end_of_frame(frame + plain, 4) == len(frame)  # what follows is no part of it
+    with pytest.raises(ValueError, match="no part of its rows"):
+        end_of_frame(frame, 5)

@@ -1,0 +1,67 @@
+"""Report and catalogue of a release folder, made once more and compared."""
+
+import re
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from kinds import words_called
+from kinds.base import Kind
+from kinds.catalogued import CATALOGUE, catalogue_of, texts
+from tasks.judging.audit import Audit, Finding
+from tasks.shelf.layout import REPORT
+
+PICTURE = re.compile(rb"<svg\b.*?</svg>", re.DOTALL)
+OTHERS = "not compared: written with other texts than this version of crowdcover has"
+
+
+def catalogue_finding(folder: Path, kind: Kind, manifest: Mapping[str, Any]) -> list[Finding]:
+    """Whether the catalogue files say what follows from the release; nothing of older ones."""
+    if "texts" not in manifest:
+        return []
+    if manifest["texts"] != texts():
+        return [Finding("catalogue", passed=False, detail=OTHERS, required=False)]
+    made = catalogue_of(kind, words_called(kind.name), manifest, folder)
+    differ = sorted(name for name, content in made.items() if _content(folder / name) != content)
+    detail = f"{len(differ)} of {len(CATALOGUE)} files differ from what follows from the release"
+    return [Finding("catalogue", not differ, detail)]
+
+
+def report_finding(
+    folder: Path, kind: Kind, manifest: Mapping[str, Any], audit: Audit
+) -> list[Finding]:
+    """Whether the report says what follows from manifest and audit, its pictures left out.
+
+    Programs that draw differ between machines. Nothing where the release is older, or where the
+    audit measured nothing.
+    """
+    if "texts" not in manifest or audit.measured is None:
+        return []
+    if manifest["texts"] != texts():
+        return [Finding("report", passed=False, detail=OTHERS, required=False)]
+    made, found = _rendered(kind, manifest, audit), _content(folder / REPORT)
+    same = found is not None and _told(made) == _told(found)
+    drawn = " and pictures" if made == found else ", pictures not compared"
+    detail = f"the text follows from the manifest{drawn}" if same else "the text is another one"
+    return [Finding("report", same, detail)]
+
+
+def _rendered(kind: Kind, manifest: Mapping[str, Any], audit: Audit) -> bytes:
+    """The page, from the audit's numbers; of a version those of its new rows."""
+    from reports import page  # matplotlib takes a second to import
+    from tasks.vault.storage import Stored
+
+    whole = {key: value for key, value in manifest.items() if key != "files"}
+    with tempfile.TemporaryDirectory(prefix="crowdcover-") as room:  # mode 0700
+        kind.keep_measured(audit.of_batch, Path(room))
+        measured = kind.measured(Stored(Path(room), ""))
+    return page.render(whole, measured, words_called(kind.name)).encode()
+
+
+def _told(page: bytes) -> bytes:
+    return PICTURE.sub(b"", page)
+
+
+def _content(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() else None

@@ -1,0 +1,74 @@
+"""What OpenLineage is told of a release: its source when it starts, its columns when it ends."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from anon_core.errors import AnonymityError
+from flows.plan.plan import ReleasePlan
+from kinds.catalogued import rows_of
+from tasks.orchestration.lineage import Column, Lineage, Written, lineage, place_name
+from tasks.places.place import Place, place_of
+from tasks.shelf.content import read_document
+from tasks.shelf.layout import MANIFEST
+from tasks.vault.approval import WaitingError
+
+DESCRIBED = "datapackage.json"
+SHOWN = ("quasi", "sensitive", "keep")  # roles of columns that a release has under their names
+
+
+def traced(order: ReleasePlan, work: Callable[[], str]) -> str:
+    """Do the work of a release between two events. A release that waits is aborted, not failed."""
+    columns = order.kind.described(order.data).get("columns", {})
+    roles = {name: str(stated.get("role", "")) for name, stated in columns.items()}
+    told = lineage(order.name, order.data.source, roles)
+    if told is None:
+        return work()
+    told.told("START")
+    try:
+        folder = work()
+    except WaitingError:
+        told.told("ABORT")
+        raise
+    except AnonymityError as refusal:
+        told.told("FAIL", refusal=str(refusal))
+        raise
+    except BaseException as error:
+        told.told("FAIL", refusal=type(error).__name__)  # its words may hold values
+        raise
+    _complete(told, place_of(folder))
+    return folder
+
+
+def _complete(told: Lineage, folder: Place) -> None:
+    """Tell what was published."""
+    manifest = read_document(folder / MANIFEST)
+    columns = tuple(_column(field, manifest) for field in _fields(folder))
+    told.told(
+        "COMPLETE",
+        Written(
+            place_name(str(folder)),
+            str(manifest["version"]),
+            columns,
+            rows_of(manifest),
+            int(manifest["source"]["rows"]),
+            len(manifest["files"]) + 1,
+        ),
+    )
+
+
+def _fields(folder: Place) -> list[dict[str, Any]]:
+    """The columns of the first data file, as the catalogue states them; none of older releases."""
+    try:
+        document = json.loads((folder / DESCRIBED).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return []
+    return list(document["resources"][0]["schema"]["fields"])
+
+
+def _column(field: dict[str, Any], manifest: dict[str, Any]) -> Column:
+    """A column, and the one of the source whose values it shows or masks."""
+    name = str(field["name"])
+    role = str(manifest.get("columns", {}).get(name, {}).get("role", ""))
+    source = name if role in SHOWN and field.get("crowdcover:role") == role else ""
+    return Column(name, field["type"], field.get("description", ""), source, role == "quasi")

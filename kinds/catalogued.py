@@ -1,0 +1,98 @@
+"""A release folder as catalogues see it, whatever its kind of data."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+import reports
+from reports.catalogue.described import DataFile, Described, Entry, Type
+from reports.catalogue.files import WRITERS, catalogue
+from reports.edition import edition
+from reports.words import Words
+from tasks.shelf.content import sha256
+from tasks.shelf.layout import REPORT
+
+if TYPE_CHECKING:
+    from kinds.base import Kind
+
+CATALOGUE = tuple(WRITERS)
+PARQUET, CSV = "parquet", "csv"
+# What a CSV file writes as text.
+AS_TEXT: tuple[Type, ...] = ("array", "object", "any")
+
+
+def texts() -> str:
+    """Which texts report and catalogue are written with, as manifests state it."""
+    return edition((Path(__file__).parent, Path(reports.__file__).parent))
+
+
+def catalogue_of(
+    kind: "Kind", words: Words, manifest: Mapping[str, Any], folder: Path
+) -> dict[str, bytes]:
+    """The catalogue files of a release, from its manifest and its other files."""
+    return catalogue(described(kind, words, manifest, folder))
+
+
+def described(kind: "Kind", words: Words, manifest: Mapping[str, Any], folder: Path) -> Described:
+    """What the manifest and the files of a folder tell of a release."""
+    whole = {key: value for key, value in manifest.items() if key != "files"}
+    formats = {form: name for form, name in kind.files.items() if (folder / name).is_file()}
+    data = tuple(_data_file(kind, whole, folder, form, formats) for form in formats)
+    others = (kind.codebook, REPORT)
+    names = [*formats.values(), *others]
+    entries = {name: Entry((folder / name).stat().st_size, sha256(folder / name)) for name in names}
+    return Described(
+        whole,
+        data,
+        others,
+        entries,
+        words.promise(whole),
+        words.not_promised_short(whole),
+        kind.name == "graph",
+    )
+
+
+def _data_file(
+    kind: "Kind",
+    manifest: Mapping[str, Any],
+    folder: Path,
+    form: str,
+    formats: Mapping[str, str],
+) -> DataFile:
+    """A data file with its columns; without a Parquet file all types are those of texts."""
+    if PARQUET in formats:
+        schema = pl.read_parquet_schema(folder / formats[PARQUET])
+        types = {name: _type(dtype, form) for name, dtype in schema.items()}
+    else:
+        header = pl.read_csv(folder / formats[CSV], n_rows=0, infer_schema=False)
+        types = dict.fromkeys(header.columns, "string")
+    fields, key = kind.fields(manifest, form, types)
+    return DataFile(formats[form], form, tuple(fields), rows_of(manifest), tuple(key))
+
+
+def rows_of(manifest: Mapping[str, Any]) -> int:
+    """Number of published rows, as the manifest states it."""
+    privacy = manifest["privacy"]
+    return int(manifest.get("series", {}).get("rows") or privacy.get("rows", privacy["records"]))
+
+
+def _type(dtype: pl.DataType, form: str) -> Type:
+    """The type of a column in one of the formats."""
+    found: Type = "string"
+    if dtype.is_integer():
+        found = "integer"
+    elif dtype.is_numeric():
+        found = "number"
+    elif dtype == pl.Boolean:
+        found = "boolean"
+    elif dtype == pl.Date:
+        found = "date"
+    elif isinstance(dtype, pl.Datetime):
+        found = "datetime"
+    elif isinstance(dtype, (pl.List, pl.Array)):
+        found = "array"
+    elif isinstance(dtype, pl.Struct):
+        found = "object"
+    return "string" if form == CSV and found in AS_TEXT else found

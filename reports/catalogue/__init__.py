@@ -1,0 +1,1 @@
+"""How catalogues see a release: one file for each of their formats."""

@@ -1,0 +1,91 @@
+"""datapackage.json: the release as a Frictionless Data Package with Table Schemas."""
+
+import re
+from typing import Any
+
+from reports.catalogue.described import DataFile, Described, Field, media, without_nothing
+
+PROFILE = "https://datapackage.org/profiles/2.0/datapackage.json"
+ROLE = "crowdcover:role"
+
+
+def datapackage(release: Described) -> dict[str, Any]:
+    """Every data file as a tabular resource, the other files as plain ones."""
+    tables = [_table(release, file) for file in release.data]
+    others = [_plain(release, name) for name in release.others]
+    return without_nothing(
+        {
+            "$schema": PROFILE,
+            "name": _slug(release.name),
+            "id": release.urn,
+            "title": release.title,
+            "description": release.description,
+            "version": release.version,
+            "created": release.created,
+            "licenses": [_licence(release)] if release.licence else [],
+            "contributors": _contributors(release),
+            "resources": [*tables, *others],
+        }
+    )
+
+
+def _licence(release: Described) -> dict[str, str]:
+    named = {} if "://" in release.licence else {"name": release.licence}
+    return without_nothing({**named, "path": release.licence_uri})
+
+
+def _contributors(release: Described) -> list[dict[str, Any]]:
+    people = ((release.about("publisher"), "publisher"), (release.about("contact"), "contact"))
+    return [{"title": who, "roles": [role]} for who, role in people if who]
+
+
+def _table(release: Described, file: DataFile) -> dict[str, Any]:
+    """A data file; `compression` says how the CSV file is packed."""
+    packed = {"compression": "gz"} if file.name.endswith(".gz") else {}
+    missing = {"missingValues": [""]} if file.format == "csv" else {}
+    written = (
+        {"encoding": "utf-8", "dialect": {"delimiter": ",", "header": True}}
+        if file.format == "csv"
+        else {}
+    )
+    return {
+        **_plain(release, file.name),
+        "type": "table",
+        "format": file.format,
+        **packed,
+        **written,
+        "schema": {
+            "fields": [_field(each) for each in file.fields],
+            **missing,
+            **({"primaryKey": list(file.key)} if file.key else {}),
+        },
+    }
+
+
+def _field(field: Field) -> dict[str, Any]:
+    form = {"format": "any"} if field.type == "datetime" else {}
+    return without_nothing(
+        {
+            "name": field.name,
+            "type": field.type,
+            **form,
+            "description": field.about,
+            ROLE: field.role,
+        }
+    )
+
+
+def _plain(release: Described, name: str) -> dict[str, Any]:
+    entry = release.entries[name]
+    return {
+        "name": _slug(name),
+        "path": name,
+        "mediatype": media(name, release.data),
+        "bytes": entry.bytes,
+        "hash": f"sha256:{entry.sha256}",
+    }
+
+
+def _slug(name: str) -> str:
+    """A name as Data Packages allow it."""
+    return re.sub(r"[^a-z0-9._-]", "-", name.lower())

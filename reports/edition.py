@@ -1,0 +1,26 @@
+"""Which texts of the program a release was described with.
+
+Report and catalogue are functions of a release and of the program's texts. Who has the same texts
+can make them again and compare.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+
+DIGITS = 16
+SUFFIXES = (".py", ".j2")
+
+
+@cache
+def edition(packages: Sequence[Path]) -> str:
+    """A hash of the texts in these packages, the same wherever they are installed."""
+    digest = hashlib.sha256()
+    for package in packages:
+        for path in sorted(package.rglob("*")):
+            if path.suffix in SUFFIXES:
+                name = path.relative_to(package.parent).as_posix()
+                content = hashlib.sha256(path.read_bytes()).hexdigest()
+                digest.update(f"{name} {content}\n".encode())
+    return digest.hexdigest()[:DIGITS]

@@ -1,0 +1,65 @@
+"""Thrift's compact protocol, as far as Parquet files use it."""
+
+from typing import Any
+
+UNUSUAL = "no structs of Parquet, or not in their shortest form"
+
+
+class Compact:
+    """Reads structs; `at` is where the next byte stands.
+
+    Raises ValueError where there are none, or where one is written longer than needed.
+    """
+
+    def __init__(self, content: bytes, at: int = 0) -> None:
+        self.content, self.at = content, at
+
+    def fields(self) -> dict[int, Any]:
+        """The fields of a struct by number."""
+        values: dict[int, Any] = {}
+        number = 0
+        while head := self._take(1)[0]:
+            after = number + (head >> 4) if head >> 4 else self._whole()
+            if after in values or (not head >> 4 and 0 < after - number <= 15):
+                raise ValueError(UNUSUAL)
+            number = after
+            values[number] = head & 15 == 1 if head & 15 in (1, 2) else self._value(head & 15)
+        return values
+
+    def _value(self, kind: int) -> Any:
+        if kind in (1, 2, 3):  # a boolean in a list takes one byte
+            return self._take(1)[0]
+        if kind in (4, 5, 6):
+            return self._whole()
+        if kind == 7:
+            return self._take(8)
+        if kind == 8:
+            return self._take(self._natural())
+        if kind in (9, 10):
+            head = self._take(1)[0]
+            return [
+                self._value(head & 15)
+                for _ in range(head >> 4 if head >> 4 < 15 else self._natural())
+            ]
+        if kind == 12:
+            return self.fields()
+        raise ValueError(UNUSUAL)
+
+    def _take(self, size: int) -> bytes:
+        self.at += size
+        if self.at > len(self.content):
+            raise ValueError(UNUSUAL)
+        return self.content[self.at - size : self.at]
+
+    def _natural(self) -> int:
+        value = shift = 0
+        while (byte := self._take(1)[0]) & 128:
+            value |= (byte & 127) << shift
+            shift += 7
+        if shift and not byte:
+            raise ValueError(UNUSUAL)
+        return value | byte << shift
+
+    def _whole(self) -> int:
+        value = self._natural()
+        return value >> 1 ^ -(value & 1)
