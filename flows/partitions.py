@@ -43,7 +43,7 @@ def require_named(order: ReleasePlan) -> None:
     if order.partition is not None and order.partition.at is None:
         raise PlanError(
             "source.partition divides the source; say of which partition the version shall be: "
-            "crowdcover release PLAN --partition LABEL, or --backfill FIRST..LAST for several"
+            "give --partition LABEL, or to `release` --backfill FIRST..LAST for several"
         )
 
 

@@ -43,18 +43,25 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="of the sample and of all chance, so that numbers can be repeated "
         "(default: %(default)s)",
     )
+    parser.add_argument(
+        "--partition",
+        metavar="LABEL",
+        help="partition of the source that is tried, such as 2014-03",
+    )
     as_json(parser, "the numbers")
     overrides(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print a line for each setting; the code of the first refusal where none gives numbers."""
+    from flows.partitions import at
     from flows.trying import plans, settings, tried
     from reports.comparison import Line, table
     from reports.printing import printed
 
     stated = settings(options.k, options.weights)
-    orders = plans(options.plan, options.overrides, stated)
+    part = [] if options.partition is None else at(options.partition)
+    orders = plans(options.plan, [*options.overrides, *part], stated)
     name = orders[0].name
     found = []
     for rows, outcome in tried(orders, stated, options.sample, options.seed):

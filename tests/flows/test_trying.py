@@ -20,7 +20,8 @@ from kinds.sampling import sample
 from tasks.vault.shadow import PREFIX
 from tasks.vault.storage import Vault
 from tests.flows.orders import Order, people
-from tests.flows.processes import crowdcover
+from tests.flows.processes import command, crowdcover
+from tests.flows.test_backfill import visited, visits
 from tests.flows.test_rehearsing import tree
 
 
@@ -249,3 +250,14 @@ def test_a_sample_has_whole_owners_in_the_order_of_the_source(owners, seed, data
     largest = max([1, *(owners.count(owner) for owner in set(owners) - {None})])
     assert number <= found.height < number + largest
     assert found.equals(sample(frame, number, seed, "owner"))
+
+
+def test_one_partition_of_a_divided_source_is_tried(tmp_path):
+    rows = visits()
+    order = visited(tmp_path / "a", rows)
+    refused = command("try", order.plan, "--quiet")
+    assert (refused.code, refused.out) == (2, "")
+    assert "say of which partition the version shall be: give --partition LABEL" in refused.err
+    told = command("try", order.plan, "--k", 2, "--partition", "2014-02", "--quiet", "--json")
+    assert told.code == 0, told.err
+    assert json.loads(told.out)["records"] == sum(row[6].startswith("2014-02") for row in rows)
