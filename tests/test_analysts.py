@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from tests.flows.orders import people
 from tests.flows.test_release import allowed, attributes, released_rows
 from tests.postgres import PASSWORD, USER, missing, running
 
@@ -82,6 +83,28 @@ def test_polars(released, answers, monkeypatch):
         answers["crosstab"]
     )
     assert dict(told["diagnoses"].rows()) == answers["diagnoses"]
+
+
+def test_pandas(released, answers, monkeypatch):
+    monkeypatch.chdir(released.folder_of_v1)
+    told = {}
+    (code,) = blocks("pandas", "python")
+    exec(code, told)
+    assert (told["certain_city"], told["possible_city"]) == answers["city"]
+    assert (told["certain_age"], told["possible_age"]) == answers["age"]
+    assert told["diagnoses"].to_dict() == answers["diagnoses"]
+
+
+def test_the_reader(released, answers, monkeypatch):
+    monkeypatch.chdir(released.folder_of_v1)
+    told = {}
+    (code,) = blocks("A mean, a cross table, a model", "python")
+    exec(code, told)
+    ages = [age for _, age, *_ in people()]
+    assert told["mean"].lo <= sum(ages) / len(ages) <= told["mean"].hi
+    cells = told["crosstab"].drop("city").to_numpy()
+    assert cells.sum() == pytest.approx(len(ages))
+    assert told["features"].sum(axis=1) == pytest.approx(1)
 
 
 def test_postgresql(released, answers, monkeypatch):
