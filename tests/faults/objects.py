@@ -1,16 +1,18 @@
 """Object storage that goes down, or a run that dies, while a version is written there."""
 
 import importlib.util
+import os
 import random
 import signal
 import uuid
 
 from anon_core.errors import AnonymityError
 from tasks.places.place import place_of
+from tests.faults.moments import release
 from tests.faults.runs import Outcome, entries, expected, holds, ordered
 from tests.flows.orders import data_bytes
 from tests.flows.processes import run
-from tests.flows.test_object_storage import FILES, WRITES, killed_before
+from tests.flows.test_object_storage import FILES, WRITES, die_before
 
 
 def down(folder, door, seed):
@@ -33,9 +35,15 @@ def killed(folder, door, seed):
     whole, _ = expected(seed)
     order = _order(folder, seed)
     number = random.Random(f"killed {seed}").randrange(WRITES)
-    died = run(killed_before, str(order.plan), number, environment=door.environment)
-    died = died.code == -signal.SIGKILL
+    died = run(_dying, door.environment, str(order.plan), number).code == -signal.SIGKILL
     return _after(order, whole, died, died)
+
+
+def _dying(environment, plan, number):
+    """Die in place of a write; a forked process, as a fresh one would import for seconds."""
+    os.environ.update(environment)
+    die_before(number)
+    release(plan)
 
 
 def needs():

@@ -80,8 +80,8 @@ def test_from_an_object_to_objects(door, server, tmp_path):
     assert not any(b"zq7secret" in content for content in held)
 
 
-def killed_before(plan, number):
-    """Release, and die by a signal in place of a write."""
+def die_before(number):
+    """Kill this process in place of one of its writes."""
     done = []
 
     def counted(real):
@@ -95,6 +95,11 @@ def killed_before(plan, number):
 
     for name in ("create", "create_from", "write_bytes", "unlink"):
         setattr(ObjectPath, name, counted(getattr(ObjectPath, name)))
+
+
+def killed_before(plan, number):
+    """Release, and die in place of a write."""
+    die_before(number)
     command("release", plan)
 
 
