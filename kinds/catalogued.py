@@ -63,10 +63,10 @@ def _data_file(
 ) -> DataFile:
     """A data file with its columns; without a Parquet file all types are those of texts."""
     if PARQUET in formats:
-        schema = pl.read_parquet_schema(folder / formats[PARQUET])
+        schema = pl.scan_parquet(folder / formats[PARQUET], glob=False).collect_schema()
         types = {name: _type(dtype, form) for name, dtype in schema.items()}
     else:
-        header = pl.read_csv(folder / formats[CSV], n_rows=0, infer_schema=False)
+        header = pl.read_csv(folder / formats[CSV], n_rows=0, infer_schema=False, glob=False)
         types = dict.fromkeys(header.columns, "string")
     fields, key = kind.fields(manifest, form, types)
     return DataFile(formats[form], form, tuple(fields), rows_of(manifest), tuple(key))

@@ -181,10 +181,10 @@ def imported_by(released, arguments, *slow):
 def test_what_needs_no_flow_starts_without_prefect_and_great_expectations(released, arguments):
     """They take seconds to import."""
     code = 2 if {"privacy.k=0", "retract"} & set(arguments) else 0
-    assert (
-        imported_by(released, arguments, "prefect", "great_expectations", "pandas", "matplotlib")
-        == f"slow: [] code: {code}"
-    )
+    slow = ["prefect", "great_expectations", "pandas"]
+    if arguments[0] != "audit":  # it makes the report once more
+        slow.append("matplotlib")
+    assert imported_by(released, arguments, *slow) == f"slow: [] code: {code}"
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["approve", "--help"]], ids=" ".join)

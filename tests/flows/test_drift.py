@@ -334,7 +334,7 @@ def test_a_carried_column_of_another_type_is_refused(tmp_path):
 def test_what_a_vault_remembers_stays_there(monthly):
     """The categories and percentiles of the table are no part of a release's facts."""
     assert not any(
-        "profile" in path.read_text(errors="replace") for path in monthly.folder_of_v1.iterdir()
+        '"profile"' in path.read_text(errors="replace") for path in monthly.folder_of_v1.iterdir()
     )
     remembered = [
         json.loads(path.read_text()) for path in monthly.vault.glob("runs/*/ingest/stage.json")

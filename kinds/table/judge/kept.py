@@ -32,7 +32,7 @@ def of_rows(laid: Laid) -> pl.DataFrame:
 
 def of_all(born: pl.DataFrame, folder: Path | None) -> pl.DataFrame:
     """The same for every row ever published; `folder` is what the version before stored."""
-    return born if folder is None else pl.concat([pl.read_parquet(folder / FILE), born])
+    return born if folder is None else pl.concat([pl.read_parquet(folder / FILE, glob=False), born])
 
 
 def told(kept: pl.DataFrame, history: pl.DataFrame, number: int) -> dict[str, Any]:

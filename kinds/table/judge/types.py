@@ -16,6 +16,6 @@ def of_types(folder: Path, formats: Sequence[str], typed: Mapping[str, pl.DataTy
     """Whether the columns of data.parquet have these types."""
     wrong = 0
     if FORMAT in formats:
-        found = pl.read_parquet_schema(folder / FILES[FORMAT])
+        found = pl.scan_parquet(folder / FILES[FORMAT], glob=False).collect_schema()
         wrong = sum(found.get(name) != dtype for name, dtype in typed.items())
     return Finding(TYPES, wrong == 0, f"{wrong} of {len(typed)} columns have another type")

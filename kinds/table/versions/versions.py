@@ -138,7 +138,8 @@ class TableVersions(Versions):
         key, withdrawn = asked.key, asked.withdrawn
         number = 1 if before is None else before.number + 1
         history = pl.read_parquet(assembled.file(ROWS), glob=False)
-        schema = pl.read_parquet_schema(anonymized.file(PARQUET)) | {SINCE: pl.Int32()}
+        schema = pl.scan_parquet(anonymized.file(PARQUET), glob=False).collect_schema()
+        schema = schema | {SINCE: pl.Int32()}
         shown = judge.Shown(assembled.folder, list(FILES), schema)
         rows, findings = judge.of_files(shown, history, number, key)
         if rows is None:
@@ -177,7 +178,7 @@ class TableVersions(Versions):
     ) -> tuple[list[Finding], Mapping[str, Any]]:
         """From the rows, and from what the vault keeps of every batch."""
         history = pl.read_parquet(kept.assembled.file(ROWS), glob=False)
-        schema = pl.read_parquet_schema(kept.assembled.file(PARQUET))
+        schema = pl.scan_parquet(kept.assembled.file(PARQUET), glob=False).collect_schema()
         rows, findings = judge.of_files(judge.Shown(folder, formats, schema), history, number, key)
         if rows is None:
             return findings, {}

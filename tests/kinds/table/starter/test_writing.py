@@ -60,7 +60,7 @@ def test_a_database_gets_a_plan(database, tmp_path):
 )
 def test_a_password_on_the_command_line(uri):
     """Other users of the machine see it in the list of processes."""
-    with pytest.raises(PlanError, match="SOURCE holds a password") as caught:
+    with pytest.raises(PlanError, match="SOURCE or --query holds a password") as caught:
         source_called(uri, "select 1")
     assert "7" not in str(caught.value)
 
