@@ -26,7 +26,7 @@ def main(folder, names):
 
 
 def scores(source, table, folder):
-    """k-marginal, pMSE, unique exact matches in per cent, and rows that SDNist finds inconsistent."""
+    """k-marginal, pMSE, unique exact matches in per cent, rows that SDNist calls inconsistent."""
     import sdnist.report  # before its metrics, which import each other in a circle
 
     assert sdnist.report

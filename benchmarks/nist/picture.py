@@ -12,7 +12,9 @@ PUBLISHED = {  # of 2019, the same ten columns: docs/benchmarks.md
 
 def draw(found, picture):
     """A bar for each release and each published figure, best first."""
-    best = {k: max(score for (each, _), score in found.items() if each == k) for k, _ in found}
+    best = {}
+    for (k, _, _), score in found.items():
+        best[k] = max(score, best.get(k, 0))
     bars = {name: (score, "#9ecae1") for name, score in PUBLISHED.items()}
     bars |= {f"crowdcover, k = {k}": (score, "#08519c") for k, score in best.items()}
     names = sorted(bars, key=lambda name: bars[name][0])

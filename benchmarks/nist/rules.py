@@ -26,7 +26,7 @@ def inconsistent(frame):
 
 def drawn(release, seed, *, rules):
     """A completed table; with `rules`, each row is the first draw that breaks none."""
-    tables = release.completions(DRAWS if rules else 1, seed)
+    tables = map(whole, release.completions(DRAWS if rules else 1, seed))
     table = next(tables)
     broken = inconsistent(table)
     for other in tables:
@@ -39,6 +39,12 @@ def drawn(release, seed, *, rules):
         )
         broken &= inconsistent(other)
     return table
+
+
+def whole(table):
+    """The same in whole numbers: one of a group (lo, hi] goes to the next above, text is read."""
+    table = table.with_columns(pl.col(pl.Float64).ceil().cast(pl.Int64))
+    return table.with_columns(pl.col("AGEP", "EDU", "PINCP_DECILE").cast(pl.Int64))
 
 
 def slope(frame):
