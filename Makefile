@@ -11,11 +11,13 @@ PYCANON := pycanon==1.3.6
 FAISS := $(VENV)/.faiss
 # Validators of the catalogue files: their pins clash with Prefect's.
 VALIDATORS := $(VENV)/validators/.ready
+# The scores of benchmarks.nist: they want numpy 1.24, and Python 3.11.
+SDNIST := $(VENV)/sdnist/.ready
 
 TEAM ?= open
 PGSERVER := $(VENV)/.pgserver
 
-.PHONY: demo team test test-all validators mutants check format bench bench-all lock clean
+.PHONY: demo team test test-all validators sdnist mutants check format bench bench-all lock clean
 
 demo: $(READY)          ## release a real survey and show the result
 	$(BIN)/crowdcover demo
@@ -31,6 +33,8 @@ test-all: test $(VALIDATORS)  ## the slow suites, too: real tables, servers, mor
 	$(PYTEST) -m slow --hypothesis-profile $(PROFILE) --numprocesses 2 --dist loadfile
 
 validators: $(VALIDATORS)  ## what checks datapackage.json, croissant.json and the like
+
+sdnist: $(SDNIST)       ## what scores the releases of benchmarks.nist
 
 mutants: $(KERNELS)     ## 73 planted faults, each caught by a fast test
 	$(BIN)/python -m tests.mutants
@@ -62,7 +66,7 @@ bench: $(READY) $(FAISS)  ## print `name: value` lines; needs CROWDCOVER_DATA or
 	$(BIN)/python -m benchmarks.smooth.table1 adult-dec13 play-cat7 caltech36
 	$(BIN)/python -m benchmarks.triangles versus --edges 1000000
 
-bench-all: bench        ## the larger tables of the papers and the growth with n, too: hours
+bench-all: bench $(SDNIST)  ## the larger tables of the papers and the growth with n, too: hours
 	$(BIN)/python -m benchmarks.growth open-payments
 	$(BIN)/python -m benchmarks.growth poker
 	$(BIN)/python -m benchmarks.scaling poker
@@ -74,6 +78,8 @@ bench-all: bench        ## the larger tables of the papers and the growth with n
 	$(BIN)/python -m benchmarks.registry --method adaptive --months 3
 	$(BIN)/python -m benchmarks.freeform
 	$(BIN)/python -m benchmarks.versus_published
+	$(BIN)/python -m benchmarks.nist --picture docs/pictures/nist.png
+	$(BIN)/python -m benchmarks.nist --puma --cells intervals --ways 'default, rules'
 	for figure in fig2 fig4 fig5 fig6 fig7 fig8 fig9 fig10 growth carry by-k; do \
 		$(BIN)/python -m benchmarks.figures $$figure || exit; done
 	for figure in levels epsilon income blocks; do \
@@ -108,6 +114,12 @@ $(VALIDATORS): tests/reports/catalogue/requirements.txt | $(READY)
 	$(PYTHON) -m venv $(VENV)/validators
 	$(VENV)/validators/bin/python -m pip install --quiet --disable-pip-version-check -r $<
 	touch $@
+
+$(SDNIST): benchmarks/nist/requirements.txt | $(READY)
+	$(PYTHON) -m venv $(VENV)/sdnist
+	$(VENV)/sdnist/bin/python -m pip install --quiet --disable-pip-version-check -r $< \
+		&& touch $@ \
+		|| echo "SDNist could not be installed; its scores are left out"
 
 # PostgreSQL for `make team`, where the system has none.
 $(PGSERVER): $(READY)

@@ -1,0 +1,1 @@
+"""Releases of the ACS excerpts of NIST, scored by SDNist."""
