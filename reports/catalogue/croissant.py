@@ -115,15 +115,18 @@ def _file(release: Described, name: str) -> dict[str, Any]:
 
 
 def _records(file: DataFile) -> dict[str, Any]:
+    """The columns that readers of Croissant 1.0 can take: no lists, no structs."""
     numbers = {field.name: number for number, field in enumerate(file.fields, 1)}
+    flat = [each for each in file.fields if each.type not in ("array", "object")]
+    left = "" if len(flat) == len(file.fields) else "; codebook.json describes lists and structs"
     return without_nothing(
         {
             "@type": "cr:RecordSet",
             "@id": ROWS,
             "name": ROWS,
-            "description": f"{file.rows} published rows",
+            "description": f"{file.rows} published rows{left}",
             "key": [{"@id": _id(numbers[name])} for name in file.key],
-            "field": [_field(file, number, each) for number, each in enumerate(file.fields, 1)],
+            "field": [_field(file, numbers[each.name], each) for each in flat],
         }
     )
 
