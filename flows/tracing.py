@@ -6,7 +6,7 @@ from typing import Any
 
 from anon_core.errors import AnonymityError
 from flows.plan.plan import ReleasePlan
-from kinds.catalogued import rows_of
+from reports.facts import published_rows
 from tasks.orchestration.lineage import Column, Lineage, Written, lineage, place_name
 from tasks.places.place import Place, place_of
 from tasks.shelf.content import read_document
@@ -50,7 +50,7 @@ def _complete(told: Lineage, folder: Place) -> None:
             place_name(str(folder)),
             str(manifest["version"]),
             columns,
-            rows_of(manifest),
+            int(published_rows(manifest)),
             int(manifest["source"]["rows"]),
             len(manifest["files"]) + 1,
         ),

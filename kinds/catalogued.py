@@ -10,6 +10,7 @@ import reports
 from reports.catalogue.described import DataFile, Described, Entry, Type
 from reports.catalogue.files import WRITERS, catalogue
 from reports.edition import edition
+from reports.facts import published_rows
 from reports.words import Words
 from tasks.shelf.content import sha256
 from tasks.shelf.layout import REPORT
@@ -69,13 +70,7 @@ def _data_file(
         header = pl.read_csv(folder / formats[CSV], n_rows=0, infer_schema=False, glob=False)
         types = dict.fromkeys(header.columns, "string")
     fields, key = kind.fields(manifest, form, types)
-    return DataFile(formats[form], form, tuple(fields), rows_of(manifest), tuple(key))
-
-
-def rows_of(manifest: Mapping[str, Any]) -> int:
-    """Number of published rows, as the manifest states it."""
-    privacy = manifest["privacy"]
-    return int(manifest.get("series", {}).get("rows") or privacy.get("rows", privacy["records"]))
+    return DataFile(formats[form], form, tuple(fields), int(published_rows(manifest)), tuple(key))
 
 
 def _type(dtype: pl.DataType, form: str) -> Type:

@@ -23,10 +23,15 @@ def title(manifest: Manifest) -> str:
     return printable(f"{manifest['name']} {manifest['version']}")
 
 
+def published_rows(manifest: Manifest) -> Any:
+    """Number of published rows as the manifest states it; of a series, of all in the version."""
+    privacy = manifest["privacy"]
+    return manifest.get("series", {}).get("rows") or privacy.get("rows", privacy["records"])
+
+
 def release_facts(manifest: Manifest, demand: str) -> list[Fact]:
     """Name, version, size, source and method of the release."""
-    source, privacy = manifest["source"], manifest["privacy"]
-    rows = manifest.get("series", {}).get("rows", privacy.get("rows", privacy["records"]))
+    source = manifest["source"]
     settings = dict(manifest["anonymizer"])
     method = printable(settings.pop("name", NOT_STATED))
     chosen = ", ".join(f"{key} = {value}" for key, value in settings.items())
@@ -34,7 +39,7 @@ def release_facts(manifest: Manifest, demand: str) -> list[Fact]:
         Fact("Release", printable(manifest["name"])),
         Fact("Version", printable(manifest["version"])),
         Fact("Created", created(manifest)),
-        Fact("Published rows", count(rows)),
+        Fact("Published rows", count(published_rows(manifest))),
         Fact("Source", f"{count(source['rows'])} rows, {count(source['columns'])} columns"),
         Fact("Demanded crowd", demand),
         Fact("Method", f"{method} ({printable(chosen)})" if chosen else method),

@@ -16,8 +16,8 @@ from anon_core.measures.table.native import (
     texts_of_lists,
     texts_of_sets,
 )
-from kinds.table.coded import COUNTED, Coded
-from kinds.table.forms import ABSENT, HI, LO, is_whole
+from kinds.table.coded import Coded
+from kinds.table.forms import ABSENT, COUNTED, HI, LO, is_whole
 from kinds.table.version_files import SINCE
 
 

@@ -7,8 +7,8 @@ from math import inf
 from typing import Any
 
 from anon_core.measures.table.native import Bounds, group_bounds, value_bounds
+from kinds.table.forms import COUNTED
 
-COUNTED = ("numeric", "date")
 OPEN = (-inf, inf)
 
 

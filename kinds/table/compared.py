@@ -20,7 +20,8 @@ from anon_core.measures.table.shown_drift import (
     shift_of_numbers,
 )
 from kinds.table.as_text import Reader, as_text
-from kinds.table.coded import COUNTED, OPEN, Coded
+from kinds.table.coded import OPEN, Coded
+from kinds.table.forms import COUNTED
 from kinds.table.layout import CODEBOOK, CSV, FILES, KEY, PARQUET
 from tasks.shelf.layout import MANIFEST
 from tasks.source.csv_rows import first_rows, read_csv

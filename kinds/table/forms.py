@@ -11,6 +11,7 @@ from kinds.table.version_files import SINCE
 
 FORMAT = 2  # of codebooks; releases without one have text cells in data.parquet
 VALUE, LIST, INTERVAL, INTERVALS = "value", "list", "interval", "intervals"
+COUNTED = ("numeric", "date")  # kinds of columns whose cells have bounds
 LO, HI, ABSENT = "lo", "hi", "missing"  # fields of an interval
 INCLUDED, EXCLUDED = "included", "excluded"
 OF_VERSIONS = {"name": SINCE, "role": SINCE, "type": "integer", "form": VALUE}

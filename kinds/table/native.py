@@ -12,6 +12,7 @@ from anon_core.tables.records import Attribute, Codebook
 from kinds.columns import Column
 from kinds.table.forms import (
     ABSENT,
+    COUNTED,
     EXCLUDED,
     FORMAT,
     HI,
@@ -24,8 +25,6 @@ from kinds.table.forms import (
     is_whole,
     stored_type,
 )
-
-COUNTED = ("numeric", "date")
 
 
 def native_cells(

@@ -10,6 +10,7 @@ from typing import Any
 from anon_core.errors import GuaranteeError
 from kinds import words_of
 from kinds.catalogued import catalogue_of
+from reports.facts import published_rows
 from tasks.judging.floors import Floors
 from tasks.orchestration.gates import gate, refusals_shown, show
 from tasks.orchestration.stage import log, stage
@@ -54,10 +55,7 @@ def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[
     announce(manifest)
     if "second_release" in manifest:
         log(sentence(manifest["second_release"]))
-    rows = manifest.get("series", {}).get("rows") or manifest["privacy"].get(
-        "rows", manifest["privacy"]["records"]
-    )
-    log(f"published {rows} rows as {manifest['name']} {manifest['version']}")
+    log(f"published {published_rows(manifest)} rows as {manifest['name']} {manifest['version']}")
     return to.parent / str(manifest["version"])
 
 

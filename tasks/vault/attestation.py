@@ -42,7 +42,8 @@ class Signed:
 
 def envelope(key: "Ed25519PrivateKey", name: str, version: str, files: Mapping[str, str]) -> bytes:
     """The signed statement about these files, as the signature's file holds it."""
-    return _written(public_of(key), _payload(name, version, files), lambda text: sign(key, text))
+    payload = _payload(name, version, files)
+    return _written(payload, key_id(public_of(key)), sign(key, _authenticated(payload)))
 
 
 def signature_in(folder: Path, keys: Sequence[str]) -> tuple[Signed | None, str]:
@@ -59,7 +60,7 @@ def signature_in(folder: Path, keys: Sequence[str]) -> tuple[Signed | None, str]
         known = {key_id(key): key for key in keys}
         named = str(stated["keyid"])
         signed = _read(payload, known.get(named, ""))
-        same = content == _written(signed.key, payload, lambda _: made, named)
+        same = content == _written(payload, named, made)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError):
         return None, f"{SIGNATURE} is no signature, or not in its one form"
     if not same:
@@ -99,16 +100,13 @@ def _read(payload: bytes, key: str) -> Signed:
     return Signed(name, version, files, key)
 
 
-def _written(public: str, payload: bytes, signed: Any, named: str | None = None) -> bytes:
-    """The one form of an envelope."""
+def _written(payload: bytes, named: str, made: str) -> bytes:
+    """The one form of an envelope: its statement, the id of the key, the signature."""
     document = {
         "payloadType": PAYLOAD,
         "payload": base64.b64encode(payload).decode(),
         "signatures": [
-            {
-                "keyid": key_id(public) if named is None else named,
-                "sig": signed(_authenticated(payload)).removeprefix(PREFIX),
-            }
+            {"keyid": named, "sig": made.removeprefix(PREFIX)},
         ],
     }
     return json.dumps(document, separators=(",", ":")).encode("ascii") + b"\n"

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import AnonymityError
+from reports.facts import published_rows
 from tasks.shelf.content import read_document
 from tasks.shelf.layout import MANIFEST
 from tasks.vault.approval import Approval, Request
@@ -205,22 +206,15 @@ def _rows(run: Run, request: Request | None) -> int | None:
     """Rows of the release, or of what was ingested for it."""
     try:
         if request is not None:
-            return rows_of(request.question.manifest)
+            return int(published_rows(request.question.manifest))
         for release in run.ever_visible():
-            return rows_of(read_document(release.folder / MANIFEST))
+            return int(published_rows(read_document(release.folder / MANIFEST)))
     except UNREADABLE:
         pass  # the folder is gone: what was ingested is still known
     try:
         return int(read_json(run.path / "ingest" / "stage.json")["shape"][0])
     except (*UNREADABLE, IndexError):
         return None
-
-
-def rows_of(manifest: Mapping[str, Any]) -> int:
-    """Released rows, as a manifest states them."""
-    privacy = manifest["privacy"]
-    whole = manifest.get("series", {}).get("rows")
-    return int(whole or privacy.get("rows", privacy["records"]))
 
 
 def _changed(run: Run) -> str:
