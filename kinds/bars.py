@@ -4,6 +4,7 @@ from reports import drawing
 from reports.drawing import GRID, INK
 
 
+@drawing.plot
 def labelled_bars(
     name: str,
     title: str,

@@ -113,6 +113,7 @@ def bins(before: NDArray[np.float64], least: int) -> list[int]:
     return starts
 
 
+@drawing.plot
 def degree_plot(before: NDArray[np.float64], after: NDArray[np.float64], least: int) -> str:
     """Two bars a bin: the expected share of vertices with such a degree, source and release."""
     starts = bins(before, least)

@@ -31,6 +31,7 @@ def column_plots(columns: Sequence[ColumnKept]) -> list[str]:
     ]
 
 
+@drawing.plot
 def attack_plot(attacks: Sequence[Attack]) -> str:
     """Plot how often each attack names the right row, with a mark for guessing."""
     highest = max(
@@ -78,6 +79,7 @@ def _attack_bar(axes: "Axes", place: int, attack: Attack) -> None:
     )
 
 
+@drawing.plot
 def _column_plot(columns: Sequence[ColumnKept], name: str) -> str:
     rows = 22 * len(columns)
     with drawing.style():

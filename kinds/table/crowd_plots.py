@@ -35,6 +35,7 @@ class Crowds(Protocol):
 # ---------------------------------------------------------------- the plots
 
 
+@drawing.plot
 def utility_plot(iterations: Sequence[Mapping[str, Any]], kept: int) -> str:
     """Plot utility by iteration; mark the published iteration."""
     numbers = range(1, len(iterations) + 1)
@@ -68,6 +69,7 @@ def utility_plot(iterations: Sequence[Mapping[str, Any]], kept: int) -> str:
         return drawing.svg(figure, "plot-utility", "Line chart of utility by iteration", course)
 
 
+@drawing.plot
 def crowd_plot(crowds: Crowds) -> str:
     """Plot, by crowd size, the share of people who demand and who have that many rows."""
     sizes = _thresholds(crowds)
@@ -114,6 +116,7 @@ def crowd_plot(crowds: Crowds) -> str:
         )
 
 
+@drawing.plot
 def ratio_plot(crowds: Crowds) -> str:
     """Plot the number of people by the ratio of achieved to demanded crowd."""
     groups = _ratio_groups(crowds)

@@ -181,10 +181,10 @@ def imported_by(released, arguments, *slow):
 def test_what_needs_no_flow_starts_without_prefect_and_great_expectations(released, arguments):
     """They take seconds to import."""
     code = 2 if {"privacy.k=0", "retract"} & set(arguments) else 0
-    slow = ["prefect", "great_expectations", "pandas"]
-    if arguments[0] != "audit":  # it makes the report once more
-        slow.append("matplotlib")
-    assert imported_by(released, arguments, *slow) == f"slow: [] code: {code}"
+    assert (
+        imported_by(released, arguments, "prefect", "great_expectations", "pandas", "matplotlib")
+        == f"slow: [] code: {code}"
+    )
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["approve", "--help"]], ids=" ".join)
@@ -259,6 +259,7 @@ def test_the_last_line_is_the_folder_and_the_log_goes_elsewhere(server, tmp_path
     assert "published before and unchanged since: v1" in again.err
 
 
+@pytest.mark.slow
 def test_quiet_prints_the_folder_only(released):
     done = crowdcover(
         "release", released.plan, "--quiet", environment={"PREFECT_LOGGING_LEVEL": "INFO"}
@@ -267,6 +268,7 @@ def test_quiet_prints_the_folder_only(released):
     assert done.err == ""
 
 
+@pytest.mark.slow
 def test_quiet_refusals_are_one_line(released):
     options = ("--quiet", "--set", "privacy.k=9")
     done = crowdcover(
@@ -277,6 +279,7 @@ def test_quiet_refusals_are_one_line(released):
     )
 
 
+@pytest.mark.slow
 def test_set_reaches_every_corner_and_its_paths_start_where_one_stands(server, tmp_path):
     order = Order(tmp_path / "plans", checks={"min_utility": 0.999})
     here = tmp_path / "here"
@@ -309,6 +312,7 @@ def test_set_reaches_every_corner_and_its_paths_start_where_one_stands(server, t
     assert done.code == 0, done.out + done.err
 
 
+@pytest.mark.slow
 def test_each_kind_of_refusal_has_its_code_and_its_words(server, tmp_path):
     order = Order(tmp_path)
     for options, code, words in (
@@ -339,6 +343,7 @@ def test_each_kind_of_refusal_has_its_code_and_its_words(server, tmp_path):
         assert not order.releases.exists()
 
 
+@pytest.mark.slow
 def test_lowering_the_floor_publishes_what_is_there(server, tmp_path):
     order = Order(tmp_path)
     assert crowdcover("release", order.plan, "--set", "checks.min_utility=0.999").code == 4
@@ -458,6 +463,7 @@ def test_wrong_input_is_refused_in_one_line(tmp_path, monkeypatch, capsys, argum
     assert not order.releases.exists()
 
 
+@pytest.mark.slow
 def test_an_unreachable_server_is_named(tmp_path):
     order = Order(tmp_path)
     done = crowdcover(

@@ -32,6 +32,7 @@ def sections(manifest: Manifest, macros: Any) -> dict[str, str]:
     return {"series": macros.versions(series, manifest, words, shown)}
 
 
+@drawing.plot
 def rows_plot(versions: Sequence[Mapping[str, Any]]) -> str:
     """Bars of rows that stay and are new; below the line, withdrawn and held back."""
     numbers = [each["number"] for each in versions]
@@ -64,6 +65,7 @@ def rows_plot(versions: Sequence[Mapping[str, Any]]) -> str:
         return drawing.svg(figure, "plot-series", "Bar chart of rows by version", told)
 
 
+@drawing.plot
 def crowds_plot(versions: Sequence[Mapping[str, Any]], manifest: Manifest) -> str:
     """Lines of the least and the median crowd, beside the demand where it is one number."""
     numbers = [each["number"] for each in versions]
