@@ -311,6 +311,7 @@ def test_killed_between_approval_and_release(order, point):
     assert len(requests(order)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "point",
     [

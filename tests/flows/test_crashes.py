@@ -333,6 +333,7 @@ def searches_until_the_end(order, long_whole, monkeypatch, caplog):
     return len(calls), [line for line in lines if line.startswith("continuing")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 2, 5, 8])
 def test_killed_within_an_iteration_goes_on_with_that_iteration(
     long_whole, tmp_path, monkeypatch, caplog, number
@@ -347,6 +348,7 @@ def test_killed_within_an_iteration_goes_on_with_that_iteration(
     assert said == [f"continuing after iteration {number - 1} of at most 8"] * (number > 1)
 
 
+@pytest.mark.slow
 def test_killed_while_an_iteration_is_being_kept_makes_that_one_again(
     long_whole, tmp_path, monkeypatch, caplog
 ):
@@ -357,6 +359,7 @@ def test_killed_while_an_iteration_is_being_kept_makes_that_one_again(
     assert (made, said) == (4, ["continuing after iteration 4 of at most 8"])
 
 
+@pytest.mark.slow
 def test_killed_again_and_again_within_iterations(long_whole, tmp_path, monkeypatch, caplog):
     order = Order(tmp_path, **LONG).fix_seed()
     for passes in (2, 0, 3):  # in iterations 3, 3 and 6
@@ -364,6 +367,7 @@ def test_killed_again_and_again_within_iterations(long_whole, tmp_path, monkeypa
     assert searches_until_the_end(order, long_whole, monkeypatch, caplog)[0] == 3
 
 
+@pytest.mark.slow
 def test_killed_after_the_last_iteration_makes_none_again(
     long_whole, tmp_path, monkeypatch, caplog
 ):

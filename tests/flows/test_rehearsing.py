@@ -173,6 +173,7 @@ def test_it_refuses_what_a_release_refuses(tmp_path, before, changes, code):
     assert PREFIX not in words
 
 
+@pytest.mark.slow
 def test_prefect_learns_nothing(tmp_path):
     """No server answers at the address, and none is asked or started."""
     order, home = Order(tmp_path / "a"), tmp_path / "prefect"
@@ -323,6 +324,7 @@ def test_a_source_that_lacks_columns_is_refused_as_by_a_release(tmp_path):
     assert one.code == 2
 
 
+@pytest.mark.slow
 def test_a_shared_ledger_learns_nothing(uri, tmp_path):  # noqa: F811
     order = Order(tmp_path / "a", publish=of_plan(uri))
     assert rehearse(order).outcome == MADE

@@ -154,6 +154,7 @@ def twice(request, tmp_path, monkeypatch):
     return order, first, second
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", ["first", "second"])
 def test_other_releases_of_the_source_still_count(twice, folder, capsys):
     order, *folders = twice
@@ -320,6 +321,7 @@ def kept(tmp_path_factory):
     return order, data_bytes(order.release()), retract(order)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", STEPS)
 def test_killed_between_steps(kept, step):
     order, before, _ = kept

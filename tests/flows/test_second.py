@@ -368,6 +368,7 @@ def test_the_audit_of_either_format_reads_the_published_rows(tmp_path, formats, 
 # ---------------- at the same time, and without a ledger
 
 
+@pytest.mark.slow
 def test_of_two_plans_that_publish_at_once_one_wins(server, tmp_path):
     one, other = order_of(tmp_path), order_of(tmp_path, source={"path": "other.csv"})
     other.source = tmp_path / "other.csv"

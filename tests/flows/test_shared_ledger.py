@@ -84,6 +84,7 @@ def test_a_release_and_a_refused_second_one(uri, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_an_allowed_second_release_is_intersected(uri, tmp_path):
     order = order_of(tmp_path, calm(people()), publish=of_plan(uri))
     order.release()
@@ -120,6 +121,7 @@ def test_two_vaults_that_share_a_ledger(uri, tmp_path):
     assert len(query(uri, "select run from releases")) == 2
 
 
+@pytest.mark.slow
 def test_a_vault_that_has_released_before_brings_its_releases(uri, tmp_path):
     order = order_of(tmp_path)
     order.release()
@@ -198,6 +200,7 @@ def test_a_server_that_does_not_answer(server, uri, tmp_path, spoil):
     assert not any(PASSWORD.encode() in content for content in kept)
 
 
+@pytest.mark.slow
 def test_a_ledger_that_somebody_holds_is_waited_for_and_then_refused(uri, tmp_path, monkeypatch):
     import tasks.people.asking as module
 
@@ -216,6 +219,7 @@ def test_a_ledger_that_somebody_holds_is_waited_for_and_then_refused(uri, tmp_pa
     assert order.release() == order.releases / "v2"
 
 
+@pytest.mark.slow
 def test_a_retracted_release_is_forgotten_by_the_shared_ledger(uri, tmp_path, capsys):
     order = order_of(tmp_path, publish=of_plan(uri))
     order.release()

@@ -245,10 +245,12 @@ def test_a_worker_of_this_machine_is_killed(table, expected, nth):
     assert len(died) == 1
 
 
+@pytest.mark.slow
 def test_one_of_two_is_killed_and_nobody_takes_its_place(mortal, table, expected):
     assert kept(mortal.run(table, observer=Then(40, lambda: kill(mortal.workers[0])))) == expected
 
 
+@pytest.mark.slow
 def test_all_are_killed_and_another_comes(mortal, table, expected):
     def exchange():
         kill(*mortal.workers)
@@ -258,6 +260,7 @@ def test_all_are_killed_and_another_comes(mortal, table, expected):
     assert "lose scattered data" in mortal.words
 
 
+@pytest.mark.slow
 def test_nobody_is_left(mortal, table, impatient):
     began = time.monotonic()
     with pytest.raises(
@@ -268,6 +271,7 @@ def test_nobody_is_left(mortal, table, impatient):
     assert time.monotonic() - began < LONGEST
 
 
+@pytest.mark.slow
 def test_the_scheduler_is_killed(mortal, table, impatient):
     began = time.monotonic()
     with pytest.raises(ClusterError, match="the Dask cluster is gone; start it, then run again"):
@@ -324,6 +328,7 @@ def test_too_little_memory_is_refused_before_anything_starts(table):
         dask.run(MAKER, table, threads=10_000)
 
 
+@pytest.mark.slow
 def test_stated_memory_is_an_upper_bound(cluster):
     table = big_table(6000, 60, 7)
     local.run(MAKER, big_table(200, 3, 2))  # compiles

@@ -109,6 +109,7 @@ def test_a_rank_that_is_killed_is_followed_by_a_job_that_goes_on(tmp_path):
     assert over[0].job != seen[-1].job
 
 
+@pytest.mark.slow
 def test_progress_pays_for_any_number_of_jobs(tmp_path):
     folder = order(tmp_path / "job", die=[[1, 1], [2, 2], [3, 3], [4, 4]])
     go(folder, Cluster("mpirun", tasks_per_node=2, resubmit=1))
@@ -149,6 +150,7 @@ def test_whatever_stops_the_watch_cancels_the_job(tmp_path, error):
     assert not (folder / "result.json").exists()
 
 
+@pytest.mark.slow
 def test_a_flow_that_is_killed_finds_its_job_again(tmp_path):
     folder = order(tmp_path / "job", pause=0.5, most=6)
     process, _ = start(go, folder)
@@ -165,6 +167,7 @@ def test_a_flow_that_is_killed_finds_its_job_again(tmp_path):
     assert json.loads((folder / "submission").read_text())["owner"] == "the next"
 
 
+@pytest.mark.slow
 def test_a_job_is_found_even_if_its_number_was_never_written(tmp_path):
     folder = order(tmp_path / "job", pause=0.5, most=6)
     process, _ = start(go_without_number, folder)

@@ -347,6 +347,7 @@ def in_postgres(order, source, header, rows):
     return name, admin.uri
 
 
+@pytest.mark.slow
 def test_versions_are_of_one_moment_while_their_table_is_written_to(source, tmp_path, monkeypatch):
     """Each version shows the people of the moment when it began."""
     sections = {"series": {"record": "ssn"}, "checks": {"drift": "off"}}
@@ -370,6 +371,7 @@ def test_versions_are_of_one_moment_while_their_table_is_written_to(source, tmp_
         assert audit_release(folder, order.plan).passed
 
 
+@pytest.mark.slow
 def test_a_backfill_is_of_one_moment(source, tmp_path):
     """All months are those of the table when the backfill began, also if it is written to."""
     order = visited(tmp_path)

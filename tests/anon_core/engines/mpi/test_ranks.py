@@ -157,6 +157,7 @@ def test_a_damaged_checkpoint_is_made_again(larger, tmp_path, damage):
     assert not list(job.glob(".*"))
 
 
+@pytest.mark.slow
 def test_an_order_for_another_table_takes_nothing_over(larger, tmp_path):
     maker, table, order, _ = larger
     job = ordered(tmp_path / "job", maker, table, order, ranks=2)
