@@ -42,7 +42,9 @@ def run(options: argparse.Namespace) -> int:
             holds = "NO" if each.broken else "ok" if each.passed else "--"
             print(escaped(f"{holds:3} {each.guarantee}: {each.detail}"))
     kept = "as it was signed" if options.key else "as its manifest says; nobody vouches for that"
-    what = "NOT as it was published" if broken else kept
+    unknown = any(finding.guarantee == "signature" for finding in broken)
+    lost = "NOT verified" if unknown else "NOT as it was published"
+    what = lost if broken else kept
     print(escaped(f"{options.release.name} is {what}"))
     return 4 if broken else 0
 

@@ -51,7 +51,7 @@ def signature_in(folder: Path, keys: Sequence[str]) -> tuple[Signed | None, str]
     try:
         content = (folder / SIGNATURE).read_bytes()[: LONGEST + 1]
     except OSError:
-        return None, f"there is no {SIGNATURE}: the folder is not signed"
+        return None, f"there is no {SIGNATURE}: not signed, or no longer"
     try:
         line = json.loads(content)
         payload = base64.b64decode(line["payload"], validate=True)
