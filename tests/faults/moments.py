@@ -12,19 +12,12 @@ import threading
 from fnmatch import fnmatch
 from pathlib import Path
 
+from tests.flows.orders import STAGES as KEPT
+
 # Stages by what appears when one begins, and by what it is renamed to.
-STAGES = {
-    stage: (f".{stage}.partial", stage)
-    for stage in (
-        "ingest",
-        "validate-ingested",
-        "binarize",
-        "validate-binarized",
-        "identify",
-        "anonymize",
-        "check",
-    )
-} | {"publish": (".v1.*.partial", "v1")}
+STAGES = {stage: (f".{stage}.partial", stage) for stage in KEPT} | {
+    "publish": (".v1.*.partial", "v1")
+}
 
 
 def release(plan):

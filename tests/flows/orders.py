@@ -23,6 +23,17 @@ FILES = [
     "codebook.json", "croissant.json", "data.csv.gz", "data.parquet", "datapackage.json",
     "dcat.jsonld", "manifest.json", "method.spdx3.json", "report.html",
 ]  # fmt: skip
+# What a run of a table keeps in its vault, in order, and which of these hold a verdict.
+STAGES = (
+    "ingest",
+    "validate-ingested",
+    "binarize",
+    "validate-binarized",
+    "identify",
+    "anonymize",
+    "check",
+)
+JUDGES = ("validate-ingested", "validate-binarized", "check")
 HEADER = ("ssn", "age", "city", "smokes", "diagnosis", "note", "junk")
 
 

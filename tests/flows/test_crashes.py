@@ -16,21 +16,9 @@ from flows.audit import audit_release
 from tasks.compute.engines import CHECKPOINT
 from tasks.vault.checkpoint import CheckpointFile
 from tasks.vault.storage import SecondReleaseError
-from tests.flows.orders import Order, data_bytes
+from tests.flows.orders import JUDGES, STAGES, Order, data_bytes
 from tests.flows.processes import die_at, run
 from tests.flows.test_people import several
-
-# What a run renames into place, in order; without the seed and the checkpoint of each iteration.
-STAGES = (
-    "ingest",
-    "validate-ingested",
-    "binarize",
-    "validate-binarized",
-    "identify",
-    "anonymize",
-    "check",
-)
-JUDGES = ("validate-ingested", "validate-binarized", "check")
 
 
 def renames_of(stage):
@@ -39,6 +27,7 @@ def renames_of(stage):
     return f"{stage}/stage.json", stage
 
 
+# What a run renames into place, in order; without the seed and the checkpoint of each iteration.
 RENAMES = [
     *("ledger.key", "run.json", "run.json"),
     *(name for stage in STAGES for name in renames_of(stage)),

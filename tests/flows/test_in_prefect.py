@@ -22,7 +22,7 @@ from tasks.judging.drift import DriftError
 from tasks.orchestration.events import key_of
 from tasks.vault.approval import WaitingError
 from tests.flows.asking import ask, until
-from tests.flows.orders import Order, people
+from tests.flows.orders import JUDGES, Order, people
 from tests.flows.processes import command, crowdcover
 from tests.flows.test_approval import WHO
 from tests.flows.test_release import manifest
@@ -71,11 +71,10 @@ def test_a_run_is_called_by_plan_and_version_and_its_artifacts_by_the_plan(serve
     (run,) = found_runs(name)
     this = {"flow_runs": {"id": {"any_": [run["id"]]}}}
     keys = {artifact["key"] for artifact in ask("/artifacts/filter", this)}
-    stages = ("validate-ingested", "validate-binarized", "check")
     assert keys == {
         f"anonymize-{name}",
         f"release-{name}",
-        *(f"verdict-{name}-{stage}" for stage in stages),
+        *(f"verdict-{name}-{stage}" for stage in JUDGES),
     }
     (published,) = events_of(name, "published")
     assert published == {"version": "v1", "records": 90, "k_min": 4}
