@@ -13,11 +13,13 @@ FAISS := $(VENV)/.faiss
 VALIDATORS := $(VENV)/validators/.ready
 # The scores of benchmarks.nist: they want numpy 1.24, and Python 3.11.
 SDNIST := $(VENV)/sdnist/.ready
+# Models of benchmarks.reconstruction: scikit-learn and LightGBM are no dependencies here.
+ATTACKS := $(VENV)/attacks/.ready
 
 TEAM ?= open
 PGSERVER := $(VENV)/.pgserver
 
-.PHONY: demo team test test-all validators sdnist mutants check format bench bench-all lock clean
+.PHONY: demo team test test-all validators sdnist attacks mutants check format bench bench-all lock clean
 
 demo: $(READY)          ## release a real survey and show the result
 	$(BIN)/crowdcover demo
@@ -35,6 +37,8 @@ test-all: test $(VALIDATORS)  ## the slow suites, too: real tables, servers, mor
 validators: $(VALIDATORS)  ## what checks datapackage.json, croissant.json and the like
 
 sdnist: $(SDNIST)       ## what scores the releases of benchmarks.nist
+
+attacks: $(ATTACKS)     ## what learns in benchmarks.reconstruction
 
 mutants: $(KERNELS)     ## 73 planted faults, each caught by a fast test
 	$(BIN)/python -m tests.mutants
@@ -66,7 +70,7 @@ bench: $(READY) $(FAISS)  ## print `name: value` lines; needs CROWDCOVER_DATA or
 	$(BIN)/python -m benchmarks.smooth.table1 adult-dec13 play-cat7 caltech36
 	$(BIN)/python -m benchmarks.triangles versus --edges 1000000
 
-bench-all: bench $(SDNIST)  ## the larger tables of the papers and the growth with n, too: hours
+bench-all: bench $(SDNIST) $(ATTACKS)  ## the larger tables of the papers and the growth with n, too: hours
 	$(BIN)/python -m benchmarks.growth open-payments
 	$(BIN)/python -m benchmarks.growth poker
 	$(BIN)/python -m benchmarks.scaling poker
@@ -80,6 +84,7 @@ bench-all: bench $(SDNIST)  ## the larger tables of the papers and the growth wi
 	$(BIN)/python -m benchmarks.versus_published
 	$(BIN)/python -m benchmarks.nist --picture docs/pictures/nist.png
 	$(BIN)/python -m benchmarks.nist --puma --cells intervals --ways 'default, rules'
+	$(BIN)/python -m benchmarks.reconstruction
 	for figure in fig2 fig4 fig5 fig6 fig7 fig8 fig9 fig10 growth carry by-k; do \
 		$(BIN)/python -m benchmarks.figures $$figure || exit; done
 	for figure in levels epsilon income blocks; do \
@@ -120,6 +125,12 @@ $(SDNIST): benchmarks/nist/requirements.txt | $(READY)
 	$(VENV)/sdnist/bin/python -m pip install --quiet --disable-pip-version-check -r $< \
 		&& touch $@ \
 		|| echo "SDNist could not be installed; its scores are left out"
+
+$(ATTACKS): benchmarks/reconstruction/requirements.txt | $(READY)
+	$(PYTHON) -m venv $(VENV)/attacks
+	$(VENV)/attacks/bin/python -m pip install --quiet --disable-pip-version-check -r $< \
+		&& touch $@ \
+		|| echo "scikit-learn or LightGBM could not be installed; attacks that learn are left out"
 
 # PostgreSQL for `make team`, where the system has none.
 $(PGSERVER): $(READY)

@@ -1,0 +1,1 @@
+"""Attacks that guess hidden columns of people of Adult, as in steveng9/Reconstruction."""
