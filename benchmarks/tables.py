@@ -158,17 +158,24 @@ def _payments_frame():
 
 
 def _payments(frame, names, deciles, records, demand):
-    """Draw rows: a physician, a maker that paid its specialty and city, a payment of that maker."""
-    real = coded(frame, demand, names, deciles)
+    """Draw rows; see `payment_rows`."""
+    return mixed(coded(frame, demand, names, deciles), payment_rows(frame, records), demand)
+
+
+def payment_rows(frame, records):
+    """Rows of `frame` by columns: a physician, a maker that paid its specialty and city, a payment.
+
+    The payment is one of that maker to that specialty.
+    """
     generator = np.random.default_rng(11)
     physician = generator.integers(0, frame.height, records)
     maker = companions(numbered(frame, PHYSICIAN[:2]), physician, generator)
     payment = companions(numbered(frame, (MANUFACTURER, PHYSICIAN[0])), maker, generator)
-    return mixed(
-        real,
-        {PHYSICIAN: physician, (STATE, MANUFACTURER): maker, (*PAYMENT, AMOUNT, DATE): payment},
-        demand,
-    )
+    return {
+        PHYSICIAN: physician,
+        (STATE, MANUFACTURER): maker,
+        (*PAYMENT, AMOUNT, DATE): payment,
+    }
 
 
 def companions(key, rows, generator):

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from anon_core.engines import local
 from anon_core.engines.mpi.job import afford_rank
 from anon_core.engines.spreading import farmed, ranked
@@ -153,7 +155,7 @@ def _measured(
 ) -> Rehearsal:
     """What the anonymizer admits, and the bytes that it states."""
     data: Any = order.kind.load(encoded)
-    need = _afforded(order, data)
+    need = _afforded(order, order.kind.part(data, np.arange(data.records)).data)
     sizes = dict(order.kind.sizes(data))
     with local.threads_set(order.compute.threads) as threads:
         here = order.compute.engine == "local"

@@ -77,7 +77,13 @@ def _array(series: pl.Series) -> NDArray[Any]:
         series = series.cast(pl.Int32)
     if series.dtype.is_numeric():
         return series.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    return np.array(series.to_list(), dtype=object)
+    if series.dtype != pl.String:
+        return np.array(series.to_list(), dtype=object)
+    # Equal cells share one text: one for each cell would take ten times the memory.
+    texts = series.drop_nulls().unique()
+    place = series.cast(pl.Enum(texts)).to_physical().cast(pl.Int64).fill_null(len(texts))
+    found: NDArray[Any] = np.array([*texts.to_list(), None], dtype=object).take(place.to_numpy())
+    return found
 
 
 def to_dates(texts: pl.Series, date_format: str) -> pl.Series:

@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from anon_core.measures.table.crowds import Crowds
+from anon_core.part import Part
 from anon_core.promise import Promise
 from anon_core.tables.records import BinaryTable
+from anon_core.tables.settled import Unsettled
 from kinds.base import Columns, Facts, Kind
 from kinds.sampling import sample
 from kinds.section import BINS
@@ -142,6 +145,10 @@ class Table(Kind):
     def load(self, encoded: Stored) -> BinaryTable:
         """The packed records."""
         return load(encoded)[0]
+
+    def part(self, data: BinaryTable, order: NDArray[Any]) -> Part:
+        """Of a large table the records that do not hide among equal ones."""
+        return Unsettled.of(data, order)
 
     def sizes(self, data: BinaryTable) -> Mapping[str, float]:
         """Records, quasi-identifiers, features and mean k."""

@@ -38,7 +38,11 @@ def anonymize(
         data = kind.load(encoded)
         maker.admit(data)
         order = secrecy.permutation(run.seed, "order", data.records)
-        made, seconds = engines.made(run, inputs, maker, data, order, compute)
+        part = kind.part(data, order)
+        if part.data.records < data.records:
+            log(f"{data.records - part.data.records} records hide among equal ones: no masks")
+        made, seconds = engines.made(run, inputs, maker, part.data, part.order, compute)
+        made = part.joined(made)
         np.savez(folder / MADE, allow_pickle=False, **made.arrays())
         facts = kind.write(plan, run.seed, made, ingested, encoded, folder)
         return {**facts, "iterations": engines.timed(made, seconds)}

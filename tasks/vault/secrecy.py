@@ -46,7 +46,8 @@ def distinct_keys(seed: bytes, label: str, size: int) -> NDArray[np.str_]:
     while True:
         numbers = draw(2 * size).view("<u8")
         if len(np.unique(numbers)) == size:
-            return np.array([f"{number:016x}" for number in numbers.tolist()])
+            digits = np.frombuffer(numbers.astype(">u8").tobytes().hex().encode(), dtype="S16")
+            return digits.astype(np.str_)
 
 
 def digest(key: bytes, content: bytes) -> bytes:

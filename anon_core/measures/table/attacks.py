@@ -93,16 +93,34 @@ def partial_linkage(released: ReleasedCells, classes: Classes) -> dict[int, NDAr
         By number of known attributes: the chance of the true row, a mean over `known_subsets`. The
         true row always fits, so this chance is at most that of linkage with all attributes.
     """
-    rows = bitmap(
-        [levels[cell].T for cell, levels in zip(released.cell, released.levels, strict=True)]
-    )
+    rows, times = _rows_by_number(released, classes)
     success = {}
     for size, subsets in known_subsets(len(released.cell)).items():
         counts = np.zeros((len(subsets), classes.level.shape[1]), dtype=np.int32)
         start = np.arange(len(subsets) + 1) * size
-        count_partly(classes.level_index, rows, start, np.concatenate(subsets), counts)
+        count_partly(classes.level_index, rows, times, start, np.concatenate(subsets), counts)
         success[size] = (1 / counts).mean(axis=0)[classes.record_class]
     return success
+
+
+def _rows_by_number(
+    released: ReleasedCells, classes: Classes
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """Row classes as a bitmap over levels, (all levels, words); rows in each class of a word.
+
+    The classes of one word have equally many rows, so that a count of bits counts rows.
+    """
+    number, size = np.unique(classes.rows_in, return_inverse=True)
+    words = -(-np.bincount(size) // 64)
+    order = np.argsort(size, kind="stable")
+    first = np.searchsorted(size[order], np.arange(len(number)))
+    place = np.arange(len(order)) + (64 * (np.cumsum(words) - words) - first)[size[order]]
+    flags = []
+    for cell, levels in zip(classes.cell, released.levels, strict=True):
+        block = np.zeros((levels.shape[1], 64 * int(words.sum())), dtype=np.bool_)
+        block[:, place] = levels[cell[order]].T
+        flags.append(block)
+    return bitmap(flags), np.repeat(number, words)
 
 
 def insider(

@@ -45,8 +45,8 @@ def find_tightest(begin, end, level, bitmap, rows_in, rank, least, alike):
 
 
 @parallel_kernel(lambda level: level.shape[1])
-def count_partly(begin, end, level, bitmap, start, known, counts):
-    # bitmap over single rows; counts (subsets, record classes)
+def count_partly(begin, end, level, bitmap, times, start, known, counts):
+    # a bit of word w of the bitmap stands for times[w] rows; counts (subsets, record classes)
     # known[start[s] : start[s + 1]]: the attributes of subset s
     """Count the rows that each record class fits in the attributes of each subset."""
     for record in range(begin, end):
@@ -62,7 +62,7 @@ def count_partly(begin, end, level, bitmap, start, known, counts):
                         words[w] &= source[w]
                 ones = np.int64(0)
                 for w in range(len(words)):
-                    ones += count_ones(words[w])
+                    ones += times[first + w] * count_ones(words[w])
                 counts[s, record] += ones
 
 

@@ -1,0 +1,118 @@
+"""A whole release, from a CSV file to what was published and checked, against the number of rows.
+
+    python -m benchmarks.whole [RECORDS...] [--set KEY=VALUE...]
+
+Each row is a payment drawn as in benchmarks/tables.py, to a person of its own, under the columns of
+examples/openpayments.toml, k = 5. Prints seconds and memory of each stage, and of the whole
+command; then exponents, the slopes of log amount against log rows.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from benchmarks import ROOT, exponent, tables
+
+EXAMPLE = ROOT / "examples/openpayments.toml"
+PERSON = 'person = "Physician_Profile_ID"\n'
+AT_ONCE = 500_000  # rows that are written at once
+
+
+def main(sizes, sets):
+    runs = {}
+    for records in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            found = measured(records, Path(folder), sets)
+        for name, amount in found.items():
+            print(f"{records}.{name}: {amount:.1f}", flush=True)
+        if found:
+            runs[records] = found
+    if len(runs) > 1:
+        for name in next(iter(runs.values())):
+            amounts = [max(run[name], 0.1) for run in runs.values()]
+            print(f"exponent_of_{name}: {exponent(list(runs), amounts):.2f}")
+
+
+def measured(records, folder, sets):
+    """Seconds and MiB by stage, and of the command as a whole."""
+    source = folder / "payments.csv"
+    draw(records, source)
+    print(f"{records}.source_MiB: {source.stat().st_size / 2**20:.0f}", flush=True)
+    plan = folder / "payments.toml"
+    plan.write_text(plan_text(), encoding="utf-8")
+    places = [
+        f"source.path={source}",
+        f"publish.path={folder / 'releases'}",
+        f"publish.vault={folder / 'vault'}",
+        *sets,
+    ]
+    words = [word for place in places for word in ("--set", place)]
+    command = [sys.executable, "-m", "flows.cli", "release", str(plan), *words]
+    began, before = time.perf_counter(), _processor()
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    whole, processor = time.perf_counter() - began, _processor() - before
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**10
+    if done.returncode:
+        print(f"{records}.failed: exit code {done.returncode}")
+        return {}
+    release = Path(done.stdout.split()[-1])
+    stages = {
+        path.parent.name: json.loads(path.read_text(encoding="utf-8"))
+        for path in folder.glob("vault/runs/*/*/stage.json")
+    }
+    manifest = json.loads((release / "manifest.json").read_text(encoding="utf-8"))
+    seconds = {f"{name}_seconds": stage["seconds"] for name, stage in stages.items()}
+    memory = {f"{name}_MiB": stage["peak_memory_bytes"] / 2**20 for name, stage in stages.items()}
+    return {
+        **seconds,
+        **memory,
+        "seconds": whole,
+        "processor_seconds": processor,
+        "peak_MiB": peak,
+        "cells_exact_percent": 100 * manifest["utility"]["cells_exact"],
+    }
+
+
+def plan_text():
+    """The example's plan, where each row is of another person."""
+    text = EXAMPLE.read_text(encoding="utf-8")
+    assert PERSON in text
+    return text.replace(PERSON, "")
+
+
+def draw(records, path):
+    """Write drawn payments, with a number of its own for each as both identifiers."""
+    frame = tables.read("openpayments/open_payments_gnrl_iowa_2013_2015.csv.gz")
+    rows = tables.payment_rows(frame, records)
+    with path.open("wb") as file:
+        for first in range(0, records, AT_ONCE):
+            part = {names: row[first : first + AT_ONCE] for names, row in rows.items()}
+            number = pl.Series(np.arange(first, min(first + AT_ONCE, records)) + 10_000_000)
+            drawn = {name: frame[name][row] for names, row in part.items() for name in names}
+            others = dict.fromkeys(("Physician_Profile_ID", "Record_ID"), number)
+            rest = [name for name in frame.columns if name not in {*drawn, *others}]
+            at = next(iter(part.values()))
+            drawn |= {name: frame[name][at] for name in rest}
+            whole = pl.DataFrame({**drawn, **others}).select(frame.columns)
+            whole.write_csv(file, include_header=first == 0)
+
+
+def _processor():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.whole")
+    parser.add_argument("records", nargs="*", type=int, default=[100_000, 1_000_000, 10_000_000])
+    parser.add_argument("--set", action="append", default=[], dest="sets")
+    given = parser.parse_args()
+    main(given.records or [100_000, 1_000_000, 10_000_000], given.sets)
