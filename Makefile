@@ -40,7 +40,7 @@ sdnist: $(SDNIST)       ## what scores the releases of benchmarks.nist
 
 attacks: $(ATTACKS)     ## what learns in benchmarks.reconstruction
 
-mutants: $(KERNELS)     ## 73 planted faults, each caught by a fast test
+mutants: $(KERNELS)     ## planted faults, each caught by a fast test
 	$(BIN)/python -m tests.mutants
 
 check: $(READY)         ## lint, format, types, imports between packages

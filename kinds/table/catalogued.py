@@ -23,7 +23,7 @@ OWN = {
 
 
 def fields(
-    manifest: Mapping[str, Any], form: str, types: Mapping[str, Type]
+    manifest: Mapping[str, Any], types: Mapping[str, Type]
 ) -> tuple[Sequence[Field], Sequence[str]]:
     """Each column with its role, and the key."""
     columns = manifest.get("columns", {})
@@ -31,7 +31,7 @@ def fields(
     for name, kind in types.items():
         role = str(columns.get(name, {}).get("role", ""))
         if role in OF_ROLE:
-            stated = _stated(role, form, kind, str(columns[name].get("kind")))
+            stated = _stated(role, kind, str(columns[name].get("kind")))
             listed.append(Field(name, stated, role, OF_ROLE[role]))
         elif name in OWN:
             listed.append(Field(name, kind, *OWN[name]))
@@ -40,8 +40,6 @@ def fields(
     return listed, [KEY]
 
 
-def _stated(role: str, form: str, found: Type, kind: str) -> Type:
+def _stated(role: str, found: Type, kind: str) -> Type:
     """The type in this format; of a carried column the plan's, where only texts are there."""
-    if role == "quasi":
-        return "string" if form == "csv" else found
-    return OF_KIND.get(kind, found) if found == "string" else found
+    return OF_KIND.get(kind, found) if found == "string" and role != "quasi" else found

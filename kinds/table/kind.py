@@ -109,7 +109,7 @@ class Table(Kind):
         self, manifest: Mapping[str, Any], form: str, types: Mapping[str, Type]
     ) -> tuple[Sequence[Field], Sequence[str]]:
         """Each column with its role."""
-        return fields(manifest, form, types)
+        return fields(manifest, types)
 
     def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
         """A proposed role for every column."""

@@ -86,6 +86,50 @@ def test_uniform_expects_the_mean_over_all_tables(tmp_path):
             assert row[text] == pytest.approx(pairs[row["job"], age])
 
 
+CELLS = {
+    "job": [JOBS[cell] for cell in ROWS["job"]],
+    "age": [AGES[cell] for cell in ROWS["age"]],
+}
+
+
+def crowd(col, k):
+    """The chance of each value behind each cell, as docs/reader.md says: three plain steps."""
+    cells = CELLS[col]
+    anchors = cells if col == "job" else [sorted({cell[0], cell[-1]}, key=str) for cell in cells]
+    held = [min(1.0, 1.5 * len(each) / k) for each in anchors]
+
+    def chance(row, value, share):
+        cell, ends = cells[row], anchors[row]
+        at_ends = held[row] * (value in ends) / len(ends)
+        free = share[value] / sum(share[each] for each in cell) if value in cell else 0.0
+        return at_ends + (1 - held[row]) * free
+
+    values = JOBS["*"] if col == "job" else AGES["*"]
+    even = dict.fromkeys(values, 1.0)
+    stepped = {
+        value: (sum(chance(row, value, even) for row in range(5)) / 5) ** 0.75 for value in values
+    }
+    return {value: [chance(row, value, stepped) for row in range(5)] for value in values}
+
+
+@pytest.mark.parametrize("k", [2, 4, 9])
+@pytest.mark.parametrize("col", ["job", "age"])
+def test_the_default_weighs_as_its_page_says(tmp_path, col, k):
+    release = cc.read(folder(tmp_path, [JOB, AGE], ROWS, k=k))
+    cells = CELLS[col]
+    for value, chances in crowd(col, k).items():
+        count = release.count({col: value})
+        drawn = sum(chance * (1 - chance) for chance in chances)
+        even = sum((value in cell) / len(cell) for cell in cells)
+        assert count.expected == pytest.approx(sum(chances))
+        assert count.drawn == pytest.approx(drawn**0.5, abs=1e-9)
+        apart = sum(chances) - even
+        assert count.error == pytest.approx((drawn + apart**2) ** 0.5, abs=1e-9)
+    given = {value: chances for value, chances in crowd("age", k).items() if value is not None}
+    total = sum(value * sum(chances) for value, chances in given.items())
+    assert release.mean("age").expected == pytest.approx(total / sum(map(sum, given.values())))
+
+
 def test_means_lie_between_the_extremes_of_all_tables(release):
     means = []
     for table in TABLES:

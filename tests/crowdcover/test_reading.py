@@ -276,6 +276,9 @@ def test_native_cells_are_read_as_the_texts_are(tmp_path):
     assert first.rows["zip"].equals(second.rows["zip"])
     assert second.bounds()["pay.lo"].to_list() == [None, 19, None, None, None, 66]
     assert tuple(second.count({"pay": cc.above(18)}))[:2] == (2, 5)
+    for release in (first, second):  # 1 is in the lower group alone
+        assert tuple(release.count({"rate": cc.above(1)}))[:2] == (2, 4)
+        assert tuple(release.count({"rate": cc.at_most(1)}))[:2] == (2, 4)
     assert second.complete(1)[0].schema["day"] == pl.Date
 
 

@@ -1,6 +1,7 @@
 """A signed folder is verified with a public key alone; one byte changed anywhere fails."""
 
 import base64
+import gzip
 import json
 import os
 import random
@@ -9,6 +10,7 @@ import subprocess
 
 import fsspec
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from flows.audit import audit_release
 from flows.verifying import key_of, verified
@@ -16,7 +18,9 @@ from kinds.section import PlanError
 from tasks.places.credentials import CredentialsError
 from tasks.places.objects import ObjectPath
 from tasks.shelf.layout import SIGNATURE
-from tasks.vault.signing import as_pem, new_key, public_of, read_key
+from tasks.vault import attestation
+from tasks.vault.attestation import envelope, hashes
+from tasks.vault.signing import PREFIX, as_pem, key_id, new_key, public_of, read_key, sign
 from tasks.vault.storage import FolderError, read_json
 from tests.flows.orders import FILES, Order
 from tests.flows.processes import command
@@ -151,6 +155,93 @@ def test_a_folder_of_other_files_fails(copy, public, spoil):
     spoil(copy)
     assert broken(copy, public)
     assert command("verify", copy, "--key", public).code == 4
+
+
+def test_a_folder_that_was_taken_back_says_so(copy, public):
+    taken_back(copy)
+    assert "not retracted" in broken(copy, public)
+
+
+def test_without_a_key_the_manifest_tells_damage(copy):
+    assert broken(copy) == []
+    (copy / "report.html").write_bytes((copy / "report.html").read_bytes() + b" ")
+    assert broken(copy) == ["every file"]
+
+
+# ---------------------------------------------------------------- the publisher's own faults
+
+
+def resign(folder, key, name="people", version="v1"):
+    """What whoever holds the key may do: sign whatever the folder holds."""
+    (folder / SIGNATURE).write_bytes(envelope(read_key(key), name, version, hashes(folder)))
+
+
+def other_version(folder, key):
+    resign(folder, key, version="v2")
+
+
+def other_name(folder, key):
+    resign(folder, key, name="poople")
+
+
+def other_catalogue(folder, key):
+    content = (folder / "dcat.jsonld").read_bytes()
+    (folder / "dcat.jsonld").write_bytes(content.replace(b"dcat:Dataset", b"dcat:dataset"))
+    resign(folder, key)
+
+
+def other_form(folder, key):
+    packed = (folder / "data.csv.gz").read_bytes()
+    (folder / "data.csv.gz").write_bytes(packed + gzip.compress(b"", mtime=0))
+    resign(folder, key)
+
+
+def other_statement(folder, key):
+    """A statement in another form than the only one, signed all the same."""
+    line = json.loads((folder / SIGNATURE).read_text())
+    statement = json.loads(base64.b64decode(line["payload"]))
+    statement["predicate"]["note"] = "x"
+    payload = json.dumps(statement, separators=(",", ":")).encode()
+    made = sign(read_key(key), attestation._authenticated(payload))
+    named = key_id(public_of(read_key(key)))
+    (folder / SIGNATURE).write_bytes(attestation._written(payload, named, made))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "finding"),
+    [
+        (other_version, "name and version"),
+        (other_name, "name and version"),
+        (other_catalogue, "catalogue"),
+        (other_form, "form of the files"),
+        (other_statement, "signature"),
+    ],
+)
+def test_what_the_key_signed_is_looked_at_too(copy, key, public, spoil, finding):
+    resign(copy, key)
+    assert broken(copy, public) == []
+    spoil(copy, key)
+    assert finding in broken(copy, public)
+
+
+def test_the_audit_knows_the_signature_that_was_made(tmp_path, key):
+    """An older one by the same key is no longer the one that was published."""
+    order = Order(tmp_path, publish={"signing_key": f"file:{key}"})
+    folder = order.release()
+    resign(folder, key, version="v0")
+    found = [each.guarantee for each in audit_release(folder, order.plan).broken]
+    assert found == ["manifest as published", "signature as published"]
+
+
+def test_type_and_statement_are_signed_as_dsse_says(copy, public):
+    """DSSEv1, length and text of the type, length and text of the payload, between blanks."""
+    line = json.loads((copy / SIGNATURE).read_text())
+    payload = base64.b64decode(line["payload"])
+    kind = line["payloadType"]
+    said = f"DSSEv1 {len(kind)} {kind} {len(payload)} ".encode() + payload
+    raw = base64.b64decode(public.removeprefix(PREFIX))
+    signature = base64.b64decode(line["signatures"][0]["sig"])
+    Ed25519PublicKey.from_public_bytes(raw).verify(signature, said)  # raises
 
 
 def test_another_key_fails(copy, public, tmp_path):

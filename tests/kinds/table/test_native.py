@@ -105,7 +105,9 @@ def test_bounds_tell_whether_a_value_is_in_a_level():
         native = native_cells(attribute, column, cells, DTYPES[kind]).struct
         low, high = (native.field(side).to_physical().to_list() for side in ("lo", "hi"))
         edges = np.array(attribute.edges)
-        open_below = attribute.binned and kind == "float"
+        book = published_codebook(Codebook((attribute,)), (column,), {"a": DTYPES[kind]})
+        open_below = book["attributes"][0]["lower"] == "excluded"
+        assert open_below == (attribute.binned and kind == "float")
         for value in values[~np.isnan(values)]:
             fits = [
                 (a is None or (a < value if open_below else a <= value))
