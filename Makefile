@@ -9,7 +9,7 @@ KERNELS := $(VENV)/.kernels
 # For tests/flows/test_classes.py. Without its pins, which want an older numpy.
 PYCANON := pycanon==1.3.6
 FAISS := $(VENV)/.faiss
-# Validators of the catalogue files: their pins clash with Prefect's.
+# Validators of the catalogue files, and what evaluates formulas: their pins clash with Prefect's.
 VALIDATORS := $(VENV)/validators/.ready
 # The scores of benchmarks.nist: they want numpy 1.24, and Python 3.11.
 SDNIST := $(VENV)/sdnist/.ready

@@ -1,14 +1,19 @@
 """The recipes of docs/analysts.md, run as they stand; answers are counted from the CSV file."""
 
+import csv
+import json
+import os
 import re
 import shutil
 import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 
 import polars as pl
 import pytest
 
+import crowdcover as cc
 from tests.flows.orders import people
 from tests.flows.test_release import allowed, attributes, released_rows
 from tests.postgres import PASSWORD, USER, missing, running
@@ -141,3 +146,86 @@ def test_r(released, answers):
     numbers = [int(number) for number in done.stdout.split()]
     counted = [number for _, number in sorted(answers["diagnoses"].items())]
     assert numbers == [*answers["city"], *answers["age"], *counted]
+
+
+# ---------------------------------------------------------------- Excel
+
+VALIDATORS = Path(os.environ.get("CROWDCOVER_VALIDATORS", Path(sys.prefix) / "validators"))
+SPREADSHEET = Path(__file__).parent / "spreadsheet.py"
+
+
+def formulas():
+    """The formulas of each block by their places."""
+    return [
+        dict(line.split(": ", 1) for line in each.splitlines()) for each in blocks("Excel", "excel")
+    ]
+
+
+def filled(cells, last):
+    """Formulas of row 2, in all rows."""
+    return {
+        f"{place[0]}{row}": re.sub(r"\b([A-Z])2\b", rf"\g<1>{row}", formula)
+        for place, formula in cells.items()
+        for row in range(2, last + 1)
+    }
+
+
+def evaluated(folder, *sheets):
+    """The answers of each sheet, by the library that the page names."""
+    python = VALIDATORS / "bin" / "python"
+    assert python.exists(), f"no validators at {VALIDATORS}; make them with `make validators`"
+    (folder / "order.json").write_text(json.dumps(sheets), "utf-8")
+    done = subprocess.run(
+        [python, SPREADSHEET, folder / "order.json"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.slow
+def test_excel(released, answers, tmp_path):
+    rows = [[*line.values()] for line in released_rows(released.folder_of_v1)]
+    assert len(rows) == 90
+    assert len(attributes(released.folder_of_v1)["city"]["labels"]) == 6
+    read, asked, _ = formulas()
+
+    def sheet(city, habit, diagnosis):
+        named = {"M2": "(missing)" if city is None else city, "N2": habit, "O2": diagnosis}
+        return {
+            "rows": [["key", "age", "city", "smokes", "diagnosis", "note"], *rows],
+            "cells": {**filled(read, 91), **asked, **named},
+            "answers": [*asked],
+        }
+
+    pairs = [("ulm", "yes"), (None, "no"), ("rare-Atlantis", "yes")]
+    named = [*answers["diagnoses"]][: len(pairs)]
+    sheets = [sheet(*pair, each) for pair, each in zip(pairs, named, strict=True)]
+    for found, pair, each in zip(evaluated(tmp_path, *sheets), pairs, named, strict=True):
+        assert (found["P2"], found["P3"]) == answers["city"]
+        assert (found["P4"], found["P5"]) == answers["age"]
+        assert found["P6"] == pytest.approx(answers["crosstab"][pair])
+        assert found["P7"] == answers["diagnoses"][each]
+
+
+@pytest.mark.slow
+def test_excel_reads_completed_tables(released, tmp_path):
+    from tests.flows.processes import command
+
+    drawn = tmp_path / "people.csv"
+    done = command("complete", released.folder_of_v1, "--draws", 5, "--output", drawn)
+    assert done.code == 0, done.err
+    with drawn.open(newline="", encoding="utf-8") as file:
+        header, *lines = csv.reader(file)
+    assert header[:3] == ["draw", "key", "age"]
+    assert len(lines) == 450
+    rows = [header, *([int(draw), key, float(age), *rest] for draw, key, age, *rest in lines)]
+    of_draw = {f"J{at + 1}": at for at in range(1, 6)}
+    (*_, asked) = formulas()
+    mean = {"K2": asked["K2"]}
+    cells = {**filled(mean, 6), **asked, **of_draw}
+    (found,) = evaluated(tmp_path, {"rows": rows, "cells": cells, "answers": ["K8", "K9"]})
+    table = pl.read_csv(drawn)
+    means = table.group_by("draw", maintain_order=True).agg(pl.col("age").mean())["age"]
+    pooled = cc.pooled(means)
+    assert found["K8"] == pytest.approx(pooled.estimate)
+    assert found["K9"] == pytest.approx(pooled.error)
