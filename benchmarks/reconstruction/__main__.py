@@ -28,15 +28,19 @@ from benchmarks.reconstruction.running import PYTHON
 def main(releases, count, jobs):
     if not PYTHON.exists():
         print("left out: attacks that learn; there is no Python for them, run `make attacks`")
-    found = defaultdict(list)
+    found, pairs = defaultdict(list), defaultdict(list)
     tasks = [(release, sample) for sample in range(count) for release in releases]
     with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:  # forks of Polars hang
-        for (release, sample), by_attack in zip(tasks, pool.map(attacked, tasks), strict=True):
+        for (release, sample), made in zip(tasks, pool.map(attacked, tasks), strict=True):
+            by_attack, wrong = made
             for attack, figures in by_attack.items():
                 found[attack, release].append(figures)
                 told = " ".join(f"{each:.2f}" for each in figures)
                 print(f"{release}.{sample}.{attack}: {told}", flush=True)
+            pairs[release].append(wrong)
+            print(f"{release}.{sample}.wrong pairs: {wrong:.2f} %", flush=True)
     print_table(found, releases)
+    print("| wrong pairs |", " | ".join(f"{np.mean(pairs[each]):.1f} %" for each in releases), "|")
 
 
 def print_table(found, releases):

@@ -1,6 +1,7 @@
 """How much better people in a release are guessed than others."""
 
 import tempfile
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +10,10 @@ import polars as pl
 from benchmarks.analyst.releases import made
 from benchmarks.baselines.suppression import suppressed
 from benchmarks.reconstruction.adult import (
+    COLUMNS,
     HIDDEN,
     KNOWN,
+    NUMBERS,
     SAMPLES,
     SUPPRESSED,
     plan,
@@ -20,7 +23,7 @@ from benchmarks.reconstruction.adult import (
 from benchmarks.reconstruction.linear import linear
 from benchmarks.reconstruction.running import guesses
 from benchmarks.reconstruction.score import scores
-from benchmarks.reconstruction.views import of_release, of_table
+from benchmarks.reconstruction.views import coded, of_release, of_table
 
 K = 6
 COARSE = {"rare": "pool", "weight": 0.05}
@@ -37,22 +40,40 @@ RELEASES = ("raw", "suppression", *PLANS)
 
 
 def attacked(task):
-    """Training, holdout, difference and its standard error in points, by attack."""
+    """A release of a sample: figures by attack, as of `compared`, and rows in wrong pairs."""
     release, sample = task
     drawn = samples(population())
     training, holdout = drawn[sample], drawn[(sample + 1) % SAMPLES]
-    both = pl.concat([training, holdout])
+    targets = pl.concat([training, holdout])
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         view = viewed(release, training, folder)
-        made_guesses = guesses(view, both, folder)
-    cut = training.height
+        by_attack = guesses(view, targets, folder)
     chances = [
         linear(view.table, part, list(KNOWN), "income", ">50K") for part in (training, holdout)
     ]
     rich = np.where(np.concatenate(chances) >= 0.5, ">50K", "<=50K")
-    made_guesses["linear, income only"] = {"income": rich}
-    return {attack: compared(both, by_column, cut) for attack, by_column in made_guesses.items()}
+    by_attack["linear, income only"] = {"income": rich}
+    cut = training.height
+    figures = {attack: compared(targets, guess, cut) for attack, guess in by_attack.items()}
+    return figures, wrong_pairs(view, training)
+
+
+def wrong_pairs(view, truth):
+    """What the release is good for: rows in the wrong pair of levels, per cent.
+
+    The mean over all pairs of columns of categories, pooled ones as one.
+    """
+    wrong = []
+    names = [name for name in COLUMNS if name not in NUMBERS]
+    for a, b in combinations(names, 2):
+        told = view.parts[a].members.T.astype(np.float64) @ view.parts[b].members
+        codes = [coded(truth[name], view.parts[name].labels) for name in (a, b)]
+        true = np.zeros(told.shape)
+        known = np.minimum(*codes) >= 0
+        np.add.at(true, (codes[0][known], codes[1][known]), 1 / truth.height)
+        wrong.append((np.abs(told / told.sum() - true).sum() + 1 - true.sum()) / 2)
+    return 100 * float(np.mean(wrong))
 
 
 def viewed(release, training, folder):

@@ -9,6 +9,7 @@ import polars as pl
 import crowdcover
 from benchmarks.reconstruction.adult import COLUMNS, HIDDEN, KNOWN, NUMBERS
 
+OTHER = "(other)"  # the level of pooled categories
 WIDE = 500  # levels from which on a column is guessed by rows, not by levels
 
 
@@ -93,16 +94,20 @@ def plain(series):
 
 
 def coded(series, labels):
-    """The label of each value, -1 where it is none; of a number the nearest one."""
+    """The label of each value; of a number the nearest one.
+
+    A category that is no label has that of pooled categories, -1 if there is none.
+    """
     if series.name in NUMBERS:
         order = np.argsort(labels.astype(np.float64), kind="stable")
-        sorted_ = labels.astype(np.float64)[order]
+        levels = labels.astype(np.float64)[order]
         values = series.cast(pl.Float64).to_numpy()
-        return order[np.searchsorted((sorted_[1:] + sorted_[:-1]) / 2, values)]
+        return order[np.searchsorted((levels[1:] + levels[:-1]) / 2, values)]
     order = np.argsort(labels)
     values = series.to_numpy().astype(str)
     place = order[np.minimum(np.searchsorted(labels, values, sorter=order), len(labels) - 1)]
-    return np.where(labels[place] == values, place, -1)
+    pooled = np.flatnonzero(labels == OTHER)
+    return np.where(labels[place] == values, place, pooled[0] if len(pooled) else -1)
 
 
 def known_codes(view, targets):

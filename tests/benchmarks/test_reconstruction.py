@@ -11,7 +11,7 @@ import pytest
 from benchmarks import ROOT
 from benchmarks.reconstruction import adult, attacks, views
 from benchmarks.reconstruction.linear import linear
-from benchmarks.reconstruction.memorization import compared
+from benchmarks.reconstruction.memorization import compared, wrong_pairs
 from benchmarks.reconstruction.score import score, scores
 from flows.plan.plan import ReleasePlan
 
@@ -225,6 +225,22 @@ def test_labels_that_a_release_lacks_have_no_code_and_numbers_take_the_nearest()
     assert views.coded(pl.Series("sex", ["Male", "X"]), np.array(["Male", "A"])).tolist() == [0, -1]
     ages = pl.Series("age", ["17", "33", "90"])
     assert views.coded(ages, np.array(["40", "30", "20"])).tolist() == [2, 1, 0]
+
+
+def test_a_category_that_was_pooled_has_the_level_of_the_pooled_ones():
+    labels = np.array(["Peru", "(other)", "Cuba"])
+    assert views.coded(pl.Series("race", ["Cuba", "Laos", "Peru"]), labels).tolist() == [2, 1, 0]
+
+
+def test_wrong_pairs_are_the_rows_that_would_have_to_change():
+    truth = people(*[{}] * 3, {"sex": "Female"}, {"sex": "Female", "race": "Black"})
+    assert wrong_pairs(views.of_table(truth), truth) == pytest.approx(0)
+    # One of five rows differs in one of nine columns, which is in 8 of 36 pairs.
+    other = truth.with_columns(sex=pl.Series(["Male"] * 4 + ["Female"]))
+    assert wrong_pairs(views.of_table(other), truth) == pytest.approx(20 * 8 / 36)
+    # A value that the release lacks is wrong, too.
+    lacks = truth.with_columns(race=pl.lit("White"))
+    assert wrong_pairs(views.of_table(lacks), truth) == pytest.approx(20 * 8 / 36)
 
 
 def test_samples_are_disjoint():
