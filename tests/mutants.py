@@ -163,8 +163,8 @@ MUTANTS = (
     Mutant(
         "keys: in the order of the rows",
         "tasks/vault/secrecy.py",
-        "for number in numbers.tolist()])",
-        "for number in sorted(numbers.tolist())])",
+        'digits = np.frombuffer(numbers.astype(">u8").tobytes()',
+        'digits = np.frombuffer(np.sort(numbers).astype(">u8").tobytes()',
         SECRECY,
     ),
     Mutant(
