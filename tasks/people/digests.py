@@ -9,7 +9,6 @@ or for a whole record. The key lies in the vault. A digest is made in two steps:
 """
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +24,7 @@ from tasks.vault.storage import Stored
 
 RECORD = "record"
 COLUMN, COLUMNS = "column ", "columns "  # followed by the name, or by all names
-AT_ONCE = 1_000_000  # rows whose texts are held twice at the same time
+AT_ONCE = 250_000  # rows that are held as texts at the same time
 NOTHING = bytes(DIGEST_BYTES)  # of a person without such an identifier
 PEOPLE_FILE = "people.bin"
 IDENTIFIERS_FILE = "identifiers.bin"  # of the ingest stage: keyed digests, all rows
@@ -60,9 +59,10 @@ class People:
         `table` has the typed records of these rows, `identified` the base digests of identifiers
         for all rows of the source.
         """
-        bases = {kind: _take(base, rows) for kind, base in identified.items()}
-        bases[RECORD] = each_digest(_base(key, RECORD, list(table)))
-        counted = {kind: _told_apart(key, base) for kind, base in bases.items()}
+        counted = {
+            kind: _told_apart(key, _words(base)[rows]) for kind, base in identified.items()
+        }
+        counted[RECORD] = _told_apart(key, _words(_base(key, RECORD, list(table))))
         repeated = frozenset(kind for kind, (_, again) in counted.items() if again)
         return cls(len(rows), {kind: digests for kind, (digests, _) in counted.items()}, repeated)
 
@@ -75,7 +75,9 @@ class People:
 
         The order is that of random-looking bytes: it tells nothing of the records.
         """
-        return b"".join(sorted(each for each in self.each(kind) if each != NOTHING))
+        words = _words(self.digests[kind])
+        words = words[words.any(axis=1)]
+        return words[np.lexsort((words[:, 1], words[:, 0]))].tobytes()
 
 
 def base_digests(key: bytes, identifiers: pl.DataFrame) -> dict[str, bytes]:
@@ -171,37 +173,45 @@ def plain(series: pl.Series) -> pl.Series:
 def _base(key: bytes, kind: str, columns: Sequence[pl.Series]) -> bytes:
     """Return a digest for each row; equal rows have equal digests."""
     given = [series.fill_nan(None) if series.dtype.is_float() else series for series in columns]
-    texts = pl.DataFrame(
-        {series.name: plain(series) for series in sorted(given, key=lambda series: series.name)}
-    )
+    table = pl.DataFrame({series.name: series for series in sorted(given, key=lambda s: s.name)})
     label = kind.encode() + b"\n"
     return b"".join(
-        NOTHING if nobody else digest(key, label + line)
-        for part in texts.iter_slices(AT_ONCE)
-        for line, nobody in zip(
-            part.write_ndjson().encode().splitlines(),
-            part.select(pl.all_horizontal(pl.all().is_null())).to_series(),
-            strict=True,
+        b"".join(
+            NOTHING if nobody else digest(key, label + line)
+            for line, nobody in zip(
+                part.write_ndjson().encode().splitlines(),
+                part.select(pl.all_horizontal(pl.all().is_null())).to_series(),
+                strict=True,
+            )
+        )
+        for part in (
+            pl.DataFrame({series.name: plain(series) for series in some})
+            for some in table.iter_slices(AT_ONCE)
         )
     )
 
 
-def _told_apart(key: bytes, bases: Sequence[bytes]) -> tuple[bytes, bool]:
+def _words(digests: bytes) -> NDArray[np.uint64]:
+    """Return digests as two whole numbers each, whose order is theirs, big-endian (n, 2)."""
+    return np.frombuffer(digests, dtype=">u8").reshape(-1, 2)
+
+
+def _told_apart(key: bytes, bases: NDArray[np.uint64]) -> tuple[bytes, bool]:
     """Return digests that differ where base digests are equal, and whether any are equal."""
-    digests, times = [], Counter[bytes]()
-    for base in bases:
-        again = times[base]
-        if base != NOTHING:
-            times[base] += 1
-        digests.append(digest(key, base + again.to_bytes(8)) if again else base)
-    return b"".join(digests), len(times) < times.total()
+    order = np.lexsort((bases[:, 1], bases[:, 0]))
+    ordered = bases[order]
+    new = np.ones(len(order), dtype=np.bool_)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    place = np.arange(len(order))
+    again = place - np.maximum.accumulate(np.where(new, place, 0))
+    again[~ordered.any(axis=1)] = 0  # people without such an identifier
+    told = bases.copy()
+    for at in np.flatnonzero(again).tolist():
+        base = ordered[at].tobytes()
+        told[order[at]] = _words(digest(key, base + int(again[at]).to_bytes(8)))[0]
+    return told.tobytes(), bool(again.any())
 
 
 def each_digest(digests: bytes) -> list[bytes]:
     """Return the digests that lie one behind the other."""
     return [digests[at : at + DIGEST_BYTES] for at in range(0, len(digests), DIGEST_BYTES)]
-
-
-def _take(digests: bytes, rows: NDArray[np.int64]) -> list[bytes]:
-    starts = (rows * DIGEST_BYTES).tolist()
-    return [digests[at : at + DIGEST_BYTES] for at in starts]
