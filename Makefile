@@ -15,11 +15,14 @@ VALIDATORS := $(VENV)/validators/.ready
 SDNIST := $(VENV)/sdnist/.ready
 # Models of benchmarks.reconstruction: scikit-learn and LightGBM are no dependencies here.
 ATTACKS := $(VENV)/attacks/.ready
+# The classifiers of benchmarks.anonml.
+ANONML := $(VENV)/anonml/.ready
 
 TEAM ?= open
 PGSERVER := $(VENV)/.pgserver
 
-.PHONY: demo team test test-all validators sdnist attacks mutants check format bench bench-all lock clean
+.PHONY: demo team test test-all validators sdnist attacks anonml mutants check format bench
+.PHONY: bench-all lock clean
 
 demo: $(READY)          ## release a real survey and show the result
 	$(BIN)/crowdcover demo
@@ -39,6 +42,8 @@ validators: $(VALIDATORS)  ## what checks datapackage.json, croissant.json and t
 sdnist: $(SDNIST)       ## what scores the releases of benchmarks.nist
 
 attacks: $(ATTACKS)     ## what learns in benchmarks.reconstruction
+
+anonml: $(ANONML)       ## what trains the classifiers of benchmarks.anonml
 
 mutants: $(KERNELS)     ## planted faults, each caught by a fast test
 	$(BIN)/python -m tests.mutants
@@ -70,7 +75,7 @@ bench: $(READY) $(FAISS)  ## print `name: value` lines; needs CROWDCOVER_DATA or
 	$(BIN)/python -m benchmarks.smooth.table1 adult-dec13 play-cat7 caltech36
 	$(BIN)/python -m benchmarks.triangles versus --edges 1000000
 
-bench-all: bench $(SDNIST) $(ATTACKS)  ## the larger tables of the papers and the growth with n, too: hours
+bench-all: bench $(SDNIST) $(ATTACKS) $(ANONML)  ## all figures of the docs: hours
 	$(BIN)/python -m benchmarks.growth open-payments
 	$(BIN)/python -m benchmarks.growth poker
 	$(BIN)/python -m benchmarks.scaling poker
@@ -85,6 +90,7 @@ bench-all: bench $(SDNIST) $(ATTACKS)  ## the larger tables of the papers and th
 	$(BIN)/python -m benchmarks.nist --picture docs/pictures/nist.png
 	$(BIN)/python -m benchmarks.nist --puma --cells intervals --ways 'default, rules'
 	$(BIN)/python -m benchmarks.reconstruction
+	$(BIN)/python -m benchmarks.anonml
 	for figure in fig2 fig4 fig5 fig6 fig7 fig8 fig9 fig10 growth carry by-k; do \
 		$(BIN)/python -m benchmarks.figures $$figure || exit; done
 	for figure in levels epsilon income blocks; do \
@@ -131,6 +137,12 @@ $(ATTACKS): benchmarks/reconstruction/requirements.txt | $(READY)
 	$(VENV)/attacks/bin/python -m pip install --quiet --disable-pip-version-check -r $< \
 		&& touch $@ \
 		|| echo "scikit-learn or LightGBM could not be installed; attacks that learn are left out"
+
+$(ANONML): benchmarks/anonml/requirements.txt | $(READY)
+	$(PYTHON) -m venv $(VENV)/anonml
+	$(VENV)/anonml/bin/python -m pip install --quiet --disable-pip-version-check -r $< \
+		&& touch $@ \
+		|| echo "scikit-learn and XGBoost could not be installed; their scores are left out"
 
 # PostgreSQL for `make team`, where the system has none.
 $(PGSERVER): $(READY)

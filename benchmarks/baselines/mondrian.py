@@ -51,3 +51,36 @@ def by_appearance(codebook, codes):
             _, first, level = np.unique(codes[row], return_index=True, return_inverse=True)
             ranked[row] = np.argsort(np.argsort(first))[level]
     return ranked
+
+
+def by_hierarchies(paths, sizes, k):
+    """Mondrian by hierarchies, as k-AnonML has it: split the widest column's node into its parts.
+
+    A column's width is the share of its values that its node holds. A node is split if each part
+    that has records has k of them; else the next column is tried. paths: of each column int
+    (steps, n), the nodes of each record from the root on. sizes: of each column, values below each
+    node, 0 of a value itself. Returns the nodes of the generalized records, int64 (columns, n).
+    """
+    records = paths[0].shape[1]
+    made = np.empty((len(paths), records), dtype=np.int64)
+    waiting = [(np.arange(records), (0,) * len(paths))]
+    while waiting:
+        members, steps = waiting.pop()
+        nodes = [path[step, members[0]] for path, step in zip(paths, steps, strict=True)]
+        shares = [size[node] / size.max() for size, node in zip(sizes, nodes, strict=True)]
+        parts = None
+        for column in np.argsort(-np.array(shares), kind="stable"):
+            deeper = steps[column] + 1
+            if deeper == len(paths[column]):
+                continue
+            _, part = np.unique(paths[column][deeper, members], return_inverse=True)
+            counts = np.bincount(part)
+            if counts.min() >= k:
+                below = (*steps[:column], deeper, *steps[column + 1 :])
+                parts = [(members[part == each], below) for each in range(len(counts))]
+                break
+        if parts is None:
+            made[:, members] = np.array(nodes)[:, None]
+        else:
+            waiting += parts
+    return made

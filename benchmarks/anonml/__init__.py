@@ -1,0 +1,1 @@
+"""Adult under the classifiers of fhstp/k-AnonML."""
