@@ -66,7 +66,7 @@ def summary(figures):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("releases", nargs="*", choices=[*RELEASES, []])
-    parser.add_argument("--samples", type=int, default=3, choices=range(1, SAMPLES + 1))
+    parser.add_argument("--samples", type=int, default=2, choices=range(1, SAMPLES + 1))
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     given = parser.parse_args()
     main(given.releases or RELEASES, given.samples, given.jobs)
