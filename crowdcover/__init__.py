@@ -10,7 +10,7 @@ It needs polars and numpy, and nothing of the vault.
 from crowdcover.answers import Count, Mean
 from crowdcover.columns import Column
 from crowdcover.conditions import Between, above, at_least, at_most, below, between
-from crowdcover.errors import ReleaseError
+from crowdcover.errors import ReleaseError, RulesWarning
 from crowdcover.release import Release, read
 from crowdcover.rubin import Pooled, pooled
 
@@ -22,6 +22,7 @@ __all__ = [
     "Pooled",
     "Release",
     "ReleaseError",
+    "RulesWarning",
     "above",
     "at_least",
     "at_most",

@@ -1,6 +1,8 @@
 """Completed tables: each cell replaced by one value that it allows, drawn."""
 
+import warnings
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -8,15 +10,18 @@ from numpy.typing import NDArray
 
 from crowdcover.cells import Places
 from crowdcover.columns import Column, numbers
+from crowdcover.errors import ReleaseError, RulesWarning
 from crowdcover.weights import Weights
+
+DRAWS = 100  # of a row, until it breaks no rule
 
 
 def completed(
     rows: pl.DataFrame,
-    columns: Mapping[str, Column],
     weights: Mapping[str, Weights],
     seed: int,
     number: int,
+    rules: pl.Expr | None = None,
 ) -> pl.DataFrame:
     """Draw a completed table.
 
@@ -24,17 +29,78 @@ def completed(
     ----------
     rows : polars.DataFrame
         The released rows.
-    columns : mapping of str to Column
     weights : mapping of str to Weights
         Of the masked columns.
     seed, number : int
-        The draw depends on these two only.
+        The draw depends on these two and on the rules only.
+    rules : polars.Expr, optional
+        Which rows are impossible: these are drawn anew, all masked cells.
+
+    Raises
+    ------
+    ReleaseError
+        The rules cannot be evaluated.
+
+    Warns
+    -----
+    RulesWarning
+        Rows that break the rules in each of `DRAWS` draws keep the last of them.
     """
+    table = _drawn(rows, weights, seed, number)
+    if rules is None:
+        return table
+    broken = np.flatnonzero(_impossible(table, rules))
+    for again in range(1, DRAWS):
+        if not len(broken):
+            return table
+        part = {name: _of_rows(each, broken) for name, each in weights.items()}
+        other = _drawn(rows[broken], part, seed, number, again)
+        place = np.arange(table.height)
+        place[broken] = table.height + np.arange(len(broken))
+        table = pl.concat([table, other], how="vertical_relaxed")[place]
+        broken = broken[_impossible(other, rules)]
+    if len(broken):
+        warnings.warn(
+            f"table {number + 1}: {len(broken)} of {table.height} rows break the rules in each of "
+            f"{DRAWS} draws and keep the last one; their cells hardly allow anything else, so "
+            "look at the rules, or leave these rows out",
+            RulesWarning,
+            stacklevel=4,
+        )
+    return table
+
+
+def _drawn(
+    rows: pl.DataFrame, weights: Mapping[str, Weights], seed: int, number: int, *again: int
+) -> pl.DataFrame:
+    """The rows with a value in each masked cell."""
     drawn = []
-    for place, (name, each) in enumerate(weights.items()):
-        generator = np.random.default_rng([seed, number, place])
-        drawn.append(valued(columns[name], each.draw(generator), generator))
+    for place, each in enumerate(weights.values()):
+        generator = np.random.default_rng([seed, number, place, *again])
+        drawn.append(valued(each.column, each.draw(generator), generator))
     return rows.with_columns(drawn)
+
+
+def _of_rows(weights: Weights, rows: Places) -> Weights:
+    """The same weights, of some rows."""
+    return replace(weights, column=replace(weights.column, which=weights.column.which[rows]))
+
+
+def _impossible(table: pl.DataFrame, rules: pl.Expr) -> NDArray[np.bool_]:
+    """Which rows break the rules, bool (rows,); null is no answer, and breaks none."""
+    what = "true for each row that is impossible, such as (pl.col('age') < 15) & pl.col('married')"
+    if not isinstance(rules, pl.Expr):
+        raise ReleaseError(f"rules must be one polars expression, {what}")
+    try:
+        answer = table.select(rules)
+    except (pl.exceptions.PolarsError, TypeError) as error:
+        raise ReleaseError(
+            f"rules cannot be evaluated on a completed table ({type(error).__name__}); it has the "
+            f"columns {', '.join(map(repr, table.columns))}; complete(1) shows their types"
+        ) from None
+    if answer.shape != (table.height, 1) or answer.dtypes != [pl.Boolean]:
+        raise ReleaseError(f"rules must give one truth value for each row, {what}")
+    return answer.to_series().fill_null(value=False).to_numpy()
 
 
 def valued(column: Column, level: Places, generator: np.random.Generator) -> pl.Series:

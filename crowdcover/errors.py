@@ -3,3 +3,7 @@
 
 class ReleaseError(ValueError):
     """A folder is no release that can be read, or a question names what the release lacks."""
+
+
+class RulesWarning(UserWarning):
+    """Rows of a completed table are impossible by the rules that were given."""

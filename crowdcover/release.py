@@ -1,5 +1,6 @@
 """A release of a table, and the questions that it answers."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -51,6 +52,11 @@ def read(folder: str | Path, estimator: Estimator = "crowd") -> "Release":
     ReleaseError
         The folder is no release of a table, or a file differs from the one that was published.
     """
+    if re.match(r"[a-z][a-z0-9+.-]+:/", str(folder)):
+        raise ReleaseError(
+            f"{folder} is no local folder; copy the release folder here first, such as with `aws "
+            "s3 cp --recursive` or fsspec, and read the copy"
+        )
     manifest, codebook, rows = files_of(Path(folder))
     return Release(manifest, rows, columns_of(manifest, codebook, rows), estimator)
 
@@ -217,7 +223,9 @@ class Release:
         names = cols or [each.name for each in self._masked()]
         return pl.DataFrame([part for col in names for part in members_of(self.column(col))])
 
-    def complete(self, m: int = 5, seed: int = 0) -> list[pl.DataFrame]:
+    def complete(
+        self, m: int = 5, seed: int = 0, rules: pl.Expr | None = None
+    ) -> list[pl.DataFrame]:
         """Draw completed tables: plain tables with one value in each cell.
 
         Parameters
@@ -226,22 +234,35 @@ class Release:
             How many, 1 or more.
         seed : int
             The same seed gives the same tables, whatever the machine's threads.
+        rules : polars.Expr, optional
+            Which rows of a completed table are impossible, such as
+            ``(pl.col("age") < 15) & (pl.col("status") == "married")``. It tells of each row by
+            that row alone; null is no answer, and the row stays. Impossible rows are drawn anew,
+            all masked cells, 100 times at most: as if drawn given that they are possible. A row
+            that is impossible even then keeps its last draw, and a `RulesWarning` says how many.
 
         Returns
         -------
         list of polars.DataFrame
             As `frame`; masked columns hold numbers, dates or text, null for a missing value.
             Estimates of them are combined by `pooled`.
-        """
-        return list(self.completions(m, seed))
 
-    def completions(self, m: int = 5, seed: int = 0) -> Iterator[pl.DataFrame]:
+        Raises
+        ------
+        ReleaseError
+            The rules are no expression that gives one truth value for each row.
+        """
+        return list(self.completions(m, seed, rules))
+
+    def completions(
+        self, m: int = 5, seed: int = 0, rules: pl.Expr | None = None
+    ) -> Iterator[pl.DataFrame]:
         """The same, one table after the other."""
         if m < 1 or seed < 0:
             raise ReleaseError("complete needs m of at least 1 and a seed of at least 0")
         weights = {each.name: self.weights(each.name) for each in self._masked()}
         for number in range(m):
-            yield completing.completed(self.rows, self.columns, weights, seed, number)
+            yield completing.completed(self.rows, weights, seed, number, rules)
 
     def column(self, col: str) -> Column:
         """A column, read.

@@ -11,6 +11,7 @@ import polars as pl
 import crowdcover
 from anon_core.errors import InputError
 from kinds.rows import write_csv
+from tasks.places.place import Place, local_copy
 
 DRAW = "draw"  # the column that numbers the draws
 
@@ -26,7 +27,7 @@ def complete(options: argparse.Namespace) -> Path:
     if output.exists():
         raise InputError(f"{output} exists; give --output a new name or remove it")
     try:
-        release = crowdcover.read(options.release)
+        release = _read(options.release)
         tables = release.complete(options.draws, options.seed)
     except crowdcover.ReleaseError as refusal:
         raise InputError(str(refusal)) from None
@@ -50,6 +51,14 @@ def complete(options: argparse.Namespace) -> Path:
         aside.unlink(missing_ok=True)
         raise InputError(f"{output} cannot be written: {error.strerror}") from None
     return output
+
+
+def _read(place: Place) -> crowdcover.Release:
+    try:
+        with local_copy(place) as folder:
+            return crowdcover.read(folder)
+    except FileNotFoundError:
+        raise InputError(f"{place} holds no release") from None
 
 
 def _writer(output: Path) -> Callable[[pl.DataFrame, Path], Any]:

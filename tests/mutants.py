@@ -969,8 +969,36 @@ MUTANTS = (
     Mutant(
         "reader: draws of one table decide all",
         "crowdcover/completing.py",
-        "generator = np.random.default_rng([seed, number, place])",
-        "generator = np.random.default_rng([seed, 0, place])",
+        "generator = np.random.default_rng([seed, number, place, *again])",
+        "generator = np.random.default_rng([seed, 0, place, *again])",
+        COMPLETING,
+    ),
+    Mutant(
+        "reader: impossible rows are drawn anew once",
+        "crowdcover/completing.py",
+        "        broken = broken[_impossible(other, rules)]",
+        "        broken = broken[:0]",
+        COMPLETING,
+    ),
+    Mutant(
+        "reader: rows drawn anew are those of others",
+        "crowdcover/completing.py",
+        "which=weights.column.which[rows]",
+        "which=weights.column.which[: len(rows)]",
+        COMPLETING,
+    ),
+    Mutant(
+        "reader: where rules do not answer a row is impossible",
+        "crowdcover/completing.py",
+        "return answer.to_series().fill_null(value=False).to_numpy()",
+        "return answer.to_series().fill_null(value=True).to_numpy()",
+        COMPLETING,
+    ),
+    Mutant(
+        "reader: rows that stay impossible are not told",
+        "crowdcover/completing.py",
+        "    if len(broken):\n        warnings",
+        "    if not len(broken):\n        warnings",
         COMPLETING,
     ),
     Mutant(

@@ -26,11 +26,10 @@ import crowdcover
 from benchmarks import ROOT, data_file, leave_out
 from benchmarks.analyst.releases import made
 from benchmarks.nist.picture import draw
-from benchmarks.nist.rules import drawn, inconsistent, slope, whole
+from benchmarks.nist.rules import NUMBERS, drawn, inconsistent, slope, whole
 
 SOURCE = "census-like/nist_acs_national2018.csv.gz"
 SCORES = ROOT / "benchmarks/baselines/sdnist_scores.py"
-NUMBERS = ("AGEP", "EDU", "PINCP_DECILE")
 WORDS = ("SEX", "MSP", "RAC1P", "HOUSING_TYPE", "OWN_RENT", "DVET", "DEYE")
 WAYS = {  # weights of the reader, and whether rows that break a rule are drawn anew
     "uniform": ("uniform", False),

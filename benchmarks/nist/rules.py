@@ -3,7 +3,15 @@
 import numpy as np
 import polars as pl
 
-AGE, EDUCATION, INCOME = pl.col("AGEP"), pl.col("EDU"), pl.col("PINCP_DECILE")
+NUMBERS = ("AGEP", "EDU", "PINCP_DECILE")
+
+
+def number(name):
+    """A column in whole numbers: one of a group (lo, hi] goes to the next above, text is read."""
+    return pl.col(name).cast(pl.Float64).ceil().cast(pl.Int64)
+
+
+AGE, EDUCATION, INCOME = map(number, NUMBERS)
 CHILD, QUARTERS = AGE < 15, pl.col("HOUSING_TYPE") != "1"
 # From the data dictionary ("N/A (age less than 15 years)", "Group quarters") and SDNist's checks.
 # Null is N, not applicable.
@@ -16,35 +24,24 @@ BROKEN = {
     "no doctorate below 15": CHILD & (EDUCATION >= 12).fill_null(value=False),
     "OWN_RENT is 0 in group quarters only": (pl.col("OWN_RENT") == "0") != QUARTERS,
 }
-DRAWS = 100  # of a row until it breaks no rule
+BREAKS = pl.any_horizontal(BROKEN.values())
 
 
 def inconsistent(frame):
     """Which rows break a rule, bool (rows,)."""
-    return frame.select(pl.any_horizontal(BROKEN.values())).to_series().to_numpy()
+    return frame.select(BREAKS).to_series().to_numpy()
 
 
 def drawn(release, seed, *, rules):
-    """A completed table; with `rules`, each row is the first draw that breaks none."""
-    tables = map(whole, release.completions(DRAWS if rules else 1, seed))
-    table = next(tables)
-    broken = inconsistent(table)
-    for other in tables:
-        if not broken.any():
-            break
-        rows = pl.Series(broken)
-        table = pl.select(
-            pl.when(rows).then(other[name]).otherwise(table[name]).alias(name)
-            for name in table.columns
-        )
-        broken &= inconsistent(other)
-    return table
+    """A completed table; with `rules`, rows that break one are drawn anew."""
+    return whole(release.complete(1, seed, BREAKS if rules else None)[0])
 
 
 def whole(table):
-    """The same in whole numbers: one of a group (lo, hi] goes to the next above, text is read."""
-    table = table.with_columns(pl.col(pl.Float64).ceil().cast(pl.Int64))
-    return table.with_columns(pl.col("AGEP", "EDU", "PINCP_DECILE").cast(pl.Int64))
+    """The same in whole numbers."""
+    return table.with_columns(pl.col(pl.Float64).ceil().cast(pl.Int64)).with_columns(
+        map(number, NUMBERS)
+    )
 
 
 def slope(frame):

@@ -3,14 +3,12 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command, positive
+from flows.commands.command import Command, positive, release_folder
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the release, how many tables are drawn, and the file."""
-    parser.add_argument(
-        "release", type=Path, metavar="RELEASE_DIR", help="folder of the published release"
-    )
+    release_folder(parser)
     parser.add_argument(
         "--draws", type=positive, default=5, metavar="N", help="completed tables (default: 5)"
     )

@@ -3,7 +3,9 @@
 import polars as pl
 import pytest
 
+import crowdcover
 from benchmarks.nist.rules import BROKEN, drawn, inconsistent, slope, whole
+from tests.crowdcover.folders import attribute, folder
 
 ADULT = {
     "AGEP": 40,
@@ -32,17 +34,6 @@ def table(*rows):
     return pl.DataFrame(rows, schema=TYPES, orient="row")
 
 
-class Draws:
-    """A release whose completed tables are given."""
-
-    def __init__(self, *tables):
-        self.tables = tables
-
-    def completions(self, m, seed):
-        assert seed == 1
-        yield from self.tables[:m]
-
-
 def test_rows_of_the_excerpts_break_no_rule():
     quarters = ADULT | {"HOUSING_TYPE": "2", "OWN_RENT": "0"}
     assert not inconsistent(table(ADULT, INFANT, PUPIL, quarters)).any()
@@ -56,11 +47,20 @@ def test_a_row_that_breaks_a_rule_is_found_by_that_rule(rule):
     assert [name for name in broken.columns if broken[name][1]] == [rule]
 
 
-def test_each_row_is_its_first_draw_that_breaks_no_rule():
-    bad, other, last = (ADULT | {"MSP": each} for each in (None, "2", "3"))
-    release = Draws(table(ADULT, bad, bad), table(other, bad, other), table(last, last, last))
-    assert drawn(release, 1, rules=True)["MSP"].to_list() == ["1", "3", "2"]
-    assert drawn(release, 1, rules=False)["MSP"].to_list() == ["1", None, None]
+@pytest.mark.parametrize("education", ["3", 3])
+def test_rows_that_break_a_rule_are_drawn_anew(tmp_path, education):
+    """Children have neither status nor income, adults both; education may be text, too."""
+    age = attribute("AGEP", "numeric", ("9", "40"))
+    status = attribute("MSP", labels=("(missing)", "1", "2"))
+    income = attribute("PINCP_DECILE", "numeric", ("(missing)", "5"))
+    masked = {"AGEP": "9..40", "MSP": "*", "PINCP_DECILE": "*", "EDU": education}
+    rows = {name: [value] * 60 for name, value in (ADULT | masked).items()}
+    release = crowdcover.read(folder(tmp_path, [age, status, income], rows))
+    assert inconsistent(drawn(release, 1, rules=False)).any()
+    table = drawn(release, 1, rules=True)
+    assert not inconsistent(table).any()
+    assert set(table["AGEP"]) == {9, 40}
+    assert set(table["EDU"]) == {3}
 
 
 def test_numbers_of_groups_become_whole_and_stay_in_their_group():

@@ -18,7 +18,7 @@ sys.meta_path.insert(0, Blocked())
 before = {name.partition(".")[0] for name in sys.modules}
 import crowdcover
 release = crowdcover.read(sys.argv[1])
-release.complete(2)
+release.complete(2), release.complete(1, rules=polars.col("age") > 1)
 print(release.count({"job": "clerk"}), release.mean("age"))
 release.frequencies("job", by="age"), release.crosstab("job", "age"), release.members()
 release.sets(), release.bounds()

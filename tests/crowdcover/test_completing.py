@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import fsspec
 import numpy as np
 import polars as pl
 import pytest
@@ -12,6 +13,7 @@ import pytest
 import crowdcover as cc
 from flows import cli
 from tests.crowdcover.folders import attribute, folder
+from tests.flows.processes import command
 
 JOB = attribute("job", labels=("(missing)", "clerk", "nurse", "smith"))
 AGE = attribute("age", "numeric", ("20", "30", "40", "50"))
@@ -113,6 +115,113 @@ def test_the_command_refuses_what_it_cannot_do(place, tmp_path, capsys):
     draw = folder(tmp_path / "draw", [JOB], {"job": ["clerk"], "draw": [1]})
     code, words = refused([draw, "--output", tmp_path / "a.csv"], capsys)
     assert (code, "--draws 1" in words) == (3, True)
+
+
+def test_the_command_reads_object_storage(place, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("tasks.places.place.STARTS", ("memory://",))
+    store = fsspec.filesystem("memory")
+    store.store.clear()
+    store.put(str(place), "memory://bucket/v1", recursive=True)
+    outputs = [tmp_path / "local.csv", tmp_path / "remote.csv"]
+    for release, output in zip((place, "memory://bucket/v1"), outputs, strict=True):
+        assert command("complete", release, "--output", output).code == 0
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+    code, words = refused(["memory://bucket/v2", "--output", tmp_path / "a.csv"], capsys)
+    assert (code, words) == (3, "crowdcover: memory://bucket/v2 holds no release\n")
+    store.store.clear()
+
+
+# ---------------------------------------------------------------- rules
+
+CLERK, OLD = pl.col("job") == "clerk", pl.col("age") > 20
+RULES = {  # what may not be, of polars and of a row
+    "no old clerks": (CLERK & OLD, lambda job, age: job == "clerk" and age > 20),
+    "either missing or young": (
+        pl.col("job").is_null() != (pl.col("age") == 20),
+        lambda job, age: (job is None) != (age == 20),
+    ),
+    "null is no answer": (pl.col("job") == "smith", lambda job, age: job == "smith"),
+}
+# Rows whose cells allow something that is possible by all rules.
+OPEN = {"job": ["*", "(missing)|clerk|nurse", "*"], "age": ["*", "20..30", "20..40"]}
+
+
+@pytest.mark.parametrize("name", RULES)
+@pytest.mark.parametrize("estimator", ["crowd", "uniform"])
+def test_rows_are_drawn_given_that_they_are_possible(tmp_path, estimator, name):
+    """The chance of each pair of values, by listing all of them."""
+    rules, breaks = RULES[name]
+    cells = {column: texts * 100 for column, texts in OPEN.items()}
+    release = cc.read(folder(tmp_path / "r", [JOB, AGE], cells, k=6), estimator)
+    values = [release.column(each).values.to_list() for each in ("job", "age")]
+    chances = [
+        release.weights(each).dense()[release.column(each).which[:3]] for each in ("job", "age")
+    ]
+    draws = 20
+    found = [{}, {}, {}]
+    for table in release.completions(draws, 3, rules):
+        for row, pair in enumerate(table.select("job", "age").rows()):
+            found[row % 3][pair] = found[row % 3].get(pair, 0) + 1
+    for row in range(3):
+        joint = {
+            (job, age): chances[0][row][a] * chances[1][row][b]
+            for a, job in enumerate(values[0])
+            for b, age in enumerate(values[1])
+            if not breaks(job, age)
+        }
+        total, n = sum(joint.values()), draws * 100
+        assert {pair for pair in found[row] if breaks(*pair)} == set()
+        for pair, chance in joint.items():
+            p = chance / total
+            assert abs(found[row].get(pair, 0) - n * p) < 4.5 * np.sqrt(n * p * (1 - p)) + 1e-9
+
+
+def test_possible_rows_stay_as_they_were_drawn(place):
+    release = cc.read(place)
+    rules = CLERK & OLD
+    plain, kept = release.complete(3, seed=7), release.complete(3, seed=7, rules=rules)
+    changed = 0
+    for before, after in zip(plain, kept, strict=True):
+        possible = ~before.select(rules).to_series().fill_null(value=False)
+        assert before.filter(possible).equals(after.filter(possible))
+        assert before.schema == after.schema
+        assert before["ill"].equals(after["ill"])
+        assert not after.select(rules).to_series().any()
+        changed += (~possible).sum()
+    assert changed
+    again = release.complete(3, seed=7, rules=rules)
+    assert all(one.equals(other) for one, other in zip(kept, again, strict=True))
+    assert not release.complete(1, seed=8, rules=rules)[0].equals(kept[0])
+    assert release.complete(1, seed=7, rules=pl.lit(value=False) & OLD)[0].equals(plain[0])
+
+
+def test_rows_that_stay_impossible_are_counted(place):
+    release = cc.read(place)
+    with pytest.warns(cc.RulesWarning, match=r"table 1: 40 of 200 rows .* in each of 100 draws"):
+        (table,) = release.complete(1, rules=pl.col("ill").is_null())
+    assert table["ill"].equals(release.rows["ill"])
+    with pytest.warns(cc.RulesWarning, match="80 of 200 rows"):  # exact cells
+        release.complete(1, rules=(pl.col("age") == 40) | pl.col("ill").is_null())
+
+
+@pytest.mark.parametrize(
+    ("rules", "words"),
+    [
+        ("age < 15", "one polars expression"),
+        (lambda table: table, "one polars expression"),
+        (pl.col("size") > 1, r"ColumnNotFoundError.*columns 'key', 'job', 'age'"),
+        (pl.col("age") + 1, "one truth value for each row"),
+        ((pl.col("age") > 30).any(), "one truth value for each row"),
+        (pl.col("job", "age").is_null(), "one truth value for each row"),
+        (pl.col("job") > 3, "cannot be evaluated"),
+    ],
+)
+def test_rules_that_tell_nothing_of_rows_are_refused(place, rules, words):
+    with pytest.raises(cc.ReleaseError, match=words):
+        cc.read(place).complete(1, rules=rules)
+
+
+# ---------------------------------------------------------------- pooling
 
 
 def test_rubins_rules():

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -140,6 +141,12 @@ def test_a_changed_file_is_refused(tmp_path, name):
     place = folder(tmp_path / "r", [JOB], {"job": ["clerk", "nurse"]})
     spoiled(place, name, lambda content: content + b" ")
     with pytest.raises(cc.ReleaseError, match=f"{name} is not the file that was published"):
+        cc.read(place)
+
+
+@pytest.mark.parametrize("place", ["s3://health/people/v1", Path("gs://health/people/v1")])
+def test_object_storage_is_not_read(place):
+    with pytest.raises(cc.ReleaseError, match="copy the release folder here first"):
         cc.read(place)
 
 
