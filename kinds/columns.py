@@ -1,6 +1,6 @@
 """Columns of a table as the plan types them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -38,7 +38,9 @@ class Column:
         return self.role == "quasi" or self.public
 
 
-def typed(frame: pl.DataFrame, column: Column, missing: Sequence[str]) -> pl.Series:
+def typed(
+    frame: pl.DataFrame | Mapping[str, pl.Series], column: Column, missing: Sequence[str]
+) -> pl.Series:
     """Return a column as its kind demands; texts in `missing` become null.
 
     The series has no name meanwhile: polars takes a name such as ^a$ for a pattern.

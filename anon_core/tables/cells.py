@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.tables.categories import OTHER
-from anon_core.tables.encoding import MISSING, distinct_columns, features_of
+from anon_core.tables.encoding import MISSING, distinct_columns, features_of, hides
 from anon_core.tables.records import Attribute, BinaryTable
 
 ALL = "*"
@@ -43,12 +43,17 @@ def shown_cells(table: BinaryTable, hidden: NDArray[np.uint64]) -> list[Shown]:
     """
     shown = []
     for index, attribute in enumerate(table.codebook.attributes):
-        flags = features_of(table.codebook, index, hidden)
+        code = table.codes[index]
+        masked = np.flatnonzero(hides(table.codebook, index, hidden))
+        flags = features_of(table.codebook, index, hidden[masked])
         # Equal pairs (level, pattern) share one cell.
-        pattern = np.vstack([table.codes[index], np.packbits(flags, axis=1).T])
-        kind, first = distinct_columns(pattern)
-        levels = [_levels(attribute, int(table.codes[index, row]), flags[row]) for row in first]
-        shown.append(Shown(kind, levels))
+        kind, first = distinct_columns(np.vstack([code[masked], np.packbits(flags, axis=1).T]))
+        levels = [_levels(attribute, int(code[masked[row]]), flags[row]) for row in first]
+        cell = code.astype(np.int64)
+        cell[masked] = attribute.levels + kind
+        used, cell = np.unique(cell, return_inverse=True)
+        exact: list[tuple[int, ...] | None] = [(level,) for level in range(attribute.levels)]
+        shown.append(Shown(cell, [(exact + levels)[each] for each in used]))
     return shown
 
 

@@ -206,6 +206,16 @@ def features_of(codebook: Codebook, index: int, bits: NDArray[np.uint64]) -> NDA
     return flags
 
 
+def hides(codebook: Codebook, index: int, bits: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Whether any feature of an attribute is set, bool (n,)."""
+    start, stop = (int(end) for end in codebook.bit_offsets[index : index + 2])
+    found = np.zeros(len(bits), dtype=np.bool_)
+    for word in range(start // 64, -(-stop // 64)):
+        first, last = max(start - 64 * word, 0), min(stop - 64 * word, 64)
+        found |= (bits[:, word] & np.uint64((1 << last) - (1 << first))) != 0
+    return found
+
+
 def from_bits(matrix: NDArray[Any], k: NDArray[np.integer[Any]]) -> BinaryTable:
     """Take a matrix (n, f) of zeros and ones, the paper's X; each feature is an attribute."""
     names = [f"f{l + 1}" for l in range(matrix.shape[1])]

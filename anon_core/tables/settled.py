@@ -61,19 +61,19 @@ class Unsettled:
         cells that must be hidden stay. Nothing is settled where people own so many of the records
         that are left that no crowd could be large enough.
         """
-        settled = group = np.empty(0, dtype=np.int64)
-        if whole.records >= large:
-            settled, group = _settled(whole, order)
+        none = np.empty(0, dtype=np.int64)
+        nothing = cls(whole, whole, np.arange(whole.records), order, none, none)
+        if whole.records < large:
+            return nothing
+        settled, group = _settled(whole, order)
         rest = np.ones(whole.records, dtype=np.bool_)
         rest[settled] = False
         places = np.flatnonzero(rest)
-        part = whole.at(places) if len(settled) else whole
+        part = whole.at(places)
         try:
             part.refuse_impossible_demands()
         except InfeasibleError:
-            if not len(settled):
-                raise
-            return cls.of(whole, order, large=whole.records + 1)
+            return nothing
         place = np.cumsum(rest) - 1
         return cls(whole, part, places, place[order[rest[order]]], settled, group)
 

@@ -22,7 +22,7 @@ from kinds.graph.layout import (
     codebook,
 )
 from kinds.graph.rows import flat
-from kinds.rows import write_csv
+from kinds.rows import key_texts, write_csv
 from tasks.vault import secrecy
 
 
@@ -40,12 +40,11 @@ def write_release(seed: bytes, made: ObfuscatedGraph, folder: Path) -> Mapping[s
     order = np.lexsort((ends[1], ends[0]))
     named = np.sort(keys)[ends[:, order]]
     rows = pl.DataFrame(
-        {U: named[0].tolist(), V: named[1].tolist(), P: made.p[order] / ONE},
-        schema={U: pl.String, V: pl.String, P: pl.Float64},
+        {U: key_texts(named[0]), V: key_texts(named[1]), P: made.p[order] / ONE},
     )
     rows.write_parquet(folder / PARQUET)
     write_csv(flat(rows), folder / CSV)
     (folder / CODEBOOK).write_text(codebook(n), encoding="utf-8")
-    held = pl.DataFrame({RECORD: np.arange(n, dtype=np.int64), KEY: keys.tolist()})
+    held = pl.DataFrame({RECORD: np.arange(n, dtype=np.int64), KEY: key_texts(keys)})
     held.write_parquet(folder / MATCHING)
     return {"shape": [n, rows.height]}

@@ -25,7 +25,7 @@ from kinds.matrix.layout import (
 )
 from kinds.matrix.plan import MatrixPlan
 from kinds.matrix.rows import flat
-from kinds.rows import write_csv
+from kinds.rows import key_texts, write_csv
 from tasks.vault import secrecy
 from tasks.vault.storage import Stored
 
@@ -50,13 +50,13 @@ def write_release(
     keys = secrecy.distinct_keys(seed, "keys", made.matrix.records)
     order = np.argsort(keys)
     lists = _lists(made, published.number)
-    rows = pl.DataFrame({KEY: keys[order].tolist(), ITEMS: lists[made.group[order]]})
+    rows = pl.DataFrame({KEY: key_texts(keys[order]), ITEMS: lists[made.group[order]]})
     rows.write_parquet(folder / PARQUET)
     write_csv(flat(rows), folder / CSV)
     codebook = {"reading": READING, "keyed": bool(plan.keyed), "items": published.labels}
     text = json.dumps(codebook, ensure_ascii=False)
     (folder / CODEBOOK).write_text(text, encoding="utf-8")
-    seats = pl.DataFrame({RECORD: np.arange(len(keys), dtype=np.int64), KEY: keys.tolist()})
+    seats = pl.DataFrame({RECORD: np.arange(len(keys), dtype=np.int64), KEY: key_texts(keys)})
     seats.write_parquet(folder / MATCHING)
     return {"shape": [rows.height, len(published.labels)]}
 
@@ -70,9 +70,10 @@ def _published(
     rank = np.arange(len(used), dtype=np.int32)
     if plan.keyed:
         keys = secrecy.distinct_keys(seed, "item keys", len(used))
-        pl.DataFrame({ITEM: labels, KEY: keys.tolist()}).write_parquet(folder / ITEM_KEYS)
+        texts = key_texts(keys)
+        pl.DataFrame({ITEM: labels, KEY: texts}).write_parquet(folder / ITEM_KEYS)
         rank[np.argsort(keys)] = rank.copy()
-        labels = sorted(keys.tolist())
+        labels = sorted(texts.to_list())
     number = np.full(made.matrix.items, -1, dtype=np.int32)
     number[used] = rank
     return Published(labels, number)

@@ -51,7 +51,7 @@ class Reader:
         """Each cell as text; null for one that has no valid form."""
         if not cells.dtype.is_nested():
             return self._checked(cells.cast(pl.String))
-        place, distinct = _distinct(_plain(cells))
+        place, distinct = numbered(_plain(cells))
         found: Sequence[str | None] = [None] * len(distinct)
         fields = _fields(distinct.dtype)
         values = distinct.to_list()
@@ -102,8 +102,8 @@ def batches_as_text(
     return pl.concat(parts)[np.argsort(pl.concat(places).to_numpy())] if parts else rows
 
 
-def _distinct(cells: pl.Series) -> tuple[NDArray[np.int64], pl.Series]:
-    """The number of each cell among the distinct ones, and these."""
+def numbered(cells: pl.Series) -> tuple[NDArray[np.int64], pl.Series]:
+    """The number of each cell, int64 (n,), among the distinct ones in order, and these."""
     groups = cells.alias("cell").to_frame().with_row_index("row")
     groups = groups.group_by("cell", maintain_order=True).agg("row")
     place = np.empty(len(cells), dtype=np.int64)

@@ -1,5 +1,6 @@
 """From one reading of a source to typed tables."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -54,14 +55,32 @@ def read_together(
     reading: Reading, names: Sequence[str], groups: Sequence[Sequence[Column]]
 ) -> list[pl.DataFrame]:
     """Read groups of columns, one frame each, in one pass; one column may be in several groups."""
+    return _typed(_columns(reading, names, groups), reading.source.missing, groups)
+
+
+def _columns(
+    reading: Reading, names: Sequence[str], groups: Sequence[Sequence[Column]]
+) -> dict[str, pl.Series]:
     needed = list(dict.fromkeys(column.name for group in groups for column in group))
-    frame = reading.columns(names, needed)
-    missing = reading.source.missing
+    return {series.name: series for series in reading.columns(names, needed)}
+
+
+def _typed(
+    columns: dict[str, pl.Series], missing: Sequence[str], groups: Sequence[Sequence[Column]]
+) -> list[pl.DataFrame]:
+    """Type the columns; one that no group needs any more is given up at once."""
+    left = Counter(column.name for group in groups for column in group)
+    frames = []
     with silenced_panics():
-        return [
-            pl.DataFrame({column.name: typed(frame, column, missing) for column in group})
-            for group in groups
-        ]
+        for group in groups:
+            made = {}
+            for column in group:
+                made[column.name] = typed(columns, column, missing)
+                left[column.name] -= 1
+                if not left[column.name]:
+                    del columns[column.name]
+            frames.append(pl.DataFrame(made))
+    return frames
 
 
 def _groups(
@@ -71,13 +90,10 @@ def _groups(
     identifiers: tuple[Column, ...],
 ) -> list[pl.DataFrame]:
     k_column = _demand_column(columns, demand)
-    frames = read_together(
-        reading,
-        [column.name for column in columns],
-        [released_columns(columns), () if k_column is None else (k_column,), identifiers],
-    )
+    groups = [released_columns(columns), () if k_column is None else (k_column,), identifiers]
+    found = _columns(reading, [column.name for column in columns], groups)
     reading.close()
-    return frames
+    return _typed(found, reading.source.missing, groups)
 
 
 def _demand_column(columns: tuple[Column, ...], demand: Demand) -> Column | None:

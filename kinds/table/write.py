@@ -15,7 +15,7 @@ from anon_core.seating.reseating import mixed
 from anon_core.tables.cells import cell_texts, shown_cells
 from anon_core.tables.records import MaskedTable
 from kinds.columns import Column
-from kinds.rows import write_csv
+from kinds.rows import key_texts, write_csv
 from kinds.table.layout import (
     CELLS,
     CODEBOOK,
@@ -105,7 +105,7 @@ def released_rows(
     shown = dict(zip(attributes, shown_cells(masked.table, masked.hidden), strict=True))
     order = np.argsort(keys)
     person = np.argsort(seat)[order]
-    native = {KEY: pl.Series(keys[order].tolist(), dtype=pl.String)}
+    native = {KEY: key_texts(keys[order])}
     text = dict(native)
     for column in released_columns(columns):
         name = column.name
@@ -126,4 +126,4 @@ def _law(
     """The source rows of the records that hold the shares of each row, in the order of the keys."""
     order = np.argsort(keys)
     held = pl.Series(source_row[holders[order]], dtype=pl.Array(pl.Int64, holders.shape[1]))
-    return pl.DataFrame({KEY: keys[order].tolist(), "records": held.cast(pl.List(pl.Int64))})
+    return pl.DataFrame({KEY: key_texts(keys[order]), "records": held.cast(pl.List(pl.Int64))})

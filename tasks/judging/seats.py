@@ -21,7 +21,7 @@ def seats(
     claim = matching.sort("record")
     at = pl.DataFrame({KEY: keys, "row": np.arange(rows.height)}).unique(KEY, keep="first")
     joined = claim.join(at, on=KEY, how="left", maintain_order="left")
-    whole = claim["record"].to_list() == source_rows.tolist()
+    whole = np.array_equal(claim["record"].to_numpy(), source_rows)
     seat = (
         joined["row"].fill_null(-1).to_numpy().astype(np.int64)
         if whole

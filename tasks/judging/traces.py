@@ -22,6 +22,7 @@ LETTER = 4  # bytes at most
 # Format codes of `struct` for Parquet's physical types whose statistics can be read.
 NUMBERS = {1: "i", 2: "q", 4: "f", 5: "d"}
 TEXT = 6
+AT_ONCE = 2**20  # bytes of a gzip file that are unpacked at a time
 
 
 def traces(path: Path, kind: str, rows: pl.DataFrame) -> list[str]:
@@ -44,8 +45,11 @@ def gzip_traces(content: bytes) -> Iterator[str]:
     if content[8] not in SPEEDS or content[9] not in SYSTEMS:
         yield "the gzip header names another writer"
     member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
-    member.decompress(content)
-    if member.unused_data:
+    view, at = memoryview(content), 0
+    while at < len(view) and not member.eof:
+        member.decompress(view[at : at + AT_ONCE])
+        at += AT_ONCE
+    if member.unused_data or at < len(view):
         yield "the gzip file goes on after its rows"
 
 

@@ -59,9 +59,7 @@ class People:
         `table` has the typed records of these rows, `identified` the base digests of identifiers
         for all rows of the source.
         """
-        counted = {
-            kind: _told_apart(key, _words(base)[rows]) for kind, base in identified.items()
-        }
+        counted = {kind: _told_apart(key, _words(base)[rows]) for kind, base in identified.items()}
         counted[RECORD] = _told_apart(key, _words(_base(key, RECORD, list(table))))
         repeated = frozenset(kind for kind, (_, again) in counted.items() if again)
         return cls(len(rows), {kind: digests for kind, (digests, _) in counted.items()}, repeated)

@@ -40,14 +40,13 @@ def permutation(seed: bytes, label: str, size: int) -> NDArray[np.int64]:
     return np.argsort(draws, kind="stable")
 
 
-def distinct_keys(seed: bytes, label: str, size: int) -> NDArray[np.str_]:
+def distinct_keys(seed: bytes, label: str, size: int) -> NDArray[np.bytes_]:
     """Draw `size` distinct keys of 16 hexadecimal digits, in random order."""
     draw = stream(seed, label)
     while True:
         numbers = draw(2 * size).view("<u8")
         if len(np.unique(numbers)) == size:
-            digits = np.frombuffer(numbers.astype(">u8").tobytes().hex().encode(), dtype="S16")
-            return digits.astype(np.str_)
+            return np.frombuffer(numbers.astype(">u8").tobytes().hex().encode(), dtype="S16")
 
 
 def digest(key: bytes, content: bytes) -> bytes:

@@ -12,6 +12,7 @@ from anon_core.measures.table.levels import Levels, source_levels, without_missi
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from kinds.columns import Column
+from kinds.table.as_text import numbered
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,7 @@ def values_of(column: pl.Series) -> NDArray[Any]:
         column = column.to_physical()
     if column.dtype.is_numeric():
         return np.array(column.cast(pl.Float64).fill_null(float("nan")), dtype=np.float64)
-    texts = np.empty(len(column), dtype=object)
-    texts[:] = column.to_list()
-    return texts
+    place, distinct = numbered(column)
+    texts = np.empty(len(distinct), dtype=object)
+    texts[:] = distinct.to_list()
+    return texts[place]

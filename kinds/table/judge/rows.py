@@ -5,14 +5,16 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import ReleasedCells
+from anon_core.measures.table.levels import Levels
 from anon_core.measures.table.native import level_bounds
 from anon_core.promise import Promise
 from anon_core.specs.demands import Demand
 from kinds.columns import Column
-from kinds.table.as_text import Reader, as_text
+from kinds.table.as_text import Reader, as_text, numbered
 from kinds.table.forms import is_typed, is_whole, stored_schema
 from kinds.table.judge import law
 from kinds.table.judge.codebook import codebook_findings, read_codebook
@@ -153,9 +155,7 @@ def _laid(
     """Lay the rows beside the records, as the vault's matching claims."""
     seat, findings = seats(rows, records.source_rows, read_matching(matching))
     paired = findings[-1].passed and findings[-2].passed
-    cells = ReleasedCells.of(
-        [read_cells(levels, _texts(rows[levels.name])) for levels in records.levels]
-    )
+    cells = ReleasedCells.of([_read_cells(levels, rows[levels.name]) for levels in records.levels])
     return Laid(records, rows, cells, seat, paired, columns), findings
 
 
@@ -225,5 +225,8 @@ def _of_crowds(measured: Measured, promise: Promise) -> list[Finding]:
     return findings
 
 
-def _texts(series: pl.Series) -> list[str | None]:
-    return list(series.cast(pl.String).to_list())
+def _read_cells(levels: Levels, cells: pl.Series) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """Read each distinct cell of a column once."""
+    place, distinct = numbered(cells.alias("").cast(pl.String))
+    cell, allowed = read_cells(levels, distinct.to_list())
+    return cell[place], allowed

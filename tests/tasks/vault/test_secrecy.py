@@ -74,7 +74,7 @@ def test_every_order_of_three_is_drawn_about_equally_often():
 def test_keys_are_distinct_texts_of_sixteen_hexadecimal_digits(size):
     keys = secrecy.distinct_keys(SEED, "keys", size).tolist()
     assert len(set(keys)) == size
-    assert all(len(key) == 16 and set(key) <= set("0123456789abcdef") for key in keys)
+    assert all(len(key) == 16 and set(key) <= set(b"0123456789abcdef") for key in keys)
     assert keys == secrecy.distinct_keys(SEED, "keys", size).tolist()
 
 
@@ -88,7 +88,7 @@ def test_keys_carry_no_order_of_their_own():
 def test_equal_keys_are_drawn_again(monkeypatch):
     blocks = [np.array([1, 0, 1, 0], dtype=np.uint32), np.array([1, 0, 2, 0], dtype=np.uint32)]
     monkeypatch.setattr(secrecy, "stream", lambda seed, label: lambda count: blocks.pop(0)[:count])
-    assert secrecy.distinct_keys(SEED, "keys", 2).tolist() == [f"{1:016x}", f"{2:016x}"]
+    assert secrecy.distinct_keys(SEED, "keys", 2).tolist() == [b"%016x" % 1, b"%016x" % 2]
     assert blocks == []
 
 
