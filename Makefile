@@ -87,6 +87,8 @@ bench-all: bench $(SDNIST) $(ATTACKS) $(ANONML)  ## all figures of the docs: hou
 	$(BIN)/python -m benchmarks.registry --method adaptive --months 3
 	$(BIN)/python -m benchmarks.freeform
 	$(BIN)/python -m benchmarks.versus_published
+	$(BIN)/python -m benchmarks.lighthouse 8
+	$(BIN)/python -m benchmarks.lighthouse 10
 	$(BIN)/python -m benchmarks.nist --picture docs/pictures/nist.png
 	$(BIN)/python -m benchmarks.nist --puma --cells intervals --ways 'default, rules'
 	$(BIN)/python -m benchmarks.reconstruction
