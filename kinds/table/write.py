@@ -1,9 +1,10 @@
 """The released rows of a table: masked cells, carried columns, random keys, and who sits where."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,8 +13,8 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from anon_core.seating.matching import Draw, random_matching
 from anon_core.seating.reseating import mixed
-from anon_core.tables.cells import cell_texts, shown_cells
-from anon_core.tables.records import MaskedTable
+from anon_core.tables.cells import Shown, cell_texts, shown_cells
+from anon_core.tables.records import Attribute, MaskedTable
 from kinds.columns import Column
 from kinds.rows import key_texts, write_csv
 from kinds.table.layout import (
@@ -33,15 +34,73 @@ from tasks.vault import secrecy
 from tasks.vault.storage import Stored
 
 
-class Rows(NamedTuple):
-    """The rows of a release in the order of their random keys, and record -> key.
+@dataclass(frozen=True)
+class Rows:
+    """The rows of a release in the order of their random keys.
 
-    Cells are typed values in `native`, and text in `text`.
+    Cells are typed values in `native`, and text in `text`; each is made when it is asked for, so
+    that both need not be held at once.
+
+    Attributes
+    ----------
+    columns : tuple of Column
+    keys : bytes (n,), ascending
+    person : int64 (n,)
+        Record whose own values each row carries.
+    frame : DataFrame
+        The records' values of the columns that are carried.
+    schema : Schema
+        The types of the source's columns.
+    attributes : dict of Attribute
+        The quasi-identifiers.
+    cells : dict of Shown
+        Of each quasi-identifier, by row.
     """
 
-    native: pl.DataFrame
-    text: pl.DataFrame
-    matching: pl.DataFrame
+    columns: tuple[Column, ...]
+    keys: NDArray[np.bytes_]
+    person: NDArray[np.int64]
+    frame: pl.DataFrame
+    schema: pl.Schema
+    attributes: Mapping[str, Attribute]
+    cells: Mapping[str, Shown]
+
+    @property
+    def text(self) -> pl.DataFrame:
+        """The rows as data.csv.gz has them."""
+
+        def texts(column: Column) -> pl.Series:
+            attribute = self.attributes[column.name]
+            found = cell_texts(attribute, self.cells[column.name].levels)
+            return pl.Series(found, dtype=pl.String)
+
+        return self._laid(texts)
+
+    @property
+    def native(self) -> pl.DataFrame:
+        """The rows as data.parquet has them."""
+
+        def cells(column: Column) -> pl.Series:
+            attribute, levels = self.attributes[column.name], self.cells[column.name].levels
+            return native_cells(attribute, column, levels, self.schema[column.name])
+
+        return self._laid(cells)
+
+    @property
+    def matching(self) -> pl.DataFrame:
+        """Record -> key, by record."""
+        return pl.DataFrame({"record": self.person, KEY: key_texts(self.keys)}).sort("record")
+
+    def _laid(self, cells: Callable[[Column], pl.Series]) -> pl.DataFrame:
+        """Key, cells and carried values; `cells` gives the distinct cells of a quasi-identifier."""
+        laid = {KEY: key_texts(self.keys)}
+        for column in released_columns(self.columns):
+            name = column.name
+            if column.role == "quasi":
+                laid[name] = cells(column)[self.cells[name].cell]
+            else:
+                laid[name] = self.frame[name][self.person]
+        return pl.DataFrame(laid)
 
 
 def write_release(
@@ -56,28 +115,40 @@ def write_release(
 
     `source_row` is the source row of each record, int64 (n,). Refused: `mix` without even seats.
     """
-    frame = pl.read_parquet(ingested.file(TABLE), glob=False)[source_row]
+    frame = pl.read_parquet(ingested.file(TABLE), glob=False)
+    schema, frame = frame.schema, _carried(frame, plan.columns, source_row)
     draw = secrecy.stream(seed, "matching")
     seat = random_matching(masked, draw)
     if plan.mix is not None:
         seat = _mixed(frame[plan.mix], masked, seat, draw)
     keys = secrecy.distinct_keys(seed, "keys", masked.table.records)
-    rows = released_rows(plan.columns, keys, masked, seat, frame)
+    rows = released_rows(plan.columns, keys, masked, seat, frame, schema)
     write_rows(rows, folder)
-    book = published_codebook(masked.table.codebook, plan.columns, frame.schema)
+    book = published_codebook(masked.table.codebook, plan.columns, schema)
     (folder / CODEBOOK).write_text(json.dumps(book, ensure_ascii=False), encoding="utf-8")
-    record = pl.Series(source_row)[rows.matching["record"]]
-    rows.matching.with_columns(record=record).write_parquet(folder / MATCHING)
+    matching = rows.matching
+    record = pl.Series(source_row)[matching["record"]]
+    matching.with_columns(record=record).write_parquet(folder / MATCHING)
     if masked.holders is not None:
         _law(keys, masked.holders, source_row).write_parquet(folder / LAW)
-    return {"shape": [rows.text.height, rows.text.width]}
+    return {"shape": [len(keys), 1 + len(released_columns(plan.columns))]}
 
 
 def write_rows(rows: Rows, folder: Path) -> None:
     """Write the rows in each format, and for the vault as text with typed columns."""
+    text = rows.text
+    write_csv(text, folder / CSV)
+    text.write_parquet(folder / CELLS)
+    del text
     rows.native.write_parquet(folder / PARQUET)
-    write_csv(rows.text, folder / CSV)
-    rows.text.write_parquet(folder / CELLS)
+
+
+def _carried(
+    frame: pl.DataFrame, columns: tuple[Column, ...], rows: NDArray[np.int64]
+) -> pl.DataFrame:
+    """Some rows of the columns whose values are released as they are."""
+    names = [each.name for each in released_columns(columns) if each.role != "quasi"]
+    return pl.DataFrame({name: frame[name][rows] for name in names})
 
 
 def _mixed(
@@ -99,25 +170,19 @@ def released_rows(
     masked: MaskedTable,
     seat: NDArray[np.int64],
     frame: pl.DataFrame,
+    schema: pl.Schema,
 ) -> Rows:
-    """Lay out the rows; `frame` holds the source's values of the records."""
+    """Lay out the rows.
+
+    `frame` holds the records' values of the columns that are carried, `schema` the types of all.
+    """
     attributes = {attribute.name: attribute for attribute in masked.table.codebook.attributes}
-    shown = dict(zip(attributes, shown_cells(masked.table, masked.hidden), strict=True))
     order = np.argsort(keys)
-    person = np.argsort(seat)[order]
-    native = {KEY: key_texts(keys[order])}
-    text = dict(native)
-    for column in released_columns(columns):
-        name = column.name
-        if column.role == "quasi":
-            attribute, (cell, levels) = attributes[name], shown[name]
-            texts = pl.Series(cell_texts(attribute, levels), dtype=pl.String)
-            native[name] = native_cells(attribute, column, levels, frame[name].dtype)[cell[order]]
-            text[name] = texts[cell[order]]
-        else:
-            native[name] = text[name] = frame[name][person]
-    matching = pl.DataFrame({"record": person, KEY: native[KEY]})
-    return Rows(pl.DataFrame(native), pl.DataFrame(text), matching.sort("record"))
+    cells = {
+        name: Shown(shown.cell[order], shown.levels)
+        for name, shown in zip(attributes, shown_cells(masked.table, masked.hidden), strict=True)
+    }
+    return Rows(columns, keys[order], np.argsort(seat)[order], frame, schema, attributes, cells)
 
 
 def _law(

@@ -109,7 +109,7 @@ class Release:
         frame, _ = read_order(Reading(self.source), COLUMNS, self.demand)
         people = frame.filter(pl.Series(kept))
         keys = secrecy.distinct_keys(SEED, "keys", masked.table.records)
-        rows = write.released_rows(COLUMNS, keys, masked, seat, people)
+        rows = write.released_rows(COLUMNS, keys, masked, seat, people, people.schema)
         write.write_rows(rows, self.folder)
         codebook = json.dumps(write.published_codebook(table.codebook, COLUMNS, people.schema))
         (self.folder / "codebook.json").write_text(codebook)
