@@ -31,7 +31,7 @@ team: $(READY) $(PGSERVER)  ## a team's services, two months of a series; TEAM=c
 	$(BIN)/python deploy/team/team.py $(if $(filter check,$(TEAM)),--check)
 
 test: $(KERNELS)        ## all tests but the slow suites; PROFILE=thorough draws more examples
-	$(PYTEST) -m "not slow" --hypothesis-profile $(PROFILE) --numprocesses 2 --dist loadfile
+	$(PYTEST) -m "not slow" --hypothesis-profile $(PROFILE) --numprocesses 3 --dist loadfile
 
 test-all: PROFILE = thorough
 test-all: test $(VALIDATORS)  ## the slow suites, too: real tables, servers, more kills

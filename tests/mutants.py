@@ -45,6 +45,7 @@ MATRIX_CORRUPTIONS = "tests/kinds/matrix/test_corruptions.py"
 OF_GRAPHS = "tests/kinds/graph/"
 SERIES = "tests/anon_core/measures/test_series.py"
 WITHDRAWING = "tests/anon_core/series/test_withdrawing.py"
+SETTLED = "tests/anon_core/tables/test_settled.py"
 OF_TRIANGLES = "tests/anon_core/measures/graph/triangles/"
 VERIFYING = "tests/flows/test_verifying.py"
 DESCRIBED = "tests/reports/catalogue/test_described.py"
@@ -1028,6 +1029,41 @@ MUTANTS = (
         "(m - 1) * (1 + within / spread) ** 2",
         "m - 1",
         COMPLETING,
+    ),
+    Mutant(
+        "settled records: one too few is a crowd",
+        "anon_core/tables/settled.py",
+        "settles = (size - stay >= whole.k[chosen]) & (place >= stay)",
+        "settles = (size - stay >= whole.k[chosen] - 1) & (place >= stay)",
+        SETTLED,
+    ),
+    Mutant(
+        "settled records: nobody stays for rare ones",
+        "anon_core/tables/settled.py",
+        "settles = (size - stay >= whole.k[chosen]) & (place >= stay)",
+        "settles = size - stay >= whole.k[chosen]",
+        SETTLED,
+    ),
+    Mutant(
+        "settled records: several of one person",
+        "anon_core/tables/settled.py",
+        "alone &= once",
+        "alone &= True",
+        SETTLED,
+    ),
+    Mutant(
+        "settled records: cells that must be hidden are shown",
+        "anon_core/tables/settled.py",
+        "alone = np.logical_not(whole.blank.any(axis=0))",
+        "alone = np.ones(whole.records, dtype=np.bool_)",
+        SETTLED,
+    ),
+    Mutant(
+        "partial linkage: identical rows count once",
+        "anon_core/measures/table/attacks_kernels.py",
+        "ones += times[first + w] * count_ones(words[w])",
+        "ones += count_ones(words[w])",
+        "tests/anon_core/measures/table/test_attacks.py",
     ),
 )
 

@@ -314,6 +314,7 @@ def test_demands_beyond_the_table_are_refused_before_any_work(maker, table):
     maker.admit(table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("maker", [*DEFAULTS, *OTHERS])
 def test_stated_memory_is_an_upper_bound(maker):
     maker.anonymize(SIZED[maker.kind](200, 3, 2))  # compiles

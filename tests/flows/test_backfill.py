@@ -247,13 +247,8 @@ KILLS = {
 }
 
 
-@pytest.mark.parametrize(
-    "kill",
-    [
-        pytest.param(kill, id=name, marks=() if name == "in the anonymizer" else pytest.mark.slow)
-        for name, kill in KILLS.items()
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("kill", KILLS.values(), ids=KILLS)
 def test_killed_and_resumed(whole, tmp_path, kill):
     """The second call gives the bytes of a run that nobody killed, by the same secrets."""
     *point, published = kill

@@ -279,7 +279,8 @@ def test_the_scheduler_is_killed(mortal, table, impatient):
     assert time.monotonic() - began < LONGEST
 
 
-@pytest.mark.parametrize("allowed", [0, pytest.param(99, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("allowed", [0, 99])
 def test_blocks_that_kill_whoever_searches_them(table, monkeypatch, allowed):
     """Whether Dask gives up the task or, each time, loses what it reads."""
     monkeypatch.setattr(farmed, "search_chunk", lambda *_: os.kill(os.getpid(), signal.SIGKILL))

@@ -141,9 +141,8 @@ def expected(tmp_path_factory):
 PLENTY = pieces_drawn(count=12, values=100)
 
 
-@pytest.mark.parametrize(
-    "when", [("map", 3), pytest.param(("reduce", 1), marks=pytest.mark.slow)], ids=str
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("when", [("map", 3), ("reduce", 1)], ids=str)
 def test_a_killed_worker_changes_nothing(tmp_path, expected, when):
     killed = []
 

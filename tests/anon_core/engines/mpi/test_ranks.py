@@ -106,7 +106,8 @@ def test_adult_gives_the_bytes_of_the_local_engine(adult, tmp_path, ranks):
     assert kept(read_result(job, table)[0]) == whole
 
 
-@pytest.mark.parametrize(("first", "then"), [pytest.param(2, 3, marks=pytest.mark.slow), (3, 1)])
+@pytest.mark.slow
+@pytest.mark.parametrize(("first", "then"), [(2, 3), (3, 1)])
 def test_any_number_of_ranks_goes_on_where_others_were_killed(larger, tmp_path, first, then):
     maker, table, order, whole = larger
     job = ordered(tmp_path / "job", maker, table, order, ranks=first)
@@ -138,13 +139,8 @@ def names_cut_short(job):
     path.write_bytes(path.read_bytes()[:40])
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [
-        bits_flipped,
-        *(pytest.param(each, marks=pytest.mark.slow) for each in (part_emptied, names_cut_short)),
-    ],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", [bits_flipped, part_emptied, names_cut_short])
 def test_a_damaged_checkpoint_is_made_again(larger, tmp_path, damage):
     maker, table, order, whole = larger
     job = ordered(tmp_path / "job", maker, table, order, ranks=2)
