@@ -122,8 +122,8 @@ MUTANTS = (
     Mutant(
         "formats: they may differ",
         "tasks/judging/files.py",
-        "same = len({text for _, text, _ in tables}) == 1",
-        "same = len({text for _, text, _ in tables}) >= 1",
+        "same = len(set(texts)) == 1",
+        "same = len(set(texts)) >= 1",
         "tests/flows/test_audit.py",
     ),
     Mutant(
@@ -164,8 +164,8 @@ MUTANTS = (
     Mutant(
         "keys: in the order of the rows",
         "tasks/vault/secrecy.py",
-        'digits = np.frombuffer(numbers.astype(">u8").tobytes()',
-        'digits = np.frombuffer(np.sort(numbers).astype(">u8").tobytes()',
+        'return np.frombuffer(numbers.astype(">u8").tobytes()',
+        'return np.frombuffer(np.sort(numbers).astype(">u8").tobytes()',
         SECRECY,
     ),
     Mutant(
@@ -473,7 +473,7 @@ MUTANTS = (
     Mutant(
         "matrix: people as items are named",
         "kinds/matrix/write.py",
-        "        labels = sorted(keys.tolist())\n",
+        "        labels = sorted(texts.to_list())\n",
         "",
         MATRIX,
     ),
