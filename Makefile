@@ -17,12 +17,14 @@ SDNIST := $(VENV)/sdnist/.ready
 ATTACKS := $(VENV)/attacks/.ready
 # The classifiers of benchmarks.anonml.
 ANONML := $(VENV)/anonml/.ready
+# The package that benchmarks.lighthouse compares with: it wants numpy below 2.
+LIGHTHOUSE := $(VENV)/lighthouse/.ready
 
 TEAM ?= open
 PGSERVER := $(VENV)/.pgserver
 
 .PHONY: demo team test test-all validators sdnist attacks anonml mutants check format bench
-.PHONY: bench-all lock clean
+.PHONY: bench-all lighthouse lock clean
 
 demo: $(READY)          ## release a real survey and show the result
 	$(BIN)/crowdcover demo
@@ -44,6 +46,8 @@ sdnist: $(SDNIST)       ## what scores the releases of benchmarks.nist
 attacks: $(ATTACKS)     ## what learns in benchmarks.reconstruction
 
 anonml: $(ANONML)       ## what trains the classifiers of benchmarks.anonml
+
+lighthouse: $(LIGHTHOUSE)  ## the package that benchmarks.lighthouse compares with
 
 mutants: $(KERNELS)     ## planted faults, each caught by a fast test
 	$(BIN)/python -m tests.mutants
@@ -75,7 +79,7 @@ bench: $(READY) $(FAISS)  ## print `name: value` lines; needs CROWDCOVER_DATA or
 	$(BIN)/python -m benchmarks.smooth.table1 adult-dec13 play-cat7 caltech36
 	$(BIN)/python -m benchmarks.triangles versus --edges 1000000
 
-bench-all: bench $(SDNIST) $(ATTACKS) $(ANONML)  ## all figures of the docs: hours
+bench-all: bench $(SDNIST) $(ATTACKS) $(ANONML) $(LIGHTHOUSE)  ## all figures of the docs: hours
 	$(BIN)/python -m benchmarks.growth open-payments
 	$(BIN)/python -m benchmarks.growth poker
 	$(BIN)/python -m benchmarks.scaling poker
@@ -83,6 +87,7 @@ bench-all: bench $(SDNIST) $(ATTACKS) $(ANONML)  ## all figures of the docs: hou
 	$(BIN)/python -m benchmarks.even
 	$(BIN)/python -m benchmarks.methods
 	$(BIN)/python -m benchmarks.releases
+	$(BIN)/python -m benchmarks.whole --set "compute.memory='10 GiB'"
 	$(BIN)/python -m benchmarks.registry --picture docs/pictures/series.png
 	$(BIN)/python -m benchmarks.registry --method adaptive --months 3
 	$(BIN)/python -m benchmarks.freeform
@@ -145,6 +150,12 @@ $(ANONML): benchmarks/anonml/requirements.txt | $(READY)
 	$(VENV)/anonml/bin/python -m pip install --quiet --disable-pip-version-check -r $< \
 		&& touch $@ \
 		|| echo "scikit-learn and XGBoost could not be installed; their scores are left out"
+
+$(LIGHTHOUSE): benchmarks/baselines/lighthouse-requirements.txt | $(READY)
+	$(PYTHON) -m venv $(VENV)/lighthouse
+	$(VENV)/lighthouse/bin/python -m pip install --quiet --disable-pip-version-check -r $< \
+		&& touch $@ \
+		|| echo "project-lighthouse-anonymize could not be installed; it is left out"
 
 # PostgreSQL for `make team`, where the system has none.
 $(PGSERVER): $(READY)

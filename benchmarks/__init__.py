@@ -4,6 +4,7 @@ Real tables come from CROWDCOVER_DATA (or ../shared/data).
 """
 
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -29,6 +30,14 @@ def data_file(name: str) -> Path:
     if not path.exists():
         leave_out(f"{name} is not in CROWDCOVER_DATA")
     return path
+
+
+def python_of(name: str) -> Path:
+    """Return the Python of an environment of its own: the variable NAME, or what `make NAME` made.
+
+    It need not be there.
+    """
+    return Path(os.environ.get(name.upper(), ROOT / ".venv" / name / "bin/python"))
 
 
 def leave_out(reason: str) -> None:
@@ -67,6 +76,12 @@ def memory(what: str) -> float:
     """
     status = Path("/proc/self/status").read_text(encoding="ascii")
     return int(status.split(f"{what}:")[1].split()[0]) / 2**10
+
+
+def processor() -> float:
+    """Return the seconds of the processor that children took that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def in_child(prefix: str, *arguments: object) -> dict[str, str]:

@@ -1,17 +1,16 @@
-"""The minimums of project-lighthouse-anonymize: LIGHTHOUSE=PYTHON python -m benchmarks.lighthouse.
+"""The minimums of project-lighthouse-anonymize: python -m benchmarks.lighthouse [8|10].
 
 Adult, 48,842 records, k = 5, with 8 or 10 quasi-identifiers. The package's own functions measure
 its release and ours, and check its default minimums. Ours are read by `crowdcover`: a number is its
 expected value, a category that is not exact is `*`, since their trees are flat. Every row stays.
 
-The package needs numpy below 2: LIGHTHOUSE names the Python of an environment with
-project-lighthouse-anonymize 1.0.0, as for benchmarks.versus_published. Prints a table of Markdown.
+The package needs numpy below 2: `make lighthouse`, or LIGHTHOUSE=PYTHON of an environment with
+benchmarks/baselines/lighthouse-requirements.txt. Prints a table of Markdown.
 """
 
 import argparse
 import json
 import math
-import os
 import subprocess
 import tempfile
 from pathlib import Path
@@ -20,7 +19,7 @@ import numpy as np
 import polars as pl
 
 import crowdcover
-from benchmarks import ROOT, leave_out, tables
+from benchmarks import ROOT, leave_out, python_of, tables
 from benchmarks.analyst.releases import made
 
 THEIRS = ROOT / "benchmarks/baselines/lighthouse_quality.py"
@@ -56,10 +55,7 @@ MINIMUMS = {  # theirs, by default
 
 def adult(names, records=0):
     """Both files of Adult, as text; a missing value is null."""
-    parts = [tables.read(f"adult/adult.{part}.gz", has_header=False) for part in ("data", "test")]
-    frame = pl.concat([part.drop_nulls("column_1").cast(pl.String) for part in parts]).select(
-        pl.nth(PLACES[name]).str.strip_chars(" .").replace("?", None).alias(name) for name in names
-    )
+    frame = tables.adult_people({name: PLACES[name] for name in names})
     return frame.head(records or frame.height)
 
 
@@ -94,9 +90,9 @@ def published(release, names):
 
 
 def main(width, plans, records, seed):
-    python = os.environ.get("LIGHTHOUSE")
-    if python is None:
-        leave_out("LIGHTHOUSE names no Python that has project-lighthouse-anonymize")
+    python = python_of("lighthouse")
+    if not python.exists():
+        leave_out("there is no Python with project-lighthouse-anonymize; run `make lighthouse`")
     names = COLUMNS[width]
     frame = adult(names, records)
     with tempfile.TemporaryDirectory() as place:

@@ -8,7 +8,6 @@ processor, NCP and exact cells.
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -16,7 +15,7 @@ import time
 from pathlib import Path
 
 from anon_core.anonymizers import ANONYMIZERS
-from benchmarks import ROOT, data_file, tables
+from benchmarks import ROOT, data_file, processor, tables
 
 METHODS = [name for name, each in ANONYMIZERS.items() if each.kind == "table"]
 
@@ -77,12 +76,6 @@ def command(prefix, *arguments):
     if done.returncode:
         print(done.stderr[-2000:])
     return done.returncode, done.stdout
-
-
-def processor():
-    """Seconds of the processor that children took that have ended."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 if __name__ == "__main__":

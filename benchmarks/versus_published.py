@@ -1,15 +1,14 @@
-"""Beside published code on Adult: LIGHTHOUSE=PYTHON python -m benchmarks.versus_published.
+"""Beside published code on Adult: python -m benchmarks.versus_published.
 
 project-lighthouse-anonymize 1.0 (Core Mondrian), 48,842 records, k = 5, the five quasi-identifiers
-of its guide. It needs numpy below 2, so an environment of its own, whose Python LIGHTHOUSE names:
-`python3.11 -m venv V && V/bin/pip install project-lighthouse-anonymize==1.0.0`. Its own measure
+of its guide. It needs numpy below 2, so an environment of its own: `make lighthouse`, or
+LIGHTHOUSE=PYTHON of one with benchmarks/baselines/lighthouse-requirements.txt. Its own measure
 judges both releases: the normalized mutual information of a number and what is published of it; of
 our intervals, the middle. It leaves rows out; ours leaves none.
 """
 
 import argparse
 import json
-import os
 import subprocess
 import tempfile
 from pathlib import Path
@@ -21,20 +20,16 @@ from anon_core.anonymizers import Adaptive
 from anon_core.engines import local
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
-from benchmarks import leave_out, released_cells, tables, timed
+from benchmarks import leave_out, python_of, released_cells, tables, timed
 
 NUMBERS, WORDS = ("age", "hours-per-week"), ("workclass", "native-country", "income")
-PLACES = (0, 12, 1, 13, 14)
+PLACES = dict(zip((*NUMBERS, *WORDS), (0, 12, 1, 13, 14), strict=True))
 THEIRS = Path(__file__).parent / "baselines/lighthouse.py"
 
 
 def adult(records):
     """Both files of Adult, the five columns; a missing value is null."""
-    parts = [tables.read(f"adult/adult.{part}.gz", has_header=False) for part in ("data", "test")]
-    frame = pl.concat([part.drop_nulls("column_1").cast(pl.String) for part in parts]).select(
-        pl.nth(place).str.strip_chars(" .").replace("?", None).alias(name)
-        for place, name in zip(PLACES, (*NUMBERS, *WORDS), strict=True)
-    )
+    frame = tables.adult_people(PLACES)
     return frame.with_columns(pl.col(NUMBERS).cast(pl.Float64)).head(records or frame.height)
 
 
@@ -56,9 +51,9 @@ def published(table, made):
 
 
 def main(records):
-    theirs = os.environ.get("LIGHTHOUSE")
-    if theirs is None:
-        leave_out("LIGHTHOUSE names no Python that has project-lighthouse-anonymize")
+    theirs = python_of("lighthouse")
+    if not theirs.exists():
+        leave_out("there is no Python with project-lighthouse-anonymize; run `make lighthouse`")
     frame = adult(records)
     numeric = [ColumnSpec(name=n, kind="numeric", encoding="ordinal", bins=None) for n in NUMBERS]
     table = tables.coded(frame, Demand(constant=5), WORDS, numeric)

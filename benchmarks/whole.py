@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from benchmarks import ROOT, exponent, tables
+from benchmarks import ROOT, exponent, processor, tables
 
 EXAMPLE = ROOT / "examples/openpayments.toml"
 PERSON = 'person = "Physician_Profile_ID"\n'
@@ -56,9 +56,9 @@ def measured(records, folder, sets):
     ]
     words = [word for place in places for word in ("--set", place)]
     command = [sys.executable, "-m", "flows.cli", "release", str(plan), *words]
-    began, before = time.perf_counter(), _processor()
+    began, before = time.perf_counter(), processor()
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    whole, processor = time.perf_counter() - began, _processor() - before
+    whole, spent = time.perf_counter() - began, processor() - before
     peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**10
     if done.returncode:
         print(f"{records}.failed: exit code {done.returncode}")
@@ -75,7 +75,7 @@ def measured(records, folder, sets):
         **seconds,
         **memory,
         "seconds": whole,
-        "processor_seconds": processor,
+        "processor_seconds": spent,
         "peak_MiB": peak,
         "cells_exact_percent": 100 * manifest["utility"]["cells_exact"],
     }
@@ -103,11 +103,6 @@ def draw(records, path):
             drawn |= {name: frame[name][at] for name in rest}
             whole = pl.DataFrame({**drawn, **others}).select(frame.columns)
             whole.write_csv(file, include_header=first == 0)
-
-
-def _processor():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 if __name__ == "__main__":

@@ -18,7 +18,6 @@ cent and macro-F1 of each classifier.
 import argparse
 import itertools
 import json
-import os
 import subprocess
 import tempfile
 from pathlib import Path
@@ -27,7 +26,7 @@ import numpy as np
 import polars as pl
 
 import crowdcover
-from benchmarks import ROOT, leave_out
+from benchmarks import ROOT, leave_out, python_of
 from benchmarks.analyst.releases import made
 from benchmarks.anonml import features
 from benchmarks.anonml.classes import Generalized
@@ -60,8 +59,8 @@ class Scores:
 
 
 def main(ks, tests, methods, weights, label, seed):
-    python = os.environ.get("ANONML", ROOT / ".venv/anonml/bin/python")
-    if not Path(python).exists():
+    python = python_of("anonml")
+    if not python.exists():
         leave_out("there is no Python with scikit-learn and XGBoost; run `make anonml`")
     print("| tested on | k | rows | weights |", " | ".join(MODELS), "|")
     print("|---" * (4 + len(MODELS)) + "|")

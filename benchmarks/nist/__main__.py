@@ -15,7 +15,6 @@ Prints a line of Markdown for each table. --picture draws k-marginal beside publ
 import argparse
 import itertools
 import json
-import os
 import subprocess
 import tempfile
 from pathlib import Path
@@ -23,7 +22,7 @@ from pathlib import Path
 import polars as pl
 
 import crowdcover
-from benchmarks import ROOT, data_file, leave_out
+from benchmarks import ROOT, data_file, leave_out, python_of
 from benchmarks.analyst.releases import made
 from benchmarks.nist.picture import draw
 from benchmarks.nist.rules import NUMBERS, drawn, inconsistent, slope, whole
@@ -51,8 +50,8 @@ COLUMNS = (
 
 
 def main(ks, forms, ways, puma, picture):
-    python = os.environ.get("SDNIST", ROOT / ".venv/sdnist/bin/python")
-    if not Path(python).exists():
+    python = python_of("sdnist")
+    if not python.exists():
         leave_out("there is no Python with SDNist; run `make sdnist`")
     names = (*NUMBERS, *WORDS, *["PUMA"] * puma)
     print("|", " | ".join(COLUMNS), "|")

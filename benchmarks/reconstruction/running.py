@@ -1,12 +1,11 @@
 """All attacks on one release, and what each guesses of the targets."""
 
-import os
 import subprocess
 from pathlib import Path
 
 import numpy as np
 
-from benchmarks import ROOT
+from benchmarks import python_of
 from benchmarks.reconstruction import attacks
 from benchmarks.reconstruction.adult import HIDDEN, KNOWN, NUMBERS
 from benchmarks.reconstruction.views import known_codes
@@ -14,7 +13,7 @@ from benchmarks.reconstruction.views import known_codes
 VOTERS = ("forest", "boosting", "network", "rows that fit")
 LEARNED = ("forest", "chain", "boosting", "logistic", "network", "heads")
 PROGRAM = Path(__file__).with_name("learned.py")
-PYTHON = Path(os.environ.get("ATTACKS", ROOT / ".venv/attacks/bin/python"))
+PYTHON = python_of("attacks")
 
 
 def guesses(view, targets, folder, models=LEARNED, seed=1):
