@@ -50,15 +50,18 @@ def completed(
     if rules is None:
         return table
     broken = np.flatnonzero(_impossible(table, rules))
+    drawn, place, last = [table], np.arange(rows.height), table[broken]
     for again in range(1, DRAWS):
         if not len(broken):
-            return table
+            break
         part = {name: _of_rows(each, broken) for name, each in weights.items()}
-        other = _drawn(rows[broken], part, seed, number, again)
-        place = np.arange(table.height)
-        place[broken] = table.height + np.arange(len(broken))
-        table = pl.concat([table, other], how="vertical_relaxed")[place]
-        broken = broken[_impossible(other, rules)]
+        last = _drawn(rows[broken], part, seed, number, again)
+        still = _impossible(last, rules)
+        place[broken[~still]] = sum(map(len, drawn)) + np.arange(len(last) - still.sum())
+        drawn.append(last.filter(~still))
+        broken, last = broken[still], last.filter(still)
+    place[broken] = sum(map(len, drawn)) + np.arange(len(broken))
+    table = pl.concat([*drawn, last], how="vertical_relaxed")[place]
     if len(broken):
         warnings.warn(
             f"table {number + 1}: {len(broken)} of {table.height} rows break the rules in each of "

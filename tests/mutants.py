@@ -977,8 +977,8 @@ MUTANTS = (
     Mutant(
         "reader: impossible rows are drawn anew once",
         "crowdcover/completing.py",
-        "        broken = broken[_impossible(other, rules)]",
-        "        broken = broken[:0]",
+        "broken, last = broken[still], last.filter(still)",
+        "broken, last = broken[:0], last[:0]",
         COMPLETING,
     ),
     Mutant(
