@@ -61,6 +61,7 @@ def read_together(
 def _columns(
     reading: Reading, names: Sequence[str], groups: Sequence[Sequence[Column]]
 ) -> dict[str, pl.Series]:
+    """What the groups need of the source, by name."""
     needed = list(dict.fromkeys(column.name for group in groups for column in group))
     return {series.name: series for series in reading.columns(names, needed)}
 

@@ -36,13 +36,11 @@ def read_rows(
     """
     first, texts, traced = None, [], []
     for kind in formats:
-        table = _read(folder / files[kind], kind, flat, flattened)
-        if table is not None:
-            rows, text, more = table
+        if (found := _read(folder / files[kind], kind, flat, flattened)) is not None:
+            rows, text, more = found
             first = rows if first is None else first
             texts.append(text)
             traced += more
-        del table
     readable = Finding(
         "readable files",
         len(texts) == len(formats),
