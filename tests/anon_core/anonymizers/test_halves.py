@@ -143,6 +143,7 @@ def test_iterations_end_near_what_the_half_reached(monkeypatch):
         assert last == (loss <= enough or not gained)
 
 
+@pytest.mark.slow
 def test_engines_agree_on_a_table_large_enough_for_halves():
     table = big_table(schedule.LARGE + 17, 4, 6)
     order = np.random.default_rng(3).permutation(table.records)

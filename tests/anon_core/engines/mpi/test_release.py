@@ -11,6 +11,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.slow
 def test_it_is_that_of_one_process(tmp_path):
     rows = people(400)
     alone = Order(tmp_path / "alone", rows).fix_seed()
