@@ -73,7 +73,7 @@ def _modes(folder: Path) -> Look:
 
 def _keys(folder: Path) -> Look:
     """Whether the keys and the seeds of all runs are there and whole."""
-    runs = [path.parent for path in folder.glob("runs/*/run.json")]
+    runs = [path.parent for path in folder.glob("runs/[!.]*/run.json")]
     needed = [run / "seed" for run in runs]
     if any((run / "releases.json").exists() for run in runs):
         needed += [folder / LEDGER_KEY, folder / FOLDERS_KEY]

@@ -7,7 +7,6 @@ The page is written from these files when one of them changes, before a refusal 
 The next run repeats a check that refused, because the cause may be gone.
 """
 
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -20,6 +19,7 @@ from reports import markdown
 from reports import verdicts as pages
 from tasks.orchestration.events import key_of, plan_name
 from tasks.orchestration.stage import show_in_prefect
+from tasks.vault.files import remove
 from tasks.vault.storage import (
     CODE_VERSION,
     Run,
@@ -101,7 +101,7 @@ def close_gates(run: Run) -> None:
 
 def forget(run: Run, stage: str) -> None:
     """Drop a stage with its verdict."""
-    shutil.rmtree(run.path / stage, ignore_errors=True)
+    remove(run.path / stage)
 
 
 def where(run: Run) -> str:

@@ -189,9 +189,14 @@ def _snapshot(vault: Vault) -> Iterator[Path]:
 
 
 def _linked(source: Path, target: Path) -> None:
-    """Link the files of a folder and of those below. A stage that goes meanwhile is left out."""
+    """Link the files of a folder and of those below. One that goes meanwhile is left out.
+
+    Folders that hold a whole go and come in one step: one that stood all the time is whole.
+    """
     target.mkdir(mode=0o700)
+    handle = None
     try:
+        handle = os.open(source, os.O_RDONLY | os.O_DIRECTORY)  # nobody gets its number meanwhile
         entries = sorted(os.scandir(source), key=lambda entry: entry.name)
         for entry in entries:
             if entry.name.startswith(".") or entry.name in LEFT_OUT or entry.is_symlink():
@@ -200,11 +205,13 @@ def _linked(source: Path, target: Path) -> None:
                 _linked(Path(entry.path), target / entry.name)
             else:
                 _link(Path(entry.path), target / entry.name)
-        record = target / "stage.json"
-        if record.exists() and not os.path.samefile(record, source / "stage.json"):
+        if not os.path.samestat(os.fstat(handle), os.stat(source)):
             raise FileNotFoundError  # it was made again meanwhile
     except FileNotFoundError:
         shutil.rmtree(target)
+    finally:
+        if handle is not None:
+            os.close(handle)
 
 
 def _link(source: Path, target: Path) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import GuaranteeError
+from tasks.vault.files import remove
 from tasks.vault.retracting import Retractions
 from tasks.vault.secrecy import DIGEST_BYTES
 from tasks.vault.storage import (
@@ -183,23 +184,25 @@ class Series:
         """
         versions = self.versions()
         for version in versions:
-            shutil.rmtree(self.path / str(version.number) / PENDING, ignore_errors=True)
+            remove(self.path / str(version.number) / PENDING)
         for version in versions[:-1]:
-            shutil.rmtree(self.path / str(version.number) / "split", ignore_errors=True)
-            for record in version.run.path.glob("*/stage.json"):
+            remove(self.path / str(version.number) / "split")
+            for record in version.run.path.glob("[!.]*/stage.json"):
                 if record.parent.name not in KEPT:
-                    shutil.rmtree(record.parent)
+                    remove(record.parent)
             if PROFILE in version.about:
                 about = {name: each for name, each in version.about.items() if name != PROFILE}
                 write_json(self.path / str(version.number) / VERSION, about)
         recorded = self.recorded()
         given_up = {name for each in recorded for name in each.about.get(ABANDONED, ())}
         for name in given_up - {each.run.path.name for each in recorded}:
-            shutil.rmtree(self.vault.runs / name, ignore_errors=True)
+            remove(self.vault.runs / name)
         runs = (version.run.path for version in versions)
         for folder in (self.vault.runs, *self.path.glob("[0-9]*"), *runs):
             for failure in folder.glob("failure-*.txt"):
                 failure.unlink()
+            for left in folder.glob(".*.partial"):  # whoever made or removed it was killed
+                shutil.rmtree(left, ignore_errors=True)
 
     def recorded(self) -> list[Version]:
         """Every version of which the run is known, published or not, the oldest first."""

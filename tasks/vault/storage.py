@@ -31,6 +31,7 @@ from tasks.places.place import Place, place_of
 from tasks.shelf.content import holds
 from tasks.vault import secrecy
 from tasks.vault.files import (
+    beside,
     enter,
     file_sha256,
     holds_files,
@@ -40,6 +41,7 @@ from tasks.vault.files import (
     read_secret,
     readable,
     readable_folder,
+    remove,
     scratch,
     settle,
     write_json,
@@ -192,9 +194,8 @@ class Run:
         final = self.path / stage
         if (finished := _finished(final, needs)) is not None:
             return finished
-        aside = self.path / f".{stage}.partial"
-        for leftover in (aside, final):
-            shutil.rmtree(leftover, ignore_errors=True)
+        aside = beside(final)
+        remove(final)
         plain = made_in(aside)
         plain.mkdir(mode=0o700)
         refusal = ""
@@ -378,7 +379,7 @@ class Vault:
 
     def every_run(self) -> list[Run]:
         """All runs, ordered by the names of their folders."""
-        return [Run(path.parent) for path in sorted(self.runs.glob("*/run.json"))]
+        return [Run(path.parent) for path in sorted(self.runs.glob("[!.]*/run.json"))]
 
     @contextmanager
     def at_rest(self) -> Iterator[None]:

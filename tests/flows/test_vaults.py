@@ -25,7 +25,7 @@ from tasks.people.ledger import Ledger
 from tasks.vault import backing, sealing
 from tasks.vault.approval import WaitingError
 from tasks.vault.backing import back_up, restore
-from tasks.vault.files import read_json, read_private, write_json
+from tasks.vault.files import read_json, read_private, remove, write_json
 from tasks.vault.moving import moved_place
 from tasks.vault.pruning import prunable, prune
 from tasks.vault.rotating import rotate
@@ -419,6 +419,51 @@ def test_a_backup_while_a_run_is_at_work(vault, tmp_path):
     assert not list((tmp_path / "n").rglob("*partial*"))
     assert not list((tmp_path / "n").rglob("checkpoint"))
     assert verify(Vault(tmp_path / "n"))[0] == 0
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["removed", "made again"])
+def test_a_stage_that_goes_while_it_is_backed_up_is_left_out(vault, tmp_path, monkeypatch, again):
+    stage = released_run(vault).path / "anonymize"
+    shutil.copytree(stage, tmp_path / "same")
+    link, linked = backing._link, []
+
+    def linking(source, target):
+        link(source, target)
+        if source.parent == stage and not linked:
+            linked.append(source)
+            remove(stage)
+            if again:
+                shutil.copytree(tmp_path / "same", stage)
+
+    monkeypatch.setattr(backing, "_link", linking)
+    back_up(vault, tmp_path / "b", plain=True)
+    assert linked
+    restore(tmp_path / "b", tmp_path / "n")
+    there = tmp_path / "n" / stage.relative_to(vault.path)
+    assert there.parent.is_dir()
+    assert not there.exists()
+    assert verify(Vault(tmp_path / "n"))[0] == 0
+
+
+def test_a_kill_leaves_no_stage_half_removed(vault, tmp_path):
+    """Neither in the vault nor in a backup of it."""
+    stage = released_run(vault).path / "anonymize"
+    assert run(removing, str(stage)).code == -signal.SIGKILL
+    assert not stage.exists()
+    assert list(stage.parent.glob(".*.partial/*"))
+    assert verify(vault)[0] == 0
+    back_up(vault, tmp_path / "b", plain=True)
+    restore(tmp_path / "b", tmp_path / "n")
+    assert not list((tmp_path / "n").rglob("*.partial"))
+    assert verify(Vault(tmp_path / "n"))[0] == 0
+    remove(stage)
+    assert not list(stage.parent.glob(".*.partial"))
+
+
+def removing(stage):
+    """Run in a process of its own: killed when one of the files is gone."""
+    die_at("os", "unlink", 0, True)
+    remove(Path(stage))
 
 
 @pytest.mark.slow
