@@ -204,6 +204,20 @@ MUTANTS = (
         "tests/flows/test_vaults.py",
     ),
     Mutant(
+        "vault: a backup takes a folder that was made again",
+        "tasks/vault/backing.py",
+        "        if not os.path.samestat(os.fstat(handle), os.stat(source)):",
+        "        if False:",
+        "tests/flows/test_vaults.py",
+    ),
+    Mutant(
+        "vault: folders go file by file",
+        "tasks/vault/files.py",
+        "        os.rename(folder, aside)",
+        "        shutil.rmtree(folder)",
+        "tests/flows/test_vaults.py",
+    ),
+    Mutant(
         "vault: a backup is restored unread",
         "tasks/vault/archive.py",
         'if _copied(archive, member, into) != stated["sha256"]:',
