@@ -6,6 +6,8 @@ READY := $(VENV)/.ready
 PYTEST := $(BIN)/python -m pytest
 PROFILE ?= fast
 KERNELS := $(VENV)/.kernels
+# See tests/conftest.py.
+DATABASE := $(VENV)/.prefect.db
 # For tests/flows/test_classes.py. Without its pins, which want an older numpy.
 PYCANON := pycanon==1.3.6
 FAISS := $(VENV)/.faiss
@@ -32,7 +34,7 @@ demo: $(READY)          ## release a real survey and show the result
 team: $(READY) $(PGSERVER)  ## a team's services, two months of a series; TEAM=check ends by itself
 	$(BIN)/python deploy/team/team.py $(if $(filter check,$(TEAM)),--check)
 
-test: $(KERNELS)        ## all tests but the slow suites; PROFILE=thorough draws more examples
+test: $(KERNELS) $(DATABASE)  ## all tests but the slow suites; PROFILE=thorough draws more examples
 	$(PYTEST) -m "not slow" --hypothesis-profile $(PROFILE) --numprocesses 3 --dist loadfile
 
 test-all: PROFILE = thorough
@@ -121,6 +123,12 @@ $(READY): requirements.lock pyproject.toml
 
 $(KERNELS): $(READY) $(shell find anon_core -name '*.py')
 	$(BIN)/python -m tests.kernels
+	touch $@
+
+$(DATABASE): $(READY)
+	rm -rf $@.home && PREFECT_HOME=$(abspath $@.home) DO_NOT_TRACK=1 \
+		$(BIN)/prefect server database upgrade --yes
+	mv $@.home/prefect.db $@ && rm -rf $@.home
 	touch $@
 
 $(FAISS): $(READY)

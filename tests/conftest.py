@@ -34,6 +34,8 @@ os.environ.update(
     GX_ANALYTICS_ENABLED="false",
     COLUMNS="200",
 )
+# Brought up to date by Prefect, where `make` has laid one: that is half of a server's start.
+DATABASE = Path(sys.prefix) / ".prefect.db"
 STARTS_WITHIN = 180
 STOPS_WITHIN = 20
 
@@ -76,6 +78,8 @@ def pytest_terminal_summary(terminalreporter):
 def server():
     """The address of a Prefect server's API."""
     PORT.close()
+    if DATABASE.exists():
+        shutil.copyfile(DATABASE, HOME / "prefect.db")
     command = [
         str(Path(sys.executable).with_name("prefect")),
         "server",

@@ -10,7 +10,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, BinaryIO, cast
 
@@ -172,9 +172,9 @@ def remove(folder: Path) -> None:
     """Take a folder away in one step: nobody finds it half removed, not even after a kill."""
     aside = beside(folder)
     shutil.rmtree(aside, ignore_errors=True)
-    with suppress(FileNotFoundError):
+    if folder.exists():
         os.rename(folder, aside)
-    shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def beside(path: Path) -> Path:

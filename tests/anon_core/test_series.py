@@ -198,7 +198,9 @@ class Registry:
         )
 
 
-@pytest.mark.parametrize("method", [Adaptive(max_iterations=3), KMember()])
+@pytest.mark.parametrize(
+    "method", [Adaptive(max_iterations=3), pytest.param(KMember(), marks=pytest.mark.slow)]
+)
 def test_sixty_people_over_four_versions(method):
     registry = Registry(method, seed=3)
     registry.release(range(48), (), ())

@@ -9,6 +9,7 @@ import faulthandler
 import importlib
 import io
 import multiprocessing
+import multiprocessing.util
 import os
 import pkgutil
 import shutil
@@ -24,6 +25,7 @@ from unittest import mock
 FORKS = multiprocessing.get_context("forkserver")
 FORKS.set_forkserver_preload(["tests.flows.preloaded"])
 FRESH = multiprocessing.get_context("spawn")
+multiprocessing.util.get_temp_dir()  # now: one that a test sets may be too long for a socket
 STARTING = threading.Lock()
 LONGEST = 300  # two of them may be compiling
 

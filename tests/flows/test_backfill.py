@@ -139,6 +139,7 @@ def test_what_is_released_is_skipped(whole):
     assert len(order.versions) == 5
 
 
+@pytest.mark.slow
 def test_one_partition_is_as_in_a_range(whole, tmp_path):
     """The same rows are found, whether the source is read for a month or for all."""
     order = visited(tmp_path)
@@ -151,6 +152,7 @@ def test_one_partition_is_as_in_a_range(whole, tmp_path):
     assert prints[0] == prints[1]
 
 
+@pytest.mark.slow
 def test_a_released_month_stays_when_its_source_changes(tmp_path):
     order = visited(tmp_path)
     made = backfill(order.plan, "2014-01..2014-02")
@@ -349,6 +351,7 @@ def test_formats_of_the_column_are_kept(tmp_path):
     assert list(backfill(order.plan)) == MONTHS[:2]
 
 
+@pytest.mark.slow
 def test_the_vault_forgets_whoever_withdrew_and_waited(tmp_path):
     """Their rows lie in the vault while they wait, and nowhere once a version was published."""
     order = visited(tmp_path, visits(rare=(1, 3)))

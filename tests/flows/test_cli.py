@@ -167,9 +167,7 @@ def imported_by(released, arguments, *slow):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["--help"],
         ["release", "--help"],
-        ["show", "FOLDER"],
         ["show", "FOLDER", "--json"],
         ["plan", "SOURCE"],
         ["audit", "FOLDER", "--plan", "PLAN"],

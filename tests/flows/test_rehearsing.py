@@ -200,6 +200,7 @@ def test_an_unforeseen_error_tells_no_value(tmp_path, monkeypatch):
     assert words == "stage release failed with ZeroDivisionError"
 
 
+@pytest.mark.slow
 def test_versions_of_a_series(tmp_path):
     first, second, *_ = months(2)
     order = registry(tmp_path / "a", first)

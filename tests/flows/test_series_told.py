@@ -55,6 +55,7 @@ def test_changed_columns_are_those_of_the_sources(told):
         assert section["changed"] == ages
 
 
+@pytest.mark.slow
 def test_information_is_that_of_all_rows(tmp_path):
     """Each row by the codebook of its own version, cells read as text."""
     settings = {**columns(), "age": {"role": "drop"}}

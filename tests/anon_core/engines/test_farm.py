@@ -170,7 +170,7 @@ def test_settings(cluster, chosen):
     )
 
 
-@pytest.mark.parametrize("workers", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("workers", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 3))])
 def test_a_cluster_of_this_machine(table, expected, workers):
     assert kept(dask.run(MAKER, table, workers=workers)) == expected
     assert spawned() == []

@@ -95,7 +95,7 @@ def test_a_seat_is_drawn_among_the_rows_that_a_record_holds(table, seed):
     assert (naive.shares(table, even.holders)[np.arange(table.records), seat] > 0).all()
 
 
-@pytest.mark.parametrize("unlikely", [False, True])
+@pytest.mark.parametrize("unlikely", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_each_seat_has_exactly_its_chance(unlikely, monkeypatch):
     """Also where the draw goes on with another matching, which is rare."""
     if unlikely:

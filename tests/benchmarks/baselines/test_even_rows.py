@@ -33,7 +33,7 @@ def regular(n, k):
             yield np.array(rows)
 
 
-@pytest.mark.parametrize("n", [7, 40, 61])
+@pytest.mark.parametrize("n", [7, 40, pytest.param(61, marks=pytest.mark.slow)])
 def test_rings_are_even_and_each_column_is_an_assignment(n):
     table = drawn(n, 4)
     holders = rings(table, loss_table(table.codebook, "rank"), 4)

@@ -13,7 +13,7 @@ from tests.drawn import drawn, lost
 
 
 @pytest.mark.parametrize("choices", [1, 3])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2))])
 def test_each_record_has_k_matchable_rows(choices, seed):
     table = drawn(25, 5, seed)
     rows, records = k_concealment(table, loss_table(table.codebook, "rank"), 5, choices=choices)

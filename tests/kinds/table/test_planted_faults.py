@@ -660,6 +660,7 @@ def stated(column):
     return {"role": column.role, **how}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "plant", [each for each in FAULTS if each not in UNFINISHED], ids=lambda plant: plant.__name__
 )
