@@ -22,6 +22,9 @@ ANONML := $(VENV)/anonml/.ready
 # The package that benchmarks.lighthouse compares with: it wants numpy below 2.
 LIGHTHOUSE := $(VENV)/lighthouse/.ready
 
+# Hundreds of processes import the same modules: some environments forbid to keep them compiled.
+export PYTHONDONTWRITEBYTECODE :=
+
 TEAM ?= open
 PGSERVER := $(VENV)/.pgserver
 
