@@ -15,7 +15,10 @@ def write(path, document):
 
 
 def order(folder, **order):
-    """Write what the job is to do: most, pause, and die, hang or refuse = [attempt, step]."""
+    """Write what the job is to do: most, pause, and die, hang or refuse = [attempt, step].
+
+    With `watched` no step begins before the one before it was `seen`.
+    """
     folder.mkdir(mode=0o700, exist_ok=True)
     write(folder / "order.json", {"most": 4, "pause": 0.05, **order})
     return folder
@@ -24,6 +27,15 @@ def order(folder, **order):
 def attempts(folder):
     """How many jobs have begun, and the iterations that each of them made."""
     return [json.loads(line) for line in (folder / "attempts").read_text().splitlines()]
+
+
+def seen(folder, step):
+    write(folder / "seen.json", step)
+
+
+def last_seen(folder):
+    path = folder / "seen.json"
+    return json.loads(path.read_text()) if path.exists() else 0
 
 
 def main(folder):
@@ -72,6 +84,8 @@ def main(folder):
             }
             rest = {"seconds": seconds, "ranks": world.size, "host": os.uname().nodename}
             write(path, {**shown, **rest})
+            while asked.get("watched") and number > last_seen(folder):
+                time.sleep(0.02)
     world.barrier()
     if world.rank == 0:
         write(folder / "result.json", {})
