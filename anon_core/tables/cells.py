@@ -52,8 +52,9 @@ def shown_cells(table: BinaryTable, hidden: NDArray[np.uint64]) -> list[Shown]:
         cell = code.astype(np.int64)
         cell[masked] = attribute.levels + kind
         used, cell = np.unique(cell, return_inverse=True)
-        exact: list[tuple[int, ...] | None] = [(level,) for level in range(attribute.levels)]
-        shown.append(Shown(cell, [(exact + levels)[each] for each in used]))
+        every: list[tuple[int, ...] | None] = [(level,) for level in range(attribute.levels)]
+        every += levels
+        shown.append(Shown(cell, [every[each] for each in used]))
     return shown
 
 
