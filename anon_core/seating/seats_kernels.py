@@ -22,15 +22,19 @@ def list_fitting_rows(
     fill = len(rows) > 0
     for p in range(begin, end):
         first, last = own_start[p], own_start[p + 1]
-        room, total, step, known = indptr[p + 1] - indptr[p], last - first, 0, first
+        room, total, known = indptr[p + 1] - indptr[p], last - first, first
         for i in range(total if fill else 0):
             rows[indptr[p] + i] = own[first + i]
-        while step < words and (total < room or not fill):
-            w = (start[p] + step) % words
-            step += 1
+        level = level_offsets[0] + codes[0, p]
+        after, left = start[p], words
+        while left and (total < room or not fill):
+            w, left = after, left - 1
+            after = 0 if w + 1 == words else w + 1
             if w == 0:
                 known = first
-            word = allowed[level_offsets[0] + codes[0, p], w]
+            word = allowed[level, w]
+            if not word:
+                continue
             a = 1
             while word and a < attributes:
                 word &= allowed[level_offsets[a] + codes[a, p], w]

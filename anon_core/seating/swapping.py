@@ -18,6 +18,7 @@ from anon_core.tables.records import BinaryTable
 NEAR_ROWS = 80
 NEAR_ROWS_OF_PEOPLE = 320
 EQUAL_ROWS = 8  # of one class
+AT_ONCE = 2**12  # classes whose rows are listed at once: 7 KiB each
 SWEEPS = 20
 
 
@@ -78,17 +79,20 @@ def parties_of(classes: RecordClasses, holders: NDArray[np.int32]) -> Parties:
 
 def _rows_of(classes: RecordClasses, near: NDArray[np.int32]) -> Near:
     """For each class its own rows, then those of the nearest classes, up to a number."""
-    listed = np.column_stack([np.arange(len(classes)), near])
-    size = np.where(listed < 0, 0, np.minimum(classes.size, EQUAL_ROWS)[listed])
     most = NEAR_ROWS_OF_PEOPLE if classes.people else NEAR_ROWS
-    room = most - (np.cumsum(size, axis=1) - size)
-    size = np.minimum(size, np.maximum(0, room))
-    total = int(size.sum())
-    first = np.cumsum(size.ravel()) - size.ravel()
-    place = np.arange(total) - np.repeat(first, size.ravel())
-    rows = classes.members[np.repeat(classes.start[:-1][listed.ravel()], size.ravel()) + place]
-    start = np.concatenate([[0], np.cumsum(size.sum(axis=1))])
-    return Near(start, rows.astype(np.int32))
+    available, rows, found = np.minimum(classes.size, EQUAL_ROWS), [], []
+    for begin in range(0, len(classes), AT_ONCE):
+        part = np.arange(begin, min(begin + AT_ONCE, len(classes)))
+        listed = np.column_stack([part, near[part]])
+        size = np.where(listed < 0, 0, available[listed])
+        room = most - (np.cumsum(size, axis=1) - size)
+        size = np.minimum(size, np.maximum(0, room))
+        found.append(size.sum(axis=1))
+        each = size.ravel()
+        place = np.arange(int(each.sum())) - np.repeat(np.cumsum(each) - each, each)
+        at = np.repeat(classes.start[listed.ravel()], each) + place
+        rows.append(classes.members[at].astype(np.int32))
+    return Near(np.concatenate([[0], np.cumsum(np.concatenate(found))]), np.concatenate(rows))
 
 
 def prices_of(table: BinaryTable, weights: tuple[NDArray[np.int32], NDArray[np.int32]]) -> Prices:

@@ -22,31 +22,39 @@ def list_fits(
 
     Of one other party at most as many as c has members.
     """
-    listed = np.empty(near.shape[1] + 1, dtype=np.int64)  # rows in each turn
+    listed = np.zeros(party.max() + 1 if len(party) else 0, dtype=np.int64)  # rows of each party
     for c in range(begin, end):
-        at, stop = indptr[c], indptr[c + 1]
-        for turn in range(near.shape[1] + 1):
+        at, stop, turn = indptr[c], indptr[c + 1], 0
+        while at < stop and turn <= near.shape[1]:
             d = near[c, turn - 1] if turn else c
             if d < 0:
                 break
-            room = stop - at
+            stay = stop
             if turn and len(party):
-                room = min(room, first[c + 1] - first[c])
-                for before in range(1, turn):
-                    if party[near[c, before - 1]] == party[d]:
-                        room -= listed[before]
-            stay = at + max(0, room)
-            listed[turn] = at
+                stay = at + min(stop - at, first[c + 1] - first[c]) - listed[party[d]]
+            before = at
             for place in range(first[d], first[d + 1]):
-                r = members[place]
-                fits = at < stay
-                for w in range(bits.shape[1]):
-                    fits &= (class_bits[c, w] ^ bits[r, w]) & ~hidden[r, w] == 0
-                if fits:
-                    rows[at] = r
+                if at >= stay:
+                    break
+                if _fits(class_bits, c, bits, hidden, members[place]):
+                    rows[at] = members[place]
                     at += 1
-            listed[turn] = at - listed[turn]
+            if turn and len(party):
+                listed[party[d]] += at - before
+            turn += 1
+        if len(party):
+            for place in range(turn - 1):
+                listed[party[near[c, place]]] = 0
         found[c] = at - indptr[c]
+
+
+@kernel
+def _fits(class_bits, c, bits, hidden, r):
+    """Whether class c fits row r: the row hides whatever differs."""
+    for w in range(bits.shape[1]):
+        if (class_bits[c, w] ^ bits[r, w]) & ~hidden[r, w]:
+            return False
+    return True
 
 
 @kernel
