@@ -1,9 +1,10 @@
 """A whole release, from a CSV file to what was published and checked, against the number of rows.
 
-    python -m benchmarks.whole [RECORDS...] [--set KEY=VALUE...]
+    python -m benchmarks.whole [RECORDS...] [--owned ROWS] [--set KEY=VALUE...]
 
 Each row is a payment drawn as in benchmarks/tables.py, to a person of its own, under the columns of
-examples/openpayments.toml, k = 5. Prints seconds and memory of each stage, and of the whole
+examples/openpayments.toml, k = 5. With `--owned` people are drawn who own so many rows in the
+mean, and hide among people. Prints seconds and memory of each stage, and of the whole
 command; then exponents, the slopes of log amount against log rows.
 """
 
@@ -26,11 +27,11 @@ PERSON = 'person = "Physician_Profile_ID"\n'
 AT_ONCE = 500_000  # rows that are written at once
 
 
-def main(sizes, sets):
+def main(sizes, owned, sets):
     runs = {}
     for records in sizes:
         with tempfile.TemporaryDirectory() as folder:
-            found = measured(records, Path(folder), sets)
+            found = measured(records, owned, Path(folder), sets)
         for name, amount in found.items():
             print(f"{records}.{name}: {amount:.1f}", flush=True)
         if found:
@@ -41,13 +42,13 @@ def main(sizes, sets):
             print(f"exponent_of_{name}: {exponent(list(runs), amounts):.2f}")
 
 
-def measured(records, folder, sets):
+def measured(records, owned, folder, sets):
     """Seconds and MiB by stage, and of the command as a whole."""
     source = folder / "payments.csv"
-    draw(records, source)
+    draw(records, owned, source)
     print(f"{records}.source_MiB: {source.stat().st_size / 2**20:.0f}", flush=True)
     plan = folder / "payments.toml"
-    plan.write_text(plan_text(), encoding="utf-8")
+    plan.write_text(plan_text(owned), encoding="utf-8")
     places = [
         f"source.path={source}",
         f"publish.path={folder / 'releases'}",
@@ -81,23 +82,27 @@ def measured(records, folder, sets):
     }
 
 
-def plan_text():
-    """The example's plan, where each row is of another person."""
+def plan_text(owned):
+    """The example's plan; without its `person` where each row is of another one."""
     text = EXAMPLE.read_text(encoding="utf-8")
     assert PERSON in text
-    return text.replace(PERSON, "")
+    return text if owned > 1 else text.replace(PERSON, "")
 
 
-def draw(records, path):
-    """Write drawn payments, with a number of its own for each as both identifiers."""
+def draw(records, owned, path):
+    """Write drawn payments, each with a number of its own; the person's number is drawn, too."""
     frame = tables.read("openpayments/open_payments_gnrl_iowa_2013_2015.csv.gz")
     rows = tables.payment_rows(frame, records)
+    own = np.arange(records)
+    of = own if owned == 1 else np.random.default_rng(1).integers(0, records // owned, records)
     with path.open("wb") as file:
         for first in range(0, records, AT_ONCE):
             part = {names: row[first : first + AT_ONCE] for names, row in rows.items()}
-            number = pl.Series(np.arange(first, min(first + AT_ONCE, records)) + 10_000_000)
             drawn = {name: frame[name][row] for names, row in part.items() for name in names}
-            others = dict.fromkeys(("Physician_Profile_ID", "Record_ID"), number)
+            others = {
+                name: pl.Series(number[first : first + AT_ONCE] + 10_000_000)
+                for name, number in (("Physician_Profile_ID", of), ("Record_ID", own))
+            }
             rest = [name for name in frame.columns if name not in {*drawn, *others}]
             at = next(iter(part.values()))
             drawn |= {name: frame[name][at] for name in rest}
@@ -108,6 +113,7 @@ def draw(records, path):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m benchmarks.whole")
     parser.add_argument("records", nargs="*", type=int, default=[100_000, 1_000_000, 10_000_000])
+    parser.add_argument("--owned", type=int, default=1)
     parser.add_argument("--set", action="append", default=[], dest="sets")
     given = parser.parse_args()
-    main(given.records or [100_000, 1_000_000, 10_000_000], given.sets)
+    main(given.records or [100_000, 1_000_000, 10_000_000], given.owned, given.sets)

@@ -31,7 +31,7 @@ def identify(
     key = Stored(ledger.vault.path, ledger.key_print)
     stored = run.once("identify", [ingested, encoded, key], make)
     overlaps = ledger.overlapping(run, run.source_sha256, ledger.people(run))
-    log(f"identified {stored.shape[0]} people; {len(overlaps)} other releases show some of them")
+    log(f"identified {stored.shape[0]} records; {len(overlaps)} other releases show some of them")
     if not (allow_second_release or ledger.knows(run)):
         with refusals_shown(run, "beside"):
             refuse_second_release(overlaps)
