@@ -17,7 +17,7 @@ from anon_core.errors import LimitError
 from anon_core.search.nearest import search_memory
 from anon_core.seating.reassigning import reassigned
 from anon_core.seating.record_classes import FURTHER, RecordClasses
-from anon_core.seating.swapping import NEAR_ROWS, NEAR_ROWS_OF_PEOPLE, swapped
+from anon_core.seating.swapping import AT_ONCE, NEAR_ROWS, NEAR_ROWS_OF_PEOPLE, swapped
 from anon_core.seating.widening import ROOM, filled
 from anon_core.tables.records import BinaryTable
 
@@ -66,14 +66,17 @@ def shares_of(k: NDArray[np.signedinteger[Any]]) -> int:
 def even_memory(table: BinaryTable, shares: int) -> int:
     """Return the bytes that `evened`, of rows with so many shares, holds beyond its input."""
     n, book = table.records, table.codebook
-    holders = 20 * n * shares
-    pairs = 80 * (n + ROOM * int(table.k.sum(dtype=np.int64)))
     near, searched, rows = NEAR, NEAR, NEAR_ROWS
     if table.person is not None:
         near, searched, rows = NEAR_OF_PEOPLE, FURTHER * NEAR_OF_PEOPLE, NEAR_ROWS_OF_PEOPLE
-    per_record = 16 * len(book.attributes) + 48 * book.words + 2 * book.features
-    per_record += 8 * (near + searched) + 4 * rows + 200
-    return holders + pairs + n * per_record + search_memory(n, searched)
+    holders = 20 * n * shares
+    pairs = 80 * (n + ROOM * int(table.k.sum(dtype=np.int64)))
+    listed = 4 * n * rows + min(n, AT_ONCE) * (56 * near + 24 * rows)
+    per_record = 16 * len(book.attributes) + 48 * book.words + 2 * book.features + 4 * near + 200
+    # The nearest classes are found before any share is given out.
+    return n * per_record + max(
+        8 * n * searched + search_memory(n, searched), holders + pairs + listed
+    )
 
 
 def evened(

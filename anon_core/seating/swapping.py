@@ -18,7 +18,7 @@ from anon_core.tables.records import BinaryTable
 NEAR_ROWS = 80
 NEAR_ROWS_OF_PEOPLE = 320
 EQUAL_ROWS = 8  # of one class
-AT_ONCE = 2**12  # classes whose rows are listed at once: 7 KiB each
+AT_ONCE = 2**10  # classes whose rows are listed at once
 SWEEPS = 20
 
 

@@ -12,8 +12,8 @@ from hypothesis.errors import UnsatisfiedAssumption
 from anon_core.anonymizers import Adaptive, KMember
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InfeasibleError, InputError, LimitError
-from anon_core.seating import widening
-from anon_core.seating.even import evened
+from anon_core.seating import swapping, widening
+from anon_core.seating.even import even_memory, evened
 from anon_core.seating.matching import drawn_by_holders, random_matching
 from anon_core.seating.reseating import mixed, reseated, reseating_memory
 from anon_core.tables import encoding
@@ -209,6 +209,27 @@ def test_people_of_two_records_sit_in_each_row_with_exactly_its_chance(k):
     assert abs(seen / draws - expected).max() < 0.08  # five standard deviations and more
     of_person = np.add.reduceat(after / draws, np.arange(0, 8, 2))
     assert of_person.max() <= 2 / k
+
+
+def test_rows_are_listed_alike_in_many_parts(larger, monkeypatch):
+    table, none = larger.table, np.zeros_like(larger.hidden)
+    whole = even_rows(table, none)
+    monkeypatch.setattr(swapping, "AT_ONCE", 7)
+    parts = even_rows(table, none)
+    assert (parts.hidden == whole.hidden).all()
+    assert (parts.holders == whole.holders).all()
+
+
+@pytest.mark.parametrize("people", [False, True])
+def test_even_rows_take_no_more_memory_than_stated(larger, people):
+    table, none = larger.table, np.zeros_like(larger.hidden)
+    table = table if people else replace(table, person=None)
+    even_rows(table, none)  # compiles
+    tracemalloc.start()
+    even_rows(table, none)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak <= even_memory(table, 4) <= 4 * peak
 
 
 def test_exchanges_take_no_more_memory_than_stated(larger):
