@@ -214,6 +214,7 @@ def test_people_who_withdrew_are_in_no_later_version_and_wait_no_more(tmp_path):
     assert told(made["2014-02"])["waited"] > 0
 
 
+@pytest.mark.slow
 def test_a_withdrawal_has_effect_with_the_next_call(tmp_path):
     """The partition was released: the next version has its rows but those of the withdrawn."""
     order = visited(tmp_path)
@@ -341,6 +342,7 @@ def test_a_partition_does_not_change_the_hash_of_other_plans(tmp_path):
     assert ReleasePlan.load(order.plan).sha256 != plain.sha256
 
 
+@pytest.mark.slow
 def test_formats_of_the_column_are_kept(tmp_path):
     """The dates of an identifier, written as in America."""
     rows = [(*row[:6], f"{row[6][5:7]}/{row[6][8:]}/{row[6][:4]}") for row in visits(2)]

@@ -39,7 +39,7 @@ PUBLISHED = {
     "values are not forgotten",
     "a part of the values is forgotten",
 }
-FEW = {"the version is audited", "values are not forgotten"}
+FEW = {"values are not forgotten"}
 
 
 def second_until(plan, *point):

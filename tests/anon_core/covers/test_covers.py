@@ -52,6 +52,7 @@ def test_lse_is_the_greedy_cover_of_the_complete_graph(scene):
     assert pairs(COVERS["lse"].find(*problem)) == naive.greedy_cover(weights, problem[2].tolist())
 
 
+@pytest.mark.slow
 def test_lse_on_a_table_whose_lists_are_used_up():
     rng = np.random.default_rng(5)
     for _ in range(4):

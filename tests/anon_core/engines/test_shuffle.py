@@ -185,6 +185,7 @@ def measure_blocks_that_are_read(folder):
     assert max(watched.peaks) <= memory // 4
 
 
+@pytest.mark.slow
 def test_blocks_that_are_read_keep_to_their_memory(tmp_path):
     """In a process of its own: what other tests left running is not measured."""
     finished = run(measure_blocks_that_are_read, str(tmp_path))

@@ -139,6 +139,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.slow
 def test_every_course_of_four_acts_goes_as_it_should(run, clock, monkeypatch):
     monkeypatch.setattr(os, "fsync", lambda handle: None)
     seen = set()

@@ -119,6 +119,7 @@ def measure_a_disk_version(folder, method):
         assert traffic.kept.min() > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["ec-disk", *SLOWER])
 def test_a_disk_version_keeps_to_a_tenth_of_the_graph(tmp_path, method):
     """In a process of its own: what other tests left running is not measured."""
