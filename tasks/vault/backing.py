@@ -14,7 +14,7 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -189,29 +189,33 @@ def _snapshot(vault: Vault) -> Iterator[Path]:
 
 
 def _linked(source: Path, target: Path) -> None:
-    """Link the files of a folder and of those below. One that goes meanwhile is left out.
+    """Link the files of a folder and of those below. What goes meanwhile is left out.
 
-    Folders that hold a whole go and come in one step: one that stood all the time is whole.
+    Folders that hold a whole come and go in one step: one that stood all the time is whole.
     """
     target.mkdir(mode=0o700)
-    handle = None
     try:
-        handle = os.open(source, os.O_RDONLY | os.O_DIRECTORY)  # nobody gets its number meanwhile
-        entries = sorted(os.scandir(source), key=lambda entry: entry.name)
-        for entry in entries:
-            if entry.name.startswith(".") or entry.name in LEFT_OUT or entry.is_symlink():
-                continue
-            if entry.is_dir():
-                _linked(Path(entry.path), target / entry.name)
-            else:
-                _link(Path(entry.path), target / entry.name)
-        if not os.path.samestat(os.fstat(handle), os.stat(source)):
-            raise FileNotFoundError  # it was made again meanwhile
+        with _held(source) as stood:
+            for entry in sorted(os.scandir(source), key=lambda entry: entry.name):
+                if entry.name.startswith(".") or entry.name in LEFT_OUT or entry.is_symlink():
+                    continue
+                with suppress(FileNotFoundError):
+                    link = _linked if entry.is_dir() else _link
+                    link(Path(entry.path), target / entry.name)
+            if not os.path.samestat(stood, os.stat(source)):
+                raise FileNotFoundError  # it was made again meanwhile
     except FileNotFoundError:
         shutil.rmtree(target)
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[os.stat_result]:
+    """What a folder is; no other gets its number before the end."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield os.fstat(handle)
     finally:
-        if handle is not None:
-            os.close(handle)
+        os.close(handle)
 
 
 def _link(source: Path, target: Path) -> None:

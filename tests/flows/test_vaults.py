@@ -445,6 +445,26 @@ def test_a_stage_that_goes_while_it_is_backed_up_is_left_out(vault, tmp_path, mo
     assert verify(Vault(tmp_path / "n"))[0] == 0
 
 
+def test_a_file_that_goes_while_its_run_is_backed_up_takes_nothing_along(
+    vault, tmp_path, monkeypatch
+):
+    run = released_run(vault)
+    link = backing._link
+
+    def linking(source, target):
+        if source == run.path / "gates.json":
+            source.unlink()
+        link(source, target)
+
+    monkeypatch.setattr(backing, "_link", linking)
+    back_up(vault, tmp_path / "b", plain=True)
+    assert not (run.path / "gates.json").exists()
+    restore(tmp_path / "b", tmp_path / "n")
+    held = {path.name for path in run.path.iterdir()} - {"lock"}
+    assert {path.name for path in (tmp_path / "n" / "runs" / run.path.name).iterdir()} == held
+    assert verify(Vault(tmp_path / "n"))[0] == 0
+
+
 def test_a_kill_leaves_no_stage_half_removed(vault, tmp_path):
     """Neither in the vault nor in a backup of it."""
     stage = released_run(vault).path / "anonymize"
