@@ -6,8 +6,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.seating.chances import fitting
-from anon_core.seating.record_classes import RecordClasses, filled_places
-from anon_core.seating.reseating_kernels import Crowd, Seating, join, mend_all, mix_all
+from anon_core.seating.record_classes import RecordClasses
+from anon_core.seating.reseating_kernels import (
+    Crowd,
+    Seating,
+    join,
+    keep_joined,
+    mend_all,
+    mix_all,
+    turn,
+)
 from anon_core.seating.seats_kernels import list_fitting_rows
 from anon_core.tables.records import BinaryTable
 
@@ -19,13 +27,13 @@ VALUES = 2  # that a crowd shows if it can
 def reseating_memory(table: BinaryTable, shares: int) -> int:
     """Return the bytes that `reseated` or `mixed`, of rows with so many shares, holds.
 
-    Who may sit in each row and where each class may sit take 64 bytes a share. The crowds take 56
+    Who may sit in each row and where each class may sit take 64 bytes a share. The crowds take 12
     bytes for each of up to `ROOM` k rows. A bitmap over the rows for each level finds them.
     """
     n, held = table.records, table.records * shares
     crowds = held + ROOM * int(table.k.sum(dtype=np.int64))
     levels = int(table.codebook.level_offsets[-1]) * (n // 8 + 8)
-    return 64 * held + 56 * crowds + levels + n * (16 * len(table.codebook.attributes) + 240)
+    return 64 * held + 12 * crowds + levels + n * (16 * len(table.codebook.attributes) + 240)
 
 
 def reseated(
@@ -151,17 +159,11 @@ def _crowds(
     rows, found = np.empty(indptr[-1], dtype=np.int32), np.empty(number, dtype=np.int64)
     begin = classes.first * 40503 % -(-n // 64)  # near 2^16 by the golden ratio: far apart
     list_fitting_rows(*space, begin, own_start, own, indptr, rows, found)
-    fits, owner = rows[filled_places(indptr, found)], np.repeat(np.arange(number), found)
+    label = np.zeros(number + n, dtype=np.int64)
     if within:
-        label = np.empty(number + n, dtype=np.int64)
         join(held, label)
-        stays = label[owner] == label[number + fits]
-        fits, owner = fits[stays], owner[stays]
-    order = np.argsort(fits, kind="stable")
-    return Crowd(
-        np.searchsorted(owner, np.arange(number + 1)),
-        fits,
-        np.searchsorted(fits[order], np.arange(n + 1)),
-        owner[order].astype(np.int32),
-        wanted,
-    )
+    start, row_start = np.zeros(number + 1, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
+    fits = rows[: keep_joined(indptr, found, label, rows, start)]
+    of_row = np.empty(len(fits), dtype=np.int32)
+    turn(start, fits, row_start, of_row)
+    return Crowd(start, fits, row_start, of_row, wanted)

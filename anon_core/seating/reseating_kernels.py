@@ -302,3 +302,36 @@ def join(holders, label):
             label[max(a, b)] = min(a, b)
     for v in range(len(label)):
         label[v] = label[label[v]]
+
+
+@kernel
+def keep_joined(indptr, found, label, rows, start):
+    # indptr (C + 1,): room; found (C,): filled; label (C + n,); rows: changed; start: filled
+    """Close the gaps of lists, and drop rows of other components; returns what is left.
+
+    Class c then has rows[start[c] : start[c + 1]].
+    """
+    at = 0
+    for c in range(len(found)):
+        for place in range(indptr[c], indptr[c] + found[c]):
+            r = rows[place]
+            if label[c] == label[len(found) + r]:
+                rows[at] = r
+                at += 1
+        start[c + 1] = at
+    return at
+
+
+@kernel
+def turn(start, rows, row_start, of_row):
+    # row_start (n + 1,): zeros, filled; of_row: filled
+    """List the classes of each row, ascending: of_row[row_start[r] : row_start[r + 1]]."""
+    for r in rows:
+        row_start[r + 1] += 1
+    for r in range(len(row_start) - 1):
+        row_start[r + 1] += row_start[r]
+    free = row_start[:-1].copy()
+    for c in range(len(start) - 1):
+        for place in range(start[c], start[c + 1]):
+            of_row[free[rows[place]]] = c
+            free[rows[place]] += 1
