@@ -2,8 +2,10 @@
 
 import numpy as np
 
-from anon_core.jit.kernel import parallel_kernel
+from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.jit.lanes import lowest_lane
+
+WORDS = 256  # of a bitmap that say how rare a level is
 
 
 @parallel_kernel(lambda codes: codes.shape[1])
@@ -20,24 +22,28 @@ def list_fitting_rows(
     """
     attributes, words, one = codes.shape[0], allowed.shape[1], np.uint64(1)
     fill = len(rows) > 0
+    many = _rows_allowing(allowed)
+    level = np.empty(attributes, dtype=np.int64)
     for p in range(begin, end):
+        for a in range(attributes):
+            one_more, at = level_offsets[a] + codes[a, p], a
+            while at and many[level[at - 1]] > many[one_more]:
+                level[at] = level[at - 1]
+                at -= 1
+            level[at] = one_more
         first, last = own_start[p], own_start[p + 1]
         room, total, known = indptr[p + 1] - indptr[p], last - first, first
         for i in range(total if fill else 0):
             rows[indptr[p] + i] = own[first + i]
-        level = level_offsets[0] + codes[0, p]
         after, left = start[p], words
         while left and (total < room or not fill):
             w, left = after, left - 1
             after = 0 if w + 1 == words else w + 1
             if w == 0:
                 known = first
-            word = allowed[level, w]
-            if not word:
-                continue
-            a = 1
+            word, a = allowed[level[0], w], 1
             while word and a < attributes:
-                word &= allowed[level_offsets[a] + codes[a, p], w]
+                word &= allowed[level[a], w]
                 a += 1
             while word and known < last and own[known] >> 6 <= w:
                 if own[known] >> 6 == w:
@@ -49,3 +55,17 @@ def list_fitting_rows(
                 word &= word - one
                 total += 1
         found[p] = total
+
+
+@kernel
+def _rows_allowing(allowed):
+    """How many rows allow each level, counted in some of the words."""
+    found = np.zeros(len(allowed), dtype=np.int64)
+    step = max(1, allowed.shape[1] // WORDS)
+    for level in range(len(allowed)):
+        for w in range(0, allowed.shape[1], step):
+            word = allowed[level, w]
+            while word:
+                word &= word - np.uint64(1)
+                found[level] += 1
+    return found
