@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.seating.chances import fitting
+from anon_core.seating.filling_kernels import turn_around
 from anon_core.seating.record_classes import RecordClasses
 from anon_core.seating.reseating_kernels import (
     Crowd,
@@ -14,7 +15,6 @@ from anon_core.seating.reseating_kernels import (
     keep_joined,
     mend_all,
     mix_all,
-    turn,
 )
 from anon_core.seating.seats_kernels import list_fitting_rows
 from anon_core.tables.records import BinaryTable
@@ -162,8 +162,9 @@ def _crowds(
     label = np.zeros(number + n, dtype=np.int64)
     if within:
         join(held, label)
-    start, row_start = np.zeros(number + 1, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
+    start = np.zeros(number + 1, dtype=np.int64)
     fits = rows[: keep_joined(indptr, found, label, rows, start)]
-    of_row = np.empty(len(fits), dtype=np.int32)
-    turn(start, fits, row_start, of_row)
+    row_start = np.concatenate([[0], np.cumsum(np.bincount(fits, minlength=n))])
+    of_row = np.empty_like(fits)
+    turn_around(start, fits, row_start, np.empty_like(fits), of_row)
     return Crowd(start, fits, row_start, of_row, wanted)

@@ -320,18 +320,3 @@ def keep_joined(indptr, found, label, rows, start):
                 at += 1
         start[c + 1] = at
     return at
-
-
-@kernel
-def turn(start, rows, row_start, of_row):
-    # row_start (n + 1,): zeros, filled; of_row: filled
-    """List the classes of each row, ascending: of_row[row_start[r] : row_start[r + 1]]."""
-    for r in rows:
-        row_start[r + 1] += 1
-    for r in range(len(row_start) - 1):
-        row_start[r + 1] += row_start[r]
-    free = row_start[:-1].copy()
-    for c in range(len(start) - 1):
-        for place in range(start[c], start[c + 1]):
-            of_row[free[rows[place]]] = c
-            free[rows[place]] += 1
