@@ -13,8 +13,10 @@ from scipy.sparse.csgraph import connected_components
 
 from anon_core.errors import InputError
 from anon_core.series.fits import Fits
+from anon_core.series.histories import number_components
 from anon_core.series.withdrawing_kernels import (
     Cell,
+    Graph,
     Sides,
     count_parties,
     give_back,
@@ -34,6 +36,7 @@ def pulled(
     going: NDArray[np.bool_],
     person: NDArray[np.int32] | None = None,
     *,
+    ways: NDArray[np.int64] | None = None,
     least: int = 0,
 ) -> NDArray[np.bool_]:
     """Widen those who go until they hide among each other, and those who stay, too.
@@ -48,6 +51,9 @@ def pulled(
     person : int32 (n,), optional
         Number of each record's person where people own several records. All records of a person go
         together, and `k` counts people.
+    ways : int64 (pairs,), optional
+        By pair of `fits`: how many histories the record has if the row is its own. Then each record
+        keeps k(v) histories in its part, or as many as the whole cell leaves it. None: one each.
     least : int
         Records beyond those of `going` that must go at least; everybody if there are fewer.
 
@@ -63,14 +69,15 @@ def pulled(
 
     Notes
     -----
-    A part is a crowd if each record has k(v) matchable rows in it, or rows of k(v) people: rows
-    that fit it, in its strongly connected component of the graph that leads from each record to the
-    owners of rows that fit it (docs/theory.md, 10). The whole cell is always an answer. The
-    smallest is not sought: companions are chosen greedily, local changes only, and parts that need
-    not go are given back. Ties are decided by the order of records, or by the number of the person:
-    pass both in an order that is secret and does not depend on the source's.
+    A part is a crowd if each record has k(v) matchable rows in it, or rows of k(v) people, and k(v)
+    histories with these rows: rows that fit it, in its strongly connected component of the graph
+    that leads from each record to the owners of rows that fit it (docs/theory.md, 10). The whole
+    cell is always an answer. The smallest is not sought: companions are chosen greedily, local
+    changes only, and parts that need not go are given back. Ties are decided by the order of
+    records, or by the number of the person: pass both in an order that is secret and does not
+    depend on the source's.
     """
-    cell = _Parts.of(fits, k, going, person)
+    cell = _Parts.of(fits, k, going, person, ways)
     if not going.any() and least <= 0:
         return going.copy()
     short = int((np.diff(cell.cell.start) < k).sum())
@@ -98,16 +105,13 @@ class _Parts:
     ----------
     cell : Cell
         What the kernels read.
-    fits : Fits
-        Matchable pairs of the whole cell only: no other pair is matchable in a part.
-    reverse : tuple of int64 (n + 1,), int32 (pairs,)
-        Records that fit each row.
+    graph : Graph
+        Matchable pairs of the whole cell: no other pair is matchable in a part.
     sides : Sides
     """
 
     cell: Cell
-    fits: Fits
-    reverse: tuple[NDArray[np.int64], NDArray[np.int32]]
+    graph: Graph
     sides: Sides
 
     @classmethod
@@ -117,35 +121,46 @@ class _Parts:
         k: NDArray[np.int32],
         going: NDArray[np.bool_],
         person: NDArray[np.int32] | None,
+        ways: NDArray[np.int64] | None,
     ) -> "_Parts":
-        n = fits.n
+        n, pairs = fits.n, len(fits.row)
         if k.shape != (n,) or going.shape != (n,) or going.dtype != np.bool_:
             raise InputError(f"k must be int32 ({n},) and going bool ({n},)")
         if person is not None and person.shape != (n,):
             raise InputError(f"person must be int32 ({n},)")
-        part = strong_components(fits.start, fits.row)
+        if ways is not None and ways.shape != (pairs,):
+            raise InputError(f"ways must be int64 ({pairs},)")
+        ways = np.ones(pairs, dtype=np.int64) if ways is None else ways
+        part = number_components(fits.start, fits.row)
         record = fits.record
         keep = part[record] == part[fits.row]
-        record, row = record[keep], fits.row[keep].astype(np.int64)
-        matchable = Fits.of_pairs(record, row, n)
+        record, row, ways = record[keep], fits.row[keep].astype(np.int64), ways[keep]
+        ways = np.minimum(ways, k[record])  # more are not needed, and sums stay small
+        start = np.searchsorted(record, np.arange(n + 1))
+        graph = Graph(start, row.astype(np.int32), ways, *_lists(row, record, n)[:2])
         of = np.arange(n) if person is None else np.unique(person, return_inverse=True)[1]
         parties = int(of.max(initial=-1)) + 1
-        pairs = record * max(parties, 1) + of[row]
-        if person is not None:  # each party once a record
-            pairs = np.sort(pairs)
-            pairs = pairs[np.diff(pairs, prepend=-1) > 0]
-        hider, party = np.divmod(pairs, max(parties, 1))
+        pair, place = np.unique(record * max(parties, 1) + of[row], return_inverse=True)
+        hider, party = np.divmod(pair, max(parties, 1))
+        with_party = _sums(ways, place, len(pair))
+        back_start, back, order = _lists(party, hider, parties)
+        whole = _sums(ways, record, n)
         cell = Cell(
             np.searchsorted(hider, np.arange(n + 1)),
             party.astype(np.int32),
-            *_lists(party, hider, parties),
-            *_lists(of, np.arange(n), parties),
+            with_party,
+            back_start,
+            back,
+            with_party[order],
+            *_lists(of, np.arange(n), parties)[:2],
             of.astype(np.int32),
             k.astype(np.int32),
+            np.minimum(k, whole),
         )
         staying = np.diff(cell.start).astype(np.int32)
-        sides = Sides(np.zeros(parties, dtype=np.bool_), np.zeros(n, dtype=np.int32), staying)
-        return cls(cell, matchable, _lists(row, record, n), sides)
+        nobody = np.zeros(parties, dtype=np.bool_)
+        none = np.zeros(n, dtype=np.int32), np.zeros(n, dtype=np.int64)
+        return cls(cell, graph, Sides(nobody, none[0], staying, none[1], whole))
 
     @property
     def goes(self) -> NDArray[np.bool_]:
@@ -156,20 +171,29 @@ class _Parts:
         """Number the strongly connected components among these records, int64 (n,); others -1."""
         inside = np.flatnonzero(members)
         place = np.where(members, np.cumsum(members) - 1, -1).astype(np.int32)
-        start, row = self.fits.start, self.fits.row
+        start, row = self.graph.start, self.graph.row
         own_start = np.empty(len(inside) + 1, dtype=np.int64)
         own_row = np.empty(int(np.diff(start)[inside].sum()), dtype=np.int32)
         restrict(start, row, inside, place, own_start, own_row)
-        part = np.full(self.fits.n, -1, dtype=np.int64)
-        part[inside] = strong_components(own_start, own_row[: own_start[-1]])
+        part = np.full(len(members), -1, dtype=np.int64)
+        part[inside] = number_components(own_start, own_row[: own_start[-1]])
         return part
 
-    def counted(self, part: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Parties of the own component that hide each record, int64 (n,); 0 outside of any."""
-        counted = np.zeros(self.fits.n, dtype=np.int64)
+    def count_in(self, part: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Parties of the own component that hide each record, and histories with their rows.
+
+        Both int64 (n,); 0 outside of any component.
+        """
+        counted, ways = np.zeros(len(part), dtype=np.int64), np.zeros(len(part), dtype=np.int64)
         members = np.flatnonzero(part >= 0)
-        count_parties(self.fits.start, self.fits.row, part, self.cell.of, members, counted)
-        return counted
+        count_parties(self.graph, part, self.cell.of, members, counted, ways)
+        return counted, ways
+
+    def find_short(self, part: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Records that do not hide in their component, or keep too few histories there."""
+        counted, ways = self.count_in(part)
+        short = (counted < self.cell.k) | (ways < self.cell.least)
+        return np.flatnonzero((part >= 0) & short)
 
     def withdraw(self, records: NDArray[np.int64]) -> None:
         """Let these go, and companions by numbers: components are not looked at."""
@@ -184,24 +208,22 @@ class _Parts:
         """Widen those who go until both parts are crowds. Each round adds somebody."""
         while True:
             self._join()
-            stays = ~self.goes
-            fall_short = stays & (self.counted(self.components(stays)) < self.cell.k)
-            if not fall_short.any():
+            short = self.find_short(self.components(~self.goes))
+            if not len(short):
                 return
-            self.withdraw(np.flatnonzero(fall_short))
+            self.withdraw(short)
 
     def _join(self) -> None:
         """Widen those who go until they are a crowd."""
-        found = np.empty(self.fits.n, dtype=np.int64)
-        fits, goes = (self.fits.start, self.fits.row), self.sides.goes
+        found = np.empty(len(self.cell.of), dtype=np.int64)
         while True:
             part = self.components(self.goes)
-            wanting = np.flatnonzero(self.goes & (self.counted(part) < self.cell.k))
+            wanting = self.find_short(part)
             if not len(wanting):
                 return
-            count = join(self.cell, fits, self.reverse, goes, part, wanting, found)
+            count = join(self.cell, self.graph, self.sides.goes, part, wanting, found)
             # Nobody is found only if someone has no other row that fits: then nobody may stay.
-            self.withdraw(found[:count] if count else np.arange(self.fits.n))
+            self.withdraw(found[:count] if count else np.arange(len(self.cell.of)))
 
     def give_back(self, needed: NDArray[np.bool_]) -> None:
         """Let stay again what need not go."""
@@ -214,9 +236,7 @@ class _Parts:
             self._set(self.sides.goes & kept[block])
             before = self.sides.goes.copy()
             part = self._parts()
-            fits = self.fits.start, self.fits.row
-            counted = self.counted(part)
-            give_back(self.cell, fits, self.reverse, self.sides, part, counted, asked)
+            give_back(self.cell, self.graph, self.sides, part, *self.count_in(part), asked)
             self._set(self.sides.goes.copy())
             self.complete()
             if self.sides.goes.sum() >= before.sum():
@@ -241,9 +261,14 @@ class _Parts:
         """Let these parties go and no others."""
         cell, sides = self.cell, self.sides
         sides.goes[:] = goes
-        among = np.concatenate([[0], np.cumsum(goes[cell.party])])[cell.start]
-        sides.among_going[:] = np.diff(among)
-        sides.among_staying[:] = np.diff(cell.start) - np.diff(among)
+        go = goes[cell.party]
+        among = np.diff(np.concatenate([[0], np.cumsum(go)])[cell.start])
+        with_them = np.diff(np.concatenate([[0], np.cumsum(go * cell.ways)])[cell.start])
+        whole = sides.ways_going + sides.ways_staying
+        sides.among_going[:] = among
+        sides.among_staying[:] = np.diff(cell.start) - among
+        sides.ways_going[:] = with_them
+        sides.ways_staying[:] = whole - with_them
 
     def next_group(self, missing: int) -> NDArray[np.int64]:
         """Records to withdraw if so many more must go.
@@ -266,18 +291,17 @@ class _Parts:
         return np.argsort(-spare, kind="stable")[:seeds]
 
 
-def strong_components(start: NDArray[np.int64], row: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Number the components of the graph that leads to owners of rows that fit, int64 (n,)."""
-    n = len(start) - 1
-    graph = csr_array((np.ones(len(row), dtype=np.int8), row, start), shape=(n, n))
-    _, part = connected_components(graph, directed=True, connection="strong")
-    return part.astype(np.int64)
+def _sums(number: NDArray[np.int64], group: NDArray[np.int64], groups: int) -> NDArray[np.int64]:
+    """Sums of numbers by group, int64 (groups,)."""
+    total = np.zeros(groups, dtype=np.int64)
+    np.add.at(total, group, number)
+    return total
 
 
 def _lists(
     owner: NDArray[np.int64], item: NDArray[np.int64], owners: int
-) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Items of each owner: (start (owners + 1,), items)."""
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    """Items of each owner: (start (owners + 1,), items, the place of each among those given)."""
     order = np.argsort(owner, kind="stable")
     start = np.searchsorted(owner[order], np.arange(owners + 1))
-    return start, item[order].astype(np.int32)
+    return start, item[order].astype(np.int32), order

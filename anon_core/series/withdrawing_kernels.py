@@ -22,23 +22,33 @@ class Cell(NamedTuple):
     ----------
     start, party : int64 (n + 1,), int32 (pairs,)
         Parties that own the matchable rows of record v: party[start[v] : start[v + 1]], each once.
+    ways : int64 (pairs,)
+        Histories of record v in which a row of that party is its own.
     back_start, back : int64 (parties + 1,), int32 (pairs,)
         The reverse: records that hide among party p.
+    back_ways : int64 (pairs,)
+        Histories of that record in which a row of party p is its own.
     own_start, own : int64 (parties + 1,), int32 (n,)
         Records of each party.
     of : int32 (n,)
         Party of each record.
     k : int32 (n,)
+        Parties that a record must hide among.
+    least : int64 (n,)
+        Histories that it must keep.
     """
 
     start: NDArray[np.int64]
     party: NDArray[np.int32]
+    ways: NDArray[np.int64]
     back_start: NDArray[np.int64]
     back: NDArray[np.int32]
+    back_ways: NDArray[np.int64]
     own_start: NDArray[np.int64]
     own: NDArray[np.int32]
     of: NDArray[np.int32]
     k: NDArray[np.int32]
+    least: NDArray[np.int64]
 
 
 class Sides(NamedTuple):
@@ -49,17 +59,41 @@ class Sides(NamedTuple):
     goes : bool (parties,)
     among_going, among_staying : int32 (n,)
         Parties among whom a record hides that go, and that stay.
+    ways_going, ways_staying : int64 (n,)
+        Histories with their rows.
     """
 
     goes: NDArray[np.bool_]
     among_going: NDArray[np.int32]
     among_staying: NDArray[np.int32]
+    ways_going: NDArray[np.int64]
+    ways_staying: NDArray[np.int64]
+
+
+class Graph(NamedTuple):
+    """Matchable pairs of a cell.
+
+    Attributes
+    ----------
+    start, row : int64 (n + 1,), int32 (pairs,)
+        Rows that fit record v: row[start[v] : start[v + 1]]; row i is the one of record i.
+    ways : int64 (pairs,)
+        Histories of record v in which this row is its own.
+    back_start, back : int64 (n + 1,), int32 (pairs,)
+        The reverse: records that fit row i.
+    """
+
+    start: NDArray[np.int64]
+    row: NDArray[np.int32]
+    ways: NDArray[np.int64]
+    back_start: NDArray[np.int64]
+    back: NDArray[np.int32]
 
 
 @kernel
 def grow(cell, sides, stack, waiting):
     # stack (parties,): room; its first `waiting` go and are not looked after yet
-    """Add companions until everyone who goes hides among k parties that go.
+    """Add companions until everyone who goes hides among k parties that go, and keeps histories.
 
     Stayers who fall short go, too. The party added last is looked after first, so that one crowd
     is complete before the next begins.
@@ -69,12 +103,15 @@ def grow(cell, sides, stack, waiting):
         party = stack[waiting]
         for at in range(cell.own_start[party], cell.own_start[party + 1]):
             record = cell.own[at]
-            while sides.among_going[record] < cell.k[record]:
+            while True:
+                few = sides.among_going[record] < cell.k[record]
+                if not (few or sides.ways_going[record] < cell.least[record]):
+                    break
                 best = np.int64(-1)
                 least = np.int64(0)
                 for place in range(cell.start[record], cell.start[record + 1]):
                     other = cell.party[place]
-                    if not sides.goes[other]:
+                    if not sides.goes[other] and (few or cell.ways[place] > 0):
                         costs = cost(cell, sides, record, other)
                         if best < 0 or costs < least:
                             best, least = np.int64(other), costs
@@ -95,7 +132,8 @@ def cost(cell, sides, record, party):
     for at in range(cell.back_start[party], cell.back_start[party + 1]):
         other = cell.back[at]
         if not sides.goes[cell.of[other]] and cell.of[other] != party:
-            short += sides.among_staying[other] <= cell.k[other]
+            left = sides.ways_staying[other] - cell.back_ways[at]
+            short += sides.among_staying[other] <= cell.k[other] or left < cell.least[other]
     return NEEDED * needed + SHORT * short - MUTUAL * np.int64(mutual)
 
 
@@ -113,8 +151,11 @@ def move(cell, sides, party, stack, waiting):
             record = cell.back[at]
             sides.among_going[record] += 1
             sides.among_staying[record] -= 1
+            sides.ways_going[record] += cell.back_ways[at]
+            sides.ways_staying[record] -= cell.back_ways[at]
             owner = cell.of[record]
-            if not sides.goes[owner] and sides.among_staying[record] < cell.k[record]:
+            few = sides.among_staying[record] < cell.k[record]
+            if not sides.goes[owner] and (few or sides.ways_staying[record] < cell.least[record]):
                 sides.goes[owner] = True
                 stack[waiting] = owner
                 waiting += 1
@@ -138,23 +179,23 @@ def restrict(start, row, members, place, own_start, own_row):
 
 
 @kernel
-def count_parties(start, row, part, of, members, counted):
-    # part (n,): part of each record; counted (n,): filled for members (m,)
-    """Count the parties whose rows in its own part fit each member."""
+def count_parties(graph, part, of, members, counted, ways):
+    # part (n,): part of each record; counted, ways (n,): filled for members (m,)
+    """Count the parties whose rows in its own part fit each member, and histories with them."""
     seen = np.full(len(part), -1, dtype=np.int64)
     for record in members:
-        count = 0
-        for place in range(start[record], start[record + 1]):
-            owner = row[place]
-            if part[owner] == part[record] and seen[of[owner]] != record:
+        count, total = 0, np.int64(0)
+        for place in range(graph.start[record], graph.start[record + 1]):
+            owner = graph.row[place]
+            if part[owner] == part[record]:
+                total += graph.ways[place]
+                count += seen[of[owner]] != record
                 seen[of[owner]] = record
-                count += 1
-        counted[record] = count
+        counted[record], ways[record] = count, total
 
 
 @kernel
-def join(cell, fits, graph, goes, part, wanting, found):
-    # fits, graph: (start, row) of matchable pairs, and (start, record) of their reverse
+def join(cell, graph, goes, part, wanting, found):
     # wanting (records,) lack companions in their own part; found (n,): filled with who would help
     """Find who must go, too, so that paths lead back to each wanting record among those going.
 
@@ -162,8 +203,7 @@ def join(cell, fits, graph, goes, part, wanting, found):
     that fits it, in another part. Wanting records beside those that were helped wait for the next
     round: the same help may do for them. Returns how many are found.
     """
-    start, row = fits
-    back_start, back = graph
+    start, row, back_start, back = graph.start, graph.row, graph.back_start, graph.back
     n = len(part)
     mark = np.full(n, -1, dtype=np.int64)  # reached in the search of this record
     fitting = np.full(n, -1, dtype=np.int64)
@@ -208,48 +248,51 @@ def join(cell, fits, graph, goes, part, wanting, found):
 
 
 @kernel
-def give_back(cell, fits, graph, sides, part, counted, needed):
-    # part, counted (n,): component of each record in its side; matchable parties there
-    # needed (parties,); counted and sides.goes change, the numbers of sides do not
+def give_back(cell, graph, sides, part, counted, ways, needed):
+    # part, counted, ways (n,): component of each record in its side; parties, histories there
+    # needed (parties,); counted, ways and sides.goes change, the numbers of sides do not
     """Let a party stay if it hides among those who stay, and nobody who goes needs it.
 
     Components are not looked at again: those who go may fall apart.
     """
-    start, row = fits
-    back_start, back = graph
-    here = np.zeros(len(part), dtype=np.int64)  # zeros, by component
+    # zeros, by component: parties and histories found
+    here, there = np.zeros(len(part), dtype=np.int64), np.zeros(len(part), dtype=np.int64)
     reaches = np.zeros(len(part), dtype=np.bool_)
     for party in range(len(sides.goes)):
         if not sides.goes[party] or needed[party]:
             continue
         possible = True
         for at in range(cell.own_start[party], cell.own_start[party + 1]):
-            possible &= hides(
-                cell, (start, row), (back_start, back), sides, part, cell.own[at], here, reaches
-            )
+            possible &= hides(cell, graph, sides, part, cell.own[at], (here, there, reaches))
         for at in range(cell.back_start[party], cell.back_start[party + 1]):
             other = cell.back[at]
-            owner = cell.of[other]
-            possible &= owner == party or not sides.goes[owner] or counted[other] > cell.k[other]
+            spared = counted[other] > cell.k[other]
+            spared &= ways[other] - cell.back_ways[at] >= cell.least[other]
+            possible &= cell.of[other] == party or not sides.goes[cell.of[other]] or spared
         if possible:
             sides.goes[party] = False
             for at in range(cell.back_start[party], cell.back_start[party + 1]):
                 counted[cell.back[at]] -= 1
+                ways[cell.back[at]] -= cell.back_ways[at]
             for at in range(cell.own_start[party], cell.own_start[party + 1]):
                 part[cell.own[at]] = -1  # nobody hides in it before components are known again
 
 
 @kernel
-def hides(cell, fits, graph, sides, part, record, here, reaches):
-    # here, reaches (components,): zeros before and after; parties found, who leads back
-    """Test whether a record would hide in one component of those who stay."""
-    start, row = fits
-    back_start, back = graph
+def hides(cell, graph, sides, part, record, found):
+    # found: parties, histories and who leads back, each by component; zeros before and after
+    """Test whether a record would hide in one component of those who stay, and keep histories."""
+    start, row, back_start, back = graph.start, graph.row, graph.back_start, graph.back
+    here, there, reaches = found
     for at in range(back_start[record], back_start[record + 1]):
         other = back[at]
         if not sides.goes[cell.of[other]] and part[other] >= 0:
             reaches[part[other]] = True
-    found = cell.k[record] <= 1
+    own = np.int64(0)
+    for at in range(start[record], start[record + 1]):
+        if row[at] == record:
+            own = graph.ways[at]
+    hidden = cell.k[record] <= 1 and own >= cell.least[record]
     for at in range(start[record], start[record + 1]):
         other = row[at]
         if not sides.goes[cell.of[other]] and part[other] >= 0 and reaches[part[other]]:
@@ -257,11 +300,14 @@ def hides(cell, fits, graph, sides, part, record, here, reaches):
             for before in range(start[record], at):
                 fresh &= cell.of[row[before]] != cell.of[other] or part[row[before]] != part[other]
             here[part[other]] += fresh
-            found |= here[part[other]] + 1 >= cell.k[record]
+            there[part[other]] += graph.ways[at]
+            enough = here[part[other]] + 1 >= cell.k[record]
+            hidden |= enough and there[part[other]] + own >= cell.least[record]
     for at in range(back_start[record], back_start[record + 1]):
         if part[back[at]] >= 0:
             reaches[part[back[at]]] = False
     for at in range(start[record], start[record + 1]):
         if part[row[at]] >= 0:
             here[part[row[at]]] = 0
-    return found
+            there[part[row[at]]] = 0
+    return hidden

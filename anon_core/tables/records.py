@@ -13,6 +13,7 @@ from anon_core.errors import InfeasibleError, InputError
 from anon_core.specs.columns import Carry, Encoding, Kind
 from anon_core.specs.demands import refuse_impossible
 from anon_core.steps import Step
+from anon_core.tables.pasts import Pasts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +136,9 @@ class BinaryTable:
     person : int32 (n,), optional
         Number of the person that each record belongs to, in no order; all records of a person have
         the same k. None: each record is a person.
+    pasts : Pasts, optional
+        What rows that were published before leave open of each record's histories. None: no record
+        had a row. Only methods of this process know it: `packed` leaves it out.
     """
 
     codebook: Codebook
@@ -143,6 +147,7 @@ class BinaryTable:
     k: NDArray[np.int32]
     blank: NDArray[np.bool_]
     person: NDArray[np.int32] | None = None
+    pasts: Pasts | None = None
 
     @property
     def records(self) -> int:
@@ -224,6 +229,7 @@ class BinaryTable:
             self.k[places],
             np.take(self.blank, places, axis=1),
             None if self.person is None else self.person[places],
+            None if self.pasts is None else self.pasts.at(places),
         )
 
 

@@ -58,12 +58,12 @@ class Unsettled:
         -----
         A group is the records of equal levels and equal k, one of each person. As many of it as
         anybody demands stay unsettled; the others are settled if they are k or more. Records with
-        cells that must be hidden stay. Nothing is settled where people own so many of the records
-        that are left that no crowd could be large enough.
+        cells that must be hidden stay. Nothing is settled where records had rows before, or where
+        people own so many of the records that are left that no crowd could be large enough.
         """
         none = np.empty(0, dtype=np.int64)
         nothing = cls(whole, whole, np.arange(whole.records), order, none, none)
-        if whole.records < large:
+        if whole.records < large or whole.pasts is not None:
             return nothing
         settled, group = _settled(whole, order)
         rest = np.ones(whole.records, dtype=np.bool_)

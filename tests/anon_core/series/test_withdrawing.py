@@ -60,6 +60,53 @@ def test_those_who_go_are_enough_where_both_parts_hide(cell, data):
         assert (pulled(fits_of(fit), k, going, person) == going).all()
 
 
+def histories_in_parts(fit, ways, k, goes):
+    """Test whether each record keeps k histories in its part, or what the whole cell leaves it."""
+
+    def left(part):
+        inside = np.flatnonzero(part)
+        rows = naive.possible_rows(fit[np.ix_(inside, inside)])
+        return {
+            int(v): sum(int(ways[v, inside[row]]) for row in own)
+            for v, own in zip(inside, rows, strict=True)
+        }
+
+    whole = left(np.ones(len(fit), dtype=bool))
+    kept = left(goes) | left(~goes)
+    return all(kept[v] >= min(int(k[v]), whole[v]) for v in whole)
+
+
+@given(crowds(), st.data())
+def test_both_parts_keep_histories(cell, data):
+    fit, k, person = cell
+    n = len(fit)
+    going = data.draw(hnp.arrays(np.bool_, n, elements=st.sampled_from([False, False, True])))
+    ways = data.draw(hnp.arrays(np.int64, (n, n), elements=st.integers(0, 3)))
+    fits = fits_of(fit)
+    pairs = ways[fits.record, fits.row]
+    goes = pulled(fits, k, going, person, ways=pairs, least=data.draw(st.integers(0, 3)))
+    assert (goes >= going).all()
+    assert hidden_in_parts(fit, k, goes, person)
+    assert histories_in_parts(fit, ways, k, goes)
+
+
+def test_one_history_each_asks_for_no_more_than_crowds():
+    fit, k = groups(5, 4), np.full(9, 2, dtype=np.int32)
+    fits, going = fits_of(fit), np.arange(9) == 4
+    ways = np.ones(len(fits.row), dtype=np.int64)
+    assert (pulled(fits, k, going, ways=ways) == pulled(fits, k, going)).all()
+
+
+def test_who_keeps_too_few_histories_takes_others_along():
+    """Three of six go. Record 0 stays, and only rows 0, 4 and 5 carry what its rows carried."""
+    fit, k = groups(6), np.full(6, 3, dtype=np.int32)
+    fits, going = fits_of(fit), np.arange(6) > 2
+    ways = np.ones((6, 6), dtype=np.int64)
+    assert np.flatnonzero(pulled(fits, k, going, ways=ways.ravel())).tolist() == [3, 4, 5]
+    ways[0, [1, 2, 3]] = 0
+    assert pulled(fits, k, going, ways=ways.ravel()).all()
+
+
 def test_a_group_goes_whole_and_no_other():
     fit, k = groups(3, 3, 3), np.full(9, 3, dtype=np.int32)
     going = np.arange(9) == 4
@@ -124,6 +171,8 @@ def test_arrays_of_other_lengths_are_refused():
     for wrong in ((k[:2], going, None), (k, going[:2], None), (k, going, k[:2])):
         with pytest.raises(InputError, match="must be"):
             pulled(fits, *wrong)
+    with pytest.raises(InputError, match="ways must be"):
+        pulled(fits, k, going, ways=np.ones(2, dtype=np.int64))
 
 
 def test_most_of_many_overlapping_crowds_stay():
