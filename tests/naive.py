@@ -288,31 +288,63 @@ def rows_jointly_left(crowds):
     return [len({choice[here] for choice in whole}) for here in range(len(crowds))]
 
 
-def k_member(x, weights, least):
+def k_member(x, weights, least, links=None):
     """Groups of greedy k-member clustering (Byun et al.), as lists of records.
 
     The loss of a set of records is the weight of the features in which they differ. Of equal
-    candidates the first is taken.
+    candidates the first is taken. `links`: what each record carries, its histories so far by value
+    (None: it never had a row), how many it needs, and what a missing history costs.
     """
+    value, ways, need, price = links or ([0] * len(x), [None] * len(x), [0] * len(x), 0)
 
     def loss(members):
         rows = x[members]
         return int(weights[(rows != rows[0]).any(axis=0)].sum())
+
+    def lacks(v, members):
+        if ways[v] is None:
+            return 0
+        return need[v] - sum(ways[v].get(value[u], 0) for u in members)
+
+    def adds(group, v):
+        return sum(
+            min(lacks(m, group), ways[m].get(value[v], 0)) for m in group if lacks(m, group) > 0
+        )
+
+    def cost(group, v):
+        short = lacks(v, [*group, v]) - max(0, least - len(group) - 1)
+        more = (len(group) + 1) * (loss([*group, v]) - loss(group))
+        return more + price * (max(0, short) - adds(group, v)), v
 
     left, groups, seed = list(range(len(x))), [], 0
     while len(left) >= least:
         seed = max(left, key=lambda v: (loss([seed, v]), -v))
         group = [seed]
         left.remove(seed)
-        while len(group) < least:
-            group.append(min(left, key=lambda v: (loss([*group, v]), v)))
+        while len(group) < 2 * least:
+            able = [v for v in left if len(group) < least or adds(group, v)]
+            if not able:
+                break
+            group.append(min(able, key=lambda v: cost(group, v)))
             left.remove(group[-1])
         groups.append(group)
+    kept = groups
+    while True:
+        stay = [[v for v in group if lacks(v, group) <= 0] for group in kept]
+        stay = [group for group, before in zip(stay, kept, strict=True) if len(before) >= least]
+        if stay == kept:
+            break
+        kept = stay
+    if kept:
+        left = [v for v in range(len(x)) if not any(v in group for group in kept)]
+        groups = kept
     grown = [list(group) for group in groups]
     for v in left:
         # The loss of all rows of the group with v, less the loss of the group without v.
-        added = [(least + 1) * loss([*each, v]) - least * loss(each) for each in grown]
-        groups[added.index(min(added))].append(v)
+        added = [(len(g) + 1) * loss([*g, v]) - len(g) * loss(g) for g in grown]
+        able = [lacks(v, [*g, v]) <= 0 for g in grown]
+        best = min(range(len(grown)), key=lambda at: (not able[at], added[at]))
+        groups[best].append(v)
     return groups
 
 

@@ -9,11 +9,15 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Data
 from anon_core.anonymizers.groups import made_of_groups
-from anon_core.anonymizers.k_member_kernels import grow_groups, place_rest
+from anon_core.anonymizers.k_member_kernels import Links, grow_groups, place_rest
 from anon_core.anonymizers.weights import Weights, check_weights, feature_weights
 from anon_core.promise import Promise
 from anon_core.steps import Observer, State
+from anon_core.tables.pasts import Pasts
 from anon_core.tables.records import BinaryTable, MaskedTable
+
+# What a missing history costs, as a part of the heaviest column: see decision 034.
+HISTORY = 0.3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,6 +28,11 @@ class KMember:
     one by one, the record that makes it lose least (the weight of the bits in which its members
     differ). The records that are left over at the end join the group that then loses least. Rows of
     a group hide what its members differ in, and a cell that is to be hidden for any of them.
+
+    Where the table has `pasts`, a record keeps as many histories as it demands rows, where some
+    group allows that: rows of a group that carry what the record's earlier rows allow. A missing
+    history counts as loss while a group grows, and a group may take more records for it. Members
+    that still have too few join another group.
 
     There is one step; its figures are `utility`, `weighted_utility` and `classes` (groups). Time
     O(n^2 attributes), memory O(n attributes).
@@ -79,23 +88,80 @@ class KMember:
         def find() -> NDArray[np.int64]:
             places = np.arange(data.records) if order is None else order
             group = np.empty(data.records, dtype=np.int64)
-            group[places] = grouped(data.at(places), weights[0], least)
+            group[places] = group_records(data.at(places), weights[0], least)
             return group
 
         for_all = np.full(data.records, least, dtype=np.int32)
         return made_of_groups(data, for_all, find, weights, observer, resume)[0]
 
 
-def grouped(table: BinaryTable, weight: NDArray[np.int32], least: int) -> NDArray[np.int64]:
-    """Return the number of each record's group, int64 (n,): groups of `least` to 2 least - 1.
+def group_records(table: BinaryTable, weight: NDArray[np.int32], least: int) -> NDArray[np.int64]:
+    """Return the number of each record's group, int64 (n,): groups of `least` or more.
 
     weight : int32 (f,), what a hidden feature costs.
     """
     book = table.codebook
     rows = np.ascontiguousarray((table.codes + book.level_offsets[:-1, None].astype(np.int32)).T)
-    layout = (book.level_offsets, book.bit_offsets, book.ordinal, weight.astype(np.int64))
+    bits = weight.astype(np.int64)
+    layout = (book.level_offsets, book.bit_offsets, book.ordinal, bits)
+    heaviest = int(np.diff(np.concatenate([[0], np.cumsum(bits)])[book.bit_offsets]).max())
+    links = _links(table, round(HISTORY * heaviest))
     group = np.empty(table.records, dtype=np.int64)
-    grow_groups(rows, *layout, least, group)
+    grow_groups(rows, *layout, links, least, group)
+    if table.pasts is not None:
+        group = _without_short(group, table.pasts, links.need, least)
     order = np.argsort(group, kind="stable")
-    place_rest(rows, *layout, order[(group < 0).sum() :], least, group)
+    members = order[(group < 0).sum() :]
+    first = np.searchsorted(group[members], np.arange(int(group.max()) + 2))
+    place_rest(rows, *layout, links, members, first, group)
     return group
+
+
+def _links(table: BinaryTable, price: int) -> Links:
+    """What earlier rows demand of groups; nothing where no record had a row."""
+    none = np.zeros(table.records, dtype=np.int64)
+    pasts = Pasts.of_values(none) if table.pasts is None else table.pasts
+    record = np.arange(table.records)
+    order = np.argsort(pasts.values, kind="stable")
+    values = 1 + int(max(pasts.value.max(initial=0), pasts.values.max(initial=0)))
+    ways = np.minimum(pasts.ways, table.k[pasts.record])  # more are not needed
+    own = np.minimum(pasts.ways_with(record, pasts.value), table.k)
+    return Links(
+        pasts.value,
+        pasts.start,
+        pasts.values,
+        ways,
+        np.searchsorted(pasts.values[order], np.arange(values + 1)),
+        pasts.record[order],
+        ways[order],
+        own,
+        np.where(np.diff(pasts.start) > 0, table.k, 0).astype(np.int64),
+        np.int64(price),
+    )
+
+
+def _without_short(
+    group: NDArray[np.int64], pasts: Pasts, need: NDArray[np.int64], least: int
+) -> NDArray[np.int64]:
+    """Take members with too few histories out of their groups, and dissolve groups too small.
+
+    Numbers the groups anew. If no group is left, all stay as they were.
+    """
+    left, record = group.copy(), pasts.record
+    span = 1 + int(max(pasts.value.max(), pasts.values.max(initial=0)))
+    while True:
+        inside = np.flatnonzero(left >= 0)
+        key, count = np.unique(left[inside] * span + pasts.value[inside], return_counts=True)
+        wanted = left[record] * span + pasts.values
+        place = np.searchsorted(key, wanted)
+        rows = np.where(np.append(key, -1)[place] == wanted, np.append(count, 0)[place], 0)
+        told = np.bincount(record, rows * pasts.ways.astype(np.float64), len(group))
+        size = np.bincount(left[inside], minlength=int(group.max()) + 1)
+        out = (left >= 0) & ((told < need) | (size[left] < least))
+        if not out.any():
+            break
+        left[out] = -1
+    if (left < 0).all():
+        return group
+    number = np.unique(left[left >= 0])
+    return np.where(left < 0, -1, np.searchsorted(number, left))

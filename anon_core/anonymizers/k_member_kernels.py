@@ -1,8 +1,46 @@
-"""Grow groups of one size, each from one record, by the records that make it lose least."""
+"""Grow groups of one size, each from one record, by the records that make it lose least.
+
+Where records had rows before, a group must also leave each of its members enough histories: rows
+that carry a value which the member's earlier rows allow.
+"""
+
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anon_core.jit.kernel import kernel
+
+
+class Links(NamedTuple):
+    """What earlier rows of each record demand of its group.
+
+    Attributes
+    ----------
+    value : int64 (n,)
+        What each record carries in columns that never change.
+    start, values, ways : int64 (n + 1,), int64 (pairs,), int64 (pairs,)
+        Histories of record v so far, by value: see `Pasts`.
+    by_value, holder, held : int64 (values + 1,), int64 (pairs,), int64 (pairs,)
+        The reverse: records with histories of value j, and how many.
+    own : int64 (n,)
+        Histories with the own value.
+    need : int64 (n,)
+        Histories that a record must keep; 0 for one that never had a row.
+    price : int
+        What a missing history costs.
+    """
+
+    value: NDArray[np.int64]
+    start: NDArray[np.int64]
+    values: NDArray[np.int64]
+    ways: NDArray[np.int64]
+    by_value: NDArray[np.int64]
+    holder: NDArray[np.int64]
+    held: NDArray[np.int64]
+    own: NDArray[np.int64]
+    need: NDArray[np.int64]
+    price: np.int64
 
 
 @kernel
@@ -42,69 +80,136 @@ def join(levels, present, price, starts, bit_starts, ordinal, bit_weight):
 
 
 @kernel
-def extreme(rows, left, size, price, sign):
-    """Return the place in left[:size] of the least sign * price, the smallest record of equals."""
-    best, place = np.int64(2**62), 0
+def furthest(rows, left, size, price):
+    """Return the place in left[:size] of the greatest price, the smallest record of equals."""
+    best, place = np.int64(-1), 0
     for i in range(size):
         cost = np.int64(0)
         for q in rows[left[i]]:
             cost += price[q]
-        cost = cost * sign
-        if cost < best or (cost == best and left[i] < left[place]):
+        if cost > best or (cost == best and left[i] < left[place]):
             best, place = cost, i
     return place
 
 
 @kernel
-def grow_groups(
-    rows, starts, bit_starts, ordinal, bit_weight, least, group
-):  # rows (n, attributes), group (n,)
-    """Cut the records into groups of `least`; return how many. Fewer than `least` keep -1.
+def nearest(rows, left, size, price, links, members, told, gain, least):
+    # left[:size]: who has no group; members: those of the group so far; told (n,): histories of
+    # each record with their rows; gain (values,): missing histories that a row of it would add
+    """Return the place of the record that costs the group least, the first of equals; or -1.
 
-    A group begins with the record furthest from the one that the last group began with.
+    A record costs what the group's rows lose, and what histories it would still lack if all places
+    left were of use to it, less those that it adds to others. A group that is large enough takes
+    only records that add some.
+    """
+    best, place = np.int64(2**62), -1
+    for i in range(size):
+        record = left[i]
+        added = gain[links.value[record]]
+        if members >= least and added == 0:
+            continue
+        cost = np.int64(0)
+        for q in rows[record]:
+            cost += price[q]
+        lacks = links.need[record] - links.own[record] - told[record]
+        lacks -= max(0, least - members - 1)
+        cost = (members + 1) * cost + links.price * (max(0, lacks) - added)
+        if place < 0 or cost < best or (cost == best and record < left[place]):
+            best, place = cost, i
+    return place
+
+
+@kernel
+def tell(links, record, sign, told):
+    """Add the row of a record to the histories of all, or take it away by sign = -1."""
+    value = links.value[record]
+    for at in range(links.by_value[value], links.by_value[value + 1]):
+        told[links.holder[at]] += sign * links.held[at]
+
+
+@kernel
+def fill_gain(links, members, count, told, gain):
+    # members[:count]; gain (values,): filled
+    """Count the histories that members lack, and that one more row of each value would add."""
+    gain[:] = 0
+    for record in members[:count]:
+        lacks = links.need[record] - told[record]
+        if lacks > 0:
+            for at in range(links.start[record], links.start[record + 1]):
+                gain[links.values[at]] += min(lacks, links.ways[at])
+
+
+@kernel
+def grow_groups(
+    rows, starts, bit_starts, ordinal, bit_weight, links, least, group
+):  # rows (n, attributes), group (n,)
+    """Cut the records into groups of `least`, or a few more where histories ask for them.
+
+    Fewer than `least` records are left; they keep -1. A group begins with the record furthest from
+    the one that the last group began with.
     """
     n, levels = len(rows), starts[-1]
     left, size, groups = np.arange(n), n, 0
     present, price = np.zeros(levels, dtype=np.bool_), np.zeros(levels, dtype=np.int64)
+    members, told = np.empty(2 * least, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    gain = np.zeros(len(links.by_value) - 1, dtype=np.int64)
     group[:] = -1
     join(rows[0], present, price, starts, bit_starts, ordinal, bit_weight)
     while size >= least:
-        sign = -1
-        seed = np.int64(0)
-        for member in range(least):
-            place = extreme(rows, left, size, price, sign)
+        place, count = furthest(rows, left, size, price), 0
+        present[:], price[:] = False, 0
+        while place >= 0:
             record = left[place]
-            if member == 0:
-                present[:], price[:], sign, seed = False, 0, 1, record
             join(rows[record], present, price, starts, bit_starts, ordinal, bit_weight)
-            group[record] = groups
+            members[count], group[record] = record, groups
+            count += 1
             size -= 1
             left[place] = left[size]
+            tell(links, record, 1, told)
+            fill_gain(links, members, count, told, gain)
+            place = -1
+            if count < least or (count < len(members) and gain.any()):
+                place = nearest(rows, left, size, price, links, count, told, gain, least)
+        for record in members[:count]:
+            tell(links, record, -1, told)
         groups += 1
         present[:], price[:] = False, 0
-        join(rows[seed], present, price, starts, bit_starts, ordinal, bit_weight)
-    return groups
+        join(rows[members[0]], present, price, starts, bit_starts, ordinal, bit_weight)
 
 
 @kernel
-def place_rest(rows, starts, bit_starts, ordinal, bit_weight, members, least, group):
-    # members (groups * least,): the records by group
-    """Give each record left to the grown group that then loses least, the first of equals."""
+def place_rest(
+    rows, starts, bit_starts, ordinal, bit_weight, links, members, first, group
+):  # members: the records by group; those of group g are members[first[g] : first[g + 1]]
+    """Give each record without a group to the one that then loses least, the first of equals.
+
+    Groups that leave the record enough histories come before all others.
+    """
     rest = np.flatnonzero(group < 0)
-    best = np.full(len(rest), 2**62, dtype=np.int64)
+    best = np.full((2, len(rest)), 2**62, dtype=np.int64)
+    found = np.full((2, len(rest)), -1, dtype=np.int64)
     present, price = np.zeros(starts[-1], dtype=np.bool_), np.zeros(starts[-1], dtype=np.int64)
-    for begin in range(0, len(members) if len(rest) else 0, least):
+    carried = np.zeros(len(links.by_value) - 1, dtype=np.int64)  # members by value
+    for number in range(len(first) - 1 if len(rest) else 0):
         present[:], price[:], lost = False, 0, 0
-        for slot in range(begin, begin + least):
+        carried[:] = 0
+        size = first[number + 1] - first[number]
+        for slot in range(first[number], first[number + 1]):
             paid = join(
                 rows[members[slot]], present, price, starts, bit_starts, ordinal, bit_weight
             )
-            lost += paid if slot > begin else 0
+            lost += paid if slot > first[number] else 0
+            carried[links.value[members[slot]]] += 1
         for i in range(len(rest)):
             more = np.int64(0)
             for q in rows[rest[i]]:
                 more += price[q]
-            loss = lost + (least + 1) * more
-            if loss < best[i]:
-                best[i] = loss
-                group[rest[i]] = begin // least
+            loss = lost + (size + 1) * more
+            told = links.own[rest[i]]
+            for at in range(links.start[rest[i]], links.start[rest[i] + 1]):
+                told += links.ways[at] * carried[links.values[at]]
+            short = np.int64(told < links.need[rest[i]])
+            if loss < best[short, i]:
+                best[short, i] = loss
+                found[short, i] = number
+    group[rest] = np.where(found[0] >= 0, found[0], found[1])

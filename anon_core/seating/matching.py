@@ -38,17 +38,38 @@ def random_matching(masked: MaskedTable, draw: Draw) -> NDArray[np.int64]:
     `seat_chances` chooses them. The draw keeps every chance exactly. Where people own several
     records, seats are then exchanged until every crowd holds k people (`reseated`).
 
+    Where records had rows before, and equal rows are crowds, everyone stays among these: a group
+    was chosen so that what its own members carry leaves each of them enough histories.
+
     References
     ----------
     Doka et al., k-Anonymization by Freeform Generalization: publish a secret assignment.
     """
     table, holders = masked.table, masked.holders
+    if table.pasts is not None and (group := _crowds_of_equal_rows(masked)) is not None:
+        return _drawn_in_groups(group, draw)
     if holders is None:
         return drawn(seat_chances(list_seats(masked, draw(table.records))), draw)
     if table.person is None:
         return drawn_by_holders(table, holders, draw)
     seat = drawn_by_holders(table, holders, draw)
     return reseated(table, masked.hidden, holders, seat, draw)
+
+
+def _crowds_of_equal_rows(masked: MaskedTable) -> NDArray[np.int64] | None:
+    """Number the groups of records with equal rows, int64 (n,); None if one is no crowd."""
+    table = masked.table
+    rows = np.concatenate([masked.hidden, table.bits & ~masked.hidden], axis=1)
+    _, group, size = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+    group = group.reshape(-1)
+    return None if (size[group] < table.k).any() else group
+
+
+def _drawn_in_groups(group: NDArray[np.int64], draw: Draw) -> NDArray[np.int64]:
+    """Draw who sits in which row of the own group, each equally likely."""
+    found = np.empty(len(group), dtype=np.int64)
+    found[np.argsort(group, kind="stable")] = _shuffled(group, draw)
+    return found
 
 
 def drawn_by_holders(

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 
 from anon_core.anonymizers import Freeform
-from anon_core.anonymizers.k_member import grouped
+from anon_core.anonymizers.k_member import group_records
 from anon_core.anonymizers.optimal import ordered
 from anon_core.anonymizers.optimal.carry import Split, split_and_carry
 from anon_core.anonymizers.optimal.columns import group_losses
@@ -27,7 +27,7 @@ def exact(table, loss):
 
 def k_member(table, _):
     weight = feature_weights(table.codebook, "columns", LOSS)[0]
-    number = grouped(table, weight, int(table.k[0]))
+    number = group_records(table, weight, int(table.k[0]))
     ends = np.cumsum(np.bincount(number))[:-1]
     return [part.tolist() for part in np.split(np.argsort(number, kind="stable"), ends)]
 

@@ -1,16 +1,21 @@
 """k-member clustering against its definition, and the rows of its groups."""
 
+import itertools
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from anon_core.anonymizers import KMember
+from anon_core.anonymizers.k_member import HISTORY
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InfeasibleError, InputError
 from anon_core.steps import State
 from anon_core.tables import encoding
 from anon_core.tables.cells import write_cells
+from anon_core.tables.pasts import Pasts
 from anon_core.tables.records import BinaryTable
 from tests import naive
 from tests.anon_core.anonymizers.test_adaptive import blanks, features, unpack
@@ -43,6 +48,69 @@ def test_groups_and_hidden_features_are_those_of_the_definition(table, weights, 
     figures = masked.steps[0].figures
     assert figures["classes"] == len(expected)
     assert figures["utility"] == pytest.approx(1 - hidden.mean())
+
+
+@st.composite
+def linked_tables(draw):
+    """A table whose records carry one of few values; some had rows before."""
+    table = draw(tables())
+    n = table.records
+    value = draw(st.lists(st.integers(0, 3), min_size=n, max_size=n))
+    before = st.none() | st.dictionaries(st.integers(0, 4), st.integers(0, 5), max_size=4)
+    ways = [draw(before) for _ in range(n)]
+    for own, past in zip(value, ways, strict=True):
+        if past is not None:
+            past.setdefault(own, 1)
+    pairs = [sorted(past.items()) if past is not None else [] for past in ways]
+    pasts = Pasts(
+        np.array(value),
+        np.cumsum([0, *map(len, pairs)]),
+        np.array([j for own in pairs for j, _ in own], dtype=np.int64),
+        np.array([number for own in pairs for _, number in own], dtype=np.int64),
+    )
+    return replace(table, pasts=pasts), value, ways
+
+
+@given(linked_tables(), WEIGHTS)
+def test_groups_leave_histories_as_the_definition_says(drawn, weights):
+    table, value, ways = drawn
+    k, bits = table.k.tolist(), feature_weights(table.codebook, weights)[0]
+    capped = [
+        None if past is None else {j: min(number, need) for j, number in past.items()}
+        for past, need in zip(ways, k, strict=True)
+    ]
+    ends = table.codebook.bit_offsets.tolist()
+    heaviest = max(int(bits[first:end].sum()) for first, end in itertools.pairwise(ends))
+    price = round(HISTORY * heaviest)
+    expected = naive.k_member(features(table), bits, max(k), (value, capped, k, price))
+    _, group = grouped(KMember(weights=weights), table)
+    found = [np.flatnonzero(group == number).tolist() for number in range(group.max() + 1)]
+    assert found == [sorted(members) for members in expected]
+    assert min(map(len, found)) >= max(k)
+
+
+def test_a_group_takes_the_rows_that_a_history_needs():
+    """Record 0 had a row beside one of value 1: it goes with record 3, further away than 1 and 2.
+
+    Alone it would have one history with the rows of 1 and 2, which carry 2, and its own.
+    """
+    x = np.array(
+        [[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0], [0, 0, 1, 1], [1, 1, 1, 0], [1, 1, 1, 1]]
+    )
+    table = encoding.from_bits(x, np.full(6, 2))
+    value = np.array([0, 2, 2, 1, 2, 2])
+    pasts = Pasts(value, np.array([0, 2, 2, 2, 2, 2, 2]), np.array([0, 1]), np.array([1, 1]))
+    _, group = grouped(KMember(weights="bits"), replace(table, pasts=pasts))
+    assert group[0] == group[3]
+    _, group = grouped(KMember(weights="bits"), table)
+    assert group[0] != group[3]
+
+
+@given(tables(), WEIGHTS)
+def test_records_that_never_had_a_row_ask_for_nothing(table, weights):
+    fresh = replace(table, pasts=Pasts.of_values(np.arange(table.records)))
+    _, group = grouped(KMember(weights=weights), table)
+    assert (grouped(KMember(weights=weights), fresh)[1] == group).all()
 
 
 @given(tables(), WEIGHTS)
