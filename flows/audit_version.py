@@ -37,8 +37,9 @@ def audit_version(
     versions, last = plan.kind.versions, series.last
     assert versions is not None
     assert last is not None
+    kept = Before.of(series.versions())
     findings, section = versions.audit_published(
-        folder, plan.publish.formats, version.number, Before.of(last), ledger.key
+        plan.following, folder, plan.publish.formats, version.number, kept, ledger.key
     )
     promise = versions.promise(plan.maker.promise.findings, findings)
     if version.number != last.number or not section:

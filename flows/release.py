@@ -171,7 +171,8 @@ def _course(
     encoded = encode(run, kind, data, ingested)
     validate(run, kind, data, kind.checked[1], encoded)
     identify(run, kind, to.ledger, ingested, encoded, to.allow_second_release)
-    rows = anonymize(run, kind, data, (ingested, encoded), maker, compute)
+    split = None if version is None else version.split
+    rows = anonymize(run, kind, data, (ingested, encoded), maker, compute, split)
     checked = check(
         run, kind, data, (maker.promise, order.limits.floors), rows, to.formats, reading
     )

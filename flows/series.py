@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from anon_core.errors import GuaranteeError
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
 from kinds.versions import Asked, Before
@@ -83,6 +82,8 @@ class Coming:
         to wait.
         """
         order, kind = self.order, self.order.kind
+        identified = run.whole("identify")
+        assert identified is not None
         stages = (self.split, encoded, batch.rows)
         assembled = assemble(run, kind, order.following, stages, self.before, ledger.key)
         checked = check_version(
@@ -91,21 +92,15 @@ class Coming:
             order.data,
             order.following,
             batch,
-            (self.split, assembled),
+            (self.split, identified, assembled),
             self.before,
             (self.source, self.batch),
             Asked(ledger.key, self.series.withdrawn()),
         )
         if isinstance(checked, CheckedRelease):
             return checked
-        waiting = self.series.waiting(self.number, self.source.sha256)
-        if checked <= waiting:
-            raise GuaranteeError(
-                f"publication refused; {len(checked)} records keep fewer than k histories although "
-                "they wait; carry coarser values in the columns of series.constant, or take these "
-                "columns out of it"
-            )
         log(f"{len(checked)} records keep too few histories in this batch: they wait")
+        waiting = self.series.waiting(self.number, self.source.sha256)
         self.series.wait(self.number, self.source.sha256, waiting | checked)
         return None
 
@@ -136,7 +131,7 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
         about["source_sha256"] = source.sha256
     if order.following.record is None:
         about["parts"] = [*pending, *([] if label is None else [label])]
-    before, folder = None if last is None else Before.of(last), series.folder(number)
+    before, folder = None if last is None else Before.of(series.versions()), series.folder(number)
     source.keep(folder.scratch)
     if (approved := _approved(series, folder, about)) is not None:
         parts, about = approved

@@ -31,7 +31,7 @@ def withdraw(options: argparse.Namespace) -> int:
     with series.locked():
         digests = versions.digests(_identifiers(options.file), ledger.key)
         before, last = series.withdrawn(), series.last
-        shown = frozenset() if last is None else versions.owners(Before.of(last))
+        shown = frozenset() if last is None else versions.owners(Before.of(series.versions()))
         series.withdraw(digests)
     outcome = {
         "series": order.name,

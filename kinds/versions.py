@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Protocol
 
 import polars as pl
 
+from anon_core.anonymizers.base import Data
 from anon_core.promise import Promise
 from tasks.judging.audit import Finding
 from tasks.source.reading import Reading
@@ -33,11 +34,14 @@ class Following:
         The identifier column that names the person of a record; by default `record`.
     constant : tuple of str
         Carried columns in which a record's value never changes.
+    short_histories : int
+        People whose rows of published versions leave fewer than k histories, as the plan states.
     """
 
     record: str | None = None
     person: str | None = None
     constant: tuple[str, ...] = ()
+    short_histories: int = 0
 
     @property
     def owner(self) -> str | None:
@@ -47,22 +51,40 @@ class Following:
 
 @dataclass(frozen=True)
 class Before:
-    """What the vault keeps of the last version: its rows, and who fits which of them."""
+    """What the vault keeps of the versions so far.
+
+    Attributes
+    ----------
+    number : int
+        Of the last version.
+    assembled, audited : Stored
+        Its rows, and who fits which row of any version.
+    identified : tuple of Stored
+        Digests of the people of each batch, the first first.
+    """
 
     number: int
     assembled: Stored
     audited: Stored
+    identified: tuple[Stored, ...]
 
     @classmethod
-    def of(cls, version: Version) -> "Before":
-        """Of a version that was published; refused where the vault is damaged."""
-        assembled, audited = version.run.whole("assemble"), version.run.whole("versions")
-        if assembled is None or audited is None:
-            raise FolderError(
-                f"the vault lacks what it kept of version {version.number} of the series "
-                f"(runs/{version.run.path.name}, assemble and versions); restore it from a backup"
-            )
-        return cls(version.number, assembled, audited)
+    def of(cls, versions: Sequence[Version]) -> "Before":
+        """Of versions that were published, the last one last; refused where the vault lacks it."""
+        last = versions[-1]
+        identified = tuple(_kept(version, "identify") for version in versions)
+        return cls(last.number, _kept(last, "assemble"), _kept(last, "versions"), identified)
+
+
+def _kept(version: Version, stage: str) -> Stored:
+    """A stage of the run of a version."""
+    stored = version.run.whole(stage)
+    if stored is None:
+        raise FolderError(
+            f"the vault lacks what it kept of version {version.number} of the series "
+            f"(runs/{version.run.path.name}/{stage}); restore it from a backup"
+        )
+    return stored
 
 
 @dataclass(frozen=True)
@@ -105,7 +127,7 @@ class Versions(Protocol):
 
     def promise(self, of_batch: Sequence[str], findings: Sequence[Finding]) -> Promise:
         """What a version promises, of the promise of its batch and of its own findings."""
-        names = (*of_batch, *(finding.guarantee for finding in findings))
+        names = (*of_batch, *(finding.guarantee for finding in findings if finding.required))
         return Promise(tuple(name for name in names if name in self.promised))
 
     @abstractmethod
@@ -145,6 +167,10 @@ class Versions(Protocol):
         """The file with the batch, as a source."""
 
     @abstractmethod
+    def load(self, encoded: Stored, split: Stored) -> Data:
+        """The encoded batch, with what earlier versions leave open of its records."""
+
+    @abstractmethod
     def assemble(
         self,
         following: Following,
@@ -161,21 +187,28 @@ class Versions(Protocol):
         self,
         plan: Any,
         following: Following,
-        stages: tuple[Stored, Stored, Stored],
+        stages: tuple[Stored, Stored, Stored, Stored],
         before: Before | None,
         readings: tuple[Reading, Reading],
         asked: Asked,
         folder: Path,
     ) -> tuple[list[Finding], Mapping[str, Any]]:
-        """Audit a version beside all before it; stages are split, assembled and anonymized.
+        """Audit a version beside all before it.
 
-        The readings are those of the source and of the batch. Files that later versions need go to
-        `folder`. Returned are findings and the manifest's section.
+        Stages are split, identified, assembled and anonymized, readings those of the source and of
+        the batch. Files that later versions need go to `folder`. Returned are findings and the
+        manifest's section.
         """
 
     @abstractmethod
     def audit_published(
-        self, folder: Path, formats: Sequence[str], number: int, kept: Before, key: bytes
+        self,
+        following: Following,
+        folder: Path,
+        formats: Sequence[str],
+        number: int,
+        kept: Before,
+        key: bytes,
     ) -> tuple[list[Finding], Mapping[str, Any]]:
         """Audit the folder of a version from what the vault keeps of the last one.
 
@@ -187,8 +220,11 @@ class Versions(Protocol):
         """Digests of the people whom these identifiers name, as `split` knows them."""
 
     @abstractmethod
-    def short(self, audited: Stored) -> frozenset[int]:
-        """Chains of records with fewer than k histories, where the last finding does not hold."""
+    def short(self, audited: Stored) -> tuple[frozenset[int], int]:
+        """Chains of the batch with too few histories, and how many people have too few in all.
+
+        For a version whose last finding does not hold.
+        """
 
     @abstractmethod
     def owners(self, kept: Before) -> frozenset[bytes]:

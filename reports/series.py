@@ -12,19 +12,20 @@ from reports.quantities import count, counted, percent
 from reports.words import Block
 
 HEADING = "The series, version by version"
-HEADINGS = ("Version", "Rows", "As before", "New", "Withdrawn", "Held back")
-COUNTS = ("number", "rows", "frozen", "new", "gone", "held_back")
+HEADINGS = ("Version", "Rows", "As before", "New", "Issued anew", "Withdrawn", "Held back")
+COUNTS = ("number", "rows", "frozen", "new", "reissued", "gone", "held_back")
 WHY, CROWDS = "Why rows were withdrawn", "Crowds and information, version by version"
-WHY_HEADINGS = ("Version", "Left", "On request", "Changed", "Pulled along")
-WHY_COUNTS = ("number", "left", "withdrawn", "changed", "pulled")
+WHY_HEADINGS = ("Version", "Left", "On request", "Changed", "Pulled along", "Held by history")
+WHY_COUNTS = ("number", "left", "withdrawn", "changed", "pulled", "held_by_history")
 CROWD_HEADINGS = ("Version", "Least crowd", "Median crowd", "Information kept")
 CROWD_COUNTS = ("number", "crowd_least", "crowd_median")
 EXPLAINED = (
-    "As before: rows of the version before that stay, identical to the byte. Withdrawn: rows of "
-    "the version before that are gone, because their people left, asked for it, have other values "
-    "now, or were pulled along so that those who go and those who stay hide among each other. "
-    "Held back: source rows without a published row, because too few others could hide with "
-    "them, or because they would have too few histories. "
+    "As before: rows of the version before that stay, identical to the byte. Issued anew: new rows "
+    "of people who had a row in the version before. Withdrawn: rows of the version before that are "
+    "gone, because their people left, asked for it, have other values now, or were pulled along so "
+    "that those who go and those who stay hide among each other. Held back: source rows without a "
+    "published row, because too few others could hide with them, or, held by history, because "
+    "they would have too few histories. Each next version tries them again. "
     "Crowd: matchable rows among those that came in the same version and are all still there; "
     "least and median are over all rows of the version. Information kept is over all its rows, too."
 )
@@ -149,7 +150,21 @@ def sentence(manifest: Manifest) -> str:
     return (
         f"Version {at} of a series: {_stay(now['frozen'])} from before and "
         f"{count(now['new'])} {_are(now['new'])} new. {gone}{f' ({why})' if why else ''}. "
-        f"{_sentence(_wait(now['held_back']))}."
+        f"{tell_reissued(manifest)}{_sentence(_wait(now['held_back']))}."
+    )
+
+
+def tell_reissued(manifest: Manifest) -> str:
+    """How many people have another row now, and because of how many; nothing if nobody has."""
+    before, now = versions(manifest)[-2:]
+    if not now.get("reissued"):
+        return ""
+    moved = now["left"] + now["withdrawn"] + now["changed"]
+    people = "1 person" if moved == 1 else f"{count(moved)} people"
+    return (
+        f"{count(now['reissued'])} of the {count(before['rows'])} rows of version "
+        f"{before['number']} ({percent(now['reissued'] / before['rows'])}) were issued anew, "
+        f"because {people} left, changed or asked for it. "
     )
 
 
@@ -185,11 +200,14 @@ def since(manifest: Manifest) -> list[Fact]:
         ("Rows that stay", "frozen", "identical to the byte, keys included"),
         ("New rows", "batch", "of new, changed and pulled people, and of those who had waited"),
         ("Of these: never had a row", "new", "people who are in a version for the first time"),
+        ("Of these: issued anew", "reissued", "people who had another row in the version before"),
+        ("Of these: returned", "returned", "people who had a row in an earlier version only"),
         ("Left", "left", "rows withdrawn because the source no longer has their people"),
         ("On request", "withdrawn", "rows withdrawn because their people asked for it"),
         ("Changed", "changed", "rows withdrawn because a value of their people changed"),
         ("Pulled along", "pulled", "rows withdrawn so that everybody keeps a crowd"),
         ("Held back", "held_back", "source rows that wait until enough others can hide with them"),
+        ("Of these: by history", "held_by_history", "people who would keep fewer than k histories"),
     ]
     return [Fact(label, count(section.get(name)), meaning) for label, name, meaning in facts]
 

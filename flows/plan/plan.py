@@ -42,6 +42,7 @@ NOT_SHAPING: dict[str, Any] = {
     "about": True,
     "compute": True,
     "checks": True,
+    "series": {"allow_short_histories"},
     "source": {"kind", "path", "uri", "credentials", "at", "part"},
     "publish": {
         "path", "vault", "allow_second_release", "ledger", "ledger_credentials", "approval",

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from pydantic import NonNegativeInt
+
 from kinds.section import PlanError, Section
 from kinds.versions import Following, Versions
 
@@ -14,14 +16,22 @@ class SeriesSection(Section):
     record : the identifier column that names a record in every version; without it each
         partition of the source holds new records only.
     constant : carried columns whose value never changes for a person; who knows that links rows.
+    allow_short_histories : people whose published rows leave fewer than k histories, where an older
+        build let that happen; every report then says so.
     """
 
     record: str | None = None
     constant: list[str] = []
+    allow_short_histories: NonNegativeInt = 0
 
     def following(self, person: str | None) -> Following:
         """The same as a kind takes it; `person` is [privacy] person."""
-        return Following(record=self.record, constant=tuple(self.constant), person=person)
+        return Following(
+            record=self.record,
+            constant=tuple(self.constant),
+            person=person,
+            short_histories=self.allow_short_histories,
+        )
 
 
 def refuse_with_series(plan: Any) -> Versions:

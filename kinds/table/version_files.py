@@ -8,7 +8,7 @@ BATCH = "batch.parquet"  # split: source rows of the batch, as the source gives 
 JOINED = "joined.parquet"  # split: chain, person and digests of each row of the batch
 ROWS = "rows.parquet"  # split, assembled: every row ever published, one line each
 MEMBERS = "members.parquet"  # split, assembled: who has a row now, with the values of the source
-WAITING = "waiting.parquet"  # split, assembled: who had a row, has none now and may come back
+PASTS = "pasts.npz"  # split: histories so far of the records of the batch
 SHORT = "short.npy"  # versions: chains of records with fewer than k histories
 HELD = "held.parquet"  # split, assembled: records that wait, if later sources lack them
 

@@ -86,6 +86,11 @@ def base_digests(key: bytes, identifiers: pl.DataFrame) -> dict[str, bytes]:
     return {kind: _base(key, kind, columns) for kind, columns in groups.items()}
 
 
+def column_digests(key: bytes, values: pl.Series) -> list[bytes]:
+    """Return a digest of each value of an identifier column, as `base_digests` makes it."""
+    return each_digest(_base(key, COLUMN + values.name, [values]))
+
+
 def row_digests(key: bytes, label: str, rows: pl.DataFrame) -> list[bytes]:
     """Return a digest of each row as a whole; rows of other columns or labels never agree."""
     whole = [pl.repeat("row", rows.height, dtype=pl.String, eager=True).alias(""), *rows]

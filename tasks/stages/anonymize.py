@@ -25,17 +25,19 @@ def anonymize(
     stored: tuple[Stored, Stored],
     maker: Anonymizer[Any],
     compute: engines.Compute,
+    split: Stored | None = None,
 ) -> Stored:
     """Store what the anonymizer made, its steps, the released files and, apart, the matching.
 
-    `stored` are the ingested and the encoded data. What was published once stays as it is, also if
-    it was retracted: other bytes of the same people could be intersected with it.
+    `stored` are the ingested and the encoded data; `split` are the parts of a version. What was
+    published once stays as it is, also if it was retracted: other bytes of the same people could be
+    intersected with it.
     """
     ingested, encoded = stored
     inputs = [ingested.sha256, encoded.sha256]
 
     def make(folder: Path) -> Mapping[str, Any]:
-        data = kind.load(encoded)
+        data = _load(kind, encoded, split)
         maker.admit(data)
         order = secrecy.permutation(run.seed, "order", data.records)
         part = kind.part(data, order)
@@ -49,7 +51,16 @@ def anonymize(
 
     seen = run.ever_visible() or Retractions.of(run).all
     standing = run.whole("anonymize") if seen else None
-    result = run.once("anonymize", stored, make) if standing is None else standing
+    needed = stored if split is None else (*stored, split)
+    result = run.once("anonymize", needed, make) if standing is None else standing
     engines.discard(run)
     log(f"anonymized {result.shape[0]} records in {len(result.facts['iterations'])} steps")
     return result
+
+
+def _load(kind: Kind, encoded: Stored, split: Stored | None) -> Any:
+    """The encoded data, or the encoded batch of a version."""
+    if split is None:
+        return kind.load(encoded)
+    assert kind.versions is not None
+    return kind.versions.load(encoded, split)

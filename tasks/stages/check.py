@@ -48,6 +48,7 @@ class CheckedRelease:
 
 SECTIONS = ("privacy", "utility", "protection", "attacks")  # of verdicts before kinds
 WITHDRAWN = ("left", "withdrawn", "changed", "pulled")  # counts of rows of the version before
+ISSUED = ("reissued", "returned", "held_back", "held_by_history")  # and who waits
 MEASURED = ("crowd_least", "crowd_median", "kept")  # of all rows of a version
 
 
@@ -109,25 +110,25 @@ def check_version(
     plan: Any,
     following: Following,
     batch: CheckedRelease,
-    stages: tuple[Stored, Stored],
+    stages: tuple[Stored, Stored, Stored],
     before: Before | None,
     readings: tuple[Reading, Reading],
     asked: Asked,
 ) -> CheckedRelease | frozenset[int]:
-    """Audit a version beside all versions before it; the stages are split and assembled.
+    """Audit a version beside all versions before it; stages are split, identified and assembled.
 
     `batch` was checked like a release of its own. Refused: rows that are not as they were, rows
     that are there again, and people who keep fewer than k rows in some version. Where only
     histories are too few, the chains of these records are returned: if they wait, it may hold.
     """
-    split, assembled = stages
+    split, identified, assembled = stages
     versions = kind.versions
     assert versions is not None
 
     def make(folder: Path) -> tuple[Mapping[str, Any], list[Verdict]]:
         again = (readings[0].again(), readings[1].again())
         findings, section = versions.audit(
-            plan, following, (split, assembled, batch.rows), before, again, asked, folder
+            plan, following, (*stages, batch.rows), before, again, asked, folder
         )
         audit = Audit(tuple(findings))
         for name in batch.verdict.record["files"]:
@@ -136,6 +137,8 @@ def check_version(
         sections = {**batch.sections, "series": {**split.facts["counts"], **section}}
         if section:
             sections["series"]["constant"] = list(following.constant)
+            if following.short_histories:
+                sections["series"]["allow_short_histories"] = following.short_histories
             sections["series"]["versions"] = _versions(before, sections["series"])
         sections["privacy"] = dict(sections["privacy"])
         promise = versions.promise(sections["privacy"]["promise"], findings)
@@ -148,20 +151,30 @@ def check_version(
             "verdicts": [audit.sentence()],
         }, [_verdict(audit, "versions")]
 
-    inputs = [assembled, batch.verdict, *([] if before is None else [before.audited])]
+    allowed = Stored(assembled.path, f"allowed {following.short_histories}")
+    inputs = [identified, assembled, batch.verdict, allowed]
+    inputs += [] if before is None else [before.audited]
     stored, (verdict,) = judged(run, "versions", inputs, make)
     if verdict.success:
         log(stored.facts["verdicts"][0])
         return CheckedRelease(assembled, stored)
     if verdict.failures == verdict.outcomes[-1:] and before is not None:
-        return versions.short(stored)
+        waits, short = versions.short(stored)
+        if waits:
+            return waits
+        raise GuaranteeError(
+            f"{REFUSED}; the rows of versions that are published leave {short} people fewer than k "
+            "histories, and no new version changes that: retract these versions and begin a new "
+            "series, or state series.allow_short_histories = "
+            f"{short}; then this version is published, and every report says so"
+        )
     raise GuaranteeError(f"{REFUSED}; {stored.facts['verdicts'][0]}; {where(run)}")
 
 
 def _versions(before: Before | None, section: Mapping[str, Any]) -> list[dict[str, Any]]:
     """One line of counts for each version so far, the first first."""
     earlier = [] if before is None else before.audited.facts["series"]["versions"]
-    taken = ("rows", "frozen", *WITHDRAWN, "held_back", *MEASURED)
+    taken = ("rows", "frozen", *WITHDRAWN, *ISSUED, *MEASURED)
     now = {"number": len(earlier) + 1, **{name: section.get(name) for name in taken}}
     gone = sum(section[name] for name in WITHDRAWN)
     return [*earlier, {**now, "new": section["rows"] - section["frozen"], "gone": gone}]

@@ -354,6 +354,7 @@ def version(number: int = 3, **settings: Any) -> dict[str, Any]:
     now = _line(number, new + frozen, frozen)
     if number > 1:
         now |= {"left": 30, "withdrawn": 2, "changed": 60, "pulled": 110, "gone": 202}
+        now["reissued"] = 170
     section = {
         **now,
         "source_rows": new + frozen + 3,
@@ -388,7 +389,10 @@ def _line(number: int, rows: int, frozen: int) -> dict[str, Any]:
         "new": rows - frozen,
         "gone": 0,
         **dict.fromkeys(("left", "withdrawn", "changed", "pulled"), 0),
+        "reissued": 0,
+        "returned": 0,
         "held_back": 3,
+        "held_by_history": 1,
         "crowd_least": 10,
         "crowd_median": 14,
         "kept": 0.88,

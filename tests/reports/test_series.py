@@ -56,8 +56,9 @@ def test_the_series_is_shown_by_version(html) -> None:
     assert "Version 3: 4,000 stay, 500 new, 202 withdrawn, 3 held back." in html
     line = (
         "Version 3 of a series: 4,000 rows stay from before and 500 are new. 202 rows of version 2 "
-        "were withdrawn (30 left; 2 on request; 60 changed; 110 pulled along). 3 source rows "
-        "are held back until a later version."
+        "were withdrawn (30 left; 2 on request; 60 changed; 110 pulled along). 170 of the 4,202 "
+        "rows of version 2 (4.0 %) were issued anew, because 92 people left, changed or asked for "
+        "it. 3 source rows are held back until a later version."
     )
     assert line in text(html)
     assert line in told(samples.version())
@@ -102,6 +103,26 @@ def test_a_count_over_versions_that_fails_or_is_missing_fails_the_page(key, foun
     manifest["series"][key] = found
     assert verdict(manifest).tone == "fails"
     assert "4,500" in verdict(manifest).paragraph
+
+
+def test_too_few_histories_that_the_plan_states_are_said_and_not_promised() -> None:
+    manifest = samples.version()
+    manifest["series"] |= {"histories_below_k": 3, "allow_short_histories": 3}
+    manifest["privacy"]["promise"].remove("histories")
+    assert verdict(manifest).tone != "fails"
+    (warning,) = [each for each in WORDS.warnings(manifest) if "the plan states it" in each]
+    assert warning.startswith("3 of 5,000 people who ever had a row have fewer than k histories")
+    assert "Several histories." not in {title for title, _ in WORDS.promised(manifest)}
+    manifest["series"]["histories_below_k"] = 4
+    assert verdict(manifest).tone == "fails"
+
+
+def test_where_versions_have_new_records_only_histories_are_those_of_records() -> None:
+    manifest = samples.version()
+    del manifest["series"]["followed"], manifest["series"]["changed_by"]
+    (text,) = [text for title, text in WORDS.promised(manifest) if title == "Several histories."]
+    assert "For each record there are at least k histories" in text
+    assert "or of all records of one person, may exclude some" in text
 
 
 def test_a_first_version_is_not_split() -> None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from anon_core.measures.series import Cell, cell_crowds, histories
 from anon_core.measures.table.fitting import fitting_rows
+from kinds.columns import Column, typed
 from kinds.table.as_text import Reader, batches_as_text
 from kinds.table.coded import Coded
 from kinds.table.forms import is_typed
@@ -17,6 +18,8 @@ from kinds.table.judge.codebook import BOOK, read_codebook
 from kinds.table.judge.measuring import Laid
 from kinds.table.judge.types import of_types
 from kinds.table.layout import FILES, KEY
+from kinds.table.people import records_of_rows
+from kinds.table.plan import TablePlan
 from kinds.table.seals import seals_of
 from kinds.table.version_files import (
     BATCHES,
@@ -37,6 +40,9 @@ from kinds.table.version_files import (
 from kinds.table.version_files import KEY as ROW_KEY
 from tasks.judging.audit import Finding
 from tasks.judging.files import read_rows
+from tasks.people.digests import column_digests
+from tasks.source.reading import Reading
+from tasks.vault.storage import Stored
 
 FROZEN, WITHDRAWN, BATCH = "rows as before", "withdrawn rows", "the batch as checked"
 SINGLE, CELLS, HISTORIES = "one row a record", "crowds in every version", "histories"
@@ -117,15 +123,47 @@ def _read(shown: Shown) -> tuple[pl.DataFrame | None, list[Finding]]:
     return rows, findings
 
 
-def of_history(history: pl.DataFrame, earlier: pl.DataFrame | None, number: int) -> Finding:
-    """Whether the vault's list of rows only grew, and no row came back."""
+def of_records(
+    listed: pl.DataFrame, identified: Sequence[Stored], record: str | None
+) -> pl.DataFrame:
+    """Every row ever published with the digest of its record, its chain and person named by that.
+
+    The digests of all batches tell whose a row is, not the numbers that the maker gave: a person
+    who left and came back is one. Without a column that names records the maker's numbers stay.
+    """
+    if record is None:
+        return listed.with_columns(pl.lit(None, dtype=pl.Binary).alias(RECORD))
+    digests = records_of_rows(listed, identified, record)
+    number = digests.rank("dense").cast(pl.Int64)
+    return listed.with_columns(digests.alias(RECORD), number.alias(CHAIN), number.alias(PERSON))
+
+
+def of_source(reading: Reading, plan: TablePlan, record: str | None, key: bytes) -> pl.Series:
+    """The digest of the record of each source row; null where no column names records."""
+    names = [column.name for column in plan.columns]
+    if record is None:
+        height = reading.columns(names, names[:1]).height
+        return pl.Series([None] * height, dtype=pl.Binary)
+    column = Column(name=record, role="drop")
+    values = typed(reading.columns(names, [record]), column, plan.source.missing).alias(record)
+    return pl.Series(column_digests(key, values), dtype=pl.Binary)
+
+
+def of_history(
+    history: pl.DataFrame, earlier: pl.DataFrame | None, number: int, *, named: bool
+) -> Finding:
+    """Whether the vault's list of rows only grew, and no row came back.
+
+    Rows stand in the order of their batches, which tells whose they are where records are `named`;
+    else their numbers tell it.
+    """
     chains = history.filter(pl.col(DIED).is_null())[CHAIN]
     twice = len(chains) - chains.n_unique()
     changed = 0
     if earlier is not None:
         both = earlier.join(history, on=ROW_KEY, how="left", suffix=" now")
-        same = pl.lit(value=True)
-        for name in (CHAIN, PERSON, BORN, K, SEAL, CONSTANT):
+        same = pl.lit(earlier[ROW_KEY].equals(history[ROW_KEY].head(earlier.height)))
+        for name in (BORN, K, SEAL, CONSTANT, *(() if named else (CHAIN, PERSON))):
             same &= pl.col(name).eq_missing(pl.col(f"{name} now"))
         died = pl.col(DIED).eq_missing(pl.col(f"{DIED} now")) | (
             pl.col(DIED).is_null() & (pl.col(f"{DIED} now") == number)
@@ -134,31 +172,27 @@ def of_history(history: pl.DataFrame, earlier: pl.DataFrame | None, number: int)
     return Finding(
         SINGLE,
         twice + changed == 0,
-        f"{twice} records have two rows, {changed} rows of earlier versions changed their record",
+        f"{twice} records have two rows, {changed} rows of earlier versions are listed otherwise",
     )
 
 
 def of_members(
-    members: pl.DataFrame,
-    history: pl.DataFrame,
-    known: pl.DataFrame,
-    withdrawn: frozenset[bytes],
-    *,
-    named: bool,
+    members: pl.DataFrame, history: pl.DataFrame, known: pl.DataFrame, withdrawn: frozenset[bytes]
 ) -> Finding:
     """Whether everybody with a row is in the source with the same values, and did not withdraw.
 
     Everybody has the row that the vault's list of rows names.
     """
     alive = history.filter(pl.col(DIED).is_null())
-    seated = members.join(alive, on=[CHAIN, PERSON, ROW_KEY], how="semi").height
-    elsewhere = max(members.height, alive.height) - seated
+    named = alive[RECORD].null_count() < max(1, alive.height)
+    on = [ROW_KEY] if named else [CHAIN, PERSON, ROW_KEY]
+    seated = members.drop(RECORD).join(alive.select(*on, RECORD), on=on, how="inner")
+    elsewhere = max(members.height, alive.height) - seated.height
     asked = pl.Series(sorted(withdrawn), dtype=pl.Binary)
     back = int(members[OWNER].is_in(asked.implode()).fill_null(value=False).sum())
     other = 0
     if named:
-        found = members.join(known, on=[RECORD, VALUES], how="semi").height
-        other = members.height - found
+        other = seated.height - seated.join(known, on=[RECORD, VALUES], how="semi").height
     return Finding(
         "people of the source",
         back + other + elsewhere == 0,
@@ -173,20 +207,22 @@ def until(history: pl.DataFrame, number: int) -> pl.DataFrame:
     return history.filter(pl.col(BORN) <= number).with_columns(dies)
 
 
-def of_batch(shown: pl.DataFrame, laid: Laid, listed: pl.DataFrame) -> Finding:
+def of_batch(shown: pl.DataFrame, laid: Laid, born: pl.DataFrame, source: pl.Series) -> Finding:
     """Whether the rows that are new in a version are those that were checked as its batch.
 
-    The vault's list of them, `listed`, must name the row and the k of each record as the audit of
-    the batch found them: crowds of later versions are counted by that list.
+    The vault's list of them, `born`, must name the row, the k and the record of each as the audit
+    of the batch found them: crowds and histories of later versions are counted by that list.
+    `source` has the digest of each source row's record.
     """
     same = shown.schema == laid.rows.schema and shown.equals(laid.rows)
-    keys, k = listed[ROW_KEY].to_list(), listed[K].to_numpy()
+    keys, k = born[ROW_KEY].to_list(), born[K].to_numpy()
     right = keys == laid.rows[KEY][laid.seat].to_list() and np.array_equal(k, laid.records.k)
+    right &= born[RECORD].to_list() == source.gather(laid.records.source_rows).to_list()
     return Finding(
         BATCH,
         bool(laid.paired and same and right),
         f"{shown.height} rows are new, {laid.rows.height} were checked; the vault's list of them "
-        + ("agrees" if right else "names other rows or another k"),
+        + ("agrees" if right else "names other rows, another k or other records"),
     )
 
 
@@ -203,9 +239,13 @@ Fitting = Mapping[int, tuple[NDArray[np.int64], NDArray[np.int32]]]
 
 
 def of_crowds(
-    history: pl.DataFrame, fits: Fitting
+    history: pl.DataFrame, fits: Fitting, allowed: int = 0, batch: int = 0
 ) -> tuple[list[Finding], dict[str, Any], NDArray[np.int64]]:
-    """Whether everybody keeps k rows in every version, whatever is known of who came and went."""
+    """Whether everybody keeps k rows in every version, whatever is known of who came and went.
+
+    The plan states that `allowed` people may have too few histories, but nobody with a row in
+    `batch`. Returned are the findings, the numbers, and the chains of all who have too few.
+    """
     history = history.with_columns(_numbers(history[CONSTANT]))  # one number for one value
     cells, margins, crowds = [], [], [np.empty(0, dtype=np.int64)]
     for born, died in history.select(BORN, DIED).unique().sort(BORN, DIED).rows():
@@ -225,22 +265,26 @@ def of_crowds(
     k = history.group_by(CHAIN).agg(pl.col(K).max()).sort(CHAIN)
     short = told.chain[told.number < k[K].to_numpy()]
     few = len(short)
+    new = history.filter(pl.col(CHAIN).is_in(short.tolist()), pl.col(BORN) == batch).height
     one = int((told.rows < k[K].to_numpy()).sum())
     people = k.height
+    what = "people who" if history[RECORD].null_count() == 0 else "records that"
     return (
         [
             Finding(
                 CELLS,
                 below == 0,
-                f"{below} of {len(margin)} rows are of records with fewer than k matchable rows "
+                f"{below} of {len(margin)} rows are of people with fewer than k matchable rows "
                 f"among those that came and went together; {len(cells)} such groups, "
                 f"least margin {int(margin.min())}",
             ),
             Finding(
                 HISTORIES,
                 few == 0,
-                f"{few} of {people} records have fewer than k histories; {one} have fewer than k "
-                "rows in some version for whoever links rows by what never changes",
+                f"{few} of {people} {what} ever had a row have fewer than k histories"
+                f"{_advice(few, allowed, new)}; {one} have fewer than k rows in some version for "
+                "someone who links rows by what never changes",
+                required=not 0 < few <= allowed or new > 0,
             ),
         ],
         {
@@ -253,6 +297,18 @@ def of_crowds(
             **_now(history, np.concatenate(crowds)),
         },
         short,
+    )
+
+
+def _advice(few: int, allowed: int, new: int) -> str:
+    """What can be done about people with too few histories, or what the plan states of them."""
+    if not few or new:
+        return ""
+    if few <= allowed:
+        return f" (the plan states up to {allowed})"
+    return (
+        " (no later version mends that: retract the versions that show them, or state "
+        f"series.allow_short_histories = {few})"
     )
 
 

@@ -34,7 +34,6 @@ from kinds.table.version_files import (
     SEAL,
     SINCE,
     VALUES,
-    WAITING,
     K,
 )
 from kinds.table.versions.appending import IDENTITY, held_by
@@ -171,10 +170,7 @@ def _remember(
         whole = pl.concat([earlier, now]) if earlier.height else now
         whole.write_parquet(folder / name)
     out = ~pl.Series(np.isin(np.arange(joined.height), stays))
-    unseated = joined.filter(out)
-    waiting = pl.read_parquet(split.file(WAITING), glob=False)
-    pl.concat([waiting, unseated.select(waiting.columns)]).write_parquet(folder / WAITING)
     if following.record is None:
-        left = pl.concat([unseated.select(IDENTITY), raw.filter(out)], how="horizontal")
+        left = pl.concat([joined.filter(out).select(IDENTITY), raw.filter(out)], how="horizontal")
         held = held_by(split)
         pl.concat([held, left]).write_parquet(folder / HELD)

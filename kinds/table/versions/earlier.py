@@ -6,20 +6,22 @@ import numpy as np
 import polars as pl
 
 from anon_core.series.fits import Fits
+from kinds.table.people import records_of_rows
 from kinds.table.version_files import (
     BORN,
     CHAIN,
+    CONSTANT,
     DIED,
     KEY,
     MEMBERS,
     PERSON,
+    RECORD,
     ROWS,
     VALUES,
-    WAITING,
     K,
     fits_file,
 )
-from kinds.table.versions.appending import IDENTITY, NOBODY, held_by
+from kinds.table.versions.appending import NOBODY, held_by
 from kinds.versions import Before
 from tasks.vault.storage import Stored
 
@@ -31,6 +33,8 @@ NO_ROWS = pl.DataFrame(
         DIED: pl.Int32,
         K: pl.Int32,
         KEY: pl.String,
+        CONSTANT: pl.Binary,
+        RECORD: pl.Binary,
     }
 )
 NO_MEMBERS = NOBODY.with_columns(
@@ -40,37 +44,56 @@ NO_MEMBERS = NOBODY.with_columns(
 
 @dataclass(frozen=True)
 class Earlier:
-    """What the vault keeps of the versions before: rows, people with a row, people without.
+    """What the vault keeps of the versions before: every row ever published, people with a row.
 
-    `held` are records that wait, with their values, where later sources lack them.
+    `rows` name the record of each row by its digest, null where no column names records. `held` are
+    records that wait, with their values, where later sources lack them.
     """
 
     number: int = 0
     rows: pl.DataFrame = field(default_factory=lambda: NO_ROWS)
     members: pl.DataFrame = field(default_factory=lambda: NO_MEMBERS)
-    waiting: pl.DataFrame = field(default_factory=lambda: NOBODY)
     audited: Stored | None = None
     held: pl.DataFrame = field(default_factory=lambda: NOBODY)
 
     @classmethod
-    def of(cls, before: Before | None, held: Stored | None = None) -> "Earlier":
-        """Read them; nothing before the first version, but `held` of a source without one."""
+    def of(cls, before: Before | None, record: str | None, held: Stored | None = None) -> "Earlier":
+        """Read them; nothing before the first version, but `held` of a source without one.
+
+        `record` is the identifier column that names records in every version, if there is one.
+        """
         if before is None:
             return cls(held=held_by(held))
-        names = (ROWS, MEMBERS, WAITING)
-        rows, members, waiting = (
-            pl.read_parquet(before.assembled.file(name), glob=False) for name in names
+        rows, members = (
+            pl.read_parquet(before.assembled.file(name), glob=False) for name in (ROWS, MEMBERS)
         )
-        waits = held_by(held or before.assembled)
-        return cls(before.number, rows, members, waiting, before.audited, waits)
+        rows = _with_records(rows, before, record)
+        named = rows.select(KEY, RECORD, CHAIN, PERSON)
+        numbered = members.drop(RECORD, CHAIN, PERSON).join(
+            named, on=KEY, how="left", maintain_order="left"
+        )
+        members = numbered.select(members.columns)
+        return cls(before.number, rows, members, before.audited, held_by(held or before.assembled))
 
     @property
     def had(self) -> pl.DataFrame:
-        """Everybody who had a row."""
-        return pl.concat([self.members.select(IDENTITY), self.waiting.select(IDENTITY)])
+        """Chain and digest of each record that ever had a row."""
+        return self.rows.select(CHAIN, RECORD).unique(CHAIN, keep="first", maintain_order=True)
 
     def fits(self, born: int) -> Fits:
         """The rows of a batch that fit each of its records."""
         assert self.audited is not None
         with np.load(self.audited.file(fits_file(born))) as kept:
             return Fits(kept["start"], kept["row"])
+
+
+def _with_records(rows: pl.DataFrame, before: Before, record: str | None) -> pl.DataFrame:
+    """Rows with the digests of their records, and one chain for each record.
+
+    Versions that older builds made numbered a record anew that left and came back.
+    """
+    if record is None:
+        return rows.with_columns(pl.lit(None, dtype=pl.Binary).alias(RECORD))
+    rows = rows.with_columns(records_of_rows(rows, before.identified, record).alias(RECORD))
+    first = pl.col(CHAIN).min().over(RECORD)
+    return rows.with_columns(first.alias(CHAIN), first.alias(PERSON))

@@ -1,6 +1,8 @@
 """Who is in the source now: digests of records, persons and values, and the k of each record."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -15,7 +17,7 @@ from kinds.table.plan import TablePlan
 from kinds.table.seals import constants_of
 from kinds.table.version_files import CONSTANT, OWNER, RECORD, VALUES
 from kinds.versions import Following
-from tasks.people.digests import row_digests
+from tasks.people.digests import column_digests, row_digests
 from tasks.source.reading import Reading
 
 
@@ -78,8 +80,8 @@ def present_of(plan: TablePlan, following: Following, raw: pl.DataFrame, key: by
     )
     k, stays = _demands(plan, raw, table, missing)
     known = {
-        RECORD: _digests(following.record, raw, missing, key),
-        OWNER: _digests(following.owner, raw, missing, key),
+        RECORD: _digests(following.record, raw, missing, partial(named, key=key)),
+        OWNER: _digests(following.owner, raw, missing, partial(identified, key=key)),
         VALUES: _values(plan, raw, table, missing, key),
         CONSTANT: constants_of(table, following.constant, key),
     }
@@ -96,13 +98,16 @@ def needed(plan: TablePlan) -> list[str]:
 
 
 def _digests(
-    name: str | None, raw: pl.DataFrame, missing: tuple[str, ...], key: bytes
+    name: str | None,
+    raw: pl.DataFrame,
+    missing: tuple[str, ...],
+    digest: Callable[[pl.Series], pl.Series],
 ) -> pl.Series:
     """A digest of each row's value in an identifier column; null where there is none."""
     if name is None:
         return pl.Series([None] * raw.height, dtype=pl.Binary)
     values = typed(raw, Column(name=name, role="drop"), missing).alias(name)
-    return identified(values, key).set(values.is_null(), None)
+    return digest(values).set(values.is_null(), None)
 
 
 def among(digests: pl.Series, some: frozenset[bytes]) -> NDArray[np.bool_]:
@@ -111,8 +116,13 @@ def among(digests: pl.Series, some: frozenset[bytes]) -> NDArray[np.bool_]:
     return digests.is_in(chosen.implode()).fill_null(value=False).to_numpy()
 
 
+def named(values: pl.Series, key: bytes) -> pl.Series:
+    """A digest of each record by its identifier, as `identify` keeps them, binary (rows,)."""
+    return pl.Series(column_digests(key, values), dtype=pl.Binary)
+
+
 def identified(values: pl.Series, key: bytes) -> pl.Series:
-    """A digest of each identifier, binary (rows,)."""
+    """A digest of each identifier, as requests to withdraw are kept, binary (rows,)."""
     return pl.Series(row_digests(key, "identifier", values.alias("").to_frame()), dtype=pl.Binary)
 
 

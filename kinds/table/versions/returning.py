@@ -30,14 +30,13 @@ class Returning:
         self, earlier: Earlier, found: Present, members: pl.DataFrame, out: pl.DataFrame
     ) -> tuple[Present, pl.DataFrame]:
         """The candidates, with chain and person of each; `members` keep a row, `out` do not."""
-        had = pl.concat([earlier.had, earlier.held.select(IDENTITY)])
         if self.following.record is not None:
             keep = among(found.known[RECORD], frozenset(members[RECORD].to_list()))
             # by digest: the order of the source is nobody's business
             order = found.known[RECORD].arg_sort().to_numpy().astype(np.int64)
             candidates = found.only(order[~keep[order]])
             chains = candidates.known.join(
-                had.select(CHAIN, RECORD), on=RECORD, how="left", maintain_order="left"
+                earlier.had, on=RECORD, how="left", maintain_order="left"
             )[CHAIN]
         else:
             back = back_again(self.plan, self.asked.withdrawn, out, earlier.held)
@@ -47,7 +46,7 @@ class Returning:
                 candidates = found.also(present_of(self.plan, self.following, raw, self.asked.key))
                 chains = pl.concat([chains, back[CHAIN]])
         chains = _numbered(chains, _next(earlier, CHAIN)).alias(CHAIN)
-        return candidates, self._people(earlier, had, candidates.known.with_columns(chains))
+        return candidates, self._people(earlier, candidates.known.with_columns(chains))
 
     def held(
         self, candidates: Present, joined: pl.DataFrame, waits: NDArray[np.int64]
@@ -57,10 +56,11 @@ class Returning:
             return None
         return to_hold(self.plan, candidates.only(waits), joined[waits])
 
-    def _people(self, earlier: Earlier, had: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+    def _people(self, earlier: Earlier, known: pl.DataFrame) -> pl.DataFrame:
         """Number the persons: as before, or anew."""
         if self.following.owner in (None, self.following.record):
             return known.with_columns(pl.col(CHAIN).alias(PERSON))
+        had = pl.concat([earlier.members.select(IDENTITY), earlier.held.select(IDENTITY)])
         persons = had.select(OWNER, PERSON).unique(OWNER, keep="first", maintain_order=True)
         known = known.join(persons, on=OWNER, how="left", maintain_order="left")
         fresh = known.filter(pl.col(PERSON).is_null())[OWNER].unique().sort()
@@ -82,7 +82,5 @@ def _numbered(known: pl.Series, first: int) -> pl.Series:
 
 def _next(earlier: Earlier, name: str) -> int:
     """The next free number of a chain or a person; numbers are never used again."""
-    used = np.concatenate(
-        [frame[name].to_numpy() for frame in (earlier.rows, earlier.waiting, earlier.held)]
-    )
+    used = np.concatenate([frame[name].to_numpy() for frame in (earlier.rows, earlier.held)])
     return int(used.max(initial=-1)) + 1

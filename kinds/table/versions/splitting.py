@@ -15,7 +15,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
+from anon_core.series.histories import Counted
 from anon_core.series.withdrawing import pulled
+from anon_core.tables.pasts import Pasts
 from kinds.table.layout import TABLE
 from kinds.table.plan import TablePlan
 from kinds.table.profile import remembered
@@ -30,16 +32,16 @@ from kinds.table.version_files import (
     KEY,
     MEMBERS,
     OWNER,
+    PASTS,
     PERSON,
     RECORD,
     ROWS,
     VALUES,
-    WAITING,
     K,
 )
-from kinds.table.versions.appending import IDENTITY
 from kinds.table.versions.changes import changed_by, telling
 from kinds.table.versions.earlier import Earlier
+from kinds.table.versions.linking import Linking
 from kinds.table.versions.present import Present, among, present
 from kinds.table.versions.returning import Returning
 from kinds.table.versions.words import changing
@@ -59,48 +61,63 @@ def split(
 ) -> Mapping[str, Any]:
     """See `Versions.split`."""
     key, withdrawn = asked.key, asked.withdrawn
-    earlier = Earlier.of(before, asked.held)
+    earlier = Earlier.of(before, following.record, asked.held)
     found = present(plan, following, reading, key)
     _require_types(earlier, found)
     source_rows = found.table.height
-    asked_for = among(found.known[OWNER], withdrawn)
-    found = found.only(np.flatnonzero(~asked_for))
+    found = found.only(np.flatnonzero(~among(found.known[OWNER], withdrawn)))
     found.table.write_parquet(folder / TABLE)
     _require_constant(earlier, found, following)
+    linking = Linking.of(earlier, found.known) if following.constant else None
     going = _going(earlier, found, withdrawn, append=following.record is None)
-    parts = _parted(earlier, found, going, Returning(plan, following, asked))
+    parts = _divide(earlier, found, going, Returning(plan, following, asked), linking)
     parts.write(folder)
-    members = earlier.members
-    erased = among(members[OWNER], withdrawn) if before is not None else np.zeros(0, dtype=np.bool_)
-    gone = going
+    counts = {"source_rows": source_rows, **_count(parts, earlier, found, going, following, asked)}
     if following.record is not None:
-        gone = going & ~members[RECORD].is_in(found.known[RECORD].implode()).to_numpy()
-    counts: dict[str, Any] = {
-        "source_rows": source_rows,
-        "frozen": parts.members.height,
-        "new": int(parts.new.sum()),
-        "changed": int((going & ~gone).sum()) if following.record else 0,
-        "pulled": int((parts.gone & ~going).sum()),
-        "left": int((gone & ~erased).sum()),
-        "withdrawn": int(erased.sum()),
-        "batch": parts.batch.raw.height,
-        "held_back": parts.held_back,
-        **({"waited": parts.waited} if following.record is None else {}),
-    }
-    if following.record is not None:
-        counts["followed"] = int((~gone).sum())
-        counts["changed_by"] = changed_by(plan, members, found, going)
+        counts["changed_by"] = changed_by(plan, earlier.members, found, going)
     return {
         "shape": [parts.batch.raw.height, parts.batch.raw.width],
         "source_columns": len(plan.columns),
         "profile": remembered(found.table, plan.columns),
         "counts": counts,
         "notes": [
-            _note(counts),
+            *tell_counts(counts),
             *changing(counts),
             *(telling(plan, found.table) if before is None else ()),
         ],
     }
+
+
+def _count(
+    parts: "Parts",
+    earlier: Earlier,
+    found: Present,
+    going: NDArray[np.bool_],
+    following: Following,
+    asked: Asked,
+) -> dict[str, Any]:
+    """The counts of a version: who came, who went, who waits, and why."""
+    members = earlier.members
+    erased = among(members[OWNER], asked.withdrawn)
+    left = going
+    if following.record is not None:
+        left = going & ~members[RECORD].is_in(found.known[RECORD].implode()).to_numpy()
+    counts: dict[str, Any] = {
+        "frozen": parts.members.height,
+        "new": int(parts.new.sum()),
+        "changed": int((going & ~left).sum()) if following.record else 0,
+        "pulled": int((parts.gone & ~going).sum()),
+        "left": int((left & ~erased).sum()),
+        "withdrawn": int(erased.sum()),
+        "batch": parts.batch.raw.height,
+        "reissued": parts.reissued,
+        "returned": parts.returned,
+        "held_back": parts.held_back,
+        "held_by_history": parts.short,
+    }
+    if following.record is None:
+        return {**counts, "waited": parts.waited}
+    return {**counts, "followed": int((~left).sum())}
 
 
 @dataclass(frozen=True)
@@ -108,18 +125,25 @@ class Parts:
     """A version split: everybody is in one part.
 
     `gone` bool (members,) says of each earlier member whether the row is withdrawn; `new`
-    bool (batch,) of each record of the batch whether it never had a row and did not wait, and
-    `waited` how many of the batch waited. `held` are records that wait, with their values.
+    bool (batch,) of each record of the batch whether it never had a row and did not wait. `waited`
+    records of the batch waited, `reissued` had a row in the version before, `returned` in an
+    earlier one only. `held_back` records wait, `short` of them since they would have too few
+    histories. `cramped` lost a row and cannot hide, since the batch is too small. `pasts` are those
+    of the batch, where rows are linked. `held` are records that wait, with their values.
     """
 
     rows: pl.DataFrame
     members: pl.DataFrame
-    waiting: pl.DataFrame
     gone: NDArray[np.bool_]
     batch: Present
     joined: pl.DataFrame
+    pasts: Pasts | None
     new: NDArray[np.bool_]
+    reissued: int
+    returned: int
     held_back: int
+    short: int
+    cramped: int
     waited: int
     held: pl.DataFrame | None
 
@@ -127,11 +151,15 @@ class Parts:
         """Store them."""
         self.rows.write_parquet(folder / ROWS)
         self.members.write_parquet(folder / MEMBERS)
-        self.waiting.write_parquet(folder / WAITING)
         self.batch.raw.write_parquet(folder / BATCH)
         self.joined.write_parquet(folder / JOINED)
         if self.held is not None:
             self.held.write_parquet(folder / HELD)
+        if self.pasts is not None and len(self.pasts.values):
+            np.savez(
+                folder / PASTS, value=self.pasts.value, start=self.pasts.start,
+                values=self.pasts.values, ways=self.pasts.ways,
+            )  # fmt: skip
 
 
 def _going(
@@ -148,38 +176,36 @@ def _going(
     return np.asarray(going | ~same, dtype=np.bool_)
 
 
-def _parted(
-    earlier: Earlier, found: Present, going: NDArray[np.bool_], returning: Returning
+def _divide(
+    earlier: Earlier,
+    found: Present,
+    going: NDArray[np.bool_],
+    returning: Returning,
+    linking: Linking | None,
 ) -> Parts:
     """Pull along who must be, until those who are in the batch can hide there.
 
     Where rows are withdrawn, the batch has room: in one of hardly k people all would look alike,
-    and a level that is to be of k people might have none.
+    and a level that is to be of k people might have none. Who waits since too few histories would
+    be left does not ask for more room: a larger batch seldom helps.
     """
     k = int(np.concatenate([found.k, earlier.rows[K].to_numpy()]).max(initial=0))
     for least in (0, k, ROOM * k, max(1, earlier.members.height)):
-        gone = _gone(earlier, going, least if going.any() else 0)
-        parts = _with(earlier, found, gone, returning)
-        if not gone.any():
-            break
-        stuck = not parts.batch.raw.height or _had_rows(parts, earlier, gone)
+        gone = _find_gone(earlier, going, least if going.any() else 0, linking)
+        parts = _part(earlier, found, gone, returning, linking)
         small = parts.batch.raw.height < ROOM * k and least < ROOM * k
-        if not (stuck or small):
+        if not gone.any() or not (small or parts.cramped or not parts.batch.raw.height):
             break
     return parts
 
 
-def _had_rows(parts: Parts, earlier: Earlier, gone: NDArray[np.bool_]) -> bool:
-    """Whether somebody lost a row, is still in the source and has no new row."""
-    back = parts.waiting.join(earlier.members.filter(pl.Series(gone)), on=CHAIN, how="semi")
-    return back.height > 0
-
-
-def _gone(earlier: Earlier, going: NDArray[np.bool_], least: int) -> NDArray[np.bool_]:
+def _find_gone(
+    earlier: Earlier, going: NDArray[np.bool_], least: int, linking: Linking | None
+) -> NDArray[np.bool_]:
     """Whose row is withdrawn, batch by batch."""
     gone = going.copy()
     members = earlier.members
-    alive = members.join(earlier.rows, on=KEY, how="left", maintain_order="left")
+    alive = members.join(earlier.rows.select(KEY, BORN), on=KEY, how="left", maintain_order="left")
     for born in alive[BORN].unique().sort().to_list():
         of_batch = (alive[BORN] == born).to_numpy()
         if not (going[of_batch].any() or least):
@@ -191,52 +217,91 @@ def _gone(earlier: Earlier, going: NDArray[np.bool_], least: int) -> NDArray[np.
         must = np.zeros(len(at), dtype=np.bool_)
         must[at] = going[of_batch]
         k, person = (everyone[name].to_numpy()[here] for name in (K, PERSON))
-        out = pulled(earlier.fits(born).among(here), k, must, person, least=least)
-        gone[of_batch] = out[at]
+        ways = None if linking is None else linking.ways(born)
+        fits = earlier.fits(born).among(here)
+        gone[of_batch] = pulled(fits, k, must, person, ways=ways, least=least)[at]
     return gone
 
 
-def _with(earlier: Earlier, found: Present, gone: NDArray[np.bool_], returning: Returning) -> Parts:
+def _part(
+    earlier: Earlier,
+    found: Present,
+    gone: NDArray[np.bool_],
+    returning: Returning,
+    linking: Linking | None,
+) -> Parts:
     """The parts if these rows are withdrawn."""
     members, out = (earlier.members.filter(pl.Series(each)) for each in (~gone, gone))
     candidates, joined = returning(earlier, found, members, out)
-    may = candidates.stays & ~joined[CHAIN].is_in(sorted(returning.asked.waiting)).to_numpy()
-    hides = _hides(candidates, may, joined[PERSON].to_numpy())
+    pasts = None
+    if linking is not None:
+        pasts = linking.pasts(_count_gone(earlier, out, linking), joined)
+    waits = joined[CHAIN].is_in(sorted(returning.asked.waiting)).to_numpy()
+    person = joined[PERSON].to_numpy()
+    may = candidates.stays & ~waits
+    hides, short = _find_hiding(candidates.k, may, person, pasts)
+    short |= waits & candidates.stays
     order = np.flatnonzero(hides)
-    had, batch = earlier.had, joined[order]
+    batch = joined[order]
     waited = batch[CHAIN].is_in(earlier.held[CHAIN].implode())
-    waits = joined.filter(pl.Series(~hides)).join(had, on=CHAIN, how="semi")
-    rows = earlier.rows
-    if rows.height:
-        dies = rows[KEY].is_in(out[KEY].implode())
-        rows = rows.with_columns(
-            pl.when(dies).then(earlier.number + 1).otherwise(pl.col(DIED)).alias(DIED)
-        )
+    had = joined[CHAIN].is_in(earlier.had[CHAIN].implode()).to_numpy()
+    lost = joined[CHAIN].is_in(out[CHAIN].implode()).to_numpy()
+    dies = earlier.rows[KEY].is_in(out[KEY].implode())
+    died = pl.when(dies).then(earlier.number + 1).otherwise(pl.col(DIED)).alias(DIED)
     return Parts(
-        rows,
+        earlier.rows.drop(RECORD).with_columns(died),
         members,
-        waits.select(IDENTITY),
         gone,
         candidates.only(order),
         batch,
-        ~(batch[CHAIN].is_in(had[CHAIN].implode()) | waited).to_numpy(),
+        None if pasts is None else pasts.at(order),
+        ~had[order] & ~waited.to_numpy(),
+        int((hides & lost).sum()),
+        int((hides & had & ~lost).sum()),
         int((~hides & candidates.stays).sum()),
+        int(short.sum()),
+        int((~hides & lost & candidates.stays & ~short).sum()),
         int(waited.sum()),
         returning.held(candidates, joined, np.flatnonzero(~hides & candidates.stays)),
     )
 
 
-def _hides(
-    candidates: Present, may: NDArray[np.bool_], person: NDArray[np.int64]
-) -> NDArray[np.bool_]:
-    """Who can hide in the batch: at least k people are in it. Whoever cannot waits."""
-    hides = may.copy()
+def _count_gone(earlier: Earlier, out: pl.DataFrame, linking: Linking) -> list[Counted]:
+    """The cells of rows that are withdrawn now."""
+    keys = out[KEY].implode()
+    of_out = earlier.rows.filter(pl.col(KEY).is_in(keys))
+    return [linking.count(born, pl.col(KEY).is_in(keys)) for born in of_out[BORN].unique().sort()]
+
+
+def _find_hiding(
+    k: NDArray[np.int32],
+    may: NDArray[np.bool_],
+    person: NDArray[np.int64],
+    pasts: Pasts | None,
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Who can hide in the batch, and who waits for want of histories; everybody else waits, too.
+
+    At least k people are in the batch, and k histories are left even if the whole batch were one
+    crowd. All records of a person wait together.
+    """
+    hides, short = may.copy(), np.zeros(len(may), dtype=np.bool_)
     while True:
-        people = len(np.unique(person[hides]))
-        beyond = hides & (candidates.k > people)
+        beyond = hides & (k > len(np.unique(person[hides])))
+        if not beyond.any() and pasts is not None:
+            beyond = hides & (_count_at_most(pasts, hides) < k)
+            short |= beyond
         if not beyond.any():
-            return hides
+            return hides, short
         hides &= ~np.isin(person, person[beyond])
+
+
+def _count_at_most(pasts: Pasts, hides: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Histories of each record if everybody in the batch were in its crowd, int64 (n,)."""
+    people = np.bincount(pasts.value[hides], minlength=int(pasts.values.max(initial=0)) + 1)
+    ways = np.minimum(pasts.ways, 2**31) * people[pasts.values]
+    total = np.bincount(pasts.record, ways.astype(np.float64), len(hides))
+    fresh = np.diff(pasts.start) == 0
+    return np.where(fresh, int(hides.sum()), np.minimum(total, 2**31)).astype(np.int64)
 
 
 def _require_types(earlier: Earlier, found: Present) -> None:
@@ -258,22 +323,35 @@ def _require_constant(earlier: Earlier, found: Present, following: Following) ->
     """Refuse a record whose value changed in a column that was said never to change."""
     if not (following.constant and following.record and earlier.rows.height):
         return
-    shown = earlier.members.join(earlier.rows.select(KEY, CONSTANT), on=KEY)
+    shown = earlier.rows.select(RECORD, CONSTANT).unique(RECORD, keep="last")
     both = shown.join(found.known.select(RECORD, pl.col(CONSTANT).alias("now")), on=RECORD)
     other = both.filter(pl.col(CONSTANT) != pl.col("now")).height
     if other:
         names = ", ".join(map(repr, following.constant))
         raise InputError(
-            f"{other} records have another value in {names} than in the version before; "
+            f"{other} records have another value in {names} than in an earlier version; "
             "series.constant says that this never happens: correct the source, or take the column "
             "out of series.constant in a new series"
         )
 
 
-def _note(counts: Mapping[str, Any]) -> str:
-    return (
+def tell_counts(counts: Mapping[str, Any]) -> list[str]:
+    """Sentences on who came, who went and who waits, for the log."""
+    told = [
         f"{counts['frozen']} rows stay; {counts['batch']} are new: {counts['new']} of new records, "
-        f"{counts['changed']} changed, {counts['pulled']} pulled along; "
-        f"{counts['left']} left, {counts['withdrawn']} were withdrawn, "
-        f"{counts['held_back']} wait"
-    )
+        f"{counts['returned']} of records that return, {counts['reissued']} issued anew; "
+        f"{counts['left']} people left, {counts['changed']} changed, {counts['withdrawn']} were "
+        f"withdrawn, {counts['held_back']} wait"
+    ]
+    moved = counts["left"] + counts["withdrawn"] + counts["changed"]
+    if counts["pulled"]:
+        told.append(
+            f"{counts['pulled']} rows are withdrawn although nothing changed for their people, "
+            f"because of {moved} people who left, changed or were withdrawn"
+        )
+    if counts["held_by_history"]:
+        told.append(
+            f"{counts['held_by_history']} of those who wait would keep fewer than k histories; "
+            "each next version tries them again"
+        )
+    return told

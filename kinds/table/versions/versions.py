@@ -1,13 +1,17 @@
 """The versions of a series of tables; see `kinds.versions.Versions`."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from anon_core.tables.pasts import Pasts
+from anon_core.tables.records import BinaryTable
 from kinds.section import PlanError
+from kinds.table.encode import load
 from kinds.table.judge import kept as kept_of
 from kinds.table.judge import versions as judge
 from kinds.table.judge.rows import laid_of
@@ -17,8 +21,10 @@ from kinds.table.plan import TablePlan
 from kinds.table.version_files import (
     BATCH,
     BORN,
+    CHAIN,
     MEMBERS,
     OWNER,
+    PASTS,
     ROWS,
     SHORT,
     SINCE,
@@ -111,6 +117,16 @@ class TableVersions(Versions):
         """A Parquet file with the columns that the plan uses."""
         return split.file(BATCH)
 
+    def load(self, encoded: Stored, split: Stored) -> BinaryTable:
+        """With pasts where columns link rows and somebody of the batch had a row before."""
+        table, stays = load(encoded)
+        path = split.file(PASTS)
+        if not path.exists():
+            return table
+        with np.load(path) as kept:
+            pasts = Pasts(kept["value"], kept["start"], kept["values"], kept["ways"])
+        return replace(table, pasts=pasts.at(stays))
+
     def assemble(
         self,
         following: Following,
@@ -127,73 +143,87 @@ class TableVersions(Versions):
         self,
         plan: TablePlan,
         following: Following,
-        stages: tuple[Stored, Stored, Stored],
+        stages: tuple[Stored, Stored, Stored, Stored],
         before: Before | None,
         readings: tuple[Reading, Reading],
         asked: Asked,
         folder: Path,
     ) -> tuple[list[Finding], Mapping[str, Any]]:
         """From the source, the batch and the assembled files."""
-        _, assembled, anonymized = stages
-        key, withdrawn = asked.key, asked.withdrawn
+        _, identified, assembled, anonymized = stages
         number = 1 if before is None else before.number + 1
-        history = pl.read_parquet(assembled.file(ROWS), glob=False)
+        listed = pl.read_parquet(assembled.file(ROWS), glob=False)
         schema = pl.scan_parquet(anonymized.file(PARQUET), glob=False).collect_schema()
         schema = schema | {SINCE: pl.Int32()}
         shown = judge.Shown(assembled.folder, list(FILES), schema)
-        rows, findings = judge.of_files(shown, history, number, key)
+        rows, findings = judge.of_files(shown, listed, number, asked.key)
         if rows is None:
             return findings, {}
-        born = text_rows(anonymized)
-        new = rows.filter(pl.col(SINCE) == number).drop(SINCE)
         earlier = None
         if before is not None:
             earlier = pl.read_parquet(before.assembled.file(ROWS), glob=False)
-        findings.append(judge.of_history(history, earlier, number))
+        named = following.record is not None
+        findings.append(judge.of_history(listed, earlier, number, named=named))
         source, batch = readings
-        known = present(plan, following, source, key).known
+        known = present(plan, following, source, asked.key).known
         members = pl.read_parquet(assembled.file(MEMBERS), glob=False)
-        findings.append(
-            judge.of_members(members, history, known, withdrawn, named=following.record is not None)
-        )
-        matching = anonymized.file(MATCHING)
-        laid = laid_of(plan, batch, born, matching)
-        findings.append(judge.of_batch(new, laid, history.filter(pl.col(BORN) == number)))
+        of_batches = (*(() if before is None else before.identified), identified)
+        history = judge.of_records(listed, of_batches, following.record)
+        findings.append(judge.of_members(members, history, known, asked.withdrawn))
+        laid = laid_of(plan, batch, text_rows(anonymized), anonymized.file(MATCHING))
+        new = rows.filter(pl.col(SINCE) == number).drop(SINCE)
+        born = history.filter(pl.col(BORN) == number)
+        records = judge.of_source(batch.again(), plan, following.record, asked.key)
+        findings.append(judge.of_batch(new, laid, born, records))
         start, row = judge.fits_of(laid)
         np.savez(folder / fits_file(number), start=start, row=row)
         for each in range(1, number):
             assert before is not None
             content = before.audited.file(fits_file(each)).read_bytes()
             (folder / fits_file(each)).write_bytes(content)
-        more, section, short = judge.of_crowds(history, judge.kept_fits(folder, number))
-        np.save(folder / SHORT, short)
+        fits = judge.kept_fits(folder, number)
+        more, section, short = judge.of_crowds(history, fits, following.short_histories, number)
+        inside = born[CHAIN].is_in(short.tolist()).to_numpy()
+        chains = listed.filter(pl.col(BORN) == number)[CHAIN].to_numpy()[inside]
+        np.save(folder / SHORT, np.append(chains, len(short)))
         kept = kept_of.of_all(
             kept_of.of_rows(laid), None if before is None else before.audited.folder
         )
         kept.write_parquet(folder / kept_of.FILE)
-        return [*findings, *more], {**section, **kept_of.told(kept, history, number)}
+        return [*findings, *more], {**section, **kept_of.told(kept, listed, number)}
 
     def audit_published(
-        self, folder: Path, formats: Sequence[str], number: int, kept: Before, key: bytes
+        self,
+        following: Following,
+        folder: Path,
+        formats: Sequence[str],
+        number: int,
+        kept: Before,
+        key: bytes,
     ) -> tuple[list[Finding], Mapping[str, Any]]:
         """From the rows, and from what the vault keeps of every batch."""
-        history = pl.read_parquet(kept.assembled.file(ROWS), glob=False)
+        listed = pl.read_parquet(kept.assembled.file(ROWS), glob=False)
         schema = pl.scan_parquet(kept.assembled.file(PARQUET), glob=False).collect_schema()
-        rows, findings = judge.of_files(judge.Shown(folder, formats, schema), history, number, key)
+        rows, findings = judge.of_files(judge.Shown(folder, formats, schema), listed, number, key)
         if rows is None:
             return findings, {}
-        until = judge.until(history, number)
-        more, section, _ = judge.of_crowds(until, judge.kept_fits(kept.audited.folder, kept.number))
+        history = judge.of_records(listed, kept.identified, following.record)
+        more, section, _ = judge.of_crowds(
+            judge.until(history, number),
+            judge.kept_fits(kept.audited.folder, kept.number),
+            following.short_histories,
+        )
         measured = pl.read_parquet(kept.audited.file(kept_of.FILE), glob=False)
-        return [*findings, *more], {**section, **kept_of.told(measured, history, number)}
+        return [*findings, *more], {**section, **kept_of.told(measured, listed, number)}
 
     def digests(self, values: Sequence[str], key: bytes) -> frozenset[bytes]:
         """Digests of identifiers as `split` knows people by."""
         return frozenset(identified(pl.Series(values, dtype=pl.String), key).to_list())
 
-    def short(self, audited: Stored) -> frozenset[int]:
+    def short(self, audited: Stored) -> tuple[frozenset[int], int]:
         """As the audit kept them."""
-        return frozenset(np.load(audited.file(SHORT)).tolist())
+        *chains, people = np.load(audited.file(SHORT)).tolist()
+        return frozenset(chains), people
 
     def owners(self, kept: Before) -> frozenset[bytes]:
         """As `split` noted them."""

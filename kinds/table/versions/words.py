@@ -17,7 +17,7 @@ COMPARED: Text = (
     "that came in the same version and stayed equally long. Someone who compares all versions "
     "cannot narrow the person down further. This holds even if they know all quasi-identifiers of "
     "everyone at all times, and of everyone in which versions they have a row, and when they "
-    "joined, left, or got another row because a value changed.",
+    "joined, left, came back, or got another row because a value changed.",
 )
 WHO_IS_IN: Text = (
     "Whether someone knows who is in.",
@@ -59,7 +59,8 @@ FINDINGS = {
     CELLS: "Everybody keeps at least k matchable rows among those that came and went with their "
     "own, in every version.",
     HISTORIES: "Everybody keeps at least k histories: rows that they may have had one after the "
-    "other, with equal values where the plan says that these never change.",
+    "other, from the first version on, with equal values where the plan says that these never "
+    "change. Someone who left and came back has one history.",
     "source of the batch": "The vault holds the source rows of the batch, to audit it anew.",
 }
 
@@ -86,9 +87,9 @@ def promise(manifest: Manifest) -> str:
         )
     return (
         f" This holds for {'both versions' if at == 2 else f'all {at} versions'} so far together: "
-        "someone who compares them and knows when each person joined, left or changed cannot "
-        "narrow anyone down further. It does not hold for someone who recognises a person's old "
-        "and new row by the values that they show."
+        "someone who compares them and knows when each person joined, left, came back or changed "
+        "cannot narrow anyone down further. It does not hold for someone who recognises a person's "
+        "old and new row by the values that they show."
     )
 
 
@@ -105,12 +106,31 @@ def _histories(manifest: Manifest) -> Text:
         if constant
         else ""
     )
+    if not _follows(manifest):
+        return (
+            "Several histories.",
+            "A record's history is the rows that were its own, one after the other. For each "
+            f"record there are at least k histories{equal}. This is counted for each record alone: "
+            "someone who combines what it tells of several records, or of all records of one "
+            "person, may exclude some.",
+        )
     return (
         "Several histories.",
-        "A person's history is the rows that were theirs, one after the other. For each person "
-        f"there are at least k histories{equal}. This is counted for each person alone: someone "
-        "who combines what it tells of several people may exclude some.",
+        "A person's history is the rows that were theirs, one after the other, also with years "
+        f"between. For each person there are at least k histories{equal}. This is counted for each "
+        "person alone: someone who combines what it tells of several people may exclude some.",
     )
+
+
+def _follows(manifest: Manifest) -> bool:
+    """Whether a column names each person in every version; else each version has new records."""
+    return "followed" in manifest["series"]
+
+
+def _count_ever(manifest: Manifest) -> str:
+    """How many ever had a row, with what they are."""
+    what = "people who" if _follows(manifest) else "records that"
+    return f"{count(manifest['series'].get('records_ever'))} {what} ever had a row"
 
 
 def _linking(manifest: Manifest) -> Text:
@@ -122,11 +142,10 @@ def _linking(manifest: Manifest) -> Text:
         "k people who fit both."
     )
     if section.get("constant"):
-        linked, ever = section.get("linked_below_k"), section.get("records_ever")
         text += (
             f" For someone who connects rows by {_listed(section['constant'])} only, "
-            f"{count(linked)} of {count(ever)} people who ever had a row have fewer than k rows "
-            "left in some version."
+            f"{count(section.get('linked_below_k'))} of {_count_ever(manifest)} have fewer than k "
+            "rows left in some version."
         )
     return ("Rows of one person that nobody can connect.", text)
 
@@ -176,9 +195,16 @@ def warnings(manifest: Manifest) -> list[str]:
         return []
     linked, constant = section.get("linked_below_k"), section.get("constant")
     told = changing(section)
+    short = section.get("histories_below_k")
+    if known(short) and 0 < short <= _allowed(section):
+        told.append(
+            f"{count(short)} of {_count_ever(manifest)} have fewer than k histories: versions that "
+            "an older build published leave them so few, and the plan states it. Someone who "
+            "compares all versions may know the rows of these."
+        )
     if known(linked) and linked > 0 and constant:
         told.append(
-            f"{count(linked)} of {count(section.get('records_ever'))} people who ever had a row "
+            f"{count(linked)} of {_count_ever(manifest)} "
             f"have fewer than k rows left in some version for someone who compares the versions "
             f"and connects rows by {_listed(constant)}, which the plan says never "
             f"change{'s' if len(constant) == 1 else ''}. No promise covers this."
@@ -210,17 +236,30 @@ def checks(manifest: Manifest) -> list[Check]:
     section = series.series_of(manifest)
     if section is None:
         return []
-    return [_none(section.get(name), what) for name, what in COUNTED.items()]
+    return [_at_most(section.get(name), limit, what) for name, limit, what in _counted(section)]
 
 
-COUNTED = {
-    "below_k": "Rows in any version whose people have too few matchable rows beside it",
-    "histories_below_k": "People with too few histories over all versions",
-}
+def _counted(section: Mapping[str, Any]) -> list[tuple[str, int, str]]:
+    """Counts over all versions: their names, limits and words."""
+    return [
+        ("below_k", 0, "Rows in any version whose people have too few matchable rows beside it"),
+        (
+            "histories_below_k",
+            _allowed(section),
+            f"{'People' if 'followed' in section else 'Records'} with too few histories over all "
+            "versions",
+        ),
+    ]
 
 
-def _none(number: object, what: str) -> Check:
-    return Check(what, "0", count(number), known(number) and number == 0)
+def _allowed(section: Mapping[str, Any]) -> int:
+    """People who may have too few histories, as the plan states."""
+    return int(section.get("allow_short_histories", 0))
+
+
+def _at_most(number: object, limit: int, what: str) -> Check:
+    stated = "0" if not limit else f"{count(limit)}, as the plan states"
+    return Check(what, stated, count(number), known(number) and number <= limit)
 
 
 def linkability(manifest: Manifest) -> list[Figure]:
@@ -229,8 +268,13 @@ def linkability(manifest: Manifest) -> list[Figure]:
     if section is None:
         return []
     figures = [
-        Figure(what, count(number), "0: the promise", WITHIN if number == 0 else ABOVE)
-        for name, what in COUNTED.items()
+        Figure(
+            what,
+            count(number),
+            f"{count(limit)}: as the plan states" if limit else "0: the promise",
+            WITHIN if number <= limit else ABOVE,
+        )
+        for name, limit, what in _counted(section)
         if known(number := section.get(name))
     ]
     constant = section.get("constant")
@@ -238,8 +282,8 @@ def linkability(manifest: Manifest) -> list[Figure]:
         what = "Rows of one person in several versions, connected by the values that they show"
         return [*figures, Figure(what, NOT_MEASURED, "nothing", NO_LIMIT)]
     what = (
-        "People with fewer than k rows left in some version, for someone who connects rows by "
-        f"{_listed(constant)}"
+        f"{'People' if _follows(manifest) else 'Records'} with fewer than k rows left in some "
+        f"version, for someone who connects rows by {_listed(constant)}"
     )
     told = f"{count(section.get('linked_below_k'))} of {count(section.get('records_ever'))}"
     return [*figures, Figure(what, told, "nothing", NO_LIMIT)]

@@ -1,0 +1,219 @@
+"""Drawn series in which people leave, return, change, wait and withdraw, by the naive auditor.
+
+The naive auditor knows the sources, the published bytes, and whose row is whose from the matching
+of each batch. It knows nothing of the numbers by which the vault follows people.
+"""
+
+import csv
+import random
+import shutil
+from dataclasses import dataclass
+from itertools import islice
+
+import polars as pl
+import pytest
+
+from flows.audit import audit_release
+from flows.plan.plan import ReleasePlan
+from flows.release import released
+from reports.drawing import left_out
+from tasks.people.ledger import Ledger
+from tasks.vault.series import Series
+from tasks.vault.storage import Vault, read_json
+from tests import naive
+from tests.flows.orders import Order
+from tests.typed import text_rows
+
+MOST = 300  # histories that the naive auditor counts of a person
+QUASI = ("sex", "job", "age")
+COLUMNS = {
+    "id": {"role": "identifier"},
+    "sex": {"role": "quasi", "kind": "binary"},
+    "job": {"role": "quasi", "kind": "categorical"},
+    "age": {"role": "quasi", "kind": "numeric", "bins": "none"},
+    "birth": {"role": "keep"},
+    "income": {"role": "sensitive"},
+}
+
+
+class Registry:
+    """People who move, and the versions that are released of them."""
+
+    def __init__(self, folder, seed, *, constant=("birth",)):
+        self.chance = random.Random(seed)
+        self.k = self.chance.choice([2, 2, 3])
+        self.births = self.chance.choice([2, 3, 5])
+        self.here, self.away, self.asked = {}, {}, set()
+        self.joined = 0
+        series = {"record": "id", "constant": list(constant)}
+        self.order = Order(
+            folder,
+            privacy={"k": self.k},
+            anonymizer={"name": self.chance.choice(["k-member", "k-member", "adaptive"])},
+            checks={"drift": "off"},
+            series=series,
+        )
+        self.order.document["columns"] = COLUMNS
+        self.order.write()
+        self.versions, self.owner = [], {}
+        self.join(self.chance.randint(3 * self.k, 30))
+
+    def join(self, number):
+        for _ in range(number):
+            self.here[f"P{self.joined:03d}"] = self.drawn()
+            self.joined += 1
+
+    def drawn(self):
+        chance = self.chance
+        return {
+            "sex": chance.choice("mf"),
+            "job": chance.choice(["pilot", "cook", "nurse"]),
+            "age": chance.randint(20, 24),
+            "birth": f"b{chance.randrange(self.births)}",
+            "income": chance.randint(1, 4),
+        }
+
+    def move(self):
+        """A month in which anybody may leave, return or change; some join, some withdraw."""
+        chance = self.chance
+        back = [person for person in self.away if chance.random() < 0.4]
+        for person in list(self.here):
+            fate = chance.random()
+            if fate < 0.12:
+                self.away[person] = self.here.pop(person)
+            elif fate < 0.25:
+                self.here[person] = {**self.drawn(), "birth": self.here[person]["birth"]}
+        self.here |= {person: self.away.pop(person) for person in back}
+        self.join(min(chance.choice([0, 1, 4]), 40 - self.joined))
+        if self.here and chance.random() < 0.3:
+            self.withdraw(chance.choice(sorted(self.here)))
+
+    def withdraw(self, person):
+        plan = ReleasePlan.load(self.order.plan)
+        vault = Vault(self.order.vault)
+        key = Ledger(vault, plan.kind.remade).key
+        Series(vault, "people").withdraw(plan.kind.versions.digests([person], key))
+        self.asked.add(person)
+
+    def release(self):
+        """The next version, or the one that stands."""
+        with self.order.source.open("w", newline="", encoding="utf-8") as handle:
+            writer = csv.writer(handle)
+            writer.writerow(["id", *self.drawn()])
+            writer.writerows([person, *values.values()] for person, values in self.here.items())
+        folder = released(ReleasePlan.load(self.order.plan))
+        last = Series(Vault(self.order.vault), "people").last
+        if last.number > len(self.versions):
+            self.note(folder, last)
+        return folder
+
+    def note(self, folder, version):
+        """What the naive auditor is told of a version."""
+        batch = pl.read_parquet(
+            self.order.vault / f"series/people/{version.number}/split/batch.parquet", glob=False
+        )
+        matching = pl.read_parquet(version.run.path / "anonymize/matching.parquet", glob=False)
+        ids = batch["id"].to_list()
+        self.owner |= {key: ids[record] for record, key in matching.rows()}
+        rows = {
+            row["key"]: (
+                {name: allowed(row[name]) for name in QUASI},
+                {"birth": row["birth"]},
+            )
+            for row in text_rows(self.order.releases / f"v{version.number}").iter_rows(named=True)
+        }
+        known = {
+            person: {name: str(values[name]) for name in QUASI}
+            for person, values in self.here.items()
+        }
+        owner = {self.owner[key]: key for key in rows}
+        assert len(owner) == len(rows)
+        assert not set(owner) & self.asked
+        self.versions.append({"people": known, "rows": rows, "owner": owner})
+
+
+def allowed(cell):
+    """The values that a cell allows, as texts."""
+    if cell == "*":
+        return Span(0, 99)
+    if ".." in cell:
+        low, high = cell.split("..")
+        return Span(float(low or 0), float(high or 99))
+    return set(cell.split("|"))
+
+
+@dataclass(frozen=True)
+class Span:
+    """Any text, or the numbers of an interval."""
+
+    low: float
+    high: float
+
+    def __contains__(self, value):
+        return not value.isdigit() or self.low <= float(value) <= self.high
+
+
+def count_naively(versions, k, constant):
+    """What the auditor must find: rows of too small crowds, people who ever had a row, and so on.
+
+    Histories are counted up to `MOST`.
+    """
+    held, true = naive.published_in(versions), naive.truths(versions)
+    below = short = linked = 0
+    for person, own in true.items():
+        rows = naive.history_rows(versions, person, "everything")
+        for span in {tuple(held[key]) for key in own if key is not None}:
+            below += sum(tuple(each) == span for each in rows.values()) < k
+        found = list(islice(naive.histories_of(versions, person, "everything", constant), MOST))
+        short += len(found) < k
+        left = [len({each[at] for each in found}) for at, key in enumerate(own) if key is not None]
+        linked += min(left) < k
+    return {
+        "below_k": below,
+        "records_ever": len(true),
+        "histories_below_k": short,
+        "linked_below_k": linked,
+    }
+
+
+def run(folder, seed, months):
+    """Release a drawn series; every version is audited by both."""
+    registry = Registry(folder, seed)
+    for month in range(months):
+        if month:
+            registry.move()
+        if not registry.here:
+            break
+        before = len(registry.versions)
+        published = registry.release()
+        if len(registry.versions) == before:
+            continue
+        section = read_json(registry.order.releases / published / "manifest.json")["series"]
+        expected = count_naively(registry.versions, registry.k, ["birth"])
+        assert expected["below_k"] == expected["histories_below_k"] == 0
+        assert {name: section[name] for name in expected} == expected
+    assert audit_release(registry.order.releases / published, registry.order.plan).passed
+    return registry
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Leave out what these tests do not look at: pictures, and checks before the anonymizer."""
+    monkeypatch.setattr("flows.release.validate", lambda *_: None)
+    with left_out():
+        yield
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("seed", range(3))
+def test_a_drawn_series_keeps_what_it_promises(tmp_path, seed):
+    run(tmp_path, seed, 4)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("first", range(0, 300, 20))
+def test_three_hundred_drawn_series_keep_what_they_promise(tmp_path, first):
+    for seed in range(first, first + 20):
+        run(tmp_path / str(seed), 1000 + seed, 5)
+        shutil.rmtree(tmp_path / str(seed))
