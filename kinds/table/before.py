@@ -5,6 +5,7 @@ from typing import Any
 
 from tasks.judging.audit import Sections
 
+TWICE = ("records_ever", "histories_below_k", "linked_below_k")  # who came back counted so
 BY_SECRET = ("tightest row", "insider")  # 0.1.0 counted how often these attackers were right
 
 
@@ -33,5 +34,14 @@ def stated_by(manifest: Mapping[str, Any], sections: Sections) -> Sections:
     privacy = dict(sections.get("privacy", {}))
     if "unprotected" not in manifest.get("privacy", {}):  # who has k = 1
         privacy.pop("unprotected", None)
-    same = {"privacy": privacy, "utility": utility, "attacks": attacks, "protection": protection}
+    series = dict(sections.get("series", {}))
+    if "reissued" not in manifest.get("series", {}):
+        series = {name: number for name, number in series.items() if name not in TWICE}
+    same = {
+        "privacy": privacy,
+        "utility": utility,
+        "attacks": attacks,
+        "protection": protection,
+        "series": series,
+    }
     return {name: same.get(name, section) for name, section in sections.items()}

@@ -307,8 +307,8 @@ def _advice(few: int, allowed: int, new: int) -> str:
     if few <= allowed:
         return f" (the plan states up to {allowed})"
     return (
-        " (no later version mends that: retract the versions that show them, or state "
-        f"series.allow_short_histories = {few})"
+        " (no later version mends that: retract this one; later ones can be published if the plan "
+        f"states series.allow_short_histories = {few})"
     )
 
 
