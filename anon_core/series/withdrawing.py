@@ -26,6 +26,8 @@ from anon_core.series.withdrawing_kernels import (
     restrict,
 )
 
+# Prices of a companion, see `Cell`. Each is tried, and each component keeps what pulls fewest.
+PRICES = ((2, 1, 2), (1, 1, 0), (1, 3, 1), (3, 0, 1))
 RETURNS = 4  # rounds in which pulled records are given back one by one; more change little
 GROUP = 4  # groups of so many times k are withdrawn whole
 
@@ -72,8 +74,9 @@ def pulled(
     A part is a crowd if each record has k(v) matchable rows in it, or rows of k(v) people, and k(v)
     histories with these rows: rows that fit it, in its strongly connected component of the graph
     that leads from each record to the owners of rows that fit it (docs/theory.md, 10). The whole
-    cell is always an answer. The smallest is not sought: companions are chosen greedily, local
-    changes only, and parts that need not go are given back. Ties are decided by the order of
+    cell is always an answer. Companions are chosen greedily, at several prices, and parts that need
+    not go are given back; each component keeps what pulls fewest. On Adult that is 1 % above what a
+    solver proves to be needed (docs/decisions/028-series.md). Ties are decided by the order of
     records, or by the number of the person: pass both in an order that is secret and does not
     depend on the source's.
     """
@@ -87,9 +90,7 @@ def pulled(
             "that is a crowd can be divided"
         )
     goes = going if person is None else np.isin(person, person[going])
-    cell.withdraw(np.flatnonzero(goes))
-    cell.complete()
-    cell.give_back(goes)
+    cell.withdraw_fewest(goes)
     wanted = min(least, fits.n - int(goes.sum()))
     while (missing := wanted - int((cell.goes & ~goes).sum())) > 0:
         cell.withdraw(cell.next_group(missing))
@@ -156,6 +157,7 @@ class _Parts:
             of.astype(np.int32),
             k.astype(np.int32),
             np.minimum(k, whole),
+            np.array(PRICES[0], dtype=np.int64),
         )
         staying = np.diff(cell.start).astype(np.int32)
         nobody = np.zeros(parties, dtype=np.bool_)
@@ -194,6 +196,24 @@ class _Parts:
         counted, ways = self.count_in(part)
         short = (counted < self.cell.k) | (ways < self.cell.least)
         return np.flatnonzero((part >= 0) & short)
+
+    def withdraw_fewest(self, going: NDArray[np.bool_]) -> None:
+        """Withdraw these records, and few others, component by component."""
+        block = self._blocks()
+        number = int(block.max(initial=-1)) + 1
+        best, fewest = self.sides.goes.copy(), np.full(number, len(block) + 1)
+        nobody = self.sides.goes.copy()
+        for price in PRICES:
+            self.cell.price[:] = price
+            self._set(nobody)
+            self.withdraw(np.flatnonzero(going))
+            self.complete()
+            self.give_back(going)
+            size = np.bincount(block[self.sides.goes], minlength=number)
+            better = size < fewest
+            fewest = np.where(better, size, fewest)
+            best = np.where(better[block], self.sides.goes, best)
+        self._set(best)
 
     def withdraw(self, records: NDArray[np.int64]) -> None:
         """Let these go, and companions by numbers: components are not looked at."""

@@ -10,10 +10,6 @@ from numpy.typing import NDArray
 
 from anon_core.jit.kernel import kernel
 
-# Cost of a companion: those it will need in its turn, stayers who would then fall short; less if it
-# hides among the record that needs it. Of eight triples tried on Adult this one pulls about fewest.
-NEEDED, SHORT, MUTUAL = 2, 1, 2
-
 
 class Cell(NamedTuple):
     """Who hides among whom.
@@ -36,6 +32,9 @@ class Cell(NamedTuple):
         Parties that a record must hide among.
     least : int64 (n,)
         Histories that it must keep.
+    price : int64 (3,)
+        Of a companion: for each that it will need in its turn, for each stayer who would then fall
+        short, and what is taken off if it hides among the record that needs it.
     """
 
     start: NDArray[np.int64]
@@ -49,6 +48,7 @@ class Cell(NamedTuple):
     of: NDArray[np.int32]
     k: NDArray[np.int32]
     least: NDArray[np.int64]
+    price: NDArray[np.int64]
 
 
 class Sides(NamedTuple):
@@ -134,7 +134,7 @@ def cost(cell, sides, record, party):
         if not sides.goes[cell.of[other]] and cell.of[other] != party:
             left = sides.ways_staying[other] - cell.back_ways[at]
             short += sides.among_staying[other] <= cell.k[other] or left < cell.least[other]
-    return NEEDED * needed + SHORT * short - MUTUAL * np.int64(mutual)
+    return cell.price[0] * needed + cell.price[1] * short - cell.price[2] * np.int64(mutual)
 
 
 @kernel

@@ -1,5 +1,7 @@
 """Both parts of a divided cell hide themselves, by the definition."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -88,6 +90,39 @@ def test_both_parts_keep_histories(cell, data):
     assert (goes >= going).all()
     assert hidden_in_parts(fit, k, goes, person)
     assert histories_in_parts(fit, ways, k, goes)
+
+
+def smallest(fit, k, going):
+    """The least number of records that must go, by trying all sets."""
+    others = np.flatnonzero(~going)
+    for more in range(len(others) + 1):
+        for chosen in itertools.combinations(others, more):
+            goes = going.copy()
+            goes[list(chosen)] = True
+            if hidden_in_parts(fit, k, goes, None):
+                return int(goes.sum())
+    raise AssertionError("the whole cell is an answer")
+
+
+def test_hardly_more_go_than_must():
+    """Sixty cells of eight records that overlap in three ways."""
+    draw = np.random.default_rng(0)
+    gone = least = 0
+    for number in range(60):
+        at, group = draw.random(8) * 8, draw.integers(0, 3, 8)
+        near = np.abs(at[:, None] - at) < 2.5
+        fit = [
+            near,
+            (group[:, None] == group) | (draw.random((8, 8)) < 0.15),
+            near & ~np.eye(8, k=1, dtype=bool),
+        ]
+        fit = fit[number % 3] | np.eye(8, dtype=bool)
+        most = np.array([len(rows) for rows in naive.possible_rows(fit)])
+        k = np.minimum(most, draw.integers(2, 4)).astype(np.int32)
+        going = np.arange(8) == draw.integers(8)
+        gone += int(pulled(fits_of(fit), k, going).sum())
+        least += smallest(fit, k, going)
+    assert least <= gone <= 1.05 * least
 
 
 def test_one_history_each_asks_for_no_more_than_crowds():
