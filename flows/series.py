@@ -203,11 +203,19 @@ def _without_rows(order: ReleasePlan, source: Reading) -> Reading:
 def _nobody_hides(last: Version | None, facts: Mapping[str, Any]) -> Version:
     """The last version, where all that is new must wait; refused where there is none."""
     counts = facts["counts"]
-    if last is None or counts["left"] + counts["withdrawn"] + counts["changed"]:
-        raise NobodyHidesError(
-            f"publication refused; of {counts['source_rows']} records none can hide in a batch; "
-            "lower k, or release when there are more"
+    moved = counts["left"] + counts["withdrawn"] + counts["changed"]
+    if last is None or moved:
+        rest = f", {counts['held_by_history']} of them for want of histories"
+        told = (
+            f"publication refused; of {counts['source_rows']} records none can hide in a batch"
+            f"{rest if counts['held_by_history'] else ''}; lower k, or release when there are more"
         )
+        if last is not None:
+            told += (
+                f". Version {last.number} still shows the rows of {moved} people who left, changed "
+                "or asked to be withdrawn; crowdcover retract takes it back"
+            )
+        raise NobodyHidesError(told)
     log(f"nothing to publish: {counts['held_back']} records wait until others come")
     return last
 

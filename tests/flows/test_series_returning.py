@@ -11,7 +11,7 @@ from flows.audit import audit_release
 from kinds.table.people import records_of_rows
 from kinds.table.version_files import CHAIN, RECORD
 from kinds.table.versions.earlier import Earlier
-from tasks.vault.series import Series
+from tasks.vault.series import NobodyHidesError, Series
 from tasks.vault.storage import Vault, read_json
 from tests.flows.orders import Order
 from tests.flows.test_series import withdraw
@@ -158,3 +158,14 @@ def test_withdrawn_people_keep_their_history(tmp_path, capsys):
         cli.main(["audit", str(order.releases / "v2"), "--plan", str(order.plan)])
     assert ended.value.code == 0
     assert Series(Vault(order.vault), "people").last.number == 2
+
+
+def test_where_nobody_could_hide_the_refusal_says_what_still_stands(tmp_path):
+    order = Registry(tmp_path)
+    order.month(ANNA, BERT, others=[])
+    withdraw(order, "BERT")
+    with pytest.raises(NobodyHidesError) as refused:
+        order.month(ANNA, BERT, others=[])
+    assert "of 2 records none can hide in a batch; lower k" in str(refused.value)
+    assert "Version 1 still shows the rows of 1 people who left" in str(refused.value)
+    assert order.versions == ["v1"]
