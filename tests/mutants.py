@@ -44,6 +44,7 @@ MATRIX = "tests/kinds/matrix/test_release.py"
 MATRIX_CORRUPTIONS = "tests/kinds/matrix/test_corruptions.py"
 OF_GRAPHS = "tests/kinds/graph/"
 SERIES = "tests/anon_core/measures/test_series.py"
+RETURNING = "tests/flows/test_series_returning.py"
 WITHDRAWING = "tests/anon_core/series/test_withdrawing.py"
 SETTLED = "tests/anon_core/tables/test_settled.py"
 OF_TRIANGLES = "tests/anon_core/measures/graph/triangles/"
@@ -599,8 +600,8 @@ MUTANTS = (
     Mutant(
         "series: stayers may fall short",
         "anon_core/series/withdrawing.py",
-        "if not fall_short.any():",
-        "if fall_short.any() or True:",
+        "            if not len(short):",
+        "            if not len(short) or True:",
         WITHDRAWING,
     ),
     Mutant(
@@ -616,6 +617,34 @@ MUTANTS = (
         "of = np.arange(n) if person is None else np.unique(person, return_inverse=True)[1]",
         "of = np.arange(n)",
         WITHDRAWING,
+    ),
+    Mutant(
+        "series: stayers may keep too few histories",
+        "anon_core/series/withdrawing.py",
+        "short = (counted < self.cell.k) | (ways < self.cell.least)",
+        "short = counted < self.cell.k",
+        WITHDRAWING,
+    ),
+    Mutant(
+        "series: who comes back is somebody new to the auditor",
+        "kinds/table/judge/versions.py",
+        "digests.alias(RECORD), number.alias(CHAIN), number.alias(PERSON)",
+        "digests.alias(RECORD)",
+        RETURNING,
+    ),
+    Mutant(
+        "series: who comes back is somebody new to the maker",
+        "kinds/table/versions/earlier.py",
+        "return self.rows.select(CHAIN, RECORD)",
+        "return self.members.select(CHAIN, RECORD)",
+        RETURNING,
+    ),
+    Mutant(
+        "series: groups leave members without histories",
+        "anon_core/anonymizers/k_member.py",
+        "out = (left >= 0) & ((told < need) | (size[left] < least))",
+        "out = (left >= 0) & (size[left] < least)",
+        "tests/anon_core/anonymizers/test_k_member.py",
     ),
     Mutant(
         "triangles: a list is left with its first triangles unwritten",

@@ -105,11 +105,11 @@ def group_records(table: BinaryTable, weight: NDArray[np.int32], least: int) -> 
     bits = weight.astype(np.int64)
     layout = (book.level_offsets, book.bit_offsets, book.ordinal, bits)
     heaviest = int(np.diff(np.concatenate([[0], np.cumsum(bits)])[book.bit_offsets]).max())
-    links = _links(table, round(HISTORY * heaviest))
+    links = _link_records(table, round(HISTORY * heaviest))
     group = np.empty(table.records, dtype=np.int64)
     grow_groups(rows, *layout, links, least, group)
     if table.pasts is not None:
-        group = _without_short(group, table.pasts, links.need, least)
+        group = _drop_short(group, table.pasts, links.need, least)
     order = np.argsort(group, kind="stable")
     members = order[(group < 0).sum() :]
     first = np.searchsorted(group[members], np.arange(int(group.max()) + 2))
@@ -117,7 +117,7 @@ def group_records(table: BinaryTable, weight: NDArray[np.int32], least: int) -> 
     return group
 
 
-def _links(table: BinaryTable, price: int) -> Links:
+def _link_records(table: BinaryTable, price: int) -> Links:
     """What earlier rows demand of groups; nothing where no record had a row."""
     none = np.zeros(table.records, dtype=np.int64)
     pasts = Pasts.of_values(none) if table.pasts is None else table.pasts
@@ -140,7 +140,7 @@ def _links(table: BinaryTable, price: int) -> Links:
     )
 
 
-def _without_short(
+def _drop_short(
     group: NDArray[np.int64], pasts: Pasts, need: NDArray[np.int64], least: int
 ) -> NDArray[np.int64]:
     """Take members with too few histories out of their groups, and dissolve groups too small.

@@ -80,7 +80,7 @@ def join(levels, present, price, starts, bit_starts, ordinal, bit_weight):
 
 
 @kernel
-def furthest(rows, left, size, price):
+def find_furthest(rows, left, size, price):
     """Return the place in left[:size] of the greatest price, the smallest record of equals."""
     best, place = np.int64(-1), 0
     for i in range(size):
@@ -93,7 +93,7 @@ def furthest(rows, left, size, price):
 
 
 @kernel
-def nearest(rows, left, size, price, links, members, told, gain, least):
+def find_nearest(rows, left, size, price, links, members, told, gain, least):
     # left[:size]: who has no group; members: those of the group so far; told (n,): histories of
     # each record with their rows; gain (values,): missing histories that a row of it would add
     """Return the place of the record that costs the group least, the first of equals; or -1.
@@ -120,7 +120,7 @@ def nearest(rows, left, size, price, links, members, told, gain, least):
 
 
 @kernel
-def tell(links, record, sign, told):
+def add_row(links, record, sign, told):
     """Add the row of a record to the histories of all, or take it away by sign = -1."""
     value = links.value[record]
     for at in range(links.by_value[value], links.by_value[value + 1]):
@@ -156,7 +156,7 @@ def grow_groups(
     group[:] = -1
     join(rows[0], present, price, starts, bit_starts, ordinal, bit_weight)
     while size >= least:
-        place, count = furthest(rows, left, size, price), 0
+        place, count = find_furthest(rows, left, size, price), 0
         present[:], price[:] = False, 0
         while place >= 0:
             record = left[place]
@@ -165,13 +165,13 @@ def grow_groups(
             count += 1
             size -= 1
             left[place] = left[size]
-            tell(links, record, 1, told)
+            add_row(links, record, 1, told)
             fill_gain(links, members, count, told, gain)
             place = -1
             if count < least or (count < len(members) and gain.any()):
-                place = nearest(rows, left, size, price, links, count, told, gain, least)
+                place = find_nearest(rows, left, size, price, links, count, told, gain, least)
         for record in members[:count]:
-            tell(links, record, -1, told)
+            add_row(links, record, -1, told)
         groups += 1
         present[:], price[:] = False, 0
         join(rows[members[0]], present, price, starts, bit_starts, ordinal, bit_weight)

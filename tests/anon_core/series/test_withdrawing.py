@@ -142,6 +142,19 @@ def test_who_keeps_too_few_histories_takes_others_along():
     assert pulled(fits, k, going, ways=ways.ravel()).all()
 
 
+def test_a_row_that_is_no_longer_matchable_leaves_no_history():
+    """Record 0 needs the row of 2, and only 3, who goes with 4, leads back from there."""
+    fit = arcs(5, (0, 1), (1, 0), (0, 2), (2, 3), (3, 0), (3, 4), (4, 3))
+    k, going = np.array([2, 2, 1, 2, 2], dtype=np.int32), np.arange(5) == 3
+    ways = np.ones((5, 5), dtype=np.int64)
+    ways[0, 1] = 0
+    fits = fits_of(fit)
+    goes = pulled(fits, k, going, ways=ways[fits.record, fits.row])
+    assert pulled(fits, k, going).tolist() == [False, False, False, True, True]
+    assert histories_in_parts(fit, ways, k, goes)
+    assert goes[0]
+
+
 def test_a_group_goes_whole_and_no_other():
     fit, k = groups(3, 3, 3), np.full(9, 3, dtype=np.int32)
     going = np.arange(9) == 4
