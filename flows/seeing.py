@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from flows.plan.plan import ReleasePlan
+from kinds import words_of
 from kinds.section import PlanError
+from reports.verdict import verdict
 from tasks.vault.approval import PAGE
 from tasks.vault.statement import Rules
 from tasks.vault.states import Seen, seen
@@ -82,13 +84,14 @@ def _waiting(vault: Vault, each: Seen) -> dict[str, Any]:
     request = each.request
     assert request is not None
     who = "--key KEY" if Rules.of(request.rules).approvers else "--by NAME"
-    vault_path = shlex.quote(str(vault.path))
+    vault_path, manifest = shlex.quote(str(vault.path)), request.question.manifest
     return {
         "run": each.run.path.name,
         "vault": str(vault.path),
         "name": each.name,
         "kind": each.kind,
         "rows": each.rows,
+        "verdict": verdict(manifest, words_of(manifest)).heading,
         "asked": request.asked,
         "until": request.until,
         "requested_by": request.asker,

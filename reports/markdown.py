@@ -61,7 +61,7 @@ def refusal(name: str, reason: str, accept: Sequence[str] = ()) -> str:
     a paragraph as they are, so signs are escaped by backslashes.
     """
     told = re.sub(r"([^\w\s.,;:()=%'-]|_|(?<=:)/)", r"\\\1", printable(reason))
-    text = f"# {_escape(printable(name))}: nothing was published\n\n{told}\n"
+    text = f"# {_escape(printable(name))}: refused, nothing was published\n\n{told}\n"
     if not accept:
         return text
     stated = json.dumps({each: {"limit": 1, "note": "why"} for each in accept})
@@ -75,7 +75,11 @@ def refusal(name: str, reason: str, accept: Sequence[str] = ()) -> str:
 def _blocks(manifest: Manifest, words: Words) -> Iterator[str]:
     yield f"# {_escape(facts.title(manifest))}"
     judged = verdict(manifest, words)
-    yield f"**{_escape(judged.heading)}.** {_escape(judged.paragraph)}"
+    if judged.loud:
+        yield f"## {_escape(judged.heading)}"
+        yield _escape(judged.paragraph)
+    else:
+        yield f"**{_escape(judged.heading)}.** {_escape(judged.paragraph)}"
     if told := series.sentence(manifest):
         yield _escape(told)
     if listed := judged.notices:

@@ -51,6 +51,7 @@ def waiting(entries: Sequence[Mapping[str, Any]]) -> list["Table"]:
         block.add_column(no_wrap=True)
         block.add_column(no_wrap=True)  # places and commands are copied from here
         for label, text in (
+            ("Verdict", entry["verdict"]),
             ("Rows", count(entry["rows"])),
             ("Asked", moment(entry["asked"])),
             ("Until", moment(entry["until"])),

@@ -4,13 +4,13 @@ Text and numbers are those of the page. Slow packages are not imported, so that 
 starts fast.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from reports import about, facts, history, series, steps
 from reports.facts import Fact, Manifest
 from reports.quantities import percent
-from reports.verdict import COLOURS, verdict
+from reports.verdict import Tone, verdict
 from reports.words import Block, Share, Words
 
 if TYPE_CHECKING:
@@ -20,15 +20,24 @@ if TYPE_CHECKING:
 
 CHECK_HEADINGS = ("Check", "Required", "Measured", "Result")
 RISK_HEADINGS = ("Measured", "Held against", "Result")
+# Of the heading and of its frame. What must not be overlooked is reversed, in a double frame.
+STYLES: Mapping[Tone, tuple[str, str]] = {
+    "holds": ("bold green", "green"),
+    "warns": ("bold yellow", "yellow"),
+    "some": ("bold yellow", "yellow"),
+    "many": ("bold black on yellow", "yellow"),
+    "fails": ("bold white on red", "red"),
+}
 
 
 def terminal(manifest: Manifest, console: "Console", words: Words) -> None:
     """Print the release for `crowdcover show`, in colour on a terminal and plain in a pipe."""
+    from rich import box
     from rich.panel import Panel
     from rich.text import Text
 
     judged = verdict(manifest, words)
-    colour = COLOURS[judged.tone]
+    style, frame = STYLES[judged.tone]
     text = Text(judged.paragraph + "\n\n")
     if told := series.sentence(manifest):
         text.append(f"{told}\n\n")
@@ -36,10 +45,9 @@ def terminal(manifest: Manifest, console: "Console", words: Words) -> None:
         text.append(f"! {notice.text}\n\n", style="yellow" if notice.risk else "dim")
     text.append(words.not_promised_short(manifest), style="dim")
     title = f"{facts.title(manifest)}: {judged.heading[:1].lower()}{judged.heading[1:]}"
-    heading = Text(title, style=f"bold {colour}")
-    console.print(
-        Panel(text, title=heading, title_align="left", border_style=colour, padding=(1, 2))
-    )
+    edge = box.DOUBLE if judged.loud else box.ROUNDED
+    text = Text.assemble((title, style), "\n\n", text)
+    console.print(Panel(text, box=edge, border_style=frame, padding=(1, 2)))
     for part in _terminal_parts(manifest, words):
         console.print(part)
 

@@ -1,4 +1,7 @@
-"""The one verdict on a release: does it keep its promise, to whom, and with which warnings."""
+"""The one verdict on a release: does it keep its promise, to whom, and what does it show anyway.
+
+Its state and its heading are decided here for the page, the terminal and Prefect alike.
+"""
 
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
@@ -7,23 +10,31 @@ from reports.facts import Manifest
 from reports.notices import Notice, notices
 from reports.quantities import count, known
 from reports.series import whole
-from reports.words import Words
+from reports.words import Exposure, Words
 
-HOLDS, FAILS = "The privacy promise holds", "The privacy promise does not hold"
-COLOURS = {"holds": "green", "warns": "yellow", "fails": "red"}  # on a terminal
+HOLDS, FAILS = "The privacy promise holds", "Refused: the privacy promise does not hold"
+MANY = 0.1  # share of the people from which a heading names them first
+Tone = Literal["holds", "warns", "some", "many", "fails"]
 
 
 class Verdict(NamedTuple):
     """The verdict of a release.
 
-    Only a kept promise to everybody, without any warning, has the tone "holds". "fails" is a broken
-    promise, or one that protects nobody.
+    Only a kept promise to everybody, without any warning, has the tone "holds". With "some" and
+    "many" the promise holds, but the release shows a secret of some people, or does not protect
+    them: the heading counts them. "warns" is any other warning. "fails" is a broken promise, or one
+    that protects nobody.
     """
 
-    tone: Literal["holds", "warns", "fails"]
+    tone: Tone
     heading: str
     paragraph: str
     notices: Sequence[Notice]
+
+    @property
+    def loud(self) -> bool:
+        """Whether the heading must not be overlooked."""
+        return self.tone in ("many", "fails")
 
 
 def verdict(manifest: Manifest, words: Words) -> Verdict:
@@ -39,16 +50,44 @@ def verdict(manifest: Manifest, words: Words) -> Verdict:
             paragraph,
             listed,
         )
-    number = unprotected(whole(manifest))
-    if number != 0:
-        who = "Some" if number is None else f"{count(number)} of {count(_records(manifest))}"
-        verb = "is" if number == 1 else "are"
-        heading = f"{who} {words.subjects(manifest)} {verb} not protected"
-        return Verdict("warns", heading, paragraph, listed)
+    if (concerns := _concerns(manifest, words)) is not None:
+        return Verdict(*concerns, paragraph, listed)
     if listed:
         warnings = f"{len(listed)} warning{'s' * (len(listed) != 1)}"
         return Verdict("warns", f"{HOLDS}, with {warnings}", paragraph, listed)
     return Verdict("holds", HOLDS, paragraph, listed)
+
+
+def _concerns(manifest: Manifest, words: Words) -> tuple[Tone, str] | None:
+    """Tone and heading where some have k = 1, or the release shows something of some.
+
+    A share that was not counted may be large.
+    """
+    alone, exposure = _not_protected(manifest, words), words.exposure(manifest)
+    both = [each for each in (alone, exposure) if each is not None]
+    if not both:
+        return None
+    many = any(each.share is None or each.share >= MANY for each in both)
+    text = ", and ".join(each.text for each in both)
+    first = f"{text[:1].upper()}{text[1:]}"
+    if alone is not None:  # no promise is about them
+        return "many" if many else "some", first
+    if many:
+        return "many", f"{first}, although the privacy promise holds"
+    return "some", f"{HOLDS}, but {text}"
+
+
+def _not_protected(manifest: Manifest, words: Words) -> Exposure | None:
+    """The people with k = 1."""
+    number, records = unprotected(whole(manifest)), _records(manifest)
+    if number == 0:
+        return None
+    whom = words.subjects(manifest)
+    if number is None:
+        return Exposure(None, f"some {whom} are not protected")
+    verb = "is" if number == 1 else "are"
+    text = f"{count(number)} of {count(records)} {whom} {verb} not protected"
+    return Exposure(number / records, text)
 
 
 def holds(manifest: Manifest, words: Words) -> bool:

@@ -122,6 +122,17 @@ def three_risks(
     return [Risk(name, question, list(figures)) for name, question, figures in asked]
 
 
+class Exposure(NamedTuple):
+    """People of whom a release shows something although its promise holds.
+
+    `share` is their share, None where it was not counted. `text` says how many of whom, and what is
+    shown, such as "12 of 500 people (2.4 %) hide in a crowd that shows one value of illness".
+    """
+
+    share: float | None
+    text: str
+
+
 class ColumnRole(NamedTuple):
     """A column of the source, its role in plain words and what the release shows of it."""
 
@@ -193,6 +204,13 @@ class Words(Protocol):
 
     def warnings(self, manifest: Manifest) -> Sequence[str]:
         """What a reader must know before use, a sentence each; it is part of the verdict."""
+        ...
+
+    def exposure(self, manifest: Manifest) -> Exposure | None:
+        """The largest group whose secret the release shows, for the heading; None if there is none.
+
+        `warnings` say the same at length.
+        """
         ...
 
     def risks(self, manifest: Manifest) -> Sequence[Risk]:

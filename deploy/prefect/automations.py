@@ -31,6 +31,7 @@ AUTOMATIONS = {
         WAITING,
         "{{ event.resource.name }} {{ event.payload.version }} waits for approval",
         "{{ event.payload.records }} records, k = {{ event.payload.k_min }} or more. "
+        "{{ event.payload.verdict }}. "
         "Open the suspended run in Prefect, or use crowdcover approve.",
     ),
 }

@@ -9,7 +9,7 @@ from kinds.graph.glossary import GLOSSARY
 from reports.comparison import Compared
 from reports.facts import Fact, Manifest
 from reports.quantities import count, digits, one_in, percent, printable
-from reports.words import Block, Check, ColumnRole, PageSection, Risk, Text
+from reports.words import Block, Check, ColumnRole, Exposure, PageSection, Risk, Text
 
 SHOWN = {
     "identifier": ("end of an edge", "nothing: each vertex has a random key"),
@@ -84,6 +84,18 @@ class GraphWords:
                 f"{100 * change:.1f} percentage points on average."
             )
         return listed
+
+    def exposure(self, manifest: Manifest) -> Exposure | None:
+        """Vertices that the plan leaves without the promise and that hide among fewer."""
+        below, records = manifest["privacy"]["below"], manifest["privacy"]["records"]
+        if not below:
+            return None
+        hides, demands = ("hides", "it demands") if below == 1 else ("hide", "they demand")
+        return Exposure(
+            below / records,
+            f"{count(below)} of {count(records)} vertices ({percent(below / records)}) {hides} "
+            f"among fewer than {demands}",
+        )
 
     def missing(self, manifest: Manifest) -> Sequence[str]:
         """What the manifest of an older release lacks."""

@@ -9,7 +9,7 @@ from kinds.matrix.glossary import GLOSSARY
 from reports.comparison import Compared
 from reports.facts import Fact, Manifest
 from reports.quantities import count, one_in, percent, printable
-from reports.words import Block, Check, ColumnRole, PageSection, Risk, Text
+from reports.words import Block, Check, ColumnRole, Exposure, PageSection, Risk, Text
 
 SHOWN = {
     "identifier": ("user", "nothing: each row has a random key"),
@@ -82,6 +82,18 @@ class MatrixWords:
                 f"is {percent(utility['jaccard'])}."
             )
         return listed
+
+    def exposure(self, manifest: Manifest) -> Exposure | None:
+        """Users with an item that their whole class has."""
+        share, records = manifest["protection"]["unanimous_rows"], manifest["privacy"]["records"]
+        if not share:
+            return None
+        number = int(share * records + 1e-9)  # the share is rounded up
+        return Exposure(
+            share,
+            f"up to {count(number)} of {count(records)} users ({percent(share)}) have an item that "
+            "their whole class has",
+        )
 
     def missing(self, manifest: Manifest) -> Sequence[str]:  # noqa: ARG002 - of the protocol
         """Nothing: every release of a matrix states all numbers."""

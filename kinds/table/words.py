@@ -12,7 +12,7 @@ from reports import series
 from reports.comparison import Compared
 from reports.facts import Fact, Manifest
 from reports.quantities import count, known, one_in, percent, printable
-from reports.words import Block, Check, ColumnRole, PageSection, Risk, Text
+from reports.words import Block, Check, ColumnRole, Exposure, PageSection, Risk, Text
 
 __all__ = ["FINDINGS", "WORDS", "TableWords"]
 
@@ -88,6 +88,21 @@ class TableWords:
             *versions.warnings(manifest),
             *(f"{each} (Counted: {told}.)" if told else each for each in of_rows),
         ]
+
+    def exposure(self, manifest: Manifest) -> Exposure | None:
+        """The sensitive column of which most people's value is known."""
+        whom = facts.subjects(manifest) + (" with a new row" if series.later(manifest) else "")
+        if exposed := _uniform(manifest):
+            name, number = exposed[0]
+            return Exposure(
+                number / manifest["privacy"]["records"],
+                f"{_counted_uniform(number, manifest, whom)} that shows one value of {name}",
+            )
+        if unmeasured := _least_diverse(manifest):
+            return Exposure(
+                None, f"some {whom} hide in a crowd that shows one value of {unmeasured[0]}"
+            )
+        return None
 
     def missing(self, manifest: Manifest) -> Sequence[str]:
         """Measurements that the manifest of an older release lacks."""
@@ -204,21 +219,36 @@ def _uniform(manifest: Manifest) -> list[tuple[str, float]]:
 
 def _known_values(manifest: Manifest) -> list[str]:
     """How many hide in a crowd with one sensitive value."""
-    records, whom = manifest["privacy"]["records"], facts.subjects(manifest)
     whose = [
-        f"{count(number)} of {count(records)} {whom} ({percent(number / records)}) "
-        f"{'hides' if number == 1 else 'hide'} in a crowd whose rows all have one value of the "
-        f"sensitive column {name}. Someone who knows their quasi-identifiers knows this value. "
-        "Someone who knows everyone's may know it of more people."
+        f"{_counted_uniform(number, manifest, facts.subjects(manifest))} whose rows all have one "
+        f"value of the sensitive column {name}. Someone who knows their quasi-identifiers knows "
+        "this value. Someone who knows everyone's may know it of more people."
         for name, number in _uniform(manifest)
     ]
     whose += [
         "The least diverse crowd has the same value of the sensitive column "
-        f"{printable(name)} in all its rows: the value is known for whoever hides there."
-        for name, crowd in manifest.get("protection", {}).get("sensitive", {}).items()
-        if crowd.get("distinct") == 1 and not known(crowd.get("uniform"))
+        f"{name} in all its rows: the value is known for whoever hides there."
+        for name in _least_diverse(manifest)
     ]
     return _shortened(whose, "sensitive column")
+
+
+def _counted_uniform(number: float, manifest: Manifest, whom: str) -> str:
+    """How many hide in a crowd, of all that were counted."""
+    records = manifest["privacy"]["records"]
+    verb = "hides" if number == 1 else "hide"
+    share = percent(number / records)
+    return f"{count(number)} of {count(records)} {whom} ({share}) {verb} in a crowd"
+
+
+def _least_diverse(manifest: Manifest) -> list[str]:
+    """Sensitive columns with a crowd of one value, in older releases that do not count whose."""
+    sensitive = manifest.get("protection", {}).get("sensitive", {})
+    return [
+        printable(name)
+        for name, crowd in sensitive.items()
+        if crowd.get("distinct") == 1 and not known(crowd.get("uniform"))
+    ]
 
 
 def _found_by_value(manifest: Manifest) -> list[str]:

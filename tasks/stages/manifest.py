@@ -12,6 +12,7 @@ from kinds import words_of
 from kinds.base import Kind
 from kinds.catalogued import texts
 from reports import markdown
+from reports.verdict import verdict
 from tasks.orchestration.events import key_of, told
 from tasks.orchestration.stage import show_in_prefect
 from tasks.people.ledger import Ledger
@@ -86,13 +87,15 @@ def announce(
     description: str = "Guarantee and utility",
 ) -> None:
     """Show guarantee and utility as a markdown artifact of the flow run; emit its event."""
-    shown = markdown.release(manifest, words_of(manifest))
+    words = words_of(manifest)
+    shown = markdown.release(manifest, words)
     show_in_prefect(key_of(what, manifest["name"]), shown, description)
     told(
         "published" if what == "release" else "waiting",
         version=manifest["version"],
         records=manifest["privacy"]["records"],
         k_min=manifest["privacy"].get("k_min"),
+        verdict=verdict(manifest, words).heading,
     )
 
 

@@ -89,7 +89,7 @@ def test_a_refusal_and_a_waiting_release_call_the_webhook(server, inbox, tmp_pat
     told = {document["event"]: document for document in received}
     waiting = told["crowdcover.release.waiting"]
     assert waiting["subject"] == f"{name} v1 waits for approval"
-    assert waiting["text"].startswith("90 records, k = 4 or more")
+    assert waiting["text"].startswith("90 records, k = 4 or more. The privacy promise holds")
     refused = told["crowdcover.release.refused"]
     assert refused["subject"] == f"{name} was refused"
     assert "20 rows instead of 90" in refused["text"]

@@ -3,6 +3,7 @@
 import json
 import time
 from datetime import UTC, datetime, timedelta
+from html import unescape
 
 import pytest
 from opentelemetry import trace
@@ -77,7 +78,11 @@ def test_a_run_is_called_by_plan_and_version_and_its_artifacts_by_the_plan(serve
         *(f"verdict-{name}-{stage}" for stage in JUDGES),
     }
     (published,) = events_of(name, "published")
+    verdict = published.pop("verdict")
     assert published == {"version": "v1", "records": 90, "k_min": 4}
+    (shown,) = (each for each in ask("/artifacts/filter", this) if each["key"] == f"release-{name}")
+    assert unescape(shown["data"]).startswith(f"# {name} v1\n\n**{verdict}.**")
+    assert verdict.startswith("The privacy promise holds")
 
 
 @pytest.mark.slow

@@ -10,6 +10,7 @@ from tasks.vault.approval import WaitingError
 from tests.flows.orders import RARE, Order, people
 from tests.flows.processes import command
 from tests.flows.test_approval import decided, pass_time
+from tests.reports.browsed import Page
 
 
 def listed(order):
@@ -46,8 +47,10 @@ def test_a_run_from_the_first_refusal_to_the_retraction(tmp_path):
     assert entry["words"] == f"waits for approval until {question['until']}"
     assert question["decide"].startswith(f"crowdcover approve {order.run.path.name} --vault ")
     assert question["report"] == str(order.run.path / "approval.html")
+    assert question["verdict"] in Page((order.run.path / "approval.html").read_text("utf-8")).text
     shown = command("waiting", "--plan", order.plan).out
     assert "crowdcover approve" in shown
+    assert question["verdict"] in shown
     with order.run.locked():
         assert listed(order)[0]["state"] == "running"
 

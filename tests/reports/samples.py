@@ -202,6 +202,16 @@ def unprotected(number: int = 12, records: int = 500) -> dict[str, Any]:
     return release
 
 
+def uniform(number: int, **columns: int) -> dict[str, Any]:
+    """A release in which so many of 500 people hide in crowds of one value of each column."""
+    release = full()
+    crowd = release["protection"]["sensitive"]["illness"] | {"distinct": 1}
+    release["protection"]["sensitive"] = {
+        name: crowd | {"uniform": people} for name, people in {"illness": number, **columns}.items()
+    }
+    return release
+
+
 def of_rows() -> dict[str, Any]:
     """A release whose plan counts rows instead of people."""
     release = full()

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.slow  # a browser draws every page at two widths and on
 PAGES: dict[str, Callable[[], str]] = {
     "full": lambda: render_page(samples.full(), samples.crowds()),
     "alarming": lambda: render_page(samples.alarming(), samples.crowds()),
+    "some": lambda: render_page(samples.uniform(20), samples.crowds()),
     "old": lambda: render_page(samples.old(), samples.crowds()),
     "version": lambda: render_page(samples.version(), samples.crowds(k=(10, 10))),
     "broken": lambda: render_page(samples.broken("matchable_below_k"), samples.crowds(short=12)),

@@ -137,10 +137,12 @@ def test_own_settings_of_the_machine_do_not_matter(html: str) -> None:
 @pytest.mark.parametrize("found", [12, None])
 def test_a_failed_or_missing_check_fails_the_page(key: str, found: int | None) -> None:
     parsed = Page(render_page(broken(key, found), crowds(short=12)))
-    assert "The privacy promise does not hold" in parsed.text
+    assert "Refused: the privacy promise does not hold" in parsed.text
     assert "The privacy promise holds" not in parsed.text
     assert "Do not use this release" in parsed.text
-    assert any(attributes.get("class") == "verdict fails" for attributes in parsed.named("section"))
+    assert any(
+        attributes.get("class") == "verdict fails loud" for attributes in parsed.named("section")
+    )
     assert "fewer than demanded: 12 people" in parsed.told("plot-ratio-desc")
 
 
@@ -257,7 +259,8 @@ def test_says_first_what_else_does_not_hold() -> None:
     text = Page(render_page(alarming(), crowds())).text
     before, after = text.split("Promised to every person")
     for said in (
-        "The privacy promise holds, with 5 warnings",
+        "120 of 500 people (24.0 %) hide in a crowd that shows one value of illness, although the "
+        "privacy promise holds",
         "Before you use this release",
         "120 of 500 people (24.0 %) hide in a crowd whose rows all have one value of the sensitive "
         "column illness",
@@ -278,7 +281,7 @@ def test_crowds_that_shrink_when_releases_are_compared_break_the_promise() -> No
     release = full()
     release["second_release"]["below_k"] = 4
     text = Page(render_page(release, crowds())).text
-    assert "The privacy promise does not hold" in text
+    assert "Refused: the privacy promise does not hold" in text
     assert "once releases are compared, 4" in text
 
 

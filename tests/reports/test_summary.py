@@ -77,9 +77,10 @@ def test_terminal_uses_colour_on_a_terminal() -> None:
 def test_terminal_survives_an_ascii_pipe() -> None:
     raw = io.BytesIO()
     screen = io.TextIOWrapper(raw, encoding="ascii", errors="strict")
-    terminal(manifest(), Console(file=screen, width=80))
+    for release in (manifest(), alarming()):
+        terminal(release, Console(file=screen, width=80))
     screen.flush()
-    assert b"0.906" in raw.getvalue()
+    assert raw.getvalue().count(b"0.906") == 2
 
 
 @pytest.mark.parametrize("key", ["below_k", "matchable_below_k", "untruthful_rows"])

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from kinds.table.words import WORDS
 from reports import summary
-from reports.verdict import HOLDS
+from reports.verdict import FAILS, HOLDS
 from tests.reports.browsed import Page
 from tests.reports.of_tables import markdown, render_page, verdict
 from tests.reports.samples import (
@@ -22,7 +22,9 @@ from tests.reports.samples import (
     matchable,
     of_rows,
     old,
+    uniform,
     unprotected,
+    version,
 )
 
 GREEN = 'class="verdict holds"'
@@ -55,7 +57,7 @@ def test_some_people_with_k_1_are_named_in_the_verdict(number: int, said: str) -
     release = unprotected(number)
     judged = verdict(release)
     assert judged.heading == f"{said} not protected"
-    assert judged.tone == "warns"
+    assert judged.tone == "some"
     assert f"{number} of the 500 people in this release" in judged.paragraph
     assert f"Each of the other {500 - number} hides among" in judged.paragraph
     text = Page(render_page(release, crowds(k=(1, 100)))).text
@@ -68,7 +70,7 @@ def test_where_everyone_has_k_1_nothing_looks_protected() -> None:
     release["attacks"] = {"insider": attack(0.5, 1.0, (0.0, 0.0, 0.0))}
     html = render_page(release, crowds(k=(1, 1)))
     assert verdict(release).heading == "Nobody is protected: k = 1 for all 500 people"
-    assert 'class="verdict fails"' in html
+    assert 'class="verdict fails loud"' in html
     assert 'class="plain yes"' not in html
     assert html.count('class="pass">demands nothing') == 0
     assert html.count('class="open">demands nothing') == 3
@@ -77,6 +79,72 @@ def test_where_everyone_has_k_1_nothing_looks_protected() -> None:
     assert "0 of 500 (0.0 %) 0: the promise nothing demanded" in shown
     assert "hides among" not in verdict(release).paragraph
     assert HOLDS not in markdown(release)
+
+
+@pytest.mark.parametrize(
+    ("number", "tone", "heading"),
+    [
+        (0, "holds", HOLDS),
+        (1, "some", f"{HOLDS}, but 1 of 500 people (0.2 %) hides in a crowd that shows one value"),
+        (49, "some", f"{HOLDS}, but 49 of 500 people (9.8 %) hide in a crowd that shows one value"),
+        (50, "many", "50 of 500 people (10.0 %) hide in a crowd that shows one value of illness"),
+        (500, "many", "500 of 500 people (100.0 %) hide in a crowd that shows one value"),
+    ],
+)
+def test_the_heading_says_of_how_many_a_value_is_known(number, tone, heading) -> None:
+    release = uniform(number)
+    judged = verdict(release)
+    assert (judged.tone, judged.loud) == (tone, tone == "many")
+    assert judged.heading.startswith(heading)
+    assert ("although the privacy promise holds" in judged.heading) == (tone == "many")
+    assert f'class="verdict {tone}{" loud" * judged.loud}"' in render_page(release, crowds())
+
+
+def test_the_heading_names_the_column_of_most_people() -> None:
+    release = uniform(7, ward=9, drug=8)
+    assert verdict(release).heading.endswith("9 of 500 people (1.8 %) hide in a crowd that shows "
+                                             "one value of ward")  # fmt: skip
+
+
+def test_an_older_release_that_does_not_count_them_says_that_there_are_some() -> None:
+    release = uniform(1)
+    del release["protection"]["sensitive"]["illness"]["uniform"]
+    judged = verdict(release)
+    assert judged.tone == "many"  # it may be many
+    assert judged.heading.startswith("Some people hide in a crowd that shows one value of illness")
+
+
+def test_the_heading_of_a_later_version_counts_its_new_rows() -> None:
+    release = version()
+    release["protection"]["sensitive"]["illness"] |= {"distinct": 1, "uniform": 20}
+    assert "but 20 of 500 people with a new row (4.0 %) hide" in verdict(release).heading
+
+
+def test_people_without_protection_are_named_before_people_whose_value_is_known() -> None:
+    release = unprotected()
+    release["protection"]["sensitive"]["illness"] |= {"distinct": 1, "uniform": 120}
+    assert verdict(release).tone == "many"
+    assert verdict(release).heading == (
+        "12 of 500 people are not protected, and 120 of 500 people (24.0 %) hide in a crowd that "
+        "shows one value of illness"
+    )
+
+
+def test_the_states_look_and_read_differently_without_colours() -> None:
+    """A sign and words of its own for each state; what must not be overlooked is larger."""
+    seen = [full(), manifest(), uniform(20), uniform(120), broken()]
+    judged = [verdict(release) for release in seen]
+    assert [each.tone for each in judged] == ["holds", "warns", "some", "many", "fails"]
+    signs = [
+        re.search(r'<svg class="sign".*?<path d="([^"]+)"', render_page(each, crowds()), re.DOTALL)[
+            1
+        ]
+        for each in seen
+    ]
+    assert len(set(signs)) == 4  # some and many share the eye
+    assert signs[2] == signs[3]
+    assert judged[4].heading == FAILS
+    assert [each.loud for each in judged] == [False, False, False, True, True]
 
 
 def test_rows_likelier_than_1_in_k_are_a_warning_where_nothing_bounds_them() -> None:
@@ -91,7 +159,7 @@ def test_an_older_release_with_k_1_says_that_some_are_not_protected() -> None:
     release = unprotected()
     del release["privacy"]["unprotected"]
     assert verdict(release).heading == "Some people are not protected"
-    assert verdict(release).tone == "warns"
+    assert verdict(release).tone == "many"  # it may be many
     assert "Some people have k = 1" in verdict(release).paragraph
 
 
@@ -99,7 +167,7 @@ def test_an_older_release_with_k_1_says_that_some_are_not_protected() -> None:
 def test_a_count_that_contradicts_the_demands_protects_nobody(lost) -> None:
     release = unprotected()
     release["privacy"] |= lost
-    assert verdict(release).tone == "warns"
+    assert verdict(release).tone == "many"
     assert "not protected" in verdict(release).heading
 
 
@@ -126,7 +194,8 @@ def test_all_views_state_one_verdict() -> None:
         summary.terminal(release, screen, WORDS)
         heading = judged.heading[:1].lower() + judged.heading[1:]
         assert heading in screen.file.getvalue()
-        assert f"**{judged.heading}.**" in markdown(release)
+        marked = f"## {judged.heading}" if judged.loud else f"**{judged.heading}.**"
+        assert marked in markdown(release)
         assert judged.heading in Page(render_page(release, crowds())).text
 
 

@@ -83,7 +83,9 @@ def test_a_refusal_names_its_check_and_what_does_not_hold(name) -> None:
         f"{len(wrong)} of {len(told[-1]['verdict']['outcomes'])} expectations of this check do "
         f"not hold" in parsed.text
     )
-    assert any(attributes.get("class") == "verdict fails" for attributes in parsed.named("section"))
+    assert any(
+        attributes.get("class") == "verdict fails loud" for attributes in parsed.named("section")
+    )
     lists = [
         parsed.texts.count(outcome["words"] or FINDINGS[outcome["expectation"]])
         for outcome in wrong
@@ -178,7 +180,7 @@ def test_markdown_has_names_and_counts_only() -> None:
 
 def test_a_refusal_is_text_whatever_it_quotes() -> None:
     told = markdown.refusal("women", "go [checks] <b>x</b> [l](http://x.y) a_b `q` *z*\x1b")
-    assert told.startswith("# women: nothing was published\n\n")
+    assert told.startswith("# women: refused, nothing was published\n\n")
     assert r"\[checks\] \<b\>x\<\/b\> \[l\](http:\/\/x.y) a\_b \`q\` \*z\*" in told
     assert "\x1b" not in told
     assert "accept" not in told

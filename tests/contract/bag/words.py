@@ -42,6 +42,9 @@ class BagWords:
     def warnings(self, manifest):
         return []
 
+    def exposure(self, manifest):
+        return None
+
     def risks(self, manifest):
         return []
 

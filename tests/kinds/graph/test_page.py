@@ -48,7 +48,10 @@ def test_a_missing_count_fails(stated, key):
 
 def test_one_vertex_more_than_is_exempt_fails(stated):
     stated["privacy"] |= {"below": 3, "exempt": 3}
-    assert verdict(stated, WORDS).tone == "warns"
+    told = verdict(stated, WORDS)
+    assert told.tone == "some"
+    share = f"{300 / stated['privacy']['records']:.1f} %"
+    assert f"but 3 of {stated['privacy']['records']} vertices ({share}) hide among" in told.heading
     stated["privacy"]["below"] = 4
     assert verdict(stated, WORDS).tone == "fails"
 
@@ -56,7 +59,7 @@ def test_one_vertex_more_than_is_exempt_fails(stated):
 def test_vertices_without_protection_are_told(stated):
     stated["privacy"] |= {"k_min": 1, "unprotected": 3}
     told = verdict(stated, WORDS)
-    assert told.tone == "warns"
+    assert told.tone == "some"
     assert "3 of these vertices are not protected" in told.paragraph
 
 

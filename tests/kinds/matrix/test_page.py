@@ -51,8 +51,23 @@ def test_a_missing_count_fails(stated):
 def test_users_without_protection_are_told(stated):
     stated["privacy"] |= {"k_min": 1, "unprotected": 3}
     told = verdict(stated, WORDS)
-    assert told.tone == "warns"
+    assert "3 of 60 users are not protected" in told.heading
     assert "3 of these users are not protected" in told.paragraph
+
+
+@pytest.mark.parametrize(
+    ("share", "number", "tone"),
+    [(0.0, None, "warns"), (0.05, 3, "some"), (0.717, 43, "many"), (1.0, 60, "many")],
+)
+def test_users_whose_class_agrees_are_counted_in_the_heading(stated, share, number, tone):
+    """The share is published rounded up to 0.1 %: 43 of 60 users are 71.67 %."""
+    stated["protection"]["unanimous_rows"] = share
+    stated["utility"]["jaccard"] = 0.4
+    told = verdict(stated, WORDS)
+    assert told.tone == tone
+    assert ("p to " in told.heading) == bool(share)
+    if number:
+        assert f"p to {number} of 60 users" in told.heading
 
 
 def test_only_what_is_promised_is_said(stated):
