@@ -91,7 +91,8 @@ def _jaccard(floor: float, measured: Sections) -> Asked:
 
 
 def _attacks(limit: float, attacks: Sections) -> Iterator[Asked]:
-    """The limit for each number of known items."""
+    """The limit for each number of known items that some user has."""
     for name, attack in attacks.items():
-        remedy = "raise k or the limit"
-        yield attack_success(name, attack["success"], limit, "a chance of up to", remedy)
+        if attack["tried"]:
+            remedy = "raise k or the limit"
+            yield attack_success(name, attack["success"], limit, "a chance of up to", remedy)

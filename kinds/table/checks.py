@@ -111,6 +111,12 @@ class ChecksSection(Section):
         """Refuse keys that do not fit each other or the columns; `roles` by column name."""
         for name in self.columns:
             _require_role("checks.columns", name, "quasi", roles)
+        if self.max_uniform is not None and "sensitive" not in roles.values():
+            raise PlanError(
+                "checks.max_uniform limits crowds that show one value of a sensitive column, and "
+                "no column has role = 'sensitive'; give a column that role, or leave max_uniform "
+                "out"
+            )
         for close in self.t_closeness:
             _require_role("checks.t_closeness", close.column, "sensitive", roles)
         for asked in self.l_diversity:

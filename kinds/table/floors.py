@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from anon_core.measures.requirements import Measure
 from kinds.table.attackers import DEMAND, WITNESS
+from reports.quantities import percent
 from tasks.judging.floors import UNMEASURED, Asked, Floors, Sections, attack_success
 
 
@@ -154,7 +155,7 @@ def _closeness(asked: Close, crowd: Mapping[str, Any]) -> Asked:
 
 
 def _uniform(limit: float, sensitive: Sections, records: int) -> Iterator[Asked]:
-    """The limit for each sensitive column."""
+    """The limit for each sensitive column; a plan without any states no limit."""
     if not sensitive:
         yield _unmeasured("uniform crowds", limit, "max_uniform")
     for name, crowd in sensitive.items():
@@ -162,8 +163,8 @@ def _uniform(limit: float, sensitive: Sections, records: int) -> Iterator[Asked]
         found = (
             UNMEASURED
             if known is None
-            else f"{known} of {records} people hide in a crowd with one value, more than "
-            f"checks.max_uniform = {limit} allows"
+            else f"{known:,} of {records:,} people ({percent(known / records)}) hide in a crowd "
+            f"that shows one value, more than checks.max_uniform = {limit} allows"
         )
         yield Asked(
             measure="uniform crowds",
@@ -172,7 +173,8 @@ def _uniform(limit: float, sensitive: Sections, records: int) -> Iterator[Asked]
             required=limit,
             shown="" if known is None else f"{known} of {records}",
             shortfall=f"column {name!r}: {found}",
-            remedy="raise k, coarsen groups or raise the limit",
+            remedy="raise k, set privacy.mix to the column, coarsen groups, drop the column or "
+            "raise the limit",
         )
 
 

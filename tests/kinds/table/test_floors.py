@@ -75,8 +75,8 @@ def diverse(**asked):
         (
             TableFloors(max_uniform=0.2),
             TableFloors(max_uniform=0.19),
-            r"column 'illness': 19 of 95 people hide in a crowd with one value, more than "
-            r"checks\.max_uniform = 0\.19 allows; raise k",
+            r"column 'illness': 19 of 95 people \(20\.0 %\) hide in a crowd that shows one value, "
+            r"more than checks\.max_uniform = 0\.19 allows; raise k, set privacy\.mix to the",
         ),
         (
             TableFloors(max_attack_success=0.125),
