@@ -24,6 +24,18 @@ k = 20                            # each vertex hides among 20 by its degree
 eps = 0.0                         # share of the vertices that may hide among fewer
 knows = "ceiling"                 # or "mode" or "distribution"
 decide = ["k", "knows"]
+
+[checks]                          # a release beyond a limit is not published. Change a limit, or
+                                  # delete its line, if you can say why
+max_attack_success = 0.05         # the best guess at a vertex is right by 1 in 20 at most, on
+                                  # average. It is 1/k: change it with k
+max_below = 0.0                   # share that hides among fewer than k. Raise it with eps
+max_discrepancy = 0.2             # the chance that two vertices are connected changes by 20 points
+                                  # at most, on average. Refused? Lower k, or raise eps
+# Defaults: a next graph may differ so much (docs/how-to/drift.md).
+# drift = {vertices = 0.3, edges = 0.3, expected_edges = 0.3, utility = 0.05}
+# More limits. Take the mark away to set one.
+# max_degree_error = 0.5          # mean change of an expected degree, in edges
 """
 
 

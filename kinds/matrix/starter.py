@@ -17,6 +17,15 @@ PRIVACY = """
 [privacy]
 k = 5                             # each released row equals at least k - 1 others
 decide = ["k"]
+
+[checks]                          # a release beyond a limit is not published. Change a limit, or
+                                  # delete its line, if you can say why
+max_attack_success = 0.2          # who knows 1, 2, 5 or 10 items of a user finds the user's row by
+                                  # 1 in 5 at most, on average. It is 1/k: change it with k
+min_utility = 0.4                 # Jaccard similarity: 40 % of what is in source or release is in
+                                  # both, at least. Refused? Lower k
+# Defaults: a next source may differ so much (docs/how-to/drift.md).
+# drift = {rows = 0.3, items = 0.3, entries = 0.3, utility = 0.05}
 """
 
 

@@ -53,6 +53,11 @@ class Values:
         """Distinct values."""
         return len(self.counts)
 
+    @property
+    def commonest(self) -> int:
+        """Rows of the commonest value."""
+        return int(self.counts.max(initial=0))
+
     @cached_property
     def scarce(self) -> int:
         """Rows whose value fewer than `SHARED_BY` rows share."""

@@ -12,13 +12,14 @@ from kinds.columns import Column
 from kinds.section import MOST_NAME, PlanError, toml_key, toml_text
 from kinds.table.read import read
 from kinds.table.starter.header import Header, look, separator_of
+from kinds.table.starter.limits import commented, most_uniform, offer_mixing, state_limits
 from kinds.table.starter.markers import Markers, find, without
 from kinds.table.starter.names import Name
 from kinds.table.starter.proposals import Proposal, propose, repeated
+from kinds.table.starter.values import SHARED_BY
 from tasks.source.reading import Reading
 from tasks.source.sources import DUCKDB, SQLITE, Source, distinct
 
-COMMENTS_AT = 27  # characters before a comment
 OPENING = """\
 # A starter plan. Each column has a proposed role, with its reason. Look at all of them.
 # identifier: names a person, never published
@@ -67,6 +68,7 @@ def starter(source: Source, header: bool | None = None, names: Sequence[str] = (
     markers = find(raw)
     frame = without(raw, markers.missing)
     proposals = {column.name: propose(column) for column in frame}
+    sensitive = most_uniform(frame, proposals)
     parts = [
         OPENING,
         f"name = {toml_text(_release_name(source))}",
@@ -75,6 +77,9 @@ def starter(source: Source, header: bool | None = None, names: Sequence[str] = (
         "",
         *(line for name, each in proposals.items() for line in _column(name, each)),
         *_privacy(frame, proposals),
+        *offer_mixing(sensitive),
+        "",
+        *state_limits(sensitive, proposals),
         "",
         CLOSING,
     ]
@@ -141,19 +146,17 @@ def _source(source: Source, note: str, markers: Markers) -> list[str]:
         lines.append(f"separator = {toml_text(source.separator)}")
     if not source.header:
         lines.append(
-            _commented(
+            commented(
                 "header = false", f"{note}; --header: they are names" if note else "as you said"
             )
         )
     if not markers.missing:
-        lines.append(
-            _commented("missing = []", "texts that mean 'not given', beside the empty one")
-        )
+        lines.append(commented("missing = []", "texts that mean 'not given', beside the empty one"))
     else:
         texts = ", ".join(map(toml_text, markers.missing))
         found = f"{markers.cells:,} cells in {markers.columns} columns"
-        lines.append(_commented(f"missing = [{texts}]", f"{found}; read as 'not given' everywhere"))
-        lines.append(_commented('decide = ["missing"]', "do they mean 'not given'?"))
+        lines.append(commented(f"missing = [{texts}]", f"{found}; read as 'not given' everywhere"))
+        lines.append(commented('decide = ["missing"]', "do they mean 'not given'?"))
     for marker, columns in markers.doubted.items():
         lines.append(
             f"# {toml_text(marker)} may mean so, too, but it may be a value in {columns} columns."
@@ -172,10 +175,10 @@ def _address(uri: str) -> list[str]:
 
 def _column(name: str, proposal: Proposal) -> list[str]:
     asked = [
-        _commented(f'decide = ["{mark}"]', ANSWERS[proposal.role if mark == "role" else mark])
+        commented(f'decide = ["{mark}"]', ANSWERS[proposal.role if mark == "role" else mark])
         for mark in proposal.decide
     ]
-    role = _commented(f'role = "{proposal.role}"', proposal.reason)
+    role = commented(f'role = "{proposal.role}"', proposal.reason)
     return [f"[columns.{toml_key(name)}]", *asked, role, *proposal.settings, ""]
 
 
@@ -183,9 +186,9 @@ def _privacy(frame: pl.DataFrame, proposals: Mapping[str, Proposal]) -> list[str
     """k, and who is protected: the two decisions that every plan leaves to a person."""
     return [
         "[privacy]",
-        _commented('decide = ["k", "people"]', "how large a crowd, and of whom?"),
-        _commented("k = 5", "or {column = ...}, {uniform = [lo, hi], seed = ...},"),
-        _commented("", "{by = ..., levels = {...}, default = ...}"),
+        commented('decide = ["k", "people"]', "how large a crowd, and of whom?"),
+        commented(f"k = {SHARED_BY}", "or {column = ...}, {uniform = [lo, hi], seed = ...},"),
+        commented("", "{by = ..., levels = {...}, default = ...}"),
         *_people(frame, proposals),
     ]
 
@@ -213,7 +216,3 @@ def _ways(name: str) -> list[str]:
         f"# person = {toml_text(name)}    # crowds count people",
         "# rows_are_people = true    # the promise is about rows, not about people",
     ]
-
-
-def _commented(text: str, comment: str) -> str:
-    return f"{text.ljust(COMMENTS_AT - 1)} # {comment}"

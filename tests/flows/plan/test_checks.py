@@ -1,8 +1,10 @@
 """[checks]: a release's numbers are those of a slow count; one below its limit is refused."""
 
 import json
+import random
 import shutil
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +12,11 @@ import pytest
 from anon_core.errors import GuaranteeError
 from anon_core.measures.table.attacks import SWEEPS
 from flows.audit import audit_release
+from flows.release import release
+from kinds.table.starter.writing import starter
+from kinds.table.words import WORDS
+from reports.verdict import verdict
+from tasks.source.sources import Source
 from tests import naive
 from tests.flows.orders import Order, people
 from tests.flows.test_release import (
@@ -20,7 +27,9 @@ from tests.flows.test_release import (
     manifest,
     released_rows,
 )
+from tests.kinds.table.starter.test_plans import decided
 
+CITIES = ("ulm", "bonn", "kiel")
 SENSITIVE = {"diagnosis": {"role": "sensitive"}, "note": {"role": "sensitive", "kind": "numeric"}}
 
 
@@ -255,3 +264,30 @@ def test_where_great_expectations_breaks_the_checks_are_not_reached(tmp_path, mo
     assert not order.releases.exists()
     monkeypatch.undo()
     assert order.release() == order.folder_of_v1
+
+
+def test_a_starter_plan_is_refused_and_the_refusal_tells_the_cure(tmp_path):
+    """Two of three have the commonest value, so that many crowds of 5 show no other."""
+    rows = ["age,city,illness"]
+    chance = random.Random(5)
+    for _ in range(300):
+        ill = "none" if chance.random() < 2 / 3 else f"illness {chance.randrange(3)}"
+        rows.append(f"{chance.randint(18, 80)},{chance.choice(CITIES)},{ill}")
+    (tmp_path / "people.csv").write_text("\n".join(rows) + "\n")
+    plan = tmp_path / "plan.toml"
+    text = decided(starter(Source(path=tmp_path / "people.csv")))
+    plan.write_text(text)
+    words = (
+        r"column 'illness': (\d+) of 300 people \([\d.]+ %\) hide in a crowd that shows one value, "
+        r"more than checks\.max_uniform = 0\.05 allows; raise k, set privacy\.mix to the column"
+    )
+    with pytest.raises(GuaranteeError, match=words):
+        release.fn(str(plan))
+    assert not (tmp_path / "releases" / "people").exists()
+    cured = text.replace("# mix = ", "mix = ").replace("k = 5  ", "k = 10  ")
+    plan.write_text(cured)
+    found = manifest(Path(release.fn(str(plan))))
+    limited = {each["measure"]: each["found"] for each in found["checks"]}
+    assert limited["uniform crowds"] <= 0.05
+    assert limited["attack success"] <= 0.1
+    assert verdict(found, WORDS).tone in ("holds", "warns", "some")

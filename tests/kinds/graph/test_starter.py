@@ -7,6 +7,7 @@ from contextlib import redirect_stderr, redirect_stdout
 import polars as pl
 import pytest
 
+from anon_core.errors import GuaranteeError
 from flows.cli import main
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.graph.read import read_source
@@ -39,8 +40,19 @@ def test_three_columns_are_ends_and_a_probability(tmp_path):
     order = GraphOrder(tmp_path)
     assert len(proposed(order, order.source, "--header").vertices) == 40
     assert order.data.p == "p"
+    with pytest.raises(
+        GuaranteeError, match=r"above checks\.max_discrepancy = 0\.2; lower k, raise"
+    ):
+        order.release()  # 40 vertices of 4 edges cannot hide among 20 and keep their paths
+    eased = order.plan.read_text().replace("max_discrepancy = 0.2", "max_discrepancy = 0.3")
+    order.plan.write_text(eased)
     folder = order.release()
     assert manifest(folder)["columns"]["p"] == {"role": "probability"}
+    assert {each["measure"] for each in manifest(folder)["checks"]} == {
+        "attack success",
+        "vertices below",
+        "discrepancy",
+    }
 
 
 def test_columns_without_a_header_get_names_and_comments_are_seen(tmp_path):

@@ -22,6 +22,7 @@ def test_two_columns_are_users_and_items(tmp_path):
     order = MatrixOrder(tmp_path)
     folder = proposed(order, order.source, "--header")
     assert manifest(folder)["privacy"]["records"] == 60
+    assert {each["measure"] for each in manifest(folder)["checks"]} == {"attack success", "jaccard"}
 
 
 def test_columns_without_a_header_get_names(tmp_path):
@@ -39,7 +40,9 @@ def test_arrays_have_no_names(tmp_path):
     order = MatrixOrder(tmp_path)
     made = sparse.csr_array(np.tile(np.eye(4), (5, 2)))
     sparse.save_npz(tmp_path / "m.npz", made)
-    proposed(order, tmp_path / "m.npz")
+    folder = proposed(order, tmp_path / "m.npz")
+    tried = [each["about"] for each in manifest(folder)["checks"] if each["about"]]
+    assert tried == ["1 known item", "2 known items"]  # nobody has five
     assert ReleasePlan.load(order.plan).data.layout == "csr"
 
 

@@ -15,6 +15,7 @@ def test_the_demos_plan_is_one(tmp_path):
     plan.data.check_header(header(plan.data.source))
     assert plan.name == "fair"
     assert len(plan.data.quasi) == 8
+    assert plan.checks.max_uniform == 0.05
     assert plan.publish.path == str(tmp_path / "new" / "demo" / "releases")
 
 

@@ -1,5 +1,6 @@
 """The text of a starter plan: databases, passwords, people, reasons."""
 
+import re
 import sqlite3
 import tomllib
 
@@ -12,7 +13,7 @@ from kinds.section import PlanError, source_called
 from kinds.table.starter.proposals import propose
 from kinds.table.starter.writing import starter
 from tasks.source.sources import Source
-from tests.kinds.table.starter.test_plans import MARK, decided, store, written
+from tests.kinds.table.starter.test_plans import MARK, decided, people, store, written
 
 ROWS = [(i, f"{MARK}{i % 4}", 20 + i % 9 + i % 17) for i in range(200)]
 
@@ -180,3 +181,48 @@ def test_dates_whose_day_or_month_may_stand_first_are_asked_about():
     proposal = propose(pl.Series("seen", clear))
     assert proposal.decide == ()
     assert 'format = "%m/%d/%Y"' in proposal.settings
+
+
+LIMITS = {"max_attack_success": 0.2, "min_utility": 0.5, "max_row_loss": 0.02}
+
+
+def offered(text):
+    """A plan with the mark of comments taken from every key that stands behind one in [checks]."""
+    head, tail = text.split("\n[checks]")
+    checks, rest = tail.split("\n[anonymizer]")
+    taken = re.sub(r"(?m)^# (?=\w+ = )", "", checks)
+    return f"{head}\n[checks]{taken}\n[anonymizer]{rest}"
+
+
+@pytest.mark.parametrize("name", ["illness", "zq7 'ill'.x"])
+def test_limits_are_set_and_explained_and_more_are_offered(tmp_path, name):
+    frame = people().with_columns(pl.Series(["flu", "none"] * 20).alias(f"{name} diagnosis"))
+    text = written(store(frame, tmp_path, "csv"))
+    assert tomllib.loads(text)["checks"] == {"max_uniform": 0.05, **LIMITS}
+    section = text.partition("\n[checks]")[2].partition("\n[anonymizer]")[0]
+    assert all(re.search(rf"(?m)^{limit} = \S+ +# \w", section) for limit in LIMITS)
+    path = tmp_path / "plan.toml"
+    path.write_text(offered(decided(text)).replace("# mix = ", "mix = "))
+    plan = ReleasePlan.load(path)
+    assert plan.checks.equivalence_k == 5
+    assert plan.checks.drift == type(plan.checks.drift)()  # offered as it is anyway
+    assert [each.column for each in plan.checks.l_diversity] == [f"{name} diagnosis"]
+    assert [each.column for each in plan.checks.t_closeness] == [f"{name} diagnosis"]
+    assert plan.privacy.mix == f"{name} diagnosis"
+    assert plan.checks.columns
+
+
+def test_without_a_sensitive_column_no_limit_is_about_one(tmp_path):
+    text = written(store(people(), tmp_path, "csv"))
+    assert tomllib.loads(text)["checks"] == LIMITS
+    assert "mix" not in text
+    path = tmp_path / "plan.toml"
+    path.write_text(offered(decided(text)))
+    with pytest.raises(PlanError, match="no column has role = 'sensitive'; give a column that"):
+        ReleasePlan.load(path)
+
+
+def test_the_column_with_the_commonest_value_is_offered_to_be_mixed(tmp_path):
+    columns = {"diagnosis": ["flu", "none"] * 20, "religion": ["a", "b", "b", "b"] * 10}
+    frame = people().with_columns(pl.Series(cells).alias(name) for name, cells in columns.items())
+    assert '# mix = "religion"' in written(store(frame, tmp_path, "csv"))
