@@ -9,7 +9,9 @@ import os
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 
 from anon_core.errors import AnonymityError
@@ -26,6 +28,9 @@ QUIET_DEFAULTS = {
     # Prefect's temporary server starts slowly on a busy machine.
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
 }
+
+ROOT = Path(__file__).parents[1]
+INSTALL = "pip install --force-reinstall crowdcover, or build the image again"
 
 # Items of Prefect's logging configuration.
 JSON_LOGS = {
@@ -83,17 +88,45 @@ def _unforeseen(error: BaseException) -> str:
         named = getattr(error, "filename", None)
         return full("the command", [Path(named).parent if isinstance(named, str) else Path.cwd()])
     where = traceback.extract_tb(error.__traceback__)
-    ours = [
-        frame for frame in where if Path(frame.filename).is_relative_to(Path(__file__).parents[1])
-    ] or where
+    ours = [frame for frame in where if Path(frame.filename).is_relative_to(ROOT)] or where
     place = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}"
-    package = (error.name or "").partition(".")[0] if isinstance(error, ImportError) else ""
-    if package in PACKAGES:
+    if isinstance(error, ImportError) and (told := _not_imported(error.name or "")):
+        return told
+    return f"unforeseen {type(error).__name__} at {place}; please report it"
+
+
+def _not_imported(module: str) -> str:
+    """What is wrong with a package that lacks or is hidden; empty for a module that is there."""
+    package = module.partition(".")[0]
+    own, folders = package in PACKAGES, _folders(package)
+    if not folders:
+        what = f"crowdcover consists of {', '.join(PACKAGES)}" if own else "crowdcover needs it"
         return (
-            f"another package named {package!r} hides the one of crowdcover; "
+            f"the package {package!r} is not installed, and {what}; install crowdcover anew: "
+            f"{INSTALL}"
+        )
+    if not own:
+        return ""
+    if ROOT not in folders:
+        return (
+            f"another package named {package!r}, in {folders[0]}, hides the one of crowdcover; "
             "install crowdcover in an environment of its own"
         )
-    return f"unforeseen {type(error).__name__} at {place}; please report it"
+    return (
+        f"a part of crowdcover is not installed: {module} cannot be imported; "
+        f"install crowdcover anew: {INSTALL}"
+    )
+
+
+def _folders(package: str) -> list[Path]:
+    """The folders that hold a package of this name, the one that is imported first."""
+    spec = None
+    with suppress(ImportError, ValueError):  # of what was loaded in another way
+        spec = find_spec(package)
+    if spec is None:
+        return []
+    places = spec.submodule_search_locations or [spec.origin or ""]
+    return [Path(each).parent for each in places]
 
 
 def parser() -> argparse.ArgumentParser:

@@ -633,18 +633,56 @@ def test_a_served_plan_runs_when_it_is_asked_to_and_stops_when_it_is_told_to(ser
     assert people()[0][0] not in (tmp_path / "log").read_text()
 
 
-@pytest.mark.parametrize("name", ["tasks.vault.storage", "kinds"])
-def test_a_package_of_another_project_is_named(name, tmp_path, monkeypatch, capsys):
-    def hidden(_):
+def refused_import(name, monkeypatch, capsys):
+    """What a command says whose module of this name cannot be imported."""
+
+    def missing(_):
         raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
-    show = replace(cli.COMMANDS["show"], run=hidden)
+    show = replace(cli.COMMANDS["show"], run=missing)
     monkeypatch.setitem(cli.COMMANDS, "show", show)
     with pytest.raises(SystemExit) as ended:
-        cli.main(["show", str(tmp_path)])
+        cli.main(["show", "."])
     assert ended.value.code == 1
-    package = name.partition(".")[0]
-    assert (
-        f"another package named '{package}' hides the one of crowdcover; install crowdcover in"
-        in (capsys.readouterr().err)
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize("module", ["zq7_tasks.vault.storage", "zq7_tasks"])
+def test_a_package_of_another_project_is_named_with_its_place(
+    module, tmp_path, monkeypatch, capsys
+):
+    (tmp_path / "zq7_tasks").mkdir()
+    (tmp_path / "zq7_tasks" / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(cli, "PACKAGES", ("zq7_tasks",))
+    assert refused_import(module, monkeypatch, capsys) == (
+        f"crowdcover: another package named 'zq7_tasks', in {tmp_path}, hides the one of "
+        "crowdcover; install crowdcover in an environment of its own\n"
     )
+
+
+def test_a_package_that_is_not_installed_hides_behind_no_other(monkeypatch, capsys):
+    """The image had no package `crowdcover`, and `complete` spoke of another one of its name."""
+    monkeypatch.setattr(cli, "PACKAGES", ("zq7_one", "flows"))
+    assert refused_import("zq7_one.reading", monkeypatch, capsys) == (
+        "crowdcover: the package 'zq7_one' is not installed, and crowdcover consists of zq7_one, "
+        f"flows; install crowdcover anew: {cli.INSTALL}\n"
+    )
+
+
+def test_a_package_that_lacks_a_part_is_not_whole(monkeypatch, capsys):
+    assert "crowdcover: a part of crowdcover is not installed: tasks.zq7 cannot be imported; " in (
+        refused_import("tasks.zq7", monkeypatch, capsys)
+    )
+
+
+def test_a_dependency_that_is_not_installed_is_named(monkeypatch, capsys):
+    assert refused_import("zq7_arrays.core", monkeypatch, capsys) == (
+        "crowdcover: the package 'zq7_arrays' is not installed, and crowdcover needs it; install "
+        f"crowdcover anew: {cli.INSTALL}\n"
+    )
+
+
+def test_a_part_that_a_dependency_lacks_is_unforeseen(monkeypatch, capsys):
+    told = refused_import("polars.zq7", monkeypatch, capsys)
+    assert told.startswith("crowdcover: unforeseen ModuleNotFoundError at test_cli.py:")
