@@ -14,8 +14,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -74,11 +74,20 @@ class Team:
 
 
 @contextmanager
-def running(team: Team) -> Iterator[None]:
-    """Run all services until the block ends, each once the one before is healthy."""
+def running(team: Team) -> Iterator[Callable[[], None]]:
+    """Run all services until the block ends, each once the one before is healthy.
+
+    What it yields serves the plans again, as they are then.
+    """
     services = yaml.safe_load(COMPOSE.read_text(encoding="utf-8"))["services"]
-    with _database(team), _service(team, SERVER, services), _service(team, PLANS, services):
-        yield
+    with _database(team), _service(team, SERVER, services), ExitStack() as served:
+
+        def serve_again() -> None:
+            served.close()
+            served.enter_context(_service(team, PLANS, services))
+
+        serve_again()
+        yield serve_again
 
 
 @contextmanager

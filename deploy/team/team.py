@@ -3,20 +3,21 @@
     python deploy/team/team.py --folder crowdcover-team            # leaves the pages open
     python deploy/team/team.py --folder crowdcover-team --check    # ends when all is done
 
-Month 1 is published after an approval in Prefect's form. Month 2 has far more women, so it is
-refused; the operator accepts that with a note, and the officer approves in a terminal. Month 3
-waits for you.
+Month 1 is refused: too many women hide in crowds that show one value. With a larger k it is
+published after an approval in Prefect's form. Month 2 has far more women, so it is refused; the
+operator accepts that with a note, and the officer approves in a terminal. Month 3 waits for you.
 """
 
 import argparse
 import csv
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,13 @@ from services import COMPOSE, Team, running
 
 PLAN = Path(__file__).with_name("women.toml")
 NAME, DEPLOYMENT = "women", "release/women"
-OFFICER = {"decision": "approve", "name": "Ada Lovelace", "note": "read and agreed"}
+OFFICER = {
+    "decision": "approve",
+    "name": "Ada Lovelace",
+    "note": "k = 20 instead of 5: few crowds show one value, below the limit of 5 %",
+}
+BY = ["--by", "Grace Hopper", "--note", "few crowds show one value; the larger table was announced"]
+REFUSED, CURED = "k = 5 ", "k = 20"
 MOUNTED = ("plans", "data", "releases")
 NOTE = "the second half of the survey has arrived"
 LONGEST = 300.0
@@ -48,8 +55,8 @@ def main() -> None:
         return
     print("no container runtime answers: the services of compose.yaml run as processes", flush=True)
     team = Team.of(folder, CROWDCOVER_TIMEZONE="Europe/Rome")
-    with running(team):
-        _course(folder, team.url)
+    with running(team) as serve_again:
+        _course(folder, team.url, serve_again, [_beside("crowdcover")], folder / "vault")
         _stay(check=given.check)
 
 
@@ -67,17 +74,22 @@ def _prepared(folder: Path) -> Path:
 
 
 def _write(folder: Path, first: int, last: int) -> None:
-    """The women of a month: rows of the survey, each with a number of her own."""
+    """The women of a month: rows of the survey, each with a number of her own.
+
+    The survey's file is sorted by `affairs`. The numbers mix it: women who come in one month hide
+    among each other, and in a sorted month all crowds would show one value.
+    """
     spec = find_spec("statsmodels")
     assert spec is not None
     assert spec.origin is not None
     table = Path(spec.origin).parent / "datasets/fair/fair.csv"
     with table.open(newline="") as handle:
         header, *rows = csv.reader(handle)
-    months = [[f"W{number:05d}", *row] for number, row in enumerate(rows)][first:last]
+    mixed = [number * 2999 % 6367 for number in range(1, len(rows) + 1)]  # 6367 is a prime
+    women = sorted([f"W{number:05d}", *row] for number, row in zip(mixed, rows, strict=True))
     aside = folder / "data" / "women.new"
     with aside.open("w", newline="") as handle:
-        csv.writer(handle).writerows([["id", *header], *months])
+        csv.writer(handle).writerows([["id", *header], *women[first:last]])
     aside.replace(folder / "data" / "women.csv")
 
 
@@ -105,18 +117,36 @@ def _with_compose(folder: Path, *, check: bool) -> None:
     (folder / "releases").chmod(0o777)  # the container's account writes there
     subprocess.run([*compose, "up", "--detach", "--build", "--wait"], env=environment, check=True)
     try:
-        _course(folder, "http://127.0.0.1:4200", [*compose, "exec", "-T", "plans"], "/vault")
+        program = [*compose, "exec", "-T", "plans", "crowdcover"]
+        again = ["restart", "plans"], ["up", "--detach", "--wait", "plans"]
+
+        def serve_again() -> None:
+            for each in again:
+                subprocess.run([*compose, *each], env=environment, check=True)
+
+        _course(folder, "http://127.0.0.1:4200", serve_again, program, Path("/vault"))
         _stay(check=check)
     finally:
         subprocess.run([*compose, "down", "--volumes"], env=environment, check=True)
 
 
-def _course(folder: Path, url: str, inside: Sequence[str] = (), vault: str | None = None) -> None:
-    """Two months of the series, and a third that waits."""
+def _course(
+    folder: Path, url: str, serve_again: Callable[[], None], program: Sequence[str], vault: Path
+) -> None:
+    """A refusal and its cure, two months of the series, and a third that waits.
+
+    `program` is the command crowdcover where the plans are served, `vault` the vault there.
+    """
     os.environ["PREFECT_API_URL"] = f"{url}/api"
     from prefect.flow_runs import resume_flow_run
 
-    first = _run("month 1 is asked for", "PAUSED")
+    refused = _run("month 1 is asked for with k = 5", "FAILED")
+    print("   ", refused.state.message)
+    plan = folder / "plans" / PLAN.name
+    plan.write_text(plan.read_text("utf-8").replace(REFUSED, CURED), "utf-8")
+    serve_again()
+    first = _run("the plan says k = 20, and month 1 is asked for again", "PAUSED")
+    _told(program, vault)
     resume_flow_run(first.id, run_input=OFFICER)
     _until(first.id, "COMPLETED", "month 1 is approved in Prefect's form")
     _write(folder, 150, 6_000)
@@ -124,14 +154,13 @@ def _course(folder: Path, url: str, inside: Sequence[str] = (), vault: str | Non
     print("   ", refused.state.message)
     accept = {"rows": {"limit": 1, "note": NOTE}}
     second = _run("the operator accepts that", "PAUSED", accept=accept)
-    run = _waiting_run(second.state, second.id)
-    approve = ["crowdcover", "approve", run, "--vault", vault or str(folder / "vault"), "--quiet"]
-    by = ["--by", "Grace Hopper", "--note", "fine"]
-    program = [*inside, *approve] if inside else [_beside("crowdcover"), *approve[1:]]
-    subprocess.run([*program, *by], check=True, stdout=subprocess.DEVNULL)
+    run = _told(program, vault)
+    approve = [*program, "approve", run, "--vault", str(vault), "--quiet", *BY]
+    subprocess.run(approve, check=True, stdout=subprocess.DEVNULL)
     _until(second.id, "COMPLETED", "month 2 is approved in a terminal")
     _write(folder, 300, 6_366)
     third = _run("month 3 waits for you", "PAUSED")
+    _told(program, vault)
     versions = sorted(path.name for path in (folder / "releases" / NAME).glob("v*"))
     assert versions == ["v1", "v2"], versions
     print(
@@ -142,7 +171,7 @@ Open in a browser:
   {url}/artifacts                             guarantee, utility and checks by version
   {url}/deployments                           the plan, its schedule, Custom run
 Releases: {folder / "releases" / NAME}: {", ".join(versions)}
-Vault (secret): {vault or folder / "vault"}
+Vault (secret): {vault}
 """,
         flush=True,
     )
@@ -180,14 +209,13 @@ def _until(run: Any, expected: str, what: str) -> Any:
     raise SystemExit(f"{what}: no {expected} within {LONGEST:.0f} s")
 
 
-def _waiting_run(state: Any, run: Any) -> str:
-    """The 16 hex digits that crowdcover approve takes, from the form of a suspended run."""
-    from prefect.client.orchestration import get_client
-
-    key = state.state_details.run_input_keyset["description"]
-    with get_client(sync_client=True) as client:
-        told = client.read_flow_run_input(run, key)
-    return told.partition("runs/")[2][:16]
+def _told(program: Sequence[str], vault: Path) -> str:
+    """Print what the officer reads first of the release that waits; return its run."""
+    asked = [*program, "waiting", "--vault", str(vault), "--json"]
+    found = subprocess.run(asked, check=True, stdout=subprocess.PIPE, text=True).stdout
+    (waiting,) = json.loads(found)["waiting"]
+    print(f"    {waiting['verdict']}", flush=True)
+    return str(waiting["run"])
 
 
 def _beside(program: str) -> str:

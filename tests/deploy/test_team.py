@@ -24,13 +24,21 @@ def test_a_team_releases_two_months_and_asks_for_the_third(tmp_path):
         capture_output=True, text=True, timeout=590, env=environment, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
+    assert (
+        "month 1 is asked for with k = 5: women, Failed\n    publication refused; column 'affairs'"
+    ) in done.stdout
+    assert "more than checks.max_uniform = 0.05 allows; raise k" in done.stdout
+    read = re.findall(r"^    The privacy promise holds.*", done.stdout, re.MULTILINE)
+    assert len(read) == 3  # of each month that waited
     assert "month 2 has far more women: women, Failed" in done.stdout
     assert "5850 rows instead of 3500" in done.stdout
     assert "month 3 waits for you: women, Suspended" in done.stdout
     first, second = (
         read_json(folder / "releases/women" / name / "manifest.json") for name in ("v1", "v2")
     )
+    assert first["privacy"]["k_min"] == 20
     assert first["approval"]["by"] == "Ada Lovelace"
+    assert "below the limit of 5 %" in first["approval"]["note"]
     assert second["approval"]["by"] == "Grace Hopper"
     (accepted,) = second["drift"]["accepted"]
     assert (accepted["what"], accepted["limit"]) == ("rows", 1)
