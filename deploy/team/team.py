@@ -104,30 +104,25 @@ def _containers() -> bool:
 
 def _with_compose(folder: Path, *, check: bool) -> None:
     """The same course with containers."""
-    environment = {
-        **os.environ,
-        "DATABASE_PASSWORD": os.urandom(16).hex(),
-        "CROWDCOVER_TIMEZONE": "Europe/Rome",
-        **{
-            f"CROWDCOVER_{name.upper()}": str(folder / name)
-            for name in ("plans", "data", "releases")
-        },
-    }
+    mounted = {f"CROWDCOVER_{name.upper()}": str(folder / name) for name in MOUNTED}
+    os.environ.update(
+        mounted, DATABASE_PASSWORD=os.urandom(16).hex(), CROWDCOVER_TIMEZONE="Europe/Rome"
+    )  # every call of compose reads its file, which wants them
     compose = ["docker", "compose", "--file", str(COMPOSE), "--project-name", "crowdcover-team"]
     (folder / "releases").chmod(0o777)  # the container's account writes there
-    subprocess.run([*compose, "up", "--detach", "--build", "--wait"], env=environment, check=True)
+    subprocess.run([*compose, "up", "--detach", "--build", "--wait"], check=True)
     try:
         program = [*compose, "exec", "-T", "plans", "crowdcover"]
         again = ["restart", "plans"], ["up", "--detach", "--wait", "plans"]
 
         def serve_again() -> None:
             for each in again:
-                subprocess.run([*compose, *each], env=environment, check=True)
+                subprocess.run([*compose, *each], check=True)
 
         _course(folder, "http://127.0.0.1:4200", serve_again, program, Path("/vault"))
         _stay(check=check)
     finally:
-        subprocess.run([*compose, "down", "--volumes"], env=environment, check=True)
+        subprocess.run([*compose, "down", "--volumes"], check=True)
 
 
 def _course(
