@@ -9,6 +9,7 @@ from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
 from kinds.versions import Before
 from tasks.people.ledger import Ledger
+from tasks.people.spelling import FORM
 from tasks.source.csv_rows import CLOSED
 from tasks.vault.series import Series
 from tasks.vault.storage import Vault
@@ -28,31 +29,54 @@ def withdraw(options: argparse.Namespace) -> int:
     vault = Vault(Path(order.publish.vault)).open()
     series = Series(vault, order.name).open()
     ledger = Ledger(vault, order.kind.remade, order.publish.ledger_uri)
+    listed = _identifiers(options.file, name)
     with series.locked():
-        digests = versions.digests(_identifiers(options.file), ledger.key)
-        before, last = series.withdrawn(), series.last
-        shown = frozenset() if last is None else versions.owners(Before.of(series.versions()))
-        series.withdraw(digests)
+        published = series.versions()
+        kept = Before.of(published) if published else None
+        form = FORM if kept is None else kept.form
+        digests = versions.digests(listed, ledger.key, form)
+        before, asked = series.withdrawn(), frozenset(digests)
+        number, shown = len(published) + 1, frozenset[bytes]()
+        coming = series.folder(number).whole("split"), None if kept is None else kept.assembled
+        stages = [*series.pending(number).values(), *(each for each in coming if each is not None)]
+        known = versions.owners_waiting(stages)
+        if kept is not None:
+            shown = versions.owners(kept)
+            had = versions.find_published(order.following, listed, kept, ledger.key)
+            known |= {each for each, had_row in zip(digests, had, strict=True) if had_row}
+        if not options.unpublished and not asked & (shown | known | before):
+            raise InputError(
+                f"none of the {len(asked)} identifiers in {options.file.name} names somebody who "
+                f"has, had or is about to have a row in {order.name}; nothing was noted. Write "
+                f"them as column {name!r} has them, one a line. To keep out people who never had a "
+                "row, add --unpublished"
+            )
+        series.withdraw(asked)
     outcome = {
         "series": order.name,
-        "asked": len(digests),
-        "asked_before": len(digests & before),
-        "in_the_last_version": len(digests & shown),
-        "withdrawn_in_all": len(digests | before),
+        "asked": len(asked),
+        "asked_before": len(asked & before),
+        "in_the_last_version": len(asked & shown),
+        "in_earlier_versions": len((asked & known) - shown),
+        "in_no_version": len(asked - shown - known),
+        "withdrawn_in_all": len(asked | before),
     }
     print(json.dumps(outcome, indent=2) if options.json else escaped(_told(outcome, name)))
     return 0
 
 
-def _identifiers(path: Path) -> list[str]:
-    """One identifier a line, as the source writes it; blanks around it do not count."""
+def _identifiers(path: Path, name: str) -> list[str]:
+    """One identifier a line; blanks around it do not count, and a line with the column's name."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, ValueError):
         lines = None
     if lines is None:
         raise InputError(f"{path.name}: {CLOSED}")
-    if not (found := [line.strip() for line in lines if line.strip()]):
+    found = [line.strip() for line in lines if line.strip()]
+    if found and found[0].strip("\"'").casefold() == name.casefold():
+        found = found[1:]
+    if not found:
         raise InputError(f"{path.name} names nobody; one identifier a line is required")
     return found
 
@@ -62,6 +86,8 @@ def _told(outcome: dict[str, object], name: str) -> str:
     return (
         f"{outcome['asked']} people by {name!r} are withdrawn from {outcome['series']}; "
         f"{outcome['in_the_last_version']} of them have rows in the last version, "
+        f"{outcome['in_earlier_versions']} had rows in earlier ones only, "
+        f"{outcome['in_no_version']} never had one, "
         f"{outcome['asked_before']} were withdrawn before. Run crowdcover release: the next "
         "version shows none of their rows, and the vault then forgets their values. Versions that "
         "were published stay as they are; nobody can take back a copy. Delete the file with the "

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
+from tasks.people.spelling import respell
 from tasks.source.values import attempt, printable, stored
 
 Role = Literal["identifier", "quasi", "sensitive", "keep", "drop"]
@@ -67,6 +68,12 @@ def texts(series: pl.Series, missing: Sequence[str]) -> pl.Series:
         return stripped.set(stripped.is_in(absent), None)
 
     return attempt(given, UNREADABLE)
+
+
+def identifiers(series: pl.Series, missing: Sequence[str]) -> pl.DataFrame:
+    """Names of people: `name`, in their one spelling, and `spelt`, as the source spells them."""
+    given = texts(series, missing)
+    return pl.DataFrame({"name": respell(given), "spelt": given})
 
 
 def arrays(frame: pl.DataFrame) -> dict[str, NDArray[Any]]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.specs.demands import MOST_K
-from kinds.columns import texts
+from kinds.columns import identifiers, texts
 from kinds.section import ALLOWED, PlanError, Schema, table_schema
 from tasks.source.reading import Reading
 
@@ -60,22 +60,25 @@ def refuse_level(k: int | Demands, allow_unprotected: bool) -> None:
 def read_demands(
     beside: Reading, demands: Demands, whom: str, missing: Sequence[str]
 ) -> pl.DataFrame:
-    """The table as (name: String, k: Int64), each name once; `whom` is what a name stands for."""
+    """The table as (name: String, spelt: String, k: Int64), each name once.
+
+    `name` is in its one spelling; `whom` is what a name stands for.
+    """
     try:
         frame = beside.columns((), [demands.name, demands.column])
     except InputError as error:
         raise InputError(f"privacy.k.path: {error}") from None
-    name = texts(frame[demands.name], missing)
+    named = identifiers(frame[demands.name], missing)
     k = texts(frame[demands.column], ()).cast(pl.Int64, strict=False)
-    wrong = int(((k < 1) | (k > MOST_K) | k.is_null() | name.is_null()).sum())
-    doubled = len(name) - name.n_unique()
+    wrong = int(((k < 1) | (k > MOST_K) | k.is_null() | named["name"].is_null()).sum())
+    doubled = named.height - named["name"].n_unique()
     if wrong or doubled:
         raise InputError(
             f"of {frame.height} demands in privacy.k.path {wrong} have no {whom} or no whole "
             f"number from 1 to {MOST_K}, and {doubled} are of a {whom} who has another; correct "
             "them"
         )
-    return pl.DataFrame({"name": name, "k": k})
+    return named.with_columns(k=k)
 
 
 def demanded(names: pl.Series, demands: pl.DataFrame, whom: str) -> NDArray[np.int32]:
@@ -91,7 +94,7 @@ def demanded(names: pl.Series, demands: pl.DataFrame, whom: str) -> NDArray[np.i
 
 def demands_again(names: pl.Series, demands: pl.DataFrame, whom: str) -> NDArray[np.int32]:
     """The k of each name as the audit finds it."""
-    held = dict(demands.rows())
+    held = dict(demands.select("name", "k").rows())
     found = [held.get(name, 0) for name in names]
     if 0 in found:
         raise InputError(

@@ -16,6 +16,7 @@ import polars as pl
 from anon_core.anonymizers.base import Data
 from anon_core.promise import Promise
 from tasks.judging.audit import Finding
+from tasks.people.digests import spelling_of
 from tasks.source.reading import Reading
 from tasks.vault.series import Version
 from tasks.vault.storage import FolderError, Stored
@@ -67,6 +68,11 @@ class Before:
     assembled: Stored
     audited: Stored
     identified: tuple[Stored, ...]
+
+    @property
+    def form(self) -> int:
+        """In which form of spelling the series knows people: that of its first version."""
+        return spelling_of(self.identified[0])
 
     @classmethod
     def of(cls, versions: Sequence[Version]) -> "Before":
@@ -216,8 +222,17 @@ class Versions(Protocol):
         """
 
     @abstractmethod
-    def digests(self, values: Sequence[str], key: bytes) -> frozenset[bytes]:
-        """Digests of the people whom these identifiers name, as `split` knows them."""
+    def digests(self, values: Sequence[str], key: bytes, form: int) -> list[bytes]:
+        """The digest of each person whom these identifiers name, as `split` knows people.
+
+        `form` is that of the series' spelling.
+        """
+
+    @abstractmethod
+    def find_published(
+        self, following: Following, values: Sequence[str], kept: Before, key: bytes
+    ) -> list[bool]:
+        """Whether each person whom these identifiers name ever had a row."""
 
     @abstractmethod
     def short(self, audited: Stored) -> tuple[frozenset[int], int]:
@@ -229,3 +244,7 @@ class Versions(Protocol):
     @abstractmethod
     def owners(self, kept: Before) -> frozenset[bytes]:
         """Digests of the people who have rows in the last version."""
+
+    @abstractmethod
+    def owners_waiting(self, stages: Sequence[Stored]) -> frozenset[bytes]:
+        """Digests of people without a row whom these stages hold: who waits, who is in a batch."""

@@ -12,6 +12,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "file", type=Path, metavar="IDENTIFIERS", help="text file, one identifier a line"
     )
     plan_option(parser, "plan of the series")
+    parser.add_argument(
+        "--unpublished",
+        action="store_true",
+        help="also if none of them ever had a row: they get none later",
+    )
     as_json(parser, "the counts")
 
 

@@ -29,7 +29,7 @@ def ingested(plan: GraphPlan, reading: Reading, ledger: Ledger, folder: Path) ->
     edges = paired(read, plan.both_ways)
     np.savez(folder / EDGES, **edges._asdict())
     np.save(folder / DEMAND, k)
-    names = pl.DataFrame({VERTEX: read.vertices})
+    names = pl.DataFrame({VERTEX: read.spelt})
     digested = write_identifiers(ledger.key, ledger.key_print, names, folder)
     n, m = len(k), len(edges.p)
     total = int(edges.p.sum(dtype=np.int64))

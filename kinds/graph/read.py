@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.specs.graphs import ONE
-from kinds.columns import texts
+from kinds.columns import identifiers, texts
 from kinds.demands import Demands, read_demands
 from kinds.graph.plan import GraphPlan
 from tasks.source.reading import Reading
@@ -24,9 +24,9 @@ class Read:
 
     Attributes
     ----------
-    vertices : Series of String
+    vertices, spelt : Series of String
         Name of each vertex, in the order in which the source names them; those that only the table
-        beside it names come last.
+        beside it names come last. In its one spelling, and as the source spells it first.
     u, v : int64 (rows,)
         Ends of each listed edge, u != v; no direction of a pair occurs twice.
     p : int64 (rows,)
@@ -38,6 +38,7 @@ class Read:
     """
 
     vertices: pl.Series = field(repr=False)
+    spelt: pl.Series = field(repr=False)
     u: NDArray[np.int64] = field(repr=False)
     v: NDArray[np.int64] = field(repr=False)
     p: NDArray[np.int64] = field(repr=False)
@@ -55,47 +56,49 @@ def read_source(reading: Reading, plan: GraphPlan) -> Read:
     demands = None
     if reading.beside is not None and isinstance(plan.k, Demands):
         demands = read_demands(reading.beside, plan.k, "vertex", plan.source.missing)
-    listed = _listed(reading.beside, plan) if demands is None else demands["name"]
+    listed = _listed(reading.beside, plan) if demands is None else demands.select("name", "spelt")
     frame = reading.columns(plan.names, plan.needed)
     reading.close()
     ends = [_ends(frame[name], plan.source.missing) for name in (plan.u, plan.v)]
     p, rounded = _probabilities(frame, plan)
     del frame
-    both = pl.DataFrame({"u": ends[0], "v": ends[1]})
-    pairs = both.select(pl.concat_list("u", "v").explode()).to_series()
-    vertices = pl.concat([pairs.alias("name"), listed.alias("name")]).unique(maintain_order=True)
+    first = pl.concat([end.with_row_index() for end in ends]).sort("index", maintain_order=True)
+    named = pl.concat([first.drop("index"), listed]).unique(
+        "name", keep="first", maintain_order=True
+    )
+    vertices = named["name"]
     numbers = pl.Enum(vertices)
-    u, v = (end.cast(numbers).to_physical().to_numpy().astype(np.int64) for end in ends)
+    u, v = (end["name"].cast(numbers).to_physical().to_numpy().astype(np.int64) for end in ends)
     _refuse_odd(u, v, p, len(vertices), plan)
-    return Read(vertices, u, v, p, rounded, demands)
+    return Read(vertices, named["spelt"], u, v, p, rounded, demands)
 
 
-def _listed(beside: Reading | None, plan: GraphPlan) -> pl.Series:
-    """The vertices that a table beside the source names."""
+def _listed(beside: Reading | None, plan: GraphPlan) -> pl.DataFrame:
+    """The vertices that a table beside the source names; see `identifiers`."""
     if beside is None:
-        return pl.Series([], dtype=pl.String)
+        return pl.DataFrame(schema={"name": pl.String, "spelt": pl.String})
     try:
         frame = beside.columns((), [plan.vertex])
     except InputError as error:
         raise InputError(f"source.vertices: {error}") from None
-    names = texts(frame[plan.vertex], plan.source.missing)
-    absent, doubled = names.null_count(), len(names) - names.n_unique()
+    named = identifiers(frame[plan.vertex], plan.source.missing)
+    absent, doubled = named["name"].null_count(), named.height - named["name"].n_unique()
     if absent or doubled:
         raise InputError(
-            f"of {len(names)} rows in source.vertices {absent} name no vertex and {doubled} name "
+            f"of {named.height} rows in source.vertices {absent} name no vertex and {doubled} name "
             "one again; correct them"
         )
-    return names
+    return named
 
 
-def _ends(series: pl.Series, missing: Sequence[str]) -> pl.Series:
-    names = texts(series, missing)
-    if absent := names.null_count():
+def _ends(series: pl.Series, missing: Sequence[str]) -> pl.DataFrame:
+    named = identifiers(series, missing)
+    if absent := named["name"].null_count():
         raise InputError(
-            f"column {series.name!r}: {absent} of {len(names)} edges lack this end; fill it in; "
+            f"column {series.name!r}: {absent} of {named.height} edges lack this end; fill it in; "
             "vertices without an edge belong into source.vertices"
         )
-    return names
+    return named
 
 
 def _probabilities(frame: pl.DataFrame, plan: GraphPlan) -> tuple[NDArray[np.int64], int]:

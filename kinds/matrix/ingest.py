@@ -28,8 +28,8 @@ def ingested(plan: MatrixPlan, reading: Reading, ledger: Ledger, folder: Path) -
     np.save(folder / DEMAND, k)
     items = pairs[ITEM].n_unique()
     digested: Mapping[str, Any] = {}
-    if read.users is not None and plan.user is not None:
-        users = pl.DataFrame({plan.user: read.users})
+    if read.spelt is not None and plan.user is not None:
+        users = pl.DataFrame({plan.user: read.spelt})
         digested = write_identifiers(ledger.key, ledger.key_print, users, folder)
     return {
         "shape": [read.records, items],

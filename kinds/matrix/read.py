@@ -9,10 +9,11 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from kinds.columns import UNREADABLE, Column, texts, typed
+from kinds.columns import UNREADABLE, Column, identifiers, texts, typed
 from kinds.demands import Demands, read_demands
 from kinds.matrix.layout import ITEM, RECORD
 from kinds.matrix.plan import MatrixPlan
+from tasks.people.spelling import respell
 from tasks.source.reading import Reading
 from tasks.source.values import attempt, stored
 
@@ -32,8 +33,9 @@ class Read:
         Each entry once. Records are numbered in the order in which the source names their users.
     table : DataFrame or None
         In place of the pairs, typed columns that are to become items; one row a record.
-    users : Series of String or None
-        Name of each record's user, if the source has names.
+    users, spelt : Series of String or None
+        Name of each record's user, if the source has names: in its one spelling, and as the source
+        spells it first.
     demands : DataFrame (name: String, k: Int64) or None
         If users have a k of their own; each user once, and others than those of the matrix.
     """
@@ -42,6 +44,7 @@ class Read:
     pairs: pl.DataFrame | None = field(default=None, repr=False)
     table: pl.DataFrame | None = field(default=None, repr=False)
     users: pl.Series | None = field(default=None, repr=False)
+    spelt: pl.Series | None = field(default=None, repr=False)
     demands: pl.DataFrame | None = field(default=None, repr=False)
 
 
@@ -60,7 +63,8 @@ def read_source(reading: Reading, plan: MatrixPlan) -> Read:
         return _of_arrays(arrays, plan)
     frame = reading.columns(plan.names, plan.needed)
     reading.close()
-    user = None if plan.user is None else _users(frame[plan.user], plan)
+    named = None if plan.user is None else _users(frame[plan.user], plan)
+    user = None if named is None else named["name"]
     if plan.layout == "table":
         if user is not None:
             _refuse_doubled(user)
@@ -68,22 +72,31 @@ def read_source(reading: Reading, plan: MatrixPlan) -> Read:
         if user is not None:
             for name in (spec.name for spec in plan.specs if not spec.counted):
                 _refuse_unclear(user, table[name], plan)
-        return Read(frame.height, table=table, users=user, demands=demands)
+        spelt = None if named is None else named["spelt"]
+        return Read(frame.height, table=table, users=user, spelt=spelt, demands=demands)
     assert user is not None
+    assert named is not None
     assert plan.item is not None
     if plan.layout == "lists":
         _refuse_doubled(user)
         pairs = _of_lists(user, frame[plan.item], plan)
     else:
         item = texts(frame[plan.item], plan.source.missing)
+        if plan.undirected:  # its items are users, too
+            named = pl.concat([named, identifiers(item, ()).drop_nulls("name")])
+            item = respell(item)
         pairs = pl.DataFrame({"user": user, ITEM: item})
         pairs = _both_ways(pairs) if plan.undirected else pairs
     del frame
     users = (user if plan.layout == "lists" else pairs["user"]).unique(maintain_order=True)
+    spelt = users.to_frame("name").join(
+        named.unique("name", keep="first"), on="name", how="left", maintain_order="left"
+    )["spelt"]
     _refuse_unclear(users, pairs[ITEM], plan)
     held = _numbered(pairs.lazy(), users)
     del pairs
-    return Read(len(users), pairs=_distinct(held, plan), users=users, demands=demands)
+    pairs = _distinct(held, plan)
+    return Read(len(users), pairs=pairs, users=users, spelt=spelt, demands=demands)
 
 
 def _numbered(pairs: pl.LazyFrame, users: pl.Series) -> pl.DataFrame:
@@ -170,15 +183,16 @@ def _rows_of(arrays: Mapping[str, NDArray[Any]]) -> NDArray[np.int64]:
     return held
 
 
-def _users(series: pl.Series, plan: MatrixPlan) -> pl.Series:
-    user = texts(series, plan.source.missing)
-    absent = user.null_count()
+def _users(series: pl.Series, plan: MatrixPlan) -> pl.DataFrame:
+    """The user of each row; see `identifiers`."""
+    named = identifiers(series, plan.source.missing)
+    absent = named["name"].null_count()
     if absent:
         raise InputError(
-            f"column {series.name!r}: {absent} of {len(user)} rows name no user; "
+            f"column {series.name!r}: {absent} of {named.height} rows name no user; "
             "fill it in, or leave these rows out"
         )
-    return user
+    return named
 
 
 def _refuse_doubled(user: pl.Series) -> None:

@@ -50,6 +50,7 @@ class DriftSection(Section):
     Attributes
     ----------
     rows : difference of the two row counts, as a share of the larger.
+    replaced : of a series: people who left while as many new ones came.
     new_categories : per column: rows with a category that no earlier release knew.
     gone_categories : per column: rows of the last table whose category is gone.
     shift : per quasi-identifier: how far the distribution moved.
@@ -59,6 +60,7 @@ class DriftSection(Section):
     """
 
     rows: Share = DriftLimits.rows
+    replaced: Share = DriftLimits.replaced
     new_categories: Share = DriftLimits.new_categories
     gone_categories: Share = DriftLimits.gone_categories
     shift: Share = DriftLimits.shift

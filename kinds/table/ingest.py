@@ -16,6 +16,7 @@ from kinds.table.profile import remembered
 from kinds.table.read import read_table
 from tasks.people.digests import write_identifiers
 from tasks.people.ledger import Ledger
+from tasks.people.spelling import count_respelt, respell
 from tasks.source.reading import Reading
 
 
@@ -37,6 +38,7 @@ def ingested(plan: TablePlan, reading: Reading, ledger: Ledger, folder: Path) ->
                 f"{absent} of the {len(demand.levels)} groups that privacy.k names have no row; "
                 "are they spelt as in the source?"
             )
+    notes += _notes_on_spelling(identifiers)
     if plan.person is not None:
         np.save(folder / PERSON, person_numbers(identifiers[plan.person]))
     elif not plan.rows_are_people:
@@ -61,19 +63,31 @@ def person_numbers(values: pl.Series) -> NDArray[np.int32]:
             f"column {values.name!r} says which rows are of one person; {absent} of {len(values)} "
             "rows have no value there: fill it in, or leave these rows out"
         )
-    return values.alias("").cast(pl.String).rank("dense").cast(pl.Int32).to_numpy() - np.int32(1)
+    return respell(values).rank("dense").cast(pl.Int32).to_numpy() - np.int32(1)
+
+
+def _notes_on_spelling(identifiers: pl.DataFrame) -> list[str]:
+    """A sentence for each column in which two spellings mean one person."""
+    return [
+        f"column {column.name!r}: {number} identifiers differ from another one in spelling only, "
+        "such as 1000.0 from 1000; they count as one"
+        for column in identifiers
+        if (number := count_respelt(column))
+    ]
 
 
 def refuse_repeated(identifiers: pl.DataFrame) -> None:
     """Refuse an identifier that several rows share: each row would count as a person."""
     for column in identifiers:
-        values = column.alias("").drop_nulls()  # polars takes a name such as ^a$ for a pattern
-        shared = int(values.is_duplicated().sum())
+        shared = int(respell(column.alias("")).drop_nulls().is_duplicated().sum())
         if shared:
+            spelt = count_respelt(column)
+            also = f" ({spelt} of the values differ from another one in spelling only)"
             raise InputError(
                 f"column {column.name!r} is an identifier, and {shared} of {len(column)} rows "
-                "share their value with another row; the rows of one person would count as "
-                "several people and hide among each other. State [privacy] person = "
-                f"{column.name!r} if it names a person, or leave one row for each person, or "
-                "state rows_are_people = true if the promise shall be about rows"
+                f"share their value with another row{also if spelt else ''}; "
+                "the rows of one person would count as several people and hide among each other. "
+                f"State [privacy] person = {column.name!r} if it names a person, or leave one "
+                "row for each person, or state rows_are_people = true if the promise shall be "
+                "about rows"
             )

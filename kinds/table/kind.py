@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -255,7 +256,9 @@ class Table(Kind):
         frame = pl.read_parquet(ingested.file(TABLE), glob=False)
         divides = None if plan.partition is None else plan.partition.column.name
         columns = tuple(column for column in plan.columns if column.name != divides)
-        return changes(version, before, frame, columns, earlier)
+        counts = ingested.facts.get("counts", {})  # of a version of a series
+        replaced = min(counts["left"], counts["new"]) if "followed" in counts else 0
+        return replace(changes(version, before, frame, columns, earlier), replaced=replaced)
 
     def utility(self, sections: Mapping[str, Any]) -> float:
         """The share of bits that stay visible."""

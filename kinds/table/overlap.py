@@ -14,8 +14,9 @@ from kinds.table.encode import load
 from kinds.table.kept_rows import text_rows
 from kinds.table.layout import KEY
 from tasks.people.beside import incomparable, runs_of
-from tasks.people.digests import partners, plain
+from tasks.people.digests import partners
 from tasks.people.ledger import Ledger, Overlap
+from tasks.people.spelling import spell_plainly
 from tasks.vault.storage import Run, SecondReleaseError
 
 STAGES = ("ingest", "binarize", "anonymize")  # of which a release can be laid beside others
@@ -53,7 +54,7 @@ class Side:
         classes = Classes.of(table.codes, ReleasedCells.of(cells))
         # a CSV file holds texts
         carried = {
-            s.name: plain(rows[s.name].alias("").cast(s.dtype, strict=False))
+            s.name: spell_plainly(rows[s.name].alias("").cast(s.dtype, strict=False))
             for s in made
             if s.name not in (KEY, *quasi)
         }

@@ -31,6 +31,7 @@ class DriftLimits:
     """
 
     rows: float = 0.3
+    replaced: float = 0.8
     new_categories: float = 0.0
     gone_categories: float = 0.02
     shift: float = 0.1
@@ -98,6 +99,7 @@ class Changes:
 
     Attributes
     ----------
+    replaced : people of the version before who left a series while as many new ones came.
     columns : drift of each quasi-identifier.
     types : earlier and present type of each carried column.
     utility : earlier and present utility, once it is known.
@@ -106,6 +108,7 @@ class Changes:
     version: str
     rows_before: int
     rows: int
+    replaced: int = 0
     columns: Mapping[str, Drift] = field(default_factory=dict)
     types: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     utility: tuple[float, float] | None = None
@@ -152,6 +155,10 @@ class Changes:
         if not at_most(change, limits.rows):
             rows = f"there are {self.rows} rows instead of {self.rows_before}"
             yield above(f"{rows}, a difference of {change:.4f}", "rows", limits.rows)
+        if not at_most(self.replaced / max(1, self.rows_before), limits.replaced):
+            people = f"{self.replaced} of {self.rows_before} people left and as many new ones came"
+            told = f"{people}: are identifiers spelt otherwise?"
+            yield above(told, "replaced", limits.replaced)
         for name, (was, now) in self.types.items():
             if was != now and limits.of_column(name).types == "refuse":
                 told = f"column {name!r} has type {now} instead of {was}"

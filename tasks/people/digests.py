@@ -3,7 +3,9 @@
 A digest stands for the value of an identifier column, for the values of all such columns together,
 or for a whole record. The key lies in the vault. A digest is made in two steps:
 
-1. The base digest of a value, for every row of the source, made while the source is read.
+1. The base digest of a value in its one spelling, for every row of the source, made while the
+   source is read. Releases of older builds have digests of values as their file spelt them; where
+   the two differ, digests of that kind are made, too, so that these are known again.
 2. The digest, for the rows that stay. A second person with the same value gets the digest of the
    base and the count, a third likewise, so that digests of a release show no frequencies.
 """
@@ -18,12 +20,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tasks.source.values import as_text
+from tasks.people.spelling import FORM, respell, spell_plainly
 from tasks.vault.secrecy import DIGEST_BYTES, digest
 from tasks.vault.storage import Stored
 
 RECORD = "record"
 COLUMN, COLUMNS = "column ", "columns "  # followed by the name, or by all names
+AS_SPELT = "as spelt "  # followed by a kind: of spelling form 1, where a value's differs
 AT_ONCE = 250_000  # rows that are held as texts at the same time
 NOTHING = bytes(DIGEST_BYTES)  # of a person without such an identifier
 PEOPLE_FILE = "people.bin"
@@ -80,15 +83,37 @@ class People:
 
 def base_digests(key: bytes, identifiers: pl.DataFrame) -> dict[str, bytes]:
     """Return the base digests of all rows by kind: each column, and all columns together."""
-    groups = {COLUMN + series.name: [series] for series in identifiers}
-    if identifiers.width > 1:
-        groups[COLUMNS + json.dumps(sorted(identifiers.columns))] = list(identifiers)
-    return {kind: _base(key, kind, columns) for kind, columns in groups.items()}
+    plain = [spell_plainly(_known(series)) for series in identifiers]
+    respelt = [respell(_known(series)) for series in identifiers]
+    found = {}
+    for kind, places in _groups(identifiers.columns).items():
+        found[kind] = _base(key, kind, [respelt[at] for at in places])
+        if any(not respelt[at].equals(plain[at], null_equal=True) for at in places):
+            found[AS_SPELT + kind] = _base(key, kind, [plain[at] for at in places])
+    return found
 
 
-def column_digests(key: bytes, values: pl.Series) -> list[bytes]:
-    """Return a digest of each value of an identifier column, as `base_digests` makes it."""
-    return each_digest(_base(key, COLUMN + values.name, [values]))
+def _groups(names: Sequence[str]) -> dict[str, list[int]]:
+    """Kinds of digests, and the places of the columns that each is of."""
+    groups = {COLUMN + name: [at] for at, name in enumerate(names)}
+    if len(names) > 1:
+        groups[COLUMNS + json.dumps(sorted(names))] = list(range(len(names)))
+    return groups
+
+
+def _known(series: pl.Series) -> pl.Series:
+    """The values; none where a float is no number."""
+    return series.fill_nan(None) if series.dtype.is_float() else series
+
+
+def column_digests(key: bytes, values: pl.Series, form: int = FORM) -> list[bytes]:
+    """Return a digest of each value of an identifier column, as `base_digests` makes it.
+
+    `form` is that of the spelling; 1 is what older builds knew.
+    """
+    known = _known(values)
+    spelt = spell_plainly(known) if form == 1 else respell(known)
+    return each_digest(_base(key, COLUMN + values.name, [spelt.alias(values.name)]))
 
 
 def row_digests(key: bytes, label: str, rows: pl.DataFrame) -> list[bytes]:
@@ -122,9 +147,15 @@ def write_people(people: People, path: Path) -> dict[str, Any]:
     path.write_bytes(b"".join(people.digests.values()))
     return {
         "shape": [people.records],
+        "form": FORM,
         "kinds": list(people.digests),
         "repeated": sorted(people.repeated),
     }
+
+
+def spelling_of(stored: Stored) -> int:
+    """Return the form of spelling of the digests that `write_people` wrote."""
+    return int(stored.facts.get("form", 1))
 
 
 def read_people(stored: Stored) -> People:
@@ -132,6 +163,13 @@ def read_people(stored: Stored) -> People:
     facts, (records, *_) = stored.facts, stored.shape
     digests = read_digests(stored.file(PEOPLE_FILE), facts["kinds"], records)
     return People(records, digests, frozenset(facts["repeated"]))
+
+
+def of_column(people: People, name: str, form: int) -> list[bytes]:
+    """Return the digests of an identifier column in a form of spelling, in order."""
+    spelt = AS_SPELT + COLUMN + name
+    old = form == 1 and spelt in people.digests
+    return list(people.each(spelt if old else COLUMN + name))
 
 
 def read_digests(path: Path, kinds: Sequence[str], rows: int) -> dict[str, bytes]:
@@ -150,9 +188,10 @@ def partners(ours: People, theirs: People) -> NDArray[np.int64]:
     place_of = np.full(ours.records, -1, dtype=np.int64)
     for kind in _telling(ours, theirs):
         place = {each: at for at, each in enumerate(theirs.each(kind)) if each != NOTHING}
-        for at, each in enumerate(ours.each(kind)):
-            if place_of[at] < 0:
-                place_of[at] = place.get(each, -1)
+        for spelt in (kind, AS_SPELT + kind):  # those of an older build are as it was spelt
+            for at, each in enumerate(ours.each(spelt) if spelt in ours.digests else ()):
+                if place_of[at] < 0:
+                    place_of[at] = place.get(each, -1)
     return place_of
 
 
@@ -165,18 +204,10 @@ def _telling(ours: People, theirs: People) -> Sequence[str]:
     return (sure + together) or single or [kind for kind in common if kind == RECORD]
 
 
-def plain(series: pl.Series) -> pl.Series:
-    """Return values as text, equal numbers alike: 5, 5.0, the decimal 5.00 and "5"."""
-    text = as_text(series.alias(""))  # polars takes a name such as ^a$ for a pattern
-    if not (series.dtype.is_float() or series.dtype.is_decimal()):
-        return text
-    return text.str.replace(r"(\.\d*?)0+$", "${1}").str.strip_suffix(".")
-
-
 def _base(key: bytes, kind: str, columns: Sequence[pl.Series]) -> bytes:
     """Return a digest for each row; equal rows have equal digests."""
-    given = [series.fill_nan(None) if series.dtype.is_float() else series for series in columns]
-    table = pl.DataFrame({series.name: series for series in sorted(given, key=lambda s: s.name)})
+    given = [_known(series) for series in sorted(columns, key=lambda series: series.name)]
+    table = pl.DataFrame({series.name: series for series in given})
     label = kind.encode() + b"\n"
     return b"".join(
         b"".join(
@@ -188,7 +219,7 @@ def _base(key: bytes, kind: str, columns: Sequence[pl.Series]) -> bytes:
             )
         )
         for part in (
-            pl.DataFrame({series.name: plain(series) for series in some})
+            pl.DataFrame({series.name: spell_plainly(series) for series in some})
             for some in table.iter_slices(AT_ONCE)
         )
     )

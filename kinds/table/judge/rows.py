@@ -28,6 +28,7 @@ from kinds.table.read import read_table
 from tasks.judging.audit import Audit, Finding, not_judged
 from tasks.judging.files import read_matching, read_rows
 from tasks.judging.seats import seats
+from tasks.people.spelling import respell
 from tasks.source.reading import Reading
 
 COMPATIBLE, MATCHABLE, IDENTICAL = "compatible crowds", "matchable crowds", "equivalence classes"
@@ -123,8 +124,9 @@ def _records(
 ) -> tuple[Records, bool]:
     """The records of the source, and whether an identifier repeats that tells no people apart."""
     frame, k_values, owners = read_table(reading, columns, demand, needed)
-    repeated = person is None and any(each.drop_nulls().is_duplicated().any() for each in owners)
-    owner = owners[person] if person else None
+    spelt = [respell(each.alias("")) for each in owners]  # a column may be called ^a$
+    repeated = person is None and any(each.drop_nulls().is_duplicated().any() for each in spelt)
+    owner = respell(owners[person]) if person else None
     return Records.of(frame, k_values, columns, demand, owner), repeated
 
 

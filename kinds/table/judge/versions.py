@@ -41,6 +41,7 @@ from kinds.table.version_files import KEY as ROW_KEY
 from tasks.judging.audit import Finding
 from tasks.judging.files import read_rows
 from tasks.people.digests import column_digests
+from tasks.people.spelling import FORM
 from tasks.source.reading import Reading
 from tasks.vault.storage import Stored
 
@@ -124,7 +125,7 @@ def _read(shown: Shown) -> tuple[pl.DataFrame | None, list[Finding]]:
 
 
 def of_records(
-    listed: pl.DataFrame, identified: Sequence[Stored], record: str | None
+    listed: pl.DataFrame, identified: Sequence[Stored], record: str | None, form: int = FORM
 ) -> pl.DataFrame:
     """Every row ever published with the digest of its record, its chain and person named by that.
 
@@ -133,12 +134,14 @@ def of_records(
     """
     if record is None:
         return listed.with_columns(pl.lit(None, dtype=pl.Binary).alias(RECORD))
-    digests = records_of_rows(listed, identified, record)
+    digests = records_of_rows(listed, identified, record, form)
     number = digests.rank("dense").cast(pl.Int64)
     return listed.with_columns(digests.alias(RECORD), number.alias(CHAIN), number.alias(PERSON))
 
 
-def of_source(reading: Reading, plan: TablePlan, record: str | None, key: bytes) -> pl.Series:
+def of_source(
+    reading: Reading, plan: TablePlan, record: str | None, key: bytes, form: int
+) -> pl.Series:
     """The digest of the record of each source row; null where no column names records."""
     names = [column.name for column in plan.columns]
     if record is None:
@@ -146,7 +149,7 @@ def of_source(reading: Reading, plan: TablePlan, record: str | None, key: bytes)
         return pl.Series([None] * height, dtype=pl.Binary)
     column = Column(name=record, role="drop")
     values = typed(reading.columns(names, [record]), column, plan.source.missing).alias(record)
-    return pl.Series(column_digests(key, values), dtype=pl.Binary)
+    return pl.Series(column_digests(key, values, form), dtype=pl.Binary)
 
 
 def of_history(

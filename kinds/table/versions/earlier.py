@@ -23,6 +23,7 @@ from kinds.table.version_files import (
 )
 from kinds.table.versions.appending import NOBODY, held_by
 from kinds.versions import Before
+from tasks.people.spelling import FORM
 from tasks.vault.storage import Stored
 
 NO_ROWS = pl.DataFrame(
@@ -46,11 +47,13 @@ NO_MEMBERS = NOBODY.with_columns(
 class Earlier:
     """What the vault keeps of the versions before: every row ever published, people with a row.
 
-    `rows` name the record of each row by its digest, null where no column names records. `held` are
-    records that wait, with their values, where later sources lack them.
+    `form` is that of the spelling of identifiers. `rows` name the record of each row by its digest,
+    null where no column names records. `held` are records that wait, with their values, where later
+    sources lack them.
     """
 
     number: int = 0
+    form: int = FORM
     rows: pl.DataFrame = field(default_factory=lambda: NO_ROWS)
     members: pl.DataFrame = field(default_factory=lambda: NO_MEMBERS)
     audited: Stored | None = None
@@ -73,7 +76,8 @@ class Earlier:
             named, on=KEY, how="left", maintain_order="left"
         )
         members = numbered.select(members.columns)
-        return cls(before.number, rows, members, before.audited, held_by(held or before.assembled))
+        waits = held_by(held or before.assembled)
+        return cls(before.number, before.form, rows, members, before.audited, waits)
 
     @property
     def had(self) -> pl.DataFrame:
@@ -94,6 +98,7 @@ def _with_records(rows: pl.DataFrame, before: Before, record: str | None) -> pl.
     """
     if record is None:
         return rows.with_columns(pl.lit(None, dtype=pl.Binary).alias(RECORD))
-    rows = rows.with_columns(records_of_rows(rows, before.identified, record).alias(RECORD))
+    digests = records_of_rows(rows, before.identified, record, before.form)
+    rows = rows.with_columns(digests.alias(RECORD))
     first = pl.col(CHAIN).min().over(RECORD)
     return rows.with_columns(first.alias(CHAIN), first.alias(PERSON))

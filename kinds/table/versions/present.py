@@ -18,6 +18,7 @@ from kinds.table.seals import constants_of
 from kinds.table.version_files import CONSTANT, OWNER, RECORD, VALUES
 from kinds.versions import Following
 from tasks.people.digests import column_digests, row_digests
+from tasks.people.spelling import respell
 from tasks.source.reading import Reading
 
 
@@ -62,17 +63,21 @@ class Present:
         )
 
 
-def present(plan: TablePlan, following: Following, reading: Reading, key: bytes) -> Present:
+def present(
+    plan: TablePlan, following: Following, reading: Reading, key: bytes, form: int
+) -> Present:
     """Read the source; refused: records without an identifier, or with that of another record."""
     raw = reading.columns([column.name for column in plan.columns], needed(plan))
     reading.close()
-    found = present_of(plan, following, raw, key)
+    found = present_of(plan, following, raw, key, form)
     if following.record is not None:
         _require_single(found.known[RECORD], following.record)
     return found
 
 
-def present_of(plan: TablePlan, following: Following, raw: pl.DataFrame, key: bytes) -> Present:
+def present_of(
+    plan: TablePlan, following: Following, raw: pl.DataFrame, key: bytes, form: int
+) -> Present:
     """The same of rows that were read before."""
     columns, missing = plan.columns, plan.source.missing
     table = pl.DataFrame(
@@ -80,8 +85,8 @@ def present_of(plan: TablePlan, following: Following, raw: pl.DataFrame, key: by
     )
     k, stays = _demands(plan, raw, table, missing)
     known = {
-        RECORD: _digests(following.record, raw, missing, partial(named, key=key)),
-        OWNER: _digests(following.owner, raw, missing, partial(identified, key=key)),
+        RECORD: _digests(following.record, raw, missing, partial(named, key=key, form=form)),
+        OWNER: _digests(following.owner, raw, missing, partial(identified, key=key, form=form)),
         VALUES: _values(plan, raw, table, missing, key),
         CONSTANT: constants_of(table, following.constant, key),
     }
@@ -116,14 +121,15 @@ def among(digests: pl.Series, some: frozenset[bytes]) -> NDArray[np.bool_]:
     return digests.is_in(chosen.implode()).fill_null(value=False).to_numpy()
 
 
-def named(values: pl.Series, key: bytes) -> pl.Series:
+def named(values: pl.Series, key: bytes, form: int) -> pl.Series:
     """A digest of each record by its identifier, as `identify` keeps them, binary (rows,)."""
-    return pl.Series(column_digests(key, values), dtype=pl.Binary)
+    return pl.Series(column_digests(key, values, form), dtype=pl.Binary)
 
 
-def identified(values: pl.Series, key: bytes) -> pl.Series:
+def identified(values: pl.Series, key: bytes, form: int) -> pl.Series:
     """A digest of each identifier, as requests to withdraw are kept, binary (rows,)."""
-    return pl.Series(row_digests(key, "identifier", values.alias("").to_frame()), dtype=pl.Binary)
+    spelt = values if form == 1 else respell(values)
+    return pl.Series(row_digests(key, "identifier", spelt.alias("").to_frame()), dtype=pl.Binary)
 
 
 def _values(

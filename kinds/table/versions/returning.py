@@ -43,7 +43,9 @@ class Returning:
             candidates, chains = found, pl.Series([None] * found.table.height, dtype=pl.Int64)
             if back.height:
                 raw = back.select(needed(self.plan))
-                candidates = found.also(present_of(self.plan, self.following, raw, self.asked.key))
+                candidates = found.also(
+                    present_of(self.plan, self.following, raw, self.asked.key, earlier.form)
+                )
                 chains = pl.concat([chains, back[CHAIN]])
         chains = _numbered(chains, _next(earlier, CHAIN)).alias(CHAIN)
         return candidates, self._people(earlier, candidates.known.with_columns(chains))

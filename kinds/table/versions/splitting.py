@@ -62,7 +62,7 @@ def split(
     """See `Versions.split`."""
     key, withdrawn = asked.key, asked.withdrawn
     earlier = Earlier.of(before, following.record, asked.held)
-    found = present(plan, following, reading, key)
+    found = present(plan, following, reading, key, earlier.form)
     _require_types(earlier, found)
     source_rows = found.table.height
     found = found.only(np.flatnonzero(~among(found.known[OWNER], withdrawn)))

@@ -22,6 +22,8 @@ from kinds.table.version_files import (
     BATCH,
     BORN,
     CHAIN,
+    HELD,
+    JOINED,
     MEMBERS,
     OWNER,
     PASTS,
@@ -35,6 +37,8 @@ from kinds.table.versions.present import identified, needed, present
 from kinds.table.versions.splitting import split
 from kinds.versions import Asked, Before, Following, Versions
 from tasks.judging.audit import Finding
+from tasks.people.digests import column_digests, of_column, read_people
+from tasks.people.spelling import FORM
 from tasks.source.reading import Reading
 from tasks.vault.storage import Stored
 
@@ -165,15 +169,16 @@ class TableVersions(Versions):
         named = following.record is not None
         findings.append(judge.of_history(listed, earlier, number, named=named))
         source, batch = readings
-        known = present(plan, following, source, asked.key).known
+        form = FORM if before is None else before.form
+        known = present(plan, following, source, asked.key, form).known
         members = pl.read_parquet(assembled.file(MEMBERS), glob=False)
         of_batches = (*(() if before is None else before.identified), identified)
-        history = judge.of_records(listed, of_batches, following.record)
+        history = judge.of_records(listed, of_batches, following.record, form)
         findings.append(judge.of_members(members, history, known, asked.withdrawn))
         laid = laid_of(plan, batch, text_rows(anonymized), anonymized.file(MATCHING))
         new = rows.filter(pl.col(SINCE) == number).drop(SINCE)
         born = history.filter(pl.col(BORN) == number)
-        records = judge.of_source(batch.again(), plan, following.record, asked.key)
+        records = judge.of_source(batch.again(), plan, following.record, asked.key, form)
         findings.append(judge.of_batch(new, laid, born, records))
         start, row = judge.fits_of(laid)
         np.savez(folder / fits_file(number), start=start, row=row)
@@ -207,7 +212,7 @@ class TableVersions(Versions):
         rows, findings = judge.of_files(judge.Shown(folder, formats, schema), listed, number, key)
         if rows is None:
             return findings, {}
-        history = judge.of_records(listed, kept.identified, following.record)
+        history = judge.of_records(listed, kept.identified, following.record, kept.form)
         more, section, _ = judge.of_crowds(
             judge.until(history, number),
             judge.kept_fits(kept.audited.folder, kept.number),
@@ -216,9 +221,22 @@ class TableVersions(Versions):
         measured = pl.read_parquet(kept.audited.file(kept_of.FILE), glob=False)
         return [*findings, *more], {**section, **kept_of.told(measured, listed, number)}
 
-    def digests(self, values: Sequence[str], key: bytes) -> frozenset[bytes]:
+    def digests(self, values: Sequence[str], key: bytes, form: int) -> list[bytes]:
         """Digests of identifiers as `split` knows people by."""
-        return frozenset(identified(pl.Series(values, dtype=pl.String), key).to_list())
+        return identified(pl.Series(values, dtype=pl.String), key, form).to_list()
+
+    def find_published(
+        self, following: Following, values: Sequence[str], kept: Before, key: bytes
+    ) -> list[bool]:
+        """By the digests of all batches."""
+        assert following.owner is not None
+        given = pl.Series(following.owner, values, dtype=pl.String)
+        known = {
+            each
+            for stored in kept.identified
+            for each in of_column(read_people(stored), following.owner, kept.form)
+        }
+        return [each in known for each in column_digests(key, given, kept.form)]
 
     def short(self, audited: Stored) -> tuple[frozenset[int], int]:
         """As the audit kept them."""
@@ -229,3 +247,12 @@ class TableVersions(Versions):
         """As `split` noted them."""
         members = pl.read_parquet(kept.assembled.file(MEMBERS), glob=False, columns=[OWNER])
         return frozenset(members[OWNER].drop_nulls().to_list())
+
+    def owners_waiting(self, stages: Sequence[Stored]) -> frozenset[bytes]:
+        """As `split` and `assemble` noted them."""
+        found = frozenset[bytes]()
+        for path in (stored.file(name) for stored in stages for name in (JOINED, HELD)):
+            if path.exists():
+                frame = pl.read_parquet(path, glob=False, columns=[OWNER])
+                found |= frozenset(frame[OWNER].drop_nulls().to_list())
+        return found
