@@ -237,11 +237,19 @@ class ReleasePlan(Section):
 
     @property
     def earlier(self) -> "ReleasePlan":
-        """The plan as it was understood before settings existed that it does not state."""
+        """The plan as it was understood before settings existed that it does not state.
+
+        No version understood a plan so that its settings contradict each other: such a plan states
+        a setting that is younger than what it leaves to a default, and is returned as it is.
+        """
         before = _said(self.maker, "before")
         sections = self.kind.earlier(self)
         plan = self.model_copy(update={"anonymizer": {**before, **self.anonymizer}, **sections})
         plan.__dict__.pop("data", None)  # cached; it follows from the sections
+        try:
+            _ = plan.maker
+        except PlanError:
+            return self
         return plan
 
     @property
