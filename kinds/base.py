@@ -112,6 +112,13 @@ class Kind(Protocol):
         """Whether --set of a table at this key replaces the table there instead of merging."""
         return False
 
+    def check_method(self, plan: Any, maker: Any) -> None:
+        """Refuse an anonymizer that cannot do what the plan asks; by default none.
+
+        What the plan alone tells is refused here, before the source is read.
+        """
+        return
+
     def shaping(self, sections: Any) -> Mapping[str, Any]:
         """What shapes the release beside the sections as stated, for the plan's hash."""
         return {"kind": self.name}

@@ -7,8 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.promise import Promise
+from anon_core.specs.demands import Demanded
 from anon_core.spread import Farm, Ranks
 from anon_core.steps import Observer, State, Step
+from anon_core.tables.records import BinaryTable
 
 Arrays = Mapping[str, NDArray[Any]]
 
@@ -131,6 +133,19 @@ class Anonymizer(Protocol[Taken_contra]):
         ------
         InputError
             The state is none of this data and these settings.
+        """
+        ...
+
+
+class TableAnonymizer(Anonymizer[BinaryTable], Protocol):
+    """An anonymizer of tables: a plan tells some of what it cannot do before a table is read."""
+
+    def admit_demands(self, demanded: Demanded) -> None:
+        """Refuse demands by what a plan tells of them; `admit` does so by what the table tells.
+
+        Raises
+        ------
+        InputError, LimitError
         """
         ...
 

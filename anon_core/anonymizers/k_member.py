@@ -12,6 +12,7 @@ from anon_core.anonymizers.groups import made_of_groups
 from anon_core.anonymizers.k_member_kernels import Links, grow_groups, place_rest
 from anon_core.anonymizers.weights import Weights, check_weights, feature_weights
 from anon_core.promise import Promise
+from anon_core.specs.demands import Demanded
 from anon_core.steps import Observer, State
 from anon_core.tables.pasts import Pasts
 from anon_core.tables.records import BinaryTable, MaskedTable
@@ -60,9 +61,13 @@ class KMember:
         check_weights(self.weights)
 
     def admit(self, data: BinaryTable) -> None:
-        """Refuse demands that no table meets, and people who own several records."""
+        """Refuse demands that no table meets, and what `admit_demands` refuses."""
         data.refuse_impossible_demands()
-        data.refuse_people_of_several_records()
+        self.admit_demands(data.demanded)
+
+    def admit_demands(self, demanded: Demanded) -> None:
+        """Refuse people who own several records."""
+        demanded.refuse_people()
 
     def memory(self, data: BinaryTable) -> int:
         """Return the bytes held at most beyond the input."""

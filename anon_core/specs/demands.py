@@ -20,6 +20,35 @@ def refuse_impossible(k: NDArray[np.int32], records: int) -> None:
         )
 
 
+@dataclass(frozen=True)
+class Demanded:
+    """What is known of the demands on a table: from the table, or from its plan alone.
+
+    Attributes
+    ----------
+    people : bool
+        Whether a person may own several records.
+    levels : int (m,)
+        The levels of k that records demand, in any order and number. Empty: only the table tells.
+    """
+
+    people: bool
+    levels: NDArray[np.signedinteger[Any]]
+
+    @property
+    def greatest(self) -> int:
+        """The greatest k; 1 where only the table tells."""
+        return int(self.levels.max(initial=1))
+
+    def refuse_people(self) -> None:
+        """Raise InputError where a person may own several records; for methods that count rows."""
+        if self.people:
+            raise InputError(
+                "this method counts rows; where privacy.person is stated, choose "
+                "anonymizer.name = 'adaptive'"
+            )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Demand:
     """k(v) in exactly one of four forms.

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.errors import InfeasibleError, InputError
+from anon_core.errors import InfeasibleError
 from anon_core.specs.columns import Carry, Encoding, Kind
-from anon_core.specs.demands import refuse_impossible
+from anon_core.specs.demands import Demanded, refuse_impossible
 from anon_core.steps import Step
 from anon_core.tables.pasts import Pasts
 
@@ -167,13 +167,10 @@ class BinaryTable:
                     "take fewer records of each person"
                 )
 
-    def refuse_people_of_several_records(self) -> None:
-        """Raise InputError where people own several records; for methods that count rows."""
-        if self.person is not None:
-            raise InputError(
-                "this method counts rows; where privacy.person is stated, choose "
-                "anonymizer.name = 'adaptive'"
-            )
+    @property
+    def demanded(self) -> Demanded:
+        """What the records demand."""
+        return Demanded(self.person is not None, self.k)
 
     def packed(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the shapes of the attributes as JSON, without names and labels, and the arrays."""

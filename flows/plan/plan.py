@@ -121,6 +121,7 @@ class ReleasePlan(Section):
         """Everything that the types of the keys do not say."""
         refuse_marks(self)
         _ = self.data, self.memory_bytes, self.limits.drift_limits
+        self.kind.check_method(self.data, self.maker)
         self.compute.check(self.maker_settings["name"], self.maker.engines)
         self.publish.check()
         if self.series is not None:

@@ -133,6 +133,11 @@ class ChecksSection(Section):
                     "checks.l_diversity: kind = 'recursive' is measured "
                     f"up to l = {MOST_L}; lower l"
                 )
+        if self.max_uniform is not None and "sensitive" not in roles.values():
+            raise PlanError(
+                "checks.max_uniform is about sensitive columns, and no column has role = "
+                "'sensitive'; give one that role, or leave the limit out"
+            )
         for name in self.drift.ignore if self.drift else ():
             _require_role("checks.drift.ignore", name, "quasi", roles)
         if self.drift is not None:

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from anon_core.anonymizers.base import TableAnonymizer
 from anon_core.measures.table.crowds import Crowds
 from anon_core.part import Part
 from anon_core.promise import Promise
@@ -17,12 +18,13 @@ from anon_core.tables.records import BinaryTable
 from anon_core.tables.settled import Unsettled
 from kinds.base import Columns, Facts, Kind
 from kinds.sampling import sample
-from kinds.section import BINS
+from kinds.section import BINS, PlanError
 from kinds.table.before import stated_by
 from kinds.table.catalogued import fields
 from kinds.table.column_section import RANGE, EarlierColumnSection
 from kinds.table.compared import compared
 from kinds.table.encode import load, write_encoded
+from kinds.table.findings import EVEN
 from kinds.table.ingest import ingested
 from kinds.table.judge import audit_rows
 from kinds.table.layout import CODEBOOK, CROWDS, FILES, MATCHING, TABLE
@@ -73,6 +75,15 @@ class Table(Kind):
     def replaces(self, place: tuple[str, ...]) -> bool:
         """The forms of bins exclude each other."""
         return len(place) == 3 and place[0] == "columns" and place[2] == "bins"
+
+    def check_method(self, plan: TablePlan, maker: TableAnonymizer) -> None:
+        """Refuse demands that the method cannot meet, and mixed crowds without even seats."""
+        maker.admit_demands(plan.demanded)
+        if plan.mix is not None and EVEN not in maker.promise.findings:
+            raise PlanError(
+                "privacy.mix exchanges seats that keep the chances even; set anonymizer.seats = "
+                "'even', choose a method with even seats, or leave privacy.mix out"
+            )
 
     def shaping(self, sections: Any) -> Mapping[str, Any]:
         """Columns with their order, and k, without what only allows a release.

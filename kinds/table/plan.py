@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
+import numpy as np
 from pydantic import Field, WithJsonSchema
 
-from anon_core.specs.demands import Demand
+from anon_core.specs.demands import Demand, Demanded
 from kinds.columns import Column
 from kinds.section import (
     ALLOWED,
@@ -145,6 +146,12 @@ class TablePlan:
     def quasi(self) -> tuple[Column, ...]:
         """The quasi-identifiers."""
         return tuple(column for column in self.columns if column.role == "quasi")
+
+    @property
+    def demanded(self) -> Demanded:
+        """What the plan alone tells of the demands: levels only where k is one number."""
+        k = [] if self.demand.constant is None else [self.demand.constant]
+        return Demanded(self.person is not None, np.array(k, dtype=np.int64))
 
     def role(self, column: Column) -> dict[str, Any]:
         """What the plan does with a column, as the manifest states it."""

@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.errors import InputError
 from anon_core.seating.matching import Draw, random_matching
 from anon_core.seating.reseating import mixed
 from anon_core.tables.cells import Shown, cell_texts, shown_cells
@@ -113,7 +112,7 @@ def write_release(
 ) -> Mapping[str, Any]:
     """Write the rows in each format, the codebook and, apart, the secret matching and its law.
 
-    `source_row` is the source row of each record, int64 (n,). Refused: `mix` without even seats.
+    `source_row` is the source row of each record, int64 (n,).
     """
     frame = pl.read_parquet(ingested.file(TABLE), glob=False)
     schema, frame = frame.schema, _carried(frame, plan.columns, source_row)
@@ -155,11 +154,7 @@ def _mixed(
     values: pl.Series, masked: MaskedTable, seat: NDArray[np.int64], draw: Draw
 ) -> NDArray[np.int64]:
     """Exchange seats so that fewer crowds show one of these values only; a missing one is one."""
-    if masked.holders is None:
-        raise InputError(
-            "privacy.mix exchanges seats that keep the chances even; set anonymizer.seats = 'even' "
-            "or leave privacy.mix out"
-        )
+    assert masked.holders is not None  # the plan is refused where the method makes none
     number = values.alias("").cast(pl.String).rank("dense").fill_null(0).cast(pl.Int64)
     return mixed(masked.table, masked.hidden, masked.holders, seat, number.to_numpy(), draw)
 

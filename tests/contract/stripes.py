@@ -31,6 +31,9 @@ class Stripes:
         if data.k.max() > min(self.width, data.records):
             raise InfeasibleError("a record demands more rows than a stripe has; raise width")
 
+    def admit_demands(self, demanded):
+        demanded.refuse_people()
+
     def memory(self, data):
         return 64 * data.records * data.codebook.words
 

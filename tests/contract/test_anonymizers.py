@@ -21,9 +21,11 @@ from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import crowds, fits_own_row, identical_rows
 from anon_core.seating.matching import random_matching
+from anon_core.specs.demands import Demanded
 from anon_core.specs.graphs import ONE
 from anon_core.steps import State
 from anon_core.tables.cells import write_cells
+from anon_core.tables.demands import of_people
 from tasks.vault.checkpoint import CheckpointFile
 from tests import naive
 from tests.anon_core.anonymizers.test_smooth import crowded
@@ -108,6 +110,29 @@ def table(maker):
 
 
 ORDER = np.random.default_rng(4).permutation(SMALL)
+
+
+# ---------------------------------------------------------------- what a plan tells
+
+
+def refusal(admit, what):
+    """The words of a refusal, None without one."""
+    try:
+        admit(what)
+    except (InputError, LimitError) as refused:
+        return str(refused)
+    return None
+
+
+@pytest.mark.parametrize("maker", [case for case in CASES if case.values[0].kind == "table"])
+def test_what_a_plan_tells_is_refused_of_its_table_too(maker):
+    table = big_table(40, 6, 5)
+    owned = of_people(table, np.arange(40, dtype=np.int32) // 2)
+    for each in (table, owned):
+        told = refusal(maker.admit_demands, each.demanded)
+        assert told == refusal(maker.admit, each)
+    assert refusal(maker.admit_demands, table.demanded) is None
+    assert refusal(maker.admit_demands, Demanded(False, np.empty(0, dtype=np.int64))) is None
 
 
 # ---------------------------------------------------------------- what it promises

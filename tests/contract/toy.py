@@ -31,6 +31,11 @@ class Runs:
     def admit(self, data):
         """Refuse demands that no table meets."""
         data.refuse_impossible_demands()
+        self.admit_demands(data.demanded)
+
+    def admit_demands(self, demanded):
+        """Refuse people who own several records."""
+        demanded.refuse_people()
 
     def memory(self, data):
         """Return the bytes of three arrays of bits and one of codes."""

@@ -2,7 +2,6 @@
 
 import pytest
 
-from anon_core.errors import InputError
 from anon_core.seating.reseating import mixed
 from flows.audit import audit_release
 from flows.plan.plan import PlanError, ReleasePlan
@@ -59,10 +58,3 @@ def test_fewer_crowds_show_one_value_and_the_audit_holds(tmp_path, monkeypatch):
 def test_a_wrong_plan_is_refused(tmp_path, privacy, message):
     with pytest.raises(PlanError, match=message):
         ReleasePlan.load(Order(tmp_path, privacy=privacy).plan)
-
-
-def test_without_even_seats_it_is_refused(tmp_path):
-    made = {"privacy": {"mix": "diagnosis"}, "anonymizer": {"seats": "matchable"}}
-    order = Order(tmp_path, **made)
-    with pytest.raises(InputError, match=r"set anonymizer\.seats = 'even'"):
-        order.release()

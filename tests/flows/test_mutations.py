@@ -449,6 +449,9 @@ class Wrong:
     def admit(self, table):
         """Take every table."""
 
+    def admit_demands(self, demanded):
+        """Take every demand."""
+
     def memory(self, table):
         return 0
 

@@ -160,13 +160,6 @@ def test_a_person_with_most_of_the_rows_is_refused(tmp_path):
         Order(tmp_path, rows, **PERSON).release()
 
 
-def test_a_method_that_counts_rows_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"anonymizer\.name = 'adaptive'"):
-        Order(tmp_path, several(), **PERSON, anonymizer={"name": "k-member"}).release()
-    with pytest.raises(InputError, match=r"anonymizer\.seats = 'even'"):
-        Order(tmp_path, several(), privacy={"person": "ssn", "k": {"uniform": [2, 4]}}).release()
-
-
 def test_a_plan_without_people_has_the_hash_of_before(tmp_path):
     """`person` counts for the hash once it is stated."""
     order = Order(tmp_path)

@@ -16,6 +16,7 @@ from anon_core.covers.named import COVERS
 from anon_core.errors import InputError
 from anon_core.promise import Promise
 from anon_core.seating.even import shares_of
+from anon_core.specs.demands import Demanded
 from anon_core.steps import Observer, State
 from anon_core.tables.records import BinaryTable, MaskedTable
 
@@ -56,11 +57,15 @@ class Adaptive(Settings):
         """Refuse demands that no table meets, and more records than the cover takes."""
         data.refuse_impossible_demands()
         COVERS[self.cover].check(data.records)
-        if self.passes and data.person is not None:
+        self.admit_demands(data.demanded)
+
+    def admit_demands(self, demanded: Demanded) -> None:
+        """Refuse settings that count rows where people own several, and too many even shares."""
+        if self.passes and demanded.people:
             raise InputError("passes count rows; where privacy.person is stated, leave passes at 0")
         if self.seats == "even":
-            shares_of(data.k)
-        elif data.person is not None:
+            shares_of(demanded.levels)
+        elif demanded.people:
             raise InputError(
                 "crowds of people need even seats: set anonymizer.seats = 'even', and state k as "
                 "one number or by groups"

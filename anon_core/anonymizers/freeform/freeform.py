@@ -23,6 +23,7 @@ from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InputError, LimitError
 from anon_core.promise import Promise
 from anon_core.seating.even import MOST_SHARES, EvenRows, even_memory, exchanged
+from anon_core.specs.demands import Demanded
 from anon_core.steps import Observer, State, Step
 from anon_core.tables.loss import Loss, check_loss, loss_table
 from anon_core.tables.records import BinaryTable, MaskedTable
@@ -98,10 +99,14 @@ class Freeform:
             raise InputError("segment must be 0 or a number of records")
 
     def admit(self, data: BinaryTable) -> None:
-        """Refuse demands that no table meets, and people who own several records."""
+        """Refuse demands that no table meets, and what `admit_demands` refuses."""
         data.refuse_impossible_demands()
-        data.refuse_people_of_several_records()
-        if (rounds := int(data.k.max(initial=1))) > MOST_SHARES:
+        self.admit_demands(data.demanded)
+
+    def admit_demands(self, demanded: Demanded) -> None:
+        """Refuse people who own several records, and a k of too many rounds."""
+        demanded.refuse_people()
+        if (rounds := demanded.greatest) > MOST_SHARES:
             raise LimitError(f"k = {rounds} needs as many rounds; at most {MOST_SHARES} are made")
 
     def memory(self, data: BinaryTable) -> int:

@@ -17,6 +17,7 @@ from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InputError, LimitError
 from anon_core.promise import Promise
 from anon_core.seating.even import shares_of
+from anon_core.specs.demands import Demanded
 from anon_core.steps import Observer, State
 from anon_core.tables.loss import Loss, LossTable, check_loss, loss_table
 from anon_core.tables.records import BinaryTable, MaskedTable
@@ -98,12 +99,21 @@ class Optimal:
             raise InputError("leftovers must be 'sequential' or 'before'")
 
     def admit(self, data: BinaryTable) -> None:
-        """Refuse demands that no table meets, people who own several records, large programs."""
+        """Refuse demands that no table meets, what `admit_demands` refuses, and large programs."""
         data.refuse_impossible_demands()
-        shares_of(data.k)
-        data.refuse_people_of_several_records()
-        k = int(data.k.max(initial=1))
-        if self.boundary > self.sets * k:
+        self.admit_demands(data.demanded)
+        if self.method == "exact" and data.records > MOST_RECORDS:
+            raise LimitError(
+                f"method = 'exact' proves the least loss of at most {MOST_RECORDS} records, not of "
+                f"{data.records}; choose 'split-and-carry' or 'greedy'"
+            )
+
+    def admit_demands(self, demanded: Demanded) -> None:
+        """Refuse people who own several records, too many shares, and parts that k does not fit."""
+        shares_of(demanded.levels)
+        demanded.refuse_people()
+        k = demanded.greatest
+        if demanded.levels.size and self.boundary > self.sets * k:
             raise InputError(
                 f"boundary = {self.boundary} carries more than the {self.sets * k} records that a "
                 "part reads; let it be at most sets times the greatest k"
@@ -112,11 +122,6 @@ class Optimal:
             raise InputError(
                 f"part = {self.part} has no room for {self.accept} classes of {k} and one to "
                 f"carry; let it be at least {(self.accept + 1) * k}"
-            )
-        if self.method == "exact" and data.records > MOST_RECORDS:
-            raise LimitError(
-                f"method = 'exact' proves the least loss of at most {MOST_RECORDS} records, not of "
-                f"{data.records}; choose 'split-and-carry' or 'greedy'"
             )
 
     def memory(self, data: BinaryTable) -> int:

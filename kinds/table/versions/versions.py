@@ -58,7 +58,7 @@ class TableVersions(Versions):
                 f"series.record: column {name!r} must have role = 'identifier'; it tells which "
                 "rows of two versions are of one record"
             )
-        if name is not None and plan.person not in (None, name):
+        if name is not None and plan.person is not None:
             raise PlanError(
                 "series.record follows one row a person; leave privacy.person out, or leave "
                 "series.record out where each version has new rows only"
