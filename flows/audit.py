@@ -1,12 +1,12 @@
 """The audit of a published folder, from a plan; no Prefect, so that it starts at once."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from anon_core.errors import InputError
 from anon_core.promise import Promise
 from flows.audit_version import audit_version
+from flows.named_release import read_manifest, require_release
 from flows.plan.plan import ReleasePlan
 from flows.redescribed import catalogue_finding, report_finding
 from flows.standing import standing
@@ -15,10 +15,9 @@ from tasks.judging.audit import Audit, Finding, audit_folder
 from tasks.judging.forms import codebook_form
 from tasks.people.beside import sentence
 from tasks.people.ledger import Ledger
-from tasks.places.objects import StoreError
 from tasks.places.place import Place, local_copy
-from tasks.shelf.content import holds, read_document, sha256
-from tasks.shelf.layout import MANIFEST, NOTICE, SIGNATURE
+from tasks.shelf.content import holds, sha256
+from tasks.shelf.layout import NOTICE, SIGNATURE
 from tasks.source.reading import Reading
 from tasks.vault.approval import Approval
 from tasks.vault.counting import unverified
@@ -37,13 +36,11 @@ UNKNOWN = (
     "--set options, the source and the vault that the release was made with "
     "(--set publish.vault=...)"
 )
-# What the manifest of every version has stated.
-STATED = ("crowdcover", "name", "version", "source", "anonymizer", "privacy", "utility")
 
 
 def audit_release(folder: Place, plan_path: Path, overrides: Sequence[str] = ()) -> Audit:
     """Refuse a folder that is no release, then load the plan and audit."""
-    read_manifest(folder)
+    require_release(folder)
     return audited(folder, ReleasePlan.load(plan_path, overrides))
 
 
@@ -182,19 +179,3 @@ def _beside_others(kind: Kind, run: Run, ledger: Ledger, audit: Audit) -> list[F
         return [Finding("crowds after intersection", passed=False, detail=str(gone))]
     passed = not left["below_k"]
     return [Finding("crowds after intersection", passed=passed, detail=sentence(left))]
-
-
-def read_manifest(folder: Place, stated: Collection[str] = ()) -> dict[str, Any]:
-    """The manifest of a release folder; refused unless it states these keys."""
-    try:
-        manifest = read_document(folder / MANIFEST)
-    except StoreError:
-        raise
-    except (OSError, ValueError, TypeError):
-        manifest = None
-    if manifest is None or not set(stated) <= manifest.keys():
-        raise InputError(
-            f"{folder} holds no readable {MANIFEST}; "
-            "give the folder that `crowdcover release` printed"
-        )
-    return manifest

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from anon_core.errors import InputError
-from flows.audit import STATED, read_manifest
+from flows.named_release import read_manifest
 from kinds import KINDS, kind_called, words_called
+from kinds.section import PlanError
 from reports import difference
 from tasks.places.place import Place, local_copy
 from tasks.shelf.content import holds
@@ -20,10 +21,10 @@ def compared(old: Place, new: Place, *, values: bool = False) -> dict[str, Any]:
 
     Refused: a folder that is no release, or whose files are not those that were published.
     """
-    manifests = read_manifest(old, STATED), read_manifest(new, STATED)
+    manifests = read_manifest(old), read_manifest(new)
     kinds = _told(lambda: [str(each["source"].get("kind", "table")) for each in manifests])
     if kinds[0] != kinds[1] or kinds[0] not in KINDS:
-        raise InputError(
+        raise PlanError(
             f"{old.name} and {new.name} are of different kinds of data; compare two releases of "
             "tables, of matrices or of graphs"
         )

@@ -10,7 +10,9 @@ import polars as pl
 
 import crowdcover
 from anon_core.errors import InputError
+from flows.named_release import require_release
 from kinds.rows import write_csv
+from kinds.section import PlanError
 from tasks.places.place import Place, local_copy
 
 DRAW = "draw"  # the column that numbers the draws
@@ -25,7 +27,7 @@ def complete(options: argparse.Namespace) -> Path:
     output: Path = options.output
     write = _writer(output)
     if output.exists():
-        raise InputError(f"{output} exists; give --output a new name or remove it")
+        raise PlanError(f"{output} exists; give --output a new name or remove it")
     try:
         release = _read(options.release)
         tables = release.complete(options.draws, options.seed)
@@ -49,16 +51,16 @@ def complete(options: argparse.Namespace) -> Path:
         aside.rename(output)
     except OSError as error:
         aside.unlink(missing_ok=True)
-        raise InputError(f"{output} cannot be written: {error.strerror}") from None
+        raise PlanError(
+            f"{output} cannot be written ({error.strerror}); choose another --output"
+        ) from None
     return output
 
 
 def _read(place: Place) -> crowdcover.Release:
-    try:
-        with local_copy(place) as folder:
-            return crowdcover.read(folder)
-    except FileNotFoundError:
-        raise InputError(f"{place} holds no release") from None
+    require_release(place)
+    with local_copy(place) as folder:
+        return crowdcover.read(folder)
 
 
 def _writer(output: Path) -> Callable[[pl.DataFrame, Path], Any]:
@@ -70,4 +72,4 @@ def _writer(output: Path) -> Callable[[pl.DataFrame, Path], Any]:
         return write_csv
     if name.endswith(".csv"):
         return lambda rows, path: rows.write_csv(path)
-    raise InputError(f"--output must end in .csv, .csv.gz or .parquet, {output.name} does not")
+    raise PlanError(f"--output must end in .csv, .csv.gz or .parquet, {output.name} does not")

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from anon_core.errors import InputError
+from flows.named_release import require_release
 from flows.redescribed import catalogue_finding
 from kinds import kind_called
 from kinds.section import PlanError
@@ -44,25 +44,14 @@ def verified(place: Place, keys: Sequence[str]) -> list[Finding]:
     Refused: a place without manifest and signature. What follows from the manifest is looked at
     only where every byte is the one that was signed.
     """
-    try:
-        with local_copy(place) as folder:
-            return _verified(place, folder, keys)
-    except (FileNotFoundError, NotADirectoryError):
-        raise _none(place) from None
+    require_release(place, SIGNATURE)
+    with local_copy(place) as folder:
+        return _verified(folder, keys)
 
 
-def _none(place: Place) -> InputError:
-    return InputError(
-        f"{place} holds no release; give the folder that `crowdcover release` printed"
-    )
-
-
-def _verified(place: Place, folder: Path, keys: Sequence[str]) -> list[Finding]:
-    found = {path.name for path in folder.iterdir()}
-    if not found & {MANIFEST, SIGNATURE}:
-        raise _none(place)
+def _verified(folder: Path, keys: Sequence[str]) -> list[Finding]:
     findings = []
-    if NOTICE in found:
+    if any(path.name == NOTICE for path in folder.iterdir()):
         told = f"{NOTICE} in the folder says that it was taken back"
         findings.append(Finding("not retracted", passed=False, detail=told))
     signed: Mapping[str, str] | None

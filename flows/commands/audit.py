@@ -18,12 +18,13 @@ def run(options: argparse.Namespace) -> int:
     from rich.table import Table
     from rich.text import Text
 
-    from flows.audit import audited, read_manifest
+    from flows.audit import audited
+    from flows.named_release import require_release
     from flows.plan.plan import ReleasePlan
     from kinds import words_called
     from reports.findings import sentence
 
-    read_manifest(options.release)
+    require_release(options.release)
     plan = ReleasePlan.load(options.plan, options.overrides)
     report, words = audited(options.release, plan), words_called(plan.kind.name)
     title = f"Audit of {options.release.name}"

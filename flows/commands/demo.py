@@ -20,8 +20,8 @@ def run(options: argparse.Namespace) -> int:
     """Release the Fair survey of 1978 (6,366 women) and show the result."""
     from rich.console import Console
 
-    from flows.audit import read_manifest
     from flows.frozen import frozen_release
+    from flows.named_release import read_manifest
     from kinds import words_of
     from kinds.table.demo import demo_plan
     from reports import summary

@@ -14,10 +14,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print a release's manifest for people, or as JSON."""
-    from flows.audit import STATED, read_manifest
+    from flows.named_release import read_manifest
     from tasks.vault.retracting import notice_of
 
-    manifest, notice = read_manifest(options.release, STATED), notice_of(options.release)
+    manifest, notice = read_manifest(options.release), notice_of(options.release)
     if options.json:
         print(printable_json(manifest if notice is None else {**manifest, "retracted": notice}))
         return 0

@@ -34,5 +34,8 @@ def name_aside(name: str) -> str:
 
 
 def read_document(file: Place) -> dict[str, Any]:
-    """Read a JSON object from a released file."""
-    return dict(json.loads(file.read_text(encoding="utf-8")))
+    """Read a JSON object from a released file; ValueError or TypeError where it is none."""
+    try:
+        return dict(json.loads(file.read_text(encoding="utf-8")))
+    except RecursionError:  # lists in lists: nothing that a release holds
+        raise ValueError(file.name) from None

@@ -580,15 +580,6 @@ def test_a_release_of_another_table_does_not_hold(tmp_path, capsys):
     assert broken(out) >= {"known keys", "truthful rows", "matchable crowds"}
 
 
-def test_no_release_at_all(copy, tmp_path, capsys):
-    for folder in (tmp_path, tmp_path / "none", copy.order.plan):
-        code, out, err = audit(folder, copy.order, capsys)
-        assert (code, out) == (3, "")
-        assert err.endswith(
-            "holds no readable manifest.json; give the folder that `crowdcover release` printed\n"
-        )
-
-
 def test_a_vault_that_lost_its_matching_is_named(tmp_path, capsys):
     order = Order(tmp_path)
     order.release()

@@ -286,11 +286,6 @@ def test_what_is_no_public_key_is_refused(text):
         key_of(text)
 
 
-def test_a_folder_without_a_release_is_refused(tmp_path, public):
-    assert command("verify", tmp_path, "--key", public).code == 3
-    assert command("verify", tmp_path / "nowhere", "--key", public).code == 3
-
-
 # ---------------------------------------------------------------- where releases stand
 
 

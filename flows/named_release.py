@@ -1,0 +1,71 @@
+"""The release folder that a person names, or a refusal that says what is there instead."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from anon_core.errors import InputError
+from kinds.section import PlanError
+from tasks.places.objects import StoreError
+from tasks.places.place import Place
+from tasks.shelf.content import read_document
+from tasks.shelf.layout import MANIFEST
+from tasks.shelf.shelf import shelf_of
+from tasks.vault.storage import FolderError
+
+GIVE = "give the folder that `crowdcover release` printed"
+# What the manifest of every version has stated.
+STATED = ("crowdcover", "name", "version", "source", "anonymizer", "privacy", "utility")
+
+
+def require_release(folder: Place, *files: str) -> None:
+    """Refuse a place that has neither a manifest nor one of these files; it may be damaged."""
+    if (refusal := _missing(folder, (MANIFEST, *files))) is not None:
+        raise PlanError(refusal)
+
+
+def _missing(folder: Place, files: Sequence[str]) -> str | None:
+    """What is wrong with a place that holds none of these files."""
+    try:
+        if any((folder / name).is_file() for name in files):
+            return None
+        if not folder.exists():
+            return f"{folder} was not found; {GIVE}"
+        if not folder.is_dir():
+            return f"{folder} is a file and no release; {GIVE}"
+        versions = shelf_of(folder).versions()
+    except StoreError:
+        raise
+    except OSError as error:
+        refusal = f"{folder} cannot be read ({type(error).__name__}); correct its permissions"
+    else:
+        if versions:
+            return (
+                f"{folder} holds {len(versions)} release{'s' * (len(versions) != 1)} and is none "
+                f"itself; give one of them, such as {folder / versions[-1]}"
+            )
+        return f"{folder} holds no release: it has no {MANIFEST}; {GIVE}"
+    raise FolderError(refusal)
+
+
+def read_manifest(folder: Place, stated: Collection[str] = STATED) -> dict[str, Any]:
+    """The manifest of a release folder; refused unless it states these keys."""
+    require_release(folder)
+    manifest = _document(folder / MANIFEST)
+    if manifest is None or not set(stated) <= manifest.keys():
+        raise InputError(
+            f"{folder / MANIFEST} is no manifest of a release, or it is damaged; {GIVE}, unchanged"
+        )
+    return manifest
+
+
+def _document(file: Place) -> dict[str, Any] | None:
+    """What a manifest states; None where it does not read as one."""
+    try:
+        return read_document(file)
+    except StoreError:
+        raise
+    except PermissionError:
+        refusal = f"{file} cannot be read by this account; correct its permissions"
+    except (OSError, ValueError, TypeError):
+        return None
+    raise FolderError(refusal)
