@@ -12,7 +12,8 @@ from flows.redescribed import catalogue_finding, report_finding
 from flows.standing import standing
 from kinds.base import Kind
 from tasks.judging.audit import Audit, Finding, audit_folder
-from tasks.judging.forms import codebook_form
+from tasks.judging.forms import codebook_form, manifest_form
+from tasks.judging.manifest_keys import Keys, keys_of
 from tasks.people.beside import sentence
 from tasks.people.ledger import Ledger
 from tasks.places.place import Place, local_copy
@@ -20,6 +21,7 @@ from tasks.shelf.content import holds, sha256
 from tasks.shelf.layout import NOTICE, SIGNATURE
 from tasks.source.reading import Reading
 from tasks.vault.approval import Approval
+from tasks.vault.attestation import strays
 from tasks.vault.counting import unverified
 from tasks.vault.retracting import Retractions, notice_of, retraction_of, same_place
 from tasks.vault.series import Series
@@ -49,7 +51,14 @@ def audited(place: Place, plan: ReleasePlan) -> Audit:
     vault = Vault(Path(plan.publish.vault))
     audit = _release_audited if plan.series is None else _version_audited
     with local_copy(place) as folder:
+        if odd := strays(folder):  # what a link names is no part of a release, and may change
+            return Audit((_no_plain_files(len(odd)),))
         return audit(place, folder, plan, vault)
+
+
+def _no_plain_files(number: int) -> Finding:
+    detail = f"{number} links, folders or devices in place of plain files; nothing was read"
+    return Finding("files as published", passed=False, detail=detail)
 
 
 def _release_audited(place: Place, folder: Path, plan: ReleasePlan, vault: Vault) -> Audit:
@@ -106,6 +115,7 @@ def _as_published(
         *taken_back,
         *_signature(folder, run),
         codebook_form(folder, plan.kind.codebook),
+        manifest_form(folder, _known_keys(plan, audit)),
     )
     audit = audit_folder(folder, audit, plan.limits.floors, promise, plan.kind.comparable)
     if not audit.passed:  # what is described follows from what is broken
@@ -115,6 +125,13 @@ def _as_published(
         *catalogue_finding(folder, plan.kind, manifest),
         *report_finding(folder, plan.kind, manifest, audit),
     )
+
+
+def _known_keys(plan: ReleasePlan, audit: Audit) -> Keys:
+    """The keys that the manifest may hold."""
+    settings: Keys = {"anonymizer": dict.fromkeys(plan.maker_settings)}
+    measured = {} if audit.measured is None else audit.measured.sections()
+    return keys_of({**plan.kind.claimed, **settings}, measured)
 
 
 def _signature(folder: Path, run: Run) -> list[Finding]:

@@ -23,6 +23,7 @@ from reports.catalogue.described import Field, Type
 from tasks.judging.audit import Audit, Sections
 from tasks.judging.drift import Changes, DriftLimits
 from tasks.judging.floors import Floors
+from tasks.judging.manifest_keys import Keys
 from tasks.people.digests import People
 from tasks.people.ledger import Ledger, Overlap
 from tasks.source.reading import Reading
@@ -75,6 +76,9 @@ class Kind(Protocol):
         Name of the stage that encodes, in the vault and in the manifest's timings.
     checked : tuple of str
         Names of the checks of ingested and of encoded data.
+    claimed : Keys
+        Keys of the manifest beside those of every release: of `described`, of drift, and numbers
+        that only older versions measured.
     files : mapping of str to str
         Released data file by format.
     codebook : str
@@ -93,6 +97,7 @@ class Kind(Protocol):
     sections: ClassVar[Mapping[str, tuple[Any, Any]]]
     encoded: ClassVar[str] = "encode"
     checked: ClassVar[tuple[str, str]] = ("ingested", "encoded")
+    claimed: ClassVar[Keys] = {}
     files: ClassVar[Mapping[str, str]]
     codebook: ClassVar[str] = "codebook.json"
     remedy: ClassVar[str] = "carry fewer columns that tell rows apart"

@@ -6,7 +6,8 @@ from reports.words import Words
 
 # Findings of tasks/judging and flows/audit.py; a kind adds those of its own audit.
 SHARED: Mapping[str, str] = {
-    "files as published": "Every file is the one whose hash stands in the manifest.",
+    "files as published": "Every file is the one whose hash stands in the manifest. There are no "
+    "links and no folders.",
     "numbers as measured": "The numbers in the manifest are those that the auditor measures.",
     "manifest as published": "The manifest is the one that the vault remembers.",
     "manifest": "The manifest can be read.",
@@ -14,6 +15,8 @@ SHARED: Mapping[str, str] = {
     "published.",
     "form of the codebook": "The codebook is written in the one form that leaves no room for "
     "anything else.",
+    "form of the manifest": "The manifest is written in the one form that leaves no room for "
+    "anything else, and has no key that releases do not have.",
     "catalogue": "The catalogue files say what follows from the release, and nothing else.",
     "report": "The report says what follows from the manifest and from the audit.",
     "not retracted": "Nobody has taken the release back.",

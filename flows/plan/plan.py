@@ -121,7 +121,6 @@ class ReleasePlan(Section):
         """Everything that the types of the keys do not say."""
         refuse_marks(self)
         _ = self.data, self.memory_bytes, self.limits.drift_limits
-        self.kind.check_method(self.data, self.maker)
         self.compute.check(self.maker_settings["name"], self.maker.engines)
         self.publish.check()
         if self.series is not None:
@@ -131,6 +130,7 @@ class ReleasePlan(Section):
                 "source.partition belongs to [series]: each version of a series has the rows of "
                 "one partition; state [series], or leave source.partition out"
             )
+        self.kind.check_method(self.data, self.maker)
 
     @property
     def releases(self) -> Place:

@@ -29,6 +29,7 @@ from tasks.source.sources import Source
 from tasks.vault.storage import Run, SecondReleaseError, Stored
 
 SINCE_TRIANGLES = ("triangles_deviation", "triangles_deviation_released")
+COUNTS = ("vertices", "edges", "expected_edges")  # of drift
 
 
 class Graph(Kind):
@@ -37,6 +38,7 @@ class Graph(Kind):
     name = "graph"
     anonymizer = "uncertain_graph"
     sections = SECTIONS
+    claimed = {"drift": dict.fromkeys([*COUNTS, *(f"{name}_before" for name in COUNTS)])}
     files = FILES
     codebook = CODEBOOK
 

@@ -26,11 +26,14 @@ from kinds.section import BINS, PlanError
 from reports.catalogue.described import Field, Type
 from tasks.judging.audit import Audit
 from tasks.judging.drift import Changes
+from tasks.judging.manifest_keys import OPEN
 from tasks.people.digests import People
 from tasks.people.ledger import Ledger, Overlap
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
 from tasks.vault.storage import Run, Stored
+
+COUNTED = ("rows", "items", "entries")  # of drift
 
 
 class Matrix(Kind):
@@ -39,6 +42,10 @@ class Matrix(Kind):
     name = "matrix"
     anonymizer = "smooth"
     sections = SECTIONS
+    claimed = {
+        "keyed": OPEN,
+        "drift": dict.fromkeys([*COUNTED, *(f"{name}_before" for name in COUNTED)]),
+    }
     files = FILES
     codebook = CODEBOOK
     remedy = "leave these users out"

@@ -38,6 +38,7 @@ from kinds.table.write import write_release
 from reports.catalogue.described import Field, Type
 from tasks.judging.audit import Audit, Sections
 from tasks.judging.drift import Changes
+from tasks.judging.manifest_keys import EACH, OPEN, Keys
 from tasks.people.digests import People
 from tasks.people.ledger import Ledger, Overlap
 from tasks.source.reading import Reading
@@ -45,6 +46,15 @@ from tasks.source.sources import Source
 from tasks.vault.storage import Run, Stored
 
 LATER = {"public", "range", "carry", "rare"}  # keys of columns that 0.1.0 did not know
+CLAIMED: Keys = {
+    "columns": {EACH: dict.fromkeys(("role", "kind", "decides_k"))},
+    **dict.fromkeys(("rows_are_people", "mixed")),
+    "drift": {
+        **dict.fromkeys(("rows_before", "rows", "columns", "shift", "other_types")),
+        **dict.fromkeys(("new_categories", "gone_categories")),
+    },
+    "attacks": {"order": OPEN},  # of 0.1.0
+}
 
 
 class Table(Kind):
@@ -56,6 +66,7 @@ class Table(Kind):
     encoded = "binarize"  # the first release's name: vaults hold it
     checked = ("ingested", "binarized")
     files = FILES
+    claimed = CLAIMED
     codebook = CODEBOOK
     versions = TableVersions()
 

@@ -10,31 +10,42 @@ from pathlib import Path
 
 from tasks.judging.audit import Finding
 from tasks.judging.layouts import loose_bytes
+from tasks.judging.manifest_keys import Keys, count_unknown
 from tasks.judging.traces import gzip_traces
+from tasks.shelf.content import read_document
+from tasks.shelf.layout import MANIFEST
 
-CODEBOOK = "the codebook says something twice or is written in another way"
+FREE = "says something twice or is written in another way"
 
 
 def forms(folder: Path, files: Mapping[str, str], codebook: str) -> Finding:
-    """Look at each data file that is there, and at the codebook."""
+    """Look at each data file that is there, at the codebook and at the manifest."""
     found = [
         told
         for form, name in files.items()
         if (folder / name).is_file()
         for told in _data(form, (folder / name).read_bytes())
     ]
-    found += _codebook(folder / codebook)
+    found += [*_loose(folder / codebook, "codebook"), *_loose(folder / MANIFEST, "manifest")]
     return Finding(
         "form of the files",
         not found,
-        "; ".join(found) or "no byte beside the rows, the codebook in its one form",
+        "; ".join(found) or "no byte beside the rows, codebook and manifest in their one form",
     )
 
 
 def codebook_form(folder: Path, codebook: str) -> Finding:
     """The same of the codebook alone."""
-    found = list(_codebook(folder / codebook))
+    found = list(_loose(folder / codebook, "codebook"))
     return Finding("form of the codebook", not found, "; ".join(found) or "its one form")
+
+
+def manifest_form(folder: Path, keys: Keys) -> Finding:
+    """The same of the manifest alone, which has no other than these keys."""
+    found = list(_loose(folder / MANIFEST, "manifest"))
+    if not found and (unknown := count_unknown(read_document(folder / MANIFEST), keys)):
+        found.append(f"{unknown} of its keys and values are none that a release has")
+    return Finding("form of the manifest", not found, "; ".join(found) or "its one form")
 
 
 def _data(form: str, content: bytes) -> Iterator[str]:
@@ -47,14 +58,14 @@ def _data(form: str, content: bytes) -> Iterator[str]:
         yield "the gzip file cannot be read"
 
 
-def _codebook(path: Path) -> Iterator[str]:
+def _loose(path: Path, what: str) -> Iterator[str]:
     """Nothing if the text is what is written of the document that is read in it."""
     try:
         text = path.read_text(encoding="utf-8")
         document = json.loads(text)
     except (OSError, ValueError, RecursionError):
-        yield "the codebook cannot be read"
+        yield f"the {what} cannot be read"
         return
     forms_of = (json.dumps(document, ensure_ascii=False, indent=indent) for indent in (None, 2))
-    if text.removesuffix("\n") not in forms_of:
-        yield CODEBOOK
+    if not isinstance(document, dict) or text.removesuffix("\n") not in forms_of:
+        yield f"the {what} {FREE}"

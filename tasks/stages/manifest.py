@@ -13,6 +13,7 @@ from kinds.base import Kind
 from kinds.catalogued import texts
 from reports import markdown
 from reports.verdict import verdict
+from tasks.judging.manifest_keys import SOFTWARE, count_unknown, keys_of
 from tasks.orchestration.events import key_of, told
 from tasks.orchestration.stage import show_in_prefect
 from tasks.people.ledger import Ledger
@@ -22,8 +23,6 @@ from tasks.shelf.shelf import Shelf, shelf_of, stands
 from tasks.stages.check import CheckedRelease
 from tasks.vault.retracting import retracted_versions
 from tasks.vault.storage import CODE_VERSION, Run
-
-MADE_WITH = ("numba", "numpy", "polars", "scipy")
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ def draft(
 ) -> dict[str, Any]:
     """The manifest as it would be published now, without the hashes of the files."""
     stages = run.stages()
-    return {
+    manifest = {
         "crowdcover": CODE_VERSION,
         "software": _software(),
         "texts": texts(),
@@ -66,11 +65,13 @@ def draft(
         "timings": {name: record["seconds"] for name, record in stages.items()},
         "peak_memory_bytes": max(record["peak_memory_bytes"] for record in stages.values()),
     }
+    assert not count_unknown(manifest, keys_of(to.kind.claimed, checked.sections))
+    return manifest
 
 
 def _software() -> dict[str, str]:
     """Versions of what computes releases, beside crowdcover's own."""
-    return {"python": python_version(), **{name: version(name) for name in MADE_WITH}}
+    return {name: python_version() if name == "python" else version(name) for name in SOFTWARE}
 
 
 def report(kind: Kind, manifest: Mapping[str, Any], checked: CheckedRelease) -> bytes:

@@ -49,7 +49,7 @@ def test_a_kind_in_one_folder_goes_from_plan_to_show(bag, capsys):
     assert "hides in a group of k" in (folder / "report.html").read_text()
     assert Path(release.fn(str(bag))) == folder
     code, text = told(capsys, "audit", folder, "--plan", bag)
-    assert (code, "all 8 guarantees hold" in text) == (0, True)
+    assert (code, "all 9 guarantees hold" in text) == (0, True)
     code, text = told(capsys, "show", folder)
     assert code == 0
     assert "Groups below k" in text

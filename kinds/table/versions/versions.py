@@ -58,15 +58,15 @@ class TableVersions(Versions):
                 f"series.record: column {name!r} must have role = 'identifier'; it tells which "
                 "rows of two versions are of one record"
             )
-        if name is not None and plan.person is not None:
-            raise PlanError(
-                "series.record follows one row a person; leave privacy.person out, or leave "
-                "series.record out where each version has new rows only"
-            )
         if name is not None and plan.partition is not None:
             raise PlanError(
                 "source.partition gives each version new rows only, series.record follows records "
                 "of a whole table; leave one of them out"
+            )
+        if name is not None and plan.person is not None:
+            raise PlanError(
+                "series.record follows one row a person; leave privacy.person out, or leave "
+                "series.record out where each version has new rows only"
             )
         if name is None and plan.person is None and not plan.rows_are_people:
             raise PlanError(
