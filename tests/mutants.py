@@ -733,8 +733,8 @@ MUTANTS = (
     Mutant(
         "folders: nobody took it back",
         "flows/verifying.py",
-        "    if NOTICE in found:\n",
-        "    if not found:\n",
+        "    if any(path.name == NOTICE for path in folder.iterdir()):\n",
+        "    if not any(folder.iterdir()):\n",
         VERIFYING,
     ),
     Mutant(
@@ -764,6 +764,27 @@ MUTANTS = (
         'Finding("signature as published", found in made,',
         'Finding("signature as published", bool(made),',
         VERIFYING,
+    ),
+    Mutant(
+        "folders: the audit reads what a link names",
+        "flows/audit.py",
+        "        if odd := strays(folder):",
+        "        if odd := strays(folder)[:0]:",
+        FORGED,
+    ),
+    Mutant(
+        "folders: any key may stand in a manifest",
+        "tasks/judging/forms.py",
+        "    if not found and (unknown := ",
+        "    if found and (unknown := ",
+        FORGED,
+    ),
+    Mutant(
+        "folders: a key may stand in a manifest twice",
+        "tasks/judging/forms.py",
+        '    found = list(_loose(folder / MANIFEST, "manifest"))\n',
+        "    found: list[str] = []\n",
+        FORGED,
     ),
     Mutant(
         "catalogue: whole numbers are numbers",
