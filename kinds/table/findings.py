@@ -31,8 +31,8 @@ FINDINGS = {
     "one row a record": "There are as many rows as records that the plan keeps, and every key "
     "occurs once. In a series, no record has two rows, and no row passes to another record.",
     "known keys": "Every record that the plan keeps has one row.",
-    "levels of enough people": "Each group of numbers is held by enough people, and no bound of an "
-    "interval is the value of fewer.",
+    "levels of enough people": "Each group of numbers is held by enough people, and no group is "
+    "cut at the value of fewer.",
     "readable cells": "Every published cell can be read with the codebook.",
     TRUTHFUL: "Every row is true of its person: masked values are less exact.",
     "missing values hidden": "No cell says that a value is missing where the plan hides that.",

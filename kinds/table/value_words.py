@@ -17,9 +17,10 @@ def grouped(manifest: Manifest) -> list[Text]:
     if intervals := facts.carried_as(manifest, "bounds"):
         texts.append((
             f"Intervals of numbers ({', '.join(intervals)}).",
-            f"A cell shows a group of numbers that at least {least} people hold. Its bounds are "
+            f"A cell shows a group of numbers that at least {least} people hold. Groups are cut at "
             f"numbers of the plan, numbers that nobody has, or numbers that at least {least} "
-            f"people have.{whose}",
+            "people have. Of whole numbers and dates, data.parquet shows the first and the last "
+            f"one of a group, which a single person may have.{whose}",
         ))  # fmt: skip
     if medians := facts.carried_as(manifest, "median"):
         texts.append((

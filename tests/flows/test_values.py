@@ -1,7 +1,9 @@
 """No single person's value in codebook and cells, from plan to audit, and older releases."""
 
 import json
+from math import floor
 
+import polars as pl
 import pytest
 
 from flows.audit import audit_release
@@ -38,8 +40,33 @@ def test_a_group_is_published_as_an_interval(released):
     assert set(released.rows()["age"].unique()) <= {"..40", "40..", "*"}
     assert findings(released)[0][ENOUGH].detail == (
         "fewer than 6 people hold 0 of 6 groups, outermost numbers and pooled levels, and 0 of 1 "
-        "bounds are the value of so few"
+        "cuts are the value of so few"
     )
+
+
+@pytest.mark.parametrize(
+    ("bins", "numbers", "cuts"),
+    [
+        ({"edges": [7.5]}, [8, *range(9, 60), *range(-40, 8)], [7.5]),
+        ({"quantiles": 2}, [n for n in range(50) for _ in range(2)], [24.5]),
+        ({"quantiles": 2}, [n for n in range(50) for _ in range(2 + 9 * (n == 24))], [24.0]),
+    ],
+    ids=["an edge of the plan", "too few have any number there", "enough people have one"],
+)
+def test_whole_bounds_lie_beside_a_cut_and_may_be_one_persons(tmp_path, bins, numbers, cuts):
+    """docs/guarantees.md: a cut is nobody's, that of K people, or the plan's; bounds are beside."""
+    rows = [(row[0], age, *row[2:]) for row, age in zip(people(len(numbers)), numbers, strict=True)]
+    order = Order(tmp_path, rows, columns={"age": {**AGE, "bins": bins}}, privacy={"k": 6})
+    folder = order.release()
+    age = attributes(folder)["age"]
+    assert age["inner_edges"] == cuts
+    assert age["bounds"] == [[None, floor(cuts[0])], [floor(cuts[0]) + 1, None]]
+    assert numbers.count(cuts[0]) in (0, 11)
+    assert numbers.count(floor(cuts[0]) + 1) in (1, 2)  # fewer than k have that bound
+    cells = pl.read_parquet(folder / "data.parquet", glob=False)["age"].drop_nulls().struct
+    shown = {*cells.field("lo"), *cells.field("hi")} - {None}
+    assert shown <= {floor(cuts[0]), floor(cuts[0]) + 1}
+    assert findings(order)[1]
 
 
 def test_a_rare_category_shares_a_level(released):

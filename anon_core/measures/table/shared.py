@@ -30,7 +30,8 @@ class Shared:
     few : int
         Those that fewer people hold.
     bounds : int
-        Bounds of intervals, and how many of them (`own`) fewer people have as their value.
+        Bounds in labels, where groups are cut, and how many of them (`own`) fewer people have as
+        their value.
     own : int
     """
 

@@ -61,6 +61,6 @@ def _shared(document: Any, records: Records) -> list[Finding]:
         return [Finding(SHARED, passed=False, detail="the codebook cannot be read")]
     detail = (
         f"fewer than {least} people hold {found.few} of {found.levels} groups, outermost numbers "
-        f"and pooled levels, and {found.own} of {found.bounds} bounds are the value of so few"
+        f"and pooled levels, and {found.own} of {found.bounds} cuts are the value of so few"
     )
     return [Finding(SHARED, found.few + found.own == 0, detail)]

@@ -23,8 +23,10 @@ def said(document):
 def test_intervals_and_medians_are_told_apart():
     texts = said(release(age="bounds", pay="median", hours="bounds", city=None))
     assert texts["Intervals of numbers (age, hours)."] == (
-        "A cell shows a group of numbers that at least 10 people hold. Its bounds are numbers of "
-        "the plan, numbers that nobody has, or numbers that at least 10 people have."
+        "A cell shows a group of numbers that at least 10 people hold. Groups are cut at numbers "
+        "of the plan, numbers that nobody has, or numbers that at least 10 people have. Of whole "
+        "numbers and dates, data.parquet shows the first and the last one of a group, which a "
+        "single person may have."
     )
     assert "It may be the person's own number" in texts["Medians (pay)."]
     plain = said(release(city=None))
