@@ -197,6 +197,12 @@ def carried_as(manifest: Manifest, form: str) -> list[str]:
     return [printable(name) for name, entry in columns if entry.get("carry") == form]
 
 
+def shows_medians(manifest: Manifest) -> bool:
+    """Whether numbers of some column are medians of groups; 0.1.0 wrote nothing else."""
+    before = "cells_of_one_value" not in manifest["utility"]
+    return before or bool(carried_as(manifest, "median"))
+
+
 def column_shares(manifest: Manifest) -> list[tuple[str, Share, Share]]:
     """Rows for `COLUMN_HEADINGS`, with shares that the terminal draws."""
     return [

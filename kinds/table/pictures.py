@@ -68,7 +68,7 @@ def sections(manifest: Manifest, crowds: Crowds, words: Words) -> list[PageSecti
         "attacks": macros.attacks(manifest, attackers, drawings, new),
         "crowds": macros.crowds(drawings, new),
         "kept": macros.kept(manifest, facts, drawings, new),
-        "cells": macros.cells(EXAMPLE, "series" in manifest),
+        "cells": macros.cells(EXAMPLE, facts.shows_medians(manifest), "series" in manifest),
     }
     headings = {**HEADINGS, "series": series.HEADING}
     return [PageSection(name, headings[name], body) for name, body in bodies.items()]
