@@ -13,6 +13,7 @@ from reports.series import whole
 from reports.words import Exposure, Words
 
 HOLDS, FAILS = "The privacy promise holds", "Refused: the privacy promise does not hold"
+NOTHING = "Nothing was hidden"
 MANY = 0.1  # share of the people from which a heading names them first
 Tone = Literal["holds", "warns", "some", "many", "fails"]
 
@@ -22,8 +23,9 @@ class Verdict(NamedTuple):
 
     Only a kept promise to everybody, without any warning, has the tone "holds". With "some" and
     "many" the promise holds, but the release shows a secret of some people, or does not protect
-    them: the heading counts them. "warns" is any other warning. "fails" is a broken promise, or one
-    that protects nobody.
+    them: the heading counts them. A release in which nothing was hidden says so first and has the
+    tone "many". "warns" is any other warning. "fails" is a broken promise, or one that protects
+    nobody.
     """
 
     tone: Tone
@@ -50,12 +52,16 @@ def verdict(manifest: Manifest, words: Words) -> Verdict:
             paragraph,
             listed,
         )
+    untouched = bool(words.unchanged(manifest))
+    first = f"{NOTHING}. " * untouched
     if (concerns := _concerns(manifest, words)) is not None:
-        return Verdict(*concerns, paragraph, listed)
+        tone, heading = concerns
+        return Verdict("many" if untouched else tone, f"{first}{heading}", paragraph, listed)
     if listed:
         warnings = f"{len(listed)} warning{'s' * (len(listed) != 1)}"
-        return Verdict("warns", f"{HOLDS}, with {warnings}", paragraph, listed)
-    return Verdict("holds", HOLDS, paragraph, listed)
+        tone: Tone = "many" if untouched else "warns"
+        return Verdict(tone, f"{first}{HOLDS}, with {warnings}", paragraph, listed)
+    return Verdict("many" if untouched else "holds", f"{first}{HOLDS}", paragraph, listed)
 
 
 def _concerns(manifest: Manifest, words: Words) -> tuple[Tone, str] | None:

@@ -183,7 +183,11 @@ class Words(Protocol):
         ...
 
     def promise(self, manifest: Manifest) -> str:
-        """The promise as one paragraph for a layman."""
+        """The promise as one paragraph for a layman; that nothing was hidden comes first."""
+        ...
+
+    def unchanged(self, manifest: Manifest) -> str:
+        """That nothing was hidden, in a sentence or two; empty where something was."""
         ...
 
     def promised(self, manifest: Manifest) -> Sequence[Text]:

@@ -170,3 +170,12 @@ class ExpectVerticesBelowToBeAtMost(_MeasureReached):
     wording: ClassVar[str] = (
         "At most a share of $required of the vertices hides among fewer than they demand."
     )
+
+
+class ExpectUnchangedToBeAtMost(_MeasureReached):
+    """Expect something to be hidden."""
+
+    measure: ClassVar[Measure] = "unchanged"
+    wording: ClassVar[str] = (
+        "At most a share of $required of what is published is as it was in the source."
+    )

@@ -30,6 +30,7 @@ EXPECTED: dict[Measure, Any] = {
         measured.ExpectDiscrepancyToBeAtMost,
         measured.ExpectDegreeErrorToBeAtMost,
         measured.ExpectVerticesBelowToBeAtMost,
+        measured.ExpectUnchangedToBeAtMost,
     )
 }
 

@@ -19,6 +19,7 @@ Measure = Literal[
     "discrepancy",
     "degree error",
     "vertices below",
+    "unchanged",
 ]
 Sense = Literal["at least", "at most", "below"]
 
@@ -37,6 +38,7 @@ SENSES: dict[Measure, Sense] = {
     "discrepancy": "at most",
     "degree error": "at most",
     "vertices below": "at most",
+    "unchanged": "at most",
 }
 ROUNDING = 1e-9  # allowed for the rounding of sums
 

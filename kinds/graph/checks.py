@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
 from kinds.graph.profile import GraphDriftLimits
 from kinds.section import Section, Share, or_off
-from tasks.judging.floors import Asked, Floors, Sections, attack_success
+from tasks.judging.floors import Asked, Floors, Sections, attack_success, unchanged
 
 LESS = "lower k, raise privacy.eps or the limit"
 Positive = Annotated[float, Field(ge=0)]
@@ -45,6 +45,8 @@ class ChecksSection(Section):
     max_discrepancy : mean change of the chance that two vertices are connected.
     max_degree_error : mean change of an expected degree.
     max_attack_success : how often an attacker may find a vertex, on average.
+    max_unchanged : the share of the edges of source and release that may be as in the source; less
+        than 1 refuses a release in which nothing was hidden.
     drift : how much the data may change since the last release; 'off' compares nothing.
     """
 
@@ -52,6 +54,7 @@ class ChecksSection(Section):
     max_discrepancy: Share | None = None
     max_degree_error: Positive | None = None
     max_attack_success: Share | None = None
+    max_unchanged: Share | None = None
     drift: Annotated[DriftSection | None, OrOff] = DriftSection()
 
     @property
@@ -62,6 +65,7 @@ class ChecksSection(Section):
             max_discrepancy=self.max_discrepancy,
             max_degree_error=self.max_degree_error,
             max_attack_success=self.max_attack_success,
+            max_unchanged=self.max_unchanged,
         )
 
     @property
@@ -81,6 +85,7 @@ class GraphFloors(Floors):
     max_discrepancy: float | None = None
     max_degree_error: float | None = None
     max_attack_success: float | None = None
+    max_unchanged: float | None = None
 
     def requirements(self, measured: Sections) -> Iterator[Asked]:
         """Every limit with its measured number."""
@@ -92,6 +97,10 @@ class GraphFloors(Floors):
             yield _degree_error(self.max_degree_error, measured["utility"]["degree_error"])
         if self.max_attack_success is not None:
             yield from _attacks(self.max_attack_success, measured.get("attacks", {}))
+        if self.max_unchanged is not None:
+            edges, remedy = "the edges of source and release", "raise k, lower privacy.eps or raise"
+            same = measured["utility"].get("same_edges")
+            yield unchanged(same, self.max_unchanged, edges, f"{remedy} the limit")
 
 
 def _below(limit: float, privacy: Sections) -> Asked:

@@ -127,7 +127,14 @@ def change_facts(manifest: Manifest) -> list[Fact]:
     """How far the release is from the source, vertex by vertex and pair by pair."""
     utility = manifest["utility"]
     low, high = utility["discrepancy_interval"]
+    same = utility.get("same_edges")  # older releases do not tell
+    stayed = Fact(
+        "Edges that are the same in source and release",
+        percent(same),
+        "of the edges of either; rounded down, so only 100 % is all",
+    )
     return [
+        *([] if same is None else [stayed]),
         Fact(
             "Change of an expected degree",
             digits(utility["degree_error"]),

@@ -28,7 +28,8 @@ from tasks.source.reading import Reading
 from tasks.source.sources import Source
 from tasks.vault.storage import Run, SecondReleaseError, Stored
 
-SINCE_TRIANGLES = ("triangles_deviation", "triangles_deviation_released")
+# Numbers that older manifests lack.
+LATER = ("triangles_deviation", "triangles_deviation_released", "same_edges")
 COUNTS = ("vertices", "edges", "expected_edges")  # of drift
 
 
@@ -149,12 +150,14 @@ class Graph(Kind):
         return checked.released(audit.measured, anonymized)
 
     def comparable(self, manifest: Mapping[str, Any], sections: Sections) -> Sections:
-        """Older manifests do not state the deviation of the number of triangles."""
-        if "triangles_deviation" in manifest.get("utility", {}):
-            return sections
-        utility = sections.get("utility", {})
-        kept = {name: each for name, each in utility.items() if name not in SINCE_TRIANGLES}
-        return {**sections, "utility": kept}
+        """Older manifests lack the deviation of the number of triangles, and edges that stayed."""
+        stated = manifest.get("utility", {})
+        utility = {
+            name: each
+            for name, each in sections.get("utility", {}).items()
+            if name not in LATER or name in stated
+        }
+        return {**sections, "utility": utility}
 
     def keep_measured(self, audit: Audit, folder: Path) -> None:
         """Store among how many vertices hide, and how many have each degree."""

@@ -63,6 +63,23 @@ NOT_PROMISED: Sequence[Text] = (
 EVERYBODY = "k = 1: the plan demands no other vertex"
 
 
+def unchanged(manifest: Manifest) -> str:
+    """That no edge was changed; empty where one was, and where older releases do not tell."""
+    utility = manifest["utility"]
+    if utility.get("same_edges") != 1 or not utility["edges_released"]:
+        return ""
+    edges = f"all {count(utility['edges_released'])} edges"
+    why = (
+        ""
+        if protects_nobody(manifest)
+        else " The vertices hide by their degree in the source already, as far as the plan demands."
+    )
+    return (
+        f"Nothing was hidden: {edges} of the release have the probability of the source, and no "
+        f"edge is missing.{why}"
+    )
+
+
 def promise(manifest: Manifest) -> str:
     """The promise as a paragraph; it says who is left out and how far the release is off."""
     privacy = manifest["privacy"]

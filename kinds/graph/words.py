@@ -35,7 +35,11 @@ class GraphWords:
 
     def promise(self, manifest: Manifest) -> str:
         """The promise in plain English, with who is left out."""
-        return promises.promise(manifest)
+        return f"{promises.unchanged(manifest)} {promises.promise(manifest)}".lstrip()
+
+    def unchanged(self, manifest: Manifest) -> str:
+        """That no edge was changed."""
+        return promises.unchanged(manifest)
 
     def promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points of the promise."""

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator
 from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
 from kinds.matrix.profile import MatrixDriftLimits
 from kinds.section import Section, Share, or_off
-from tasks.judging.floors import Asked, Floors, Sections, attack_success
+from tasks.judging.floors import Asked, Floors, Sections, attack_success, unchanged
 
 
 class DriftSection(Section):
@@ -40,18 +40,23 @@ class ChecksSection(Section):
     ----------
     min_utility : the Jaccard similarity of released and source entries that must be reached.
     max_attack_success : how often an attacker may find a user's row, on average.
+    max_unchanged : the share of the entries of source and release that may be in both; less than 1
+        refuses a release in which nothing was hidden.
     drift : how much the data may change since the last release; 'off' compares nothing.
     """
 
     min_utility: Share = 0.0
     max_attack_success: Share | None = None
+    max_unchanged: Share | None = None
     drift: Annotated[DriftSection | None, OrOff] = DriftSection()
 
     @property
     def floors(self) -> "MatrixFloors":
         """The limits as the tasks use them."""
         return MatrixFloors(
-            min_utility=self.min_utility, max_attack_success=self.max_attack_success
+            min_utility=self.min_utility,
+            max_attack_success=self.max_attack_success,
+            max_unchanged=self.max_unchanged,
         )
 
     @property
@@ -69,6 +74,7 @@ class MatrixFloors(Floors):
 
     min_utility: float = 0.0
     max_attack_success: float | None = None
+    max_unchanged: float | None = None
 
     def requirements(self, measured: Sections) -> Iterator[Asked]:
         """Every limit with its measured number."""
@@ -76,6 +82,10 @@ class MatrixFloors(Floors):
             yield _jaccard(self.min_utility, measured)
         if self.max_attack_success is not None:
             yield from _attacks(self.max_attack_success, measured.get("attacks", {}))
+        if self.max_unchanged is not None:
+            entries, remedy = "the entries of source and release", "raise k or the limit"
+            jaccard = measured["utility"]["jaccard"]
+            yield unchanged(jaccard, self.max_unchanged, entries, remedy)
 
 
 def _jaccard(floor: float, measured: Sections) -> Asked:

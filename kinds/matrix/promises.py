@@ -70,6 +70,20 @@ AS_ITEMS: Text = (
 EVERY_RECORD = "k = 1: the plan demands no other row"
 
 
+def unchanged(manifest: Manifest) -> str:
+    """That no entry was left out or added; empty where one was."""
+    utility = manifest["utility"]
+    if utility["jaccard"] != 1:  # rounded down
+        return ""
+    why = (
+        "" if protects_nobody(manifest) else " Enough users have equal rows in the source already."
+    )
+    return (
+        f"Nothing was hidden: all {count(utility['entries'])} entries of the source "
+        f"are released, and no other.{why}"
+    )
+
+
 def promise(manifest: Manifest) -> str:
     """The promise as a paragraph; it ends with how many entries are false."""
     privacy = manifest["privacy"]

@@ -36,7 +36,11 @@ class MatrixWords:
 
     def promise(self, manifest: Manifest) -> str:
         """The promise in plain English, with how many entries are false."""
-        return promises.promise(manifest)
+        return f"{promises.unchanged(manifest)} {promises.promise(manifest)}".lstrip()
+
+    def unchanged(self, manifest: Manifest) -> str:
+        """That no entry was left out or added."""
+        return promises.unchanged(manifest)
 
     def promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points of the promise, one or more for each of its findings."""

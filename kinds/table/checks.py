@@ -93,6 +93,8 @@ class ChecksSection(Section):
     max_row_loss : the share of the source rows that may be left out.
     drift : how much the data may change since the last release; 'off' compares nothing.
     max_attack_success : how often an attacker may name the right row, on average.
+    max_unchanged : the share of the quasi-identifier cells that may be as in the source; less than
+        1 refuses a release in which nothing was hidden.
     """
 
     min_utility: Share = 0.0
@@ -108,6 +110,7 @@ class ChecksSection(Section):
     max_row_loss: Share | None = None
     drift: Annotated[DriftSection | None, OrOff] = DriftSection()
     max_attack_success: Share | None = None
+    max_unchanged: Share | None = None
 
     def check(self, roles: Mapping[str, str]) -> None:
         """Refuse keys that do not fit each other or the columns; `roles` by column name."""
@@ -156,6 +159,7 @@ class ChecksSection(Section):
             equivalence_k=self.equivalence_k,
             max_row_loss=self.max_row_loss,
             max_attack_success=self.max_attack_success,
+            max_unchanged=self.max_unchanged,
         )
 
     @property

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from anon_core.measures.requirements import Measure
 from kinds.table.attackers import DEMAND, WITNESS
 from reports.quantities import percent
-from tasks.judging.floors import UNMEASURED, Asked, Floors, Sections, attack_success
+from tasks.judging.floors import UNMEASURED, Asked, Floors, Sections, attack_success, unchanged
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +40,7 @@ class TableFloors(Floors):
     equivalence_k: int | None = None
     max_row_loss: float | None = None
     max_attack_success: float | None = None
+    max_unchanged: float | None = None
 
     def requirements(self, measured: Sections) -> Iterator[Asked]:
         """Every limit with its measured number."""
@@ -60,6 +61,10 @@ class TableFloors(Floors):
             yield _row_loss(self.max_row_loss, measured)
         if self.max_attack_success is not None:
             yield from _attacks(self.max_attack_success, measured.get("attacks", {}))
+        if self.max_unchanged is not None:
+            cells, remedy = "the quasi-identifier cells", "raise k or the limit"
+            exact = measured["utility"].get("cells_exact")
+            yield unchanged(exact, self.max_unchanged, cells, remedy)
 
 
 # ---------------------------------------------------------------- each requirement

@@ -139,6 +139,23 @@ ACROSS_RECORDS: Text = (
 )
 
 
+def unchanged(manifest: Manifest) -> str:
+    """That no cell is masked, in any row of a version; empty where one is."""
+    kept = series.series_of(manifest) or manifest["utility"]
+    if kept.get("cells_exact") != 1:
+        return ""
+    rows = f"{count(series.whole(manifest)['privacy']['records'])} rows"
+    why = (
+        ""
+        if protects_nobody(series.whole(manifest))
+        else " Enough rows are alike in the source already."
+    )
+    return (
+        f"Nothing was hidden: no cell of a quasi-identifier is masked in the {rows}. Each shows "
+        f"the value of the source, or the group of values that the plan puts it in.{why}"
+    )
+
+
 def promise(manifest: Manifest) -> str:
     """The promise as a paragraph; people with k = 1 come first, as those without it."""
     privacy, whom = manifest["privacy"], subjects(manifest)

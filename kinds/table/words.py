@@ -38,7 +38,12 @@ class TableWords:
 
     def promise(self, manifest: Manifest) -> str:
         """The promise in plain English."""
-        return promises.promise(series.whole(manifest)) + versions.promise(manifest)
+        first, whole = promises.unchanged(manifest), series.whole(manifest)
+        return f"{first} {promises.promise(whole)}".lstrip() + versions.promise(manifest)
+
+    def unchanged(self, manifest: Manifest) -> str:
+        """That no cell is masked."""
+        return promises.unchanged(manifest)
 
     def promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points of the promise, one or more for each of its findings."""

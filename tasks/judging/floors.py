@@ -60,6 +60,25 @@ def attack_success(
     )
 
 
+def unchanged(found: float | None, limit: float, what: str, remedy: str) -> Asked:
+    """The limit for what is published as it was, a share of `what`; 1: nothing was hidden."""
+    known = found is not None
+    told = (
+        f"a share of {found:.4f} of {what} is as in the source, above checks.max_unchanged = "
+        f"{limit}"
+        if known
+        else f"the number that checks.max_unchanged limits {UNMEASURED}"
+    )
+    return Asked(
+        measure="unchanged",
+        found=found,
+        required=limit,
+        shown=f"{found:.4f}" if known else "",
+        shortfall=f"nothing was hidden: {told}" if found == 1 else told,
+        remedy=remedy if known else "leave checks.max_unchanged out",
+    )
+
+
 class Floors(ABC):
     """What a release must reach beside its promise; never shapes the release."""
 

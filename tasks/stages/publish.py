@@ -56,6 +56,8 @@ def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[
     if "second_release" in manifest:
         log(sentence(manifest["second_release"]))
     log(f"published {published_rows(manifest)} rows as {manifest['name']} {manifest['version']}")
+    if told := words_of(manifest).unchanged(manifest):
+        log(told)
     return to.parent / str(manifest["version"])
 
 

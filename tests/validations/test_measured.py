@@ -45,6 +45,7 @@ def test_every_measure_has_its_expectation() -> None:
         ("discrepancy", (True, True, False)),
         ("degree error", (True, True, False)),
         ("vertices below", (True, True, False)),
+        ("unchanged", (True, True, False)),
     ],
 )
 def test_below_at_and_above_the_limit_and_without_a_number(

@@ -165,6 +165,7 @@ class Measured:
             "discrepancy_interval": [_down(low), _up(high)],
             "discrepancy_by_hops": self._by_hops(),
             "worlds": self.joined.worlds,
+            "same_edges": self._same_edges(),
         }
 
     def _by_hops(self) -> dict[str, float]:
@@ -206,12 +207,27 @@ class Measured:
 
     def _unchanged(self) -> int:
         """Released edges with the probability of the source, in millionths."""
+        return int(self._changes().filter(pl.col("p") > 0)["same"].sum())
+
+    def _same_edges(self) -> float:
+        """Share of the edges of source and release that are the same in both, rounded down.
+
+        So 1 says that nothing was changed. An edge below half a millionth is none.
+        """
+        changes = self._changes()
+        same, edges = int(changes["same"].sum()), changes.height
+        return same * DIGITS // edges / DIGITS if edges else 1.0
+
+    def _changes(self) -> pl.DataFrame:
+        """Edges of source or release: p, p_right (before), and whether they are the same."""
         before, after = (
             pl.DataFrame({"u": edges.u, "v": edges.v, "p": edges.p.astype(np.int64)})
             for edges in self.graphs
         )
-        both = after.join(before, on=["u", "v"])
-        return int(((both["p"] - both["p_right"]).abs() * 2 <= MILLIONTH).sum())
+        either = after.join(before, on=["u", "v"], how="full", coalesce=True).fill_null(0)
+        there = either.filter(pl.max_horizontal("p", "p_right") * 2 > MILLIONTH)
+        same = (pl.col("p") - pl.col("p_right")).abs() * 2 <= MILLIONTH
+        return there.with_columns(same=same)
 
     def pictured(self) -> dict[str, NDArray[np.float64]]:
         """What pictures need: levels in multiples of k, vertices by degree before and after."""

@@ -26,6 +26,9 @@ class BagWords:
     def promise(self, manifest):
         return f"Each of the {count(manifest['privacy']['records'])} lines hides in a group of k."
 
+    def unchanged(self, manifest):
+        return ""
+
     def promised(self, manifest):
         return [("Groups of k.", "Every published text stands for at least k lines.")]
 

@@ -84,3 +84,10 @@ def test_the_auditor_counts_what_all_worlds_count(drawn):
     ]
     error = sum(abs(one - other) for one, other in zip(*degree, strict=True)) / n
     assert -1e-9 < stated["utility"]["degree_error"] - error < 0.001 + 1e-9
+    first, second = (
+        {e: p for e, p in zip(*graph, strict=True) if p} for graph in (source, released)
+    )
+    either, same = first.keys() | second.keys(), len(first.items() & second.items())
+    share = Fraction(same, len(either)) if either else 1
+    assert 0 <= share - Fraction(str(stated["utility"]["same_edges"])) < Fraction(1, 1000)
+    assert (stated["utility"]["same_edges"] == 1) == (first == second)

@@ -13,6 +13,7 @@ def test_what_the_map_of_keys_decides_is_published_in_thousandths(links):
     utility = stated["utility"]
     numbers = [utility["degree_error"], utility["discrepancy"], *utility["discrepancy_interval"]]
     numbers += [*utility["discrepancy_by_hops"].values(), stated["protection"]["unchanged"]]
+    numbers.append(utility["same_edges"])
     numbers += [each["success"] for each in stated["attacks"].values()]
     assert all(round(1000 * number) / 1000 == number for number in numbers)
 

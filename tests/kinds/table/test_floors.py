@@ -9,7 +9,11 @@ from kinds.table.floors import Close, Diverse, TableFloors
 
 MEASURED = {
     "privacy": {"records": 95},
-    "utility": {"suppression": 0.75, "per_column": {"age": {"exact": 0.25, "ncp": 0.375}}},
+    "utility": {
+        "suppression": 0.75,
+        "cells_exact": 0.5,
+        "per_column": {"age": {"exact": 0.25, "ncp": 0.375}},
+    },
     "attacks": {"linkage": {"success": 0.1}, "insider": {"success": 0.125}},
     "protection": {
         "rows_left_out": 5,
@@ -91,6 +95,12 @@ def diverse(**asked):
             "let anonymizer.name be 'optimal'",
         ),
         (
+            TableFloors(max_unchanged=0.5),
+            TableFloors(max_unchanged=0.49),
+            r"a share of 0\.5000 of the quasi-identifier cells is as in the source, above "
+            r"checks\.max_unchanged = 0\.49; raise k or the limit",
+        ),
+        (
             TableFloors(max_row_loss=0.05),
             TableFloors(max_row_loss=0.0),
             r"5 of 100 source rows are left out, more than checks\.max_row",
@@ -129,7 +139,9 @@ def test_equal_values_pass_by_entropy_whatever_the_last_digit():
 
 
 def test_what_was_not_measured_has_not_been_reached():
-    old = {key: value for key, value in MEASURED.items() if key not in {"protection", "attacks"}}
+    old = {
+        key: dict(value) for key, value in MEASURED.items() if key not in {"protection", "attacks"}
+    }
     TableFloors(min_utility=0.5).require(old, "refused")
     close = TableFloors(t_closeness=(Close(column="illness", t=0.9),))
     for asked in (
@@ -140,7 +152,11 @@ def test_what_was_not_measured_has_not_been_reached():
     ):
         with pytest.raises(GuaranteeError, match="was not measured when it was published"):
             asked.require(old, "refused")
-    for name in ("max_uniform", "equivalence_k", "max_row_loss", "max_attack_success"):
+    del old["utility"]["cells_exact"]
+    for name in (
+        *("max_uniform", "equivalence_k", "max_row_loss", "max_attack_success"),
+        "max_unchanged",
+    ):
         words = (
             rf"^refused; the number that checks\.{name} limits was not measured "
             rf"when it was published; leave checks\.{name} out$"
