@@ -7,12 +7,13 @@ from typing import Any
 from prefect import Flow, State, flow
 from prefect.client.schemas.objects import FlowRun
 
+from anon_core.anonymizers import NOTICES
 from flows.approving import approved, refuse_rejected
 from flows.parameters import Accept, asked, name_of, name_of_run
 from flows.partitions import read
 from flows.plan.plan import ReleasePlan
 from flows.series import Coming, coming
-from flows.standing import approved_run, standing, take_up_signed
+from flows.standing import approved_run, standing, take_up_signed, unused
 from flows.states import ending
 from flows.tracing import traced
 from tasks.compute.cluster import cancel_jobs_of
@@ -155,6 +156,9 @@ def _course(
     The folder is empty where a version must be made again, of another batch.
     """
     kind, data, maker = order.kind, order.data, order.maker
+    notice = NOTICES.get(order.maker_settings["name"], "")
+    if notice and unused(order, to.ledger.vault, run):
+        log(notice)
     compute = _compute(order)
     ready(run, compute)
     close_gates(run)

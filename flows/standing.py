@@ -6,6 +6,7 @@ from pathlib import Path
 from flows.plan.plan import ReleasePlan
 from tasks.vault.approval import Approval
 from tasks.vault.copies import take_up
+from tasks.vault.endings import name_of
 from tasks.vault.statement import Rules
 from tasks.vault.storage import BusyError, Run, Vault
 
@@ -38,6 +39,12 @@ def approved_run(order: ReleasePlan, vault: Vault) -> Run | None:
         if last is not None and not last.ended and last.decision and last.decision.approved:
             return run
     return None
+
+
+def unused(order: ReleasePlan, vault: Vault, run: Run) -> bool:
+    """Whether this run is the first of a plan of this name in the vault, and begins."""
+    others = (each for each in vault.every_run() if each.path != run.path)
+    return not run.stages() and all(name_of(each) != order.name for each in others)
 
 
 def standing(order: ReleasePlan, vault: Vault, source_sha256: str) -> ReleasePlan:

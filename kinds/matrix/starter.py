@@ -18,6 +18,11 @@ PRIVACY = """
 k = 5                             # each released row equals at least k - 1 others
 decide = ["k"]
 
+# A patent may cover this method: US 11,727,147 B2 (2023), US 12,164,673 B2 (2024). Have a person
+# look who knows patents before you use a release. This is no legal advice. docs/how-to/matrix.md
+[anonymizer]
+name = "smooth"
+
 [checks]                          # a release beyond a limit is not published. Change a limit, or
                                   # delete its line, if you can say why
 max_attack_success = 0.2          # who knows 1, 2, 5 or 10 items of a user finds the user's row by

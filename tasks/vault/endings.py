@@ -53,6 +53,11 @@ def ending_of(run: Run) -> Ending | None:
         return None
 
 
+def name_of(run: Run) -> str:
+    """The name of the plan that began the run; empty where an older version did."""
+    return str(read_json(run.path / ORDER).get("name", ""))
+
+
 def begin(run: Run, name: str) -> None:
     """Begin an attempt: forget how the last one ended, and note the plan's name."""
     (run.path / ENDED).unlink(missing_ok=True)

@@ -15,7 +15,7 @@ from reports.facts import published_rows
 from tasks.shelf.content import read_document
 from tasks.shelf.layout import MANIFEST
 from tasks.vault.approval import Approval, Request
-from tasks.vault.endings import ORDER, ending_of
+from tasks.vault.endings import ORDER, ending_of, name_of
 from tasks.vault.retracting import Retractions
 from tasks.vault.series import ABANDONED, VERSION
 from tasks.vault.storage import RELEASES, Release, Run, Vault, read_json
@@ -192,8 +192,7 @@ def _next_stage(run: Run) -> str:
 
 def _name(run: Run, request: Request | None) -> str:
     """The plan's name; of runs of older versions what their releases were called."""
-    name = read_json(run.path / ORDER).get("name")
-    if isinstance(name, str):
+    if name := name_of(run):
         return name
     if request is not None:
         return str(request.question.manifest.get("name", ""))
