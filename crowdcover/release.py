@@ -228,6 +228,9 @@ class Release:
     ) -> list[pl.DataFrame]:
         """Draw completed tables: plain tables with one value in each cell.
 
+        Each masked cell is drawn by itself. So correlations and regressions of masked columns come
+        out weaker than they are, in wide tables by half, and no error tells it.
+
         Parameters
         ----------
         m : int

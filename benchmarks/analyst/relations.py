@@ -1,0 +1,124 @@
+"""Relations in completed tables: python -m benchmarks.analyst.relations [SET...].
+
+Makes each release, draws completed tables by `crowdcover.read(...).complete`, and fits in each what
+an analyst would fit: y on several columns, least squares. Printed are the correlation of y with the
+first of them, by ranks, and its coefficient, beside those of the true rows; the error is the one
+that `crowdcover.pooled` states, from the errors of least squares in each completed table. Rows
+without a value of these columns are left out, in each table its own.
+"""
+
+import argparse
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+
+import crowdcover
+from benchmarks import data_file
+from benchmarks.analyst.estimates import ADULT, acs, columns, example
+from benchmarks.analyst.releases import made
+
+DRAWS = 5
+TEXAS = "census-like/nist_acs_tx2018.csv.gz"
+NUMBERS = ("AGEP", "EDU", "NOC", "NPF")
+GROUPED = ("PINCP", "POVPIP", "DENSITY")
+LEFT_OUT = ("PWGTP", "WGTP")
+
+
+def wide(k):
+    """Texas with 22 quasi-identifiers, income among them; numbers of many values in deciles."""
+    return lambda _: (wide_plan(k), TEXAS)
+
+
+def wide_plan(k):
+    """All columns but the weights."""
+    header = pl.read_csv(data_file(TEXAS), n_rows=1, infer_schema=False).columns
+    quasi = [name for name in header if name not in LEFT_OUT]
+    kinds = {name: "numeric" if name in NUMBERS else "categorical" for name in quasi}
+    text = columns("texas", {name: kinds[name] for name in quasi if name not in GROUPED}, k)
+    parts = "".join(f'[columns.{name}]\nrole = "quasi"\nkind = "numeric"\n' for name in GROUPED)
+    parts += "".join(f'[columns.{name}]\nrole = "drop"\n' for name in LEFT_OUT)
+    text = text.replace('missing = ["NaN"]', 'missing = ["N"]')
+    return text.replace("[privacy]", f"{parts}[privacy]")
+
+
+def with_income(k):
+    """The nation with income, in tenths, as a tenth quasi-identifier."""
+    plan_of = acs("national", k)
+    quasi = 'role = "quasi"\nkind = "numeric"\nbins = "none"'
+
+    def plan(place):
+        text, source = plan_of(place)
+        own = '[columns.PINCP_DECILE]\nrole = "sensitive"'
+        assert own in text
+        return text.replace(own, own.replace('role = "sensitive"', quasi)), source
+
+    return plan
+
+
+class Fit(NamedTuple):
+    """y on x, of which the first is asked; `is_one` turns columns of text into 0 and 1."""
+
+    y: str
+    x: tuple[str, ...]
+    is_one: dict[str, str]
+
+    def of(self, table):
+        """The correlation of ranks, and the coefficient with its standard error."""
+        names = (self.y, *self.x)
+        numbers = table.select(self._number(name) for name in names).drop_nulls().to_numpy()
+        y, x = numbers[:, 0], np.column_stack([numbers[:, 1:], np.ones(len(numbers))])
+        inverse = np.linalg.inv(x.T @ x)
+        found = inverse @ (x.T @ y)
+        spread = ((y - x @ found) ** 2).sum() / (len(y) - x.shape[1])
+        ranks = [pl.Series(each).rank().to_numpy() for each in (y, x[:, 0])]
+        return np.corrcoef(*ranks)[0, 1], found[0], np.sqrt(spread * inverse[0, 0])
+
+    def _number(self, name):
+        if name in self.is_one:
+            return (pl.col(name).cast(pl.String) == self.is_one[name]).cast(pl.Float64)
+        return pl.col(name).cast(pl.Float64, strict=False)
+
+
+DECILE = Fit("PINCP_DECILE", ("EDU", "AGEP", "SEX"), {"SEX": "1"})
+INCOME = Fit("PINCP", ("EDU", "AGEP", "SEX"), {"SEX": "1"})
+RICH = Fit("income", ("education-num", "age", "sex"), {"income": ">50K", "sex": "Male"})
+SETS = {
+    "adult, k = 10": (lambda _: (example("adult-ncp.toml"), ADULT), RICH),
+    "adult, k = 50": (lambda _: (example("adult-ncp.toml", 50), ADULT), RICH),
+    "acs, k = 10": (acs("national", 10), DECILE),
+    "acs, k = 50": (acs("national", 50), DECILE),
+    "acs, income masked too, k = 10": (with_income(10), DECILE),
+    "acs, income masked too, k = 50": (with_income(50), DECILE),
+    "acs texas, k = 10": (acs("tx", 10), DECILE),
+    "acs texas, 22 columns, k = 10": (wide(10), INCOME),
+    "acs texas, 22 columns, k = 50": (wide(50), INCOME),
+}
+
+
+def main(names):
+    print("| release | correlation: true | completed | coefficient: true | completed | error |")
+    print("|---|---|---|---|---|---|")
+    for name in names:
+        plan_of, fit = SETS[name]
+        with tempfile.TemporaryDirectory() as place:
+            text, source = plan_of(Path(place))
+            release = made(text, str(source), Path(place) / "release")
+            true = fit.of(release.truth)
+            drawn = [fit.of(t) for t in crowdcover.read(release.folder).complete(DRAWS, seed=1)]
+        pooled = crowdcover.pooled([each[1] for each in drawn], [each[2] for each in drawn])
+        alike = np.mean([each[0] for each in drawn])
+        print(
+            f"| {name} | {true[0]:.3f} | {alike:.3f} | {true[1]:.4g} | {pooled.estimate:.4g} | "
+            f"{pooled.error:.3g} |",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("sets", nargs="*", metavar="SET", help="; ".join(SETS))
+    given = parser.parse_args()
+    main(given.sets or SETS)
