@@ -6,7 +6,7 @@ from pathlib import Path
 from anon_core.errors import InputError
 from anon_core.promise import Promise
 from flows.audit_version import audit_version
-from flows.named_release import read_manifest, require_release
+from flows.named_release import read_manifest, refuse_another_kind, require_release
 from flows.plan.plan import ReleasePlan
 from flows.redescribed import catalogue_finding, report_finding
 from flows.standing import standing
@@ -51,6 +51,7 @@ def audited(place: Place, plan: ReleasePlan) -> Audit:
     vault = Vault(Path(plan.publish.vault))
     audit = _release_audited if plan.series is None else _version_audited
     with local_copy(place) as folder:
+        refuse_another_kind(folder, plan.kind)
         if odd := strays(folder):  # what a link names is no part of a release, and may change
             return Audit((_no_plain_files(len(odd)),))
         return audit(place, folder, plan, vault)
@@ -128,9 +129,10 @@ def _as_published(
 
 
 def _known_keys(plan: ReleasePlan, audit: Audit) -> Keys:
-    """The keys that the manifest may hold."""
+    """The keys that the manifest may hold; what is broken may keep numbers from being measured."""
     settings: Keys = {"anonymizer": dict.fromkeys(plan.maker_settings)}
-    measured = {} if audit.measured is None else audit.measured.sections()
+    whole = audit.passed and audit.measured is not None
+    measured = audit.measured.sections() if whole else {}
     return keys_of({**plan.kind.claimed, **settings}, measured)
 
 

@@ -1,9 +1,12 @@
 """The release folder that a person names, or a refusal that says what is there instead."""
 
 from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Any
 
 from anon_core.errors import InputError
+from kinds import KINDS
+from kinds.base import Kind
 from kinds.section import PlanError
 from tasks.places.objects import StoreError
 from tasks.places.place import Place
@@ -45,6 +48,23 @@ def _missing(folder: Place, files: Sequence[str]) -> str | None:
             )
         return f"{folder} holds no release: it has no {MANIFEST}; {GIVE}"
     raise FolderError(refusal)
+
+
+def refuse_another_kind(folder: Path, kind: Kind) -> None:
+    """Refuse a release of another kind of data than the plan's, by its manifest and its files.
+
+    Beside files of the plan's kind, a manifest that names another one was changed: no refusal.
+    """
+    manifest = _document(folder / MANIFEST) or {}
+    source = manifest.get("source")
+    told = source.get("kind", kind.name) if isinstance(source, dict) else kind.name
+    files = kind.files.values()
+    another = isinstance(told, str) and told in KINDS and told != kind.name
+    if another and not any((folder / file).exists() for file in files):
+        raise PlanError(
+            f"{folder} is a release of a {told}, and the plan is of a {kind.name}; give the plan "
+            "that the release was made with"
+        )
 
 
 def read_manifest(folder: Place, stated: Collection[str] = STATED) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import pytest
 
 from tests.flows.orders import Order
 from tests.flows.processes import command
+from tests.kinds.matrix.orders import MatrixOrder
 
 KEY = "ed25519:PUAXw+hDiVqStwqnTRt+vJyYLM8uxJaMwM1V8Sr0Zgw="
 GIVE = "give the folder that `crowdcover release` printed"
@@ -91,20 +92,33 @@ def test_a_folder_of_another_account_is_named(order, monkeypatch, tmp_path):
     assert "cannot be read (PermissionError); correct its permissions" in done.err
 
 
-def test_a_release_of_another_kind(order, monkeypatch, tmp_path):
-    """Two releases of different kinds are not compared; the audit says what it does not find."""
-    manifest = json.loads((order.folder_of_v1 / "manifest.json").read_text("utf-8"))
-    manifest["source"]["kind"] = "matrix"
-    manifest["utility"] |= dict.fromkeys(
-        ("jaccard", "suppressed", "created", "false", "entries", "entries_released", "items"), 0
-    )
-    (tmp_path / "manifest.json").write_text(json.dumps(manifest), "utf-8")
-    done = call(order, "diff", tmp_path, monkeypatch)
+def test_a_plan_of_another_kind_is_refused(order, monkeypatch, tmp_path):
+    other = MatrixOrder(tmp_path / "matrix")
+    other.release()
+    done = call(order, "audit", other.published, monkeypatch)
+    assert (done.code, done.out) == (2, "")
+    assert "is a release of a matrix, and the plan is of a table; give the plan" in done.err
+    done = command("audit", order.folder_of_v1, "--plan", other.plan)
+    assert (done.code, done.out) == (2, "")
+    assert "is a release of a table, and the plan is of a matrix" in done.err
+    done = call(order, "diff", other.published, monkeypatch)
     assert (done.code, done.out) == (2, "")
     assert "are of different kinds of data" in done.err
-    done = call(order, "audit", tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("kind", ["matrix", "other", 5, [], None])
+def test_a_manifest_that_was_changed_to_another_kind_is_no_release(order, monkeypatch, kind):
+    path = order.folder_of_v1 / "manifest.json"
+    whole = path.read_bytes()
+    manifest = json.loads(whole)
+    manifest["source"] = {**manifest["source"], "kind": kind} if kind else "x"
+    path.write_text(json.dumps(manifest), "utf-8")
+    try:
+        done = call(order, "audit", order.folder_of_v1, monkeypatch)
+    finally:
+        path.write_bytes(whole)
     assert done.code == 4
-    assert "readable files" in done.last_line
+    assert "manifest as published" in done.last_line
 
 
 @pytest.mark.parametrize(
