@@ -54,14 +54,15 @@ def verdict(manifest: Manifest, words: Words) -> Verdict:
         )
     untouched = bool(words.unchanged(manifest))
     first = f"{NOTHING}. " * untouched
-    if (concerns := _concerns(manifest, words)) is not None:
-        tone, heading = concerns
-        return Verdict("many" if untouched else tone, f"{first}{heading}", paragraph, listed)
-    if listed:
-        warnings = f"{len(listed)} warning{'s' * (len(listed) != 1)}"
-        tone: Tone = "many" if untouched else "warns"
-        return Verdict(tone, f"{first}{HOLDS}, with {warnings}", paragraph, listed)
-    return Verdict("many" if untouched else "holds", f"{first}{HOLDS}", paragraph, listed)
+    tone, heading = _concerns(manifest, words) or _no_concerns(listed)
+    return Verdict("many" if untouched else tone, f"{first}{heading}", paragraph, listed)
+
+
+def _no_concerns(listed: Sequence[Notice]) -> tuple[Tone, str]:
+    """Tone and heading where nobody is known."""
+    if not listed:
+        return "holds", HOLDS
+    return "warns", f"{HOLDS}, with {len(listed)} warning{'s' * (len(listed) != 1)}"
 
 
 def _concerns(manifest: Manifest, words: Words) -> tuple[Tone, str] | None:

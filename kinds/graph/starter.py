@@ -29,6 +29,8 @@ decide = ["k", "knows"]
                                   # delete its line, if you can say why
 max_attack_success = 0.05         # the best guess at a vertex is right by 1 in 20 at most, on
                                   # average. It is 1/k: change it with k
+max_unchanged = 0.99              # refuses a graph whose edges are all as in the source: where the
+                                  # vertices hide already, nothing is hidden
 max_below = 0.0                   # share that hides among fewer than k. Raise it with eps
 max_discrepancy = 0.2             # the chance that two vertices are connected changes by 20 points
                                   # at most, on average. Refused? Lower k, or raise eps

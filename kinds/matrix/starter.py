@@ -29,6 +29,8 @@ max_attack_success = 0.2          # who knows 1, 2, 5 or 10 items of a user find
                                   # 1 in 5 at most, on average. It is 1/k: change it with k
 min_utility = 0.4                 # Jaccard similarity: 40 % of what is in source or release is in
                                   # both, at least. Refused? Lower k
+# More limits. Take the mark away to set one.
+# max_unchanged = 0.99            # refuses a matrix whose entries are all as in the source
 # Defaults: a next source may differ so much (docs/how-to/drift.md).
 # drift = {rows = 0.3, items = 0.3, entries = 0.3, utility = 0.05}
 """

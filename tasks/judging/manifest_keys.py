@@ -40,7 +40,7 @@ RELEASE: Keys = {
 MEASURED: Keys = {
     "privacy": {"promise": OPEN},
     **{name: {} for name in ("utility", "protection", "attacks")},
-    "series": {"constant": OPEN, "versions": NUMBERS},
+    "series": {"constant": OPEN, "allow_short_histories": OPEN, "versions": NUMBERS},
 }
 
 

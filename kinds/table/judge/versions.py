@@ -18,7 +18,6 @@ from kinds.table.judge.codebook import BOOK, read_codebook
 from kinds.table.judge.measuring import Laid
 from kinds.table.judge.types import of_types
 from kinds.table.layout import FILES, KEY
-from kinds.table.people import records_of_rows
 from kinds.table.plan import TablePlan
 from kinds.table.seals import seals_of
 from kinds.table.version_files import (
@@ -38,6 +37,7 @@ from kinds.table.version_files import (
     shown_in,
 )
 from kinds.table.version_files import KEY as ROW_KEY
+from kinds.table.version_records import records_of_rows
 from tasks.judging.audit import Finding
 from tasks.judging.files import read_rows
 from tasks.people.digests import column_digests

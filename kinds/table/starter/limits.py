@@ -25,7 +25,8 @@ max_row_loss = 0.02        # rules such as missing = "drop" may leave out 2 % of
 # Defaults: a next table may differ so much (docs/how-to/drift.md).
 # drift = {{rows = 0.3, new_categories = 0, gone_categories = 0.02, shift = 0.1, utility = 0.05}}
 # More limits. Take the mark away to set one.
-# equivalence_k = {k}        # each row equals k - 1 others, as [anonymizer] "optimal" makes them"""
+# equivalence_k = {k}        # each row equals k - 1 others, as [anonymizer] "optimal" makes them
+# max_unchanged = 0.99      # refuses a release in which all cells are as in the source"""
 
 
 def offer_mixing(column: str | None) -> list[str]:

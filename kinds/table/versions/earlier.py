@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 
 from anon_core.series.fits import Fits
-from kinds.table.people import records_of_rows
 from kinds.table.version_files import (
     BORN,
     CHAIN,
@@ -21,6 +20,7 @@ from kinds.table.version_files import (
     K,
     fits_file,
 )
+from kinds.table.version_records import records_of_rows
 from kinds.table.versions.appending import NOBODY, held_by
 from kinds.versions import Before
 from tasks.people.spelling import FORM

@@ -52,6 +52,7 @@ def test_three_columns_are_ends_and_a_probability(tmp_path):
         "attack success",
         "vertices below",
         "discrepancy",
+        "unchanged",
     }
 
 
