@@ -79,4 +79,5 @@ def spell_plainly(values: pl.Series) -> pl.Series:
 
 def count_respelt(values: pl.Series) -> int:
     """Count the distinct identifiers that differ from another one in spelling only."""
-    return spell_plainly(values).drop_nulls().n_unique() - respell(values).drop_nulls().n_unique()
+    given = values.alias("")  # polars takes a name such as ^a$ for a pattern
+    return spell_plainly(given).drop_nulls().n_unique() - respell(given).drop_nulls().n_unique()

@@ -350,14 +350,14 @@ def test_what_a_vault_remembers_stays_there(monthly):
         ({"shift": "a lot"}, "checks.drift.shift must be a number"),
         (
             {"edges": 0.1},
-            "unknown key checks.drift.edges; allowed: rows, new_categories, gone_categories, "
-            "shift, utility, types",
+            "unknown key checks.drift.edges; allowed: rows, replaced, new_categories, "
+            "gone_categories, shift, utility, types",
         ),
         (
             {"accepted": {"ssn": {"limit": 1}}},
             "checks.drift.accepted names 'ssn', which is neither a limit of checks.drift nor a "
-            "column that is compared; allowed: rows, new_categories, gone_categories, shift, "
-            "utility, types, age, city, smokes, diagnosis, note",
+            "column that is compared; allowed: rows, replaced, new_categories, gone_categories, "
+            "shift, utility, types, age, city, smokes, diagnosis, note",
         ),
         (
             {"accepted": {"age": {"limit": 1, "note": "a\nb"}}},

@@ -20,6 +20,7 @@ from kinds.table.judge import versions as judge
 from kinds.versions import Before
 from reports.drawing import left_out
 from tasks.people.ledger import Ledger
+from tasks.people.spelling import FORM
 from tasks.vault.series import Series
 from tasks.vault.storage import Vault, read_json
 from tests import naive
@@ -94,7 +95,7 @@ class Registry:
         plan = ReleasePlan.load(self.order.plan)
         vault = Vault(self.order.vault)
         key = Ledger(vault, plan.kind.remade).key
-        Series(vault, "people").withdraw(plan.kind.versions.digests([person], key))
+        Series(vault, "people").withdraw(frozenset(plan.kind.versions.digests([person], key, FORM)))
         self.asked.add(person)
 
     def release(self):
@@ -211,7 +212,7 @@ def count_as_auditor(registry):
     series = Series(Vault(registry.order.vault), "people")
     kept = Before.of(series.versions())
     listed = pl.read_parquet(kept.assembled.file("rows.parquet"), glob=False)
-    history = judge.of_records(listed, kept.identified, "id")
+    history = judge.of_records(listed, kept.identified, "id", kept.form)
     births = {
         key: row[1]["birth"].encode()
         for version in registry.versions
