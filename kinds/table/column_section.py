@@ -41,7 +41,8 @@ class ColumnSection(MarkedSection):
         "does it name someone (identifier), or is it not needed (drop)?",
         "kind": "are the numbers amounts (numeric), codes (categorical) or numbers of people "
         "(identifier)?",
-        "format": "does the day or the month stand first (format)?",
+        "format": "does the day or the month stand first, and of which century is a year of two "
+        "digits (format)?",
     }
     shared: ClassVar[bool] = True
 

@@ -12,14 +12,16 @@ import polars as pl
 
 from anon_core.errors import InputError
 from kinds.table.starter.markers import is_marker
+from kinds.table.starter.moments import formats_of
 from kinds.table.starter.names import Name
-from kinds.table.starter.values import formats_of, is_numeral
+from kinds.table.starter.values import is_numeral
 from tasks.source.csv_rows import first_rows
 
 LOOKED_AT = 5_000  # rows that are compared with the first
 WORDS_AT = 500  # rows whose words are looked up
 CHANCE = 0.01  # that a row of cells looks as new as the first row
 MOSTLY = 0.9  # of the cells; others may be markers of missing values
+SHARE_OF_HEADERS = 0.01  # of the rows, in a file of files with a header each
 SEPARATORS = ",;\t|"
 
 
@@ -46,14 +48,14 @@ def look(path: Path, separator: str) -> Header:
     first, *rest = _rows(path, separator, LOOKED_AT + 1)
     if not any(first):  # too few rows, or a fault: reading the file says so
         return Header(named=True, cells=0, fields=len(first))
-    rest = [row for row in rest if len(row) == len(first)]
+    rest = _without_first(first, [row for row in rest if len(row) == len(first)])
     cells = names = 0
     surprise = 1.0
     for place, field in enumerate(name.strip() for name in first):
         column = [row[place].strip() for row in rest]
         if not field:
             continue
-        if is_numeral(field) or formats_of(pl.Series([field])) or field in column:
+        if _is_cell(field) or field in column:
             cells += 1
         elif _measures([cell for cell in column if cell]) and not is_marker(field):
             names += 1
@@ -64,6 +66,21 @@ def look(path: Path, separator: str) -> Header:
     if cells:
         return Header(names > cells, cells, len(first))
     return Header(True if names or surprise <= CHANCE else None, cells, len(first))
+
+
+def _without_first(first: Sequence[str], rest: list[list[str]]) -> list[list[str]]:
+    """The rows below the first, without a header that stands twice.
+
+    Rows that equal the first in all fields are few then, and hold no number and no date.
+    """
+    others = [row for row in rest if row != first]
+    few = len(rest) - len(others) <= max(1, SHARE_OF_HEADERS * len(rest))
+    texts = len(first) > 1 and not any(map(_is_cell, first))
+    return others if few and texts and others else rest
+
+
+def _is_cell(field: str) -> bool:
+    return is_numeral(field.strip()) or bool(formats_of(pl.Series([field.strip()])))
 
 
 def _chance_of_a_new_one(column: Sequence[str]) -> float:

@@ -11,6 +11,7 @@ import polars as pl
 from kinds.columns import ISO_DATE
 from kinds.section import toml_text
 from kinds.table.layout import KEY
+from kinds.table.starter.moments import short_year
 from kinds.table.starter.names import Name
 from kinds.table.starter.values import FEW, SHARED_BY, Values
 from tasks.source.values import printable
@@ -20,6 +21,14 @@ LONG_TEXT = 60  # characters on average: free text
 NEARLY_ALL = 0.8  # so many distinct texts a row name the row
 GROUPS = 12  # up to so many numbered levels of an age or a time are coded groups
 NUMERIC = 'kind = "numeric"'
+FLAGS = 3  # values of a yes or no, one of them "not known"
+OLDEST = 130
+BORN = (1850, 2100)
+# The same for every table: edges from the data would say how old the oldest person is.
+DECADES = "bins = {edges = [10, 20, 30, 40, 50, 60, 70, 80, 90]}"
+DECADES_OF_BIRTH = (
+    "bins = {edges = [1920, 1930, 1940, 1950, 1960, 1970, 1980, 1990, 2000, 2010, 2020]}"
+)
 
 
 class Proposal(NamedTuple):
@@ -64,14 +73,47 @@ def _empty(_name: Name, values: Values) -> Proposal | None:
 def _identifier(name: Name, values: Values) -> Proposal | None:
     if values.form:
         return Proposal("identifier", f"{values.form}: {_counted(values)}")
-    if name.identifies or (name.only_who and values.distinct > FEW):
+    if _yes_or_no(name, values) or (values.formats and name.birth):
+        return None
+    counts = values.numbers is not None and name.counted and name.named_only
+    if (name.identifies and not counts) or (name.only_who and values.distinct > FEW):
         unsure = values.distinct <= FEW < values.rows
         reason = f"names or numbers someone, by its name: {_counted(values)}"
         return Proposal("identifier", reason, decide=("role",) if unsure else ())
-    if not name.known and values.full_names:
-        reason = f"written like names of people: {values.full_names:,} of {_counted(values)}"
-        return Proposal("identifier", reason, decide=("role",))
-    return None
+    return _named(name, values)
+
+
+def _yes_or_no(name: Name, values: Values) -> bool:
+    """`is_recid` tells of a new offence; with more values, `recid` is the number of a record."""
+    return (name.flags or name.recidivism) and values.distinct <= FLAGS
+
+
+def _named(name: Name, values: Values) -> Proposal | None:
+    """Names of people in cells, where the name of the column says nothing else."""
+    if name.place or name.coded or name.sensitive:
+        return None
+    named = values.listed_names or (0 if name.known else values.full_names)
+    if not named:
+        return None
+    reason = f"written like names of people: {named:,} of {_counted(values)}"
+    return Proposal("identifier", reason, decide=("role",))
+
+
+def _contacts(name: Name, values: Values) -> Proposal | None:
+    """Texts that hold names or contacts: nobody may publish them."""
+    if name.note and values.is_text and values.distinct > FEW:
+        reason = f"notes by its name, so free text{_held(values)}: {_counted(values)}"
+        return Proposal("drop", reason)
+    if not values.held:
+        return None
+    reason = f"texts{_held(values)}: {_counted(values)}"
+    long = values.length > LONG_TEXT or values.distinct > MOST_LEVELS
+    return Proposal("drop", reason, decide=() if long else ("role",))
+
+
+def _held(values: Values) -> str:
+    found = ", ".join(f"{what} in {number:,}" for what, number in values.held)
+    return f" with {found}" if found else ""
 
 
 def _weight(name: Name, values: Values) -> Proposal | None:
@@ -89,6 +131,8 @@ def _firm(name: Name, values: Values) -> Proposal | None:
 
 def _own_value(name: Name, values: Values) -> Proposal | None:
     """A text or number of its own for every row, or a short text for nearly every row."""
+    if values.percentages:
+        return None
     whole = values.whole and not (name.measured or name.counted or name.sensitive)
     nearly = values.distinct > max(FEW, NEARLY_ALL * values.number)
     if not (values.unshared and whole) and (values.numbers is not None or not nearly):
@@ -106,15 +150,14 @@ def _date(_name: Name, values: Values) -> Proposal | None:
     if not values.formats:
         return None
     form, *others = values.formats
+    reason = f"dates: {_counted(values)}"
     settings = ['kind = "date"', 'bins = "deciles"']
     if form not in ("", ISO_DATE):
         settings.insert(1, f"format = {toml_text(form)}")
-    ask = ("format",) if others and _day_first(form) != _day_first(others[0]) else ()
-    return Proposal("quasi", f"dates: {_counted(values)}", tuple(settings), ask)
-
-
-def _day_first(form: str) -> bool:
-    return form.startswith("%d")
+    if short_year(form):
+        reason = f"dates with years of two digits: {_counted(values)}"
+    unsure = short_year(form) or len({each[:2] for each in (form, *others)}) > 1
+    return Proposal("quasi", reason, tuple(settings), ("format",) if unsure else ())
 
 
 def _sensitive(name: Name, values: Values) -> Proposal | None:
@@ -122,7 +165,7 @@ def _sensitive(name: Name, values: Values) -> Proposal | None:
     topic = name.sensitive or ("money" if name.paid and numeric else "")
     if not topic:
         return None
-    if name.numbers_something:
+    if name.numbers_something and not _yes_or_no(name, values):
         reason = f"its name says a number of something about {topic}: {_counted(values)}"
         return Proposal("identifier", reason, decide=("role",))
     if not numeric and (values.distinct > MOST_LEVELS or values.length > LONG_TEXT):
@@ -142,6 +185,32 @@ def _money(name: Name, values: Values) -> Proposal | None:
 # ---------------------------------------------------------------- numbers
 
 
+def _ages(name: Name, values: Values) -> Proposal | None:
+    """Ages and years of birth, in groups that people use."""
+    if name.coded or not (name.age or name.birth) or _recoded(values):
+        return None
+    groups, what = (DECADES, "ages") if name.age else (DECADES_OF_BIRTH, "years of birth")
+    low, high = (0, OLDEST) if name.age else BORN
+    if not values.within(low, high) or (name.birth and not values.whole):
+        return None
+    return _number(values, f"{what} by the name", groups=groups)
+
+
+def _recoded(values: Values) -> bool:
+    """Numbered groups, or numbers that a program gave in the order of the rows."""
+    groups = values.numbered and values.distinct <= GROUPS
+    return groups or (values.in_order_of_rows and not values.ascending)
+
+
+def _percentages(_name: Name, values: Values) -> Proposal | None:
+    """Percentages in whole numbers, or with their sign."""
+    if values.percentages:
+        return Proposal("drop", f"percentages with a sign: {_counted(values)}", decide=("role",))
+    if values.within(0, 100) and values.numbered and values.levels[-1] == 100:
+        return _number(values, "from 0 or 1 to 100, so perhaps percentages", "kind")
+    return None
+
+
 def _fractions(name: Name, values: Values) -> Proposal | None:
     if values.numbers is None or values.whole or name.coded:
         return None
@@ -156,7 +225,7 @@ def _codes(name: Name, values: Values) -> Proposal | None:
         return None
     if name.coded and not name.counted:
         return _category(name, values, "codes by the name")
-    if values.distinct > GROUPS and values.in_order_of_rows and not values.ascending:
+    if values.distinct > GROUPS and _recoded(values):
         ask = ("kind",) if values.distinct > FEW else ()
         return _category(name, values, "numbered in the order of the rows, so codes", ask)
     if name.measured and values.numbered and values.distinct <= GROUPS:
@@ -169,7 +238,7 @@ def _amounts(name: Name, values: Values) -> Proposal | None:
     if values.numbers is None:
         return None
     if name.measured or name.counted:
-        ask = "role" if "weight" in name.words else ""
+        ask = "role" if name.of_a_body else ""
         return _number(values, "amounts by the name", ask)
     if values.distinct <= FEW:
         return _category(name, values, "few, so codes or counts")
@@ -200,9 +269,8 @@ def _unknown_numbers(name: Name, values: Values) -> Proposal | None:
     return Proposal("identifier", reason, decide=("role",))
 
 
-def _number(values: Values, what: str, ask: str = "") -> Proposal:
-    bins = "none" if values.distinct <= FEW else "deciles"
-    settings = (NUMERIC, f'bins = "{bins}"')
+def _number(values: Values, what: str, ask: str = "", groups: str = 'bins = "deciles"') -> Proposal:
+    settings = (NUMERIC, 'bins = "none"' if values.distinct <= FEW else groups)
     return Proposal("quasi", f"{what}: {_counted(values)}", settings, (ask,) if ask else ())
 
 
@@ -233,6 +301,6 @@ def _counted(values: Values) -> str:
 
 
 RULES = (
-    _empty, _identifier, _weight, _firm, _date, _own_value, _sensitive, _money, _fractions, _codes,
-    _amounts, _shaped, _unknown_numbers,
+    _empty, _identifier, _weight, _firm, _date, _own_value, _contacts, _sensitive, _money,
+    _percentages, _ages, _fractions, _codes, _amounts, _shaped, _unknown_numbers,
 )  # fmt: skip

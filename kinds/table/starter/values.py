@@ -7,32 +7,18 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kinds.columns import EXACT, ISO_DATE, to_dates
+from kinds.columns import EXACT
+from kinds.table.starter import contacts
+from kinds.table.starter.contacts import SAMPLE
+from kinds.table.starter.moments import formats_of
 
 SHARED_BY = 5  # the k that a starter plan proposes
 FEW = 20  # up to this many distinct whole numbers may be codes or counts
 WIDEST = 2_000  # a range of whole numbers that can be looked at one by one
 SMOOTH = 0.5  # correlation of neighbouring frequencies: ages reach 0.9, codes 0
 LONG_TAIL = 4
-MOST_TEXTS = 1_000  # so many distinct texts show the form of all
-FORMATS = (
-    ISO_DATE, "%Y/%m/%d", "%Y%m%d", "%m/%d/%Y", "%d/%m/%Y", "%m-%d-%Y", "%d-%m-%Y", "%d.%m.%Y",
-    "%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%d-%b-%Y", "%d%b%Y",
-    "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%d %H:%M",
-    "%m/%d/%Y %H:%M", "%d/%m/%Y %H:%M", "%m/%d/%Y %H:%M:%S", "%d/%m/%Y %H:%M:%S",
-)  # fmt: skip
-FORMS = {
-    "e-mail addresses": r"[^@\s]+@[^@\s]+\.\w+",
-    "web addresses": r"(https?://|www\.)\S+",
-    "UUIDs": r"[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}",
-    "IP addresses": r"(\d{1,3}\.){3}\d{1,3}",
-    "social security numbers": r"\d{3}-\d{2}-\d{4}",
-    "telephone numbers": r"(\+\d{1,3}[ -/]?)?\(?\d{2,5}\)?[ -/]\d{3,4}[ -]?\d{3,5}",
-}
-SOME_DATE = r"^.{4,}\d{4}|^\d{4}.{4,}"  # each format has a year at one end
-# Ann Smith; Smith, Ann; Jean-Luc O'Hara; Ann B. Smith
-FULL_NAME = r"^\p{Lu}[\p{L}'-]*\p{Ll},?( \p{Lu}\.?)*( \p{Lu}[\p{L}'-]*\p{Ll}){1,2}$"
 NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+PERCENTAGE = r"^[+-]?\d+([.,]\d+)?\s?%$"
 
 
 class Values:
@@ -79,25 +65,56 @@ class Values:
         return float(np.mean(self.distinct_texts.str.len_chars().to_numpy()))
 
     @cached_property
-    def form(self) -> str:
-        """What nine of ten texts look like: e-mail addresses, UUIDs ...; empty for none of these.
+    def some(self) -> list[str]:
+        """Distinct values as texts, a sample of them in a fixed order."""
+        texts = self.distinct_texts.sort()
+        return texts.gather_every(max(1, len(texts) // SAMPLE)).to_list()
 
-        Up to `MOST_TEXTS` distinct texts are looked at.
+    @cached_property
+    def is_text(self) -> bool:
+        """Texts, not numbers or dates."""
+        return self.present.dtype == pl.String and self.numbers is None and not self.formats
+
+    @cached_property
+    def form(self) -> str:
+        """What nine of ten values look like: e-mail addresses, IBANs ...; empty for none of these.
+
+        Up to twice `SAMPLE` distinct values are looked at.
         """
-        texts = self.distinct_texts.head(MOST_TEXTS)
-        if self.numbers is None and self.present.dtype == pl.String:
-            for form, pattern in FORMS.items():
-                if texts.str.contains(f"^{pattern}$").mean() >= 0.9:  # type: ignore[operator]
-                    return form
-        return ""
+        if self.is_text:
+            return contacts.form_of(self.some)
+        step = max(1, self.distinct // SAMPLE)
+        return contacts.form_of([f"{n:.0f}" for n in self.levels[::step]]) if self.whole else ""
+
+    @cached_property
+    def held(self) -> list[contacts.Held]:
+        """Contacts and names within texts."""
+        return contacts.held(self.distinct_texts) if self.is_text else []
+
+    @cached_property
+    def listed_names(self) -> int:
+        """Distinct texts that lists know as names of people, scaled up from a sample; else 0."""
+        if not self.is_text:
+            return 0
+        return contacts.are_names(self.some) * self.distinct // len(self.some)
 
     @cached_property
     def full_names(self) -> int:
         """Distinct texts of capital words, if eight of ten are, as names of people are; else 0."""
-        if self.distinct <= FEW or self.numbers is not None or self.present.dtype != pl.String:
+        if self.distinct <= FEW or not self.is_text:
             return 0
-        number = int(self.distinct_texts.str.contains(FULL_NAME).sum())
+        number = int(self.distinct_texts.str.contains(contacts.full_name()).sum())
         return number if number >= 0.8 * self.distinct else 0
+
+    @cached_property
+    def percentages(self) -> bool:
+        """All texts are percentages with their sign."""
+        return self.is_text and bool(self.distinct_texts.str.contains(PERCENTAGE).all())
+
+    @property
+    def numbered_persons(self) -> bool:
+        """Texts with digits in most values, as numbers of people have and names have not."""
+        return bool(self.distinct_texts.str.contains(r"[\d@]").mean() >= 0.5)  # type: ignore[operator]
 
     @cached_property
     def formats(self) -> list[str]:
@@ -142,8 +159,10 @@ class Values:
     @property
     def numbered(self) -> bool:
         """The whole numbers run from 0 or 1 without a gap."""
+        if not self.whole or not self.distinct:
+            return False
         low, high = self.levels[0], self.levels[-1]
-        return self.whole and low in (0, 1) and high - low + 1 == len(self.levels)
+        return low in (0, 1) and high - low + 1 == len(self.levels)
 
     @property
     def in_order_of_rows(self) -> bool:
@@ -169,6 +188,12 @@ class Values:
         spread = heights - heights.mean()
         return bool(spread[:-1] @ spread[1:] >= SMOOTH * (spread @ spread))
 
+    def within(self, low: float, high: float) -> bool:
+        """All values are numbers from low to high."""
+        return self.numbers is not None and bool(
+            ((self.floats >= low) & (self.floats <= high)).all()
+        )
+
     @property
     def round_amounts(self) -> int:
         """Numbers other than 0 that are multiples of 100, in a long tail as of money; else 0."""
@@ -191,19 +216,6 @@ class Values:
         """
         middle, high = np.quantile(np.abs(self.levels), [0.5, 0.99])
         return bool(high >= LONG_TAIL * middle)
-
-
-def formats_of(texts: pl.Series) -> list[str]:
-    """The formats by which all texts are dates, with years from 1800 to 2200."""
-    first = texts.head(5)
-    if not len(texts) or not first.str.contains(SOME_DATE).all():
-        return []
-    return [form for form in FORMATS if _all_dates(first, form) and _all_dates(texts, form)]
-
-
-def _all_dates(texts: pl.Series, form: str) -> bool:
-    dates = to_dates(texts, form)
-    return dates.null_count() == 0 and bool(dates.dt.year().is_between(1800, 2200).all())
 
 
 def is_numeral(text: str) -> bool:

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import reduce
+from operator import and_
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -16,7 +18,7 @@ from kinds.table.starter.limits import commented, most_uniform, offer_mixing, st
 from kinds.table.starter.markers import Markers, find, without
 from kinds.table.starter.names import Name
 from kinds.table.starter.proposals import Proposal, propose, repeated
-from kinds.table.starter.values import SHARED_BY
+from kinds.table.starter.values import SHARED_BY, Values
 from tasks.source.reading import Reading
 from tasks.source.sources import DUCKDB, SQLITE, Source, distinct
 
@@ -33,7 +35,8 @@ ANSWERS = {
     "identifier": "does it name or number people? If not: drop, or quasi",
     "quasi": "may others know it? If nobody may: sensitive, or drop",
     "kind": "amounts (numeric), codes (categorical), or of people (identifier)?",
-    "format": "does the day or the month stand first?",
+    "drop": "if nobody is named in it and you need it: sensitive, quasi or keep",
+    "format": "day or month first? 1900 or 2000 for years of two digits?",
 }
 CLOSING = """\
 [anonymizer]
@@ -64,7 +67,8 @@ def starter(source: Source, header: bool | None = None, names: Sequence[str] = (
     either.
     """
     reading, names, note = _look(source, header, names)
-    raw = read(reading, names, [Column(name=name, role="drop") for name in names])
+    whole = read(reading, names, [Column(name=name, role="drop") for name in names])
+    raw = _without_headers(whole)
     markers = find(raw)
     frame = without(raw, markers.missing)
     proposals = {column.name: propose(column) for column in frame}
@@ -74,6 +78,7 @@ def starter(source: Source, header: bool | None = None, names: Sequence[str] = (
         f"name = {toml_text(_release_name(source))}",
         "",
         *_source(reading.source, note, markers),
+        *_repeated_headers(whole.height - raw.height),
         "",
         *(line for name, each in proposals.items() for line in _column(name, each)),
         *_privacy(frame, proposals),
@@ -132,7 +137,28 @@ def _release_name(source: Source) -> str:
     return plain[:MOST_NAME].strip("._-") or "release"
 
 
+def _without_headers(frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows that do not repeat the names of the columns."""
+    if frame.width < 2 or any(dtype != pl.String for dtype in frame.dtypes):
+        return frame
+    alike = [
+        frame[name].alias("").str.strip_chars().eq_missing(pl.Series([name.strip()]))
+        for name in frame.columns
+    ]
+    return frame.filter(~reduce(and_, alike))
+
+
 # ---------------------------------------------------------------- sections
+
+
+def _repeated_headers(number: int) -> list[str]:
+    """What to do about a header that stands in the file more than once."""
+    if not number:
+        return []
+    return [
+        f"# {number:,} rows repeat the names of the columns. Proposals are made without them. Take",
+        "# them out of the file: each would count as a person.",
+    ]
 
 
 def _source(source: Source, note: str, markers: Markers) -> list[str]:
@@ -199,8 +225,13 @@ def _people(frame: pl.DataFrame, proposals: Mapping[str, Proposal]) -> list[str]
         for name, proposal in proposals.items()
         if proposal.role == "identifier" and (rows := repeated(frame[name]))
     }
+    named = [name for name in shared if not Values(frame[name]).numbered_persons]
+    notes = _names_in_common(named, frame, shared)
+    for name in named:
+        del shared[name]
     if not shared:
-        return ["# No value of an identifier repeats. Each row counts as one person. Is that so?"]
+        alone = "# No other value of an" if named else "# No value of an"
+        return [*notes, f"{alone} identifier repeats. Each row counts as one person. Is that so?"]
     name = min(shared, key=lambda name: (not Name(name).of_a_person, list(shared).index(name)))
     people = frame[name].alias("").drop_nulls().n_unique()
     return [
@@ -208,6 +239,22 @@ def _people(frame: pl.DataFrame, proposals: Mapping[str, Proposal]) -> list[str]
         f"{people:,} distinct.",
         "# If it names people, rows of one person must not hide each other. Take one line:",
         *_ways(name),
+        *notes,
+    ]
+
+
+def _names_in_common(
+    named: Sequence[str], frame: pl.DataFrame, shared: Mapping[str, int]
+) -> list[str]:
+    """Identifiers that are names: people share them, so they number nobody."""
+    return [
+        line
+        for name in named
+        for line in (
+            f"# {shared[name]:,} of {frame.height:,} rows share the {toml_key(name)} of another "
+            "row. A name numbers nobody:",
+            '# give it role = "drop", or state rows_are_people = true, or name people by a number.',
+        )
     ]
 
 

@@ -283,7 +283,7 @@ COLUMNS = {
     "long numbers": ([9007199254740993 + i % 2 for i in range(600)], "binary"),
     "long numbers of one's own": ([9007199254740993 + i for i in range(600)], "identifier"),
     "dates": ([str(datetime.date(2020, 1, 1 + i % 9)) for i in range(600)], "date"),
-    "days first": ([f"{1 + i % 9:02}-11-20" for i in range(600)], "categorical"),
+    "years of two digits": ([f"{1 + i % 9:02}-11-20" for i in range(600)], "date"),
     "dates with a month first": ([f"01/{1 + i % 28:02}/2020" for i in range(600)], "date"),
     "dates with a day first": ([f"{1 + i % 28}.01.2020" for i in range(600)], "date"),
     "dates in words": ([f"January {1 + i % 28}, 2020" for i in range(600)], "date"),

@@ -1,0 +1,97 @@
+"""How dates and moments of a column are written, as formats that a release reads."""
+
+import re
+from collections.abc import Iterator
+
+import polars as pl
+
+from kinds.columns import ISO_DATE, to_dates
+
+FIRST_YEAR, LAST_YEAR = 1800, 2200
+FEW_TEXTS = 5  # so many rule out most formats
+DAYS = (
+    ISO_DATE, "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d", "%m/%d/%Y", "%d/%m/%Y", "%m-%d-%Y", "%d-%m-%Y",
+    "%d.%m.%Y", "%B %d, %Y", "%b %d, %Y", "%b %d %Y", "%B %d %Y", "%d %B %Y", "%d %b %Y",
+    "%d-%b-%Y", "%d%b%Y", "%Y-%b-%d", "%a, %d %b %Y", "%a %b %d %Y", "%A, %B %d, %Y", "%Y. %m. %d.",
+    "%Y. %m. %d", "%Y年%m月%d日", "%Y년 %m월 %d일",
+)  # fmt: skip
+# A year of two digits may be of either century.
+SHORT_DAYS = (
+    "%m/%d/%y", "%d/%m/%y", "%y/%m/%d", "%d.%m.%y", "%m-%d-%y", "%d-%m-%y", "%y-%m-%d", "%d-%b-%y",
+    "%d %b %y", "%d%b%y", "%b %d, %y",
+)  # fmt: skip
+WHOLE = ("%Y%m%d%H%M%S", "%Y%m%dT%H%M%S", "%Y%m%dT%H%M%SZ", "%Y%m%d %H%M%S")
+TIME = re.compile(
+    r"(?P<gap>T|, ?| +)\d{1,2}:\d{2}(?P<seconds>:\d{2})?(?P<fraction>\.\d+)?"
+    r"(?P<half> ?[AaPp][Mm])?(?P<zone> ?(?P<offset>[+-]\d{2}(?P<minutes>:?\d{2})?)| ?(Z|UTC|GMT))?$"
+)
+SOME_DATE = r"^\D{0,12}\d+.*\d.*$"
+
+
+def formats_of(texts: pl.Series) -> list[str]:
+    """The formats by which all distinct texts are dates or moments, with years from 1800 to 2200.
+
+    A format with a year of two digits is named only if no other fits.
+    """
+    first = texts.head(FEW_TEXTS)
+    if not len(texts) or not first.str.contains(SOME_DATE).all() or _decimal(first):
+        return []
+    for days in (DAYS, SHORT_DAYS):
+        wanted = [*_with_times(days, texts), *(WHOLE if days is DAYS else ())]
+        found = [form for form in wanted if _all_dates(first, form) and _all_dates(texts, form)]
+        if found:
+            return found
+    return []
+
+
+def short_year(form: str) -> bool:
+    """Whether a format leaves the century open."""
+    return "%y" in form
+
+
+def day_first(form: str) -> bool:
+    """Whether the day stands before month and year."""
+    return form.startswith(("%d", "%a, %d"))
+
+
+def month_first(form: str) -> bool:
+    """Whether a number for the month stands first."""
+    return form.startswith("%m")
+
+
+def _with_times(days: tuple[str, ...], texts: pl.Series) -> Iterator[str]:
+    """The formats of days, with the time of day that the texts have."""
+    times = [TIME.search(text) for text in texts.head(FEW_TEXTS).to_list()]
+    if not all(times):
+        return iter(days) if not any(times) else iter(())
+    fraction = bool(texts.str.contains(r"\d:\d{2}\.\d").any())
+    return (day + time for day in days for time in sorted({_time(t, fraction) for t in times if t}))
+
+
+def _time(found: re.Match[str], fraction: bool) -> str:
+    """The format of a time of day, such as `T%H:%M:%S%.f`."""
+    half = found["half"] or ""
+    zone = found["zone"] or ""
+    seconds = "" if found["seconds"] is None else ":%S"
+    gap = found["gap"] if found["gap"].strip() else " "
+    clock = f"%I:%M{seconds}" if half else f"%H:%M{seconds}"
+    blank = " " if half.startswith(" ") else ""
+    ahead = " " if zone.startswith(" ") else ""
+    offset = zone.strip()
+    if found["offset"] or offset == "Z":
+        offset = "%z" if found["minutes"] else "%#z"  # that one reads +00 and Z, too
+    return (
+        f"{gap}{clock}{'%.f' if fraction and seconds else ''}"
+        f"{f'{blank}%p' if half else ''}{f'{ahead}{offset}' if zone else ''}"
+    )
+
+
+def _decimal(texts: pl.Series) -> bool:
+    """Some text is a number with a fraction, or an address of the internet."""
+    return bool(texts.str.contains(r"^[+-]?\d+[.,]\d+$|^(\d{1,3}\.){3}\d{1,3}$").any())
+
+
+def _all_dates(texts: pl.Series, form: str) -> bool:
+    dates = to_dates(texts, form)
+    years = dates.dt.year()
+    return dates.null_count() == 0 and bool(years.is_between(FIRST_YEAR, LAST_YEAR).all())
