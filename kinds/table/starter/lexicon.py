@@ -23,6 +23,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 WORD_ENDS = re.compile(r"(?<=[a-z])(?=[A-Z])")  # patientId
+DOTTED = re.compile(r"\b([^\W\d_])\.(?=[^\W\d_]\b)")
 WORDS = re.compile(r"[^\W\d_]+|\d+")
 LISTS = (
     "title",
@@ -37,8 +38,8 @@ ARTICLE = "ال"  # of Arabic nouns
 UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 # Letters that Unicode does not take apart, and what stands for letters with marks elsewhere.
 LETTERS = str.maketrans({
-    "ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "AE", "ł": "l", "Ł": "L", "\u0131": "i", "đ": "d",
-    "Đ": "D", "ð": "d", "þ": "th", "œ": "oe",
+    "ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "AE", "ł": "l", "Ł": "L", "\u0131": "i", "°": "o",
+    "đ": "d", "Đ": "D", "ð": "d", "þ": "th", "œ": "oe",
 })  # fmt: skip
 SPELT_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"})
 
@@ -61,7 +62,8 @@ def fold(text: str) -> str:
 
 def cut(name: str) -> list[str]:
     """The words of a name, folded."""
-    return [word.casefold() for word in WORDS.findall(WORD_ENDS.sub(" ", fold(name)))]
+    joined = DOTTED.sub(r"\1", fold(name))  # N.I.F.
+    return [word.casefold() for word in WORDS.findall(WORD_ENDS.sub(" ", joined))]
 
 
 def topics_of(words: list[str]) -> frozenset[str]:

@@ -21,7 +21,9 @@ class Name:
         """Someone's name, number or address, or the number of a record."""
         if self._says("firm"):
             return False
-        if self._says("person") or (self.of_a_person and self.numbers_something):
+        if self._says("person"):
+            return True
+        if self.of_a_person and (self._says("name") or self.numbers_something):
             return True
         if self._says("product", "place", "code", "birth") or self.sensitive:
             return False
