@@ -17,13 +17,14 @@ from kinds.table.starter.lexicon import UNSPACED, cut, name_ends, names_of_peopl
 NEARLY = 0.9  # of the texts have a form
 SAMPLE = 200  # distinct texts that are checked one by one
 FEWEST = 6  # a check digit fits one number in ten by chance
+PHONES = "telephone numbers"
 FORMS = {
     "e-mail addresses": r"[^@\s]+@[^@\s]+\.\w+",
     "web addresses": r"(https?://|www\.)\S+",
     "UUIDs": r"[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}",
     "IP addresses": r"(\d{1,3}\.){3}\d{1,3}",
     "social security numbers": r"\d{3}-\d{2}-\d{4}",
-    "telephone numbers": r"(\+\d{1,3}[ -/]?)?\(?\d{2,5}\)?[ -/]\d{3,4}[ -]?\d{3,5}",
+    PHONES: r"(\+\d{1,3}[ -/]?)?\(?\d{2,5}\)?[ -/]\d{3,4}[ -]?\d{3,5}",
 }
 # National numbers with check digits: country and module of stdnum.
 NATIONAL = (
@@ -36,7 +37,7 @@ NATIONAL = (
     ("pt", "cc"), ("pt", "nif"), ("ro", "cnp"), ("se", "personnummer"), ("si", "emso"),
     ("sk", "rc"), ("th", "pin"), ("tr", "tckimlik"), ("ua", "rntrc"), ("za", "idnr"),
 )  # fmt: skip
-CARDS = (13, 19)  # digits of a payment card
+CARDS = (14, 19)  # digits of a payment card
 PHONE = re.compile(r"(\+|00)?[\d ()./-]{7,22}")
 PHONE_DIGITS = (7, 15)
 REGIONS = (
@@ -68,11 +69,11 @@ def form_of(texts: Sequence[str]) -> str:
         if texts and _nearly_all(holds, texts):
             return form
     numbers = len(texts) >= FEWEST and min(map(_digits, texts)) >= 8
-    if numbers and any(_nearly_all(module.is_valid, texts) for module in _national()):
-        return "national numbers with a check digit"
     if numbers and _nearly_all(_is_card, texts):
         return "numbers of payment cards"
-    return "telephone numbers" if _are_phones(texts) else ""
+    if numbers and any(_nearly_all(module.is_valid, texts) for module in _national()):
+        return "national numbers with a check digit"
+    return PHONES if _are_phones(texts) else ""
 
 
 def are_names(texts: Sequence[str]) -> int:
@@ -81,11 +82,12 @@ def are_names(texts: Sequence[str]) -> int:
     Each text is one to five words. Chinese and Korean names begin with a surname.
     """
     hits = sum(map(is_name, texts))
-    alike = sum(_spaceless(text) for text in texts)
-    # A surname is one letter there, which begins other words, too.
-    least = 0.8 if alike > len(texts) / 2 else 0.5
-    enough = 4 if alike > len(texts) / 2 else 1
-    return hits if hits > enough and hits >= least * len(texts) else 0
+    if hits < 2:
+        return 0
+    if sum(map(_spaceless, texts)) > len(texts) / 2:
+        # A surname is one letter there, which begins other words, too.
+        return hits if hits >= (0.8 * len(texts) if hits > 4 else len(texts)) else 0
+    return hits if hits >= 0.5 * len(texts) else 0
 
 
 @cache
@@ -109,6 +111,8 @@ def is_name(text: str) -> bool:
         return 2 <= len(whole) <= (5 if re.search("[\u3040-\u30ff]", whole) else 4) and any(
             begin in known for begin in first
         )
+    if text.islower() and not UNCASED.search(text):  # `anna de boer`, not `baker`
+        return len(words) > 1 and cut(text)[0] in known
     if not UNCASED.search(text) and not all(word[0].isupper() or len(word) < 4 for word in words):
         return False
     return any(word in known for word in cut(text)) or (
@@ -165,9 +169,14 @@ def _are_phones(texts: Sequence[str]) -> bool:
         return False
     if _nearly_all(lambda text: is_phone(text, None), texts):
         return True
-    if len(texts) < 3 or not _nearly_all(lambda text: _digits(text) >= 9, texts):
+    if len(texts) < 3 or not _nearly_all(_is_long, texts):
         return False
     return any(_nearly_all(partial(is_phone, region=region), texts) for region in REGIONS)
+
+
+def _is_long(text: str) -> bool:
+    """Nine digits, or eight in groups: a code of fewer may be a number of some country, too."""
+    return _digits(text) >= (9 if text.isdecimal() else 8)
 
 
 def _is_phone_like(text: str) -> bool:
@@ -195,7 +204,7 @@ def held(texts: pl.Series) -> list[Held]:
     kinds = {
         "e-mail addresses": _counting(frame, EMAIL, lambda _: True),
         "IBANs": _counting(frame, IBAN, _is_iban),
-        "telephone numbers": _counting(frame, PHONE_WITHIN, _is_some_phone),
+        PHONES: _counting(frame, PHONE_WITHIN, _is_some_phone),
         "names beside titles": int(frame.str.contains(_titled()).sum()),
         "names of people": _counting(frame, NAMED, _is_given),
     }

@@ -8,6 +8,7 @@ person: a person's name, number or contact      name: a name of somebody or some
 identifying, number, numbering: numbers and addresses    holder: what stands before `id`
 who, unit: people; records      firm, product, place, position, code: things and their codes
 count, measure, age, birth, year, body, sampling, weight: numbers   paid: money if a number
+attribute: what stands before or behind a thing, as in phone type
 health, money, private: sensitive topics   flag: yes-or-no   note: free text   filler: of, the
 given, surname, ending, particle: names of people in cells   title: words that stand before them
 """

@@ -12,15 +12,19 @@ FEW_TEXTS = 5  # so many rule out most formats
 DAYS = (
     ISO_DATE, "%Y/%m/%d", "%Y.%m.%d", "%Y%m%d", "%m/%d/%Y", "%d/%m/%Y", "%m-%d-%Y", "%d-%m-%Y",
     "%d.%m.%Y", "%B %d, %Y", "%b %d, %Y", "%b %d %Y", "%B %d %Y", "%d %B %Y", "%d %b %Y",
-    "%d-%b-%Y", "%d%b%Y", "%Y-%b-%d", "%a, %d %b %Y", "%a %b %d %Y", "%A, %B %d, %Y", "%Y. %m. %d.",
-    "%Y. %m. %d", "%Y年%m月%d日", "%Y년 %m월 %d일",
+    "%d-%b-%Y", "%d%b%Y", "%Y-%b-%d", "%a, %d %b %Y", "%a %b %d %Y", "%A, %B %d, %Y",
+    "%A, %d %B %Y", "%d/%b/%Y", "%d%m%Y", "%m%d%Y", "%Y. %m. %d.", "%Y. %m. %d", "%Y年%m月%d日",
+    "%Y년 %m월 %d일",
 )  # fmt: skip
 # A year of two digits may be of either century.
 SHORT_DAYS = (
     "%m/%d/%y", "%d/%m/%y", "%y/%m/%d", "%d.%m.%y", "%m-%d-%y", "%d-%m-%y", "%y-%m-%d", "%d-%b-%y",
     "%d %b %y", "%d%b%y", "%b %d, %y",
 )  # fmt: skip
-WHOLE = ("%Y%m%d%H%M%S", "%Y%m%dT%H%M%S", "%Y%m%dT%H%M%SZ", "%Y%m%d %H%M%S")
+WHOLE = (
+    "%Y%m%d%H%M%S", "%Y%m%dT%H%M%S", "%Y%m%dT%H%M%SZ", "%Y%m%d %H%M%S", "%a %b %d %H:%M:%S UTC %Y",
+    "%a %b %d %H:%M:%S %Y", "%H:%M %d.%m.%Y", "%d/%b/%Y:%H:%M:%S %z",
+)  # fmt: skip
 TIME = re.compile(
     r"(?P<gap>T|, ?| +)\d{1,2}:\d{2}(?P<seconds>:\d{2})?(?P<fraction>\.\d+)?"
     r"(?P<half> ?[AaPp][Mm])?(?P<zone> ?(?P<offset>[+-]\d{2}(?P<minutes>:?\d{2})?)| ?(Z|UTC|GMT))?$"
@@ -31,7 +35,8 @@ SOME_DATE = r"^\D{0,12}\d+.*\d.*$"
 def formats_of(texts: pl.Series) -> list[str]:
     """The formats by which all distinct texts are dates or moments, with years from 1800 to 2200.
 
-    A format with a year of two digits is named only if no other fits.
+    A format with a year of two digits is named only if no other fits; that with the most days of a
+    month is the first.
     """
     first = texts.head(FEW_TEXTS)
     if not len(texts) or not first.str.contains(SOME_DATE).all() or _decimal(first):
@@ -40,8 +45,13 @@ def formats_of(texts: pl.Series) -> list[str]:
         wanted = [*_with_times(days, texts), *(WHOLE if days is DAYS else ())]
         found = [form for form in wanted if _all_dates(first, form) and _all_dates(texts, form)]
         if found:
-            return found
+            return found if days is DAYS else sorted(found, key=lambda form: _missed(texts, form))
     return []
+
+
+def _missed(texts: pl.Series, form: str) -> int:
+    """Days of a month that no text has."""
+    return 31 - to_dates(texts, form).dt.day().n_unique()
 
 
 def short_year(form: str) -> bool:
@@ -49,14 +59,9 @@ def short_year(form: str) -> bool:
     return "%y" in form
 
 
-def day_first(form: str) -> bool:
-    """Whether the day stands before month and year."""
-    return form.startswith(("%d", "%a, %d"))
-
-
-def month_first(form: str) -> bool:
-    """Whether a number for the month stands first."""
-    return form.startswith("%m")
+def order_of(form: str) -> tuple[str, ...]:
+    """In which order day, month and year stand."""
+    return tuple(re.findall("%([dmY])", re.sub("%[bB]", "%m", form.replace("%y", "%Y"))))
 
 
 def _with_times(days: tuple[str, ...], texts: pl.Series) -> Iterator[str]:

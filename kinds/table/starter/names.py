@@ -19,7 +19,7 @@ class Name:
     @cached_property
     def identifies(self) -> bool:
         """Someone's name, number or address, or the number of a record."""
-        if self._says("firm"):
+        if self._says("firm") or self.describes:
             return False
         if self._says("person"):
             return True
@@ -28,6 +28,12 @@ class Name:
         if self._says("product", "place", "code", "birth") or self.sensitive:
             return False
         return self._says("name") or self.numbers_something
+
+    @cached_property
+    def describes(self) -> bool:
+        """The kind of something, such as `phone type`."""
+        ends = {self.words[0], self.words[-1]} if len(self.words) > 1 else set()
+        return any("attribute" in load_words().words.get(word, ()) for word in ends)
 
     @cached_property
     def named_only(self) -> bool:

@@ -11,7 +11,8 @@ import polars as pl
 from kinds.columns import ISO_DATE
 from kinds.section import toml_text
 from kinds.table.layout import KEY
-from kinds.table.starter.moments import short_year
+from kinds.table.starter.contacts import PHONES
+from kinds.table.starter.moments import order_of, short_year
 from kinds.table.starter.names import Name
 from kinds.table.starter.values import FEW, SHARED_BY, Values
 from tasks.source.values import printable
@@ -71,9 +72,13 @@ def _empty(_name: Name, values: Values) -> Proposal | None:
 
 
 def _identifier(name: Name, values: Values) -> Proposal | None:
-    if values.form:
-        return Proposal("identifier", f"{values.form}: {_counted(values)}")
-    if _yes_or_no(name, values) or (values.formats and name.birth):
+    numbers = name.place or name.coded or name.measured or name.counted
+    if values.form and not (values.form == PHONES and numbers and not name.identifies):
+        # Some code of nine digits is a telephone number of some country, too.
+        unsure = values.form == PHONES and values.numbers is not None and not name.identifies
+        reason = f"{values.form}: {_counted(values)}"
+        return Proposal("identifier", reason, decide=("role",) if unsure else ())
+    if _yes_or_no(name, values) or values.formats:
         return None
     counts = values.numbers is not None and name.counted and name.named_only
     if (name.identifies and not counts) or (name.only_who and values.distinct > FEW):
@@ -93,7 +98,7 @@ def _named(name: Name, values: Values) -> Proposal | None:
     if name.place or name.coded or name.sensitive:
         return None
     named = values.listed_names or (0 if name.known else values.full_names)
-    if not named:
+    if not named or (values.distinct <= FEW and not values.listed_names):
         return None
     reason = f"written like names of people: {named:,} of {_counted(values)}"
     return Proposal("identifier", reason, decide=("role",))
@@ -149,14 +154,14 @@ def _own_value(name: Name, values: Values) -> Proposal | None:
 def _date(_name: Name, values: Values) -> Proposal | None:
     if not values.formats:
         return None
-    form, *others = values.formats
+    form = values.formats[0]
     reason = f"dates: {_counted(values)}"
     settings = ['kind = "date"', 'bins = "deciles"']
     if form not in ("", ISO_DATE):
         settings.insert(1, f"format = {toml_text(form)}")
     if short_year(form):
         reason = f"dates with years of two digits: {_counted(values)}"
-    unsure = short_year(form) or len({each[:2] for each in (form, *others)}) > 1
+    unsure = short_year(form) or len({order_of(each) for each in values.formats}) > 1
     return Proposal("quasi", reason, tuple(settings), ("format",) if unsure else ())
 
 
@@ -285,6 +290,8 @@ def _category(name: Name, values: Values, what: str = "", decide: tuple[str, ...
     if values.distinct > FEW and values.scarce > values.number / (20 if long else 2):
         scarce = f"{values.scarce:,} rows share theirs with fewer than {SHARED_BY - 1} others"
         return Proposal("drop", f"{what}{_counted(values)}; {scarce}")
+    if not name.known and values.full_names and not decide:
+        what, decide = f"{what}capital words, which may be names: ", ("role",)
     kind = "binary" if values.distinct == 2 else "categorical"
     return Proposal("quasi", f"{what}{_counted(values)}", (f'kind = "{kind}"',), decide)
 

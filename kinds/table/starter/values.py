@@ -81,8 +81,8 @@ class Values:
 
         Up to twice `SAMPLE` distinct values are looked at.
         """
-        if self.is_text:
-            return contacts.form_of(self.some)
+        if self.is_text or self.formats:
+            return "" if self.formats else contacts.form_of(self.some)
         step = max(1, self.distinct // SAMPLE)
         return contacts.form_of([f"{n:.0f}" for n in self.levels[::step]]) if self.whole else ""
 
@@ -100,11 +100,15 @@ class Values:
 
     @cached_property
     def full_names(self) -> int:
-        """Distinct texts of capital words, if eight of ten are, as names of people are; else 0."""
-        if self.distinct <= FEW or not self.is_text:
+        """Distinct texts of capital words, if eight of ten are, as names of people are; else 0.
+
+        Of a few texts, all are.
+        """
+        if not self.is_text:
             return 0
         number = int(self.distinct_texts.str.contains(contacts.full_name()).sum())
-        return number if number >= 0.8 * self.distinct else 0
+        least = 0.8 if self.distinct > FEW else 1.0
+        return number if number >= least * self.distinct else 0
 
     @cached_property
     def percentages(self) -> bool:
