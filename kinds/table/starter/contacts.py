@@ -14,7 +14,7 @@ from stdnum import get_cc_module, iban, luhn
 
 from kinds.table.starter.lexicon import UNSPACED, cut, name_ends, names_of_people, particles, titles
 
-NEARLY = 0.9  # of the texts have a form
+ONE_IN = 10  # texts may be of another form
 SAMPLE = 200  # distinct texts that are checked one by one
 FEWEST = 6  # a check digit fits one number in ten by chance
 PHONES = "telephone numbers"
@@ -126,7 +126,7 @@ def _spaceless(text: str) -> bool:
 
 def _nearly_all(holds: Callable[[str], bool], texts: Sequence[str]) -> bool:
     """Whether nine of ten texts hold; most columns are out after a few."""
-    allowed = int((1 - NEARLY) * len(texts))
+    allowed = len(texts) // ONE_IN
     for text in texts:
         allowed -= not holds(text)
         if allowed < 0:
@@ -175,13 +175,24 @@ def _are_phones(texts: Sequence[str]) -> bool:
 
 
 def _is_long(text: str) -> bool:
-    """Nine digits, or eight in groups: a code of fewer may be a number of some country, too."""
-    return _digits(text) >= (9 if text.isdecimal() else 8)
+    """Nine digits, or eight in three groups: other codes may be numbers of some country, too."""
+    return _digits(text) >= 9 or (_digits(text) == 8 and len(re.findall(r"\d+", text)) > 2)
+
+
+def _is_range(text: str) -> bool:
+    """A range of numbers, such as 10000-19999."""
+    found = re.fullmatch(r"([1-9]\d*) ?- ?([1-9]\d*)", text)
+    return (
+        found is not None
+        and len(found[2]) - len(found[1]) in (0, 1)
+        and int(found[1]) < int(found[2])
+    )
 
 
 def _is_phone_like(text: str) -> bool:
     low, high = PHONE_DIGITS
-    return PHONE.fullmatch(text) is not None and low <= _digits(text) <= high
+    shaped = PHONE.fullmatch(text) is not None and not _is_range(text)
+    return shaped and low <= _digits(text) <= high
 
 
 def is_phone(text: str, region: str | None) -> bool:

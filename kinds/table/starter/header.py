@@ -21,6 +21,7 @@ LOOKED_AT = 5_000  # rows that are compared with the first
 WORDS_AT = 500  # rows whose words are looked up
 CHANCE = 0.01  # that a row of cells looks as new as the first row
 MOSTLY = 0.9  # of the cells; others may be markers of missing values
+FEW_HEADERS = 3
 SHARE_OF_HEADERS = 0.01  # of the rows, in a file of files with a header each
 SEPARATORS = ",;\t|"
 
@@ -74,7 +75,7 @@ def _without_first(first: Sequence[str], rest: list[list[str]]) -> list[list[str
     Rows that equal the first in all fields are few then, and hold no number and no date.
     """
     others = [row for row in rest if row != first]
-    few = len(rest) - len(others) <= max(1, SHARE_OF_HEADERS * len(rest))
+    few = len(rest) - len(others) <= max(FEW_HEADERS, SHARE_OF_HEADERS * len(rest))
     texts = len(first) > 1 and not any(map(_is_cell, first))
     return others if few and texts and others else rest
 

@@ -23,6 +23,8 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
+from kinds.table.starter import words
+
 WORD_ENDS = re.compile(r"(?<=[a-z])(?=[A-Z])")  # patientId
 DOTTED = re.compile(r"\b([^\W\d_])\.(?=[^\W\d_]\b)")
 WORDS = re.compile(r"[^\W\d_]+|\d+")
@@ -39,8 +41,8 @@ ARTICLE = "ال"  # of Arabic nouns
 UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 # Letters that Unicode does not take apart, and what stands for letters with marks elsewhere.
 LETTERS = str.maketrans({
-    "ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "AE", "ł": "l", "Ł": "L", "\u0131": "i", "°": "o",
-    "đ": "d", "Đ": "D", "ð": "d", "þ": "th", "œ": "oe",
+    "ß": "ss", "ø": "o", "Ø": "O", "æ": "ae", "Æ": "AE", "ł": "l", "Ł": "L", "\u0131": "i",
+    "°": "o", "đ": "d", "Đ": "D", "ð": "d", "þ": "th", "œ": "oe",
 })  # fmt: skip
 SPELT_OUT = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"})
 
@@ -133,7 +135,7 @@ def load_words(language: str = "") -> Lexicon:
     for texts in _files(language):
         for topic, text in texts.items():
             for entry in () if topic in LISTS else _entries(text):
-                if UNSPACED.search(entry):
+                if UNSPACED.search(entry) and not entry.startswith("="):
                     unspaced[topic].add(re.escape(entry.strip()))
                 elif " " in entry:
                     phrases[topic].add(re.escape(entry).replace(r"\*", r"\w*"))
@@ -149,8 +151,7 @@ def _any_of(patterns: dict[str, set[str]]) -> dict[str, re.Pattern[str]]:
 
 
 def _files(language: str = "") -> list[dict[str, str]]:
-    folder = files(__package__).joinpath("words")
-    found = sorted(folder.iterdir(), key=lambda file: file.name)
+    found = sorted(files(words).iterdir(), key=lambda file: file.name)
     return [
         tomllib.loads(file.read_text("utf-8"))
         for file in found

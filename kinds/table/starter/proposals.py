@@ -207,11 +207,12 @@ def _recoded(values: Values) -> bool:
     return groups or (values.in_order_of_rows and not values.ascending)
 
 
-def _percentages(_name: Name, values: Values) -> Proposal | None:
+def _percentages(name: Name, values: Values) -> Proposal | None:
     """Percentages in whole numbers, or with their sign."""
     if values.percentages:
         return Proposal("drop", f"percentages with a sign: {_counted(values)}", decide=("role",))
-    if values.within(0, 100) and values.numbered and values.levels[-1] == 100:
+    spread = values.within(0, 100) and values.numbered and values.levels[-1] == 100
+    if spread and not (name.measured or name.counted or name.coded):
         return _number(values, "from 0 or 1 to 100, so perhaps percentages", "kind")
     return None
 

@@ -58,6 +58,33 @@ def test_cells_that_recur_are_refused_as_names(tmp_path):
     assert "3 of 3 first fields look like cells; --header" in plan
 
 
+TEXTS = [("ulm", "f"), ("bonn", "m"), ("kiel", "f")]
+
+
+@pytest.mark.parametrize(
+    ("rows", "repeated"),
+    [
+        ([("city", "age"), *((c, str(20 + i % 9)) for i in range(60) for c in CITIES[:1])], 1),
+        ([*((CITIES[i % 3], str(i % 7)) for i in range(60)), ("city", "age")], 1),
+        ([*((CITIES[i % 3], str(i % 7)) for i in range(30)), ("city", "age")] * 2, 2),
+        ([("city", "age"), ("city", "age"), *((CITIES[i % 3], "7") for i in range(500))], 2),
+        ([("city", "age"), *(TEXTS[i % 3] for i in range(90))], 1),
+        ([("city", "age"), *((f"x{i}", f"y{i}") for i in range(300))], 1),
+    ],
+)
+def test_a_header_that_stands_twice_is_a_header(tmp_path, rows, repeated):
+    plan = written(table(tmp_path, ("city", "age"), rows))
+    parsed = tomllib.loads(plan)
+    assert parsed["source"].get("header", True)
+    assert list(parsed["columns"]) == ["city", "age"]
+    assert f"{repeated} rows repeat the names of the columns" in plan
+
+
+def test_two_people_who_are_alike_are_no_header(tmp_path):
+    rows = [("ulm", "f"), *TEXTS * 30]
+    assert look(table(tmp_path, ("ulm", "f"), rows), ",").named is False
+
+
 def test_where_nothing_tells_a_person_is_asked(tmp_path):
     path = table(tmp_path, ("ann", "ulm"), [(f"x{i}", f"y{i}") for i in range(300)])
     with pytest.raises(InputError, match="say --header or --no-header") as caught:

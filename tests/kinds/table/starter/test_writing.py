@@ -123,6 +123,21 @@ def test_repeated_numbers_ask_who_the_people_are(tmp_path):
     assert "# rows_are_people = true" in plan
 
 
+def test_names_in_common_number_nobody(tmp_path):
+    frame = pl.DataFrame(
+        {
+            "Vorname": [["Petra", "Uwe", "Anna"][i % 3] for i in range(200)],
+            "born_us": [f"{1 + i % 12:02}/{1 + i % 28:02}/{60 + i % 40}" for i in range(200)],
+            "sex": ["f", "m"] * 100,
+        }
+    )
+    plan = written(store(frame, tmp_path, "csv"))
+    assert "person = " not in plan
+    assert "200 of 200 rows share the Vorname of another row. A name numbers nobody" in plan
+    assert 'give it role = "drop"' in plan
+    assert "No other value of an identifier repeats" in plan
+
+
 def test_without_repeats_each_row_is_one_person(tmp_path):
     frame = pl.DataFrame({"id": list(range(200)), "sex": ["f", "m"] * 100})
     plan = written(store(frame, tmp_path, "csv"))
@@ -161,7 +176,46 @@ NAMED = {
     "num_siblings": (PLAIN, "numeric", []),
     "individual": (PLAIN, "identifier", []),
     "student": (["yes", "no"] * 300, "binary", []),
+    "is_recid": ([0, 1] * 300, "sensitive", ["role"]),
+    "two_year_recid": ([0, 1] * 300, "sensitive", ["role"]),
+    "recid": (list(range(600)), "identifier", ["role"]),
+    "has_email": (["yes", "no"] * 300, "binary", []),
+    "phone type": (["home", "work", "none"] * 200, "categorical", []),
+    "perweight": ([20.5 + i % 90 for i in range(600)], "drop", []),
+    "PERWEIGHT": (PLAIN, "drop", []),
+    "percent": ([f"{i / 6:.3f}" for i in range(600)], "numeric", []),
+    "pct": ([i * 37 % 101 for i in range(600)], "numeric", []),
+    "q7": ([i * 37 % 101 for i in range(606)], "numeric", ["kind"]),
+    "anteil": ([f"{i / 6:.2f}%" for i in range(600)], "drop", ["role"]),
+    "nombre d'enfants": ([0, 1, 2, 3] * 150, "numeric", []),
+    "Nombre": (["Luz", "Paz", "Sol", "Mar"] * 150, "identifier", ["role"]),
+    "Gewicht": (PLAIN, "numeric", ["role"]),
+    "DPHY": ([1, 2] * 300, "sensitive", ["role"]),
 }
+DECADES = set(range(10, 100, 10))
+GROUPED = {
+    "age": ([18 + i % 70 for i in range(600)], DECADES),
+    "Lebensalter": ([18 + i % 70 for i in range(600)], DECADES),
+    "edad": ([18.5 + i % 70 for i in range(600)], DECADES),
+    "年龄": ([18 + i % 70 for i in range(600)], DECADES),
+    "birth_year": ([1930 + i % 80 for i in range(600)], set(range(1920, 2030, 10))),
+    "rok urodzenia": ([1930 + i % 80 for i in range(600)], set(range(1920, 2030, 10))),
+    "age of car in days": ([i % 900 for i in range(600)], set()),
+    "born": ([i * i % 90 for i in range(600)], set()),
+}
+
+
+@pytest.mark.parametrize("name", GROUPED)
+def test_ages_and_years_of_birth_get_decades(name):
+    cells, edges = GROUPED[name]
+    settings = tomllib.loads("\n".join(propose(pl.Series(name, cells)).settings))
+    bins = settings.get("bins")
+    assert set(bins["edges"] if isinstance(bins, dict) else ()) == edges
+
+
+def test_edges_do_not_tell_how_old_the_oldest_is():
+    young, old = (pl.Series("age", [18 + i % most for i in range(600)]) for most in (30, 90))
+    assert propose(young).settings == propose(old).settings
 
 
 @pytest.mark.parametrize("name", NAMED)
