@@ -99,14 +99,14 @@ def right(table):
 
 @pytest.mark.slow
 def test_nine_of_ten_columns_are_proposed_as_the_key_says():
-    """Measured: 194 of 215. 12 of the 21 others have names that say nothing, such as DPHY."""
+    """Measured: 208 of 215. Five of the seven others are the ranks C1 to C5 of poker hands."""
     assert len(REAL) == 12
     counts = [right(table) for table in REAL]
-    assert sum(good for good, _ in counts) >= 0.9 * sum(columns for _, columns in counts)
+    assert sum(good for good, _ in counts) >= 0.95 * sum(columns for _, columns in counts)
 
 
-# The tables whose columns have cryptic names: ranks C1 to C5, codes NOC, DREM, DPHY.
-LEAST = {"poker": 0.5, "nist_national": 0.7, "nist_ma": 0.7}
+# The table whose columns have cryptic names: ranks C1 to C5.
+LEAST = {"poker": 0.5}
 
 
 @pytest.mark.parametrize("table", REAL)
@@ -137,7 +137,7 @@ def test_each_table_in_another_language(table):
 
 @pytest.mark.slow
 def test_of_all_tables_of_the_key():
-    """Measured: 402 of 430 columns."""
+    """Measured: 410 of 430 columns."""
     counts = [right(table) for table in KEY]
     assert sum(good for good, _ in counts) >= 0.92 * sum(columns for _, columns in counts)
 
