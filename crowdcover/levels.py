@@ -7,10 +7,13 @@ their own.
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from crowdcover.named import distinct
 
 Floats = NDArray[np.float64]
 
@@ -65,6 +68,20 @@ class Levels:
     def counted(self) -> bool:
         """Whether its values are numbers or dates."""
         return self.kind in NUMBERS
+
+    @cached_property
+    def texts(self) -> list[str]:
+        """The labels as answers show them: all differ.
+
+        A category whose text is that of the missing value, or of all other categories, has a
+        backslash before it, as in cells.
+        """
+        own = [gone or level in self.others for level, gone in enumerate(self.missing.tolist())]
+        special = {label for label, mine in zip(self.labels, own, strict=True) if mine}
+        return distinct(
+            "\\" + label if label in special and not mine else label
+            for label, mine in zip(self.labels, own, strict=True)
+        )
 
     def spans(self) -> tuple[Floats, Floats]:
         """Finite ends of each level, float64 (levels,) each; nan without numbers.
