@@ -179,7 +179,8 @@ def _mean(column: Column, weights: Weights) -> tuple[float, float]:
     square = np.where(levels.missing, 0.0, np.nan_to_num(middle**2 + inside))
     chance, first, second = (weights.mean(each) for each in (given, middle, square))
     rows = float((times * chance).sum())
-    if not rows:
+    unknown = np.isnan(levels.middles())[~levels.missing].all()  # one group of all numbers
+    if not rows or unknown:
         return float("nan"), float("nan")
     mean = float((times * first).sum()) / rows
     # Of the ratio of two sums: the variance of (number - mean) over rows with a value.

@@ -161,7 +161,8 @@ def _overlap(levels: Levels, asked: Between, low: float, high: float) -> NDArray
     point = (lo >= low) & (lo <= high)
     with np.errstate(invalid="ignore", divide="ignore"):
         part = np.where(width > 0, shared / width, point)
-    return np.asarray(np.nan_to_num(np.clip(part, 0.0, 1.0), nan=0.5), dtype=np.float64)
+    # One group of all numbers has no width: nothing is known.
+    return np.where(np.isnan(width), 0.5, np.clip(part, 0.0, 1.0))
 
 
 def _number(levels: Levels, value: Any) -> float:

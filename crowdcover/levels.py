@@ -84,15 +84,17 @@ class Levels:
         )
 
     def spans(self) -> tuple[Floats, Floats]:
-        """Finite ends of each level, float64 (levels,) each; nan without numbers.
+        """Finite ends of each level, float64 (levels,) each; nan where no level has one.
 
         An open side is taken to reach as far as the neighbouring level is wide. The width of a
         value is the distance to the next level. In a column of whole numbers both ends are whole
         and belong to the level.
         """
         lo, hi = self.lo.copy(), self.hi.copy()
-        if self.counted and np.isfinite(lo).sum() + np.isfinite(hi).sum():
-            ends = np.unique(np.concatenate([lo[np.isfinite(lo)], hi[np.isfinite(hi)]]))
+        ends = np.unique(np.concatenate([lo[np.isfinite(lo)], hi[np.isfinite(hi)]]))
+        if not len(ends):  # one group of all numbers says nothing about them
+            return np.full(len(self), np.nan), np.full(len(self), np.nan)
+        if self.counted:
             first, last = (ends[1] - ends[0], ends[-1] - ends[-2]) if len(ends) > 1 else (0.0, 0.0)
             lo = np.where(np.isneginf(lo), np.where(np.isposinf(hi), ends[0], hi) - first, lo)
             hi = np.where(np.isposinf(hi), np.where(np.isneginf(self.lo), ends[-1], lo) + last, hi)

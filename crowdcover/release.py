@@ -191,7 +191,8 @@ class Release:
         -------
         Mean
             `expected`, its standard `error`, and `lo` and `hi`, between which the mean of these
-            rows is; infinite where a group is open. In the unit of the column; a date in days
+            rows is; infinite where a group is open. `expected` is nan if no row has a value, or if
+            all numbers are one group. In the unit of the column; a date in days
             since 1970-01-01.
         """
         column = self.column(col)
