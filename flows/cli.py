@@ -10,16 +10,14 @@ import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
 from anon_core.errors import AnonymityError
 from flows.commands import COMMANDS
+from tasks.vault.build import CODE_VERSION, PACKAGES
 from tasks.vault.room import full, is_full
 
-# crowdcover is an application: these top-level names are common in other projects.
-PACKAGES = ("crowdcover", "flows", "kinds", "tasks", "validations", "reports", "anon_core")
 QUIET_DEFAULTS = {
     # No telemetry: nothing about private data leaves the machine.
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
@@ -138,7 +136,7 @@ def parser() -> argparse.ArgumentParser:
         epilog="Exit codes: 0 done, 2 plan refused, 3 source refused, 4 a guarantee does not "
         "hold, 5 a cluster failed, 6 waits for approval, 1 any other failure.",
     )
-    whole.add_argument("--version", action="version", version=f"crowdcover {version('crowdcover')}")
+    whole.add_argument("--version", action="version", version=f"crowdcover {CODE_VERSION}")
     commands = whole.add_subparsers(metavar="COMMAND", required=True)
     for command in COMMANDS.values():
         command.add_to(commands)
