@@ -263,8 +263,6 @@ class ReleasePlan(Section):
         # Older vaults stay valid.
         if self.series is None:
             del shaping["series"]
-        if shaping["source"].get("partition") is None:
-            shaping["source"].pop("partition", None)
         before = _said(self.maker, "before")
         shaping["anonymizer"] = {
             name: value
@@ -272,6 +270,9 @@ class ReleasePlan(Section):
             if name not in before or value != before[name]
         }
         shaping |= self.kind.shaping(self)
+        for younger in ("partition", "sheet"):
+            if shaping["source"].get(younger) is None:
+                shaping["source"].pop(younger, None)
         return hashlib.sha256(json.dumps(shaping, sort_keys=True).encode()).hexdigest()
 
 

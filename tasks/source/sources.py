@@ -74,6 +74,11 @@ class Source:
         return format_of_name(self.path.name)
 
     @property
+    def headed(self) -> bool:
+        """Whether the file may be without names of columns: its first row then holds cells."""
+        return self.file_format is not None and self.file_format.headed
+
+    @property
     def file_kind(self) -> str:
         """The name of the file's format, or sql."""
         return "sql" if self.file_format is None else self.file_format.name

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,7 +19,7 @@ from kinds.table.starter.names import Name
 from kinds.table.starter.proposals import Proposal, propose, repeated
 from kinds.table.starter.values import SHARED_BY
 from tasks.source.reading import Reading
-from tasks.source.sources import DUCKDB, SQLITE, Source, distinct
+from tasks.source.sources import DUCKDB, SQLITE, Source, distinct, leading_rows
 
 OPENING = """\
 # A starter plan. Each column has a proposed role, with its reason. Look at all of them.
@@ -94,18 +95,23 @@ def _look(
     Names are made up where the first row holds cells: no plan may quote a cell.
     """
     note = ""
-    if source.file_kind != "csv" and (names or header is not None):
-        raise PlanError("--names, --header and --no-header are about CSV files; leave them out")
-    if isinstance(source.path, Path) and source.file_kind == "csv" and source.path.is_file():
-        sign = separator_of(source.path)
+    headed = source.headed
+    if not headed and (names or header is not None):
+        raise PlanError(
+            "--names, --header and --no-header are about CSV files and workbooks; leave them out"
+        )
+    if isinstance(source.path, Path) and headed and source.path.is_file():
+        source = replace(source, separator=separator_of(source))
         if header is None and not names:
-            found = look(source.path, sign)
+            found = look(source)
             header, note = (
                 _judged(found),
                 f"{found.cells} of {found.fields} first fields look like cells",
             )
         named = bool(header) and not names
-        source = Source(path=source.path, separator=sign, header=named)
+        source = replace(source, header=named)
+        if named and (first := leading_rows(source, 1)):
+            distinct(first[0])  # these are names, so that a refusal may tell them
     reading = Reading(source)
     present = reading.header
     if not isinstance(present, int):
@@ -142,6 +148,8 @@ def _source(source: Source, note: str, markers: Markers) -> list[str]:
         lines.append(f"path = {toml_text(str(resolved))}")
     else:
         lines += [*_address(source.uri or ""), f"query = {toml_text(source.query or '')}"]
+    if source.sheet is not None:
+        lines.append(f"sheet = {toml_text(source.sheet)}")
     if source.separator != ",":
         lines.append(f"separator = {toml_text(source.separator)}")
     if not source.header:

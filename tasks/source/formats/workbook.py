@@ -15,8 +15,8 @@ from tasks.source.values import attempt
 
 OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # of .xls, and of workbooks with a password
 UNREADABLE = (
-    "the source is not a readable workbook: it is damaged or has a password; save it anew without "
-    "one, or export the sheet as CSV"
+    "the source looks like a workbook (Excel .xlsx or .xls, OpenDocument .ods) and cannot be read: "
+    "it is damaged or has a password; save it anew without one, or export the sheet as CSV"
 )
 
 
