@@ -16,6 +16,7 @@ from kinds.table.starter.header import Header, look, separator_of
 from kinds.table.starter.limits import commented, most_uniform, offer_mixing, state_limits
 from kinds.table.starter.markers import Markers, find, without
 from kinds.table.starter.names import Name
+from kinds.table.starter.numerals import read_numerals, state_numerals
 from kinds.table.starter.proposals import Proposal, propose, repeated
 from kinds.table.starter.values import SHARED_BY
 from tasks.source.reading import Reading
@@ -35,6 +36,7 @@ ANSWERS = {
     "quasi": "may others know it? If nobody may: sensitive, or drop",
     "kind": "amounts (numeric), codes (categorical), or of people (identifier)?",
     "format": "does the day or the month stand first?",
+    "thousands": "does the sign stand between thousands, or before a fraction (decimal)?",
 }
 CLOSING = """\
 [anonymizer]
@@ -67,8 +69,8 @@ def starter(source: Source, header: bool | None = None, names: Sequence[str] = (
     reading, names, note = _look(source, header, names)
     raw = read(reading, names, [Column(name=name, role="drop") for name in names])
     markers = find(raw)
-    frame = without(raw, markers.missing)
-    proposals = {column.name: propose(column) for column in frame}
+    frame, guesses = read_numerals(without(raw, markers.missing))
+    proposals = state_numerals({column.name: propose(column) for column in frame}, guesses)
     sensitive = most_uniform(frame, proposals)
     parts = [
         OPENING,
@@ -223,4 +225,5 @@ def _ways(name: str) -> list[str]:
     return [
         f"# person = {toml_text(name)}    # crowds count people",
         "# rows_are_people = true    # the promise is about rows, not about people",
+        f'# Or set role = "drop" for {toml_key(name)}, if it is no key of people: people share it.',
     ]
