@@ -240,7 +240,7 @@ class TablePlan:
                     "without a header each needs a name, in order"
                 )
             return
-        if self.source.headed and not set(header) & set(names):
+        if not set(header) & set(names) and self.source.headed:
             # The first row may hold a person's cells, so the message gives their number only.
             raise PlanError(
                 f"the {len(header)} fields of the source's first row are names of none of the "
