@@ -117,10 +117,11 @@ def find_numerals(texts: pl.Series) -> Guess | None:
     if not fitting:
         return None
     chosen = fitting[0]
-    other = next((way for way in fitting if not chosen.thousands == way.thousands == ""), None)
-    unsure = other is not None and not chosen.thousands and other.thousands == chosen.decimal
-    unsure = unsure and bool((chosen.plain(distinct) != other.plain(distinct)).any())  # type: ignore[union-attr]
-    return Guess(other if unsure and other else chosen, len(texts.drop_nulls()), unsure)
+    if not chosen.thousands:
+        for other in fitting:  # 1,234: the sign may stand between thousands as well
+            if other.thousands == chosen.decimal and _differ(chosen, other, distinct):
+                return Guess(other, texts.len() - texts.null_count(), unsure=True)
+    return Guess(chosen, texts.len() - texts.null_count(), unsure=False)
 
 
 def _units(distinct: pl.Series) -> str | None:
@@ -130,6 +131,11 @@ def _units(distinct: pl.Series) -> str | None:
     if len(stated) > 1 or any(UNITS.fullmatch(rest) is None for rest in stated):
         return None
     return stated[0] if stated else ""
+
+
+def _differ(one: Numerals, other: Numerals, texts: pl.Series) -> bool:
+    """Whether two ways of reading give other numbers."""
+    return bool((one.plain(texts) != other.plain(texts)).any())
 
 
 def _are_numbers(plain: pl.Series) -> bool:

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import polars as pl
 
 from anon_core.errors import InputError
+from kinds.numerals import find_numerals
 from kinds.table.starter.markers import is_marker
 from kinds.table.starter.names import Name
 from kinds.table.starter.values import formats_of, is_numeral
@@ -53,7 +54,7 @@ def look(source: Source) -> Header:
         column = [row[place].strip() for row in rest]
         if not field:
             continue
-        if is_numeral(field) or formats_of(pl.Series([field])) or field in column:
+        if _is_number(field) or formats_of(pl.Series([field])) or field in column:
             cells += 1
         elif _measures([cell for cell in column if cell]) and not is_marker(field):
             names += 1
@@ -82,12 +83,18 @@ def _chance_of_a_name(field: str, column: Sequence[str]) -> float:
     return (sum(Name(cell).known for cell in some) + 1) / (len(some) + 1)
 
 
+def _is_number(field: str) -> bool:
+    """Whether one text is a number, as programs or as people write it."""
+    return is_numeral(field) or find_numerals(pl.Series([field])) is not None
+
+
 def _measures(cells: Sequence[str]) -> bool:
     """Whether nearly all cells are numbers or dates."""
     numbers = sum(map(is_numeral, cells))
-    return bool(cells) and (
-        numbers >= MOSTLY * len(cells) or bool(formats_of(pl.Series(cells).unique()))
-    )
+    if not cells or numbers >= MOSTLY * len(cells):
+        return bool(cells)
+    texts = pl.Series(cells).unique()
+    return bool(formats_of(texts)) or find_numerals(texts) is not None
 
 
 def _rows(source: Source, number: int) -> list[list[str]]:
