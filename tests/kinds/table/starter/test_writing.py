@@ -134,7 +134,7 @@ def test_names_in_common_number_nobody(tmp_path):
     plan = written(store(frame, tmp_path, "csv"))
     assert "person = " not in plan
     assert "200 of 200 rows share the Vorname of another row. A name numbers nobody" in plan
-    assert 'give it role = "drop"' in plan
+    assert 'set role = "drop" for Vorname' in plan
     assert "No other value of an identifier repeats" in plan
 
 
