@@ -90,7 +90,7 @@ def test_a_starter_plan_looks_at_the_first_row_of_a_sheet(tmp_path):
 
 
 def test_a_sheet_belongs_to_a_workbook(tmp_path):
-    with pytest.raises(InputError, match=r"source.sheet belongs to a workbook, the source is csv"):
-        _ = reading(tmp_path, b"a\n1\n2\n", sheet="Sheet1").header
+    with pytest.raises(InputError, match="workbook, the source is json lines"):
+        _ = reading(tmp_path, b'{"a": 1}', sheet="Sheet1").header
     with pytest.raises(PlanError, match=r"source.sheet belongs to a workbook"):
         SourceSection(uri="sqlite:///x", query="select 1", sheet="Sheet1").source()
