@@ -194,6 +194,8 @@ class SourceSection(MarkedSection):
             raise PlanError("source.uri and source.query go together")
         if self.uri is not None and not self.uri.startswith(DATABASES):
             raise PlanError(f"source.uri must start with {STARTS}")
+        if self.sheet is not None and self.uri is not None:
+            raise PlanError("source.sheet belongs to a workbook; leave it out of a database")
         sign = self.separator
         if len(sign) != 1 or not sign.isascii() or sign in '\0\r\n"':
             raise PlanError(

@@ -153,6 +153,8 @@ def _recognized(source: Source, file: Path | Content) -> tuple[Format, Path | Co
 
 
 def _names(source: Source, found: Format, file: Path | Content) -> list[str] | int:
+    if source.sheet is not None and found.name != "excel":
+        raise InputError(f"source.sheet belongs to a workbook, the source is {found.name}; drop it")
     names = found.names(file, source.dialect)
     if isinstance(names, int):
         return names

@@ -796,8 +796,16 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path):
         FolderError, match=r"nothing could be published in .*people\.csv.*; correct publish\.path"
     ):
         order.release()
+    assert list(order.vault.glob("runs/*/*/stage.json")) == []  # refused before the work
     order.write(publish={"path": "releases"})
     assert order.release() == order.folder_of_v1
+
+
+def test_a_folder_for_reports_that_cannot_be_written_is_found_before_the_work(tmp_path):
+    order = Order(tmp_path, publish={"approval": "required", "reports": "people.csv"})
+    with pytest.raises(FolderError, match=r"report could not be copied to publish\.reports .*csv"):
+        order.release()
+    assert list(order.vault.glob("runs/*/*/stage.json")) == []
 
 
 def test_rows_that_change_after_they_were_checked_are_not_published(tmp_path, monkeypatch):

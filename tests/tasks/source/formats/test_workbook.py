@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from anon_core.errors import InputError
-from kinds.section import PlanError
+from kinds.section import PlanError, SourceSection
 from kinds.table.starter.writing import starter
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
@@ -87,3 +87,10 @@ def test_a_starter_plan_looks_at_the_first_row_of_a_sheet(tmp_path):
     path.write_bytes(b'{"a": 1}\n{"a": 2}\n')
     with pytest.raises(PlanError, match="are about CSV files and workbooks"):
         starter(Source(path=path), header=True)
+
+
+def test_a_sheet_belongs_to_a_workbook(tmp_path):
+    with pytest.raises(InputError, match="workbook, the source is json lines"):
+        _ = reading(tmp_path, b'{"a": 1}', sheet="Sheet1").header
+    with pytest.raises(PlanError, match=r"source.sheet belongs to a workbook"):
+        SourceSection(uri="sqlite:///x", query="select 1", sheet="Sheet1").source()
