@@ -11,11 +11,12 @@ RELEASE, RUN = "The release and where it comes from", "Time and memory"
 
 
 class Fact(NamedTuple):
-    """A number with its label and, where needed, an explanation."""
+    """A number with its label and, where needed, an explanation; `bad` breaks a promise."""
 
     label: str
     value: str
     meaning: str = ""
+    bad: bool = False
 
 
 def title(manifest: Manifest) -> str:

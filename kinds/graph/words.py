@@ -111,10 +111,11 @@ class GraphWords:
         privacy, utility = manifest["privacy"], manifest["utility"]
         low, high = count(privacy["k_min"]), count(privacy["k_max"])
         best = max(facts.attacks(manifest), key=lambda attack: attack.success)
+        many = privacy["below"] > privacy["exempt"]  # more than eps allows
         return [
             Fact("vertices, a random key for each", count(privacy["records"])),
             Fact("to hide among, as demanded (k)", low if low == high else f"{low} to {high}"),
-            Fact("vertices that hide among fewer", count(privacy["below"])),
+            Fact("vertices that hide among fewer", count(privacy["below"]), bad=many),
             Fact(
                 f"average chance of a right guess for who knows {best.name}", one_in(best.success)
             ),

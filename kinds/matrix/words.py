@@ -107,10 +107,11 @@ class MatrixWords:
         """Users, demand, classes, the strongest attacker, false entries, similarity."""
         privacy, utility = manifest["privacy"], manifest["utility"]
         low, high = count(privacy["k_min"]), count(privacy["k_max"])
+        least, small = manifest["protection"]["classes"]["least"], privacy.get("classes_below_k", 0) > 0
         headline = [
             Fact("users, a released row for each", count(privacy["records"])),
             Fact("equal rows demanded (k)", low if low == high else f"{low} to {high}"),
-            Fact("users in the smallest class", count(manifest["protection"]["classes"]["least"])),
+            Fact("users in the smallest class", count(least), bad=small),
         ]
         if tried := facts.attacks(manifest):
             best = max(tried, key=lambda attack: attack.success)

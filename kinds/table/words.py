@@ -307,10 +307,12 @@ def _without_crowd(manifest: Manifest) -> Fact:
     if privacy["k_min"] < 2:
         return Fact(f"{whom} with k = 1, not protected", count(privacy.get("unprotected")))
     if (section := series.series_of(manifest)) is not None:
-        below = count(section.get("below_k"))
-        return Fact("rows in any version whose people have a smaller crowd than demanded", below)
-    below = count(privacy.get("matchable_below_k"))
-    return Fact(f"{whom} with a smaller crowd than demanded", below)
+        below = section.get("below_k")
+        label = "rows in any version whose people have a smaller crowd than demanded"
+    else:
+        below = privacy.get("matchable_below_k")
+        label = f"{whom} with a smaller crowd than demanded"
+    return Fact(label, count(below), bad=below != 0)
 
 
 def _most_known(manifest: Manifest) -> list[Fact]:
