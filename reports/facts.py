@@ -11,12 +11,25 @@ RELEASE, RUN = "The release and where it comes from", "Time and memory"
 
 
 class Fact(NamedTuple):
-    """A number with its label and, where needed, an explanation; `bad` breaks a promise."""
+    """A number with its label and, where needed, an explanation."""
 
     label: str
     value: str
     meaning: str = ""
-    bad: bool = False
+
+    @property
+    def bad(self) -> bool:
+        """Whether the number breaks a promise."""
+        return False
+
+
+class BadFact(Fact):
+    """A number that breaks a promise."""
+
+    @property
+    def bad(self) -> bool:
+        """It does."""
+        return True
 
 
 def title(manifest: Manifest) -> str:

@@ -97,7 +97,7 @@ def _facts_table(title: str, rows: Sequence[Fact]) -> "Table":
     headings = ("", "", "") if explained else ("", "")
     table = _table(title, headings, right=(1,) if explained else ())
     for fact in rows:
-        table.add_row(*(_plain(cell) for cell in fact[: len(headings)]))
+        table.add_row(*(_plain(cell) for cell in (fact if explained else fact[:2])))
     return table
 
 

@@ -10,7 +10,7 @@ from kinds.table.glossary import GLOSSARY
 from kinds.table.versions import words as versions
 from reports import series
 from reports.comparison import Compared
-from reports.facts import Fact, Manifest
+from reports.facts import BadFact, Fact, Manifest
 from reports.quantities import count, known, one_in, percent, printable
 from reports.words import Block, Check, ColumnRole, Exposure, PageSection, Risk, Text
 
@@ -312,7 +312,7 @@ def _without_crowd(manifest: Manifest) -> Fact:
     else:
         below = privacy.get("matchable_below_k")
         label = f"{whom} with a smaller crowd than demanded"
-    return Fact(label, count(below), bad=below != 0)
+    return (BadFact if below != 0 else Fact)(label, count(below))
 
 
 def _most_known(manifest: Manifest) -> list[Fact]:

@@ -580,7 +580,7 @@ def test_a_value_that_was_said_to_be_constant_changes(tmp_path):
 
 def test_why_a_first_version_was_refused_stays_when_the_plan_changes(tmp_path):
     order = registry(tmp_path, checks={"min_utility": 1.0})
-    with pytest.raises(GuaranteeError, match="below checks.min_utility") as refusal:
+    with pytest.raises(GuaranteeError, match=r"below checks\.min_utility") as refusal:
         order.release()
     (refused,) = Vault(order.vault).every_run()
     page = order.vault / "runs" / str(refusal.value).rpartition("vault: ")[2]
