@@ -34,6 +34,7 @@ def compared(old: Place, new: Place, *, values: bool = False) -> dict[str, Any]:
             _require_whole(folder, manifest)
         published = kind_called(kinds[0]).compared(earlier, later)
     told["unread"] = published is None
+    told["series"] = any("series" in each for each in manifests)
     told["published"] = {name: _counted(each, values) for name, each in (published or {}).items()}
     return told
 

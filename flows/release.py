@@ -21,7 +21,7 @@ from tasks.compute.cluster import cancel_jobs_of
 from tasks.compute.engines import Compute, ready
 from tasks.orchestration.events import about_plan
 from tasks.orchestration.gates import close_gates
-from tasks.orchestration.stage import log
+from tasks.orchestration.stage import log, warn_person
 from tasks.people.admit import admit
 from tasks.people.ledger import Ledger
 from tasks.source.reading import Absent, GoneError, Reading
@@ -160,7 +160,7 @@ def _course(
     kind, data, maker = order.kind, order.data, order.maker
     notice = NOTICES.get(order.maker_settings["name"], "")
     if notice and unused(order, to.ledger.vault, run):
-        log(notice)
+        warn_person(notice)
     compute = _compute(order)
     ready(run, compute)
     close_gates(run)

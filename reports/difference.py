@@ -85,8 +85,17 @@ def sentence(told: Mapping[str, Any]) -> str:
     columns = told["columns"]
     changed = sum(len(columns[what]) for what in ("added", "removed", "changed"))
     plan = "the same plan" if told["same_plan"] else "another plan"
-    cells = "; the cells were not compared: no data file of both can be read" * told["unread"]
+    cells = f"; the cells were not compared: {_why_unread(told)}" * told["unread"]
     return f"{plan}; {changed} columns were added, removed or have another role or kind{cells}"
+
+
+def _why_unread(told: Mapping[str, Any]) -> str:
+    if told.get("series"):
+        return (
+            "each batch of a series has groups of its own, so equal cells may mean different "
+            "things; crowdcover.read answers questions about each version"
+        )
+    return "no data file of both can be read"
 
 
 def _about(manifest: Manifest) -> dict[str, Any]:

@@ -17,6 +17,20 @@ class Fact(NamedTuple):
     value: str
     meaning: str = ""
 
+    @property
+    def bad(self) -> bool:
+        """Whether the number breaks a promise."""
+        return False
+
+
+class BadFact(Fact):
+    """A number that breaks a promise."""
+
+    @property
+    def bad(self) -> bool:
+        """It does."""
+        return True
+
 
 def title(manifest: Manifest) -> str:
     """Name and version of the release."""

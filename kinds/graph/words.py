@@ -7,7 +7,7 @@ from kinds.graph import facts, promises
 from kinds.graph import findings as audited
 from kinds.graph.glossary import GLOSSARY
 from reports.comparison import Compared
-from reports.facts import Fact, Manifest
+from reports.facts import BadFact, Fact, Manifest
 from reports.quantities import count, digits, one_in, percent, printable
 from reports.words import Block, Check, ColumnRole, Exposure, PageSection, Risk, Text
 
@@ -111,10 +111,11 @@ class GraphWords:
         privacy, utility = manifest["privacy"], manifest["utility"]
         low, high = count(privacy["k_min"]), count(privacy["k_max"])
         best = max(facts.attacks(manifest), key=lambda attack: attack.success)
+        of_below = BadFact if privacy["below"] > privacy["exempt"] else Fact
         return [
             Fact("vertices, a random key for each", count(privacy["records"])),
             Fact("to hide among, as demanded (k)", low if low == high else f"{low} to {high}"),
-            Fact("vertices that hide among fewer", count(privacy["below"])),
+            of_below("vertices that hide among fewer", count(privacy["below"])),
             Fact(
                 f"average chance of a right guess for who knows {best.name}", one_in(best.success)
             ),

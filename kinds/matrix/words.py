@@ -7,7 +7,7 @@ from kinds.matrix import facts, promises
 from kinds.matrix import findings as audited
 from kinds.matrix.glossary import GLOSSARY
 from reports.comparison import Compared
-from reports.facts import Fact, Manifest
+from reports.facts import BadFact, Fact, Manifest
 from reports.quantities import count, one_in, percent, printable
 from reports.words import Block, Check, ColumnRole, Exposure, PageSection, Risk, Text
 
@@ -107,10 +107,12 @@ class MatrixWords:
         """Users, demand, classes, the strongest attacker, false entries, similarity."""
         privacy, utility = manifest["privacy"], manifest["utility"]
         low, high = count(privacy["k_min"]), count(privacy["k_max"])
+        least = count(manifest["protection"]["classes"]["least"])
+        of_least = BadFact if privacy.get("classes_below_k", 0) > 0 else Fact
         headline = [
             Fact("users, a released row for each", count(privacy["records"])),
             Fact("equal rows demanded (k)", low if low == high else f"{low} to {high}"),
-            Fact("users in the smallest class", count(manifest["protection"]["classes"]["least"])),
+            of_least("users in the smallest class", least),
         ]
         if tried := facts.attacks(manifest):
             best = max(tried, key=lambda attack: attack.success)

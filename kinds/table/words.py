@@ -10,7 +10,7 @@ from kinds.table.glossary import GLOSSARY
 from kinds.table.versions import words as versions
 from reports import series
 from reports.comparison import Compared
-from reports.facts import Fact, Manifest
+from reports.facts import BadFact, Fact, Manifest
 from reports.quantities import count, known, one_in, percent, printable
 from reports.words import Block, Check, ColumnRole, Exposure, PageSection, Risk, Text
 
@@ -307,10 +307,12 @@ def _without_crowd(manifest: Manifest) -> Fact:
     if privacy["k_min"] < 2:
         return Fact(f"{whom} with k = 1, not protected", count(privacy.get("unprotected")))
     if (section := series.series_of(manifest)) is not None:
-        below = count(section.get("below_k"))
-        return Fact("rows in any version whose people have a smaller crowd than demanded", below)
-    below = count(privacy.get("matchable_below_k"))
-    return Fact(f"{whom} with a smaller crowd than demanded", below)
+        below = section.get("below_k")
+        label = "rows in any version whose people have a smaller crowd than demanded"
+    else:
+        below = privacy.get("matchable_below_k")
+        label = f"{whom} with a smaller crowd than demanded"
+    return (BadFact if below != 0 else Fact)(label, count(below))
 
 
 def _most_known(manifest: Manifest) -> list[Fact]:

@@ -4,9 +4,13 @@ A refusal passes as it is. The message of any other failure stays in the vault.
 """
 
 import functools
+import json
 import logging
+import os
 import re
+import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, ParamSpec, TypeVar, cast
 
 from prefect import task
@@ -86,6 +90,19 @@ def log(message: str) -> None:
         get_run_logger().info(line)
     except MissingContextError:
         logging.getLogger("crowdcover").info(line)
+
+
+def warn_person(message: str) -> None:
+    """Log what a person must know: on standard error where the log is silent, as with --quiet."""
+    log(message)
+    logger: logging.Logger | logging.LoggerAdapter[Any] = logging.getLogger("crowdcover")
+    with suppress(MissingContextError):
+        logger = get_run_logger()
+    if not logger.isEnabledFor(logging.INFO):
+        line = {"severity": "WARNING", "name": "crowdcover", "message": escaped(message)}
+        as_json = os.environ.get("CROWDCOVER_LOGS") == "json"
+        told = json.dumps(line) if as_json else f"crowdcover: {line['message']}"
+        sys.stderr.write(f"{told}\n")
 
 
 def show_in_prefect(key: str, markdown: str, description: str) -> None:

@@ -595,3 +595,13 @@ def test_why_a_first_version_was_refused_stays_when_the_plan_changes(tmp_path):
     assert state[refused.path.name].word == "given up"
     assert "before, it was refused at check: publication refused" in state[refused.path.name].words
     assert not verified(Vault(order.vault)).damage
+
+
+def test_diff_of_versions_says_why_cells_are_not_compared(released, capsys):
+    _, folders = released
+    with pytest.raises(SystemExit) as end:
+        cli.main(["diff", "--quiet", str(folders[0]), str(folders[1])])
+    assert end.value.code == 0
+    told = capsys.readouterr().out
+    assert "cells were not compared: each batch of a series has groups of its own" in told
+    assert "no data file" not in told

@@ -144,6 +144,8 @@ def test_a_failed_or_missing_check_fails_the_page(key: str, found: int | None) -
         attributes.get("class") == "verdict fails loud" for attributes in parsed.named("section")
     )
     assert "fewer than demanded: 12 people" in parsed.told("plot-ratio-desc")
+    bad = [attributes for attributes in parsed.named("dd") if attributes.get("class") == "bad"]
+    assert len(bad) == (key == "matchable_below_k")  # 0 people are no bad figure
 
 
 def test_hostile_column_names_stay_text() -> None:

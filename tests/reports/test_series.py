@@ -103,6 +103,7 @@ def test_a_count_over_versions_that_fails_or_is_missing_fails_the_page(key, foun
     manifest["series"][key] = found
     assert verdict(manifest).tone == "fails"
     assert "4,500" in verdict(manifest).paragraph
+    assert any(fact.bad for fact in WORDS.headline(manifest)) == (key == "below_k")
 
 
 def test_too_few_histories_that_the_plan_states_are_said_and_not_promised() -> None:

@@ -52,8 +52,10 @@ def test_one_vertex_more_than_is_exempt_fails(stated):
     assert told.tone == "some"
     share = f"{300 / stated['privacy']['records']:.1f} %"
     assert f"but 3 of {stated['privacy']['records']} vertices ({share}) hide among" in told.heading
+    assert not any(fact.bad for fact in WORDS.headline(stated))
     stated["privacy"]["below"] = 4
     assert verdict(stated, WORDS).tone == "fails"
+    assert [fact.value for fact in WORDS.headline(stated) if fact.bad] == ["4"]
 
 
 def test_vertices_without_protection_are_told(stated):

@@ -79,6 +79,26 @@ def test_other_methods_say_nothing(tmp_path, told):
     assert told() == 0
 
 
+@pytest.mark.parametrize("logs", ["", "json"])
+def test_who_silences_the_log_is_told_on_standard_error(
+    tmp_path, monkeypatch, capsys, caplog, logs
+):
+    monkeypatch.setenv("CROWDCOVER_LOGS", logs)
+    caplog.set_level("CRITICAL", logger="crowdcover")
+    order = MatrixOrder(tmp_path)
+    order.release()
+    (line,) = [line for line in capsys.readouterr().err.splitlines() if "US 11,727,147" in line]
+    assert line.startswith('{"severity": "WARNING"' if logs else "crowdcover: a patent may")
+    order.release()
+    assert "US 11,727,147" not in capsys.readouterr().err
+
+
+def test_who_has_a_log_is_told_there_only(tmp_path, told, capsys):
+    MatrixOrder(tmp_path).release()
+    assert told() == 1
+    assert "US 11,727,147" not in capsys.readouterr().err
+
+
 def test_notices_are_about_methods_and_in_one_line():
     assert NOTICES.keys() <= ANONYMIZERS.keys()
     assert not any("\n" in notice for notice in NOTICES.values())

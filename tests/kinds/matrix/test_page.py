@@ -43,6 +43,13 @@ def test_everybody_can_read_it(likes, tmp_path, width):
     assert complaints(found) == {}
 
 
+def test_the_smallest_class_is_a_bad_figure_where_it_is_too_small(stated):
+    assert not any(fact.bad for fact in WORDS.headline(stated))
+    stated["privacy"]["classes_below_k"] = 2
+    least = str(stated["protection"]["classes"]["least"])
+    assert [fact.value for fact in WORDS.headline(stated) if fact.bad] == [least]
+
+
 def test_a_missing_count_fails(stated):
     del stated["privacy"]["minorities"]
     assert verdict(stated, WORDS).tone == "fails"
