@@ -23,7 +23,8 @@ EXACT = 2**53  # smaller whole numbers are distinct as float64
 class Column:
     """One column of the source as the plan names it; `spec` for quasi-identifiers only.
 
-    `public`: everyone may know its values, so that k may depend on them.
+    `public`: everyone may know its values, so that k may depend on them. `allow`: kinds of direct
+    identifiers that its cells may look like, and `note`, why.
     """
 
     name: str
@@ -32,6 +33,8 @@ class Column:
     date_format: str = ISO_DATE
     spec: ColumnSpec | None = None
     public: bool = False
+    allow: tuple[str, ...] = ()
+    note: str = ""
 
     @property
     def known(self) -> bool:

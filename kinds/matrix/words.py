@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kinds import direct
 from kinds.matrix import facts, promises
 from kinds.matrix import findings as audited
 from kinds.matrix.glossary import GLOSSARY
@@ -44,7 +45,7 @@ class MatrixWords:
 
     def promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points of the promise, one or more for each of its findings."""
-        return promises.promised(manifest)
+        return [*promises.promised(manifest), *direct.searched(manifest)]
 
     def not_promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points that no finding of the promise covers."""
@@ -85,7 +86,7 @@ class MatrixWords:
                 "Less than half of what is in source or release is in both: the Jaccard similarity "
                 f"is {percent(utility['jaccard'])}."
             )
-        return listed
+        return [*listed, *direct.let_through(manifest)]
 
     def exposure(self, manifest: Manifest) -> Exposure | None:
         """Users with an item that their whole class has."""

@@ -6,8 +6,10 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from anon_core.specs.columns import Carry, ColumnSpec, Rare
+from kinds.accepting import Note, allowed_of
 from kinds.columns import ISO_DATE, Column, Role
 from kinds.section import Bins, MarkedSection, PlanError, Unshown, groups_of
+from tasks.recognition.kinds import Kind
 
 QUASI_ONLY = ("bins", "encoding", "order", "missing", "weight", "range", "carry", "rare")
 RANGE = "must be [least, greatest], two numbers, or two dates for kind = 'date'"
@@ -34,6 +36,8 @@ class ColumnSection(MarkedSection):
         it.
     carry : what a cell of a group of numbers or dates shows: its bounds, or its median.
     rare : what becomes of a value that few people have: published, or pooled with others.
+    allow : kinds of direct identifiers that published cells may look like; each needs the note.
+    note : why they may.
     """
 
     questions = {
@@ -57,6 +61,8 @@ class ColumnSection(MarkedSection):
     public: bool = False
     carry: Carry | None = None
     rare: Rare | None = None
+    allow: list[Kind] = []
+    note: Note = ""
 
     @property
     def counted(self) -> bool:
@@ -78,6 +84,9 @@ class ColumnSection(MarkedSection):
         stated = self.model_fields_set
         if self.format is not None and self.kind != "date":
             raise PlanError(f"{where}.format belongs to kind = 'date'")
+        allowed = allowed_of(where, self.allow, self.note)
+        if self.allow and self.role in ("identifier", "drop"):
+            raise PlanError(f"{where}.allow belongs to columns that are published; leave it out")
         if self.public and self.role == "quasi":
             raise PlanError(
                 f"{where}.public: everyone is taken to know a quasi-identifier; leave it out"
@@ -94,6 +103,7 @@ class ColumnSection(MarkedSection):
                 kind=self.kind,
                 date_format=self.format or ISO_DATE,
                 public=self.public,
+                **allowed,
             )
         if self.kind is None:
             raise PlanError(
@@ -128,8 +138,9 @@ class ColumnSection(MarkedSection):
             rare=self.rare or "publish",
             shared=self.shared,
         )
+        date_format = self.format or ISO_DATE
         return Column(
-            name=name, role="quasi", kind=self.kind, date_format=self.format or ISO_DATE, spec=spec
+            name=name, role="quasi", kind=self.kind, date_format=date_format, spec=spec, **allowed
         )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kinds import direct
 from kinds.table import attackers, facts, promises, risks, roles, value_words
 from kinds.table import findings as audited
 from kinds.table.findings import FINDINGS
@@ -51,6 +52,7 @@ class TableWords:
             *promises.promised(manifest),
             *versions.promised(manifest),
             *value_words.grouped(manifest),
+            *direct.searched(manifest),
         ]
 
     def not_promised(self, manifest: Manifest) -> Sequence[Text]:
@@ -84,6 +86,7 @@ class TableWords:
             *_constant_values(manifest),
             *_known_values(manifest),
             *_found_by_value(manifest),
+            *direct.let_through(manifest),
             *value_words.named(manifest),
             *_likelier(manifest),
             *attackers.risks(manifest),
