@@ -45,11 +45,11 @@ class MatrixWords:
 
     def promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points of the promise, one or more for each of its findings."""
-        return [*promises.promised(manifest), *direct.searched(manifest)]
+        return promises.promised(manifest)
 
     def not_promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points that no finding of the promise covers."""
-        return promises.not_promised(manifest)
+        return [*promises.not_promised(manifest), *direct.searched(manifest)]
 
     def not_promised_short(self, manifest: Manifest) -> str:
         """The points of `not_promised` in two sentences."""

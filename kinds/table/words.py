@@ -52,12 +52,11 @@ class TableWords:
             *promises.promised(manifest),
             *versions.promised(manifest),
             *value_words.grouped(manifest),
-            *direct.searched(manifest),
         ]
 
     def not_promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points that no finding of the promise covers."""
-        return promises.not_promised(manifest)
+        return [*promises.not_promised(manifest), *direct.searched(manifest)]
 
     def not_promised_short(self, manifest: Manifest) -> str:
         """The points of `not_promised` in two sentences."""

@@ -71,7 +71,7 @@ def _titled() -> str:
             rf"{start}(?:{free})\.?\s+(?:(?:{free}|{dotted})\.?\s+)*{NAME}",
             rf"{after}(?:{dotted})\.\s+(?:(?:{free}|{dotted})\.?\s+)*\p{{Lu}}[\p{{L}}'-]+",
             rf"{start}(?:{capital})\.?\s+\p{{Lu}}{{2,}}",
-            rf"{start}(?:{small})\.?\s+\p{{Ll}}{{3,}}",
+            rf"{start}(?:{small})\.?\s+(?:\p{{Ll}}{{3}}|\p{{Lu}}\p{{L}})",
             rf"[\p{{Han}}\p{{Hangul}}\p{{Hiragana}}\p{{Katakana}}]{{1,6}}\s?(?:{_any(titles['after'])})",
             rf"{NAME}\s+(?:{_any(titles['after_a_blank'])})(?:$|[^\p{{L}}])",
             rf"{start}(?:{_any(titles['right_to_left'])})\.?\s+[\p{{Arabic}}\p{{Hebrew}}]{{2,}}",

@@ -24,9 +24,9 @@ from tasks.recognition.words import numbers
 LEFT, RIGHT = r"(?<!\w)(?<!\d[.,/-])(?<![+])", r"(?!\w)(?![.,/-]\d)"
 # What each number beside other signs has somewhere: most texts have none of it.
 SOME = (
-    r"\d{6}|\d{2,4}[ .-]\d{3,5}[ .-]\d|\d{3}[- ]\d{2}[- ]\d{4}|\d{4}\.\d{2}\.\d{3}"
-    r"|\d{2} \d{2} \d{2}|\d{2}\.\d{2}\.\d{2}-|\d{4}[ -]\d{4}|\d-\d{4}-|\d-\d{7}"
-    r"|[A-Z][\dLMNP-V]{2}[A-Z]|[A-Z]{5}\d{4}|\d{4}-[A-Z]|\d{5}[A-Z]"
+    r"\d{2} ?\d{2} ?\d{2}|\d{2,4}[ .-]\d{3,5}[ .-]\d|\d{3}[- ]\d{2}[- ]\d{4}|\d{4}\.\d{2}\.\d{3}"
+    r"|\d\.\d{3}\.\d{3}|\d \d{2} \d{2} \d|\d{2}\.\d{2}\.\d{2}-|\d{4}[ -]\d{4}|\d-\d{4}-|\d-\d{7}"
+    r"|[A-Za-z]{2}\d{2}|[A-Z]{6}[\dLMNP-V]|[A-Z]{3} [A-Z]{3}|\d{2}[A-Z]\d{2}|\d{5}[A-Z]"
 )
 SEPARATORS = 0.1  # how often something else has the separators of a number
 SELDOM = 0.2  # a check that more numbers pass by chance is none

@@ -21,6 +21,7 @@ from anon_core.measures.table.law import Law
 from anon_core.measures.table.shared import rare_levels
 from anon_core.measures.table.utility import of_one_value, utility, widths_lost
 from kinds.columns import Column
+from kinds.section import toml_key
 from kinds.table.judge import law
 from kinds.table.judge.attacks import attacks
 from kinds.table.judge.carried import equal
@@ -117,7 +118,7 @@ def shown_texts(laid: Laid) -> list[Shown]:
     """
     shown, place = [], {levels.name: at for at, levels in enumerate(laid.records.levels)}
     for column in laid.columns:
-        key = f"columns.{column.name}.allow"
+        key = f"columns.{toml_key(column.name)}.allow"
         if column.role in CARRIED:
             cells = shown_cells(column.name, laid.rows[column.name], key, column.allow)
             shown += [] if cells is None else [cells]
