@@ -88,7 +88,7 @@ FORMS = {  # by form: the kind that must be found, the column's name, and a cell
     "mevrouw": ("name", "remark", "mevrouw De Vries"),
     "Pani": ("name", "remark", "Pani Kowalska"),
     "Bey": ("name", "remark", "Mehmet Bey"),
-    "Russian": ("name", "remark", "г-н Иванов"),
+    "Russian": ("name", "remark", "\u0433-\u043d Иванов"),
     "Greek": ("name", "remark", "κ. Παπαδόπουλος"),
     "Chinese": ("name", "remark", "王先生"),
     "Japanese": ("name", "remark", "田中さん"),
@@ -98,7 +98,8 @@ FORMS = {  # by form: the kind that must be found, the column's name, and a cell
 HARMLESS_CELLS = (
     "ok", "no show", "2014-03-05", "05.03.2014 13:00", "12:30:45", "1,234,567.89", "612 345 678",
     "1.234.567", "52242-1009", "E11.9", "2018-2019", "4.1.2.10", "0.123, 0.456", "ISO 9001:2015",
-    "std::vector", "room 12, floor 3", "18-29", "120/80", "A+", "50%", "Dr. Reddy's Laboratories, Inc",
+    "std::vector", "room 12, floor 3", "18-29", "120/80", "A+", "50%",
+    "Dr. Reddy's Laboratories, Inc",
     "MR Angiography", "Sr. Manager", "Prof-specialty", "call again", "text only", "5 kg @ 3.50",
     "19-01700", "0042", "1e-05", "(other)", "M.D.", "John", "blue card", "phone", "7 to 10 days",
     "NDC 0574-0123-01", "https://example.org/index.html", "www.example.org", "C++", "x = 3",

@@ -75,9 +75,22 @@ def test_bare_telephone_numbers_count_by_their_share():
 
 def test_nearly_unique_text_is_found_and_templates_are_not():
     rng = random.Random(1)
-    some = (
-        "pain left knee came again since weeks sleep poor treatment cough night water run".split()
-    )
+    some = [
+        "pain",
+        "left",
+        "knee",
+        "came",
+        "again",
+        "since",
+        "weeks",
+        "sleep",
+        "poor",
+        "treatment",
+        "cough",
+        "night",
+        "water",
+        "run",
+    ]
     notes = [" ".join(rng.sample(some, 8)) for _ in range(60)]
     assert counted("note", notes) == {"text": 60}
     assert counted("note", notes * 2) == {}
@@ -87,7 +100,18 @@ def test_nearly_unique_text_is_found_and_templates_are_not():
 def test_columns_whose_header_says_what_they_hold():
     names = [
         f"{start}son"
-        for start in "Anders Eriks Johans Karls Nils Pers Svens Lars Ols Matts".split()
+        for start in [
+            "Anders",
+            "Eriks",
+            "Johans",
+            "Karls",
+            "Nils",
+            "Pers",
+            "Svens",
+            "Lars",
+            "Ols",
+            "Matts",
+        ]
     ]
     assert counted("lastName", names) == {"name": 10}
     assert counted("street", names) == {}
