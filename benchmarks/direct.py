@@ -22,9 +22,9 @@ OTHERS = (".json", ".md", ".mat", ".names")
 PLAIN = ("adult.data", "adult.test", "poker", "tail", "hierarchy", "adult_", ".txt", ".inf")
 NAMED = ("arx_adult", "adult_int")
 SAID = (
-    "pain in left knee came again seen after treatment no further visit blood pressure high "
-    "medication changed reports dizziness sleep poor since two weeks the patient with and was"
-).split()
+    "pain", "left", "knee", "came", "again", "seen", "after", "treatment", "no", "further", "visit",
+    "blood", "pressure", "high", "changed", "reports", "sleep", "poor", "since", "two", "weeks",
+)  # fmt: skip
 ROWS = 300_000
 
 
@@ -33,7 +33,8 @@ def tables() -> Iterator[tuple[Path, pl.DataFrame]]:
     for path in sorted(DATA.rglob("*")):
         if not path.is_file() or path.suffix in OTHERS:
             continue
-        raw = gzip.open(path).read() if path.suffix == ".gz" else path.read_bytes()
+        raw = path.read_bytes()
+        raw = gzip.decompress(raw) if path.suffix == ".gz" else raw
         lines = [line for line in raw.decode(errors="replace").splitlines() if line.strip()]
         lines = [line for line in lines if not line.startswith("#")]
         named = path.name.startswith(NAMED) or not any(part in path.name for part in PLAIN)
@@ -78,15 +79,15 @@ def notes(rows: int) -> pl.DataFrame:
 
 
 def main() -> None:
-    columns = 0
+    columns = files = 0
     for path, frame in tables():
-        columns += frame.width
+        columns, files = columns + frame.width, files + 1
         for name in frame.columns:
             if found := found_in(name, frame[name]):
                 print(f"{path} {name}: {found}")
         if path.name == "arx_adult.csv.gz":
             print(f"{frame.height:,} x {frame.width}: {seconds(frame):.2f} s")
-    print(f"{columns} columns")
+    print(f"{columns} columns of {files} files")
     print(f"{ROWS:,} x 1, free text: {seconds(notes(ROWS)):.1f} s")
 
 
