@@ -13,8 +13,11 @@ LOOKED_FOR = (
     "a title, and free text in words of its own."
 )
 BEYOND = "A name without a title is not found, nor what no form, check digit or word gives away."
-NOTHING = f"{LOOKED_FOR} There is nothing that looks like one. {BEYOND}"
-ALLOWED = f"{LOOKED_FOR} There is what the plan allows: a warning names each column. {BEYOND}"
+NOTHING = f"{LOOKED_FOR} It recognised none. {BEYOND}"
+ALLOWED = (
+    f"{LOOKED_FOR} It recognised what the plan allows, and nothing else: a warning names each "
+    f"column. {BEYOND}"
+)
 
 
 def searched(manifest: Manifest) -> list[Text]:
@@ -48,7 +51,7 @@ def _sentence(
         for kind, text in KINDS.items()
         if known(counts.get(kind))
     ]
-    note = printable(str(stated.get("note", "")))
+    note = printable(str(stated.get("allow_note", "")))
     reason = f": {note}" if note else ""
     return (
         f"The column {printable(name)} shows what looks like {', '.join(each)}. The plan allows "

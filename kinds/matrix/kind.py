@@ -46,7 +46,7 @@ class Matrix(Kind):
     sections = SECTIONS
     claimed = {
         "keyed": OPEN,
-        "columns": {EACH: dict.fromkeys(("role", *ALLOWING))},
+        "columns": {EACH: dict.fromkeys(("role", "allow", "allow_note"))},
         "drift": dict.fromkeys([*COUNTED, *(f"{name}_before" for name in COUNTED)]),
     }
     files = FILES
@@ -89,7 +89,7 @@ class Matrix(Kind):
         stated: dict[str, dict[str, Any]] = {name: {"role": role} for name, role in columns.items()}
         if plan.allow:
             for name in item_columns(plan):
-                more = {"allow": list(plan.allow), "note": plan.note}
+                more = {"allow": list(plan.allow), "allow_note": plan.note}
                 stated[name] = {"role": "quasi", **more}
         return {"columns": stated, "keyed": bool(plan.keyed)}
 

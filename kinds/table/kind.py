@@ -48,7 +48,7 @@ from tasks.vault.storage import Run, Stored
 # Keys of columns that 0.1.0 did not know, and those that only allow a release.
 LATER = {"public", "range", "carry", "rare", "allow", "note"}
 CLAIMED: Keys = {
-    "columns": {EACH: dict.fromkeys(("role", "kind", "decides_k", "allow", "note"))},
+    "columns": {EACH: dict.fromkeys(("role", "kind", "decides_k", "allow", "allow_note"))},
     **dict.fromkeys(("rows_are_people", "mixed")),
     "drift": {
         **dict.fromkeys(("rows_before", "rows", "columns", "shift", "other_types")),

@@ -161,7 +161,7 @@ class TablePlan:
         if column.name == self.demand.source_column:
             stated["decides_k"] = True
         if column.allow:
-            stated |= {"allow": list(column.allow), "note": column.note}
+            stated |= {"allow": list(column.allow), "allow_note": column.note}
         return stated
 
     def _check(self) -> None:

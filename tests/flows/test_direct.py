@@ -105,7 +105,7 @@ def test_what_the_plan_allows_is_published_and_told(plan):
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["protection"]["direct_identifiers"] == {"note": {"phone": 1, "name": 2}}
     assert manifest["columns"]["note"] == {
-        "role": "keep", "allow": ["name", "phone"], "note": "the porter of the ward"
+        "role": "keep", "allow": ["name", "phone"], "allow_note": "the porter of the ward"
     }  # fmt: skip
     page = (folder / "report.html").read_text()
     assert "The plan allows it: the porter of the ward." in page
@@ -159,7 +159,7 @@ def test_items_of_a_matrix_are_looked_at(tmp_path):
     folder = tmp_path / "releases" / "likes" / "v1"
     manifest = json.loads((folder / "manifest.json").read_text())
     assert manifest["protection"]["direct_identifiers"]["item"]["email"] > 0
-    assert manifest["columns"]["item"]["note"] == "a newsletter of a shop"
+    assert manifest["columns"]["item"]["allow_note"] == "a newsletter of a shop"
     assert "a newsletter of a shop" in (folder / "report.html").read_text()
     assert audit(folder, plan, *sets).passed
 
