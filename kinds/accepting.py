@@ -1,6 +1,6 @@
 """[checks] drift.accepted of the plan: drift that a person accepts, by name and with a note."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator
@@ -20,11 +20,14 @@ def _one_line(value: Any) -> Any:
     return value
 
 
+Note = Annotated[str, BeforeValidator(_one_line)]
+
+
 class AcceptedSection(Section):
     """An entry of [checks] drift.accepted: the share that is accepted, and why."""
 
     limit: Share
-    note: Annotated[str, BeforeValidator(_one_line)] = ""
+    note: Note = ""
 
 
 def limits_of(section: Any, of: type[Limits]) -> Limits:
@@ -45,3 +48,12 @@ def refuse_unknown(section: Any, columns: Collection[str] = ()) -> None:
                 f"is compared; allowed: {', '.join([*limits, *columns])}"
                 + did_you_mean(name, [*limits, *columns])
             )
+
+
+def allowed_of(where: str, allow: Sequence[str], note: str) -> dict[str, Any]:
+    """`allow` and `note` of a section, as `Column` takes them; one of them alone is refused."""
+    if allow and not note.strip():
+        raise PlanError(f"{where}.allow needs {where}.note: state why these cells may be published")
+    if note and not allow:
+        raise PlanError(f"{where}.note says why {where}.allow lets cells through; state both")
+    return {"allow": tuple(sorted(set(allow))), "note": note}

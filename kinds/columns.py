@@ -25,7 +25,8 @@ class Column:
     """One column of the source as the plan names it; `spec` for quasi-identifiers only.
 
     `public`: everyone may know its values, so that k may depend on them. `numerals` say how its
-    numbers are written, where they are texts that no program writes so.
+    numbers are written, where they are texts that no program writes so. `allow`: kinds of direct
+    identifiers that its cells may look like, and `note`, why.
     """
 
     name: str
@@ -35,6 +36,8 @@ class Column:
     spec: ColumnSpec | None = None
     public: bool = False
     numerals: Numerals | None = None
+    allow: tuple[str, ...] = ()
+    note: str = ""
 
     @property
     def known(self) -> bool:

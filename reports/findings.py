@@ -13,6 +13,9 @@ SHARED: Mapping[str, str] = {
     "manifest": "The manifest can be read.",
     "signature as published": "The signature is the one that was made when the release was "
     "published.",
+    "no direct identifiers": "No published cell and no published label looks like an e-mail "
+    "address, a number of a person, a name beside a title or another direct identifier, unless the "
+    "plan allows it.",
     "form of the codebook": "The codebook is written in the one form that leaves no room for "
     "anything else.",
     "form of the manifest": "The manifest is written in the one form that leaves no room for "

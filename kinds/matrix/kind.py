@@ -13,6 +13,7 @@ from kinds.base import Columns, Facts, Kind
 from kinds.matrix.catalogued import fields
 from kinds.matrix.encode import load, write_encoded
 from kinds.matrix.ingest import ingested
+from kinds.matrix.items import item_columns
 from kinds.matrix.judge import audit_matrix
 from kinds.matrix.judge.measured import published_step
 from kinds.matrix.layout import CODEBOOK, COUNTS, FILES
@@ -26,13 +27,14 @@ from kinds.section import BINS, PlanError
 from reports.catalogue.described import Field, Type
 from tasks.judging.audit import Audit
 from tasks.judging.drift import Changes
-from tasks.judging.manifest_keys import OPEN
+from tasks.judging.manifest_keys import EACH, OPEN
 from tasks.people.digests import People
 from tasks.people.ledger import Ledger, Overlap
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
 from tasks.vault.storage import Run, Stored
 
+ALLOWING = ("allow", "note")  # keys of [columns] that only allow a release
 COUNTED = ("rows", "items", "entries")  # of drift
 
 
@@ -44,6 +46,7 @@ class Matrix(Kind):
     sections = SECTIONS
     claimed = {
         "keyed": OPEN,
+        "columns": {EACH: dict.fromkeys(("role", "allow", "allow_note"))},
         "drift": dict.fromkeys([*COUNTED, *(f"{name}_before" for name in COUNTED)]),
     }
     files = FILES
@@ -70,7 +73,8 @@ class Matrix(Kind):
         """What shapes the release, without what only allows one."""
         k = sections.privacy.k
         stated = k if isinstance(k, int) else {**k, "path": True}
-        return {"kind": self.name, "privacy": {"k": stated}}
+        columns = sections.columns.model_dump(exclude=set(ALLOWING))
+        return {"kind": self.name, "columns": columns, "privacy": {"k": stated}}
 
     def states_levels(self, plan: MatrixPlan) -> bool:
         """k is one number."""
@@ -82,7 +86,11 @@ class Matrix(Kind):
         columns = (
             {} if plan.layout == "csr" else {name: role.get(name, "quasi") for name in plan.needed}
         )
-        stated = {name: {"role": role} for name, role in columns.items()}
+        stated: dict[str, dict[str, Any]] = {name: {"role": role} for name, role in columns.items()}
+        if plan.allow:
+            for name in item_columns(plan):
+                more = {"allow": list(plan.allow), "allow_note": plan.note}
+                stated[name] = {"role": "quasi", **more}
         return {"columns": stated, "keyed": bool(plan.keyed)}
 
     def fields(

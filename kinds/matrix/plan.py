@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, WithJsonSchema
 
 from anon_core.specs.columns import ColumnSpec
+from kinds.accepting import Note, allowed_of
 from kinds.demands import Demands, k_schema, refuse_level, stated
 from kinds.matrix.checks import ChecksSection
 from kinds.section import (
@@ -19,6 +20,7 @@ from kinds.section import (
     Unshown,
     groups_of,
 )
+from tasks.recognition.kinds import Kind as IdentifierKind
 from tasks.source.sources import Source
 
 Layout = Literal["edges", "lists", "table", "csr"]
@@ -62,6 +64,8 @@ class ColumnsSection(Section):
     numeric : layout 'table': columns of which each group of numbers becomes an item.
     quantiles : groups of each numeric column.
     bins : groups of single numeric columns.
+    allow : kinds of direct identifiers that published items may look like; each needs the note.
+    note : why they may.
     """
 
     user: str | None = None
@@ -73,6 +77,8 @@ class ColumnsSection(Section):
     numeric: list[str] = []
     quantiles: Annotated[int, Field(ge=2)] = 10
     bins: Unshown[dict[str, Bins]] = {}
+    allow: list[IdentifierKind] = []
+    note: Note = ""
 
     @property
     def specs(self) -> tuple[ColumnSpec, ...]:
@@ -140,6 +146,10 @@ class MatrixPlan:
     k : int or Demands
     allow_unprotected : bool
         k = 1 for anybody.
+    allow : tuple of str
+        Kinds of direct identifiers that items may look like.
+    note : str
+        Why they may.
     """
 
     source: Source
@@ -154,6 +164,8 @@ class MatrixPlan:
     keyed: bool | None
     k: int | Demands
     allow_unprotected: bool
+    allow: tuple[str, ...] = ()
+    note: str = ""
 
     @classmethod
     def of(cls, sections: Any) -> "MatrixPlan":
@@ -174,6 +186,7 @@ class MatrixPlan:
             keyed=columns.keyed,
             k=k,
             allow_unprotected=privacy.allow_unprotected,
+            **allowed_of("columns", columns.allow, columns.note),
         )
         plan._check()
         return plan

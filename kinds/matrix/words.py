@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kinds import direct
 from kinds.matrix import facts, promises
 from kinds.matrix import findings as audited
 from kinds.matrix.glossary import GLOSSARY
@@ -48,7 +49,7 @@ class MatrixWords:
 
     def not_promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points that no finding of the promise covers."""
-        return promises.not_promised(manifest)
+        return [*promises.not_promised(manifest), *direct.searched(manifest)]
 
     def not_promised_short(self, manifest: Manifest) -> str:
         """The points of `not_promised` in two sentences."""
@@ -85,7 +86,7 @@ class MatrixWords:
                 "Less than half of what is in source or release is in both: the Jaccard similarity "
                 f"is {percent(utility['jaccard'])}."
             )
-        return listed
+        return [*listed, *direct.let_through(manifest)]
 
     def exposure(self, manifest: Manifest) -> Exposure | None:
         """Users with an item that their whole class has."""

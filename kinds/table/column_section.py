@@ -6,9 +6,11 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from anon_core.specs.columns import Carry, ColumnSpec, Rare
+from kinds.accepting import Note, allowed_of
 from kinds.columns import ISO_DATE, Column, Role
 from kinds.numerals import Numerals
 from kinds.section import Bins, MarkedSection, PlanError, Unshown, groups_of
+from tasks.recognition.kinds import Kind
 
 QUASI_ONLY = ("bins", "encoding", "order", "missing", "weight", "range", "carry", "rare")
 RANGE = "must be [least, greatest], two numbers, or two dates for kind = 'date'"
@@ -41,6 +43,8 @@ class ColumnSection(MarkedSection):
         apostrophe; none unless stated.
     strip : kind 'numeric', of texts: signs that are taken off before and after a number, such as
         '$%'. 12 % is then 12.
+    allow : kinds of direct identifiers that published cells may look like; each needs the note.
+    note : why they may.
     """
 
     questions = {
@@ -70,6 +74,8 @@ class ColumnSection(MarkedSection):
     decimal: Literal[".", ","] | None = None
     thousands: Literal[".", ",", "'", " "] | None = None
     strip: str | None = None
+    allow: list[Kind] = []
+    note: Note = ""
 
     @property
     def counted(self) -> bool:
@@ -101,6 +107,9 @@ class ColumnSection(MarkedSection):
         if self.format is not None and self.kind != "date":
             raise PlanError(f"{where}.format belongs to kind = 'date'")
         numerals = self._numerals(where)
+        allowed = allowed_of(where, self.allow, self.note)
+        if self.allow and self.role in ("identifier", "drop"):
+            raise PlanError(f"{where}.allow belongs to columns that are published; leave it out")
         if self.public and self.role == "quasi":
             raise PlanError(
                 f"{where}.public: everyone is taken to know a quasi-identifier; leave it out"
@@ -118,6 +127,7 @@ class ColumnSection(MarkedSection):
                 date_format=self.format or ISO_DATE,
                 public=self.public,
                 numerals=numerals,
+                **allowed,
             )
         if self.kind is None:
             raise PlanError(
@@ -152,13 +162,15 @@ class ColumnSection(MarkedSection):
             rare=self.rare or "publish",
             shared=self.shared,
         )
+        date_format = self.format or ISO_DATE
         return Column(
             name=name,
             role="quasi",
             kind=self.kind,
-            date_format=self.format or ISO_DATE,
+            date_format=date_format,
             spec=spec,
             numerals=numerals,
+            **allowed,
         )
 
     def _numerals(self, where: str) -> Numerals | None:

@@ -45,17 +45,13 @@ from tasks.source.reading import Reading
 from tasks.source.sources import Source
 from tasks.vault.storage import Run, Stored
 
+# Keys of columns that 0.1.0 did not know, and those that only allow a release.
 LATER = {
-    "public",
-    "range",
-    "carry",
-    "rare",
-    "decimal",
-    "thousands",
-    "strip",
-}  # keys of columns that 0.1.0 did not know
+    *("public", "range", "carry", "rare", "decimal", "thousands", "strip"),
+    *("allow", "note"),
+}
 CLAIMED: Keys = {
-    "columns": {EACH: dict.fromkeys(("role", "kind", "decides_k"))},
+    "columns": {EACH: dict.fromkeys(("role", "kind", "decides_k", "allow", "allow_note"))},
     **dict.fromkeys(("rows_are_people", "mixed")),
     "drift": {
         **dict.fromkeys(("rows_before", "rows", "columns", "shift", "other_types")),

@@ -162,6 +162,8 @@ class TablePlan:
             stated["kind"] = column.kind
         if column.name == self.demand.source_column:
             stated["decides_k"] = True
+        if column.allow:
+            stated |= {"allow": list(column.allow), "allow_note": column.note}
         return stated
 
     def _check(self) -> None:

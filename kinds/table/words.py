@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from kinds import direct
 from kinds.table import attackers, facts, promises, risks, roles, value_words
 from kinds.table import findings as audited
 from kinds.table.findings import FINDINGS
@@ -55,7 +56,7 @@ class TableWords:
 
     def not_promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points that no finding of the promise covers."""
-        return promises.not_promised(manifest)
+        return [*promises.not_promised(manifest), *direct.searched(manifest)]
 
     def not_promised_short(self, manifest: Manifest) -> str:
         """The points of `not_promised` in two sentences."""
@@ -84,6 +85,7 @@ class TableWords:
             *_constant_values(manifest),
             *_known_values(manifest),
             *_found_by_value(manifest),
+            *direct.let_through(manifest),
             *value_words.named(manifest),
             *_likelier(manifest),
             *attackers.risks(manifest),

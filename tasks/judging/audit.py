@@ -12,6 +12,9 @@ from tasks.shelf.content import holds, read_document
 from tasks.shelf.layout import MANIFEST, NOTICE, SIGNATURE
 
 Sections = Mapping[str, Mapping[str, Any]]  # of a manifest
+DIRECT = "no direct identifiers"
+DIRECT_COUNTS = "direct_identifiers"  # of "protection" in manifests that know this check
+OLDER = "this release was made before this check; counted now: "
 
 
 class Measured(Protocol):
@@ -127,6 +130,10 @@ def audit_folder(
         not isinstance(manifest.get(name, {}), dict) for name in ("privacy", *sections)
     ):
         return audit.also(UNREADABLE)
+    protection = manifest.get("protection")
+    if not (isinstance(protection, dict) and DIRECT_COUNTS in protection):
+        sections.get("protection", {}).pop(DIRECT_COUNTS, None)
+        audit = replace(audit, findings=tuple(map(_as_remark, audit.findings)))
     audit = audit.also(_files(folder, claimed_files))
     if audit.measured is None:
         return audit
@@ -138,6 +145,13 @@ def audit_folder(
     short = [asked.shortfall for asked in floors.shortfalls(sections)]
     detail = "; ".join(short) or "all are reached"
     return audit.also(Finding("checks of the plan", not short, detail))
+
+
+def _as_remark(finding: Finding) -> Finding:
+    """The finding on direct identifiers, of a release that is older than this check."""
+    if finding.guarantee != DIRECT:
+        return finding
+    return replace(finding, required=False, detail=OLDER + finding.detail)
 
 
 def _files(folder: Path, claimed: Mapping[str, str]) -> Finding:

@@ -1,5 +1,6 @@
 """Audit the bytes that would be published. Only here is a CheckedRelease made."""
 
+import json
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -93,7 +94,7 @@ def check(
         }, [findings, released]
 
     forget(run, REQUIRED)  # [checks] may have changed
-    stored, verdicts = judged(run, "check", [anonymized], make)
+    stored, verdicts = judged(run, "check", [anonymized, *_allowed(kind, plan, anonymized)], make)
     for sentence, verdict in zip(stored.facts["verdicts"], verdicts, strict=True):
         if not verdict.success:
             raise GuaranteeError(f"{REFUSED}; {sentence}; {where(run)}")
@@ -101,6 +102,13 @@ def check(
     if floors.stated:
         _require(run, stored, floors)
     return CheckedRelease(anonymized, stored)
+
+
+def _allowed(kind: Kind, plan: Any, anonymized: Stored) -> list[Stored]:
+    """What the plan lets through, as an input of the check: another permission is another check."""
+    columns = kind.described(plan).get("columns", {})
+    allowed = {name: each["allow"] for name, each in columns.items() if "allow" in each}
+    return [Stored(anonymized.path, f"allow {json.dumps(allowed)}")] if allowed else []
 
 
 @stage("check version")

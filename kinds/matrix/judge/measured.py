@@ -39,6 +39,8 @@ class Measured:
     released_items : int
     linkage : dict of Linkage
         By number of known items.
+    direct : dict of dict of int
+        By column and kind of direct identifier: rows with an item that looks like it.
     """
 
     k: NDArray[np.int32] = field(repr=False)
@@ -48,6 +50,7 @@ class Measured:
     items: int
     released_items: int
     linkage: dict[int, Linkage]
+    direct: dict[str, dict[str, int]] = field(default_factory=dict)
 
     @property
     def size_of(self) -> NDArray[np.int64]:
@@ -106,6 +109,7 @@ class Measured:
                 int(self.smooth.members[unanimous].sum()), self.classes.entries
             ),
             "unanimous_rows": _up(int(sizes[whose].sum()), len(self.k)),
+            "direct_identifiers": self.direct,
         }
 
     def _attack(self, tried: Linkage) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from anon_core.measures.matrix.classes import RowClasses
 from anon_core.measures.matrix.linkage import linkage
 from anon_core.measures.matrix.smoothness import smoothness
 from anon_core.promise import Promise
+from kinds.matrix.judge.labels import shown_items
 from kinds.matrix.judge.measured import Measured
 from kinds.matrix.judge.released import ReleasedRows, judge_codebook, read_codebook, read_items
 from kinds.matrix.judge.source import SourceMatrix
@@ -20,6 +21,7 @@ from kinds.matrix.plan import MatrixPlan
 from kinds.matrix.read import read_source
 from kinds.matrix.rows import flat
 from tasks.judging.audit import Audit, Finding, not_judged
+from tasks.judging.direct import count_direct, direct_finding
 from tasks.judging.files import read_matching, read_rows
 from tasks.judging.seats import seats
 from tasks.source.reading import Reading
@@ -58,8 +60,11 @@ def audit_matrix(
     names = source.pairs[ITEM].unique().cast(pl.String)
     numbers, finding = judge_codebook(book, released, names, bool(plan.keyed), secrets)
     findings.append(finding)
+    shown = shown_items(plan, book.labels, released)
     measured = _measured(source, released, seat, numbers, len(names))
+    measured = replace(measured, direct=count_direct(shown))
     findings += _findings(measured, promise)
+    findings.append(direct_finding(shown, measured.direct, rows.height))
     return Audit((*findings, *not_judged(promise, findings, "matrix")), measured, rows)
 
 

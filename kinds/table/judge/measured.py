@@ -51,6 +51,8 @@ class Measured:
         What all cells of a column lose by width: `widths_lost`.
     unique_values : dict of int
         By sensitive or kept column: rows whose value no other row has.
+    direct : dict of dict of int
+        By column and kind of direct identifier: rows with a cell or a label that looks like it.
     people : int or None
         People who own the records, where the plan says which records are of one person.
     constant_values : dict or None
@@ -78,6 +80,7 @@ class Measured:
     one_value: NDArray[np.float64]
     widths: NDArray[np.float64]
     unique_values: dict[str, int]
+    direct: dict[str, dict[str, int]]
     people: int | None = None
     constant_values: dict[str, dict[str, int]] | None = None
     law: Law | None = None
@@ -156,6 +159,7 @@ class Measured:
             },
             "rare_levels": self.rare_levels,
             "unique_values": self.unique_values,
+            "direct_identifiers": self.direct,
         }
 
 

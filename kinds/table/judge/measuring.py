@@ -21,6 +21,7 @@ from anon_core.measures.table.law import Law
 from anon_core.measures.table.shared import rare_levels
 from anon_core.measures.table.utility import of_one_value, utility, widths_lost
 from kinds.columns import Column
+from kinds.section import toml_key
 from kinds.table.judge import law
 from kinds.table.judge.attacks import attacks
 from kinds.table.judge.carried import equal
@@ -31,7 +32,8 @@ from kinds.table.judge.measured import (
     unique_values,
 )
 from kinds.table.judge.records import Records
-from kinds.table.layout import KEY, released_columns
+from kinds.table.layout import CARRIED, KEY, released_columns
+from tasks.judging.direct import Shown, count_direct, shown_cells, shown_labels
 
 
 @dataclass(frozen=True)
@@ -102,9 +104,37 @@ def measure(laid: Laid, law_path: Path | None, *, private_demand: bool) -> Measu
         one_value=of_one_value(records.levels, cells),
         widths=widths_lost(records.levels, cells),
         unique_values=unique_values(laid.rows, laid.columns),
+        direct=count_direct(shown_texts(laid)),
         law=stated,
     )
     return measured if records.person is None else _of_people(measured, laid, records.person)
+
+
+def shown_texts(laid: Laid) -> list[Shown]:
+    """All texts that a release shows: carried cells, and the labels of the codebook.
+
+    A label counts the records that have it, in whatever cell they sit. Intervals are no labels of
+    anybody's.
+    """
+    shown, place = [], {levels.name: at for at, levels in enumerate(laid.records.levels)}
+    for column in laid.columns:
+        key = f"columns.{toml_key(column.name)}.allow"
+        if column.role in CARRIED:
+            cells = shown_cells(column.name, laid.rows[column.name], key, column.allow)
+            shown += [] if cells is None else [cells]
+        elif column.role == "quasi" and column.kind != "date":
+            levels = laid.records.levels[place[column.name]]
+            counts = np.bincount(
+                laid.records.codes[place[column.name]], minlength=len(levels.labels)
+            )
+            named = [
+                at
+                for at in range(levels.has_missing, len(levels.labels) - levels.has_other)
+                if levels.kind != "numeric" or ".." not in levels.labels[at]
+            ]
+            labels = [levels.labels[at] for at in named]
+            shown.append(shown_labels(column.name, labels, counts[named], key, column.allow))
+    return shown
 
 
 def with_classes(measured: Measured, laid: Laid) -> Measured:

@@ -19,13 +19,14 @@ from kinds.table.forms import is_typed, is_whole, stored_schema
 from kinds.table.judge import law
 from kinds.table.judge.codebook import codebook_findings, read_codebook
 from kinds.table.judge.measured import Measured
-from kinds.table.judge.measuring import Laid, measure, with_classes
+from kinds.table.judge.measuring import Laid, measure, shown_texts, with_classes
 from kinds.table.judge.records import Records
 from kinds.table.judge.types import of_types
 from kinds.table.layout import FILES, KEY, LAW, released_columns
 from kinds.table.plan import TablePlan
 from kinds.table.read import read_table
 from tasks.judging.audit import Audit, Finding, not_judged
+from tasks.judging.direct import direct_finding
 from tasks.judging.files import read_matching, read_rows
 from tasks.judging.seats import seats
 from tasks.people.spelling import respell
@@ -82,6 +83,7 @@ def audit_rows(
         *more,
         *_of_cells(records, laid.cells, measured),
         *_of_crowds(measured, promise),
+        direct_finding(shown_texts(laid), measured.direct, laid.rows.height),
     ]
     if even:
         findings.append(law.finding(measured.law, records.number))

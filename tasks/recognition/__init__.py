@@ -1,0 +1,1 @@
+"""What looks like a direct identifier of a person in a text: knows no plan, release or source."""

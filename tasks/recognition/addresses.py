@@ -1,0 +1,143 @@
+"""Addresses on the net and on earth: e-mail, pages of people, user names, IP, MAC, positions."""
+
+import re
+from ipaddress import AddressValueError, IPv4Address, IPv6Address
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from tasks.recognition.cells import Cells, any_word
+from tasks.recognition.words import words
+
+AT = r"(?:@|[\[({<]\s*(?:at|@|ät|arroba|chez|kukac|chiocciola)\s*[\])}>])"
+DOT = r"(?:\.|[\[({<]\s*(?:dot|\.|punkt|point|punto)\s*[\])}>]|\s+dot\s+)"
+EMAIL = (
+    r"(?i)[\p{L}\p{N}][\p{L}\p{N}._%+'-]*@(?:[\p{L}\p{N}-]+\.)+\p{L}{2,}"
+    r"|[\p{L}\p{N}._+-]{2,}\s*" + AT + r"\s*[\p{L}\p{N}-]{2,}\s*" + DOT + r"\s*\p{L}{2,}"
+    r"|[\p{L}\p{N}._+-]{2,}(?:\s+at\s+|_at_)[\p{L}\p{N}-]{2,}(?:\s+dot\s+|_dot_)\p{L}{2,}"
+    r"|(?:^|[^\p{L}\p{N}@])[\p{L}][\p{L}\p{N}._+-]+@\p{L}[\p{L}\p{N}-]+(?:$|[^\p{L}\p{N}@])"
+    r"|(?-i:[\p{L}\p{N}._+-]{2,}[ _]AT[ _][\p{L}\p{N}-]+\.[a-z]{2,})"
+)
+PAGES = (
+    r"linkedin\.com/(?:in|pub)|xing\.com/profile|facebook\.com|fb\.com|instagram\.com|twitter\.com"
+    r"|x\.com|tiktok\.com|t\.me|wa\.me|vk\.com|github\.com|gitlab\.com|medium\.com|threads\.net"
+    r"|youtube\.com/(?:user|c)|reddit\.com/u(?:ser)?|snapchat\.com/add|orcid\.org|researchgate\.net/profile"
+)
+URL = (
+    r"(?i)\b[a-z][a-z0-9+.-]*://[^\s/@]+@[^\s/]"
+    rf"|\b(?:{PAGES})/@?[\p{{L}}\p{{N}}._%-]*[\p{{L}}\p{{N}}]"
+    r"|(?://|www\.)\S+/(?:~|users?/|profiles?/|members?/|people/|u/|@)[\p{L}\p{N}._%-]{2,}"
+    r"|(?://|www\.)\S+[?&](?:user|username|user_?id|uid|e?mail|login|phone|tel|name|account)=[^&\s]{2,}"
+)
+HANDLE = (
+    r"(?i)(?:^|[\s\"'(\[{:,;])@[\p{L}_][\p{L}\p{N}_.]{2,29}(?:$|[^\p{L}\p{N}@])"
+    r"|\b(?:twitter|instagram|insta|tiktok|snapchat|skype|telegram|discord|icq|wechat|threema)"
+    r"\"?\s?[:=]\s?\"?@?[\p{L}\p{N}._#-]{3,}"
+)
+DOTTED = r"\b\d{1,3}(?:\.\d{1,3}){3}\b"
+V4 = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w]|\.\d)")
+V6 = re.compile(
+    r"(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}(?:[0-9A-Fa-f]{1,4}|:|\d+(?:\.\d+){3})?(?![\w:])"
+)
+OF_MACHINES = any_word(["ip", "ipv4", "host", "client addr", "remote addr", "server"])
+MAC = (
+    r"\b(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}\b|\b(?:[0-9A-Fa-f]{2}-){5}[0-9A-Fa-f]{2}\b"
+    r"|\b(?:[0-9A-Fa-f]{4}\.){2}[0-9A-Fa-f]{4}\b"
+)
+ON_EARTH = (
+    r"(?i)(?:^|[^\d.])[+-]?\d{1,2}\.\d{4,}\s?°?\s?[NS]?\s?[,;/ ]\s?[+-]?\d{1,3}\.\d{4,}(?:$|[^\d.])"
+    r"|\b\d{1,2}\.\d{2,}\s?°?\s?[NS]\s?[,;/ ]?\s?\d{1,3}\.\d{2,}\s?°?\s?[EWO]\b"
+    r"|\b[NS]\s?\d{1,2}(?:\.\d{2,}|°\s?\d+\.\d+)'?\s?[,;/ ]?\s?[EWO]\s?\d{1,3}[.°]\s?\d{2,}"
+    r"|\d{1,3}\s?[°o]\s?\d{1,2}(?:\.\d+)?\s?'\s?(?:\d{1,2}(?:[.,]\d+)?\s?(?:\"|'')\s?)?[NSEWO]\b"
+    r"|\bPOINT\s?Z?\s?\(\s?-?\d{1,3}\.\d{3,}\s+-?\d{1,3}\.\d{3,}"
+    r"|\bgeo:-?\d+\.\d+,-?\d+\.\d+"
+    r"|\b(?:lat|latitude|lon|lng|long|longitude|breite|länge)\b\"?\s?[:=]?\s?\"?-?\d{1,3}\.\d{3,}"
+    r"|\"coordinates\"\s?:\s?\[\s?-?\d{1,3}\.\d{3,}"
+    r"|\b[23456789CFGHJMPQRVWX]{8}\+[23456789CFGHJMPQRVWX]{2,3}\b"
+)
+MANY = 10  # distinct cells before the name of a column and their form say enough
+
+
+def emails(cells: Cells) -> NDArray[np.bool_]:
+    """E-mail addresses, also with a word in place of the sign, or without the end of a domain."""
+    return cells.contain(EMAIL)
+
+
+def urls(cells: Cells) -> NDArray[np.bool_]:
+    """Addresses on the web with a user in them: before the host, in the path, or in the query."""
+    return cells.contain(URL)
+
+
+def handles(cells: Cells) -> NDArray[np.bool_]:
+    """User names after an @ or the name of a network, or under the header of such a column."""
+    found = cells.contain(HANDLE)
+    if any_word(list(words()["columns"]["handle"])).search(cells.name) and _differ(cells):
+        found |= cells.contain(r"^[\p{L}\p{N}._-]*\p{L}[\p{L}\p{N}._-]*$")
+    return found
+
+
+def ips(cells: Cells) -> NDArray[np.bool_]:
+    """IP addresses; four numbers with dots count unless most cells of the column are versions."""
+    found = cells.nothing()
+    dotted, six = cells.contain(DOTTED), cells.contain(r"[0-9A-Fa-f]*:[0-9A-Fa-f]*:")
+    likely = number = 0
+    texts = cells.texts.filter(pl.Series(dotted | six)).to_list()
+    for at, text in zip(np.flatnonzero(dotted | six).tolist(), texts, strict=True):
+        if six[at] and any(map(_is_v6, V6.findall(text))):
+            found[at] = True
+        for candidate in V4.findall(text) if dotted[at] else ():
+            number += 1
+            if _looks_v4(candidate):
+                likely, found[at] = likely + 1, True
+    if number and not OF_MACHINES.search(cells.name):
+        versions = int(cells.contain(r"^[vV]?\d+(?:\.\d+){1,4}$").sum())
+        if likely * 2 < number or (versions > number and versions * 2 > len(cells.rows)):
+            found &= six | cells.contain(r"(?i)\bip\b")
+    return found
+
+
+def macs(cells: Cells) -> NDArray[np.bool_]:
+    """Addresses of network cards; one with dots has a letter, as no version has."""
+    return cells.contain(MAC) & cells.contain(r"[0-9A-Fa-f]{2}[:-][0-9A-Fa-f]{2}[:-]|[A-Fa-f]")
+
+
+def positions(cells: Cells) -> NDArray[np.bool_]:
+    """Pairs of coordinates in a cell, or one of them in a column that is called so."""
+    found = cells.contain(ON_EARTH)
+    named = [name for name in ("latitude", "longitude") if _called(cells.name, name)]
+    if named and _differ(cells):
+        single = cells.contain(r"^\s*[+-]?\d{1,3}[.,]\d{3,}\s*°?\s*[NSEWOnsewo]?\s*$")
+        found |= single if single.mean() >= 0.5 else cells.nothing()
+    return found
+
+
+def _called(name: str, what: str) -> bool:
+    return bool(set(words()["columns"][what]) & set(name.split()))
+
+
+def _differ(cells: Cells) -> bool:
+    """Whether the column has many cells, and half of its rows one of their own."""
+    return len(cells.rows) >= MANY and 2 * len(cells.rows) >= int(cells.rows.sum())
+
+
+def _looks_v4(candidate: str) -> bool:
+    """An address in use: of a private net, or with a number that versions seldom reach."""
+    try:
+        address = IPv4Address(candidate)
+    except AddressValueError:
+        return False
+    parts = [int(part) for part in candidate.split(".")]
+    if address.is_unspecified or address.is_multicast:
+        return False
+    return (address.is_private and parts[0] != 0) or (parts[0] >= 5 and max(parts) >= 64)
+
+
+def _is_v6(candidate: str) -> bool:
+    """An address with three groups or more, not a time and not a scope of a program."""
+    try:
+        IPv6Address(candidate)
+    except AddressValueError:
+        return False
+    groups = [group for group in candidate.split(":") if group]
+    return len(groups) >= 3 or (len(groups) >= 1 and len(groups[0]) == 4)

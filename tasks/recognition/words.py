@@ -1,0 +1,21 @@
+"""The words beside which something names a person: data, by language."""
+
+import tomllib
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent
+
+
+@cache
+def words() -> Mapping[str, Any]:
+    """The content of words.toml."""
+    return tomllib.loads((FOLDER / "words.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def numbers() -> Mapping[str, Any]:
+    """The content of numbers.toml."""
+    return tomllib.loads((FOLDER / "numbers.toml").read_text(encoding="utf-8"))

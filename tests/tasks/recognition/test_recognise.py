@@ -1,0 +1,153 @@
+"""What looks like a direct identifier is found, and codes of like shape are not."""
+
+import random
+import re
+from typing import get_args
+
+import numpy as np
+import polars as pl
+import pytest
+
+from tasks.recognition.cells import Cells
+from tasks.recognition.chance import tail
+from tasks.recognition.kinds import KINDS, Kind
+from tasks.recognition.numbers import SELDOM, SOME, sorts
+from tasks.recognition.recognise import RECOGNISERS, count_rows
+from tasks.recognition.words import words
+from tests.tasks.recognition.columns import FORMS, HARMLESS_CELLS, harmless
+from tests.tasks.recognition.drawn import draw
+
+
+def counted(name, cells):
+    times = pl.Series(cells, dtype=pl.String).alias("t").value_counts(name="n").sort("t")
+    return count_rows(name, times["t"], times["n"].to_numpy().astype(np.int64))
+
+
+def test_every_kind_has_a_recogniser_and_a_phrase():
+    assert set(get_args(Kind)) == set(KINDS) == set(RECOGNISERS)
+    assert {sort.kind for sort in sorts()} <= set(KINDS)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_one_cell_of_many_is_found_and_counted(form):
+    kind, name, cell = FORMS[form]
+    others = HARMLESS_CELLS if name in ("remark", "extra", "geo") else ()
+    found = counted(name, [*["ok"] * 50, *others, cell, cell])
+    assert found.get(kind) == 2, (form, found)
+
+
+def test_harmless_cells_are_not_found_together():
+    assert counted("remark", [*HARMLESS_CELLS, *HARMLESS_CELLS]) == {}
+
+
+@pytest.mark.parametrize("cell", HARMLESS_CELLS)
+def test_harmless_cells_are_not_found_alone(cell):
+    assert counted("remark", [cell] * 3) == {}
+
+
+@pytest.mark.parametrize("seed", [3, 4, 5])
+def test_codes_of_like_shape_are_not_found(seed):
+    found = {name: counted(name, cells) for name, cells in harmless(seed).items()}
+    assert {name: kinds for name, kinds in found.items() if kinds} == {}
+
+
+@pytest.mark.parametrize("name", ["pl-pesel", "nl-bsn", "gb-nhs", "br-cpf", "in-aadhaar", "es-dni"])
+def test_bare_numbers_count_by_their_share(name):
+    sort = next(each for each in sorts() if each.name == name)
+    rng = random.Random(8)
+    real = []
+    while len(real) < 40:
+        real += [text for text in draw(sort.bare, rng, 200) if sort.check(text)][:40]
+    real, chance = real[:40], draw(sort.bare, rng, 40)
+    assert counted("code", real) == {sort.kind: 40}
+    assert counted("code", [*real[:10], *chance, *draw(sort.bare, rng, 40)]) == {}
+    if sort.chance > 0.01:
+        assert counted("code", real[:1]) == {}
+
+
+def test_bare_telephone_numbers_count_by_their_share():
+    rng = random.Random(2)
+    areas = ("212", "415", "312", "617", "305", "206", "713", "404", "512", "602")
+    real = [f"{rng.choice(areas)}{rng.randrange(2_000_000, 9_999_999)}" for _ in range(80)]
+    assert counted("code", real) == {"phone": len(real)}
+    assert counted("code", real[:10]) == {}
+
+
+def test_nearly_unique_text_is_found_and_templates_are_not():
+    rng = random.Random(1)
+    some = [
+        "pain",
+        "left",
+        "knee",
+        "came",
+        "again",
+        "since",
+        "weeks",
+        "sleep",
+        "poor",
+        "treatment",
+        "cough",
+        "night",
+        "water",
+        "run",
+    ]
+    notes = [" ".join(rng.sample(some, 8)) for _ in range(60)]
+    assert counted("note", notes) == {"text": 60}
+    assert counted("note", notes * 2) == {}
+    assert counted("note", notes[:15]) == {}
+
+
+def test_columns_whose_header_says_what_they_hold():
+    names = [
+        f"{start}son"
+        for start in [
+            "Anders",
+            "Eriks",
+            "Johans",
+            "Karls",
+            "Nils",
+            "Pers",
+            "Svens",
+            "Lars",
+            "Ols",
+            "Matts",
+        ]
+    ]
+    assert counted("lastName", names) == {"name": 10}
+    assert counted("street", names) == {}
+    users = [f"user_{letter}" for letter in "abcdefghijkl"]
+    assert counted("username", users) == {"handle": 12}
+    degrees = [f"{52 + at / 7:.5f}" for at in range(20)]
+    assert counted("home_lat", degrees) == {"coordinates": 20}
+    assert counted("rate", degrees) == {}
+
+
+@pytest.mark.parametrize(
+    "sort", [each for each in sorts() if each.check], ids=lambda each: each.name
+)
+def test_stated_chances_are_those_of_random_numbers(sort):
+    number = 4000
+    passed = sum(map(sort.check, draw(sort.bare, random.Random(6), number)))
+    assert sort.chance > SELDOM or tail(passed, number, sort.chance) > 1e-6
+
+
+@pytest.mark.parametrize("sort", sorts(), ids=lambda each: each.name)
+def test_no_number_is_passed_over_by_the_first_look(sort):
+    texts = [f"a {text} b" for text in draw(sort.pattern, random.Random(7), 50)]
+    texts = [text for text in texts if sort.bounded.search(text)]
+    cells = Cells.of("x", pl.Series(texts), np.ones(len(texts), dtype=np.int64))
+    assert cells.contain(SOME).all()
+
+
+def test_tails_of_the_binomial():
+    assert tail(0, 5, 0.1) == 1
+    assert tail(5, 5, 0.1) == pytest.approx(1e-5)
+    assert tail(1, 2, 0.5) == pytest.approx(0.75)
+    assert tail(600, 1000, 0.5) < 1e-9
+
+
+def test_files_of_words_have_no_word_twice():
+    lists = [each for section in words().values() for each in section.values()]
+    for listed in lists:
+        assert len(listed) == len(set(listed))
+    assert all(re.compile(sort.pattern) for sort in sorts())
