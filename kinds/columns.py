@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
+from kinds.numerals import Numerals, find_numerals, keys_of
 from tasks.people.spelling import respell
 from tasks.source.values import attempt, printable, stored
 
@@ -23,7 +24,8 @@ EXACT = 2**53  # smaller whole numbers are distinct as float64
 class Column:
     """One column of the source as the plan names it; `spec` for quasi-identifiers only.
 
-    `public`: everyone may know its values, so that k may depend on them.
+    `public`: everyone may know its values, so that k may depend on them. `numerals` say how its
+    numbers are written, where they are texts that no program writes so.
     """
 
     name: str
@@ -32,6 +34,7 @@ class Column:
     date_format: str = ISO_DATE
     spec: ColumnSpec | None = None
     public: bool = False
+    numerals: Numerals | None = None
 
     @property
     def known(self) -> bool:
@@ -152,6 +155,9 @@ def _numbers(series: pl.Series, column: Column) -> pl.Series:
             f"column {column.name!r} holds {_type(series)}, not numbers; "
             "make it a date or categorical"
         )
+    given = series
+    if series.dtype == pl.String and column.numerals is not None:
+        series = column.numerals.plain(series)
     if series.dtype == pl.Float32:
         # By way of text: the float32 nearest to 0.1 is not 0.1 as a float64.
         series = series.cast(pl.String).cast(pl.Float64)
@@ -159,11 +165,11 @@ def _numbers(series: pl.Series, column: Column) -> pl.Series:
     if series.dtype == pl.String:
         whole = series.cast(pl.Int64, strict=False)
         numbers = whole if whole.null_count() == series.null_count() else numbers
-    wrong = numbers.null_count() - series.null_count() + int((~numbers.is_finite()).sum())
+    wrong = numbers.null_count() - given.null_count() + int((~numbers.is_finite()).sum())
     if wrong:
         raise InputError(
             f"column {column.name!r}: {wrong} of {len(series)} values are no finite numbers; "
-            "name their text in source.missing or make the column categorical"
+            + _ways_out(given, numbers, column)
         )
     wide = numbers.cast(pl.Float64).abs() >= EXACT
     if series.dtype == pl.String and not numbers.dtype.is_integer():
@@ -177,6 +183,20 @@ def _numbers(series: pl.Series, column: Column) -> pl.Series:
             "and would lose digits; make the column categorical or an identifier"
         )
     return numbers
+
+
+def _ways_out(given: pl.Series, numbers: pl.Series, column: Column) -> str:
+    """What to do about texts that are no numbers: they may be written in another way."""
+    usual = "name their text in source.missing or make the column categorical"
+    if given.dtype != pl.String:
+        return usual
+    guess = find_numerals(given) or find_numerals(given.filter(numbers.is_null()))
+    if guess is None:
+        return usual
+    keys = " and ".join(
+        f"columns.{column.name}.{key} = {sign!r}" for key, sign in keys_of(guess.numerals).items()
+    )
+    return f"{usual}. They look like {guess.numerals.words}: then state {keys}"
 
 
 def _dates(series: pl.Series, column: Column) -> pl.Series:

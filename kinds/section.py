@@ -160,13 +160,15 @@ class SourceSection(MarkedSection):
     Attributes
     ----------
     kind : the kind of data: table, matrix or graph.
-    path : a CSV file (also .gz), a Parquet file or an Arrow file; it starts at the plan's folder.
+    path : a file of CSV, Parquet, Arrow or JSON lines, or a workbook; it may be packed. It starts
+        at the plan's folder.
     uri : instead of path: the address of a database.
     query : with uri: the SELECT that gives the rows.
     credentials : where the password of uri stands: never in the plan.
     header : whether the first row of a CSV file holds names; else the plan gives them, in order.
     separator : one ASCII character between the fields of a CSV file.
     missing : texts that mean 'not given', beside the empty text.
+    sheet : the sheet of a workbook; it may be left out where one sheet alone has cells.
     """
 
     questions = {
@@ -182,6 +184,7 @@ class SourceSection(MarkedSection):
     header: bool = True
     separator: str = ","
     missing: Unshown[list[str]] = []
+    sheet: str | None = None
 
     def source(self) -> Source:
         """The checked section as the reader uses it."""
@@ -205,6 +208,7 @@ class SourceSection(MarkedSection):
             header=self.header,
             separator=sign,
             missing=tuple(self.missing),
+            sheet=self.sheet,
         )
 
 

@@ -45,7 +45,15 @@ from tasks.source.reading import Reading
 from tasks.source.sources import Source
 from tasks.vault.storage import Run, Stored
 
-LATER = {"public", "range", "carry", "rare"}  # keys of columns that 0.1.0 did not know
+LATER = {
+    "public",
+    "range",
+    "carry",
+    "rare",
+    "decimal",
+    "thousands",
+    "strip",
+}  # keys of columns that 0.1.0 did not know
 CLAIMED: Keys = {
     "columns": {EACH: dict.fromkeys(("role", "kind", "decides_k"))},
     **dict.fromkeys(("rows_are_people", "mixed")),
