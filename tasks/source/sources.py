@@ -14,7 +14,7 @@ from tasks.places.place import Place
 from tasks.source.arrays import array_names
 from tasks.source.csv_rows import CLOSED, Content, first_rows, is_packed, read_csv
 from tasks.source.parts import Parts, in_parts, is_pattern, part_columns, part_names
-from tasks.source.values import attempt
+from tasks.source.values import FORM, attempt
 
 SQLITE = "sqlite:///"
 DUCKDB = "duckdb:///"
@@ -24,6 +24,7 @@ SNOWFLAKE = "snowflake://"
 BIGQUERY = "bigquery://"
 DATABASES = (SQLITE, DUCKDB, *POSTGRES, MSSQL, SNOWFLAKE, BIGQUERY)
 EMPTY = "the source is empty; a table with at least 2 rows is required"
+MOST_DIGITS = 38  # of a decimal
 DAMAGED = "the source breaks off or is damaged: not every row could be read; write it anew"
 
 
@@ -34,7 +35,8 @@ class Source:
     `path` is a file, or a folder or pattern of Parquet files. `comment` is what the lines of a CSV
     file start with that are no rows; none if it is empty. `credentials` say where the password of a
     database lies. `beside` is a second source that belongs to it, such as a table of demands. `key`
-    is the plan's key that names the file.
+    is the plan's key that names the file. `optional` are texts in `missing` that no cell need have.
+    `form` is that of the reading. Not `whole`: some rows of a source that was read before.
     """
 
     path: Place | None = None
@@ -47,10 +49,15 @@ class Source:
     credentials: str | None = None
     beside: "Source | None" = field(default=None, repr=False)
     key: str = "source.path"
+    optional: tuple[str, ...] = field(default=(), repr=False)
+    form: int = FORM
+    whole: bool = True
 
     def at(self, path: Place | None) -> "Source":
-        """The same columns and missing values in another file, or in none."""
-        return replace(self, path=path, uri=None, query=None, credentials=None, beside=None)
+        """Some rows of it in another file, or in none; columns and missing values are the same."""
+        return replace(
+            self, path=path, uri=None, query=None, credentials=None, beside=None, whole=False
+        )
 
     @property
     def file_kind(self) -> str:
@@ -137,7 +144,15 @@ def file_columns(
         require_names(names, needed)
         return read_csv(content, source.separator, source.header, names, needed, source.comment)
     held = scan(source, content)
-    require_names(held.collect_schema().names(), needed)
+    schema = held.collect_schema()
+    require_names(schema.names(), needed)
+    for name in needed:
+        of = schema[name]
+        if isinstance(of, pl.Decimal) and of.precision > MOST_DIGITS:
+            raise InputError(
+                f"column {name!r} holds decimals of {of.precision} digits, and {MOST_DIGITS} are "
+                "read; convert it or give it role = 'drop'"
+            )
     return attempt(lambda: held.select(cs.by_name(*needed)).collect(engine="streaming"), DAMAGED)
 
 
@@ -177,7 +192,11 @@ def scan(source: Source, file: Path | Content) -> pl.LazyFrame:
     parquet = source.file_kind == "parquet"
     opened = pl.scan_parquet if parquet else pl.scan_ipc
     form = "Parquet" if parquet else "Arrow (IPC, not a stream)"
-    refusal = f"the source is not a readable {form} file; write it anew"
+    refusal = (
+        f"the source is not a readable {form} file, or a column has a type that is not read, such "
+        "as an interval, or moments with an offset (+05:30) in place of a zone; write it anew, and "
+        "convert such a column"
+    )
     at = file if isinstance(file, Path) else io.BytesIO(file.data)
     frame = attempt(lambda: opened(at, glob=False, hive_partitioning=False), refusal)
     names = attempt(lambda: frame.collect_schema().names(), refusal)
