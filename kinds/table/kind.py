@@ -45,7 +45,8 @@ from tasks.source.reading import Reading
 from tasks.source.sources import Source
 from tasks.vault.storage import Run, Stored
 
-LATER = {"public", "range", "carry", "rare"}  # keys of columns that 0.1.0 did not know
+# Keys of columns that 0.1.0 did not know, and those that only allow a release.
+LATER = {"public", "range", "carry", "rare", "timezone", "century", "round", "optional"}
 CLAIMED: Keys = {
     "columns": {EACH: dict.fromkeys(("role", "kind", "decides_k"))},
     **dict.fromkeys(("rows_are_people", "mixed")),
@@ -73,6 +74,10 @@ class Table(Kind):
     def plan(self, sections: Any) -> TablePlan:
         """[source], [columns], [privacy] and [checks] together."""
         return TablePlan.of(sections)
+
+    def read_as(self, plan: TablePlan, form: int) -> TablePlan:
+        """With its columns."""
+        return plan.read_as(form)
 
     def explain(self, location: Sequence[str]) -> str | None:
         """The forms of k, bins and range, which pydantic would list one by one."""
@@ -106,6 +111,8 @@ class Table(Kind):
             for name, section in sections.columns.items()
         }
         privacy = sections.privacy.model_dump(exclude={"rows_are_people", "allow_unprotected"})
+        if isinstance(privacy["k"], dict):
+            privacy["k"] = {key: of for key, of in privacy["k"].items() if key != "optional"}
         for key in ("person", "mix"):
             if privacy[key] is None:
                 del privacy[key]

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from kinds.columns import ISO_DATE
+from kinds.dates import ISO_DATE
 from kinds.section import toml_text
 from kinds.table.layout import KEY
 from kinds.table.starter.names import Name

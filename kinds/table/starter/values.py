@@ -7,7 +7,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kinds.columns import EXACT, ISO_DATE, to_dates
+from kinds.columns import EXACT
+from kinds.dates import ISO_DATE, to_dates
 
 SHARED_BY = 5  # the k that a starter plan proposes
 FEW = 20  # up to this many distinct whole numbers may be codes or counts
