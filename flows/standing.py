@@ -110,4 +110,4 @@ def begun(order: ReleasePlan, vault: Vault) -> ReleasePlan:
     if order.series is None:
         return order
     versions = Series(vault, order.name).versions()
-    return order.read_as(form_of(versions[0].run)) if versions else order
+    return order.read_as(versions[0].about.get("form", 1)) if versions else order
