@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
-from kinds.dates import ISO_DATE, has_short_year, has_time, to_dates, to_times
+from kinds.dates import ISO_DATE, has_short_year, has_time, has_zone_name, to_dates, to_times
 from kinds.named_values import is_any_of, name_values
 from tasks.people.spelling import respell
 from tasks.source.values import EXACTLY_AS, FORM, attempt, is_carried, printable, stored
@@ -259,6 +259,11 @@ def _from_texts(series: pl.Series, column: Column) -> pl.Series:
         raise InputError(
             f"{at}.format has years of two digits; state which they are: {at}.century = 1950 "
             "means 1950 to 2049"
+        )
+    if column.form > 1 and has_zone_name(form) and not _has_days(column):
+        raise InputError(
+            f"{at}.format has the name of a zone (%Z), which states no offset; write offsets and "
+            "%z, or leave the kind out to keep the text"
         )
     timed = column.form > 1 and has_time(form) and (not _has_days(column) or column.timezone)
     parse = to_times if timed else to_dates

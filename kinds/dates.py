@@ -8,6 +8,7 @@ import polars as pl
 ISO_DATE = "%Y-%m-%d"
 TWO_DIGITS = re.compile(r"%-?[yDgxc]")  # a year of two digits
 TIME = re.compile(r"%[.:369#-]*[HIklMSTRrpPfXczZ+s]")  # a part of a day
+ZONE_NAME = re.compile(r"%Z")  # which polars reads over
 NANOSECONDS = r"\.\d{7,}"
 
 
@@ -25,6 +26,8 @@ def to_times(texts: pl.Series, date_format: str, century: int | None = None) -> 
 
     Moments with an offset are given in UTC. Nanoseconds are kept where a text has some.
     """
+    date_format = date_format.replace(".%f", "%.f")  # polars: %f alone counts nanoseconds
+    date_format = re.sub(r"%f", "%6f", date_format)
     unit: Literal["ns", "us"] = "ns" if texts.str.contains(NANOSECONDS).any() else "us"
     times = texts.str.to_datetime(date_format, strict=False, time_unit=unit)
     return _checked(texts, times, century)
@@ -33,6 +36,11 @@ def to_times(texts: pl.Series, date_format: str, century: int | None = None) -> 
 def has_time(date_format: str) -> bool:
     """Whether a format writes a part of a day."""
     return TIME.search(date_format) is not None
+
+
+def has_zone_name(date_format: str) -> bool:
+    """Whether a format writes the name of a zone, such as EST, which says no offset."""
+    return ZONE_NAME.search(date_format) is not None
 
 
 def has_short_year(date_format: str) -> bool:

@@ -215,6 +215,24 @@ TABLE = [
             [LATE],
         ),
         (
+            ["2024-01-05 23:30:00.123456"],
+            {"kind": "date", "format": "%Y-%m-%d %H:%M:%S.%f"},
+            US,
+            [LATE],
+        ),
+        (
+            ["20240105233000123456"],
+            {"kind": "date", "format": "%Y%m%d%H%M%S%f"},
+            US,
+            [LATE],
+        ),
+        (
+            ["2024-01-05 23:30 EST"],
+            {"kind": "date", "format": "%Y-%m-%d %H:%M %Z"},
+            REFUSED,
+            "name of a zone",
+        ),
+        (
             ["01/05/2024 11:30 PM"],
             {"kind": "date", "format": "%m/%d/%Y %I:%M %p"},
             US,
@@ -447,7 +465,8 @@ def test_the_zone_of_the_machine_changes_nothing(request, tmp_path):
 def keep(source, **keys):
     """Read column x of a source."""
     raw = Reading(source).columns(["x", "b"], ["x"])
-    return typed(raw, Column(name="x", role="keep", **keys), ())
+    named = {{"format": "date_format"}.get(key, key): value for key, value in keys.items()}
+    return typed(raw, Column(name="x", role="keep", **named), ())
 
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
@@ -518,7 +537,7 @@ def test_values_of_sqlite_that_are_refused(tmp_path, values):
 ])  # fmt: skip
 def test_texts_that_are_refused(tmp_path, texts, keys, words):
     path = tmp_path / "s.csv"
-    pl.DataFrame({"x": texts, "b": 1}).write_csv(path)
+    pl.DataFrame({"x": texts * 2, "b": 1}).write_csv(path)
     with pytest.raises(InputError, match=words) as caught:
         keep(Source(path=path), **keys)
     assert texts[0] not in str(caught.value)
