@@ -45,21 +45,18 @@ def _holds(series: pl.Series, column: Column, marker: str) -> bool:
     values = stored(series)
     if values.dtype in (pl.Null, pl.Categorical, pl.Enum):
         values = values.cast(pl.String)
-    if not printable(values.dtype):
-        return False
-    texts = attempt(
-        values.cast(pl.String).str.strip_chars,
-        f"column {column.name!r} holds values that cannot be read, such as dates out of range; "
-        "convert it",
-    )
+    if values.dtype != pl.String:
+        return printable(values.dtype) and bool(is_named(values, marker).any())
+    texts = values.str.strip_chars()
     if bool((texts == marker).any()):
         return True
-    if values.dtype == pl.String and column.kind == "numeric":
-        values = values.str.strip_chars().cast(pl.Float64, strict=False)
-    elif values.dtype == pl.String and column.kind == "date":
+    if column.kind == "numeric":
+        return bool(is_named(texts.cast(pl.Float64, strict=False), marker).any())
+    if column.kind == "date":
         unknown = f"columns.{column.name}.format is no format of dates; give one such as '%m/%d/%Y'"
-        values = attempt(lambda: to_dates(texts, column.date_format, column.century), unknown)
-    return bool(is_named(values, marker).any())
+        dates = attempt(lambda: to_dates(texts, column.date_format, column.century), unknown)
+        return bool(is_named(dates, marker).any())
+    return False
 
 
 def refuse_idle_names(
