@@ -49,7 +49,15 @@ def numbers(frame, *names):
 
 
 def acs():
-    frame = numbers(tables.read("census-like/nist_acs_national2018.csv.gz"), tables.AGE)
+    return acs_of("nist_acs_national2018")
+
+
+def acs_of_massachusetts():
+    return acs_of("nist_acs_ma2018")
+
+
+def acs_of(excerpt):
+    frame = numbers(tables.read(f"census-like/{excerpt}.csv.gz"), tables.AGE)
     columns = (*tables.PERSON, *tables.ORIGIN, *tables.HOME, tables.INCOME)
     return tables.coded(frame, tables.FIVE, columns, ordinal(tables.AGE))
 

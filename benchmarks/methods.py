@@ -1,14 +1,15 @@
-"""Methods side by side: python -m benchmarks.methods [--records N...] [--k K] [METHOD...].
+"""Methods side by side: python -m benchmarks.methods [--set SET...] [--k K...] [METHOD...].
 
-Records of Adult, 8 quasi-identifiers as in examples/adult-ncp.toml, ours and those of others: NCP,
-exact cells, seconds, and how likely an insider is right who knows all quasi-identifiers, the plan
-and the code: the likeliest row of each record, as a mean and at worst in units of 1/k. `law`: from
-the shares of the rows; `size`: 1 / size of the equivalence class; `belief`: of a method with
-neither, the matrix of greatest entropy. N = 0: all 30,162.
+Records of a set, ours and those of others: NCP, exact cells, seconds, and how likely an insider is
+right who knows all quasi-identifiers, the plan and the code: the likeliest row of each record, as a
+mean and at worst in units of 1/k. `law`: from the shares of the rows; `size`: 1 / size of the
+equivalence class; `belief`: of a method with neither, the matrix of greatest entropy. The set
+`adult` has 8 quasi-identifiers as in examples/adult-ncp.toml.
 """
 
 import argparse
 import dataclasses
+import itertools
 
 import numpy as np
 
@@ -20,12 +21,13 @@ from anon_core.measures.table.crowds import components_of, identical_rows
 from anon_core.measures.table.law import law
 from anon_core.measures.table.utility import utility
 from anon_core.tables.loss import loss_table
-from benchmarks import prepare, released_cells, timed
+from benchmarks import released_cells, timed
 from benchmarks.baselines.flow import first_costs, flow
 from benchmarks.baselines.k_concealment import k_concealment
 from benchmarks.baselines.mondrian import by_appearance, mondrian
 from benchmarks.baselines.released import of_classes, of_holders, of_pairs
 from benchmarks.baselines.rings import rings
+from benchmarks.even import acs_of_massachusetts, adult, fars, play
 
 
 def whole(**settings):
@@ -75,6 +77,7 @@ OTHERS = {
     "k-concealment-random": lambda table, k: concealed(table, k, 3),
     "flow": lambda table, k: of_holders(table, flow(first_costs(table, ranks(table)), k)),
 }
+SETS = {"adult": adult, "acs-ma": acs_of_massachusetts, "fars": fars, "play": play}
 # Beyond so many records the time, or the memory of n^2 costs, is too much.
 LARGEST = {"flow": 1000, **{name: 5000 for name in OURS if "whole" in name}}
 
@@ -100,29 +103,32 @@ def found(table, k, made, released):
     return insider(classes, components, tightest).likeliest, "belief"
 
 
-def main(names, sizes, k):
-    everyone = prepare("adult-ncp.toml", "adult/adult.data.gz")[1]
-    everyone = dataclasses.replace(everyone, k=np.full(everyone.records, k, dtype=np.int32))
+def main(sets, names, sizes, levels):
     names = names or [*OURS, *OTHERS]
-    for name in names:
-        run(name, everyone.at(np.arange(20 * k)), k, None)  # compiles
-    for records in sizes:
-        chosen = np.random.default_rng(5).permutation(everyone.records)
-        table = everyone.at(np.sort(chosen[: records or everyone.records]))
-        order = np.random.default_rng(1).permutation(table.records)
+    for of_set in sets:
+        everyone = SETS[of_set]()
+        everyone = dataclasses.replace(everyone, k=np.full_like(everyone.k, levels[0]))
         for name in names:
-            if table.records <= LARGEST.get(name, table.records):
-                show(name, table, k, order)
+            run(name, everyone.at(np.arange(20 * levels[0])), levels[0], None)  # compiles
+        for records, k in itertools.product(sizes, levels):
+            chosen = np.random.default_rng(5).permutation(everyone.records)
+            table = everyone.at(np.sort(chosen[: records or everyone.records]))
+            table = dataclasses.replace(table, k=np.full_like(table.k, k))
+            order = np.random.default_rng(1).permutation(table.records)
+            for name in names:
+                if table.records <= LARGEST.get(name, table.records):
+                    show(of_set, name, table, k, order)
 
 
-def show(name, table, k, order):
+def show(of_set, name, table, k, order):
     made, wall, _ = timed(lambda: run(name, table, k, order))
     released = released_cells(made)
     kept = utility(table.codebook.ordinal, released)
     chance, judge = found(table, k, made, released)
     print(
-        f"{name}, n = {table.records}: NCP {kept.gcp:.5f}, exact {kept.cells_exact:.4f}, insider "
-        f"{chance.mean():.4f} (at worst {k * chance.max():.2f} / k, by {judge}), {wall:.1f} s",
+        f"{of_set}, k = {k}, {name}, n = {table.records}: NCP {kept.gcp:.5f}, "
+        f"exact {kept.cells_exact:.4f}, insider {chance.mean():.4f} (at worst "
+        f"{k * chance.max():.2f} / k, by {judge}), {wall:.1f} s",
         flush=True,
     )
 
@@ -130,7 +136,8 @@ def show(name, table, k, order):
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("methods", nargs="*", metavar="METHOD", help=", ".join([*OURS, *OTHERS]))
-    parser.add_argument("--records", type=int, nargs="+", default=[0])
-    parser.add_argument("--k", type=int, default=10)
+    parser.add_argument("--set", nargs="+", choices=list(SETS), default=["adult"])
+    parser.add_argument("--records", type=int, nargs="+", default=[0], help="0: all of the set")
+    parser.add_argument("--k", type=int, nargs="+", default=[10])
     given = parser.parse_args()
-    main(given.methods, given.records, given.k)
+    main(given.set, given.methods, given.records, given.k)

@@ -13,9 +13,11 @@ from crowdcover.cells import Floats
 from crowdcover.columns import Column, bounds_of
 from crowdcover.conditions import Condition, met
 from crowdcover.errors import ReleaseError
+from crowdcover.named import label_name
 from crowdcover.weights import Weights
 
 LARGEST = 10**7  # cells of a crosstab
+ANSWERS = ("certain", "possible", "expected", "error", "share")  # columns of frequencies
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,8 @@ def frequencies_of(
         return _within(column, weights, Group(*[np.ones(len(column.which))] * 4))
     groups, of_groups = by
     parts = []
-    for level, label in enumerate(groups.levels.labels):
+    name = label_name(groups.name, (label_name(column.name, ANSWERS), *ANSWERS))
+    for level, label in enumerate(groups.levels.texts):
         here = np.zeros(len(groups.levels))
         here[level] = 1.0
         allows = groups.cells.total(here)
@@ -124,7 +127,7 @@ def frequencies_of(
         cells = (allows == groups.cells.sizes, allows > 0, *chances)
         group = Group(*(each[groups.which].astype(np.float64) for each in cells))
         part = _within(column, weights, group)
-        texts = pl.Series(groups.name, [label] * part.height, dtype=pl.String)
+        texts = pl.Series(name, [label] * part.height, dtype=pl.String)
         parts.append(part.insert_column(0, texts))
     return pl.concat(parts)
 
@@ -144,7 +147,7 @@ def _within(column: Column, weights: Weights, group: Group) -> pl.DataFrame:
     total = expected.sum()
     return pl.DataFrame(
         {
-            column.name: list(column.levels.labels),
+            label_name(column.name, ANSWERS): column.levels.texts,
             "certain": _rows(column.cells.back(np.where(sizes == 1, certain, 0.0))),
             "possible": _rows(column.cells.back(possible)),
             "expected": expected,
@@ -176,7 +179,8 @@ def _mean(column: Column, weights: Weights) -> tuple[float, float]:
     square = np.where(levels.missing, 0.0, np.nan_to_num(middle**2 + inside))
     chance, first, second = (weights.mean(each) for each in (given, middle, square))
     rows = float((times * chance).sum())
-    if not rows:
+    unknown = np.isnan(levels.middles())[~levels.missing].all()  # one group of all numbers
+    if not rows or unknown:
         return float("nan"), float("nan")
     mean = float((times * first).sum()) / rows
     # Of the ratio of two sums: the variance of (number - mean) over rows with a value.
@@ -219,6 +223,7 @@ def crosstab_of(a: Weights, b: Weights) -> pl.DataFrame:
         for column in of_b.T
     ]
     counts = of_a.T @ np.stack(beside, axis=1)
-    names = [a.column.name, *b.column.levels.labels]
-    columns = [list(a.column.levels.labels), *counts.T]
+    levels = b.column.levels.texts
+    names = [label_name(a.column.name, levels), *levels]
+    columns = [a.column.levels.texts, *counts.T]
     return pl.DataFrame(dict(zip(names, columns, strict=True)))

@@ -81,18 +81,22 @@ def masked_values(levels: Levels) -> pl.Series:
 
 
 def numbers(levels: Levels, of: NDArray[np.float64]) -> pl.Series:
-    """Numbers of a column in its own type: dates, whole numbers or floats; nan becomes null."""
-    series = pl.Series(levels.name, of, dtype=pl.Float64).fill_nan(None)
-    if levels.kind == "date":
-        return series.floor().cast(pl.Int32).cast(pl.Date)
+    """Numbers of a column in its own type: dates, whole numbers or floats; nan becomes null.
+
+    The series has no name meanwhile: polars takes a name such as ^a$ for a pattern.
+    """
+    series = pl.Series("", of, dtype=pl.Float64).fill_nan(None)
     whole = levels.whole and bool((of[np.isfinite(of)] % 1 == 0).all())
-    return (
-        series.cast(pl.Int64) if whole and (np.abs(of[np.isfinite(of)]) < 2**53).all() else series
-    )
+    if levels.kind == "date":
+        series = series.floor().cast(pl.Int32).cast(pl.Date)
+    elif whole and (np.abs(of[np.isfinite(of)]) < 2**53).all():
+        series = series.cast(pl.Int64)
+    return series.alias(levels.name)
 
 
 def carried(series: pl.Series, role: str) -> Column:
     """A column that is as it was: each different value is a level."""
+    name, series = series.name, series.alias("")
     values = series.unique().sort(nulls_last=False)
     missing = values.is_null().to_numpy()
     place = pl.DataFrame({"value": values, "place": np.arange(len(values))})
@@ -107,7 +111,7 @@ def carried(series: pl.Series, role: str) -> Column:
         days = values.cast(pl.Int32) if kind == "date" else values
         lo = days.cast(pl.Float64).fill_null(float("nan")).to_numpy().copy()
     levels = Levels(
-        series.name,
+        name,
         kind,
         kind != "categorical",
         tuple(_text(value) for value in values.to_list()),
@@ -119,7 +123,9 @@ def carried(series: pl.Series, role: str) -> Column:
         series.dtype.is_integer() or kind == "date",
     )
     cells = Intervals.exact(count)
-    return Column(levels, cells, which["place"].to_numpy().astype(np.int64), role, values)
+    return Column(
+        levels, cells, which["place"].to_numpy().astype(np.int64), role, values.alias(name)
+    )
 
 
 def _text(value: Any) -> str:

@@ -111,7 +111,7 @@ def valued(column: Column, level: Places, generator: np.random.Generator) -> pl.
     levels = column.levels
     lo, hi = levels.spans()
     if not levels.counted or not ((hi > lo) & np.isnan(levels.shown)).any():
-        return column.values.gather(level).alias(column.name)
+        return column.values.alias("").gather(level).alias(column.name)
     at = generator.random(len(level))
     return numbers(levels, _within(levels.shown[level], lo[level], hi[level], at, levels.whole))
 

@@ -1,7 +1,7 @@
 """Conditions on a column: a value, several values, or an interval."""
 
 import datetime as dt
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from crowdcover.errors import ReleaseError
 from crowdcover.levels import Levels, number
+from crowdcover.meant import alike, meaning_of, plain, several
 
-Number = int | float | dt.date
+Number = int | float | dt.date | str  # a text is an ISO date
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Between:
 
     Attributes
     ----------
-    lo, hi : int, float, datetime.date or None
+    lo, hi : int, float, datetime.date, its ISO text, or None
     without_lo, without_hi : bool
         Whether the end itself is outside.
     """
@@ -57,7 +58,7 @@ def below(hi: Number) -> Between:
 
 
 Value = str | bool | Number | None
-Condition = Value | Collection[Value] | Between
+Condition = Value | Iterable[Value] | Between
 Where = Mapping[str, Condition]
 
 
@@ -92,9 +93,7 @@ def met(levels: Levels, values: list[Any], condition: Condition) -> Met:
                 f"such as {{{levels.name!r}: {{...}}}}: release.levels({levels.name!r}) lists them"
             )
         return _between(levels, condition)
-    single = condition is None or isinstance(condition, str | bool | int | float | dt.date)
-    named = [condition] if single else list(condition)  # type: ignore[arg-type]
-    parts = [_is(levels, values, each) for each in named]
+    parts = [_is(levels, values, each) for each in several(condition)]
     strange = sum(not part.possible.any() for part in parts)
     if strange or not parts:
         raise ReleaseError(
@@ -108,23 +107,23 @@ def met(levels: Levels, values: list[Any], condition: Condition) -> Met:
 
 
 def _is(levels: Levels, values: list[Any], value: Any) -> Met:
-    """How far each level is one value."""
+    """How far each level is one value: the text of a level, or what values of the column mean."""
+    value = plain(value)
     if value is None:
         here = levels.missing
-    elif levels.counted and not isinstance(value, str):
-        return _between(levels, Between(value, value))
+    elif isinstance(value, str) and value in levels.texts:
+        here = np.arange(len(levels)) == levels.texts.index(value)
+        value = None if (here & levels.missing).any() else levels.labels[int(here.argmax())]
+    elif levels.counted:
+        kind, meant = meaning_of(value) or ("", value)
+        end = float(meant) if kind == "number" else value
+        return _between(levels, Between(end, end))
     else:
-        here = np.array(
-            [
-                not gone and (each == value or (text == value and isinstance(value, str)))
-                for gone, each, text in zip(levels.missing, values, levels.labels, strict=True)
-            ],
-            dtype=np.bool_,
-        )
+        here = alike(values, value)
     certain = here.astype(np.float64)
     possible = certain.copy()
     for level, named in levels.others.items():
-        if isinstance(value, str) and value not in named:
+        if meaning_of(value) is not None and not alike(list(named), value).any():
             possible[level] = 1.0
     return Met(certain, possible, certain)
 
@@ -162,14 +161,20 @@ def _overlap(levels: Levels, asked: Between, low: float, high: float) -> NDArray
     point = (lo >= low) & (lo <= high)
     with np.errstate(invalid="ignore", divide="ignore"):
         part = np.where(width > 0, shared / width, point)
-    return np.asarray(np.nan_to_num(np.clip(part, 0.0, 1.0), nan=0.5), dtype=np.float64)
+    # One group of all numbers has no width: nothing is known.
+    return np.where(np.isnan(width), 0.5, np.clip(part, 0.0, 1.0))
 
 
 def _number(levels: Levels, value: Any) -> float:
-    """A number, or the days of a date."""
-    if levels.kind == "date" and isinstance(value, dt.date):
-        return number(value, "date")
-    if levels.kind != "date" and isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
-    wanted = "dates; give a datetime.date" if levels.kind == "date" else "numbers; give a number"
+    """A number, or the days of a date, however it is written."""
+    kind, meant = meaning_of(value) or ("", value)
+    if levels.kind == "date" and kind == "moment" and meant.time() == dt.time():
+        return number(meant.date(), "date")
+    if levels.kind != "date" and kind == "number" and not isinstance(value, str):
+        return float(meant)
+    wanted = (
+        "dates; give a datetime.date, or its text such as '2024-03-05'"
+        if levels.kind == "date"
+        else "numbers; give a number"
+    )
     raise ReleaseError(f"column {levels.name!r} holds {wanted}")

@@ -7,10 +7,13 @@ their own.
 import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from crowdcover.named import distinct
 
 Floats = NDArray[np.float64]
 
@@ -66,16 +69,32 @@ class Levels:
         """Whether its values are numbers or dates."""
         return self.kind in NUMBERS
 
+    @cached_property
+    def texts(self) -> list[str]:
+        """The labels as answers show them: all differ.
+
+        A category whose text is that of the missing value, or of all other categories, has a
+        backslash before it, as in cells.
+        """
+        own = [gone or level in self.others for level, gone in enumerate(self.missing.tolist())]
+        special = {label for label, mine in zip(self.labels, own, strict=True) if mine}
+        return distinct(
+            "\\" + label if label in special and not mine else label
+            for label, mine in zip(self.labels, own, strict=True)
+        )
+
     def spans(self) -> tuple[Floats, Floats]:
-        """Finite ends of each level, float64 (levels,) each; nan without numbers.
+        """Finite ends of each level, float64 (levels,) each; nan where no level has one.
 
         An open side is taken to reach as far as the neighbouring level is wide. The width of a
         value is the distance to the next level. In a column of whole numbers both ends are whole
         and belong to the level.
         """
         lo, hi = self.lo.copy(), self.hi.copy()
-        if self.counted and np.isfinite(lo).sum() + np.isfinite(hi).sum():
-            ends = np.unique(np.concatenate([lo[np.isfinite(lo)], hi[np.isfinite(hi)]]))
+        ends = np.unique(np.concatenate([lo[np.isfinite(lo)], hi[np.isfinite(hi)]]))
+        if not len(ends):  # one group of all numbers says nothing about them
+            return np.full(len(self), np.nan), np.full(len(self), np.nan)
+        if self.counted:
             first, last = (ends[1] - ends[0], ends[-1] - ends[-2]) if len(ends) > 1 else (0.0, 0.0)
             lo = np.where(np.isneginf(lo), np.where(np.isposinf(hi), ends[0], hi) - first, lo)
             hi = np.where(np.isposinf(hi), np.where(np.isneginf(self.lo), ends[-1], lo) + last, hi)

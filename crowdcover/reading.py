@@ -1,7 +1,9 @@
 """A release folder, read and held against its hashes."""
 
+import csv
 import gzip
 import hashlib
+import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -97,10 +99,15 @@ def _rows(content: bytes, name: str, codebook: Mapping[str, Any]) -> pl.DataFram
             if each["type"] in TYPES
         }
         types |= {entry["name"]: pl.String for entry in _attributes(codebook)} | {KEY: pl.String}
-        return pl.read_csv(
-            gzip.decompress(content), schema_overrides=types, infer_schema_length=None
-        )
-    except (pl.exceptions.PolarsError, OSError, EOFError):
+        text = gzip.decompress(content)
+        # polars leaves the quotes in names doubled.
+        names = next(csv.reader(io.TextIOWrapper(io.BytesIO(text), "utf-8", newline="")))
+        found = zip(pl.read_csv(text, n_rows=0).columns, names, strict=True)
+        known = {doubled: types[name] for doubled, name in found if name in types}
+        rows = pl.read_csv(text, schema_overrides=known, infer_schema_length=None)
+        rows.columns = names
+        return rows
+    except (pl.exceptions.PolarsError, OSError, EOFError, ValueError, StopIteration):
         raise ReleaseError(f"{name} cannot be read; copy the release folder again") from None
 
 
@@ -138,11 +145,11 @@ def columns_of(
     batches = {"": codebook} if books is None else dict(books)
     since = np.full(rows.height, "") if books is None else rows[SINCE].cast(pl.String).to_numpy()
     found = {}
-    for name in rows.columns:
-        if name in masked:
-            found[name] = _masked(rows[name], types.get(name), batches, since)
+    for series in rows:  # rows["^a$"] would be the columns that match a pattern
+        if (name := series.name) in masked:
+            found[name] = _masked(series, types.get(name), batches, since)
         elif name != KEY:
-            found[name] = carried(rows[name], roles.get(name, "keep"))
+            found[name] = carried(series, roles.get(name, "keep"))
     return found
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from crowdcover.columns import Column
 from crowdcover.conditions import Where
 from crowdcover.errors import ReleaseError
 from crowdcover.evidence import masked_alike
+from crowdcover.named import distinct
 from crowdcover.reading import columns_of, files_of
 from crowdcover.shown import bounds_frame, levels_of, members_of, sets_of
 from crowdcover.weights import Estimator, Weights, weights_of
@@ -139,7 +141,9 @@ class Release:
         ----------
         where : mapping of str to condition
             For each column a value, a set or list of values of which one must hold, None for
-            missing, or `between`, `at_least`, `at_most`, `above`, `below`.
+            missing, or `between`, `at_least`, `at_most`, `above`, `below`. A value is understood
+            in the column's type: 1, 1.0, "1" and numpy's 1 are one number, a date may be its ISO
+            text. A text that `levels` lists means that level.
 
         Returns
         -------
@@ -172,7 +176,11 @@ class Release:
         polars.DataFrame
             A row for each level: `<by>`, `<col>`, `certain`, `possible`, `expected` and `error` in
             rows, as of `count`, and `share`: expected, as part of all rows of this level of `by`.
+            The labels of a column that is called like one of these numbers, such as `share`, are
+            in a column `<col>.level`.
         """
+        if col == by:
+            raise ReleaseError("frequencies by a column needs two different columns")
         groups = None if by is None else (self.column(by), self.weights(by))
         return frequencies_of(self.column(col), self.weights(col), groups)
 
@@ -183,7 +191,8 @@ class Release:
         -------
         Mean
             `expected`, its standard `error`, and `lo` and `hi`, between which the mean of these
-            rows is; infinite where a group is open. In the unit of the column; a date in days
+            rows is; infinite where a group is open. `expected` is nan if no row has a value, or if
+            all numbers are one group. In the unit of the column; a date in days
             since 1970-01-01.
         """
         column = self.column(col)
@@ -200,7 +209,8 @@ class Release:
         -------
         polars.DataFrame
             A row for each level of `a`, first column `<a>`; then a column for each level of `b`,
-            named by its text. In rows; they sum to the number of rows.
+            named by its text. In rows; they sum to the number of rows. If a level of `b` is named
+            like `a`, the first column is `<a>.level`.
         """
         if a == b:
             raise ReleaseError("crosstab needs two different columns")
@@ -220,8 +230,10 @@ class Release:
             float64, a column `<col>=<level>` for each level. The numbers of each column of the
             release sum to 1 in every row. `.to_numpy()` is (rows, levels).
         """
-        names = cols or [each.name for each in self._masked()]
-        return pl.DataFrame([part for col in names for part in members_of(self.column(col))])
+        names = dict.fromkeys(cols or [each.name for each in self._masked()])
+        parts = [part for col in names for part in members_of(self.column(col))]
+        unlike = distinct(part.name for part in parts)
+        return pl.DataFrame([part.alias(name) for part, name in zip(parts, unlike, strict=True)])
 
     def complete(
         self, m: int = 5, seed: int = 0, rules: pl.Expr | None = None
@@ -276,8 +288,11 @@ class Release:
             The release has no column of that name.
         """
         if col not in self.columns:
+            near = get_close_matches(col, self.columns, 1)
+            hint = f"did you mean {near[0]!r}? It" if near else "it"
             raise ReleaseError(
-                f"the release has no column {col!r}; it has {', '.join(map(repr, self.columns))}"
+                f"the release has no column {col!r}; {hint} has "
+                f"{', '.join(map(repr, self.columns))}"
             )
         return self.columns[col]
 

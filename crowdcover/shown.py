@@ -11,7 +11,7 @@ from crowdcover.columns import Column, bounds_of
 
 def levels_of(column: Column) -> pl.DataFrame:
     """The levels of a column, a row for each."""
-    frame = pl.DataFrame({"level": list(column.levels.labels), "value": column.values})
+    frame = pl.DataFrame({"level": column.levels.texts, "value": column.values})
     if not column.levels.counted:
         return frame
     return frame.with_columns(
@@ -21,9 +21,10 @@ def levels_of(column: Column) -> pl.DataFrame:
 
 def sets_of(column: Column) -> pl.Series:
     """The levels that the cell of each row allows, List(String)."""
-    labels = np.array(column.levels.labels, dtype=object)
+    labels = np.array(column.levels.texts, dtype=object)
     cells = [labels[column.cells.allowed(cell)].tolist() for cell in range(len(column.cells.sizes))]
-    return pl.Series(column.name, cells, dtype=pl.List(pl.String)).gather(column.which)
+    sets = pl.Series("", cells, dtype=pl.List(pl.String)).gather(column.which)
+    return sets.alias(column.name)  # not before: polars takes a name such as ^a$ for a pattern
 
 
 def bounds_frame(columns: Iterable[Column]) -> list[pl.Series]:
@@ -42,7 +43,7 @@ def members_of(column: Column) -> list[pl.Series]:
     shares = column.masks / column.cells.sizes[:, None]
     return [
         pl.Series(f"{column.name}={label}", shares[column.which, level])
-        for level, label in enumerate(column.levels.labels)
+        for level, label in enumerate(column.levels.texts)
     ]
 
 

@@ -33,8 +33,17 @@ from tasks.vault.storage import (
     Vault,
 )
 
+NO_RELEASE = "the vault knows no release of this plan and this source"
+SOURCE_CHANGED = (
+    f"{NO_RELEASE}; the source has changed since this release was made, its content has another "
+    "fingerprint; audit with the source as it was, such as a copy of the file or of the rows"
+)
+PLAN_CHANGED = (
+    f"{NO_RELEASE}; the plan has changed since this release was made, or other --set options are "
+    "given, while the source is the same; audit with the plan as it was"
+)
 UNKNOWN = (
-    "the vault knows no release of this plan and this source; audit with the plan, the "
+    f"{NO_RELEASE}; audit with the plan, the "
     "--set options, the source and the vault that the release was made with "
     "(--set publish.vault=...)"
 )
@@ -69,7 +78,7 @@ def _release_audited(place: Place, folder: Path, plan: ReleasePlan, vault: Vault
     today, (plan, reading) = plan.maker.promise, recognise(plan, vault, reading)
     run = vault.find(plan.sha256, reading.sha256)
     if run is None or not run.has("anonymize"):
-        raise InputError(UNKNOWN)
+        raise InputError(_what_changed(plan, vault, place, reading.sha256))
     formats, promise = plan.publish.formats, plan.maker.promise
     audit = kind.judge(plan.data, promise, formats, reading, folder, run.folder_of("anonymize"))
     if audit.measured is not None and audit.rows is not None:
@@ -77,6 +86,17 @@ def _release_audited(place: Place, folder: Path, plan: ReleasePlan, vault: Vault
         audit = audit.also(*_beside_others(kind, run, ledger, audit))
     audit = _as_published(place, folder, plan, run, audit, promise)
     return audit.also(*_newer(today, promise), *_approved(folder, plan, run))
+
+
+def _what_changed(plan: ReleasePlan, vault: Vault, place: Place, source_sha256: str) -> str:
+    """Why the vault knows no release of a plan and a source: which of both is another one."""
+    runs = [run for run in vault.every_run() if _shows(run, place)]
+    plans = (plan.sha256, plan.earlier.sha256)
+    if any(run.plan_sha256 in plans and run.source_sha256 != source_sha256 for run in runs):
+        return SOURCE_CHANGED
+    if any(run.source_sha256 == source_sha256 for run in runs):
+        return PLAN_CHANGED
+    return UNKNOWN
 
 
 def _version_audited(place: Place, folder: Path, plan: ReleasePlan, vault: Vault) -> Audit:

@@ -6,20 +6,21 @@ Prefect and Great Expectations take seconds to import, so only commands that run
 import argparse
 import json
 import os
+import re
 import sys
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NoReturn
 
 from anon_core.errors import AnonymityError
 from flows.commands import COMMANDS
+from kinds.nearest import did_you_mean
+from tasks.vault.build import CODE_VERSION, PACKAGES
 from tasks.vault.room import full, is_full
 
-# crowdcover is an application: these top-level names are common in other projects.
-PACKAGES = ("crowdcover", "flows", "kinds", "tasks", "validations", "reports", "anon_core")
 QUIET_DEFAULTS = {
     # No telemetry: nothing about private data leaves the machine.
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
@@ -129,16 +130,39 @@ def _folders(package: str) -> list[Path]:
     return [Path(each).parent for each in places]
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser that offers the nearest command, option or choice for one that is not known."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and the refusal, and exit with 2."""
+        known = re.findall(r"[\w.-]+", message.partition("(choose from ")[2])
+        typed = re.search(r"invalid choice: '([^']*)'", message)
+        if typed is None:
+            typed = re.search(r"unrecognized arguments: (--[\w-]+)", message)
+            known = sorted(_options(self)) if typed else []
+        super().error(message + (did_you_mean(typed[1], known) if typed else ""))
+
+
+def _options(of: argparse.ArgumentParser) -> set[str]:
+    """The long options of a parser and of the commands below it."""
+    found = set()
+    for action in of._actions:  # argparse has no other way to ask
+        found |= {each for each in action.option_strings if each.startswith("--")}
+        if isinstance(action, argparse._SubParsersAction):
+            found |= {option for each in action.choices.values() for option in _options(each)}
+    return found
+
+
 def parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
-    whole = argparse.ArgumentParser(
+    whole = Parser(
         prog="crowdcover",
         description="Turn private data into a release in which each person hides among at "
         "least as many rows as the plan demands.",
         epilog="Exit codes: 0 done, 2 plan refused, 3 source refused, 4 a guarantee does not "
         "hold, 5 a cluster failed, 6 waits for approval, 1 any other failure.",
     )
-    whole.add_argument("--version", action="version", version=f"crowdcover {version('crowdcover')}")
+    whole.add_argument("--version", action="version", version=f"crowdcover {CODE_VERSION}")
     commands = whole.add_subparsers(metavar="COMMAND", required=True)
     for command in COMMANDS.values():
         command.add_to(commands)

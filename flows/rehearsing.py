@@ -4,7 +4,6 @@ The stages up to the anonymizer run in a shadow of the vault, which is removed. 
 refuses what a release would refuse, with the same words, and leaves nothing behind.
 """
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,10 +19,10 @@ from flows.partitions import read
 from flows.plan.plan import ReleasePlan
 from flows.series import Coming, coming
 from flows.standing import approved_run, begun, recognise
+from flows.targets import refuse_closed
 from tasks.compute import cluster
 from tasks.people.admit import admit
 from tasks.people.ledger import Ledger
-from tasks.places.place import Place
 from tasks.source.reading import Reading
 from tasks.stages.compare import compare, last_release
 from tasks.stages.encode import encode
@@ -38,7 +37,7 @@ from tasks.vault.retracting import refuse_unfinished
 from tasks.vault.series import Series
 from tasks.vault.shadow import shadow
 from tasks.vault.statement import Rules
-from tasks.vault.storage import FolderError, Run, Stored, Vault
+from tasks.vault.storage import Run, Stored, Vault
 
 MADE = "a release would be made"
 STANDS = "the release stands already: a run returns it as it is"
@@ -118,7 +117,7 @@ def _admitted(
             require_approved(run, folder, Rules.of(terms.rules))
         return Rehearsal(STANDS, _roles(order))
     refuse_foreign(vault, parent, ledger.versions(str(parent)))
-    _refuse_closed(parent)
+    refuse_closed(parent)
     try:
         return _course(order, run, reading, ledger, version)
     finally:
@@ -188,18 +187,3 @@ def _roles(order: ReleasePlan) -> Mapping[str, Any]:
     """The role of each column of the source."""
     columns: Mapping[str, Any] = order.kind.described(order.data).get("columns", {})
     return columns
-
-
-def _refuse_closed(parent: Place) -> None:
-    """Refuse a folder for releases that cannot be written; a release finds that at its end.
-
-    Whether object storage lets this account write is not tried: that would leave an object.
-    """
-    if not isinstance(parent, Path):
-        parent.below()  # refused if the storage does not answer, or has no such bucket
-        return
-    there = next(path for path in (parent, *parent.absolute().parents) if path.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        raise FolderError(
-            f"nothing could be published in {parent}; correct publish.path and run again"
-        )

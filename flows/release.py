@@ -15,6 +15,7 @@ from flows.plan.plan import ReleasePlan
 from flows.series import Coming, coming
 from flows.standing import approved_run, begun, recognise, take_up_signed, unused
 from flows.states import ending
+from flows.targets import refuse_closed
 from flows.tracing import traced
 from tasks.compute.cluster import cancel_jobs_of
 from tasks.compute.engines import Compute, ready
@@ -143,6 +144,7 @@ def _admitted(
             log(f"published before and unchanged since: {folder.name}")
             return str(folder)
         refuse_foreign(vault, parent, ledger.versions(str(parent)))
+        refuse_closed(parent, order.publish.reports)
         try:
             return _course(order, run, reading, to, version)
         finally:

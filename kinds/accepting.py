@@ -5,6 +5,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BeforeValidator
 
+from kinds.nearest import did_you_mean
 from kinds.section import PlanError, Section, Share
 from tasks.judging.drift import Accepted, DriftLimits
 
@@ -42,4 +43,5 @@ def refuse_unknown(section: Any, columns: Collection[str] = ()) -> None:
             raise PlanError(
                 f"{KEY} names {name!r}, which is neither a limit of checks.drift nor a column that "
                 f"is compared; allowed: {', '.join([*limits, *columns])}"
+                + did_you_mean(name, [*limits, *columns])
             )

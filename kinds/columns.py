@@ -13,6 +13,7 @@ from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from kinds.dates import ISO_DATE, has_short_year, has_time, has_zone_name, to_dates, to_times
 from kinds.named_values import is_any_of, name_values
+from kinds.numerals import Numerals, find_numerals, keys_of
 from tasks.people.spelling import respell
 from tasks.source.values import EXACTLY_AS, FORM, attempt, is_carried, printable, stored
 
@@ -46,6 +47,8 @@ class Column:
         Digits behind the point to which numbers are rounded.
     form : int
         Of the reading; see `tasks.source.values.FORM`.
+    numerals : Numerals, optional
+        How its numbers are written, where they are texts that no program writes so.
     """
 
     name: str
@@ -61,6 +64,7 @@ class Column:
     century: int | None = None
     digits: int | None = None
     form: int = FORM
+    numerals: Numerals | None = None
 
     @property
     def known(self) -> bool:
@@ -170,27 +174,43 @@ def to_numbers(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.
             f"column {column.name!r} holds {_type(series)}, not numbers; "
             "make it a date or categorical"
         )
+    given = series
+    if series.dtype == pl.String and column.numerals is not None:
+        series = column.numerals.plain(series)
     carried = column.form > 1 and column.spec is None and column.digits is None
     if carried and (series.dtype.is_decimal() or series.dtype == pl.Float32):
         numbers = series
     else:
         numbers = _parsed(series)
-    given = series
     if series.dtype == pl.String and column.form > 1:
-        given = series.set(is_any_of(numbers, missing), None)
-        numbers = numbers.set(given.is_null(), None)
+        absent = is_any_of(numbers, missing)
+        given, series, numbers = (each.set(absent, None) for each in (given, series, numbers))
     endless = 0 if numbers.dtype.is_decimal() else int((~numbers.is_finite()).sum())
     wrong = numbers.null_count() - given.null_count() + endless
     if wrong:
         raise InputError(
             f"column {column.name!r}: {wrong} of {len(series)} values are no finite numbers; "
-            "name their text in source.missing or make the column categorical"
+            + _ways_out(given, numbers, column)
         )
     if column.digits is not None:
         return numbers.cast(pl.Float64).round(column.digits)
     if not carried or numbers is not series:
-        _refuse_inexact(given, numbers, column)
+        _refuse_inexact(series, numbers, column)
     return numbers
+
+
+def _ways_out(given: pl.Series, numbers: pl.Series, column: Column) -> str:
+    """What to do about texts that are no numbers: they may be written in another way."""
+    usual = "name their text in source.missing or make the column categorical"
+    if given.dtype != pl.String:
+        return usual
+    guess = find_numerals(given) or find_numerals(given.filter(numbers.is_null()))
+    if guess is None:
+        return usual
+    keys = " and ".join(
+        f"columns.{column.name}.{key} = {sign!r}" for key, sign in keys_of(guess.numerals).items()
+    )
+    return f"{usual}. They look like {guess.numerals.words}: then state {keys}"
 
 
 def _parsed(series: pl.Series) -> pl.Series:

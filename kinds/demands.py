@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from anon_core.specs.demands import MOST_K
 from kinds.columns import identifiers, texts
+from kinds.nearest import did_you_mean
 from kinds.section import ALLOWED, PlanError, Schema, table_schema
 from tasks.source.reading import Reading
 
@@ -41,7 +42,8 @@ def stated(
         return k, None
     allowed = ("path", key, "column")
     if unknown := [each for each in k if each not in allowed]:
-        raise PlanError(f"unknown key privacy.k.{unknown[0]}; allowed: {', '.join(allowed)}")
+        near = did_you_mean(unknown[0], allowed)
+        raise PlanError(f"unknown key privacy.k.{unknown[0]}; allowed: {', '.join(allowed)}{near}")
     if "path" not in k:
         raise PlanError(f"privacy.k {form}")
     return Demands(name=k.get(key, name or ""), column=k.get("column", "k")), k["path"]

@@ -160,7 +160,8 @@ class SourceSection(MarkedSection):
     Attributes
     ----------
     kind : the kind of data: table, matrix or graph.
-    path : a CSV file (also .gz), a Parquet file or an Arrow file; it starts at the plan's folder.
+    path : a file of CSV, Parquet, Arrow or JSON lines, or a workbook; it may be packed. It starts
+        at the plan's folder.
     uri : instead of path: the address of a database.
     query : with uri: the SELECT that gives the rows.
     credentials : where the password of uri stands: never in the plan.
@@ -168,6 +169,7 @@ class SourceSection(MarkedSection):
     separator : one ASCII character between the fields of a CSV file.
     missing : texts that mean 'not given', beside the empty text.
     optional : those of them that no cell need have; true: all.
+    sheet : the sheet of a workbook; it may be left out where one sheet alone has cells.
     """
 
     questions = {
@@ -184,6 +186,7 @@ class SourceSection(MarkedSection):
     separator: str = ","
     missing: Unshown[list[str]] = []
     optional: Unshown[list[str] | bool] = False
+    sheet: str | None = None
 
     def source(self) -> Source:
         """The checked section as the reader uses it."""
@@ -208,6 +211,7 @@ class SourceSection(MarkedSection):
             separator=sign,
             missing=tuple(self.missing),
             optional=optional_of("source", "missing", self.missing, self.optional),
+            sheet=self.sheet,
         )
 
 

@@ -29,6 +29,26 @@ def with_ages(ages, k, rng):
     return encoding.encode(encoding.fit(specs, columns, 1, None), columns, k)
 
 
+def clustered(records, k, columns=6, seed=1):
+    """Draw a `BinaryTable` of 40 kinds of people, common and rare; every fourth cell is another."""
+    rng = np.random.default_rng(seed)
+    levels = rng.integers(3, 12, columns)
+    kinds = (rng.random((40, columns)) * levels).astype(int)
+    kind = (rng.random(records) ** 2 * 40).astype(int)
+    other = (rng.random((records, columns)) ** 2 * levels).astype(int)
+    x = np.where(rng.random((records, columns)) < 0.75, kinds[kind], other)
+    specs = [
+        ColumnSpec(name=str(c), kind="numeric", encoding="ordinal", bins=None)
+        if c < 2
+        else ColumnSpec(name=str(c), kind="categorical")
+        for c in range(columns)
+    ]
+    cells = {str(c): x[:, c].astype(np.float64 if c < 2 else str) for c in range(columns)}
+    return encoding.encode(
+        encoding.fit(specs, cells, 1, None), cells, np.full(records, k, dtype=np.int32)
+    )
+
+
 def lost(table, loss, records):
     """What a row that these records hold loses, in units of the `LossTable`."""
     total, starts = 0, table.codebook.level_offsets

@@ -9,8 +9,6 @@ from concurrent.futures import CancelledError
 from contextlib import ExitStack, contextmanager
 from contextvars import Context
 from functools import partial
-from hashlib import sha256
-from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -20,6 +18,7 @@ from distributed import Client, Future, KilledWorker, LocalCluster, Security, ge
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.base import Anonymizer, Data
+from anon_core.build import hash_packages
 from anon_core.engines.local import afford, threads_set
 from anon_core.engines.spreading import farmed
 from anon_core.errors import ClusterError
@@ -230,5 +229,4 @@ def _refuse_others(client: Client) -> None:
 
 def source_hash() -> str:
     """Return the SHA-256 of the source of anon_core as installed where this runs."""
-    root = Path(__file__).parents[1]
-    return sha256(b"".join(path.read_bytes() for path in sorted(root.rglob("*.py")))).hexdigest()
+    return hash_packages("anon_core")

@@ -15,15 +15,17 @@ from numpy.typing import NDArray
 from anon_core.covers.cover_kernels import hide_differences
 from anon_core.errors import LimitError
 from anon_core.search.nearest import search_memory
+from anon_core.seating.fits import ROOM
 from anon_core.seating.reassigning import reassigned
 from anon_core.seating.record_classes import FURTHER, RecordClasses
 from anon_core.seating.swapping import AT_ONCE, NEAR_ROWS, NEAR_ROWS_OF_PEOPLE, swapped
-from anon_core.seating.widening import ROOM, filled
+from anon_core.seating.widening import filled
 from anon_core.tables.records import BinaryTable
 
 MOST_SHARES = 1024  # of a row: each takes 4 bytes
-NEAR = 48  # nearest classes of each class
-NEAR_OF_PEOPLE = 192  # where people own several records: few of these rows may be held together
+# Nearest classes of each class, at least, and for each row that records need in the mean.
+NEAR, NEAR_OF_K = 48, 4
+OF_PEOPLE = 4  # times as many where people own several records: few may be held together
 
 
 @dataclass(frozen=True)
@@ -63,12 +65,23 @@ def shares_of(k: NDArray[np.signedinteger[Any]]) -> int:
     return shares
 
 
+def near_classes(table: BinaryTable) -> int:
+    """Return how many nearest classes each class looks at.
+
+    A row is held by k records, so rows of many more must be at hand.
+    """
+    of_k = -(-NEAR_OF_K * int(table.k.sum(dtype=np.int64)) // table.records)
+    near = max(NEAR, of_k) * (1 if table.person is None else OF_PEOPLE)
+    return min(near, table.records)
+
+
 def even_memory(table: BinaryTable, shares: int) -> int:
     """Return the bytes that `evened`, of rows with so many shares, holds beyond its input."""
     n, book = table.records, table.codebook
-    near, searched, rows = NEAR, NEAR, NEAR_ROWS
+    near, rows = near_classes(table), NEAR_ROWS
+    searched = near
     if table.person is not None:
-        near, searched, rows = NEAR_OF_PEOPLE, FURTHER * NEAR_OF_PEOPLE, NEAR_ROWS_OF_PEOPLE
+        searched, rows = FURTHER * near, NEAR_ROWS_OF_PEOPLE
     holders = 20 * n * shares
     pairs = 80 * (n + ROOM * int(table.k.sum(dtype=np.int64)))
     listed = 4 * n * rows + min(n, AT_ONCE) * (56 * near + 24 * rows)
@@ -135,7 +148,7 @@ def _nearest(
     classes: RecordClasses,
     weights: tuple[NDArray[np.int32], NDArray[np.int32]],
 ) -> NDArray[np.int32]:
-    return classes.nearest(table, weights, NEAR_OF_PEOPLE if classes.people else NEAR)
+    return classes.nearest(table, weights, near_classes(table))
 
 
 def _exchanged(

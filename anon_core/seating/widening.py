@@ -1,56 +1,34 @@
 """Give out all shares of all rows, and widen rows where too few records fit."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.errors import InfeasibleError, LimitError
-from anon_core.seating.filling_kernels import fill, turn_around
+from anon_core.seating.filling_kernels import fill
+from anon_core.seating.fits import ROOM, Fits, first_of
 from anon_core.seating.record_classes import RecordClasses, filled_places
-from anon_core.seating.widening_kernels import cheapest_to_widen, list_fits, reach
+from anon_core.seating.rings import ring
+from anon_core.seating.widening_kernels import (
+    Joined,
+    Owners,
+    Pairs,
+    Rows,
+    Sources,
+    Space,
+    cheapest_to_widen,
+    reach,
+    widen_rows,
+)
 from anon_core.tables.records import BinaryTable
 
-ROOM = 8  # rows that a class lists at most for each one that it needs
 LEAST = 256  # one row in so many is widened at least; fewer would take more rounds
-TRIED = 64  # classes that are tried for a row beside its nearest, a round
-
-
-@dataclass
-class Fits:
-    """Rows that each class of records fits, and the shares that it holds of them.
-
-    Attributes
-    ----------
-    indptr : int64 (classes + 1,)
-    rows : int32 (pairs,)
-        Those of class c are rows[indptr[c] : indptr[c + 1]].
-    held : int32 (pairs,)
-    """
-
-    indptr: NDArray[np.int64]
-    rows: NDArray[np.int32]
-    held: NDArray[np.int32]
-
-    @property
-    def owner(self) -> NDArray[np.int64]:
-        """int64 (pairs,): the class of each pair."""
-        return np.repeat(np.arange(len(self.indptr) - 1), np.diff(self.indptr))
-
-    def keep(self, stays: NDArray[np.bool_]) -> None:
-        """Leave the pairs that stay, bool (pairs,)."""
-        owner, classes = self.owner[stays], len(self.indptr) - 1
-        self.rows, self.held = self.rows[stays], self.held[stays]
-        self.indptr = np.searchsorted(owner, np.arange(classes + 1))
-
-    def add(self, classes: NDArray[np.int64], rows: NDArray[np.int64]) -> None:
-        """Add pairs that are not listed yet."""
-        owner = np.concatenate([self.owner, classes])
-        order = np.argsort(owner, kind="stable")
-        self.rows = np.concatenate([self.rows, rows.astype(np.int32)])[order]
-        self.held = np.concatenate([self.held, np.zeros(len(rows), dtype=np.int32)])[order]
-        self.indptr = np.searchsorted(owner[order], np.arange(len(self.indptr)))
+TRIED = 64  # classes that are tried for a row beside its nearest
+MOST_LISTED = 16  # classes that a row lists at most for each that it lacks, when it is widened
+LEAST_LISTED = 4  # one for so many that it lacks is listed at least, or the row is widened further
+LOOKED = 16  # classes that a round looks at to list them, for each pair that is listed already
 
 
 def filled(
@@ -86,106 +64,196 @@ def filled(
     InfeasibleError
         Some k exceeds the number of records. Else P = 1/n is a solution, and the flow finds one.
     LimitError
-        People own several records, some nearly 1/k of all, and the search found no solution.
+        People own several records, the search found no solution, and nor does `ring`.
 
     Notes
     -----
     The own record of a row costs it no feature, so it holds a share of it from the beginning. Each
     round finds a maximum flow of the other shares. If some are left, let S be the classes that a
     part of them can reach along rows with free limits, and T the rows from which others could be
-    moved on to a row that lacks holders. To admit anyone of S to a row of T makes the flow grow.
-    For each row of T the cheapest is found of the nearest classes in S and `TRIED` others of S, and
-    the cheapest rows are widened: half as many as shares are left, or a few more. If all of S is
-    admitted to all of T, more rows are opened to S.
+    moved on to a row that lacks holders. To list anyone of S for a row of T makes the flow grow.
+    For each row of T the cheapest to admit is found of the nearest classes in S and `TRIED` others
+    of S, or the first others that are not listed for it. The cheapest rows that together lack half
+    of the shares left are widened (`_widen`). If all of S is listed for all of T, more rows are
+    opened to S.
 
     Where people own several records, one class of a person is listed for a row at most, and of one
     person's rows as many for a class as it has members. So nobody holds more than 1/k of a row, and
     no record more than 1/k in the rows of one person.
     """
-    n, hidden = table.records, hidden.copy()
-    fits = _fits(table, classes, near, hidden)
-    left = classes.size * (shares - 1)
-    right = np.full(n, shares - 1, dtype=np.int64)
+    n, size = table.records, classes.size
+    rows = Rows(classes.of, near, classes.bits, table.bits, hidden.copy())
+    owners = Owners(classes.party, size if classes.people else size[:0])
     most = np.minimum(classes.of_a_row(shares), shares)
-    rows = classes.of, near, classes.bits, table.bits, hidden
-    size = classes.size if classes.people else classes.size[:0]
-    stuck_at = n * shares  # shares that were left when unused pairs were dropped
+    left, right = size * (shares - 1), np.full(n, shares - 1, dtype=np.int64)
+    flow = Flow(Fits.of(classes, rows), classes.of, most, left, right, dropped_at=n * shares)
+    room = n + ROOM * int(table.k.sum(dtype=np.int64))
+    holds = shares // int(table.k.max())  # of a row, by each record at least
     while True:
-        owner = fits.owner
-        own = classes.of[fits.rows] == owner
-        limit = (most[owner] - own).astype(np.int32)
-        start = np.concatenate([[0], np.cumsum(np.bincount(fits.rows, minlength=n))])
-        slot, other = np.empty((2, len(fits.rows)), dtype=np.int32)
-        turn_around(fits.indptr, fits.rows, start, slot, other)
-        fill(fits.indptr, fits.rows, limit, fits.held, left, right, start, slot, other)
+        pairs, opened = flow.grow(3 * room // 4)
         if not left.any():
-            break
-        of_classes = fits.indptr, np.arange(len(fits.rows), dtype=np.int32), fits.rows
-        of_rows = start, slot, other
-        reached, there = reach(left, of_classes, of_rows, limit, fits.held)
-        back, _ = reach(right, of_rows, of_classes, limit, fits.held)
-        sources = np.flatnonzero(reached)
-        cost, who = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
-        pairs = start, other, fits.indptr, fits.rows
-        for targets in (np.flatnonzero(back), np.flatnonzero(~there)):
-            cheapest_to_widen(
-                targets, sources, reached, rows, pairs, size, classes.party, weights, TRIED, cost,
-                who,
-            )  # fmt: skip
-            wanted = targets[who[targets] >= 0]
-            if len(wanted):
-                break
-        else:
+            return flow.fits.holders(classes.of, shares)
+        reached = opened.reached
+        sources = Sources(reached, np.flatnonzero(reached), classes.bits[reached])
+        space = Space(rows, pairs, sources, owners, weights, TRIED)
+        joined = _widened(space, opened.targets, -(-right // holds), room // 4)
+        if len(joined[0]) == 0:
             if not classes.people:
                 raise InfeasibleError("no even seats exist for these demands; lower k")
-            idle, missing = (fits.held == 0) & ~own, int(left.sum())
-            if not idle.any() or missing >= stuck_at:
-                raise LimitError(
-                    "no even seats were found: some people own nearly 1/k of all records; lower k, "
-                    "or take fewer records of each person"
-                )
-            fits.keep(~idle)  # they keep others of the same people away
-            stuck_at = missing
-            continue
-        number = max(1, n // LEAST, int(left.sum()) // 2)
-        wide = wanted[np.argsort(cost[wanted], kind="stable")]
-        if classes.people:  # two of these rows may be of one person
-            wide = wide[_first_of(who[wide], classes.party[classes.of[wide]])]
-        wide = np.sort(wide[:number])
-        hidden[wide] |= classes.bits[who[wide]] ^ table.bits[wide]
-        fits.add(who[wide], wide)
-    holders = np.empty((n, shares), dtype=np.int32)
-    holders[:, 0] = classes.of
-    order = np.argsort(fits.rows, kind="stable")
-    holders[:, 1:] = np.repeat(fits.owner[order], fits.held[order]).reshape(n, shares - 1)
+            if not flow.drop_idle():
+                return _in_a_ring(classes, shares)
+        flow.fits.add(*joined)
+
+
+def _in_a_ring(classes: RecordClasses, shares: int) -> NDArray[np.int32]:
+    """Return the seats of `ring`, if there are any."""
+    holders = ring(classes, shares)
+    if holders is None:
+        raise LimitError(
+            "no even seats were found, which does not prove that none exist: some person owns more "
+            "than 1/k of all records for the greatest k of all; lower that k, or take fewer "
+            "records of each person"
+        )
     return holders
 
 
-def _fits(
-    table: BinaryTable,
-    classes: RecordClasses,
-    near: NDArray[np.int32],
-    hidden: NDArray[np.uint64],
-) -> Fits:
-    """List rows that each class fits: its own, then some made from the nearest classes."""
-    room = np.maximum(classes.size, ROOM * classes.k * (classes.size if classes.people else 1))
-    indptr = np.concatenate([[0], np.cumsum(room)])
-    rows, found = np.empty(indptr[-1], dtype=np.int32), np.empty(len(classes), dtype=np.int64)
-    members = classes.start, classes.members
-    party = classes.party if classes.people else classes.party[:0]
-    list_fits(near, *members, party, classes.bits, table.bits, hidden, indptr, rows, found)
-    listed = rows[filled_places(indptr, found)]
-    fits = Fits(
-        np.concatenate([[0], np.cumsum(found)]), listed, np.zeros(len(listed), dtype=np.int32)
+class Opened(NamedTuple):
+    """Where new pairs let a flow grow.
+
+    Attributes
+    ----------
+    reached : bool (classes,)
+        Classes that a share that is left can be passed on to.
+    targets : int64 (r,), int64 (s,)
+        Rows from which a share can be passed on to one that lacks holders. Then rows that none of
+        these classes can reach: with them more rows can be reached.
+    """
+
+    reached: NDArray[np.bool_]
+    targets: tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+@dataclass
+class Flow:
+    """Shares that classes hold of rows, beside that of each own record.
+
+    Attributes
+    ----------
+    fits : Fits
+    of : int64 (n,)
+        Class of each row's own record.
+    most : int64 (classes,)
+        Shares of one row that a class may hold.
+    left : int64 (classes,)
+        Shares that are left to each class.
+    right : int64 (n,)
+        Shares that each row lacks.
+    dropped_at : int
+        Shares that were left when idle pairs were dropped, or more.
+    """
+
+    fits: Fits
+    of: NDArray[np.int64]
+    most: NDArray[np.int64]
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    dropped_at: int
+
+    def grow(self, room: int) -> tuple[Pairs, Opened]:
+        """Raise the flow to a maximum; return its pairs and what would let it grow further.
+
+        If there are more than `room` pairs, those that are idle then are dropped.
+        """
+        fits = self.fits
+        pairs, of_rows, limit = self._network()
+        fill(fits.indptr, fits.rows, limit, fits.held, self.left, self.right, *of_rows)
+        if len(fits.rows) > room and self.drop_idle():
+            pairs, of_rows, limit = self._network()
+        of_classes = fits.indptr, np.arange(len(fits.rows), dtype=np.int32), fits.rows
+        reached, there = reach(self.left, of_classes, of_rows, limit, fits.held)
+        back, _ = reach(self.right, of_rows, of_classes, limit, fits.held)
+        return pairs, Opened(reached, (np.flatnonzero(back), np.flatnonzero(~there)))
+
+    def drop_idle(self) -> bool:
+        """Drop pairs that hold no share, but those of own records; say whether any were dropped.
+
+        Where people own several records, such pairs keep others of the same people away. None are
+        dropped before the flow has grown again: the same pairs could come and go for ever.
+        """
+        stays, missing = (self.fits.held > 0) | self._own(), int(self.left.sum())
+        if missing >= self.dropped_at or stays.all():
+            return False
+        self.fits.keep(stays)
+        self.dropped_at = missing
+        return True
+
+    def _network(self) -> tuple[Pairs, tuple[NDArray[Any], ...], NDArray[np.int32]]:
+        """Return the pairs, those by row as `fill` takes them, and how much each may hold."""
+        pairs, slot = self.fits.by_row(len(self.of))
+        limit = (self.most[self.fits.owner] - self._own()).astype(np.int32)
+        return pairs, (pairs.start, slot, pairs.other), limit
+
+    def _own(self) -> NDArray[np.bool_]:
+        own: NDArray[np.bool_] = self.of[self.fits.rows] == self.fits.owner
+        return own
+
+
+def _widened(
+    space: Space,
+    targets: tuple[NDArray[np.int64], NDArray[np.int64]],
+    lacks: NDArray[np.int64],
+    room: int,
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Widen the cheapest rows; return classes and rows of up to `room` new pairs.
+
+    `lacks`, int64 (n,): by how many records each row is held too little at most.
+    """
+    for rows in targets:
+        cost, who = np.empty((2, len(rows)), dtype=np.int64)
+        cheapest_to_widen(rows, space, cost, who)
+        if (who >= 0).any():
+            break
+    else:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    chosen = _chosen(space, rows, cost, who, lacks)
+    wide, who, lack = rows[chosen], who[chosen], np.maximum(1, lacks[rows[chosen]])
+    most = np.minimum(MOST_LISTED * lack, len(space.sources.number))
+    most = np.maximum(1, most * room // max(room, int(most.sum())))
+    joined = Joined(
+        np.concatenate([[0], np.cumsum(most)]),
+        np.empty(int(most.sum()), dtype=np.int64),
+        np.empty(len(wide), dtype=np.int64),
     )
-    if classes.people:  # one class of a person for a row; `list_fits` looks at one class at a time
-        stays = np.zeros(len(listed), dtype=np.bool_)
-        stays[_first_of(classes.party[fits.owner], listed)] = True
-        fits.keep(stays)
-    return fits
+    looks = max(TRIED, LOOKED * len(space.pairs.rows) // len(wide))
+    widen_rows(wide, who, space, looks, np.minimum(most, -(-lack // LEAST_LISTED)), joined)
+    listed = joined.classes[filled_places(joined.start, joined.found)]
+    wide = np.repeat(wide, joined.found)
+    if len(space.owners.size):
+        new = _apart(space, listed, wide)
+        listed, wide = listed[new], wide[new]
+    return listed, wide
 
 
-def _first_of(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.int64]:
-    """Places where a pair of whole numbers stands first, ascending."""
-    pair = one.astype(np.int64) * (int(other.max(initial=0)) + 1) + other
-    return np.sort(np.unique(pair, return_index=True)[1])
+def _chosen(
+    space: Space,
+    rows: NDArray[np.int64],
+    cost: NDArray[np.int64],
+    who: NDArray[np.int64],
+    lacks: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """Places of rows that are widened, ascending: those that cost nothing, then the cheapest.
+
+    Together they lack half of what all rows lack, or they are one in `LEAST`.
+    """
+    order = np.argsort(cost, kind="stable")
+    order = order[who[order] >= 0]
+    if len(space.owners.size):
+        order = order[_apart(space, who[order], rows[order])]
+    lack = np.cumsum(np.maximum(1, lacks[rows[order]]))
+    half = 1 + int(np.searchsorted(lack, lacks.sum() // 2))
+    return np.sort(order[: max(half, len(lacks) // LEAST, int((cost[order] == 0).sum()))])
+
+
+def _apart(space: Space, classes: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Places of pairs of which no class has two rows of one person: two may be one too many."""
+    return first_of(classes, space.owners.party[space.rows.of[rows]])

@@ -1,6 +1,7 @@
 """`crowdcover plan`: a starter plan that proposes a role for every column."""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from flows.commands.command import Command
@@ -12,7 +13,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "source",
         metavar="SOURCE",
-        help="CSV (.gz), Parquet or Arrow file, or the URI of a database: "
+        help="file of CSV, Parquet, Arrow or JSON lines, a workbook, or the URI of a database: "
         "postgresql://..., sqlite:///..., duckdb:///...",
     )
     parser.add_argument(
@@ -36,6 +37,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="A,B,...",
         help="names of all columns of a CSV file without a header, in order",
     )
+    parser.add_argument("--sheet", metavar="NAME", help="the sheet of a workbook that has several")
     parser.add_argument(
         "--output", type=Path, metavar="PLAN.toml", help="write to this new file; never overwrites"
     )
@@ -47,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
     from kinds import kind_called
     from kinds.section import PlanError, source_called
 
-    source = source_called(options.source, options.query)
+    source = replace(source_called(options.source, options.query), sheet=options.sheet)
     text = kind_called(options.kind).starter(source, options.header, options.names)
     file = FILE.format(kind=options.kind)
     made = f"crowdcover schema --kind {options.kind} --output {file}"

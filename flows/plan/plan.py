@@ -28,6 +28,7 @@ from flows.plan.refusals import explain, setting_must
 from flows.plan.series import SeriesSection, refuse_with_series
 from kinds import KINDS, kind_called
 from kinds.base import Checks, Kind
+from kinds.nearest import did_you_mean
 from kinds.section import MOST_NAME, PlanError, Section
 from kinds.versions import Following
 from tasks.places.place import Place, place_of
@@ -187,7 +188,9 @@ class ReleasePlan(Section):
         name = settings.pop("name", self._default)
         of_kind = {name: maker for name, maker in ANONYMIZERS.items() if _takes(maker, self.kind)}
         if not isinstance(name, str) or name not in of_kind:
-            raise PlanError(f"anonymizer.name is not known; allowed: {', '.join(sorted(of_kind))}")
+            near = did_you_mean(name, of_kind) if isinstance(name, str) else ""
+            allowed = ", ".join(sorted(of_kind))
+            raise PlanError(f"anonymizer.name is not known; allowed: {allowed}{near}")
         if not self._follows and self.kind.states_levels(self.data):
             settings = {**_said(of_kind[name], "stated levels"), **settings}
         try:
@@ -271,8 +274,6 @@ class ReleasePlan(Section):
         # Older vaults stay valid.
         if self.series is None:
             del shaping["series"]
-        if shaping["source"].get("partition") is None:
-            shaping["source"].pop("partition", None)
         before = _said(self.maker, "before")
         shaping["anonymizer"] = {
             name: value
@@ -280,6 +281,9 @@ class ReleasePlan(Section):
             if name not in before or value != before[name]
         }
         shaping |= self.kind.shaping(self)
+        for younger in ("partition", "sheet"):
+            if shaping["source"].get(younger) is None:
+                shaping["source"].pop(younger, None)
         return hashlib.sha256(json.dumps(shaping, sort_keys=True).encode()).hexdigest()
 
 
@@ -288,7 +292,8 @@ def _kind_of(document: Mapping[str, Any]) -> str:
     source = document.get("source")
     name = source.get("kind", "table") if isinstance(source, dict) else "table"
     if not isinstance(name, str) or name not in KINDS:
-        raise PlanError(f"source.kind is not known; allowed: {', '.join(KINDS)}")
+        near = did_you_mean(name, KINDS) if isinstance(name, str) else ""
+        raise PlanError(f"source.kind is not known; allowed: {', '.join(KINDS)}{near}")
     return name
 
 
@@ -316,7 +321,11 @@ def _typed(maker: Any, settings: Mapping[str, Any]) -> dict[str, Any]:
     checked = {}
     for key, value in settings.items():
         if key not in fields:
-            raise PlanError(f"unknown key anonymizer.{key}; allowed: name, {', '.join(fields)}")
+            allowed = ["name", *fields]
+            raise PlanError(
+                f"unknown key anonymizer.{key}; allowed: {', '.join(allowed)}"
+                + did_you_mean(key, allowed)
+            )
         try:
             # As JSON, since TOML has one kind of list and 2 is a number wherever 2.0 is.
             checked[key] = TypeAdapter(hints[key]).validate_json(json.dumps(value), strict=True)

@@ -1,12 +1,21 @@
-"""Messages for plans that pydantic refuses; they name keys, never values."""
+"""Messages for plans that pydantic refuses: the key, what it must be, and what it was.
 
+A value is told where no cell and no secret can be: keys that are `Unshown` stay so.
+"""
+
+import json
+import re
 from collections.abc import Sequence
 from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from kinds.base import Kind
+from kinds.nearest import did_you_mean
 
+MOST_SHOWN = 40  # characters of a value
+ADDRESS = re.compile("[:@=]")
+SECRET = ("credentials", "signing_key")  # a person may have put a secret itself there
 REQUIRED = {  # by pydantic's type of error: what a key must be
     "string_type": "be a text",
     "bool_type": "be true or false",
@@ -24,18 +33,20 @@ REQUIRED = {  # by pydantic's type of error: what a key must be
 def explain(error: ValidationError, model: type[BaseModel], kind: Kind) -> str:
     """One message for all refused keys, each with its first error."""
     lines = []
-    for item in error.errors(include_input=False, include_url=False):
+    for item in error.errors(include_url=False):
         location = [str(part) for part in item["loc"]]
         where = ".".join(location)
         if item["type"] == "extra_forbidden":
-            allowed = ", ".join(_allowed(item["loc"][:-1], model))
-            lines.append(f"unknown key {where}; allowed: {allowed}")
+            allowed = _allowed(item["loc"][:-1], model)
+            near = did_you_mean(location[-1], allowed)
+            lines.append(f"unknown key {where}; allowed: {', '.join(allowed)}{near}")
         elif item["type"] == "missing":
             lines.append(f"{where} is missing; it is required")
         elif (line := kind.explain(location)) is not None:
             lines.append(line)
         else:
-            lines.append(f"{where} must {_must(item)}")
+            was = _was(item) if _may_be_shown(item["loc"], model) else ""
+            lines.append(f"{where} must {_must(item)}{was}")
     return "; ".join(dict.fromkeys(lines))
 
 
@@ -43,12 +54,40 @@ def setting_must(error: Exception) -> str:
     """What one setting of an anonymizer must be."""
     if not isinstance(error, ValidationError):
         return "be a text, a number, true or false, or a list of these"
-    return _must(error.errors(include_input=False, include_url=False)[0])
+    item = error.errors(include_url=False)[0]
+    return _must(item) + _was(item)
 
 
 def _must(item: Any) -> str:
     message: str = item["msg"].removeprefix("Value error, must ").removeprefix("Input should ")
     return REQUIRED.get(item["type"], message)
+
+
+def _was(item: Any) -> str:
+    """What the value was, if it is short, and which of the possible texts is near it."""
+    value = item["input"]
+    if isinstance(value, (bool, int, float)):
+        return f"; it is {json.dumps(value)}"
+    if not isinstance(value, str) or len(value) > MOST_SHOWN or not value.isprintable():
+        return ""
+    if item["type"] in ("model_type", "dict_type") or ADDRESS.search(value):
+        return ""  # a password may stand in it
+    expected = str(item.get("ctx", {}).get("expected", ""))
+    near = did_you_mean(value, re.findall("'([^']*)'", expected))
+    return f"; it is {value!r}{near}"
+
+
+def _may_be_shown(location: Sequence[int | str], model: type[BaseModel]) -> bool:
+    """Whether no key on the way to a value may hold cells or a secret."""
+    for part in location:
+        if str(part).endswith(SECRET):
+            return False
+        if part in model.model_fields:
+            field = model.model_fields[str(part)]
+            if not field.repr:
+                return False
+            model = _table_of(field.annotation) or model
+    return True
 
 
 def _allowed(location: Sequence[int | str], model: type[BaseModel]) -> list[str]:

@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, Field
 
 from anon_core.measures.table.diversity import MOST_L
 from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
+from kinds.nearest import did_you_mean
 from kinds.section import PlanError, Section, Share, or_off
 from kinds.table.floors import Close, Diverse, TableFloors
 from tasks.judging.drift import DriftLimits
@@ -171,7 +172,8 @@ class ChecksSection(Section):
 def _require_role(key: str, name: str, role: str, roles: Mapping[str, str]) -> None:
     allowed = ", ".join(column for column, own in roles.items() if own == role) or "none"
     if name not in roles:
-        raise PlanError(f"{key} names a column that [columns] does not; allowed: {allowed}")
+        near = did_you_mean(name, roles)
+        raise PlanError(f"{key} names a column that [columns] does not; allowed: {allowed}{near}")
     if roles[name] != role:
         lacking = "no quasi-identifier" if role == "quasi" else "not sensitive"
         raise PlanError(

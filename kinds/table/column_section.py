@@ -9,6 +9,7 @@ from pydantic import Field
 from anon_core.specs.columns import Carry, ColumnSpec, Rare
 from kinds.columns import Column, Role
 from kinds.dates import ISO_DATE, has_short_year
+from kinds.numerals import Numerals
 from kinds.section import Bins, MarkedSection, PlanError, Unshown, groups_of, optional_of
 
 QUASI_ONLY = (
@@ -17,6 +18,7 @@ QUASI_ONLY = (
 KIND_OF = {"format": "date", "timezone": "date", "century": "date", "round": "numeric"}
 MOST_DIGITS = 15  # behind the point that a float64 keeps
 RANGE = "must be [least, greatest], two numbers, or two dates for kind = 'date'"
+KEYS = ("decimal", "thousands", "strip")  # how numbers are written
 EPOCH = date(1970, 1, 1).toordinal()
 
 
@@ -44,6 +46,11 @@ class ColumnSection(MarkedSection):
         it.
     carry : what a cell of a group of numbers or dates shows: its bounds, or its median.
     rare : what becomes of a value that few people have: published, or pooled with others.
+    decimal : kind 'numeric', of texts: the sign before a fraction, '.' or ','; '.' unless stated.
+    thousands : kind 'numeric', of texts: the sign between groups of digits: '.', ',', a blank or an
+        apostrophe; none unless stated.
+    strip : kind 'numeric', of texts: signs that are taken off before and after a number, such as
+        '$%'. 12 % is then 12.
     """
 
     questions = {
@@ -52,6 +59,8 @@ class ColumnSection(MarkedSection):
         "kind": "are the numbers amounts (numeric), codes (categorical) or numbers of people "
         "(identifier)?",
         "format": "does the day or the month stand first (format)?",
+        "thousands": "does the sign stand between thousands (thousands), or before a fraction "
+        "(decimal)?",
     }
     shared: ClassVar[bool] = True
 
@@ -71,11 +80,19 @@ class ColumnSection(MarkedSection):
     public: bool = False
     carry: Carry | None = None
     rare: Rare | None = None
+    decimal: Literal[".", ","] | None = None
+    thousands: Literal[".", ",", "'", " "] | None = None
+    strip: str | None = None
 
     @property
     def counted(self) -> bool:
         """Whether it is a quasi-identifier of numbers or dates."""
         return self.role == "quasi" and self.kind in ("numeric", "date")
+
+    @property
+    def written(self) -> bool:
+        """Whether the plan says how numbers are written."""
+        return any(getattr(self, key) is not None for key in KEYS)
 
     def levels(self) -> dict[str, Any]:
         """What 0.1.0 did not know of its levels, for the plan's hash: older vaults stay valid."""
@@ -86,6 +103,8 @@ class ColumnSection(MarkedSection):
         }
         if self.range is not None:
             stated["range"] = [str(bound) for bound in self.range]
+        if self.written:
+            stated["numerals"] = [self.decimal, self.thousands, self.strip]
         if self.counted and self.bins != "none":
             return {"carry": self.carry or "bounds", **stated}
         if self.counted or self.rare == "pool":
@@ -97,6 +116,7 @@ class ColumnSection(MarkedSection):
         where = f"columns.{name}"
         stated = self.model_fields_set
         self._check_reading(where)
+        numerals = self._numerals(where)
         if self.public and self.role == "quasi":
             raise PlanError(
                 f"{where}.public: everyone is taken to know a quasi-identifier; leave it out"
@@ -112,6 +132,7 @@ class ColumnSection(MarkedSection):
                 role=self.role,
                 kind=self.kind,
                 public=self.public,
+                numerals=numerals,
                 **self._reading(),
             )
         if self.kind is None:
@@ -155,6 +176,7 @@ class ColumnSection(MarkedSection):
             named=spec.order,
             optional=optional_of(where, "order", spec.order, self.optional),
             **self._reading(),
+            numerals=numerals,
         )
 
     def _reading(self) -> dict[str, Any]:
@@ -182,6 +204,28 @@ class ColumnSection(MarkedSection):
                 "'UTC'"
             )
 
+    def _numerals(self, where: str) -> Numerals | None:
+        """How numbers are written, checked; None where the plan does not say it."""
+        if not self.written:
+            return None
+        stated = next(key for key in KEYS if getattr(self, key) is not None)
+        if self.kind != "numeric":
+            raise PlanError(f"{where}.{stated} belongs to kind = 'numeric'")
+        numerals = Numerals(
+            decimal=self.decimal or ".", thousands=self.thousands or "", strip=self.strip or ""
+        )
+        if numerals.decimal == numerals.thousands:
+            raise PlanError(
+                f"{where}.thousands is the sign before a fraction, too; state "
+                f"{where}.decimal = '.' or ',', the other one"
+            )
+        if any(sign in "+-0123456789.,'" for sign in numerals.strip):
+            raise PlanError(
+                f"{where}.strip holds a digit or a sign of numbers; it must hold units only, "
+                "such as '$%'"
+            )
+        return numerals
+
 
 class EarlierColumnSection(ColumnSection):
     """The same as 0.1.0 understood it: groups of any size, written as medians."""
@@ -191,11 +235,11 @@ class EarlierColumnSection(ColumnSection):
     @classmethod
     def of(cls, section: ColumnSection) -> ColumnSection:
         """A section as it was understood, where it states nothing that 0.1.0 did not know."""
-        if (
-            not section.counted
-            or any((section.carry, section.rare, section.range, section.timezone, section.century))
-            or section.round is not None
-        ):
+        younger = (
+            *(section.carry, section.rare, section.range, section.timezone, section.century),
+            section.written or section.round is not None,
+        )
+        if not section.counted or any(younger):
             return section
         grouped = {} if section.bins == "none" else {"carry": "median"}
         return cls.model_construct(section.model_fields_set, **{**dict(section), **grouped})

@@ -81,5 +81,6 @@ def refuse_repeated(identifiers: pl.DataFrame) -> None:
                 "the rows of one person would count as several people and hide among each other. "
                 f"State [privacy] person = {column.name!r} if it names a person, or leave one "
                 "row for each person, or state rows_are_people = true if the promise shall be "
-                "about rows"
+                f"about rows, or set columns.{column.name}.role = 'drop' if people share it, as "
+                "they share first names"
             )

@@ -46,7 +46,10 @@ from tasks.source.sources import Source
 from tasks.vault.storage import Run, Stored
 
 # Keys of columns that 0.1.0 did not know, and those that only allow a release.
-LATER = {"public", "range", "carry", "rare", "timezone", "century", "round", "optional"}
+LATER = {
+    *("public", "range", "carry", "rare", "timezone", "century", "round", "optional"),
+    *("decimal", "thousands", "strip"),
+}
 CLAIMED: Keys = {
     "columns": {EACH: dict.fromkeys(("role", "kind", "decides_k"))},
     **dict.fromkeys(("rows_are_people", "mixed")),

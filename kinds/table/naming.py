@@ -51,6 +51,7 @@ def _holds(series: pl.Series, column: Column, marker: str) -> bool:
     if bool((texts == marker).any()):
         return True
     if column.kind == "numeric":
+        texts = texts if column.numerals is None else column.numerals.plain(texts)
         return bool(is_named(texts.cast(pl.Float64, strict=False), marker).any())
     if column.kind == "date":
         unknown = f"columns.{column.name}.format is no format of dates; give one such as '%m/%d/%Y'"

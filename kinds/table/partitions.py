@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from kinds.columns import Column, typed
+from kinds.nearest import did_you_mean
 from kinds.section import PlanError, Section, SourceSection
 from tasks.source.partitions import By, is_label, labels_of, wrong_label
 from tasks.source.reading import Reading
@@ -76,6 +77,7 @@ class Partition:
             raise PlanError(
                 "source.partition names a column that [columns] does not; allowed: "
                 + ", ".join(each.name for each in columns)
+                + did_you_mean(stated.column, [each.name for each in columns])
             )
         if column.kind not in (None, "date"):
             raise PlanError(

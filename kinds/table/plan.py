@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ from pydantic import Field, WithJsonSchema
 
 from anon_core.specs.demands import Demand, Demanded
 from kinds.columns import Column
+from kinds.nearest import did_you_mean
 from kinds.section import (
     ALLOWED,
     K_FORMS,
@@ -219,6 +221,7 @@ class TablePlan:
         raise PlanError(
             f"privacy.{key} names a column that [columns] does not; allowed: "
             + ", ".join(column.name for column in self.columns)
+            + did_you_mean(name, [column.name for column in self.columns])
         )
 
     def _check_person(self) -> None:
@@ -259,7 +262,7 @@ class TablePlan:
                     "without a header each needs a name, in order"
                 )
             return
-        if self.source.file_kind == "csv" and not set(header) & set(names):
+        if not set(header) & set(names) and self.source.headed:
             # The first row may hold a person's cells, so the message gives their number only.
             raise PlanError(
                 f"the {len(header)} fields of the source's first row are names of none of the "
@@ -272,7 +275,7 @@ class TablePlan:
         if unknown:
             refusals.append(
                 f"columns of the plan that the source does not have: {', '.join(unknown)}; "
-                "correct the source, or take them out of [columns]"
+                "correct the source, or take them out of [columns]" + _near(unknown, unnamed)
             )
         if unnamed:
             refusals.append(
@@ -283,10 +286,18 @@ class TablePlan:
             raise PlanError("; ".join(refusals))
 
 
+def _near(unknown: Sequence[str], unnamed: Sequence[str]) -> str:
+    """Which columns of the source the plan may have meant."""
+    pairs = [(name, get_close_matches(name, unnamed, n=1)) for name in unknown]
+    told = [f"{near[0]!r} for {name!r}" for name, near in pairs if near]
+    return f" (did you mean {', '.join(told)}?)" if told else ""
+
+
 def _require_type(key: str, value: Any) -> None:
     """Refuse an unknown key of privacy.k, or a value of another type."""
     if key not in K_KEYS:
-        raise PlanError(f"unknown key privacy.k.{key}; allowed: {', '.join(K_KEYS)}")
+        near = did_you_mean(key, K_KEYS)
+        raise PlanError(f"unknown key privacy.k.{key}; allowed: {', '.join(K_KEYS)}{near}")
     wanted, description = K_KEYS[key]
     if key == "optional":
         listed = isinstance(value, list) and all(isinstance(name, str) for name in value)

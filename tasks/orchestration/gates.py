@@ -19,15 +19,9 @@ from reports import markdown
 from reports import verdicts as pages
 from tasks.orchestration.events import key_of, plan_name
 from tasks.orchestration.stage import show_in_prefect
+from tasks.vault.build import CODE_VERSION
 from tasks.vault.files import remove
-from tasks.vault.storage import (
-    CODE_VERSION,
-    Run,
-    SecondReleaseError,
-    Stored,
-    write_json,
-    write_private,
-)
+from tasks.vault.storage import Run, SecondReleaseError, Stored, write_json, write_private
 from tasks.vault.verdicts import GATES_FILE, VERDICT, kept, of_gates, of_stage
 from validations.verdicts import Outcome, Verdict, verdict_from_json, verdict_to_json
 

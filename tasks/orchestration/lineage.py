@@ -22,7 +22,7 @@ from prefect.context import FlowRunContext
 from tasks.orchestration.stage import log
 from tasks.places.credentials import without_password
 from tasks.source.sources import Source
-from tasks.vault.storage import CODE_VERSION
+from tasks.vault.build import CODE_VERSION
 
 ASKED = ("OPENLINEAGE_URL", "OPENLINEAGE_CONFIG")
 SECTION = "OPENLINEAGE__"

@@ -27,15 +27,19 @@ MOST_FIELD_BYTES = 2**24
 ROWS_AT_ONCE = 50_000
 NO_TEXT = re.compile(r"[\udc80-\udcff]")  # bytes that are not UTF-8, as surrogateescape reads them
 NOT_UTF8 = (
-    "{foreign} of the {all} lines read of the source are not UTF-8 text; "
-    "convert it (e.g. iconv -f LATIN1 -t UTF-8); a compressed file must be named .gz"
+    "{foreign} of the {all} lines read of the source are not UTF-8 text; convert it "
+    "(e.g. iconv -f LATIN1 -t UTF-8); the first is line {first}"
+)
+ZEROS = (
+    "{zeros} of the {all} lines read of the source hold NUL bytes, the first is line {first}: it "
+    "is no text, or damaged; write it anew as CSV or Parquet"
 )
 BAD_GZIP = (
     "the source is named .gz, but its gzip stream is damaged, breaks off or is none; write it anew"
 )
 BAD_QUOTES = (
-    "a quoted field of the source does not end, ends before its separator or is over 16 MiB; "
-    "correct the quotes"
+    "a quoted field of the source does not end, ends before its separator or is over 16 MiB, in "
+    "the row that begins in line {start}; correct its quotes"
 )
 CLOSED = "the source file cannot be read; check its permissions"
 GZIP_ERRORS = (EOFError, zlib.error, gzip.BadGzipFile)
@@ -64,8 +68,8 @@ def first_rows(
     marks: Counter[str] = Counter()
     with closing(_rows(file, separator, marks, comment)) as rows:
         first = list(islice(rows, number))
-    if marks["foreign"]:
-        raise InputError(NOT_UTF8.format(**marks))
+    if refusal := _no_text(marks):
+        raise InputError(refusal)
     return first
 
 
@@ -136,47 +140,62 @@ def _rows(
     refusal = ""
     try:
         with _open_text(file) as handle:
-            yield from filter(
-                None, csv.reader(_marked(handle, marks, comment), delimiter=separator, strict=True)
-            )
+            lines = _marked(handle, marks, comment)
+            marks["start"] = 1
+            for row in csv.reader(lines, delimiter=separator, strict=True):
+                if row:
+                    yield row
+                marks["start"] = marks["all"] + 1
     except GZIP_ERRORS:
         refusal = BAD_GZIP
     except OSError:
         refusal = CLOSED
     except csv.Error:
-        refusal = BAD_QUOTES
-    if marks["foreign"]:
-        refusal = NOT_UTF8.format(**marks)
-    if refusal:
+        refusal = BAD_QUOTES.format(**marks)
+    if refusal := _no_text(marks) or refusal:
         raise InputError(refusal)
 
 
 def _marked(handle: IO[str], marks: Counter[str], comment: str = "") -> Iterator[str]:
-    """Yield the lines and count them: all, those polars reads otherwise, those not UTF-8."""
+    """Yield the lines and count them: all, those polars reads otherwise, those that are no text.
+
+    `first` is the number of the first line that is no text, `start` that of the line in which the
+    row begins that is read.
+    """
     for line in handle:
         marks["all"] += 1
         if comment and line.startswith(comment):
             marks["odd"] += 1
+            marks["start"] += marks["start"] == marks["all"]
             continue
         marks["odd"] += line.isspace() or line.endswith("\r")
-        marks["foreign"] += "\0" in line or (
-            not line.isascii() and NO_TEXT.search(line) is not None
-        )
+        if "\0" in line or (not line.isascii() and NO_TEXT.search(line) is not None):
+            marks["zeros" if "\0" in line else "foreign"] += 1
+            marks["first"] = marks["first"] or marks["all"]
         yield line
+
+
+def _no_text(marks: Counter[str]) -> str:
+    """The refusal of a file with lines that are no text; empty if there are none."""
+    if marks["zeros"]:
+        return ZEROS.format(**marks)
+    return NOT_UTF8.format(**marks) if marks["foreign"] else ""
 
 
 def _count_rows(
     text: Content, separator: str, fields: int, marks: Counter[str], comment: str
 ) -> int:
     """Return the number of rows; every row is checked, because polars fills short rows up."""
-    total = ragged = 0
+    total = ragged = first = 0
     for row in _rows(text, separator, marks, comment):
         total += 1
-        ragged += len(row) != fields
+        if len(row) != fields:
+            ragged += 1
+            first = first or marks["start"]
     if ragged:
         raise InputError(
             f"{ragged} of {total} rows of the source have more or fewer than {fields} fields; "
-            "correct them or source.separator"
+            f"correct them or source.separator; the first begins in line {first}"
         )
     return total
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from anon_core.specs.graphs import ONE
 from tasks.source.csv_rows import Content, unpacked
-from tasks.source.sources import EMPTY, Source, file_content, require_file, scan
+from tasks.source.formats import Dialect, recognize
+from tasks.source.sources import EMPTY, require_file
 from tasks.source.values import attempt
 
 COMMENTS = ("#", "%")
@@ -83,17 +84,16 @@ def read_edges(path: Path, *, uncertain: bool = False, header: bool | None = Non
 def _frame(path: Path, columns: int, header: bool | None) -> pl.DataFrame:
     """Return the columns u, v and perhaps p."""
     names = ["u", "v", "p"][:columns]
-    source = Source(path=path)
-    if source.file_kind in ("parquet", "arrow"):
-        held = scan(source, path)
-        present = held.collect_schema().names()
-        if len(present) < columns:
-            raise InputError(_too_few(columns))
-        chosen = held.select(present[:columns])
-        frame = attempt(lambda: chosen.collect(engine="streaming"), UNREADABLE)
-        frame.columns = names
-        return frame
-    return _of_text(unpacked(file_content(path)), names, header)
+    found, content = recognize(path, path.name)
+    if found.name == "csv":
+        return _of_text(unpacked(content), names, header)
+    present = found.names(content, Dialect())
+    assert not isinstance(present, int)
+    if len(present) < columns:
+        raise InputError(_too_few(columns))
+    frame = found.columns(content, Dialect(), len(present), range(columns))
+    frame.columns = names
+    return frame
 
 
 def _of_text(content: Content, names: list[str], header: bool | None) -> pl.DataFrame:

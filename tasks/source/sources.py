@@ -1,20 +1,24 @@
-"""Where private data lies, and its files: CSV, Parquet, Arrow, .npz."""
+"""Where private data lies, and its files, of any format."""
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO
 
 import polars as pl
-import polars.selectors as cs
 
 from anon_core.errors import InputError
 from tasks.places.place import Place
-from tasks.source.arrays import array_names
-from tasks.source.csv_rows import CLOSED, Content, first_rows, is_packed, read_csv
+from tasks.source.csv_rows import CLOSED, Content, is_packed
+from tasks.source.formats import (
+    Dialect,
+    Format,
+    format_of_name,
+    format_of_path,
+    recognize,
+)
 from tasks.source.parts import Parts, in_parts, is_pattern, part_columns, part_names
-from tasks.source.values import FORM, attempt
+from tasks.source.values import FORM
 
 SQLITE = "sqlite:///"
 DUCKDB = "duckdb:///"
@@ -24,8 +28,7 @@ SNOWFLAKE = "snowflake://"
 BIGQUERY = "bigquery://"
 DATABASES = (SQLITE, DUCKDB, *POSTGRES, MSSQL, SNOWFLAKE, BIGQUERY)
 EMPTY = "the source is empty; a table with at least 2 rows is required"
-MOST_DIGITS = 38  # of a decimal
-DAMAGED = "the source breaks off or is damaged: not every row could be read; write it anew"
+MOST_TOLD = 8  # doubled names that a refusal tells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,8 +38,9 @@ class Source:
     `path` is a file, or a folder or pattern of Parquet files. `comment` is what the lines of a CSV
     file start with that are no rows; none if it is empty. `credentials` say where the password of a
     database lies. `beside` is a second source that belongs to it, such as a table of demands. `key`
-    is the plan's key that names the file. `optional` are texts in `missing` that no cell need have.
-    `form` is that of the reading. Not `whole`: some rows of a source that was read before.
+    is the plan's key that names the file. `sheet` is the sheet of a workbook. `optional` are texts
+    in `missing` that no cell need have. `form` is that of the reading. Not `whole`: some rows of a
+    source that was read before.
     """
 
     path: Place | None = None
@@ -52,6 +56,7 @@ class Source:
     optional: tuple[str, ...] = field(default=(), repr=False)
     form: int = FORM
     whole: bool = True
+    sheet: str | None = None
 
     def at(self, path: Place | None) -> "Source":
         """Some rows of it in another file, or in none; columns and missing values are the same."""
@@ -60,21 +65,31 @@ class Source:
         )
 
     @property
-    def file_kind(self) -> str:
-        """csv, parquet, arrow, npz or sql."""
+    def dialect(self) -> Dialect:
+        """How a file is written, as far as the plan says it."""
+        return Dialect(self.header, self.separator, self.comment, self.sheet)
+
+    @property
+    def file_format(self) -> Format | None:
+        """The format of a file, by its content, else by its name; None for databases."""
         if self.path is None:
-            return "sql"
+            return None
         remote = not isinstance(self.path, Path)
         if is_pattern(self.path) or (not self.path.suffix if remote else self.path.is_dir()):
-            return "parquet"
-        return {
-            ".parquet": "parquet",
-            ".pq": "parquet",
-            ".arrow": "arrow",
-            ".ipc": "arrow",
-            ".feather": "arrow",
-            ".npz": "npz",
-        }.get(self.path.suffix.lower(), "csv")
+            return format_of_name("part.parquet")
+        if isinstance(self.path, Path):
+            return format_of_path(self.path)
+        return format_of_name(self.path.name)
+
+    @property
+    def headed(self) -> bool:
+        """Whether the file may be without names of columns: its first row then holds cells."""
+        return self.file_format is not None and self.file_format.headed
+
+    @property
+    def file_kind(self) -> str:
+        """The name of the file's format, or sql."""
+        return "sql" if self.file_format is None else self.file_format.name
 
 
 def header(source: Source) -> list[str] | int | None:
@@ -109,24 +124,18 @@ def content_of(file: IO[bytes], path: Place) -> Content:
     raise InputError(refusal)
 
 
-def file_content(path: Path) -> Content:
-    """Read a file once; an empty or absent one is refused."""
-    with opened(path) as file:
-        return content_of(file, path)
-
-
 def file_names(source: Source, file: Path | Content | Parts) -> list[str] | int:
     """Return the column names of a file or its content, or their number where it has none."""
     if isinstance(file, Parts):
         return distinct(part_names(file))
-    if source.file_kind == "npz":
-        return array_names(file_content(file) if isinstance(file, Path) else file)
-    if source.file_kind != "csv":
-        return scan(source, file).collect_schema().names()
-    first = first_rows(file, source.separator, 1, source.comment)
-    if not first:
-        raise InputError(EMPTY)
-    return distinct(first[0]) if source.header else len(first[0])
+    return _names(source, *_recognized(source, file))
+
+
+def leading_rows(source: Source, number: int) -> list[list[str]] | None:
+    """The fields of the first rows of a local file; None where its first row is always of names."""
+    assert isinstance(source.path, Path)
+    found, file = recognize(source.path, source.path.name)
+    return found.first_rows(file, source.dialect, number)
 
 
 def file_columns(
@@ -136,24 +145,28 @@ def file_columns(
     if isinstance(content, Parts):
         require_names(part_names(content), needed)
         return part_columns(content, needed)
-    if source.file_kind == "npz":
-        raise InputError("the source holds arrays and no columns; give a table")
-    if source.file_kind == "csv":
-        present = file_names(source, content)
-        names = names if isinstance(present, int) else present
-        require_names(names, needed)
-        return read_csv(content, source.separator, source.header, names, needed, source.comment)
-    held = scan(source, content)
-    schema = held.collect_schema()
-    require_names(schema.names(), needed)
-    for name in needed:
-        of = schema[name]
-        if isinstance(of, pl.Decimal) and of.precision > MOST_DIGITS:
-            raise InputError(
-                f"column {name!r} holds decimals of {of.precision} digits, and {MOST_DIGITS} are "
-                "read; convert it or give it role = 'drop'"
-            )
-    return attempt(lambda: held.select(cs.by_name(*needed)).collect(engine="streaming"), DAMAGED)
+    found, file = _recognized(source, content)
+    present = _names(source, found, file)
+    names = names if isinstance(present, int) else present
+    require_names(names, needed)
+    places = [names.index(name) for name in needed]
+    frame = found.columns(file, source.dialect, len(names), places)
+    frame.columns = list(needed)
+    return frame
+
+
+def _recognized(source: Source, file: Path | Content) -> tuple[Format, Path | Content]:
+    assert source.path is not None
+    return recognize(file, source.path.name)
+
+
+def _names(source: Source, found: Format, file: Path | Content) -> list[str] | int:
+    names = found.names(file, source.dialect)
+    if isinstance(names, int):
+        return names
+    if found.headed and not names:
+        raise InputError(EMPTY)
+    return distinct(names, shown=not found.headed)
 
 
 def require_file(path: Path, key: str = "source.path") -> None:
@@ -169,14 +182,26 @@ def require_file(path: Path, key: str = "source.path") -> None:
         raise InputError(EMPTY)
 
 
-def distinct(names: Sequence[str]) -> list[str]:
-    """Return column names without the blanks around them; a name that occurs twice is refused."""
+def distinct(names: Sequence[str], *, shown: bool = True) -> list[str]:
+    """Return column names without the blanks around them; a name that occurs twice is refused.
+
+    Not `shown`: the names may be cells of a row that was taken for them, so the refusal tells the
+    places of the columns only.
+    """
     stripped = [name.strip() for name in names]
-    doubled = len(stripped) - len(set(stripped))
+    places: dict[str, list[int]] = {}
+    for place, name in enumerate(stripped, start=1):
+        places.setdefault(name, []).append(place)
+    doubled = {name: where for name, where in places.items() if len(where) > 1}
     if doubled:
+        told = [
+            f"columns {' and '.join(map(str, where))}{f' ({name!r})' if shown else ''}"
+            for name, where in list(doubled.items())[:MOST_TOLD]
+        ]
+        more = f" and {len(doubled) - MOST_TOLD} more" if len(doubled) > MOST_TOLD else ""
         raise InputError(
-            f"{doubled} of {len(names)} column names of the source occur more than once; "
-            "rename them"
+            f"{len(stripped) - len(places)} of {len(names)} column names of the source occur more "
+            f"than once: {'; '.join(told)}{more}; rename them"
         )
     return stripped
 
@@ -185,19 +210,3 @@ def require_names(present: Sequence[str], needed: Sequence[str]) -> None:
     """Refuse a source that lacks a needed column."""
     if lost := [name for name in needed if name not in present]:
         raise InputError(f"the source has no column {', '.join(lost)}; correct [columns]")
-
-
-def scan(source: Source, file: Path | Content) -> pl.LazyFrame:
-    """Return the columns of a Parquet or Arrow file, not yet read."""
-    parquet = source.file_kind == "parquet"
-    opened = pl.scan_parquet if parquet else pl.scan_ipc
-    form = "Parquet" if parquet else "Arrow (IPC, not a stream)"
-    refusal = (
-        f"the source is not a readable {form} file, or a column has a type that is not read, such "
-        "as an interval, or moments with an offset (+05:30) in place of a zone; write it anew, and "
-        "convert such a column"
-    )
-    at = file if isinstance(file, Path) else io.BytesIO(file.data)
-    frame = attempt(lambda: opened(at, glob=False, hive_partitioning=False), refusal)
-    names = attempt(lambda: frame.collect_schema().names(), refusal)
-    return frame.rename(dict(zip(names, distinct(names), strict=True)))

@@ -21,8 +21,9 @@ from tasks.places.place import Place
 from tasks.shelf.layout import ASIDE
 from tasks.shelf.shelf import Shelf, shelf_of, stands
 from tasks.stages.check import CheckedRelease
+from tasks.vault.build import CODE_VERSION
 from tasks.vault.retracting import retracted_versions
-from tasks.vault.storage import CODE_VERSION, Run
+from tasks.vault.storage import Run
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 from anon_core.errors import AnonymityError
+from tasks.vault.build import CODE_VERSION
 from tasks.vault.sealing import HEADER, DamagedError, decrypt, encrypt
-from tasks.vault.storage import CODE_VERSION
 from tasks.vault.workroom import created
 
 ABOUT, END = "backup.json", "end.json"  # the first and the last file of the archive

@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.steps import State, Step
+from tasks.vault.build import stamp, stamp_of
 from tasks.vault.sealing import SealedError
-from tasks.vault.storage import CODE_VERSION, readable, written_aside
+from tasks.vault.storage import readable, written_aside
 
 
 @dataclass(frozen=True)
 class CheckpointFile:
-    """One checkpoint on disk, bound to the version of the code and to the hashes of its inputs."""
+    """One checkpoint on disk, bound to the build and to the hashes of its inputs."""
 
     path: Path
     inputs: Sequence[str]
@@ -29,8 +30,8 @@ class CheckpointFile:
     def load(self) -> tuple[State | None, list[float]]:
         """Return the state and the seconds of its steps.
 
-        There is none if the file is absent, damaged, or was made from other inputs. The anonymizer
-        checks the state.
+        There is none if the file is absent, damaged, or was made by another build or from other
+        inputs. The anonymizer checks the state.
         """
         try:
             with readable(self.path).open("rb") as handle:
@@ -39,7 +40,7 @@ class CheckpointFile:
                     return None, []
                 handle.seek(start)
                 record = json.loads(handle.readline())
-                if record["version"] != CODE_VERSION or record["inputs"] != list(self.inputs):
+                if stamp_of(record) != stamp() or record["inputs"] != list(self.inputs):
                     return None, []
                 blocks = [_read(handle, block) for block in record["blocks"]]
             arrays = {name: blocks[number] for name, number in record["arrays"].items()}
@@ -62,7 +63,7 @@ class CheckpointFile:
                 blocks.append(array)
         blocks = [np.ascontiguousarray(block) for block in blocks]
         record = {
-            "version": CODE_VERSION,
+            **stamp(),
             "inputs": list(self.inputs),
             "arrays": places,
             "blocks": [{"dtype": block.dtype.str, "shape": block.shape} for block in blocks],

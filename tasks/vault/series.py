@@ -38,6 +38,8 @@ PROFILE = "profile"  # of version.json: it names categories
 ABANDONED = "abandoned"  # of version.json: runs of batches that were replaced
 PENDING = "pending"
 KEPT = {"identify"}  # stages of an older version that hold digests only
+# What stays of a run that was given up: why it was refused. None of it holds values.
+WORDS = {"run.json", "docs", "gates.json", "ended.json", "lock"}
 
 
 class NobodyHidesError(GuaranteeError):
@@ -179,8 +181,8 @@ class Series:
     def forget_values(self) -> None:
         """Remove what older versions keep of people; the last version keeps what is needed.
 
-        Removed are, too, runs of versions that were begun and made anew from another batch, and
-        tracebacks, which may hold values.
+        Removed are, too, tracebacks, which may hold values, and the data and secrets of runs that
+        were begun and made anew from another batch. Why such a run was refused stays.
         """
         versions = self.versions()
         for version in versions:
@@ -196,7 +198,7 @@ class Series:
         recorded = self.recorded()
         given_up = {name for each in recorded for name in each.about.get(ABANDONED, ())}
         for name in given_up - {each.run.path.name for each in recorded}:
-            remove(self.vault.runs / name)
+            _strip(self.vault.runs / name)
         runs = (version.run.path for version in versions)
         for folder in (self.vault.runs, *self.path.glob("[0-9]*"), *runs):
             for failure in folder.glob("failure-*.txt"):
@@ -220,3 +222,12 @@ class Series:
                 )
             found.append(Version(number, run, about))
         return sorted(found, key=lambda version: version.number)
+
+
+def _strip(run: Path) -> None:
+    """Remove what a run holds but its words."""
+    for path in sorted(run.glob("*")):
+        if path.name not in WORDS:
+            remove(path) if path.is_dir() else path.unlink()
+    for left in run.glob(".*.partial"):
+        shutil.rmtree(left, ignore_errors=True)

@@ -84,8 +84,7 @@ def _state(
     if _is_locked(run, locked):
         return State("running", f"running, at {_next_stage(run)}", _changed(run), _next_stage(run))
     if given_up:
-        words = "given up: a batch that was made anew replaced it"
-        return State("given up", words, _changed(run))
+        return _replaced(run, request)
     taken_back = _taken_back(retracted)
     later = _refused(run, request) or _asked(request)
     if taken_back is not None and (later is None or taken_back.since >= later.since):
@@ -107,6 +106,16 @@ def _published(run: Run, visible: list[Release]) -> State:
     except UNREADABLE:
         since = _changed(run)
     return State("published", f"published {', '.join(told)}", since)
+
+
+def _replaced(run: Run, request: Request | None) -> State:
+    """Of a run of a series that another batch or another plan replaced, and why it was refused."""
+    words = "given up: a batch that was made anew replaced it"
+    refused = _refused(run, request)
+    if refused is None:
+        return State("given up", words, _changed(run))
+    words = f"{words}; before, it was {refused.words}"
+    return State("given up", words, refused.since, refused.stage, refused.reason)
 
 
 def _refused(run: Run, request: Request | None) -> State | None:

@@ -22,7 +22,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +29,7 @@ from anon_core.errors import AnonymityError
 from tasks.places.place import Place, place_of
 from tasks.shelf.content import holds
 from tasks.vault import secrecy
+from tasks.vault.build import stamp, stamp_of
 from tasks.vault.files import (
     beside,
     enter,
@@ -52,13 +52,11 @@ from tasks.vault.files import (
 from tasks.vault.room import full, is_full
 from tasks.vault.sealing import PARTS, SEAL, Seal, key_is_given, recipient_of_key, require_key
 
-CODE_VERSION = version("crowdcover")
 LEDGER, LEDGER_KEY = "ledger.sqlite", "ledger.key"
 FOLDERS_KEY = "folders.key"
 OF_A_VAULT = {SEAL, *PARTS, LEDGER, LEDGER + "-journal"}
 RELEASES = "releases.json"
 __all__ = [
-    "CODE_VERSION",
     "FOLDERS_KEY",
     "LEDGER",
     "LEDGER_KEY",
@@ -188,7 +186,7 @@ class Run:
         """Return the finished stage, or make it.
 
         `make(folder)` writes files and returns facts (JSON), among them "shape". A stage is made
-        again if its files changed, or if it came from other inputs or another code version.
+        again if its files changed, or if it came from other inputs or another build.
         """
         needs = [stored.sha256 for stored in inputs]
         final = self.path / stage
@@ -223,7 +221,7 @@ class Run:
         start = time.perf_counter()
         facts = dict(make(aside))
         record = {
-            "version": CODE_VERSION,
+            **stamp(),
             "inputs": needs,
             "files": {path.name: file_sha256(path) for path in sorted(aside.iterdir())},
             "shape": facts.pop("shape", []),
@@ -245,7 +243,7 @@ class Run:
         return (self.path / stage / "stage.json").exists()
 
     def whole(self, stage: str) -> Stored | None:
-        """A finished stage with unchanged files, made by any version of the code."""
+        """A finished stage with unchanged files, made by any build."""
         whole = _whole(self.path / stage)
         return None if whole is None else whole[0]
 
@@ -417,20 +415,21 @@ def _lock(path: Path, how: int) -> Iterator[None]:
 
 
 def _finished(folder: Path, needs: Sequence[str]) -> Stored | None:
-    """The stage in this folder if it is complete, of this code version and from these inputs."""
+    """The stage in this folder if it is complete, of this build and from these inputs."""
     match _whole(folder):
-        case stored, version, inputs if version == CODE_VERSION and inputs == list(needs):
+        case stored, made, inputs if made == stamp() and inputs == list(needs):
             return stored
     return None
 
 
 def _whole(folder: Path) -> tuple[Stored, Any, Any] | None:
-    """The stage in this folder if its files are unchanged, with its code version and inputs."""
+    """The stage in this folder if its files are unchanged, with its build and inputs."""
     try:
         record = read_json(folder / "stage.json")
         if not holds_files(folder, record["files"]):
             return None
         digest = hashlib.sha256(json.dumps(record["files"], sort_keys=True).encode()).hexdigest()
-        return Stored(folder, digest, tuple(record["shape"])), record["version"], record["inputs"]
+        stored, made = Stored(folder, digest, tuple(record["shape"])), stamp_of(record)
+        return stored, made, record["inputs"]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None  # the record is missing or cannot be read

@@ -241,3 +241,26 @@ def test_a_release_shows_its_columns(release):
     assert "tiny v1: 5 rows, k = 2" in words
     assert "age: masked, numeric, 5 levels" in words
     assert "clerk" not in words + repr(release.column("job")) + repr(release.weights("job"))
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("kind", ["numeric", "date"])
+def test_one_group_of_all_numbers_says_that_nothing_is_known(tmp_path, kind, missing):
+    labels = ("(missing)", "..") if missing else ("..",)
+    entry = {"values": [[None, None]], "inner_edges": [], "lower": "excluded"}
+    asked = attribute("x", kind, labels, **entry)
+    cells = ["..", "*", ".."]
+    release = cc.read(folder(tmp_path, [asked, JOB], {"x": cells, "job": ["clerk"] * 3}))
+    value = 5 if kind == "numeric" else dt.date(2024, 3, 5)
+    for question in (value, cc.above(value), cc.between(value, value)):
+        count = release.count({"x": question})
+        assert (count.certain, count.possible) == (0, 3)
+        assert 0 < count.expected < 3
+        assert count.error > 0
+    mean = release.mean("x")
+    assert np.isnan([mean.expected, mean.error]).all()
+    assert (mean.lo, mean.hi) == (-np.inf, np.inf)
+    assert release.frequencies("x")["x"].to_list() == list(labels)
+    assert release.complete(1)[0]["x"].null_count() == 3
+    assert release.bounds()["x.lo"].null_count() == 3

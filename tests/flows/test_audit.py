@@ -538,6 +538,7 @@ def test_another_plan_is_named_as_such(copy, tmp_path, capsys):
     code, out, err = audit(copy.folder, other, capsys)
     assert (code, out) == (3, "")
     assert err.startswith("crowdcover: the vault knows no release of this plan and this source;")
+    assert "the plan has changed since this release was made" in err
     assert err.count("\n") == 1
 
 
@@ -546,6 +547,7 @@ def test_another_source_is_named_as_such(copy, tmp_path, capsys):
     code, _, err = audit(copy.folder, copy.order, capsys, "--set", f"source.path={other.source}")
     assert code == 3
     assert "the vault knows no release of this plan and this source" in err
+    assert "the source has changed since this release was made" in err
 
 
 def test_another_vault_is_named_as_such(copy, tmp_path, capsys):

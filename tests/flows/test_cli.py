@@ -675,3 +675,27 @@ def test_a_dependency_that_is_not_installed_is_named(monkeypatch, capsys):
 def test_a_part_that_a_dependency_lacks_is_unforeseen(monkeypatch, capsys):
     told = refused_import("polars.zq7", monkeypatch, capsys)
     assert told.startswith("crowdcover: unforeseen ModuleNotFoundError at test_cli.py:")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["relase", "plan.toml"], "release"),
+        (["pln", "people.csv"], "plan"),
+        (["plan", "people.csv", "--heder"], "--header"),
+        (["plan", "people.csv", "--kind", "tabel"], "table"),
+        (["audit", "v1", "--plan", "p.toml", "--quite"], "--quiet"),
+        (["vault", "verfy"], "verify"),
+    ],
+)
+def test_the_nearest_command_and_option_is_offered(capsys, arguments, meant):
+    with pytest.raises(SystemExit) as caught:
+        cli.parser().parse_args(arguments)
+    assert caught.value.code == 2
+    assert f"; did you mean {meant!r}?" in capsys.readouterr().err
+
+
+def test_nothing_is_offered_where_nothing_is_near(capsys):
+    with pytest.raises(SystemExit):
+        cli.parser().parse_args(["zzz"])
+    assert "did you mean" not in capsys.readouterr().err

@@ -495,7 +495,7 @@ def test_another_version_publishes_the_same_rows_again(tmp_path, monkeypatch):
     first = order.release()
     rows = data_bytes(first)
     shutil.rmtree(first)
-    monkeypatch.setattr("tasks.vault.storage.CODE_VERSION", "next")
+    monkeypatch.setattr("tasks.vault.build.CODE_VERSION", "next")
     drawn = secrecy.distinct_keys
     monkeypatch.setattr(
         secrecy,
@@ -503,6 +503,34 @@ def test_another_version_publishes_the_same_rows_again(tmp_path, monkeypatch):
         lambda seed, label, size: drawn(seed, f"{label} of the next", size),
     )
     assert data_bytes(order.release()) == rows
+
+
+def test_another_build_finds_a_release_that_stands(tmp_path, monkeypatch):
+    order = Order(tmp_path)
+    first = order.release()
+    content = {path.name: path.read_bytes() for path in first.iterdir()}
+    monkeypatch.setattr("tasks.vault.build.hash_packages", lambda *_: "another")
+    assert order.release() == first
+    assert {path.name: path.read_bytes() for path in first.iterdir()} == content
+
+
+def test_another_build_makes_what_was_left_half_way_anew(tmp_path, monkeypatch):
+    order = Order(tmp_path, checks={"min_utility": 1.0})
+    with pytest.raises(GuaranteeError):
+        order.release()
+    rows, times = (order.run.path / "anonymize/data.parquet").read_bytes(), order.stage_times()
+    with pytest.raises(GuaranteeError):
+        order.release()
+    again = order.stage_times()
+    assert {name for name in STAGES if again[name] != times[name]} == set()
+    monkeypatch.setattr("tasks.vault.build.hash_packages", lambda *_: "zq7-build")
+    order.write(checks={"min_utility": 0.1})
+    release_folder = order.release()
+    again = order.stage_times()
+    assert {name for name in STAGES if again[name] == times[name]} == set()
+    assert (release_folder / "data.parquet").read_bytes() == rows  # the hash decides no byte
+    for path in release_folder.iterdir():
+        assert b"zq7-build" not in path.read_bytes()
 
 
 def test_threads_and_memory_change_nothing(tmp_path):

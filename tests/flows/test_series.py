@@ -18,7 +18,9 @@ from kinds.table.version_files import SINCE
 from tasks.people.ledger import Ledger
 from tasks.vault.approval import Approval, Decision, WaitingError
 from tasks.vault.series import Series
+from tasks.vault.states import seen
 from tasks.vault.storage import SecondReleaseError, Vault, file_sha256, read_json, write_json
+from tasks.vault.verifying import verified
 from tests.codebooks import keeps_schema
 from tests.flows.orders import SEED, Order, columns, people
 from tests.typed import text_rows, write_typed
@@ -265,7 +267,8 @@ def test_a_batch_that_was_given_up_leaves_no_trace(tmp_path):
     withdraw(order, "ident-erase-me")
     _approved_release(order)
     assert series.last.number == 2
-    assert not given_up.path.exists()
+    left = {path.name for path in given_up.path.iterdir()}
+    assert left <= {"run.json", "docs", "gates.json", "ended.json", "lock"}
     for path, content in everything_in(order.vault):
         assert b"note-erased" not in content, path
 
@@ -573,3 +576,22 @@ def test_a_value_that_was_said_to_be_constant_changes(tmp_path):
     order.write_source([(*rows[0][:4], "illness-9", *rows[0][5:]), *rows[1:]])
     with pytest.raises(InputError, match="1 records have another value in 'diagnosis'"):
         order.release()
+
+
+def test_why_a_first_version_was_refused_stays_when_the_plan_changes(tmp_path):
+    order = registry(tmp_path, checks={"min_utility": 1.0})
+    with pytest.raises(GuaranteeError, match=r"below checks\.min_utility") as refusal:
+        order.release()
+    (refused,) = Vault(order.vault).every_run()
+    page = order.vault / "runs" / str(refusal.value).rpartition("vault: ")[2]
+    told = page.read_bytes()
+    order.write(privacy={"k": K + 1}, checks={"min_utility": 0.1})
+    first = order.release()
+    assert order.release() == first
+    assert page.read_bytes() == told
+    assert not (refused.path / "seed").exists()
+    assert not list(refused.path.glob("*/stage.json"))
+    state = {each.run.path.name: each.state for each in seen(Vault(order.vault))}
+    assert state[refused.path.name].word == "given up"
+    assert "before, it was refused at check: publication refused" in state[refused.path.name].words
+    assert not verified(Vault(order.vault)).damage

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers import ANONYMIZERS, Anonymizer
 from anon_core.anonymizers.base import Data, Made
+from anon_core.build import hash_packages
 from anon_core.engines.local import afford
 from anon_core.engines.mpi.files import (
     DAMAGED,
@@ -134,7 +135,7 @@ def write_job(
     folder.mkdir(mode=0o700, exist_ok=True)
     document, packed = data.packed()
     arrays = {**{f"{PREFIX}{name}": array for name, array in packed.items()}, ORDER: order}
-    shape = {"version": version("crowdcover"), **_settings(anonymizer), "data": document}
+    shape = {**_build(), **_settings(anonymizer), "data": document}
     digest = digest_of(shape, arrays)
     (folder / FAILURE).unlink(missing_ok=True)
     before = read_document(folder / JOB)
@@ -147,6 +148,11 @@ def write_job(
     record = {"digest": digest, "ranks": ranks, "threads": threads, "memory": memory, **shape}
     write_json(folder / JOB, record)
     return bool(before) and before != record
+
+
+def _build() -> dict[str, str]:
+    """Return the version of this program, and the hash of the code that ranks run."""
+    return {"version": version("crowdcover"), "code": hash_packages("anon_core")}
 
 
 def _settings(anonymizer: Anonymizer[Any]) -> dict[str, Any]:
@@ -163,18 +169,19 @@ def read_job(folder: Path) -> Job:
     Raises
     ------
     InputError
-        There is none, one of another version of this program, or one that cannot be read.
+        There is none, one of another build of this program, or one that cannot be read.
     """
     if not (folder / JOB).exists():
         raise InputError(
             "the folder holds no job.json; `crowdcover release` writes a job, nobody by hand"
         )
     try:
-        record = json.loads((folder / JOB).read_text())
-        if record["version"] != version("crowdcover"):
+        record = dict(json.loads((folder / JOB).read_text()))
+        build = _build()
+        if {key: record.get(key) for key in build} != build:
             raise InputError(
-                "the job was written by another version of crowdcover; "
-                "install the same one on all machines"
+                "the job was written by another build of crowdcover; "
+                "install the same one on all machines, and run `crowdcover release` again"
             )
         settings = dict(record["anonymizer"])
         maker = ANONYMIZERS[settings.pop("name")]

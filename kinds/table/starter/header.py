@@ -1,20 +1,21 @@
-"""Whether the first row of a CSV file holds names or cells.
+"""Whether the first row of a file holds names or cells.
 
 A plan quotes the names of columns. So a row of cells taken for names would carry one person's
 values into the plan, the codebook and the release.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import replace
 from typing import NamedTuple
 
 import polars as pl
 
 from anon_core.errors import InputError
+from kinds.numerals import find_numerals
 from kinds.table.starter.markers import is_marker
 from kinds.table.starter.names import Name
 from kinds.table.starter.values import formats_of, is_numeral
-from tasks.source.csv_rows import first_rows
+from tasks.source.sources import Source, leading_rows
 
 LOOKED_AT = 5_000  # rows that are compared with the first
 WORDS_AT = 500  # rows whose words are looked up
@@ -31,19 +32,19 @@ class Header(NamedTuple):
     fields: int
 
 
-def separator_of(path: Path) -> str:
+def separator_of(source: Source) -> str:
     """The separator that cuts the first two rows into equally many fields, and into the most."""
-    return max(SEPARATORS, key=lambda sign: len(_rows(path, sign, 2)[0]))
+    return max(SEPARATORS, key=lambda sign: len(_rows(replace(source, separator=sign), 2)[0]))
 
 
-def look(path: Path, separator: str) -> Header:
-    """Compare the first row with those below it.
+def look(source: Source) -> Header:
+    """Compare the first row of a local file with those below it.
 
     A field is a cell if it is a number or a date, or occurs again in its column. It is a name if
     its column holds numbers or dates instead. Else it is as surprising as it would be for a cell of
     its column to be new there, or to be a word that tables use for names.
     """
-    first, *rest = _rows(path, separator, LOOKED_AT + 1)
+    first, *rest = _rows(source, LOOKED_AT + 1)
     if not any(first):  # too few rows, or a fault: reading the file says so
         return Header(named=True, cells=0, fields=len(first))
     rest = [row for row in rest if len(row) == len(first)]
@@ -53,7 +54,7 @@ def look(path: Path, separator: str) -> Header:
         column = [row[place].strip() for row in rest]
         if not field:
             continue
-        if is_numeral(field) or formats_of(pl.Series([field])) or field in column:
+        if _is_number(field) or formats_of(pl.Series([field])) or field in column:
             cells += 1
         elif _measures([cell for cell in column if cell]) and not is_marker(field):
             names += 1
@@ -82,18 +83,24 @@ def _chance_of_a_name(field: str, column: Sequence[str]) -> float:
     return (sum(Name(cell).known for cell in some) + 1) / (len(some) + 1)
 
 
+def _is_number(field: str) -> bool:
+    """Whether one text is a number, as programs or as people write it."""
+    return is_numeral(field) or find_numerals(pl.Series([field])) is not None
+
+
 def _measures(cells: Sequence[str]) -> bool:
     """Whether nearly all cells are numbers or dates."""
     numbers = sum(map(is_numeral, cells))
-    return bool(cells) and (
-        numbers >= MOSTLY * len(cells) or bool(formats_of(pl.Series(cells).unique()))
-    )
+    if not cells or numbers >= MOSTLY * len(cells):
+        return bool(cells)
+    texts = pl.Series(cells).unique()
+    return bool(formats_of(texts)) or find_numerals(texts) is not None
 
 
-def _rows(path: Path, separator: str, number: int) -> list[list[str]]:
+def _rows(source: Source, number: int) -> list[list[str]]:
     """The first rows if two are equally long. Other faults are reported when the file is read."""
     try:
-        rows = first_rows(path, separator, number)
+        rows = leading_rows(source, number) or []
     except (InputError, ValueError):
         return [[""]]
     return rows if len(rows) > 1 and len(rows[0]) == len(rows[1]) else [[""]]

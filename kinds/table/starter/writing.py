@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -15,10 +16,11 @@ from kinds.table.starter.header import Header, look, separator_of
 from kinds.table.starter.limits import commented, most_uniform, offer_mixing, state_limits
 from kinds.table.starter.markers import Markers, find, without
 from kinds.table.starter.names import Name
+from kinds.table.starter.numerals import read_numerals, state_numerals
 from kinds.table.starter.proposals import Proposal, propose, repeated
 from kinds.table.starter.values import SHARED_BY
 from tasks.source.reading import Reading
-from tasks.source.sources import DUCKDB, SQLITE, Source, distinct
+from tasks.source.sources import DUCKDB, SQLITE, Source, distinct, leading_rows
 
 OPENING = """\
 # A starter plan. Each column has a proposed role, with its reason. Look at all of them.
@@ -34,6 +36,7 @@ ANSWERS = {
     "quasi": "may others know it? If nobody may: sensitive, or drop",
     "kind": "amounts (numeric), codes (categorical), or of people (identifier)?",
     "format": "does the day or the month stand first?",
+    "thousands": "does the sign stand between thousands, or before a fraction (decimal)?",
 }
 CLOSING = """\
 [anonymizer]
@@ -66,8 +69,8 @@ def starter(source: Source, header: bool | None = None, names: Sequence[str] = (
     reading, names, note = _look(source, header, names)
     raw = read(reading, names, [Column(name=name, role="drop") for name in names])
     markers = find(raw)
-    frame = without(raw, markers.missing)
-    proposals = {column.name: propose(column) for column in frame}
+    frame, guesses = read_numerals(without(raw, markers.missing))
+    proposals = state_numerals({column.name: propose(column) for column in frame}, guesses)
     sensitive = most_uniform(frame, proposals)
     parts = [
         OPENING,
@@ -94,18 +97,23 @@ def _look(
     Names are made up where the first row holds cells: no plan may quote a cell.
     """
     note = ""
-    if source.file_kind != "csv" and (names or header is not None):
-        raise PlanError("--names, --header and --no-header are about CSV files; leave them out")
-    if isinstance(source.path, Path) and source.file_kind == "csv" and source.path.is_file():
-        sign = separator_of(source.path)
+    headed = source.headed
+    if not headed and (names or header is not None):
+        raise PlanError(
+            "--names, --header and --no-header are about CSV files and workbooks; leave them out"
+        )
+    if isinstance(source.path, Path) and headed and source.path.is_file():
+        source = replace(source, separator=separator_of(source))
         if header is None and not names:
-            found = look(source.path, sign)
+            found = look(source)
             header, note = (
                 _judged(found),
                 f"{found.cells} of {found.fields} first fields look like cells",
             )
         named = bool(header) and not names
-        source = Source(path=source.path, separator=sign, header=named)
+        source = replace(source, header=named)
+        if named and (first := leading_rows(source, 1)):
+            distinct(first[0])  # these are names, so that a refusal may tell them
     reading = Reading(source)
     present = reading.header
     if not isinstance(present, int):
@@ -142,6 +150,8 @@ def _source(source: Source, note: str, markers: Markers) -> list[str]:
         lines.append(f"path = {toml_text(str(resolved))}")
     else:
         lines += [*_address(source.uri or ""), f"query = {toml_text(source.query or '')}"]
+    if source.sheet is not None:
+        lines.append(f"sheet = {toml_text(source.sheet)}")
     if source.separator != ",":
         lines.append(f"separator = {toml_text(source.separator)}")
     if not source.header:
@@ -215,4 +225,5 @@ def _ways(name: str) -> list[str]:
     return [
         f"# person = {toml_text(name)}    # crowds count people",
         "# rows_are_people = true    # the promise is about rows, not about people",
+        f'# Or set role = "drop" for {toml_key(name)}, if it is no key of people: people share it.',
     ]

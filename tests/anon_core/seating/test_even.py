@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anon_core.anonymizers import Adaptive
+from anon_core.anonymizers import Adaptive, Optimal
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InfeasibleError, LimitError
-from anon_core.seating import matching, widening
+from anon_core.seating import fits, matching, widening
 from anon_core.seating.even import evened, shares_of
 from anon_core.seating.matching import drawn_by_holders
 from anon_core.tables import encoding
-from tests import naive
+from anon_core.tables.loss import loss_table
+from tests import drawn, naive
 from tests.anon_core.anonymizers.test_adaptive import unpack
 from tests.anon_core.seating.test_matching import words
 from tests.strategies import tables
@@ -56,12 +57,19 @@ def test_against_the_definition(table, weights, masked):
     check_even(table, evened(table, hidden, feature_weights(table.codebook, weights)))
 
 
+def keep_short(patch):
+    """Let lists, and what is looked at for them, be as short as can be."""
+    for module in (fits, widening):
+        patch.setattr(module, "ROOM", 1)
+    for name in ("TRIED", "LOOKED", "MOST_LISTED"):
+        patch.setattr(widening, name, 1)
+
+
 @given(few_levels())
 def test_short_lists_are_enough(table):
     """Most rows that a record fits are not listed."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(widening, "ROOM", 1)
-        patch.setattr(widening, "TRIED", 1)
+        keep_short(patch)
         hidden = np.full_like(table.bits, np.uint64(2**table.codebook.features - 1))
         check_even(table, evened(table, hidden, feature_weights(table.codebook, "columns")))
 
@@ -109,6 +117,48 @@ def test_each_seat_has_exactly_its_chance(unlikely, monkeypatch):
         seen[np.arange(12), drawn_by_holders(table, even.holders, stream)] += 1
     expected = naive.shares(table, even.holders) / d
     assert abs(seen / draws - expected).max() < 0.05  # five standard deviations and more
+
+
+@given(tables(), st.data(), st.booleans())
+def test_seats_exist_for_every_k_up_to_the_number_of_records(table, data, short):
+    n = table.records
+    k = data.draw(st.integers(max(1, n - 2), n) | st.integers(1, n))
+    table = replace(table, k=np.full(n, k, dtype=np.int32))
+    with pytest.MonkeyPatch.context() as patch:
+        if short:
+            keep_short(patch)
+        weights = feature_weights(table.codebook, "columns")
+        check_even(table, evened(table, np.zeros_like(table.bits), weights))
+
+
+@pytest.mark.parametrize("k", [[100], [150], [199], [200], [40, 200], [2, 20, 100]])
+def test_seats_exist_where_k_is_many_of_the_records(k):
+    """Most lists are shorter than what a row needs."""
+    table = drawn.clustered(200, 1)
+    table = replace(table, k=np.resize(np.array(k, dtype=np.int32), 200))
+    check_even(table, evened(table, table.bits * 0, feature_weights(table.codebook, "columns")))
+
+
+def test_crowds_of_200_among_5000_records_have_even_seats():
+    table = drawn.clustered(5000, 200)
+    holders = Adaptive(seats="even").anonymize(table).holders
+    kind = np.unique(table.codes, axis=1, return_inverse=True)[1].ravel()
+    size, held = np.bincount(kind), kind[holders]
+    assert holders.shape == (5000, 200)
+    assert (np.bincount(held.ravel()) == 200 * size).all()
+    pairs, times = np.unique(held * 5000 + np.arange(5000)[:, None], return_counts=True)
+    assert (times <= size[pairs // 5000]).all()  # one share of 200 for each member
+
+
+def test_large_crowds_lose_no_more_than_classes():
+    """A partition into classes of k is one way to seat k records in each row."""
+    table = drawn.clustered(2000, 100)
+    loss = loss_table(table.codebook, "rank")
+    even, classes = (
+        sum(drawn.lost(table, loss, row) for row in maker.anonymize(table).holders)
+        for maker in (Adaptive(seats="even"), Optimal(method="greedy", loss="rank"))
+    )
+    assert even <= 1.03 * classes
 
 
 def test_more_rows_than_there_are_cannot_be_held():

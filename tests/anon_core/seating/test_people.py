@@ -7,20 +7,22 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from hypothesis.errors import UnsatisfiedAssumption
 
 from anon_core.anonymizers import Adaptive, KMember
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InfeasibleError, InputError, LimitError
-from anon_core.seating import swapping, widening
+from anon_core.seating import swapping
 from anon_core.seating.even import even_memory, evened
 from anon_core.seating.matching import drawn_by_holders, random_matching
+from anon_core.seating.record_classes import RecordClasses
 from anon_core.seating.reseating import mixed, reseated, reseating_memory
+from anon_core.seating.rings import ring
 from anon_core.tables import encoding
 from anon_core.tables.demands import of_people
 from anon_core.tables.records import MaskedTable
 from tests import naive
 from tests.anon_core.anonymizers.test_adaptive import unpack
+from tests.anon_core.seating.test_even import keep_short
 from tests.anon_core.seating.test_matching import words
 from tests.strategies import tables
 
@@ -39,12 +41,8 @@ def owned(draw):
 
 
 def even_rows(table, hidden):
-    """Even seats; where some person owns nearly 1/k of all records, the search may find none."""
-    try:
-        return evened(table, hidden, feature_weights(table.codebook, "columns"))
-    except LimitError:
-        assert 2 * np.bincount(table.person).max() * table.k.max() > table.records
-        raise UnsatisfiedAssumption from None
+    """Even seats, also where some person owns nearly 1/k of all records."""
+    return evened(table, hidden, feature_weights(table.codebook, "columns"))
 
 
 def check_people(table, hidden, holders):
@@ -76,11 +74,27 @@ def test_against_the_definition(table, masked):
 @given(owned())
 def test_short_lists_are_enough(table):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(widening, "ROOM", 1)
-        patch.setattr(widening, "TRIED", 1)
+        keep_short(patch)
         hidden = np.full_like(table.bits, np.uint64(2**table.codebook.features - 1))
         rows = even_rows(table, hidden)
     check_people(table, rows.hidden, rows.holders)
+
+
+@given(owned())
+def test_a_ring_seats_different_people_in_each_row(table):
+    classes = RecordClasses.of_table(table)
+    for shares in (table.k[0], 3 * table.k[0]):
+        holders = classes.first[ring(classes, shares)]
+        assert (holders[:, 0] == classes.first[classes.of]).all()
+        check_people(table, np.full_like(table.bits, np.uint64(2**64 - 1)), holders)
+
+
+def test_a_search_that_finds_no_seats_proves_nothing():
+    """The last two records demand all rows, but may hold 1/4 of one person's two rows only."""
+    table = from_people([0, 0, 1, 2], k=np.array([2, 2, 4, 4]))
+    table.refuse_impossible_demands()
+    with pytest.raises(LimitError, match="does not prove that none exist"):
+        even_rows(table, np.zeros_like(table.bits))
 
 
 def made_of(table):

@@ -281,7 +281,8 @@ def test_any_text_is_read_by_one_grammar_or_refused(tmp_path_factory, text, head
         (b"a,b\nzq7,1\n\n\n", "the source has 1 row; at least 2 are required"),
         (
             b"a,b\nzq7,1\nzq7\nzq7,2\n",
-            "1 of 4 rows of the source have more or fewer than 2 fields; correct them or",
+            "1 of 4 rows of the source have more or fewer than 2 fields; correct them or "
+            "source.separator; the first begins in line 3",
         ),
         (
             b"a,b\nzq7,1,\nzq7,zq7,zq7,4\nzq7,2\n",
@@ -294,14 +295,11 @@ def test_any_text_is_read_by_one_grammar_or_refused(tmp_path_factory, text, head
         ),
         (
             b"a,b\nzq7,\xe4\xf6\nzq7,2\n",
-            "1 of the 3 lines read of the source are not UTF-8 text; convert it",
+            "1 of the 3 lines read of the source are not UTF-8 text; convert it.*first is line 2",
         ),
-        ("a,b\nzq7,ä\nzq7,1\n".encode("utf-16"), "not UTF-8 text"),
-        ("a,b\nzq7,1\nzq7,1\n".encode("utf-16-le"), "not UTF-8 text"),
-        (b"a,b\nzq7,\0\nzq7,2\n", "1 of the 3 lines read of the source are not UTF-8 text"),
-        (b'a,b\nzq7,"zq7\nzq7,2\n', "a quoted field of the source does not end"),
+        (b"a,b\nzq7,\0\nzq7,2\n", "1 of the 3 lines read .* hold NUL bytes, the first is line 2"),
+        (b'a,b\nzq7,"zq7\nzq7,2\n', "a quoted field .* in the row that begins in line 2;"),
         (b'a,b\n"zq7"zq7,1\nzq7,2\n', "ends before its separator"),
-        (gzipped(PLAIN), "not UTF-8 text.*a compressed file must be named .gz"),
         (b'a,b\nzq7,"' + b"zq7" * 6_000_000 + b'"\n1,2\n', "over 16 MiB"),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 from anon_core.anonymizers import Adaptive
 from anon_core.steps import Observer, State, Step
 from anon_core.tables import encoding
-from tasks.vault import checkpoint as module
+from tasks.vault import build
 from tasks.vault.checkpoint import CheckpointFile
 
 INPUTS = ["i" * 64, "b" * 64]
@@ -111,8 +111,11 @@ def test_arrays_of_any_type_and_shape_are_kept(tmp_path):
 def test_it_is_bound_to_what_it_was_made_from(kept, monkeypatch):
     file = kept.files[-1]
     assert dataclasses.replace(file, inputs=INPUTS[::-1]).load() == (None, [])
-    monkeypatch.setattr(module, "CODE_VERSION", "another")
-    assert file.load() == (None, [])
+    for part, other in (("CODE_VERSION", "another"), ("hash_packages", lambda *_: "another")):
+        assert file.load() != (None, [])
+        with monkeypatch.context() as patch:
+            patch.setattr(build, part, other)
+            assert file.load() == (None, [])
 
 
 def test_a_damaged_one_is_none(kept):

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from anon_core.errors import GuaranteeError, InputError
-from tasks.vault import storage
+from tasks.vault import build
 from tasks.vault.failures import StageError, failures_kept
 from tasks.vault.storage import (
     BusyError,
@@ -118,10 +118,29 @@ def test_a_damaged_stage_is_noticed_and_made_again(run, spoil):
     assert make.calls == 2
 
 
-def test_a_stage_of_another_version_of_the_code_is_made_again(run, monkeypatch):
+@pytest.mark.parametrize(
+    ("part", "other"), [("CODE_VERSION", "another"), ("hash_packages", lambda *_: "another")]
+)
+def test_a_stage_of_another_build_is_made_again(run, monkeypatch, part, other):
     make = Maker()
-    run.once("stage", [], make)
-    monkeypatch.setattr(storage, "CODE_VERSION", "another")
+    first = run.once("stage", [], make)
+    assert run.once("stage", [], make) == first
+    assert make.calls == 1
+    monkeypatch.setattr(build, part, other)
+    again = run.once("stage", [], make)
+    assert make.calls == 2
+    assert (again.sha256, again.shape) == (first.sha256, first.shape)  # the hash is no input
+    assert run.once("stage", [], make) == again
+    assert make.calls == 2
+
+
+def test_a_stage_of_before_there_were_hashes_is_made_again_but_whole(run):
+    make = Maker()
+    first = run.once("stage", [], make)
+    record = read_json(first.path / "stage.json")
+    del record["code"]
+    write_json(first.path / "stage.json", record)
+    assert run.whole("stage") == first
     run.once("stage", [], make)
     assert make.calls == 2
 

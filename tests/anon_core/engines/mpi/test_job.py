@@ -95,6 +95,16 @@ def test_a_damaged_order_is_refused_in_words_and_mended(folder, table, name):
         read_job(folder)
 
 
+def test_an_order_of_another_build_is_refused_and_written_anew(folder, table, monkeypatch):
+    finish(folder, table)
+    monkeypatch.setattr("anon_core.engines.mpi.job.hash_packages", lambda *_: "another")
+    with pytest.raises(InputError, match="by another build of crowdcover; install the same one"):
+        read_job(folder)
+    assert write_job(folder, MAKER, table, np.arange(200), **SHAPE)
+    assert not has_result(folder)
+    assert read_job(folder).ranks == SHAPE["ranks"]
+
+
 def test_progress_that_cannot_be_read_is_none(folder):
     assert read_progress(folder) is None
     for content in ("", '{"iteration": 1', '{"iteration": 1}', "[]"):

@@ -7,6 +7,7 @@ import pytest
 from anon_core.errors import InputError
 from kinds.section import PlanError
 from kinds.table.starter.header import look
+from tasks.source.sources import Source
 from tests.kinds.table.starter.test_plans import MARK, people, store, written
 
 CITIES = ("ulm", "bonn", "kiel")
@@ -44,7 +45,7 @@ def texts(number):
     ],
 )
 def test_what_the_first_row_is(tmp_path, first, rows, named):
-    assert look(table(tmp_path, first, rows), ",").named is named
+    assert look(Source(path=table(tmp_path, first, rows))).named is named
 
 
 def test_cells_that_recur_are_refused_as_names(tmp_path):

@@ -1,0 +1,51 @@
+"""Numbers that are written for people: how the starter plan proposes to read them."""
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from kinds.numerals import Guess, find_numerals, keys_of
+from kinds.section import toml_text
+from kinds.table.starter.limits import commented
+from kinds.table.starter.proposals import NUMERIC, Proposal
+from kinds.table.starter.values import Values
+
+
+def read_numerals(frame: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, Guess]]:
+    """The frame with numbers as programs write them, and how they are written, by column.
+
+    Texts of another form, such as telephone numbers, stay as they are.
+    """
+    guesses, columns = {}, {}
+    for series in frame:
+        plain = series
+        if series.dtype == pl.String and not Values(series).form:
+            guess = find_numerals(series.alias(""))
+            if guess is not None:
+                guesses[series.name] = guess
+                plain = guess.numerals.plain(series.alias(""))
+        columns[series.name] = plain
+    return pl.DataFrame(columns), guesses
+
+
+def state_numerals(
+    proposals: Mapping[str, Proposal], guesses: Mapping[str, Guess]
+) -> dict[str, Proposal]:
+    """The proposals, with keys that say how numbers are written where a column is numeric."""
+    return {
+        name: _stated(proposal, guesses[name]) if name in guesses else proposal
+        for name, proposal in proposals.items()
+    }
+
+
+def _stated(proposal: Proposal, guess: Guess) -> Proposal:
+    if NUMERIC not in proposal.settings:
+        return proposal
+    first, *more = keys_of(guess.numerals).items()
+    reason = f"{guess.texts:,} texts are {guess.numerals.words}"
+    lines = [
+        commented(f"{first[0]} = {toml_text(first[1])}", reason),
+        *(f"{key} = {toml_text(sign)}" for key, sign in more),
+    ]
+    decide = (*proposal.decide, "thousands") if guess.unsure else proposal.decide
+    return proposal._replace(settings=(*proposal.settings, *lines), decide=decide)

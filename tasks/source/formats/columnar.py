@@ -1,0 +1,96 @@
+"""Parquet and Arrow files, read by polars."""
+
+import io
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import polars as pl
+import polars.selectors as cs
+
+from anon_core.errors import InputError
+from tasks.source.csv_rows import Content
+from tasks.source.formats.base import Dialect, Unheaded
+from tasks.source.values import attempt
+
+DAMAGED = "the source breaks off or is damaged: not every row could be read; write it anew"
+MOST_DIGITS = 38  # of a decimal
+FIELD_ENDS = b",;\t|\r\n\"' "  # no file of Parquet goes on so, but text may
+STREAM = b"\xff\xff\xff\xff"  # how a stream of Arrow begins, which has no index
+
+
+class _Columnar(Unheaded):
+    """What both share: columns are scanned by name, and not more than is needed is read."""
+
+    form: ClassVar[str]
+
+    def _scan(self, at: Any) -> pl.LazyFrame:
+        raise NotImplementedError
+
+    def _scanned(self, file: Path | Content) -> tuple[pl.LazyFrame, list[str]]:
+        refusal = (
+            f"the source is not a readable {self.form} file, or a column has a type that is not "
+            "read, such as an interval, or moments with an offset (+05:30) in place of a zone; "
+            "write it anew, and convert such a column"
+        )
+        at = file if isinstance(file, Path) else io.BytesIO(file.data)
+        frame = attempt(lambda: self._scan(at), refusal)
+        return frame, attempt(lambda: frame.collect_schema().names(), refusal)
+
+    def names(self, file: Path | Content, dialect: Dialect) -> list[str] | int:  # noqa: ARG002
+        """The names of its schema."""
+        return self._scanned(file)[1]
+
+    def columns(
+        self,
+        file: Path | Content,
+        dialect: Dialect,  # noqa: ARG002
+        width: int,  # noqa: ARG002
+        places: Sequence[int],
+    ) -> pl.DataFrame:
+        """Columns in the types of the file."""
+        frame, names = self._scanned(file)
+        chosen = frame.select(cs.by_name(*(names[place] for place in places)))
+        for name, of in chosen.collect_schema().items():
+            if isinstance(of, pl.Decimal) and of.precision > MOST_DIGITS:
+                raise InputError(
+                    f"column {name.strip()!r} holds decimals of {of.precision} digits, and "
+                    f"{MOST_DIGITS} are read; convert it or give it role = 'drop'"
+                )
+        work: Callable[[], pl.DataFrame] = lambda: chosen.collect(engine="streaming")  # noqa: E731
+        return attempt(work, DAMAGED)
+
+
+class Parquet(_Columnar):
+    """A Parquet file."""
+
+    name: ClassVar[str] = "parquet"
+    ends: ClassVar[tuple[str, ...]] = (".parquet", ".pq")
+    form: ClassVar[str] = "Parquet"
+
+    def fits(self, head: bytes) -> bool:
+        """It begins with PAR1, and not as a field of text does."""
+        return head.startswith(b"PAR1") and head[4:5] not in FIELD_ENDS
+
+    def _scan(self, at: Any) -> pl.LazyFrame:
+        return pl.scan_parquet(at, glob=False, hive_partitioning=False)
+
+
+class Arrow(_Columnar):
+    """An Arrow file (IPC, Feather 2)."""
+
+    name: ClassVar[str] = "arrow"
+    ends: ClassVar[tuple[str, ...]] = (".arrow", ".ipc", ".feather")
+    form: ClassVar[str] = "Arrow (IPC, not a stream)"
+
+    def fits(self, head: bytes) -> bool:
+        """It begins with ARROW1; a stream is refused by its right name."""
+        if head.startswith(STREAM) and head[6:8] == b"\0\0":
+            raise InputError(
+                "the source is a stream of Arrow, which is not read; write it as an Arrow file "
+                "(IPC, Feather 2) or as Parquet"
+            )
+        return head.startswith(b"ARROW1\0\0")
+
+    def _scan(self, at: Any) -> pl.LazyFrame:
+        return pl.scan_ipc(at, glob=False, hive_partitioning=False)

@@ -1,0 +1,255 @@
+"""Packed files, and text of two or four bytes a character: recognised by their first bytes.
+
+A file may be packed in several ways at once, such as a zip archive in gzip. Layers are taken off
+until the bytes are those of a format.
+"""
+
+import bz2
+import codecs
+import gzip
+import io
+import lzma
+import zipfile
+import zlib
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from pathlib import PurePosixPath
+from typing import IO, NamedTuple, cast
+
+import zstandard
+
+from anon_core.errors import InputError
+
+HEAD = 4096  # bytes that tell how a file is written
+MOST_LAYERS = 4
+ZIP = b"PK\x03\x04"
+SHEETS = "application/vnd.oasis.opendocument.spreadsheet"
+# What the names of the members of a zip archive say of it; the first that one begins with counts.
+OF_MEMBERS = {
+    "xl/": "excel",
+    "word/": "a Word document",
+    "ppt/": "a PowerPoint document",
+    "Index/": "an Apple document, such as of Numbers",
+}
+ERRORS = (
+    OSError,  # of bz2, and of gzip
+    EOFError,
+    ValueError,  # of text that is not in its encoding
+    RuntimeError,
+    NotImplementedError,
+    lzma.LZMAError,
+    zlib.error,
+    zipfile.BadZipFile,
+    zstandard.ZstdError,
+)
+DAMAGED = "the source is {name}, and it is damaged or breaks off; write it anew"
+MANY = (
+    "the source is a zip archive of {number} files; unpack it and name the one that holds the table"
+)
+LOCKED = "the source is a zip archive with a password; unpack it and name the file that it holds"
+FOREIGN = "the source is {name}, which is not read; export the table as CSV or Parquet"
+Opener = Callable[[ExitStack], IO[bytes]]  # what is opened is closed with the stack
+
+
+class Packing(NamedTuple):
+    """One way in which files are packed: how it is called, how it begins, how it is unpacked.
+
+    `text`: the file holds text in another encoding, and its name stays.
+    """
+
+    name: str
+    begins: tuple[bytes, ...]
+    unpack: Callable[[IO[bytes]], IO[bytes]]
+    text: bool = False
+
+
+class Plain(NamedTuple):
+    """A file without its layers: their names, the name of the file in them, and its bytes."""
+
+    layers: tuple[str, ...]
+    name: str
+    open: Opener
+    head: bytes
+    archive: str = ""  # what kind of zip archive it is, where it is one that is no packing
+
+
+def _unzip(file: IO[bytes]) -> IO[bytes]:
+    with zipfile.ZipFile(file) as archive:
+        (member,) = _members(archive)
+        if member.flag_bits & 1:
+            raise InputError(LOCKED)
+        return io.BytesIO(archive.read(member))
+
+
+def _decoder(encoding: str) -> Callable[[IO[bytes]], IO[bytes]]:
+    return lambda file: io.BytesIO(file.read().decode(encoding).encode())
+
+
+def _of_zstandard(file: IO[bytes]) -> IO[bytes]:
+    """All frames; a stream of this library would take a frame that breaks off for a whole one."""
+    left, parts = file.read(), []
+    while left:
+        frame = zstandard.ZstdDecompressor().decompressobj()
+        parts.append(frame.decompress(left))
+        if not frame.eof:
+            raise EOFError
+        left = frame.unused_data
+    return io.BytesIO(b"".join(parts))
+
+
+GZIP = "packed by gzip"
+BZIP2 = tuple(
+    f"BZh{level}".encode() + sign for level in range(1, 10) for sign in (b"1AY", b"\x17rE")
+)
+PACKINGS = (
+    Packing(GZIP, (b"\x1f\x8b",), lambda file: cast("IO[bytes]", gzip.GzipFile(fileobj=file))),
+    Packing("packed by bzip2", BZIP2, lambda file: cast("IO[bytes]", bz2.BZ2File(file))),
+    Packing(
+        "packed by xz",
+        (b"\xfd7zXZ\0", b"]\0\0\x80\0"),
+        lambda file: cast("IO[bytes]", lzma.LZMAFile(file)),  # noqa: SIM115 - closed by its opener
+    ),
+    Packing("packed by zstd", (b"\x28\xb5\x2f\xfd",), _of_zstandard),
+    Packing("a zip archive", (ZIP,), _unzip),
+    Packing(
+        "UTF-32 text", (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE), _decoder("utf-32"), text=True
+    ),
+    Packing(
+        "UTF-16 text", (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE), _decoder("utf-16"), text=True
+    ),
+)
+UNMARKED = {  # text of two bytes a character without a mark of their order
+    encoding: Packing("UTF-16 text", (), _decoder(encoding), text=True)
+    for encoding in ("utf-16-le", "utf-16-be")
+}
+
+
+def strip_layers(opener: Opener, name: str) -> Plain:
+    """Find out how a file is packed; `name` is its file name.
+
+    Refused: a layer that is damaged, a zip archive of several files or with a password, documents
+    in zip archives that hold no table.
+    """
+    layers: list[str] = []
+    while True:
+        head = _head(opener, layers)
+        packing = _packing_of(head)
+        if packing is None or len(layers) == MOST_LAYERS:
+            return Plain(tuple(layers), name, opener, head)
+        if packing.begins == (ZIP,):
+            kind = _kind_of_archive(opener, name)
+            if kind:
+                return Plain(tuple(layers), name, opener, head, kind)
+            name = _name_in_archive(opener)
+        elif not packing.text:
+            name = PurePosixPath(name).stem
+        opener = _inner(packing, opener)
+        layers.append(packing.name)
+
+
+def read_whole(plain: Plain) -> bytes:
+    """All bytes of a file without its layers; refused: a damaged layer."""
+    if not plain.layers:
+        with ExitStack() as held:
+            return plain.open(held).read()
+    refusal = DAMAGED.format(name=plain.layers[-1])
+    try:
+        with ExitStack() as held:
+            return plain.open(held).read()
+    except InputError:
+        raise
+    except ERRORS:
+        pass
+    raise InputError(refusal)
+
+
+def _inner(packing: Packing, opener: Opener) -> Opener:
+    return lambda held: held.enter_context(closing(packing.unpack(opener(held))))
+
+
+def _head(opener: Opener, layers: list[str]) -> bytes:
+    refusal = DAMAGED.format(name=layers[-1]) if layers else ""
+    try:
+        with ExitStack() as held:
+            return opener(held).read(HEAD)
+    except InputError:
+        raise
+    except ERRORS:
+        if not refusal:
+            raise
+    raise InputError(refusal)
+
+
+def _packing_of(head: bytes) -> Packing | None:
+    for packing in PACKINGS:
+        if head.startswith(packing.begins):
+            return packing
+    return UNMARKED.get(_unmarked(head))
+
+
+def _unmarked(head: bytes) -> str:
+    """Text of two bytes a character: one byte of each pair is often zero, the other never."""
+    even, odd = head[::2], head[1::2]
+    zeros, pairs = (even.count(0), odd.count(0)), len(odd)
+    if pairs < 4 or min(zeros) or max(zeros) < 0.3 * pairs:
+        return ""
+    return "utf-16-le" if zeros[1] else "utf-16-be"
+
+
+# ---------------------------------------------------------------- zip archives
+
+
+def _members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
+    """The files of an archive, without what systems put beside them."""
+    return [
+        member
+        for member in archive.infolist()
+        if not member.is_dir()
+        and not member.filename.startswith("__MACOSX/")
+        and not PurePosixPath(member.filename).name.startswith(".")
+    ]
+
+
+def _kind_of_archive(opener: Opener, name: str) -> str:
+    """The format of a zip archive that is a document, such as a workbook; empty for any other.
+
+    One that is damaged is told by its file name.
+    """
+    try:
+        with ExitStack() as held:
+            archive = held.enter_context(zipfile.ZipFile(opener(held)))
+            names = archive.namelist()
+            about = archive.read("mimetype").decode("latin-1") if "mimetype" in names else ""
+    except ERRORS:
+        if kind := {".npz": "npz", ".xlsx": "excel", ".ods": "excel"}.get(_suffix(name), ""):
+            return kind
+    else:
+        if about.startswith(SHEETS):
+            return "excel"
+        if names and all(_suffix(each) == ".npy" for each in names):
+            return "npz"
+        if about:
+            raise InputError(FOREIGN.format(name=f"a document of the type {about[:80]!r}"))
+        found = [kind for begin, kind in OF_MEMBERS.items() if _any_begins(names, begin)]
+        if found and found[0] != "excel":
+            raise InputError(FOREIGN.format(name=found[0]))
+        return found[0] if found else ""
+    named = "a zip archive, as Excel workbooks are"
+    raise InputError(DAMAGED.format(name=named))
+
+
+def _any_begins(names: list[str], begin: str) -> bool:
+    return any(name.startswith(begin) for name in names)
+
+
+def _name_in_archive(opener: Opener) -> str:
+    """The name of the only file in an archive; refused: none or several."""
+    with ExitStack() as held, zipfile.ZipFile(opener(held)) as archive:
+        members = _members(archive)
+    if len(members) != 1:
+        raise InputError(MANY.format(number=len(members) or "no"))
+    return PurePosixPath(members[0].filename).name
+
+
+def _suffix(name: str) -> str:
+    return PurePosixPath(name).suffix.lower()
