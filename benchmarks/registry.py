@@ -93,7 +93,7 @@ def release(folder, name, section):
     columns = "".join(f"[columns.{each}]\n{lines}\n" for each, (_, lines) in COLUMNS.items())
     plan = folder / f"{name}.toml"
     plan.write_text(
-        f'name = "{name}"\n[source]\npath = "registry.csv"\nmissing = ["?"]\n'
+        f'name = "{name}"\n[source]\npath = "registry.csv"\nmissing = ["?"]\noptional = true\n'
         f'[columns.id]\nrole = "identifier"\n{columns}[privacy]\nk = 10\n{section}'
         "[checks.drift]\nnew_categories = 0.01\n"
         f'[publish]\npath = "releases"\nvault = "vault-{name}"\n',

@@ -9,7 +9,7 @@ from flows.audit_version import audit_version
 from flows.named_release import read_manifest, refuse_another_kind, require_release
 from flows.plan.plan import ReleasePlan
 from flows.redescribed import catalogue_finding, report_finding
-from flows.standing import standing
+from flows.standing import begun, recognise
 from kinds.base import Kind
 from tasks.judging.audit import Audit, Finding, audit_folder
 from tasks.judging.forms import codebook_form, manifest_form
@@ -75,7 +75,7 @@ def _release_audited(place: Place, folder: Path, plan: ReleasePlan, vault: Vault
     """Audit a release from its source and its bytes."""
     kind, reading = plan.kind, Reading(plan.data.source)
     plan.data.check_header(reading.header)
-    today, plan = plan.maker.promise, standing(plan, vault, reading.sha256)
+    today, (plan, reading) = plan.maker.promise, recognise(plan, vault, reading)
     run = vault.find(plan.sha256, reading.sha256)
     if run is None or not run.has("anonymize"):
         raise InputError(_what_changed(plan, vault, place, reading.sha256))
@@ -101,7 +101,7 @@ def _what_changed(plan: ReleasePlan, vault: Vault, place: Place, source_sha256: 
 
 def _version_audited(place: Place, folder: Path, plan: ReleasePlan, vault: Vault) -> Audit:
     """Audit a version from its bytes and from what the vault keeps of all versions."""
-    series = Series(vault, plan.name)
+    series, plan = Series(vault, plan.name), begun(plan, vault)
     versions = series.versions()
     version = next((each for each in versions if _shows(each.run, place)), None)
     if version is None:

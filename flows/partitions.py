@@ -10,6 +10,7 @@ from pathlib import Path
 
 from anon_core.errors import InputError
 from flows.plan.plan import ReleasePlan
+from flows.standing import begun
 from kinds.section import PlanError, toml_text
 from tasks.places.place import Place
 from tasks.source.partitions import Picked, range_of, write_rows, wrong_label
@@ -100,6 +101,7 @@ def parts_of(
     The source is read once. The files go when the block ends; what a killed process left behind
     goes at the next call.
     """
+    order = begun(order, vault)
     versions, series = order.kind.versions, Series(vault, order.name).open()
     assert versions is not None
     folder = series.path / PARTS

@@ -18,7 +18,7 @@ from flows.estimates import estimated
 from flows.partitions import read
 from flows.plan.plan import ReleasePlan
 from flows.series import Coming, coming
-from flows.standing import approved_run, standing
+from flows.standing import approved_run, begun, recognise
 from flows.targets import refuse_closed
 from tasks.compute import cluster
 from tasks.people.admit import admit
@@ -85,6 +85,7 @@ def _rehearsed(order: ReleasePlan, vault: Vault) -> Rehearsal:
     """Admit the plan and its source."""
     if approved_run(order, vault) is not None:
         return Rehearsal(APPROVED, _roles(order))
+    order = begun(order, vault)
     reading = read(order)
     try:
         if order.series is None:
@@ -103,7 +104,7 @@ def _admitted(
 ) -> Rehearsal:
     """The same as of a release, with a ledger in which nothing stays."""
     kind = order.kind
-    order = standing(order, vault, reading.sha256)
+    order, reading = recognise(order, vault, reading)
     second, uri = order.publish.allow_second_release, order.publish.ledger_uri
     kin = frozenset[str]() if version is None else version.kin
     ledger = Ledger(vault, kind.remade, uri, kin, lasting=uri is None)

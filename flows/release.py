@@ -13,7 +13,7 @@ from flows.parameters import Accept, asked, name_of, name_of_run
 from flows.partitions import read
 from flows.plan.plan import ReleasePlan
 from flows.series import Coming, coming
-from flows.standing import approved_run, standing, take_up_signed, unused
+from flows.standing import approved_run, begun, recognise, take_up_signed, unused
 from flows.states import ending
 from flows.targets import refuse_closed
 from flows.tracing import traced
@@ -91,6 +91,7 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
         with suppress(GoneError):
             return _admitted(order, vault, Absent(order.data.source, run.source_sha256))
         log("its stages must be made again: the source is read as it is now")
+    order = begun(order, vault)
     reading = read(order)
     if order.series is None:
         return _admitted(order, vault, reading)
@@ -124,7 +125,7 @@ def _admitted(
 ) -> str:
     """Admit what was read, under the plan as the vault knows it."""
     kind = order.kind
-    order = standing(order, vault, reading.sha256)
+    order, reading = recognise(order, vault, reading)
     second = order.publish.allow_second_release
     kin = frozenset[str]() if version is None else version.kin
     ledger = Ledger(vault, kind.remade, order.publish.ledger_uri, kin)

@@ -144,6 +144,7 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
         return _nobody_hides(last, facts)
     about |= {"counts": facts["counts"], "profile": facts["profile"]}
     about["short_histories"] = order.following.short_histories
+    about["form"] = order.data.source.form
     batch = _batch(order, parts)
     return Coming(order, series, last, before, parts, source, batch, about)
 

@@ -4,11 +4,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from flows.plan.plan import ReleasePlan
+from tasks.source.reading import Absent, Reading
+from tasks.source.sources import DUCKDB
+from tasks.source.values import FORM
 from tasks.vault.approval import Approval
 from tasks.vault.copies import take_up
 from tasks.vault.endings import name_of
+from tasks.vault.series import Series
 from tasks.vault.statement import Rules
-from tasks.vault.storage import BusyError, Run, Vault
+from tasks.vault.storage import BusyError, Run, Vault, read_json
 
 
 def take_up_signed(order: ReleasePlan, vault: Vault) -> None:
@@ -50,11 +54,60 @@ def unused(order: ReleasePlan, vault: Vault, run: Run) -> bool:
 def standing(order: ReleasePlan, vault: Vault, source_sha256: str) -> ReleasePlan:
     """Return the plan under which the vault knows a release of this source; else the plan itself.
 
-    A rerun gives the release that stands, and an audit holds it to the promise that it made.
+    A rerun gives the release that stands, and an audit holds it to the promise that it made, with
+    the source as it was read then.
     """
-    earlier = order.earlier
-    if vault.find(order.sha256, source_sha256) is None:
-        run = vault.find(earlier.sha256, source_sha256)
-        if run is not None and run.ever_visible():
-            return earlier
-    return order
+    run, earlier = vault.find(order.sha256, source_sha256), order.earlier
+    if run is None:
+        before = vault.find(earlier.sha256, source_sha256)
+        if before is not None and before.ever_visible():
+            order, run = earlier, before
+    return order if run is None or not run.ever_visible() else order.read_as(form_of(run))
+
+
+def form_of(run: Run) -> int:
+    """In which form a run read its source; 1 where an older build made it."""
+    with suppress(OSError, ValueError):  # a damaged stage is made again
+        return int(read_json(run.path / "ingest" / "stage.json")["facts"].get("form", 1))
+    return FORM
+
+
+def recognise(order: ReleasePlan, vault: Vault, reading: Reading) -> tuple[ReleasePlan, Reading]:
+    """Return the plan as the vault knows it, and the source as it was read for that.
+
+    Of some databases older builds took another fingerprint: such a source is read as they did.
+    """
+    known = standing(order, vault, reading.sha256)
+    if known.data.source.form != reading.source.form:
+        return known, _read_again(known, reading)
+    uri = order.data.source.uri or ""
+    if uri.startswith(DUCKDB) and vault.find(known.sha256, reading.sha256) is None:
+        plans = {order.sha256, order.earlier.sha256}
+        older = (
+            run.plan_sha256 in plans and run.ever_visible() and form_of(run) == 1
+            for run in vault.every_run()
+        )
+        if any(older):
+            other = Reading(order.read_as(1).data.source)
+            known = standing(order, vault, other.sha256)
+            if known.data.source.form == 1:
+                reading.end()
+                return known, other
+            other.end()
+    return known, reading
+
+
+def _read_again(order: ReleasePlan, reading: Reading) -> Reading:
+    """The source in the form of the plan."""
+    if isinstance(reading, Absent):
+        return Absent(order.data.source, reading.sha256)
+    reading.end()
+    return Reading(order.data.source)
+
+
+def begun(order: ReleasePlan, vault: Vault) -> ReleasePlan:
+    """Return the plan of a series with its source read as for its first version."""
+    if order.series is None:
+        return order
+    versions = Series(vault, order.name).versions()
+    return order.read_as(versions[0].about.get("form", 1)) if versions else order

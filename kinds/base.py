@@ -8,6 +8,7 @@ stage stored and writes its own.
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -108,6 +109,10 @@ class Kind(Protocol):
     @abstractmethod
     def plan(self, sections: Any) -> Any:
         """The kind's part of a plan (`KindPlan`); PlanError where it cannot be followed."""
+
+    def read_as(self, plan: Any, form: int) -> Any:
+        """The same plan of a source that is read in a form; see `tasks.source.values.FORM`."""
+        return replace(plan, source=replace(plan.source, form=form))
 
     def explain(self, location: Sequence[str]) -> str | None:
         """A message of the kind's own for a refused key, or None."""

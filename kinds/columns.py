@@ -1,7 +1,8 @@
 """Columns of a table as the plan types them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any, Literal
 
 import numpy as np
@@ -10,23 +11,48 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
+from kinds.dates import ISO_DATE, has_short_year, has_time, has_zone_name, to_dates, to_times
+from kinds.named_values import is_any_of, name_values
 from kinds.numerals import Numerals, find_numerals, keys_of
 from tasks.people.spelling import respell
-from tasks.source.values import attempt, printable, stored
+from tasks.source.values import EXACTLY_AS, FORM, attempt, is_carried, printable, stored
 
 Role = Literal["identifier", "quasi", "sensitive", "keep", "drop"]
-ISO_DATE = "%Y-%m-%d"
 UNREADABLE = "the source holds values that cannot be read as text; convert them"
+UTC = "UTC"  # what files and drivers give for moments of which no zone is known
 EXACT = 2**53  # smaller whole numbers are distinct as float64
+DIGITS = 15  # of any number that a float64 keeps
 
 
 @dataclass(frozen=True, kw_only=True)
 class Column:
     """One column of the source as the plan names it; `spec` for quasi-identifiers only.
 
-    `public`: everyone may know its values, so that k may depend on them. `numerals` say how its
-    numbers are written, where they are texts that no program writes so. `allow`: kinds of direct
-    identifiers that its cells may look like, and `note`, why.
+    Attributes
+    ----------
+    name, role, kind, date_format, spec
+    public : bool
+        Whether everyone may know its values, so that k may depend on them.
+    named : tuple of str
+        Values that the plan names: of an order, or of levels of k.
+    optional : tuple of str
+        Those of them that no row need have.
+    compared : str, optional
+        The kind in which they are compared, where that is not `kind`.
+    timezone : str, optional
+        The zone in which moments become days and times.
+    century : int, optional
+        The first of the hundred years that two digits mean.
+    digits : int, optional
+        Digits behind the point to which numbers are rounded.
+    form : int
+        Of the reading; see `tasks.source.values.FORM`.
+    numerals : Numerals, optional
+        How its numbers are written, where they are texts that no program writes so.
+    allow : tuple of str
+        Kinds of direct identifiers that its cells may look like.
+    note : str
+        Why they may.
     """
 
     name: str
@@ -35,6 +61,13 @@ class Column:
     date_format: str = ISO_DATE
     spec: ColumnSpec | None = None
     public: bool = False
+    named: tuple[str, ...] = field(default=(), repr=False)
+    optional: tuple[str, ...] = field(default=(), repr=False)
+    compared: str | None = None
+    timezone: str | None = None
+    century: int | None = None
+    digits: int | None = None
+    form: int = FORM
     numerals: Numerals | None = None
     allow: tuple[str, ...] = ()
     note: str = ""
@@ -101,58 +134,47 @@ def _array(series: pl.Series) -> NDArray[Any]:
     return found
 
 
-def to_dates(texts: pl.Series, date_format: str) -> pl.Series:
-    """Return texts as dates, null where a text is none.
-
-    A year needs as many digits as %Y writes: 05-01-20 is no day of the year 5.
-    """
-    frame = pl.DataFrame({"text": texts, "date": texts.str.to_date(date_format, strict=False)})
-    text, date = pl.col("text"), pl.col("date")
-    whole = (date.dt.year() >= 1000) | text.str.contains(date.dt.strftime("%Y"), literal=True)
-    return frame.select(pl.when(whole).then(date)).to_series()
-
-
 def _of_kind(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.Series:
     if series.dtype in (pl.Null, pl.Categorical, pl.Enum):
         series = series.cast(pl.String)
-    if not printable(series.dtype):
+    if column.form > 1 and (exact := EXACTLY_AS.get(series.dtype.base_type())):
+        series = series.cast(exact)
+    if not (printable(series.dtype) if column.form == 1 else is_carried(series.dtype)):
         if column.role == "drop":  # a starter plan looks at every column
             return series
         raise InputError(
             f"column {column.name!r} holds {_type(series)}; convert it or give it role = 'drop'"
         )
-    series = _given(series, missing)
+    series = _given(series, column, missing)
     if column.kind == "numeric":
-        return _numbers(series, column)
+        return to_numbers(series, column, missing)
     if column.kind == "date":
-        return _dates(series, column)
-    return series if column.kind is None else series.cast(pl.String)
+        return to_days_or_times(series, column, missing)
+    if column.kind is None:
+        return series
+    if column.form == 1:
+        return series.cast(pl.String)
+    if column.compared is not None:
+        series = _of_kind(series, replace(column, kind=column.compared, compared=None), missing)
+    return name_values(series, column.named)
 
 
 def _type(series: pl.Series) -> str:
     return series.dtype.base_type().__name__
 
 
-def _given(series: pl.Series, missing: Sequence[str]) -> pl.Series:
-    """Set null for texts that mean 'not given', and for such numbers in numeric columns."""
+def _given(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.Series:
+    """Set null for what means 'not given': texts, and in other columns values of their type."""
     if series.dtype == pl.String:
         series = series.str.strip_chars()
     absent = series.cast(pl.String).is_in(["", *(text.strip() for text in missing)])
-    if series.dtype.is_numeric():
-        numbers = (
-            pl.Series(list(missing), dtype=pl.String)
-            .str.strip_chars()
-            .cast(pl.Float64, strict=False)
-            .drop_nulls()
-        )
-        if not series.dtype.is_float():
-            # Greater integers share a float64 with a neighbour; their texts were compared above.
-            numbers = numbers.filter(numbers.abs() < EXACT)
-        absent |= series.cast(pl.Float64).is_in(numbers.to_list())
+    if column.form > 1 or series.dtype.is_numeric():
+        absent |= is_any_of(series, missing)
     return series.to_frame().select(pl.when(~absent).then(pl.first())).to_series()
 
 
-def _numbers(series: pl.Series, column: Column) -> pl.Series:
+def to_numbers(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.Series:
+    """Return a column as numbers; refused: values that are none, or that would lose digits."""
     if series.dtype.is_temporal():
         raise InputError(
             f"column {column.name!r} holds {_type(series)}, not numbers; "
@@ -161,30 +183,25 @@ def _numbers(series: pl.Series, column: Column) -> pl.Series:
     given = series
     if series.dtype == pl.String and column.numerals is not None:
         series = column.numerals.plain(series)
-    if series.dtype == pl.Float32:
-        # By way of text: the float32 nearest to 0.1 is not 0.1 as a float64.
-        series = series.cast(pl.String).cast(pl.Float64)
-    numbers = series if series.dtype.is_integer() else series.cast(pl.Float64, strict=False)
-    if series.dtype == pl.String:
-        whole = series.cast(pl.Int64, strict=False)
-        numbers = whole if whole.null_count() == series.null_count() else numbers
-    wrong = numbers.null_count() - given.null_count() + int((~numbers.is_finite()).sum())
+    carried = column.form > 1 and column.spec is None and column.digits is None
+    if carried and (series.dtype.is_decimal() or series.dtype == pl.Float32):
+        numbers = series
+    else:
+        numbers = _parsed(series)
+    if series.dtype == pl.String and column.form > 1:
+        absent = is_any_of(numbers, missing)
+        given, series, numbers = (each.set(absent, None) for each in (given, series, numbers))
+    endless = 0 if numbers.dtype.is_decimal() else int((~numbers.is_finite()).sum())
+    wrong = numbers.null_count() - given.null_count() + endless
     if wrong:
         raise InputError(
             f"column {column.name!r}: {wrong} of {len(series)} values are no finite numbers; "
             + _ways_out(given, numbers, column)
         )
-    wide = numbers.cast(pl.Float64).abs() >= EXACT
-    if series.dtype == pl.String and not numbers.dtype.is_integer():
-        # 1e20 states no more digits than a float64 keeps.
-        wide &= series.str.contains(r"^[+-]?\d+(\.\d*)?$")
-    elif series.dtype.is_float() or (numbers.dtype.is_integer() and column.spec is None):
-        return numbers
-    if wide.any():
-        raise InputError(
-            f"column {column.name!r}: {int(wide.sum())} of {len(series)} numbers reach 2**53 "
-            "and would lose digits; make the column categorical or an identifier"
-        )
+    if column.digits is not None:
+        return numbers.cast(pl.Float64).round(column.digits)
+    if not carried or numbers is not series:
+        _refuse_inexact(series, numbers, column)
     return numbers
 
 
@@ -202,19 +219,110 @@ def _ways_out(given: pl.Series, numbers: pl.Series, column: Column) -> str:
     return f"{usual}. They look like {guess.numerals.words}: then state {keys}"
 
 
-def _dates(series: pl.Series, column: Column) -> pl.Series:
-    if series.dtype == pl.Date or isinstance(series.dtype, pl.Datetime):
-        return series.dt.date()
-    if series.dtype != pl.String:
+def _parsed(series: pl.Series) -> pl.Series:
+    """Integers as they are, other numbers as float64; null where a text is no number."""
+    if series.dtype == pl.Float32:
+        # By way of text: the float32 nearest to 0.1 is not 0.1 as a float64.
+        series = series.cast(pl.String).cast(pl.Float64)
+    if series.dtype == pl.String:
+        whole = series.cast(pl.Int64, strict=False)
+        if whole.null_count() == series.null_count():
+            return whole
+    return series if series.dtype.is_integer() else series.cast(pl.Float64, strict=False)
+
+
+def _refuse_inexact(given: pl.Series, numbers: pl.Series, column: Column) -> None:
+    """Refuse numbers that a float64 does not hold: two of them might become one."""
+    wide = numbers.cast(pl.Float64).abs() >= EXACT
+    if given.dtype == pl.String and not numbers.dtype.is_integer():
+        # 1e20 states no more digits than a float64 keeps.
+        wide &= given.str.contains(r"^[+-]?\d+(\.\d*)?$")
+    elif given.dtype.is_float() or (numbers.dtype.is_integer() and column.spec is None):
+        return
+    if wide.any():
+        raise InputError(
+            f"column {column.name!r}: {int(wide.sum())} of {len(given)} numbers reach 2**53 "
+            "and would lose digits; make the column categorical or an identifier"
+        )
+    if column.form > 1 and not numbers.dtype.is_integer() and (lost := _count_inexact(given)):
+        raise InputError(
+            f"column {column.name!r}: {lost} of {len(given)} numbers have more digits than "
+            f"64 bits keep; state columns.{column.name}.round, such as 2 digits behind the "
+            "point, or make the column categorical"
+        )
+
+
+def _count_inexact(given: pl.Series) -> int:
+    """Count numbers, texts or decimals, that are another one as float64."""
+    texts = given.cast(pl.String).drop_nulls()
+    long = texts.filter(texts.str.count_matches(r"\d") > DIGITS).unique()
+    return sum(Decimal(text) != Decimal(repr(float(text))) for text in long.to_list())
+
+
+def to_days_or_times(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.Series:
+    """Return a column as dates, or with the time of day where it is carried.
+
+    Quasi-identifiers and partitions have days.
+    """
+    if series.dtype == pl.String:
+        found = _from_texts(series, column)
+        if column.form > 1:
+            return found.set(is_any_of(found, missing), None)
+        return found
+    if series.dtype == pl.Date:
+        return series
+    if not isinstance(series.dtype, pl.Datetime):
         raise InputError(
             f"column {column.name!r} holds {_type(series)}, not dates; give it another kind"
         )
-    unknown = f"columns.{column.name}.format is no format of dates; give one such as '%m/%d/%Y'"
-    dates = attempt(lambda: to_dates(series, column.date_format), unknown)
-    wrong = int((dates.is_null() & series.is_not_null()).sum())
+    return series.dt.date() if column.form == 1 else _of_moments(series, column)
+
+
+def _from_texts(series: pl.Series, column: Column) -> pl.Series:
+    """Texts by the format of the plan."""
+    form, at = column.date_format, f"columns.{column.name}"
+    if column.form > 1 and has_short_year(form) and column.century is None:
+        raise InputError(
+            f"{at}.format has years of two digits; state which they are: {at}.century = 1950 "
+            "means 1950 to 2049"
+        )
+    if column.form > 1 and has_zone_name(form) and not _has_days(column):
+        raise InputError(
+            f"{at}.format has the name of a zone (%Z), which states no offset; write offsets and "
+            "%z, or leave the kind out to keep the text"
+        )
+    timed = column.form > 1 and has_time(form) and (not _has_days(column) or column.timezone)
+    parse = to_times if timed else to_dates
+    unknown = f"{at}.format is no format of dates; give one such as '%m/%d/%Y'"
+    found = attempt(lambda: parse(series, form, column.century), unknown)
+    wrong = int((found.is_null() & series.is_not_null()).sum())
     if wrong:
         raise InputError(
             f"column {column.name!r}: {wrong} of {len(series)} values are no dates of the stated "
-            f"format; set columns.{column.name}.format, e.g. '%m/%d/%Y'"
+            f"format; set {at}.format, e.g. '%m/%d/%Y'"
         )
-    return dates
+    return _of_moments(found, column) if timed else found
+
+
+def _of_moments(series: pl.Series, column: Column) -> pl.Series:
+    """Days and times as they stand, moments in the zone that the plan or the source states."""
+    assert isinstance(series.dtype, pl.Datetime)
+    zone = series.dtype.time_zone
+    if zone is None and column.timezone is not None:
+        raise InputError(
+            f"column {column.name!r} has times without a zone, which stay as they are; leave "
+            f"columns.{column.name}.timezone out"
+        )
+    if column.timezone is not None:
+        series = series.dt.convert_time_zone(column.timezone).dt.replace_time_zone(None)
+    elif zone == UTC and _has_days(column):
+        raise InputError(
+            f"column {column.name!r} holds moments (timestamptz), whose day depends on the zone; "
+            f"state columns.{column.name}.timezone, such as 'America/Chicago' or 'UTC'"
+        )
+    return series.dt.date() if _has_days(column) else series
+
+
+def _has_days(column: Column) -> bool:
+    """Whether its dates are days, not times."""
+    return column.spec is not None or column.role == "drop"

@@ -33,7 +33,7 @@ MOST_NAME = 200  # characters of a release's name; with a hash it must still be 
 K_FORMS = {
     "uniform": ("seed",),
     "column": (),
-    "by": ("levels", "default"),
+    "by": ("levels", "default", "optional"),
     "path": ("user", "column"),
 }
 ALLOWED = "state [privacy] allow_unprotected = true if these people need no protection"
@@ -168,6 +168,7 @@ class SourceSection(MarkedSection):
     header : whether the first row of a CSV file holds names; else the plan gives them, in order.
     separator : one ASCII character between the fields of a CSV file.
     missing : texts that mean 'not given', beside the empty text.
+    optional : those of them that no cell need have; true: all.
     sheet : the sheet of a workbook; it may be left out where one sheet alone has cells.
     """
 
@@ -184,6 +185,7 @@ class SourceSection(MarkedSection):
     header: bool = True
     separator: str = ","
     missing: Unshown[list[str]] = []
+    optional: Unshown[list[str] | bool] = False
     sheet: str | None = None
 
     def source(self) -> Source:
@@ -210,8 +212,23 @@ class SourceSection(MarkedSection):
             header=self.header,
             separator=sign,
             missing=tuple(self.missing),
+            optional=optional_of("source", "missing", self.missing, self.optional),
             sheet=self.sheet,
         )
+
+
+def optional_of(
+    where: str, key: str, named: Sequence[str], stated: Sequence[str] | bool
+) -> tuple[str, ...]:
+    """Values that a plan names and that no row need have; `where` and `key` say where it does."""
+    if isinstance(stated, bool):
+        return tuple(named) if stated else ()
+    if strays := len(set(stated) - set(named)):
+        raise PlanError(
+            f"{where}.optional names {strays} values that {where}.{key} does not; name them there, "
+            "or state optional = true for all"
+        )
+    return tuple(stated)
 
 
 def source_called(address: str, query: str | None) -> Source:

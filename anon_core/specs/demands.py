@@ -64,6 +64,8 @@ class Demand:
         A source column that holds k.
     by : str, optional
         A source column whose value selects k from `levels`, or else `default`.
+    optional : tuple of str
+        Values in `levels` that no record need have.
     infeasible : {"refuse", "drop"}
         What to do with a record whose k exceeds the number of rows.
     """
@@ -75,6 +77,7 @@ class Demand:
     by: str | None = None
     levels: Mapping[str, int] = field(default_factory=dict, repr=False)
     default: int | None = None
+    optional: tuple[str, ...] = field(default=(), repr=False)
     infeasible: Literal["refuse", "drop"] = "refuse"
 
     def __post_init__(self) -> None:
@@ -101,7 +104,3 @@ class Demand:
     def source_column(self) -> str | None:
         """The source column that k is read from, if any."""
         return self.column or self.by
-
-    def absent(self, values: NDArray[Any]) -> int:
-        """Count the groups in `levels` that no record has; their spelling may differ."""
-        return len(self.levels.keys() - set(values.tolist()))

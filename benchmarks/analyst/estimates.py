@@ -53,7 +53,7 @@ def columns(name, kinds, k):
         + 'bins = "none"\n' * (kind == "numeric")
         for each, kind in kinds.items()
     )
-    source = '[source]\npath = "x"\nmissing = ["NaN"]\n'
+    source = '[source]\npath = "x"\nmissing = ["NaN"]\noptional = true\n'
     return f'name = "{name}"\n{source}{parts}[privacy]\nk = {k}\n'
 
 

@@ -44,7 +44,7 @@ NOT_SHAPING: dict[str, Any] = {
     "compute": True,
     "checks": True,
     "series": {"allow_short_histories"},
-    "source": {"kind", "path", "uri", "credentials", "at", "part"},
+    "source": {"kind", "path", "uri", "credentials", "at", "part", "optional"},
     "publish": {
         "path", "vault", "allow_second_release", "ledger", "ledger_credentials", "approval",
         "approval_timeout", "approvers", "requester_may_approve", "reports", "signing_key",
@@ -155,6 +155,14 @@ class ReleasePlan(Section):
     def data(self) -> Any:
         """What the plan says of its data, typed by its kind, such as `TablePlan`."""
         return self.kind.plan(self)
+
+    def read_as(self, form: int) -> "ReleasePlan":
+        """The same plan of a source that is read in a form, such as an older build's."""
+        if self.data.source.form == form:
+            return self
+        plan = self.model_copy()
+        plan.__dict__["data"] = self.kind.read_as(self.data, form)
+        return plan
 
     @property
     def limits(self) -> Checks:

@@ -2,17 +2,23 @@
 
 from datetime import date
 from typing import Annotated, Any, ClassVar, Literal
+from zoneinfo import available_timezones
 
 from pydantic import Field
 
 from anon_core.specs.columns import Carry, ColumnSpec, Rare
 from kinds.accepting import Note, allowed_of
-from kinds.columns import ISO_DATE, Column, Role
+from kinds.columns import Column, Role
+from kinds.dates import ISO_DATE, has_short_year
 from kinds.numerals import Numerals
-from kinds.section import Bins, MarkedSection, PlanError, Unshown, groups_of
+from kinds.section import Bins, MarkedSection, PlanError, Unshown, groups_of, optional_of
 from tasks.recognition.kinds import Kind
 
-QUASI_ONLY = ("bins", "encoding", "order", "missing", "weight", "range", "carry", "rare")
+QUASI_ONLY = (
+    *("bins", "encoding", "order", "optional", "missing", "weight", "range", "carry", "rare"),
+)
+KIND_OF = {"format": "date", "timezone": "date", "century": "date", "round": "numeric"}
+MOST_DIGITS = 15  # behind the point that a float64 keeps
 RANGE = "must be [least, greatest], two numbers, or two dates for kind = 'date'"
 KEYS = ("decimal", "thousands", "strip")  # how numbers are written
 EPOCH = date(1970, 1, 1).toordinal()
@@ -29,11 +35,15 @@ class ColumnSection(MarkedSection):
     bins : how numbers or dates are grouped; deciles unless stated.
     encoding : ordinal: masks are intervals; one-hot: masks are sets of values.
     order : the categories of an ordinal column, lowest first.
+    optional : those of them that no row need have; true: all.
     missing : what a missing value is: a level of its own (category), a refused source (refuse), a
         hidden cell (all-hidden), or a row that is left out (drop).
     weight : a greater weight means less masking of this column; 1.0 unless stated.
     range : the least and the greatest permissible value, of numbers or dates.
     format : how dates are written, as in strptime; %Y-%m-%d unless stated.
+    timezone : the zone in which moments become days and times, such as America/Chicago.
+    century : the first of the hundred years that years of two digits mean.
+    round : digits behind the point to which numbers are rounded.
     public : everyone may know this column although it is no quasi-identifier, so k may depend on
         it.
     carry : what a cell of a group of numbers or dates shows: its bounds, or its median.
@@ -52,8 +62,9 @@ class ColumnSection(MarkedSection):
         "does it name someone (identifier), or is it not needed (drop)?",
         "kind": "are the numbers amounts (numeric), codes (categorical) or numbers of people "
         "(identifier)?",
-        "format": "does the day or the month stand first, and of which century is a year of two "
-        "digits (format)?",
+        "format": "does the day or the month stand first (format)?",
+        "century": "in which hundred years do years of two digits lie (century)?",
+        "timezone": "in which zone do moments become days (timezone)?",
         "thousands": "does the sign stand between thousands (thousands), or before a fraction "
         "(decimal)?",
     }
@@ -64,10 +75,14 @@ class ColumnSection(MarkedSection):
     bins: Unshown[Bins | None] = None
     encoding: Literal["one-hot", "ordinal"] | None = None
     order: Unshown[list[str] | None] = None
+    optional: Unshown[list[str] | bool] = False
     missing: Literal["category", "refuse", "all-hidden", "drop"] | None = None
     weight: Annotated[float, Field(gt=0)] | None = None
     range: Unshown[list[float] | list[date] | None] = None
     format: str | None = None
+    timezone: str | None = None
+    century: Annotated[int, Field(ge=1000, le=9899)] | None = None
+    round: Annotated[int, Field(ge=0, le=MOST_DIGITS)] | None = None
     public: bool = False
     carry: Carry | None = None
     rare: Rare | None = None
@@ -89,9 +104,13 @@ class ColumnSection(MarkedSection):
 
     def levels(self) -> dict[str, Any]:
         """What 0.1.0 did not know of its levels, for the plan's hash: older vaults stay valid."""
-        stated: dict[str, Any] = (
-            {} if self.range is None else {"range": [str(bound) for bound in self.range]}
-        )
+        stated: dict[str, Any] = {
+            key: value
+            for key in ("timezone", "century", "round")
+            if (value := getattr(self, key)) is not None
+        }
+        if self.range is not None:
+            stated["range"] = [str(bound) for bound in self.range]
         if self.written:
             stated["numerals"] = [self.decimal, self.thousands, self.strip]
         if self.counted and self.bins != "none":
@@ -104,8 +123,7 @@ class ColumnSection(MarkedSection):
         """The checked section as the reader uses it."""
         where = f"columns.{name}"
         stated = self.model_fields_set
-        if self.format is not None and self.kind != "date":
-            raise PlanError(f"{where}.format belongs to kind = 'date'")
+        self._check_reading(where)
         numerals = self._numerals(where)
         allowed = allowed_of(where, self.allow, self.note)
         if self.allow and self.role in ("identifier", "drop"):
@@ -124,10 +142,10 @@ class ColumnSection(MarkedSection):
                 name=name,
                 role=self.role,
                 kind=self.kind,
-                date_format=self.format or ISO_DATE,
                 public=self.public,
                 numerals=numerals,
                 **allowed,
+                **self._reading(),
             )
         if self.kind is None:
             raise PlanError(
@@ -162,16 +180,42 @@ class ColumnSection(MarkedSection):
             rare=self.rare or "publish",
             shared=self.shared,
         )
-        date_format = self.format or ISO_DATE
         return Column(
             name=name,
             role="quasi",
             kind=self.kind,
-            date_format=date_format,
             spec=spec,
+            named=spec.order,
+            optional=optional_of(where, "order", spec.order, self.optional),
+            **self._reading(),
             numerals=numerals,
             **allowed,
         )
+
+    def _reading(self) -> dict[str, Any]:
+        """How its texts, moments and numbers are understood."""
+        return {
+            "date_format": self.format or ISO_DATE,
+            "timezone": self.timezone,
+            "century": self.century,
+            "digits": self.round,
+        }
+
+    def _check_reading(self, where: str) -> None:
+        """Refuse conversions of another kind, and those that the format does not need."""
+        for key, kind in KIND_OF.items():
+            if getattr(self, key) is not None and self.kind != kind:
+                raise PlanError(f"{where}.{key} belongs to kind = {kind!r}")
+        if self.century is not None and not has_short_year(self.format or ISO_DATE):
+            raise PlanError(
+                f"{where}.century belongs to years of two digits; {where}.format has none, such as "
+                "%y"
+            )
+        if self.timezone is not None and self.timezone not in available_timezones():
+            raise PlanError(
+                f"{where}.timezone is the name of no zone; give one such as 'America/Chicago' or "
+                "'UTC'"
+            )
 
     def _numerals(self, where: str) -> Numerals | None:
         """How numbers are written, checked; None where the plan does not say it."""
@@ -204,7 +248,10 @@ class EarlierColumnSection(ColumnSection):
     @classmethod
     def of(cls, section: ColumnSection) -> ColumnSection:
         """A section as it was understood, where it states nothing that 0.1.0 did not know."""
-        younger = (section.carry, section.rare, section.range, section.written)
+        younger = (
+            *(section.carry, section.rare, section.range, section.timezone, section.century),
+            section.written or section.round is not None,
+        )
         if not section.counted or any(younger):
             return section
         grouped = {} if section.bins == "none" else {"carry": "median"}

@@ -9,7 +9,6 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from kinds.columns import arrays
 from kinds.table.layout import DEMAND, PERSON, TABLE
 from kinds.table.plan import TablePlan
 from kinds.table.profile import remembered
@@ -26,18 +25,11 @@ def ingested(plan: TablePlan, reading: Reading, ledger: Ledger, folder: Path) ->
     Identifiers are stored as digests under the ledger's key only.
     """
     columns, demand = plan.columns, plan.demand
-    table, k_values, identifiers = read_table(reading, columns, demand)
+    table, k_values, identifiers = read_table(reading, columns, demand, named=True)
     table.write_parquet(folder / TABLE)
     notes = [f"ingested {table.height} rows, {table.width} of {len(columns)} columns"]
     if k_values is not None:
         k_values.write_parquet(folder / DEMAND)
-    if k_values is not None and demand.by:
-        absent = demand.absent(arrays(k_values)[k_values.columns[0]])
-        if absent:
-            notes.append(
-                f"{absent} of the {len(demand.levels)} groups that privacy.k names have no row; "
-                "are they spelt as in the source?"
-            )
     notes += _notes_on_spelling(identifiers)
     if plan.person is not None:
         np.save(folder / PERSON, person_numbers(identifiers[plan.person]))

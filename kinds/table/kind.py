@@ -47,8 +47,8 @@ from tasks.vault.storage import Run, Stored
 
 # Keys of columns that 0.1.0 did not know, and those that only allow a release.
 LATER = {
-    *("public", "range", "carry", "rare", "decimal", "thousands", "strip"),
-    *("allow", "note"),
+    *("public", "range", "carry", "rare", "timezone", "century", "round", "optional"),
+    *("decimal", "thousands", "strip", "allow", "note"),
 }
 CLAIMED: Keys = {
     "columns": {EACH: dict.fromkeys(("role", "kind", "decides_k", "allow", "allow_note"))},
@@ -77,6 +77,10 @@ class Table(Kind):
     def plan(self, sections: Any) -> TablePlan:
         """[source], [columns], [privacy] and [checks] together."""
         return TablePlan.of(sections)
+
+    def read_as(self, plan: TablePlan, form: int) -> TablePlan:
+        """With its columns."""
+        return plan.read_as(form)
 
     def explain(self, location: Sequence[str]) -> str | None:
         """The forms of k, bins and range, which pydantic would list one by one."""
@@ -110,6 +114,8 @@ class Table(Kind):
             for name, section in sections.columns.items()
         }
         privacy = sections.privacy.model_dump(exclude={"rows_are_people", "allow_unprotected"})
+        if isinstance(privacy["k"], dict):
+            privacy["k"] = {key: of for key, of in privacy["k"].items() if key != "optional"}
         for key in ("person", "mix"):
             if privacy[key] is None:
                 del privacy[key]

@@ -1,11 +1,11 @@
 """[source] partition of a plan: the rows of a table by the dates of a column."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
-from kinds.columns import ISO_DATE, Column, typed
+from kinds.columns import Column, typed
 from kinds.nearest import did_you_mean
 from kinds.section import PlanError, Section, SourceSection
 from tasks.source.partitions import By, is_label, labels_of, wrong_label
@@ -84,9 +84,7 @@ class Partition:
                 f"source.partition: column {column.name!r} has kind = {column.kind!r}; "
                 "partitions are by date, so set kind = 'date' there"
             )
-        dates = Column(
-            name=column.name, role="drop", kind="date", date_format=column.date_format or ISO_DATE
-        )
+        dates = replace(column, role="drop", kind="date", spec=None)
         if source.at is not None and not is_label(source.at, stated.by):
             raise PlanError(wrong_label(stated.by))
         part = None if source.part is None else Path(source.part)

@@ -1,7 +1,7 @@
 """The sections of a plan that only tables have: [columns], [privacy] and [checks]."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
@@ -18,6 +18,7 @@ from kinds.section import (
     PlanError,
     Schema,
     Unshown,
+    optional_of,
     table_schema,
 )
 from kinds.table.checks import ChecksSection
@@ -35,6 +36,7 @@ K_KEYS: dict[str, tuple[type, str]] = {
     "by": (str, "the name of a column"),
     "levels": (dict, "a table of whole numbers"),
     "default": (int, "a whole number"),
+    "optional": (list, "true, or a list of names of levels"),
     "uniform": (list, "[lowest, highest], two whole numbers"),
     "seed": (int, "a whole number"),
 }
@@ -44,11 +46,19 @@ K_TYPES: dict[type, Schema] = {
     dict: {"type": "object", "additionalProperties": {"type": "integer"}},
     list: {"type": "array", "items": {"type": "integer"}, "minItems": 2, "maxItems": 2},
 }
+OPTIONAL: Schema = {"anyOf": [{"type": "boolean"}, {"type": "array", "items": {"type": "string"}}]}
+
+
+def _k_schema(key: str) -> Schema:
+    """The JSON Schema of a key of privacy.k."""
+    return OPTIONAL if key == "optional" else K_TYPES[K_KEYS[key][0]]
+
+
 K_SCHEMA: Schema = {
     "anyOf": [
         {"type": "integer", "minimum": 1},
         *(
-            table_schema({key: K_TYPES[K_KEYS[key][0]] for key in (form, *keys)}, [form])
+            table_schema({key: _k_schema(key) for key in (form, *keys)}, [form])
             for form, keys in K_FORMS.items()
             if form in K_KEYS
         ),
@@ -100,6 +110,9 @@ class PrivacySection(MarkedSection):
         options: dict[str, Any] = {
             key: tuple(value) if key == "uniform" else value for key, value in self.k.items()
         }
+        if "optional" in options:
+            levels = list(options.get("levels", {}))
+            options["optional"] = optional_of("privacy.k", "levels", levels, options["optional"])
         return Demand(**options, infeasible=self.infeasible)
 
 
@@ -143,6 +156,15 @@ class TablePlan:
         sections.checks.check({column.name: column.role for column in columns})
         plan._check()
         return plan
+
+    def read_as(self, form: int) -> "TablePlan":
+        """The same in a form of reading; see `tasks.source.values.FORM`."""
+        columns = tuple(replace(column, form=form) for column in self.columns)
+        divided = self.partition and replace(
+            self.partition, column=replace(self.partition.column, form=form)
+        )
+        source = replace(self.source, form=form)
+        return replace(self, source=source, columns=columns, partition=divided)
 
     @property
     def quasi(self) -> tuple[Column, ...]:
@@ -279,6 +301,11 @@ def _require_type(key: str, value: Any) -> None:
         near = did_you_mean(key, K_KEYS)
         raise PlanError(f"unknown key privacy.k.{key}; allowed: {', '.join(K_KEYS)}{near}")
     wanted, description = K_KEYS[key]
+    if key == "optional":
+        listed = isinstance(value, list) and all(isinstance(name, str) for name in value)
+        if not (listed or isinstance(value, bool)):
+            raise PlanError(f"privacy.k.optional must be {description}")
+        return
     numbers = value.values() if isinstance(value, dict) else value
     listed = isinstance(value, (dict, list))
     wrong = type(value) is not wanted

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import polars as pl
@@ -9,6 +10,7 @@ import polars as pl
 from anon_core.specs.demands import Demand
 from kinds.columns import Column, typed
 from kinds.table.layout import released_columns
+from kinds.table.naming import refuse_idle_markers, refuse_idle_names
 from tasks.source.panics import silenced_panics
 from tasks.source.reading import Reading
 
@@ -26,16 +28,23 @@ def read_table(
     columns: tuple[Column, ...],
     demand: Demand,
     identifiers: Sequence[str] | None = None,
+    *,
+    named: bool = False,
 ) -> Read:
     """Read what may be released, the column of k and the identifiers, or these, in one pass.
 
-    The reading is closed: its content is not needed again. Dropped columns are not loaded.
+    The reading is closed: its content is not needed again. Dropped columns are not loaded. Where
+    values that the plan names must be `named` rightly, those that no row has are refused.
     """
     if identifiers is None:
         identifiers = [column.name for column in columns if column.role == "identifier"]
     wanted = tuple(Column(name=name, role="drop") for name in identifiers)
-    table, k_values, persons = _groups(reading, columns, demand, wanted)
-    return Read(table, k_values if k_values.width else None, persons)
+    table, k_values, persons = _groups(reading, columns, demand, wanted, named=named)
+    read = Read(table, k_values if k_values.width else None, persons)
+    if named and reading.source.whole:
+        of_k = None if read.k_values is None else read.k_values.to_series()
+        refuse_idle_names(table, of_k, columns, demand)
+    return read
 
 
 def read_order(
@@ -89,17 +98,32 @@ def _groups(
     columns: tuple[Column, ...],
     demand: Demand,
     identifiers: tuple[Column, ...],
+    *,
+    named: bool,
 ) -> list[pl.DataFrame]:
-    k_column = _demand_column(columns, demand)
+    k_column = demand_column(columns, demand)
     groups = [released_columns(columns), () if k_column is None else (k_column,), identifiers]
     found = _columns(reading, [column.name for column in columns], groups)
     reading.close()
+    if named:
+        with silenced_panics():
+            refuse_idle_markers(found, columns, reading.source)
     return _typed(found, reading.source.missing, groups)
 
 
-def _demand_column(columns: tuple[Column, ...], demand: Demand) -> Column | None:
-    """The column that k is read from, typed for that."""
+def demand_column(columns: Sequence[Column], demand: Demand) -> Column | None:
+    """The column that k is read from, typed for that: texts that levels of k name, or numbers."""
     if demand.source_column is None:
         return None
     column = next(column for column in columns if column.name == demand.source_column)
-    return Column(name=column.name, role="keep", kind="numeric" if demand.column else "categorical")
+    if demand.column:
+        return Column(name=column.name, role="keep", kind="numeric", form=column.form)
+    return replace(
+        column,
+        role="keep",
+        kind="categorical",
+        compared=column.kind if column.kind in ("numeric", "date") else None,
+        spec=None,
+        named=tuple(demand.levels),
+        optional=demand.optional,
+    )

@@ -1,20 +1,23 @@
 """What a query selects, as one frame, by the driver of its database."""
 
 import hashlib
+import os
 import sqlite3
+from collections.abc import Mapping
 from contextlib import closing
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from anon_core.errors import InputError
 from tasks.source import mssql
 from tasks.source.answers import OF_SOURCE, kind_of, what_to_do
+from tasks.source.database_types import UNREAD, Answer, of_duckdb, of_postgres, selected, unreadable
 from tasks.source.panics import silenced_panics
 from tasks.source.sources import BIGQUERY, DUCKDB, MSSQL, POSTGRES, SQLITE, distinct, require_file
-from tasks.source.values import as_text, attempt, stored
+from tasks.source.values import FORM, as_text, attempt, stored
 
 UNREADABLE = (
     "source.query selects a column of a type that cannot be read, such as an interval; "
@@ -30,19 +33,30 @@ DRIVERS = {  # of a scheme: its name, and the extra with its driver
     "snowflake": ("Snowflake", "snowflake"),
     "bigquery": ("BigQuery", "bigquery"),
 }
+MONEY = "select 1::numeric::money"  # in the smallest unit, which a setting of the database decides
+IN_UTC = "set global TimeZone = 'UTC'"  # else the machine's zone decides days and fingerprint
 # DuckDB loads nothing from the network, and spills no cells into a folder beside the database.
 QUIET_DUCKDB: dict[str, Any] = {"autoinstall_known_extensions": "false", "temp_directory": ""}
 
 
-def query(uri: str, statement: str) -> tuple[pl.DataFrame, str]:
+class Answered(NamedTuple):
+    """Rows of a query, the hash of their content, and types of columns that are not carried."""
+
+    frame: pl.DataFrame
+    sha256: str
+    foreign: Mapping[str, str]
+
+
+def query(uri: str, statement: str, form: int = FORM) -> Answered:
     """Run a query once; return its rows and the hash of their content.
 
     Rows are sorted by their texts, columns taken in the order of their names: the order in which a
-    database answers decides nothing. The hash is the same for any order of rows and columns.
+    database answers decides nothing. The hash is the same for any order of rows and columns. In
+    form 1 the columns are as drivers give them.
     """
     try:
         with silenced_panics():
-            frame = _asked(uri, statement)
+            answer = _asked(uri, statement, form)
     except InputError:
         raise
     except ImportError:
@@ -57,40 +71,63 @@ def query(uri: str, statement: str) -> tuple[pl.DataFrame, str]:
             f"{what_to_do(error, OF_SOURCE)}"
         )
     else:
-        names = distinct(frame.columns)
-        frame = pl.DataFrame(
-            {name: stored(series) for name, series in zip(names, frame, strict=True)}
-        )
-        return attempt(
-            lambda: fingerprinted(frame),
-            "source.query selects values that cannot be read, such as infinite dates; cast them",
-        )
+        return _answered(answer, form)
     raise InputError(words)
 
 
-def _asked(uri: str, statement: str) -> pl.DataFrame:
+def _answered(answer: Answer, form: int) -> Answered:
+    """The rows with their columns as the database holds them; the hash is of what drivers give."""
+    names = distinct(answer.frame.columns)
+    frame = pl.DataFrame(
+        {name: stored(series) for name, series in zip(names, answer.frame, strict=True)}
+    )
+    frame, sha256 = fingerprinted(frame)
+    if form == 1:
+        return Answered(frame, sha256, {})
+    stated = dict(zip(answer.frame.columns, names, strict=True))
+    types = {stated[name]: of for name, of in answer.types.items()}
+    scales = {stated[name]: digits for name, digits in answer.scales.items()}
+    carried, foreign = attempt(Answer(frame, types, scales).carried, UNREADABLE)
+    return Answered(carried, sha256, foreign)
+
+
+def _asked(uri: str, statement: str, form: int) -> Answer:
     if uri.startswith(DUCKDB):
-        return _asked_duckdb(Path(uri.removeprefix(DUCKDB)).absolute(), statement)
+        return _asked_duckdb(Path(uri.removeprefix(DUCKDB)).absolute(), statement, form)
     if uri.startswith(POSTGRES):
         return _asked_postgres(uri, statement)
     if uri.startswith(MSSQL):
         return mssql.asked(uri, statement)
     if not uri.startswith(SQLITE):
-        return _asked_warehouse(uri, statement)
+        return Answer(_asked_warehouse(uri, statement))
     path = Path(uri.removeprefix(SQLITE)).absolute()
     require_file(path, "source.uri")
     with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
-        return pl.read_database(statement, connection, infer_schema_length=None)
+        if form == 1:
+            return Answer(pl.read_database(statement, connection, infer_schema_length=None))
+        return selected(connection, statement)
 
 
-def _asked_postgres(uri: str, statement: str) -> pl.DataFrame:
+def _asked_postgres(uri: str, statement: str) -> Answer:
     """One transaction that sees one moment, whatever the driver asks beside the query."""
     from adbc_driver_postgresql import dbapi  # an extra
 
+    if "PGTZ" in os.environ:
+        raise InputError(
+            "PGTZ is set, so days and texts that source.query makes of a timestamptz depend on "
+            "this machine; unset it, and write `at time zone` in source.query where it matters"
+        )
     with closing(dbapi.connect(uri)) as connection, closing(connection.cursor()) as cursor:
         cursor.execute(ONE_MOMENT)
         cursor.execute(statement)
-        return pl.DataFrame(cursor.fetch_arrow())
+        batches = cursor.fetch_record_batch()
+        types, scales = of_postgres(batches.schema)
+        frame = pl.DataFrame(batches)
+        if "money" in types.values():
+            cursor.execute(MONEY)
+            digits = len(str(cursor.fetchone()[0])) - 1
+            scales |= {name: digits for name, of in types.items() if of == "money"}
+        return Answer(frame, types, scales)
 
 
 def _asked_warehouse(uri: str, statement: str) -> pl.DataFrame:
@@ -108,26 +145,43 @@ def _asked_warehouse(uri: str, statement: str) -> pl.DataFrame:
         return pl.DataFrame(cursor.fetch_arrow_table())
 
 
-def _asked_duckdb(path: Path, statement: str) -> pl.DataFrame:
+def _asked_duckdb(path: Path, statement: str, form: int) -> Answer:
     require_file(path, "source.uri")
     import duckdb  # an extra
 
     with duckdb.connect(str(path), read_only=True, config=QUIET_DUCKDB) as connection:
         if [each.type.name for each in connection.extract_statements(statement)] != ["SELECT"]:
             raise InputError(f"source.query {ONE_SELECT}")  # copy and attach would write elsewhere
+        if form > 1:
+            connection.execute(IN_UTC)
+        relation = connection.sql(statement)
+        types = of_duckdb(relation.columns, [str(of) for of in relation.types])
+        if lost := {name: of for name, of in types.items() if of.startswith(UNREAD)}:
+            raise unreadable(lost)
         try:
-            return pl.read_database(statement, connection)
+            return Answer(pl.DataFrame(relation), types)
         except pl.exceptions.ComputeError:  # of polars, where it has no type for a column
             pass
-    raise InputError(UNREADABLE)
+    raise unreadable(types)
 
 
 def fingerprinted(frame: pl.DataFrame) -> tuple[pl.DataFrame, str]:
-    """Rows in the order of their texts, and the hash of their content."""
+    """Rows in the order of their texts, and the hash of their content.
+
+    Refused by name: columns with values that cannot be written as text.
+    """
     columns = sorted(frame, key=lambda series: series.name)
-    texts = pl.DataFrame({str(place): as_text(series) for place, series in enumerate(columns)})
+    texts = pl.DataFrame({str(place): _texts(series) for place, series in enumerate(columns)})
     if frame.height:
         order = texts.with_row_index("row").sort(texts.columns)["row"]
         frame, texts = frame[order], texts[order]
     texts.columns = [series.name for series in columns]
     return frame, hashlib.sha256(texts.write_ndjson().encode()).hexdigest()
+
+
+def _texts(series: pl.Series) -> pl.Series:
+    refusal = (
+        f"source.query selects values of column {series.name!r} that cannot be read, such as "
+        "infinite dates; cast them"
+    )
+    return attempt(lambda: as_text(series), refusal)

@@ -4,9 +4,8 @@ from contextlib import closing
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-import polars as pl
-
 from anon_core.errors import InputError
+from tasks.source.database_types import Answer, selected
 
 # A single SELECT may see rows of two moments otherwise: it locks no more than the row it reads.
 ONE_MOMENT = "set transaction isolation level serializable"
@@ -19,7 +18,7 @@ UNKNOWN = (
 )
 
 
-def asked(uri: str, statement: str) -> pl.DataFrame:
+def asked(uri: str, statement: str) -> Answer:
     """The rows of one SELECT; what it writes nevertheless is rolled back."""
     options = connection_options(uri)
     import pymssql  # an extra
@@ -27,7 +26,7 @@ def asked(uri: str, statement: str) -> pl.DataFrame:
     with closing(pymssql.connect(**options)) as connection:
         with closing(connection.cursor()) as cursor:
             cursor.execute(ONE_MOMENT)
-        return pl.read_database(statement, connection, infer_schema_length=None)
+        return selected(connection, statement)
 
 
 def connection_options(uri: str) -> dict[str, Any]:

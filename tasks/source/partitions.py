@@ -70,8 +70,9 @@ class Picked(Reading):
     def __init__(self, source: Source, rows: pl.DataFrame) -> None:
         self.source = source.at(None)
         self.beside = self._disk = None
-        self._many = False
+        self._foreign, self._kept, self._many = {}, {}, False
         self._content, self.sha256 = attempt(lambda: fingerprinted(rows), UNREADABLE)
+        self._own = self.sha256
 
     @classmethod
     def kept(cls, source: Source, path: Path) -> "Picked":

@@ -17,7 +17,8 @@ from tasks.places.objects import ObjectPath, StoreError
 from tasks.places.place import Place
 from tasks.source.arrays import read_arrays
 from tasks.source.csv_rows import Content, is_packed
-from tasks.source.databases import fingerprinted, query
+from tasks.source.database_types import unreadable
+from tasks.source.databases import query
 from tasks.source.parts import Parts, in_parts, pack, read_object, read_parts, unpack
 from tasks.source.sources import (
     EMPTY,
@@ -30,6 +31,7 @@ from tasks.source.sources import (
 )
 from tasks.source.values import attempt
 
+BLOCK = 2**20
 LOST = "the snapshot of the source cannot be read any more; run again"
 
 
@@ -51,7 +53,10 @@ class Reading:
     No dataclass: Prefect walks through the fields of dataclasses that are arguments of tasks.
     """
 
-    __slots__ = ("_content", "_disk", "_many", "beside", "sha256", "source")
+    __slots__ = (
+        *("_content", "_disk", "_foreign", "_kept", "_many", "_own"),
+        *("beside", "sha256", "source"),
+    )
     least = 2  # rows that a source must have
 
     def __init__(self, source: Source) -> None:
@@ -59,6 +64,8 @@ class Reading:
         self.beside = None if source.beside is None else Reading(source.beside)
         self._disk: IO[bytes] | None = None
         self._content: Content | Parts | pl.DataFrame | None
+        self._foreign: Mapping[str, str] = {}  # types of columns that their driver cannot give
+        self._kept: Mapping[str, str] = {}  # hash of the rows as `keep` wrote them: fingerprint
         self.sha256: str
         refusal = ""
         try:
@@ -80,13 +87,15 @@ class Reading:
                 else hashlib.sha256(self._content.data).hexdigest()
             )
         elif self._disk is not None:
-            self._content, self.sha256 = _rows_of(self._disk)
+            self._content, kept = _rows_of(self._disk)
+            self.sha256 = self._kept.get(kept, kept)
         else:
             assert source.uri is not None
             assert source.query is not None
-            self._content, self.sha256 = query(
-                with_password(source.uri, source.credentials), source.query
-            )
+            answer = query(with_password(source.uri, source.credentials), source.query, source.form)
+            self._content, self.sha256 = answer.frame, answer.sha256
+            self._foreign = answer.foreign
+        self._own = self.sha256
         if self.beside is not None:
             both = self.sha256 + self.beside.sha256
             self.sha256 = hashlib.sha256(both.encode()).hexdigest()
@@ -123,6 +132,8 @@ class Reading:
         """
         if isinstance(self._content, pl.DataFrame):
             require_names(self._content.columns, needed)
+            if lost := {name: of for name, of in self._foreign.items() if name in needed}:
+                raise unreadable(lost)
             frame = self._content[list(needed)]
         else:
             frame = file_columns(self.source, self._open(), names, needed)
@@ -148,6 +159,7 @@ class Reading:
         self._disk = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - `end` closes it
         if isinstance(self._content, pl.DataFrame):
             self._content.write_ipc(self._disk, compression="lz4")
+            self._kept = {_hash_of(self._disk): self._own}
         elif isinstance(self._content, Parts):
             pack(self._content, self._disk)
         else:
@@ -161,6 +173,7 @@ class Reading:
         other.source = self.source
         other._disk = os.fdopen(os.dup(self._disk.fileno()), "rb", buffering=0)
         other._many = self._many
+        other._foreign, other._kept = self._foreign, self._kept
         other.beside = None if self.beside is None else self.beside.again()
         other._read()
         return other
@@ -200,7 +213,7 @@ class Absent(Reading):
     def __init__(self, source: Source, sha256: str) -> None:
         self.source, self.sha256 = source, sha256
         self.beside = self._content = self._disk = None
-        self._many = False
+        self._foreign, self._kept, self._own, self._many = {}, {}, sha256, False
 
     def again(self) -> Reading:
         """Raise `GoneError`."""
@@ -211,7 +224,15 @@ class Absent(Reading):
 
 
 def _rows_of(disk: IO[bytes]) -> tuple[pl.DataFrame, str]:
-    """The rows that `keep` wrote, and their fingerprint, taken anew."""
+    """The rows that `keep` wrote, and the hash of the bytes that hold them."""
+    found = _hash_of(disk)
+    return attempt(lambda: pl.read_ipc(disk), LOST), found
+
+
+def _hash_of(disk: IO[bytes]) -> str:
+    digest = hashlib.sha256()
     disk.seek(0)
-    frame = attempt(lambda: pl.read_ipc(disk), LOST)
-    return attempt(lambda: fingerprinted(frame), LOST)
+    while block := disk.read(BLOCK):
+        digest.update(block)
+    disk.seek(0)
+    return digest.hexdigest()

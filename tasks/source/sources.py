@@ -18,6 +18,7 @@ from tasks.source.formats import (
     recognize,
 )
 from tasks.source.parts import Parts, in_parts, is_pattern, part_columns, part_names
+from tasks.source.values import FORM
 
 SQLITE = "sqlite:///"
 DUCKDB = "duckdb:///"
@@ -37,7 +38,9 @@ class Source:
     `path` is a file, or a folder or pattern of Parquet files. `comment` is what the lines of a CSV
     file start with that are no rows; none if it is empty. `credentials` say where the password of a
     database lies. `beside` is a second source that belongs to it, such as a table of demands. `key`
-    is the plan's key that names the file. `sheet` is the sheet of a workbook.
+    is the plan's key that names the file. `sheet` is the sheet of a workbook. `optional` are texts
+    in `missing` that no cell need have. `form` is that of the reading. Not `whole`: some rows of a
+    source that was read before.
     """
 
     path: Place | None = None
@@ -50,11 +53,16 @@ class Source:
     credentials: str | None = None
     beside: "Source | None" = field(default=None, repr=False)
     key: str = "source.path"
+    optional: tuple[str, ...] = field(default=(), repr=False)
+    form: int = FORM
+    whole: bool = True
     sheet: str | None = None
 
     def at(self, path: Place | None) -> "Source":
-        """The same columns and missing values in another file, or in none."""
-        return replace(self, path=path, uri=None, query=None, credentials=None, beside=None)
+        """Some rows of it in another file, or in none; columns and missing values are the same."""
+        return replace(
+            self, path=path, uri=None, query=None, credentials=None, beside=None, whole=False
+        )
 
     @property
     def dialect(self) -> Dialect:

@@ -5,7 +5,7 @@ counts and column names. The refusal is raised after the foreign error was dropp
 not carry the error as its context.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 import polars as pl
@@ -13,6 +13,15 @@ import polars as pl
 from anon_core.errors import InputError
 from tasks.source.panics import silenced_panics
 
+# Of readings: how values of a source become columns. Vaults note it: what a release or a series was
+# begun with stays. 1 is what 0.1.0 knew, which lost times of day, zones and spellings of numbers.
+FORM = 2
+# Types that are carried by way of another one that holds all their values.
+EXACTLY_AS: Mapping[type[pl.DataType], type[pl.DataType]] = {pl.Float16: pl.Float32}
+CARRIED = (
+    *(pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64),
+    *(pl.Float32, pl.Float64, pl.Decimal, pl.Boolean, pl.String, pl.Date, pl.Datetime, pl.Time),
+)
 FOREIGN_ERRORS = (Exception, pl.exceptions.PanicException)  # polars panics on some damaged files
 Result = TypeVar("Result")
 
@@ -37,6 +46,11 @@ def stored(series: pl.Series) -> pl.Series:
 def printable(dtype: pl.DataType) -> bool:
     """Whether values of this type can stand in a CSV file."""
     return not dtype.is_nested() and dtype not in (pl.Binary, pl.Duration, pl.Object, pl.Unknown)
+
+
+def is_carried(dtype: pl.DataType) -> bool:
+    """Whether released files hold values of this type as they are."""
+    return dtype.base_type() in CARRIED
 
 
 def as_text(series: pl.Series) -> pl.Series:

@@ -17,7 +17,10 @@ def ingest(run: Run, kind: Kind, plan: Any, reading: Reading, ledger: Ledger) ->
     """
     reading.keep(run.scratch)
     key = [Stored(ledger.vault.path, ledger.key_print)] if kind.identified(plan) else []
-    stored = run.once("ingest", key, lambda folder: kind.ingest(plan, reading, ledger, folder))
+    noted = {"form": reading.source.form}
+    stored = run.once(
+        "ingest", key, lambda folder: {**kind.ingest(plan, reading, ledger, folder), **noted}
+    )
     reading.close()
     for note in stored.notes:
         log(note)

@@ -70,8 +70,8 @@ def between(monkeypatch, change):
 
     reading = module.read_table
 
-    def read_table(*arguments):
-        answer = reading(*arguments)
+    def read_table(*arguments, **options):
+        answer = reading(*arguments, **options)
         change()
         return answer
 

@@ -162,23 +162,6 @@ def test_a_rare_city_never_stands_alone(released):
     assert all("|" in cell for cell in cells)
 
 
-def test_a_group_of_k_that_nobody_is_of_is_said(tmp_path, monkeypatch):
-    said = []
-    monkeypatch.setattr("tasks.stages.ingest.log", said.append)
-    Order(
-        tmp_path / "one",
-        privacy={"k": {"by": "smokes", "levels": {"yes": 5, "No": 40}, "default": 2}},
-    ).release()
-    assert said[1:] == [
-        "1 of the 2 groups that privacy.k names have no row; are they spelt as in the source?"
-    ]
-    said.clear()
-    Order(
-        tmp_path / "all", privacy={"k": {"by": "smokes", "levels": {"yes": 5, "no": 4}}}
-    ).release()
-    assert len(said) == 1
-
-
 def test_the_manifest_holds_what_the_contract_names(released):
     document = manifest(released.folder_of_v1)
     assert set(document) == {
@@ -773,8 +756,8 @@ def test_a_file_that_is_changed_in_place_between_ingest_and_check_is_refused(tmp
     order, reading = Order(tmp_path), module.read_table
     before = order.source.read_bytes()
 
-    def read_table(*arguments):
-        answer = reading(*arguments)
+    def read_table(*arguments, **options):
+        answer = reading(*arguments, **options)
         order.source.write_bytes(before + b"ident,44,ulm,yes,flu,note,junk\n")
         return answer
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from kinds.columns import ISO_DATE, to_dates
+from kinds.dates import ISO_DATE, to_dates
 
 FIRST_YEAR, LAST_YEAR = 1800, 2200
 FEW_TEXTS = 5  # so many rule out most formats
@@ -52,11 +52,6 @@ def formats_of(texts: pl.Series) -> list[str]:
 def _missed(texts: pl.Series, form: str) -> int:
     """Days of a month that no text has."""
     return 31 - to_dates(texts, form).dt.day().n_unique()
-
-
-def short_year(form: str) -> bool:
-    """Whether a format leaves the century open."""
-    return "%y" in form
 
 
 def order_of(form: str) -> tuple[str, ...]:

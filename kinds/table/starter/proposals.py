@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import polars as pl
 
-from kinds.columns import ISO_DATE
+from kinds.dates import ISO_DATE, has_short_year
 from kinds.section import toml_text
 from kinds.table.layout import KEY
 from kinds.table.starter.contacts import PHONES
-from kinds.table.starter.moments import order_of, short_year
+from kinds.table.starter.moments import order_of
 from kinds.table.starter.names import Name
 from kinds.table.starter.values import FEW, SHARED_BY, Values
 from tasks.source.values import printable
@@ -24,6 +24,7 @@ GROUPS = 12  # up to so many numbered levels of an age or a time are coded group
 NUMERIC = 'kind = "numeric"'
 FLAGS = 3  # values of a yes or no, one of them "not known"
 OLDEST = 130
+CENTURY = 1930  # 30 is 1930, 29 is 2029: more people were born since than before
 BORN = (1850, 2100)
 # The same for every table: edges from the data would say how old the oldest person is.
 DECADES = "bins = {edges = [10, 20, 30, 40, 50, 60, 70, 80, 90]}"
@@ -156,13 +157,20 @@ def _date(_name: Name, values: Values) -> Proposal | None:
         return None
     form = values.formats[0]
     reason = f"dates: {_counted(values)}"
-    settings = ['kind = "date"', 'bins = "deciles"']
+    settings, decide = ['kind = "date"'], []
     if form not in ("", ISO_DATE):
-        settings.insert(1, f"format = {toml_text(form)}")
-    if short_year(form):
+        settings.append(f"format = {toml_text(form)}")
+    if len({order_of(each) for each in values.formats}) > 1:
+        decide.append("format")
+    if has_short_year(form):
         reason = f"dates with years of two digits: {_counted(values)}"
-    unsure = short_year(form) or len({order_of(each) for each in values.formats}) > 1
-    return Proposal("quasi", reason, tuple(settings), ("format",) if unsure else ())
+        settings.append(f"century = {CENTURY}")
+        decide.append("century")
+    if values.in_utc:
+        reason = f"moments: {_counted(values)}"
+        settings.append('timezone = "UTC"')
+        decide.append("timezone")
+    return Proposal("quasi", reason, (*settings, 'bins = "deciles"'), tuple(decide))
 
 
 def _sensitive(name: Name, values: Values) -> Proposal | None:

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kinds.columns import EXACT
+from kinds.columns import EXACT, UTC
 from kinds.table.starter import contacts
 from kinds.table.starter.contacts import SAMPLE
 from kinds.table.starter.moments import formats_of
@@ -128,6 +128,12 @@ class Values:
         if self.present.dtype != pl.String:
             return []
         return formats_of(self.distinct_texts)
+
+    @property
+    def in_utc(self) -> bool:
+        """A type of moments, whose day depends on the zone."""
+        dtype = self.present.dtype
+        return isinstance(dtype, pl.Datetime) and dtype.time_zone == UTC
 
     @cached_property
     def numbers(self) -> pl.Series | None:

@@ -38,7 +38,9 @@ ANSWERS = {
     "quasi": "may others know it? If nobody may: sensitive, or drop",
     "kind": "amounts (numeric), codes (categorical), or of people (identifier)?",
     "drop": "if nobody is named in it and you need it: sensitive, quasi or keep",
-    "format": "day or month first? 1900 or 2000 for years of two digits?",
+    "format": "does the day or the month stand first?",
+    "century": "the first of the hundred years that two digits mean",
+    "timezone": "where did people live these days?",
     "thousands": "does the sign stand between thousands, or before a fraction (decimal)?",
 }
 CLOSING = """\
@@ -210,10 +212,11 @@ def _address(uri: str) -> list[str]:
 
 
 def _column(name: str, proposal: Proposal) -> list[str]:
-    asked = [
-        commented(f'decide = ["{mark}"]', ANSWERS[proposal.role if mark == "role" else mark])
-        for mark in proposal.decide
-    ]
+    asked = []
+    if marks := proposal.decide:
+        answers = [ANSWERS[proposal.role if mark == "role" else mark] for mark in marks]
+        written = ", ".join(f'"{mark}"' for mark in marks)
+        asked = [commented(f"decide = [{written}]", " ".join(answers))]
     role = commented(f'role = "{proposal.role}"', proposal.reason)
     return [f"[columns.{toml_key(name)}]", *asked, role, *proposal.settings, ""]
 

@@ -13,7 +13,9 @@ from anon_core.tables.demands import stated
 from anon_core.tables.encoding import complete
 from kinds.columns import Column, arrays, typed
 from kinds.table.layout import released_columns
+from kinds.table.naming import refuse_idle_markers, refuse_idle_names
 from kinds.table.plan import TablePlan
+from kinds.table.read import demand_column
 from kinds.table.seals import constants_of
 from kinds.table.version_files import CONSTANT, OWNER, RECORD, VALUES
 from kinds.versions import Following
@@ -69,7 +71,15 @@ def present(
     """Read the source; refused: records without an identifier, or with that of another record."""
     raw = reading.columns([column.name for column in plan.columns], needed(plan))
     reading.close()
+    if reading.source.whole:
+        refuse_idle_markers({each.name: each for each in raw}, plan.columns, plan.source)
     found = present_of(plan, following, raw, key, form)
+    if reading.source.whole:
+        column = demand_column(plan.columns, plan.demand)
+        of_k = None
+        if column is not None:
+            of_k = typed(raw, column, plan.source.missing).alias(column.name)
+        refuse_idle_names(found.table, of_k, plan.columns, plan.demand)
     if following.record is not None:
         _require_single(found.known[RECORD], following.record)
     return found
@@ -166,8 +176,8 @@ def _demands(
     stays = complete(specs, data)
     values = None
     if demand.source_column is not None:
-        kind = "numeric" if demand.column else "categorical"
-        column = Column(name=demand.source_column, role="keep", kind=kind)
+        column = demand_column(plan.columns, demand)
+        assert column is not None
         series = typed(raw, column, missing).alias(demand.source_column)
         values = arrays(series.to_frame())[demand.source_column]
     return stated(demand, len(stays), values).astype(np.int32), stays

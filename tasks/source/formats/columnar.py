@@ -14,6 +14,7 @@ from tasks.source.formats.base import Dialect, Unheaded
 from tasks.source.values import attempt
 
 DAMAGED = "the source breaks off or is damaged: not every row could be read; write it anew"
+MOST_DIGITS = 38  # of a decimal
 FIELD_ENDS = b",;\t|\r\n\"' "  # no file of Parquet goes on so, but text may
 STREAM = b"\xff\xff\xff\xff"  # how a stream of Arrow begins, which has no index
 
@@ -27,7 +28,11 @@ class _Columnar(Unheaded):
         raise NotImplementedError
 
     def _scanned(self, file: Path | Content) -> tuple[pl.LazyFrame, list[str]]:
-        refusal = f"the source is not a readable {self.form} file; write it anew"
+        refusal = (
+            f"the source is not a readable {self.form} file, or a column has a type that is not "
+            "read, such as an interval, or moments with an offset (+05:30) in place of a zone; "
+            "write it anew, and convert such a column"
+        )
         at = file if isinstance(file, Path) else io.BytesIO(file.data)
         frame = attempt(lambda: self._scan(at), refusal)
         return frame, attempt(lambda: frame.collect_schema().names(), refusal)
@@ -46,6 +51,12 @@ class _Columnar(Unheaded):
         """Columns in the types of the file."""
         frame, names = self._scanned(file)
         chosen = frame.select(cs.by_name(*(names[place] for place in places)))
+        for name, of in chosen.collect_schema().items():
+            if isinstance(of, pl.Decimal) and of.precision > MOST_DIGITS:
+                raise InputError(
+                    f"column {name.strip()!r} holds decimals of {of.precision} digits, and "
+                    f"{MOST_DIGITS} are read; convert it or give it role = 'drop'"
+                )
         work: Callable[[], pl.DataFrame] = lambda: chosen.collect(engine="streaming")  # noqa: E731
         return attempt(work, DAMAGED)
 

@@ -748,7 +748,8 @@ def test_plans_that_cannot_be_followed(load, addition, words):
         ('{column = "age", by = "job"}', "privacy.k must be a whole number"),
         (
             '{kolumn = "age"}',
-            "unknown key privacy.k.kolumn; allowed: column, by, levels, default, uniform, seed",
+            "unknown key privacy.k.kolumn; allowed: column, by, levels, default, optional, "
+            "uniform, seed",
         ),
         ("{column = 77319}", "privacy.k.column must be the name of a column"),
         ("{by = 77319}", "privacy.k.by must be the name of a column"),

@@ -5,8 +5,8 @@ import datetime
 import polars as pl
 import pytest
 
-from kinds.columns import to_dates
-from kinds.table.starter.moments import formats_of, order_of, short_year
+from kinds.dates import to_dates
+from kinds.table.starter.moments import formats_of, order_of
 from kinds.table.starter.proposals import propose
 
 START = datetime.datetime(2019, 3, 4, 13, 5, 6, 789000)
@@ -44,8 +44,9 @@ def test_moments_are_dates(form):
 @pytest.mark.parametrize("form", SHORT)
 def test_years_of_two_digits_are_dates_with_a_question(form):
     proposal = propose(pl.Series("born_us", written(form)))
-    assert (proposal.role, proposal.decide) == ("quasi", ("format",))
-    assert f'format = "{form}"' in proposal.settings
+    assert proposal.role == "quasi"
+    assert "century" in proposal.decide
+    assert {f'format = "{form}"', "century = 1930"} <= set(proposal.settings)
     assert "years of two digits" in proposal.reason
 
 
@@ -91,10 +92,16 @@ def test_the_order_of_day_and_month_is_asked_about_only_if_both_fit():
     assert propose(pl.Series("seen", words)).decide == ()
 
 
+def test_moments_of_a_database_need_a_zone():
+    seen = pl.Series("seen", MOMENTS, dtype=pl.Datetime("us", "UTC"))
+    proposal = propose(seen)
+    assert (proposal.role, proposal.decide) == ("quasi", ("timezone",))
+    assert 'timezone = "UTC"' in proposal.settings
+    assert propose(seen.dt.replace_time_zone(None)).decide == ()
+
+
 def test_orders():
     assert order_of("%B %d, %Y") == order_of("%m/%d/%y") == ("m", "d", "Y")
-    assert short_year("%d.%m.%y")
-    assert not short_year("%d.%m.%Y")
 
 
 @pytest.mark.parametrize("name", ["login_date", "date of id issue", "Telefonat am", "name day"])

@@ -12,6 +12,7 @@ from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError, source_called
 from kinds.table.starter.proposals import propose
 from kinds.table.starter.writing import starter
+from tasks.source.databases import Answered
 from tasks.source.sources import Source
 from tests.kinds.table.starter.test_plans import MARK, decided, people, store, written
 
@@ -69,7 +70,7 @@ def test_a_password_on_the_command_line(uri):
 def test_a_plan_says_where_passwords_belong(monkeypatch):
     """The database is not asked: a frame stands in for its answer."""
     frame = pl.DataFrame({"age": [20 + i % 9 for i in range(200)]})
-    monkeypatch.setattr("tasks.source.reading.query", lambda *_: (frame, "0"))
+    monkeypatch.setattr("tasks.source.reading.query", lambda *_: Answered(frame, "0", {}))
     uri = "postgres://ann@db/people?sslmode=require"
     plan = starter(Source(uri=uri, query="select age from people"))
     assert tomllib.loads(plan)["source"]["uri"] == uri

@@ -1,0 +1,120 @@
+"""Whether values that a plan names occur in its source, so that its rules take hold."""
+
+import re
+import unicodedata
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+import polars as pl
+
+from anon_core.errors import InputError
+from anon_core.specs.demands import Demand
+from kinds.columns import Column
+from kinds.dates import to_dates
+from kinds.named_values import NUMBER, is_named
+from tasks.source.sources import Source
+from tasks.source.values import attempt, printable, stored
+
+BLANKS = re.compile(r"\s+")
+
+
+def refuse_idle_markers(
+    raw: Mapping[str, pl.Series], columns: Sequence[Column], source: Source
+) -> None:
+    """Refuse texts in source.missing that no cell has; `raw` are the columns as they were read."""
+    if source.form == 1 or not source.whole:
+        return
+    used = [column for column in columns if column.name in raw]
+    markers = [text.strip() for text in source.missing]
+    idle = [
+        at
+        for at, marker in enumerate(markers, start=1)
+        if marker
+        and source.missing[at - 1] not in source.optional
+        and not any(_holds(raw[column.name].alias(""), column, marker) for column in used)
+    ]
+    if idle:
+        raise InputError(
+            f"no column that the plan uses has the {_ordinals(idle)} of {len(markers)} texts in "
+            "source.missing; correct them, take them out, or name them in source.optional"
+        )
+
+
+def _holds(series: pl.Series, column: Column, marker: str) -> bool:
+    """Whether a column has a cell that a marker names, as its type compares."""
+    values = stored(series)
+    if values.dtype in (pl.Null, pl.Categorical, pl.Enum):
+        values = values.cast(pl.String)
+    if values.dtype != pl.String:
+        return printable(values.dtype) and bool(is_named(values, marker).any())
+    texts = values.str.strip_chars()
+    if bool((texts == marker).any()):
+        return True
+    if column.kind == "numeric":
+        texts = texts if column.numerals is None else column.numerals.plain(texts)
+        return bool(is_named(texts.cast(pl.Float64, strict=False), marker).any())
+    if column.kind == "date":
+        unknown = f"columns.{column.name}.format is no format of dates; give one such as '%m/%d/%Y'"
+        dates = attempt(lambda: to_dates(texts, column.date_format, column.century), unknown)
+        return bool(is_named(dates, marker).any())
+    return False
+
+
+def refuse_idle_names(
+    table: pl.DataFrame, k_values: pl.Series | None, columns: Sequence[Column], demand: Demand
+) -> None:
+    """Refuse values of an order or of levels of k that no row has; columns as they were typed."""
+    for column in columns:
+        if column.named and column.form > 1:
+            where = f"columns.{column.name}"
+            _refuse(table[column.name], column.named, column.optional, where, "order")
+    values = k_values
+    if values is None or not demand.by or columns[0].form == 1:
+        return
+    _refuse(values, tuple(demand.levels), demand.optional, "privacy.k", "levels")
+    if near := _count_near(values.alias(""), set(demand.levels)):
+        raise InputError(
+            f"column {demand.by!r}: {near} of {len(values)} rows have a value that differs "
+            "from one in privacy.k.levels in spelling only, such as 1.0 from 1 or a from A; name "
+            "each spelling there, or make them one in the source"
+        )
+
+
+def _refuse(
+    values: pl.Series, names: Sequence[str], optional: Sequence[str], where: str, key: str
+) -> None:
+    present = set(values.drop_nulls().unique().to_list())
+    idle = [
+        at for at, name in enumerate(names, start=1) if name not in present and name not in optional
+    ]
+    if idle:
+        raise InputError(
+            f"no row of column {values.name!r} has the {_ordinals(idle)} of {len(names)} values in "
+            f"{where}.{key}; spell them as the source does, or name them in {where}.optional"
+        )
+
+
+def _count_near(values: pl.Series, names: set[str]) -> int:
+    """Count rows whose value is none of these names, but one of them in another spelling."""
+    near = {_loosely(name) for name in names}
+    counts = values.drop_nulls().value_counts(name="rows")
+    return sum(
+        rows for value, rows in counts.rows() if value not in names and _loosely(value) in near
+    )
+
+
+def _loosely(text: str) -> str:
+    """One spelling for texts that may mean the same."""
+    plain = BLANKS.sub(" ", unicodedata.normalize("NFKC", text)).strip().casefold()
+    return str(Decimal(plain).normalize()) if NUMBER.fullmatch(plain) else plain
+
+
+def _ordinals(places: Sequence[int]) -> str:
+    """Places in a list, such as: 1st, 3rd and 4th."""
+    said = [f"{at}{_ending(at)}" for at in places]
+    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+
+
+def _ending(at: int) -> str:
+    teens = 10 <= at % 100 <= 20
+    return "th" if teens else {1: "st", 2: "nd", 3: "rd"}.get(at % 10, "th")
