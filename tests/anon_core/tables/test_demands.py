@@ -66,12 +66,6 @@ def test_groups():
     assert k.tolist() == [3, 1, 1, 2]
 
 
-def test_groups_that_nobody_is_of_are_counted():
-    values = np.array(["NY", None, "IA ", "NY"], dtype=object)
-    assert Demand(by="state", levels={"IA": 3, "NY": 2}, default=1).absent(values) == 1
-    assert Demand(by="state", levels={"NY": 2}, default=1).absent(values) == 0
-
-
 def test_groups_without_a_level_are_counted():
     demand = Demand(by="state", levels={MARK: 2})
     with pytest.raises(
