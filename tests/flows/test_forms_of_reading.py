@@ -117,7 +117,8 @@ def test_a_new_release_keeps_times_and_says_what_it_needs(tmp_path):
 
 def test_a_series_with_times_goes_on(tmp_path):
     columns = {"born": {**COLUMNS["born"], "century": 1930}}
-    order = Dated(tmp_path, columns=columns, series={"record": "pid"})
+    checks = {"drift": {"utility": 1.0}}
+    order = Dated(tmp_path, columns=columns, series={"record": "pid"}, checks=checks)
     order.release()
     order.write_source([*rows(), *rows(12, 900)])
     second = Path(order.release())
