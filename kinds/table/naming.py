@@ -4,6 +4,8 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
+from functools import reduce
+from operator import and_
 
 import polars as pl
 
@@ -16,6 +18,30 @@ from tasks.source.sources import Source
 from tasks.source.values import attempt, printable, stored
 
 BLANKS = re.compile(r"\s+")
+
+
+def repeats_names(columns: Mapping[str, pl.Series]) -> pl.Series:
+    """Whether a row of texts repeats the names of two columns or more, bool (rows,)."""
+    alike = [
+        column.alias("").str.strip_chars().eq_missing(pl.Series([name.strip()]))
+        for name, column in columns.items()
+        if column.dtype == pl.String
+    ]
+    if len(alike) < max(2, len(columns)):
+        return pl.zeros(len(next(iter(columns.values()), [])), pl.Boolean, eager=True)
+    return reduce(and_, alike)
+
+
+def refuse_second_headers(raw: Mapping[str, pl.Series], source: Source) -> None:
+    """Refuse rows that repeat the names of the columns: each would count as a person."""
+    if source.form == 1 or not source.whole:
+        return
+    rows = repeats_names(raw)
+    if number := int(rows.sum()):
+        raise InputError(
+            f"{number:,} of {len(rows):,} rows of the source repeat the names of its columns; each "
+            "would count as a person: take them out of the source"
+        )
 
 
 def refuse_idle_markers(

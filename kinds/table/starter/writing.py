@@ -3,8 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import reduce
-from operator import and_
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,6 +11,7 @@ import polars as pl
 from anon_core.errors import InputError
 from kinds.columns import Column
 from kinds.section import MOST_NAME, PlanError, toml_key, toml_text
+from kinds.table.naming import repeats_names
 from kinds.table.read import read
 from kinds.table.starter.header import Header, look, separator_of
 from kinds.table.starter.limits import commented, most_uniform, offer_mixing, state_limits
@@ -73,7 +72,7 @@ def starter(source: Source, header: bool | None = None, names: Sequence[str] = (
     """
     reading, names, note = _look(source, header, names)
     whole = read(reading, names, [Column(name=name, role="drop") for name in names])
-    raw = _without_headers(whole)
+    raw = whole.filter(~repeats_names(whole.to_dict()))
     markers = find(raw)
     frame, guesses = read_numerals(without(raw, markers.missing))
     proposals = state_numerals({column.name: propose(column) for column in frame}, guesses)
@@ -147,17 +146,6 @@ def _release_name(source: Source) -> str:
     return plain[:MOST_NAME].strip("._-") or "release"
 
 
-def _without_headers(frame: pl.DataFrame) -> pl.DataFrame:
-    """The rows that do not repeat the names of the columns."""
-    if frame.width < 2 or any(dtype != pl.String for dtype in frame.dtypes):
-        return frame
-    alike = [
-        frame[name].alias("").str.strip_chars().eq_missing(pl.Series([name.strip()]))
-        for name in frame.columns
-    ]
-    return frame.filter(~reduce(and_, alike))
-
-
 # ---------------------------------------------------------------- sections
 
 
@@ -167,7 +155,7 @@ def _repeated_headers(number: int) -> list[str]:
         return []
     return [
         f"# {number:,} rows repeat the names of the columns. Proposals are made without them. Take",
-        "# them out of the file: each would count as a person.",
+        "# them out of the file: a release refuses them, each would count as a person.",
     ]
 
 

@@ -49,6 +49,18 @@ def levels_of(path, column, names, **more):
     return stated(demand, found.height, arrays(found)[column.name]).tolist()
 
 
+# ---------------------------------------------------------------- headers among the rows
+
+
+def test_rows_that_repeat_the_names_are_refused(tmp_path):
+    path, ward = tmp_path / "s.csv", quasi("ward", "categorical")
+    path.write_text("ward,age\na,1\nward,age\nb,2\n ward ,age\n")
+    with pytest.raises(InputError, match="2 of 4 rows of the source repeat the names"):
+        read(path, ward)
+    path.write_text("ward,age\na,1\nward,2\nb,2\n")
+    assert read(path, ward).table.height == 3
+
+
 # ---------------------------------------------------------------- levels of k
 
 HOLDS = {
