@@ -62,7 +62,7 @@ class ColumnSection(MarkedSection):
         "does it name someone (identifier), or is it not needed (drop)?",
         "kind": "are the numbers amounts (numeric), codes (categorical) or numbers of people "
         "(identifier)?",
-        "format": "does the day or the month stand first (format)?",
+        "format": "does the day, the month or the year stand first (format)?",
         "century": "in which hundred years do years of two digits lie (century)?",
         "timezone": "in which zone do moments become days (timezone)?",
         "thousands": "does the sign stand between thousands (thousands), or before a fraction "

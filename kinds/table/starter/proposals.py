@@ -160,9 +160,10 @@ def _date(_name: Name, values: Values) -> Proposal | None:
     settings, decide = ['kind = "date"'], []
     if form not in ("", ISO_DATE):
         settings.append(f"format = {toml_text(form)}")
-    if len({order_of(each) for each in values.formats}) > 1:
+    short = has_short_year(form)  # then any of the three numbers may be the year
+    if short or len({order_of(each) for each in values.formats}) > 1:
         decide.append("format")
-    if has_short_year(form):
+    if short:
         reason = f"dates with years of two digits: {_counted(values)}"
         settings.append(f"century = {CENTURY}")
         decide.append("century")

@@ -37,7 +37,7 @@ ANSWERS = {
     "quasi": "may others know it? If nobody may: sensitive, or drop",
     "kind": "amounts (numeric), codes (categorical), or of people (identifier)?",
     "drop": "if nobody is named in it and you need it: sensitive, quasi or keep",
-    "format": "does the day or the month stand first?",
+    "format": "does the day, the month or the year stand first?",
     "century": "the first of the hundred years that two digits mean",
     "timezone": "where did people live these days?",
     "thousands": "does the sign stand between thousands, or before a fraction (decimal)?",
