@@ -14,7 +14,7 @@ from kinds.base import Kind
 from kinds.nearest import did_you_mean
 
 MOST_SHOWN = 40  # characters of a value
-ADDRESS = re.compile("[:@=]")
+WORDS = re.compile("[A-Za-z _-]+")  # a password has other signs
 SECRET = ("credentials", "signing_key")  # a person may have put a secret itself there
 REQUIRED = {  # by pydantic's type of error: what a key must be
     "string_type": "be a text",
@@ -68,9 +68,9 @@ def _was(item: Any) -> str:
     value = item["input"]
     if isinstance(value, (bool, int, float)):
         return f"; it is {json.dumps(value)}"
-    if not isinstance(value, str) or len(value) > MOST_SHOWN or not value.isprintable():
+    if not isinstance(value, str) or len(value) > MOST_SHOWN or not WORDS.fullmatch(value):
         return ""
-    if item["type"] in ("model_type", "dict_type") or ADDRESS.search(value):
+    if item["type"] in ("model_type", "dict_type"):
         return ""  # a password may stand in it
     expected = str(item.get("ctx", {}).get("expected", ""))
     near = did_you_mean(value, re.findall("'([^']*)'", expected))

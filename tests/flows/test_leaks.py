@@ -93,7 +93,7 @@ def order_of(folder, **sections):
     order = Order(
         folder,
         rows(),
-        source={"missing": [MISSING]},
+        source={"missing": [MISSING], "optional": [MISSING]},
         columns={"smokes": {"role": "drop", "public": True}},
         privacy={"k": {"by": "smokes", "levels": {GROUPS[0]: 3, GROUPS[1]: 5}}},
     )
