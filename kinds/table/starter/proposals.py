@@ -146,7 +146,8 @@ def _own_value(name: Name, values: Values) -> Proposal | None:
     if values.numbers is None and values.length > LONG_TEXT:
         return Proposal("drop", f"free text: {_counted(values)}, {values.length:.0f} characters")
     every = "every row" if values.unshared else "nearly every row"
-    return Proposal("identifier", f"a value of its own for {every}: {_counted(values)}")
+    reason = f"a value of its own for {every}: {_counted(values)}"
+    return Proposal("identifier", reason, decide=("role",) if values.like_times else ())
 
 
 # ---------------------------------------------------------------- dates, sensitive columns

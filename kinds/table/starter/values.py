@@ -13,6 +13,8 @@ from kinds.table.starter.contacts import SAMPLE
 from kinds.table.starter.moments import formats_of
 
 SHARED_BY = 5  # the k that a starter plan proposes
+LIKE_TIME = r"(^|\D)(1[89]|20)\d{2}(\D|$)|(^|\D)\d{1,2}:\d{2}(\D|$)"
+NEARLY = 0.9
 FEW = 20  # up to this many distinct whole numbers may be codes or counts
 WIDEST = 2_000  # a range of whole numbers that can be looked at one by one
 SMOOTH = 0.5  # correlation of neighbouring frequencies: ages reach 0.9, codes 0
@@ -128,6 +130,12 @@ class Values:
         if self.present.dtype != pl.String:
             return []
         return formats_of(self.distinct_texts)
+
+    @property
+    def like_times(self) -> bool:
+        """Nearly all texts hold a year or a time of day, though no format reads them as dates."""
+        some = pl.Series(self.some)
+        return bool(some.str.contains(LIKE_TIME).sum() >= NEARLY * len(some))
 
     @property
     def in_utc(self) -> bool:

@@ -106,3 +106,12 @@ def test_orders():
 @pytest.mark.parametrize("name", ["login_date", "date of id issue", "Telefonat am", "name day"])
 def test_a_date_is_no_name_and_no_number(name):
     assert propose(pl.Series(name, written("%Y-%m-%d %H:%M:%S%.f"))).role == "quasi"
+
+
+@pytest.mark.parametrize("form", ["%Y-%m", "%m/%Y", "%d.%m.%Y, %H:%M Uhr", "%H:%M:%S"])
+def test_what_looks_like_times_is_asked_about(form):
+    moments = [
+        datetime.datetime(1900 + at, 1 + at % 12, 1 + at % 28, at % 24, at, at) for at in range(60)
+    ]
+    proposal = propose(pl.Series("x", written(form, moments)))
+    assert (proposal.role, proposal.decide) == ("identifier", ("role",))
