@@ -33,7 +33,7 @@ def full(what: str, folders: Sequence[Path], needed: int | None = None) -> str:
 
     `needed` is the number of bytes that were to be written, where that is known.
     """
-    closed = [folder for folder in folders if _is_read_only(_present(folder))]
+    closed = [folder for folder in folders if is_read_only(folder)]
     if closed:
         return (
             f"{what} stopped: the disk of {closed[0]} is read-only; nothing half-written is "
@@ -66,8 +66,9 @@ def _behind(error: BaseException) -> Iterator[BaseException]:
         each = each.__cause__ or each.__context__
 
 
-def _is_read_only(folder: Path) -> bool:
-    return bool(os.statvfs(folder).f_flag & os.ST_RDONLY)
+def is_read_only(folder: Path) -> bool:
+    """Whether the disk of a folder is mounted read-only; it need not be there yet."""
+    return bool(os.statvfs(_present(folder)).f_flag & os.ST_RDONLY)
 
 
 def _present(folder: Path) -> Path:

@@ -21,7 +21,7 @@ from kinds.versions import Before
 from reports.drawing import left_out
 from tasks.people.ledger import Ledger
 from tasks.people.spelling import FORM
-from tasks.vault.series import Series
+from tasks.vault.series import NobodyHidesError, Series
 from tasks.vault.storage import Vault, read_json
 from tests import naive
 from tests.flows.orders import Order
@@ -104,7 +104,10 @@ class Registry:
             writer = csv.writer(handle)
             writer.writerow(["id", *self.drawn()])
             writer.writerows([person, *values.values()] for person, values in self.here.items())
-        folder = released(ReleasePlan.load(self.order.plan))
+        try:
+            folder = released(ReleasePlan.load(self.order.plan))
+        except NobodyHidesError:  # the version that stands shows people who left: retract it
+            return f"v{len(self.versions)}"
         last = Series(Vault(self.order.vault), "people").last
         if last.number > len(self.versions):
             self.note(folder, last)
@@ -195,7 +198,8 @@ def run(folder, seed, months):
         expected = count_naively(registry.versions, registry.k, ["birth"])
         assert expected["below_k"] == expected["histories_below_k"] == 0
         assert {name: section[name] for name in expected} == expected
-    assert audit_release(registry.order.releases / published, registry.order.plan).passed
+    if registry.versions:
+        assert audit_release(registry.order.releases / published, registry.order.plan).passed
     return registry
 
 
