@@ -13,12 +13,15 @@ from tasks.source.values import as_text
 
 FORM = 2  # of spellings; digests of form 1 are of texts as files spell them
 WHOLE = r"^[+-]?(?:0|[1-9]\d*)(?:\.0*)?$"  # leading zeros have a meaning
-POWER = r"^[+-]?\d(?:\.\d+)?[eE]\+\d{1,3}$"  # as programs print large numbers
+POWER = r"^[+-]?\d(?:\.\d+[eE]\+?|[eE]\+)\d{1,3}$"  # as programs print large numbers
 UUID = r"^(?:urn:uuid:)?\{?[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}\}?$"
 PARTS = ((0, 8), (8, 4), (12, 4), (16, 4), (20, 12))  # of a UUID: where each begins, its length
 EXPONENT = r"^(.*)e(\d+)$"  # polars prints 1e16 of a float
 # Blanks that look like one, and marks that look like nothing.
-BLANK, NOTHING = r"[\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+", r"[\u200b\u2060\ufeff]"
+BLANK, NOTHING = (
+    r"[\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+",
+    r"[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]",
+)
 
 
 def respell(values: pl.Series) -> pl.Series:

@@ -57,9 +57,9 @@ DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:\D.*)?|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{2}|\d{4})(?: .*)?"
     r"|\d{4} ?[-/] ?\d{4}|\d+\.\d+"
 )
-TIME = re.compile(  # seconds or milliseconds since 1970, or a date with hours
+TIME = re.compile(  # seconds or milliseconds since 1970, or a date, also with hours
     r"(?:[89]\d{8}|1\d{9}|2[0-2]\d{8})(?:\d{3})?"
-    r"|(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[01]\d|2[0-3])(?:\d{2}){0,2}"
+    r"|(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:(?:[01]\d|2[0-3])(?:\d{2}){0,2})?"
 )
 MAY = r"\d[\d ()./-]{5,}\d"
 NEAR = 30  # characters before a number in which a word may say that it is one of a telephone

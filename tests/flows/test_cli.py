@@ -220,7 +220,7 @@ def test_the_whole_story_without_a_server(tmp_path):
     done = ask("release", "people.toml")
     assert done.returncode == 0, done.stderr
     assert done.stdout == f"{order.folder_of_v1}\n"
-    assert "all 17 guarantees hold" in done.stderr
+    assert "all 18 guarantees hold" in done.stderr
     assert order.versions == ["v1"]
     shown = ask("show", "releases/people/v1")
     assert (shown.returncode, shown.stderr) == (0, "")
@@ -230,7 +230,7 @@ def test_the_whole_story_without_a_server(tmp_path):
     ).read_text(encoding="utf-8")
     audited = ask("audit", "releases/people/v1", "--plan", "people.toml")
     assert (audited.returncode, audited.stderr) == (0, "")
-    assert audited.stdout.endswith("all 24 guarantees hold\n")
+    assert audited.stdout.endswith("all 25 guarantees hold\n")
     inside = [order.vault, *order.vault.rglob("*")]
     assert {path.stat().st_mode & 0o777 for path in inside if path.is_dir()} == {0o700}
     assert {path.stat().st_mode & 0o777 for path in inside if path.is_file()} == {0o600}

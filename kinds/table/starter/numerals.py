@@ -39,9 +39,10 @@ def state_numerals(
 
 
 def _stated(proposal: Proposal, guess: Guess) -> Proposal:
-    if NUMERIC not in proposal.settings:
+    keys = keys_of(guess.numerals)
+    if NUMERIC not in proposal.settings or not keys:
         return proposal
-    first, *more = keys_of(guess.numerals).items()
+    first, *more = keys.items()
     reason = f"{guess.texts:,} texts are {guess.numerals.words}"
     lines = [
         commented(f"{first[0]} = {toml_text(first[1])}", reason),

@@ -22,7 +22,7 @@ from tasks.people.spelling import count_respelt, respell, spell_plainly
 KEY = bytes(32)
 UUID = "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"
 ONE = {
-    "whole numbers": ["1000", "1000.0", "1000.", "+1000", "1000.000", "1e+03", " 1000\t"],
+    "whole numbers": ["1000", "1000.0", "1000.", "+1000", "1000.000", "1e+03", "1.0E3", " 1000\t"],
     "negative ones": ["-5", "-5.0", "-5e+00"],
     "zero": ["0", "-0", "0.0", "-0.00", "+0"],
     "large numbers": ["120000000000000000000", "1.2e+20", "1.2E+20", "120000000000000000000.0"],
@@ -34,7 +34,13 @@ ONE = {
         f"URN:UUID:{UUID.upper()}",
         UUID.replace("-", ""),
     ],
-    "accents": ["José", unicodedata.normalize("NFD", "José"), "\u200bJosé", "José\u00a0"],
+    "accents": [
+        "José",
+        unicodedata.normalize("NFD", "José"),
+        "\u200bJosé",
+        "José\u00a0",
+        "José\u200d",
+    ],
     "blanks": ["A 17", "A\u00a017", "A\u202f17", "A  17", "\ufeffA 17", "A\u300017 "],
     "marks": ["\u212b1", "\u00c51", "A\u030a1"],
 }

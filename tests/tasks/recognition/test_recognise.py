@@ -73,6 +73,11 @@ def test_bare_telephone_numbers_count_by_their_share():
     assert counted("code", real[:10]) == {}
 
 
+def test_days_in_eight_digits_are_no_telephone_numbers():
+    days = [f"{1990 + at % 30}{1 + at % 12:02}{1 + at % 28:02}" for at in range(300)]
+    assert count_rows("when", pl.Series(days).unique(), np.full(len(set(days)), 1)) == {}
+
+
 def test_nearly_unique_text_is_found_and_templates_are_not():
     rng = random.Random(1)
     some = [
