@@ -258,7 +258,7 @@ def test_the_last_line_is_the_folder_and_the_log_goes_elsewhere(server, tmp_path
 
 
 @pytest.mark.slow
-def test_quiet_prints_the_folder_only(released):
+def test_quiet_prints_the_folder_only(server, released):
     done = crowdcover(
         "release", released.plan, "--quiet", environment={"PREFECT_LOGGING_LEVEL": "INFO"}
     )
@@ -267,7 +267,7 @@ def test_quiet_prints_the_folder_only(released):
 
 
 @pytest.mark.slow
-def test_quiet_refusals_are_one_line(released):
+def test_quiet_refusals_are_one_line(server, released):
     options = ("--quiet", "--set", "privacy.k=9")
     done = crowdcover(
         "release", released.plan, *options, environment={"PREFECT_LOGGING_LEVEL": "INFO"}
