@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from tasks.places.place import Place
-from tasks.vault.room import full, is_read_only
+from tasks.vault.room import full, is_read_only, present_part
 from tasks.vault.storage import FolderError
 
 
@@ -30,5 +30,5 @@ def refuse_closed(parent: Place, reports: str | None = None) -> None:
 
 def _is_open(folder: Path) -> bool:
     """Whether files can be made in a folder, or the folder itself where it is not there yet."""
-    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    there = present_part(folder)
     return there.is_dir() and os.access(there, os.W_OK | os.X_OK)

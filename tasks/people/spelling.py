@@ -18,10 +18,8 @@ UUID = r"^(?:urn:uuid:)?\{?[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}\}?$"
 PARTS = ((0, 8), (8, 4), (12, 4), (16, 4), (20, 12))  # of a UUID: where each begins, its length
 EXPONENT = r"^(.*)e(\d+)$"  # polars prints 1e16 of a float
 # Blanks that look like one, and marks that look like nothing.
-BLANK, NOTHING = (
-    r"[\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+",
-    r"[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]",
-)
+BLANK = r"[\s\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]+"
+NOTHING = r"[\u00ad\u180e\u200b-\u200f\u2060-\u2064\ufeff]"
 
 
 def respell(values: pl.Series) -> pl.Series:

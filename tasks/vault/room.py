@@ -40,7 +40,7 @@ def full(what: str, folders: Sequence[Path], needed: int | None = None) -> str:
             "published. Mount it for writing or name another folder, then run again: finished "
             "stages are not repeated"
         )
-    rooms = [(shutil.disk_usage(_present(folder)).free, folder) for folder in folders]
+    rooms = [(shutil.disk_usage(present_part(folder)).free, folder) for folder in folders]
     free, folder = min(rooms, key=lambda room: room[0])
     wanted = "" if needed is None else f", {size(needed)} needed"
     return (
@@ -68,9 +68,9 @@ def _behind(error: BaseException) -> Iterator[BaseException]:
 
 def is_read_only(folder: Path) -> bool:
     """Whether the disk of a folder is mounted read-only; it need not be there yet."""
-    return bool(os.statvfs(_present(folder)).f_flag & os.ST_RDONLY)
+    return bool(os.statvfs(present_part(folder)).f_flag & os.ST_RDONLY)
 
 
-def _present(folder: Path) -> Path:
+def present_part(folder: Path) -> Path:
     """A folder, or the next one above it that exists."""
     return next(path for path in (folder, *folder.absolute().parents) if path.exists())
