@@ -32,10 +32,20 @@ def repeats_names(columns: Mapping[str, pl.Series]) -> pl.Series:
     return reduce(and_, alike)
 
 
-def refuse_second_headers(raw: Mapping[str, pl.Series], source: Source) -> None:
+def refuse_unfit_rows(
+    raw: Mapping[str, pl.Series], columns: Sequence[Column], source: Source
+) -> None:
+    """Refuse headers among the rows, and markers that no cell has; `raw` are columns as read.
+
+    Neither is asked of a part of a source, nor of a source that an older build began to read.
+    """
+    if source.form > 1 and source.whole:
+        _refuse_second_headers(raw)
+        _refuse_idle_markers(raw, columns, source)
+
+
+def _refuse_second_headers(raw: Mapping[str, pl.Series]) -> None:
     """Refuse rows that repeat the names of the columns: each would count as a person."""
-    if source.form == 1 or not source.whole:
-        return
     rows = repeats_names(raw)
     if number := int(rows.sum()):
         raise InputError(
@@ -44,12 +54,10 @@ def refuse_second_headers(raw: Mapping[str, pl.Series], source: Source) -> None:
         )
 
 
-def refuse_idle_markers(
+def _refuse_idle_markers(
     raw: Mapping[str, pl.Series], columns: Sequence[Column], source: Source
 ) -> None:
-    """Refuse texts in source.missing that no cell has; `raw` are the columns as they were read."""
-    if source.form == 1 or not source.whole:
-        return
+    """Refuse texts in source.missing that no cell has."""
     used = [column for column in columns if column.name in raw]
     markers = [text.strip() for text in source.missing]
     idle = [

@@ -10,7 +10,7 @@ import polars as pl
 from anon_core.specs.demands import Demand
 from kinds.columns import Column, typed
 from kinds.table.layout import released_columns
-from kinds.table.naming import refuse_idle_markers, refuse_idle_names, refuse_second_headers
+from kinds.table.naming import refuse_idle_names, refuse_unfit_rows
 from tasks.source.panics import silenced_panics
 from tasks.source.reading import Reading
 
@@ -107,8 +107,7 @@ def _groups(
     reading.close()
     if named:
         with silenced_panics():
-            refuse_second_headers(found, reading.source)
-            refuse_idle_markers(found, columns, reading.source)
+            refuse_unfit_rows(found, columns, reading.source)
     return _typed(found, reading.source.missing, groups)
 
 

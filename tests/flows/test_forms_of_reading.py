@@ -127,6 +127,13 @@ def test_a_series_with_times_goes_on(tmp_path):
     assert audit_release(second, order.plan).passed
 
 
+def test_a_series_refuses_a_header_among_its_rows(tmp_path):
+    columns = {"born": {**COLUMNS["born"], "century": 1930}}
+    order = Dated(tmp_path, columns=columns, series={"record": "pid"})
+    order.write_source([*rows(), tuple(COLUMNS)])
+    assert "1 of 61 rows of the source repeat the names" in refused(order, 3)
+
+
 def test_a_series_refuses_names_that_its_source_lacks(tmp_path):
     columns = {"born": {**COLUMNS["born"], "century": 1930}}
     order = Dated(tmp_path, columns=columns, series={"record": "pid"})

@@ -13,7 +13,7 @@ from anon_core.tables.demands import stated
 from anon_core.tables.encoding import complete
 from kinds.columns import Column, arrays, typed
 from kinds.table.layout import released_columns
-from kinds.table.naming import refuse_idle_markers, refuse_idle_names
+from kinds.table.naming import refuse_idle_names, refuse_unfit_rows
 from kinds.table.plan import TablePlan
 from kinds.table.read import demand_column
 from kinds.table.seals import constants_of
@@ -71,8 +71,7 @@ def present(
     """Read the source; refused: records without an identifier, or with that of another record."""
     raw = reading.columns([column.name for column in plan.columns], needed(plan))
     reading.close()
-    if reading.source.whole:
-        refuse_idle_markers({each.name: each for each in raw}, plan.columns, plan.source)
+    refuse_unfit_rows(raw.to_dict(), plan.columns, reading.source)
     found = present_of(plan, following, raw, key, form)
     if reading.source.whole:
         column = demand_column(plan.columns, plan.demand)
