@@ -109,7 +109,8 @@ def _look(
             "--names, --header and --no-header are about CSV files and workbooks; leave them out"
         )
     if isinstance(source.path, Path) and headed and source.path.is_file():
-        source = replace(source, separator=separator_of(source))
+        if source.file_kind == "csv":
+            source = replace(source, separator=separator_of(source))
         if header is None and not names:
             found = look(source)
             header, note = (

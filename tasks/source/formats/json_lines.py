@@ -1,7 +1,7 @@
 """JSON lines: one object a line, its keys the names of the columns."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -34,19 +34,18 @@ class JsonLines(Unheaded):
 
     def names(self, file: Path | Content, dialect: Dialect) -> list[str] | int:  # noqa: ARG002
         """All keys, in the order in which they occur first."""
-        return list(dict.fromkeys(key for row in _objects(file) for key in row))
+        return _keys(_objects(file))
 
     def columns(
         self,
         file: Path | Content,
-        dialect: Dialect,
+        dialect: Dialect,  # noqa: ARG002
         width: int,  # noqa: ARG002
         places: Sequence[int],
     ) -> pl.DataFrame:
         """Columns in the types of their values."""
         rows = list(_objects(file))
-        names = self.names(file, dialect)
-        assert isinstance(names, list)
+        names = _keys(rows)
         return pl.DataFrame(
             {
                 str(place): type_column(
@@ -55,6 +54,10 @@ class JsonLines(Unheaded):
                 for place in places
             }
         )
+
+
+def _keys(rows: Iterable[dict[str, Any]]) -> list[str]:
+    return list(dict.fromkeys(key for row in rows for key in row))
 
 
 def _objects(file: Path | Content) -> Iterator[dict[str, Any]]:

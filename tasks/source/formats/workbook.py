@@ -83,10 +83,10 @@ def _cells(data: bytes, sheet: str | None) -> list[list[Any]]:
                 + ", ".join(book.sheet_names)
             )
         return book.get_sheet_by_name(sheet).to_python()
-    filled = [name for name in book.sheet_names if book.get_sheet_by_name(name).height]
+    filled = [each for each in map(book.get_sheet_by_name, book.sheet_names) if each.height]
     if len(filled) > 1:
         raise InputError(
             f"the workbook has {len(filled)} sheets with cells; name one by source.sheet: "
-            + ", ".join(filled)
+            + ", ".join(each.name for each in filled)
         )
-    return book.get_sheet_by_name(filled[0]).to_python() if filled else []
+    return filled[0].to_python() if filled else []
