@@ -11,12 +11,7 @@ from functools import cache
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from phonenumbers import (
-    NumberParseException,
-    is_possible_number,
-    is_valid_number,
-    parse,
-)
+from phonenumbers import NumberParseException, is_possible_number, is_valid_number, parse
 
 from tasks.recognition.cells import Cells, any_word, loose
 from tasks.recognition.chance import tail
@@ -97,7 +92,7 @@ def _in_texts(cells: Cells, *, named: bool) -> NDArray[np.bool_]:
         for at, text in cells.candidates(loosely):
             if not found[at]:
                 found[at] = any(
-                    _possible(match[0], region) and not DATE.fullmatch(match[0])
+                    is_possible(match[0], region) and not DATE.fullmatch(match[0])
                     for match in form.finditer(text)
                 )
     near = loose(list(words()["telephone"]["words"])) + rf".{{0,{NEAR}}}\d"
@@ -131,9 +126,9 @@ def _abroad(text: str) -> bool:
     for match in ABROAD.finditer(text):
         number = match[0]
         if number.startswith("+"):
-            if _possible(number, None):
+            if is_possible(number, None):
                 return True
-        elif _valid("+" + number[2:].lstrip(), None):
+        elif is_valid("+" + number[2:].lstrip(), None):
             return True
     return False
 
@@ -159,10 +154,10 @@ def _of_one_plan(distinct: list[str]) -> bool:
     tried = distinct[:: -(-len(distinct) // TRIED)]
     for region in (None, *REGIONS):
         plus = "+" * (region is None)
-        valid = sum(_valid(plus + text, region) for text in tried)
+        valid = sum(is_valid(plus + text, region) for text in tried)
         if valid < NEARLY_ALL * len(tried):
             continue
-        chance = sum(_valid(plus + text, region) for text in _alike(tried)) / len(tried)
+        chance = sum(is_valid(plus + text, region) for text in _alike(tried)) / len(tried)
         if tail(valid, len(tried), max(chance, 1 / len(tried))) <= MOST_BY_CHANCE:
             return True
     return False
@@ -179,14 +174,16 @@ def _alike(texts: list[str]) -> Iterator[str]:
         yield "".join(digits)
 
 
-def _possible(number: str, region: str | None) -> bool:
+def is_possible(number: str, region: str | None) -> bool:
+    """Whether a text has as many digits as a number of a country; None: it states the country."""
     try:
         return is_possible_number(parse(number, region))
     except NumberParseException:
         return False
 
 
-def _valid(number: str, region: str | None) -> bool:
+def is_valid(number: str, region: str | None) -> bool:
+    """Whether a text is in a country's plan of numbers; None: it states the country."""
     try:
         return is_valid_number(parse(number, region))
     except NumberParseException:

@@ -8,11 +8,11 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-import phonenumbers
 import polars as pl
 from stdnum import get_cc_module, iban, luhn
 
 from kinds.table.starter.lexicon import UNSPACED, cut, name_ends, names_of_people, particles, titles
+from tasks.recognition.phones import is_possible, is_valid
 
 ONE_IN = 10  # texts may be of another form
 SAMPLE = 200  # distinct texts that are checked one by one
@@ -197,12 +197,8 @@ def _is_phone_like(text: str) -> bool:
 
 def is_phone(text: str, region: str | None) -> bool:
     """Whether a text is a number of a country; without one, whether it states its country."""
-    try:
-        number = phonenumbers.parse(re.sub("^00", "+", text), region)
-    except phonenumbers.NumberParseException:
-        return False
-    fits = phonenumbers.is_possible_number if region is None else phonenumbers.is_valid_number
-    return bool(fits(number))
+    number = re.sub("^00", "+", text)
+    return is_possible(number, None) if region is None else is_valid(number, region)
 
 
 # ---------------------------------------------------------------- texts that hold some
