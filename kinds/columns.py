@@ -15,12 +15,11 @@ from kinds.dates import ISO_DATE, has_short_year, has_time, has_zone_name, to_da
 from kinds.named_values import is_any_of, name_values
 from kinds.numerals import Numerals, find_numerals, keys_of
 from tasks.people.spelling import respell
-from tasks.source.values import EXACTLY_AS, FORM, attempt, is_carried, printable, stored
+from tasks.source.values import EXACT, EXACTLY_AS, FORM, attempt, is_carried, printable, stored
 
 Role = Literal["identifier", "quasi", "sensitive", "keep", "drop"]
 UNREADABLE = "the source holds values that cannot be read as text; convert them"
 UTC = "UTC"  # what files and drivers give for moments of which no zone is known
-EXACT = 2**53  # smaller whole numbers are distinct as float64
 DIGITS = 15  # of any number that a float64 keeps
 
 

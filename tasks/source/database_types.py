@@ -15,9 +15,8 @@ import polars as pl
 
 from anon_core.errors import InputError
 from tasks.source.sources import distinct
+from tasks.source.values import DECIMAL_DIGITS, EXACT
 
-DIGITS = 38  # of a decimal, at most
-EXACT = 2**53  # smaller whole numbers are distinct as float64
 OIDS = 2**32  # PostgreSQL's are without a sign
 NUMERAL = r"^-?\d+(\.\d+)?$"
 WHOLE_DUCKDB = {
@@ -72,7 +71,7 @@ def _as_held(series: pl.Series, of: str, scale: int | None) -> tuple[pl.Series, 
     if of == "numeric":
         return _decimal(series, scale)
     if of == "HUGEINT":
-        long = series.cast(pl.String).str.strip_prefix("-").str.len_bytes() > DIGITS
+        long = series.cast(pl.String).str.strip_prefix("-").str.len_bytes() > DECIMAL_DIGITS
         return series, "HUGEINT with more than 38 digits" if long.any() else ""
     return series, of
 
@@ -91,9 +90,9 @@ def _decimal(texts: pl.Series, scale: int | None) -> tuple[pl.Series, str]:
     if scale is None:
         fractions = texts.str.extract(r"\.(\d+)$").str.len_bytes()
         scale = int(fractions.max() or 0)  # type: ignore[arg-type]
-    if scale > DIGITS:
+    if scale > DECIMAL_DIGITS:
         return texts, "numeric with more than 38 digits"
-    found = texts.cast(pl.Decimal(DIGITS, scale), strict=False)
+    found = texts.cast(pl.Decimal(DECIMAL_DIGITS, scale), strict=False)
     if found.null_count() > texts.null_count():
         return texts, "numeric with more than 38 digits"
     return found, ""
@@ -125,7 +124,11 @@ def _scale_of(typmod: int) -> int | None:
     if typmod < 4:
         return None
     precision, scale = (typmod - 4) >> 16 & 0xFFFF, ((typmod - 4 & 0x7FF) ^ 1024) - 1024
-    return max(scale, 0) if precision - min(scale, 0) <= DIGITS and scale <= precision else None
+    return (
+        max(scale, 0)
+        if precision - min(scale, 0) <= DECIMAL_DIGITS and scale <= precision
+        else None
+    )
 
 
 def of_duckdb(names: Sequence[str], types: Sequence[str]) -> dict[str, str]:

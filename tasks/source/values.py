@@ -16,6 +16,8 @@ from tasks.source.panics import silenced_panics
 # Of readings: how values of a source become columns. Vaults note it: what a release or a series was
 # begun with stays. 1 is what 0.1.0 knew, which lost times of day, zones and spellings of numbers.
 FORM = 2
+EXACT = 2**53  # smaller whole numbers are distinct as float64
+DECIMAL_DIGITS = 38  # that a decimal has at most
 # Types that are carried by way of another one that holds all their values.
 EXACTLY_AS: Mapping[type[pl.DataType], type[pl.DataType]] = {pl.Float16: pl.Float32}
 CARRIED = (

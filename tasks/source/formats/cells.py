@@ -12,8 +12,8 @@ from typing import Any
 import polars as pl
 
 from anon_core.errors import InputError
+from tasks.source.values import EXACT
 
-EXACT = 2**53  # smaller whole numbers are exact as floats
 MIDNIGHT = datetime.time()
 PLAIN = (bool, int, float, str, datetime.date, datetime.datetime, datetime.time)
 

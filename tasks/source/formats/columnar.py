@@ -11,10 +11,9 @@ import polars.selectors as cs
 from anon_core.errors import InputError
 from tasks.source.csv_rows import Content
 from tasks.source.formats.base import Dialect, Unheaded
-from tasks.source.values import attempt
+from tasks.source.values import DECIMAL_DIGITS, attempt
 
 DAMAGED = "the source breaks off or is damaged: not every row could be read; write it anew"
-MOST_DIGITS = 38  # of a decimal
 FIELD_ENDS = b",;\t|\r\n\"' "  # no file of Parquet goes on so, but text may
 STREAM = b"\xff\xff\xff\xff"  # how a stream of Arrow begins, which has no index
 
@@ -52,10 +51,10 @@ class _Columnar(Unheaded):
         frame, names = self._scanned(file)
         chosen = frame.select(cs.by_name(*(names[place] for place in places)))
         for name, of in chosen.collect_schema().items():
-            if isinstance(of, pl.Decimal) and of.precision > MOST_DIGITS:
+            if isinstance(of, pl.Decimal) and of.precision > DECIMAL_DIGITS:
                 raise InputError(
                     f"column {name.strip()!r} holds decimals of {of.precision} digits, and "
-                    f"{MOST_DIGITS} are read; convert it or give it role = 'drop'"
+                    f"{DECIMAL_DIGITS} are read; convert it or give it role = 'drop'"
                 )
         work: Callable[[], pl.DataFrame] = lambda: chosen.collect(engine="streaming")  # noqa: E731
         return attempt(work, DAMAGED)
