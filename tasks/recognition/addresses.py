@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from tasks.recognition.cells import Cells, any_word
-from tasks.recognition.words import words
+from tasks.recognition.words import load_words
 
 AT = r"(?:@|[\[({<]\s*(?:at|@|ät|arroba|chez|kukac|chiocciola)\s*[\])}>])"
 DOT = r"(?:\.|[\[({<]\s*(?:dot|\.|punkt|point|punto)\s*[\])}>]|\s+dot\s+)"
@@ -59,25 +59,25 @@ ON_EARTH = (
 MANY = 10  # distinct cells before the name of a column and their form say enough
 
 
-def emails(cells: Cells) -> NDArray[np.bool_]:
+def find_emails(cells: Cells) -> NDArray[np.bool_]:
     """E-mail addresses, also with a word in place of the sign, or without the end of a domain."""
     return cells.contain(EMAIL)
 
 
-def urls(cells: Cells) -> NDArray[np.bool_]:
+def find_urls(cells: Cells) -> NDArray[np.bool_]:
     """Addresses on the web with a user in them: before the host, in the path, or in the query."""
     return cells.contain(URL)
 
 
-def handles(cells: Cells) -> NDArray[np.bool_]:
+def find_handles(cells: Cells) -> NDArray[np.bool_]:
     """User names after an @ or the name of a network, or under the header of such a column."""
     found = cells.contain(HANDLE)
-    if any_word(list(words()["columns"]["handle"])).search(cells.name) and _differ(cells):
+    if any_word(list(load_words()["columns"]["handle"])).search(cells.name) and _differ(cells):
         found |= cells.contain(r"^[\p{L}\p{N}._-]*\p{L}[\p{L}\p{N}._-]*$")
     return found
 
 
-def ips(cells: Cells) -> NDArray[np.bool_]:
+def find_ips(cells: Cells) -> NDArray[np.bool_]:
     """IP addresses; four numbers with dots count unless most cells of the column are versions."""
     found = cells.nothing()
     dotted, six = cells.contain(DOTTED), cells.contain(r"[0-9A-Fa-f]*:[0-9A-Fa-f]*:")
@@ -97,12 +97,12 @@ def ips(cells: Cells) -> NDArray[np.bool_]:
     return found
 
 
-def macs(cells: Cells) -> NDArray[np.bool_]:
+def find_macs(cells: Cells) -> NDArray[np.bool_]:
     """Addresses of network cards; one with dots has a letter, as no version has."""
     return cells.contain(MAC) & cells.contain(r"[0-9A-Fa-f]{2}[:-][0-9A-Fa-f]{2}[:-]|[A-Fa-f]")
 
 
-def positions(cells: Cells) -> NDArray[np.bool_]:
+def find_positions(cells: Cells) -> NDArray[np.bool_]:
     """Pairs of coordinates in a cell, or one of them in a column that is called so."""
     found = cells.contain(ON_EARTH)
     named = [name for name in ("latitude", "longitude") if _called(cells.name, name)]
@@ -113,7 +113,7 @@ def positions(cells: Cells) -> NDArray[np.bool_]:
 
 
 def _called(name: str, what: str) -> bool:
-    return bool(set(words()["columns"][what]) & set(name.split()))
+    return bool(set(load_words()["columns"][what]) & set(name.split()))
 
 
 def _differ(cells: Cells) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tasks.recognition.cells import BEFORE, Cells, any_word, loose
-from tasks.recognition.words import words
+from tasks.recognition.words import load_words
 
 NUMBER = re.compile(
     r"(?<![\w.,-])(?=[A-Z0-9]*\d[A-Z0-9]*\d[A-Z0-9]*\d)[A-Z]{0,3} ?[A-Z0-9]{5,12}(?!\w)"
@@ -22,7 +22,7 @@ NAME = r"\p{Lu}[\p{L}'.-]*"
 MANY = 10
 
 
-def names(cells: Cells) -> NDArray[np.bool_]:
+def find_names(cells: Cells) -> NDArray[np.bool_]:
     """Cells with a title and a name, and those of a column that is called surname or the like."""
     found = cells.contain(_titled())
     if found.any():
@@ -30,16 +30,16 @@ def names(cells: Cells) -> NDArray[np.bool_]:
         person = ~rest.contain(_no_person())
         found[np.flatnonzero(found)] = person
     found |= cells.contain(MRZ)
-    if set(words()["columns"]["name"]) & _joined(cells.name) and len(cells.rows) >= MANY:
+    if set(load_words()["columns"]["name"]) & _joined(cells.name) and len(cells.rows) >= MANY:
         found |= cells.contain(rf"^\s*{NAME}([ ,]+{NAME}){{0,4}}\s*$|^\s*\p{{Lo}}{{2,5}}\s*$")
     return found
 
 
-def documents(cells: Cells) -> NDArray[np.bool_]:
+def find_documents(cells: Cells) -> NDArray[np.bool_]:
     """Numbers of passports, licences, records and policies, where the word stands before them."""
     found = cells.nothing()
     named = _papers().search(cells.name) is not None
-    may = r"\d" if named else loose(list(words()["document"]["words"]))
+    may = r"\d" if named else loose(list(load_words()["document"]["words"]))
     for at, text in cells.candidates(may):
         lower = text.lower()
         for match in NUMBER.finditer(text.upper() if named else text):
@@ -54,12 +54,12 @@ def documents(cells: Cells) -> NDArray[np.bool_]:
 
 @cache
 def _papers() -> re.Pattern[str]:
-    return any_word(list(words()["document"]["words"]))
+    return any_word(list(load_words()["document"]["words"]))
 
 
 @cache
 def _titled() -> str:
-    titles: dict[str, list[str]] = words()["titles"]
+    titles: dict[str, list[str]] = load_words()["titles"]
     free, dotted, capital, small = (
         _any(titles[name]) for name in ("free", "dotted", "capital", "small")
     )
@@ -83,7 +83,7 @@ def _titled() -> str:
 @cache
 def _no_person() -> str:
     """A firm that is called after a doctor, magnetic resonance, and the like."""
-    titles: dict[str, list[str]] = words()["titles"]
+    titles: dict[str, list[str]] = load_words()["titles"]
     every = _any([*titles["free"], *titles["dotted"], *titles["capital"], *titles["small"]])
     firms, others = _any(titles["firms"]), _any(titles["no_person"])
     return (

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from tasks.recognition.cells import BEFORE, Cells, any_word
 from tasks.recognition.chance import tail
-from tasks.recognition.words import numbers
+from tasks.recognition.words import load_numbers
 
 LEFT, RIGHT = r"(?<!\w)(?<!\d[.,/-])(?<![+])", r"(?!\w)(?![.,/-]\d)"
 # What each number beside other signs has somewhere: most texts have none of it.
@@ -92,14 +92,14 @@ class Number:
 
 
 @cache
-def sorts() -> tuple[Number, ...]:
+def list_sorts() -> tuple[Number, ...]:
     """All sorts of numbers."""
-    return tuple(Number.of(name, entry) for name, entry in numbers().items())
+    return tuple(Number.of(name, entry) for name, entry in load_numbers().items())
 
 
-def found_numbers(cells: Cells, kind: str) -> NDArray[np.bool_]:
+def find_numbers(cells: Cells, kind: str) -> NDArray[np.bool_]:
     """Which cells hold a number of this kind, bool (n,)."""
-    found, asked = cells.nothing(), [sort for sort in sorts() if sort.kind == kind]
+    found, asked = cells.nothing(), [sort for sort in list_sorts() if sort.kind == kind]
     if cells.digits.any():
         found[cells.digits] = _among_digits(cells.where(cells.digits), asked)
     rest = cells.contain(SOME) & ~cells.digits

@@ -15,7 +15,7 @@ from phonenumbers import NumberParseException, is_possible_number, is_valid_numb
 
 from tasks.recognition.cells import Cells, any_word, loose
 from tasks.recognition.chance import tail
-from tasks.recognition.words import words
+from tasks.recognition.words import load_words
 
 ABROAD = re.compile(r"(?<![\w+])(?:\+ ?|00 ?)[1-9][\d ()./-]{6,22}\d(?!\w)")
 LEFT, RIGHT = r"(?<![\w+])(?<!\d[.,/-])(?<!\d )", r"(?!\w)(?![.,/-]\d)(?! \d)"
@@ -67,7 +67,7 @@ NEARLY_ALL, MOST_BY_CHANCE = 0.9, 1e-6
 APART = 100  # numbers of one plan between two of the column, on average, at least
 
 
-def phones(cells: Cells) -> NDArray[np.bool_]:
+def find_phones(cells: Cells) -> NDArray[np.bool_]:
     """Which cells hold a telephone number, bool (n,)."""
     named = _headers().search(cells.name) is not None
     digits = cells.contain(r"^\s*\d{7,15}\s*$")
@@ -95,7 +95,7 @@ def _in_texts(cells: Cells, *, named: bool) -> NDArray[np.bool_]:
                     is_possible(match[0], region) and not DATE.fullmatch(match[0])
                     for match in form.finditer(text)
                 )
-    near = loose(list(words()["telephone"]["words"])) + rf".{{0,{NEAR}}}\d"
+    near = loose(list(load_words()["telephone"]["words"])) + rf".{{0,{NEAR}}}\d"
     for at, text in cells.candidates(MAY if named else near):
         if not found[at]:
             found[at] = _said(text, named=named)
@@ -104,12 +104,12 @@ def _in_texts(cells: Cells, *, named: bool) -> NDArray[np.bool_]:
 
 @cache
 def _words() -> re.Pattern[str]:
-    return any_word(list(words()["telephone"]["words"]))
+    return any_word(list(load_words()["telephone"]["words"]))
 
 
 @cache
 def _headers() -> re.Pattern[str]:
-    return any_word(list(words()["telephone"]["headers"]))
+    return any_word(list(load_words()["telephone"]["headers"]))
 
 
 @cache

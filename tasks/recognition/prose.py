@@ -12,7 +12,7 @@ NEARLY = 0.8  # of the rows with free text
 KEYS = r"\"[^\"]{1,40}\"\s*:"  # of JSON
 
 
-def notes(cells: Cells) -> NDArray[np.bool_]:
+def find_notes(cells: Cells) -> NDArray[np.bool_]:
     """Cells of free text in words that no other row has, where nearly all free text is so.
 
     Digits and punctuation tell no two texts apart.

@@ -7,39 +7,46 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from tasks.recognition.addresses import emails, handles, ips, macs, positions, urls
+from tasks.recognition.addresses import (
+    find_emails,
+    find_handles,
+    find_ips,
+    find_macs,
+    find_positions,
+    find_urls,
+)
 from tasks.recognition.cells import Cells
 from tasks.recognition.kinds import Kind
-from tasks.recognition.names import documents, names
-from tasks.recognition.numbers import found_numbers
-from tasks.recognition.phones import phones
-from tasks.recognition.prose import notes
+from tasks.recognition.names import find_documents, find_names
+from tasks.recognition.numbers import find_numbers
+from tasks.recognition.phones import find_phones
+from tasks.recognition.prose import find_notes
 
 Recogniser = Callable[[Cells], NDArray[np.bool_]]
 
 
-def _devices(cells: Cells) -> NDArray[np.bool_]:
-    return macs(cells) | found_numbers(cells, "device")
+def _find_devices(cells: Cells) -> NDArray[np.bool_]:
+    return find_macs(cells) | find_numbers(cells, "device")
 
 
-def _handles(cells: Cells) -> NDArray[np.bool_]:
-    return handles(cells) | found_numbers(cells, "handle")
+def _find_handles(cells: Cells) -> NDArray[np.bool_]:
+    return find_handles(cells) | find_numbers(cells, "handle")
 
 
 RECOGNISERS: Mapping[Kind, Recogniser] = {
-    "email": emails,
-    "phone": phones,
-    "iban": partial(found_numbers, kind="iban"),
-    "card": partial(found_numbers, kind="card"),
-    "national": partial(found_numbers, kind="national"),
-    "document": documents,
-    "ip": ips,
-    "device": _devices,
-    "url": urls,
-    "handle": _handles,
-    "coordinates": positions,
-    "name": names,
-    "text": notes,
+    "email": find_emails,
+    "phone": find_phones,
+    "iban": partial(find_numbers, kind="iban"),
+    "card": partial(find_numbers, kind="card"),
+    "national": partial(find_numbers, kind="national"),
+    "document": find_documents,
+    "ip": find_ips,
+    "device": _find_devices,
+    "url": find_urls,
+    "handle": _find_handles,
+    "coordinates": find_positions,
+    "name": find_names,
+    "text": find_notes,
 }
 
 

@@ -10,12 +10,12 @@ FOLDER = Path(__file__).parent
 
 
 @cache
-def words() -> Mapping[str, Any]:
+def load_words() -> Mapping[str, Any]:
     """The content of words.toml."""
     return tomllib.loads((FOLDER / "words.toml").read_text(encoding="utf-8"))
 
 
 @cache
-def numbers() -> Mapping[str, Any]:
+def load_numbers() -> Mapping[str, Any]:
     """The content of numbers.toml."""
     return tomllib.loads((FOLDER / "numbers.toml").read_text(encoding="utf-8"))
