@@ -1,4 +1,4 @@
-"""[checks] drift.accepted of the plan: drift that a person accepts, by name and with a note."""
+"""What a person lets through with a note: drift by name, cells like direct identifiers by kind."""
 
 from collections.abc import Collection, Sequence
 from typing import Annotated, Any, TypeVar
