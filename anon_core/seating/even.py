@@ -16,13 +16,14 @@ from anon_core.covers.cover_kernels import hide_differences
 from anon_core.errors import LimitError
 from anon_core.search.nearest import search_memory
 from anon_core.seating.fits import ROOM
+from anon_core.seating.levelling_kernels import SHARE
 from anon_core.seating.reassigning import reassigned
 from anon_core.seating.record_classes import FURTHER, RecordClasses
 from anon_core.seating.swapping import AT_ONCE, NEAR_ROWS, NEAR_ROWS_OF_PEOPLE, swapped
 from anon_core.seating.widening import filled
 from anon_core.tables.records import BinaryTable
 
-MOST_SHARES = 1024  # of a row: each takes 4 bytes
+MOST_SHARES = 1024  # of a row where people demand several levels; one level may have up to SHARE
 # Nearest classes of each class, at least, and for each row that records need in the mean.
 NEAR, NEAR_OF_K = 48, 4
 OF_PEOPLE = 4  # times as many where people own several records: few may be held together
@@ -51,9 +52,16 @@ def shares_of(k: NDArray[np.signedinteger[Any]]) -> int:
     Raises
     ------
     LimitError
-        It exceeds `MOST_SHARES`.
+        It exceeds `MOST_SHARES`, or one level exceeds what a draw halves.
     """
     shares, levels = 1, np.unique(k).tolist()
+    if len(levels) == 1:
+        if levels[0] > SHARE:
+            raise LimitError(
+                f"even seats need k of at most {SHARE:,}, not {levels[0]:,}: lower k, or set "
+                "anonymizer.seats = 'matchable'"
+            )
+        return int(levels[0])
     for level in levels:
         shares = math.lcm(shares, level)
         if shares > MOST_SHARES:

@@ -87,12 +87,27 @@ def test_exchanges_hide_less_and_even_seats_cost_nothing_with_one_k():
 
 def test_levels_without_a_small_common_multiple_are_refused():
     assert shares_of(np.array([5, 10, 20])) == 20
-    assert shares_of(np.array([1000])) == 1000
+    assert shares_of(np.array([1500, 1500])) == 1500
+    with pytest.raises(LimitError, match="k of at most 65,536, not 65,537"):
+        shares_of(np.array([2**16 + 1]))
     with pytest.raises(LimitError, match="seats = 'matchable'"):
         shares_of(np.arange(5, 101))
     table = encoding.from_bits(np.eye(40, dtype=int), np.arange(1, 41))
     with pytest.raises(LimitError):
         Adaptive(seats="even").admit(table)
+
+
+@pytest.mark.parametrize("whole", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_one_k_of_more_than_a_thousand(whole):
+    """Its least common multiple is k itself; `whole` looks at every share by the definition."""
+    bits = np.random.default_rng(3).integers(0, 2, (1300, 6))
+    table = encoding.from_bits(bits, np.full(1300, 1100))
+    even = Adaptive(seats="even").anonymize(table)
+    assert even.holders.shape == (1300, 1100)
+    seat = drawn_by_holders(table, even.holders, words(5))
+    assert sorted(seat) == list(range(1300))
+    if whole:
+        check_even(table, even)
 
 
 @given(few_levels(), st.integers(0, 2**32 - 1))
