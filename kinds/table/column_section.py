@@ -224,6 +224,11 @@ class ColumnSection(MarkedSection):
         stated = next(key for key in KEYS if getattr(self, key) is not None)
         if self.kind != "numeric":
             raise PlanError(f"{where}.{stated} belongs to kind = 'numeric'")
+        if self.role == "identifier":
+            raise PlanError(
+                f"{where}.{stated} belongs to numbers; identifiers are compared in one spelling, "
+                "whatever signs stand between their digits; leave it out"
+            )
         numerals = Numerals(
             decimal=self.decimal or ".", thousands=self.thousands or "", strip=self.strip or ""
         )

@@ -111,6 +111,7 @@ def section(**keys):
     [
         ({"kind": "date", "decimal": ","}, "columns.x.decimal belongs to kind = 'numeric'"),
         ({"kind": None, "strip": "$"}, "columns.x.strip belongs to kind = 'numeric'"),
+        ({"role": "identifier", "thousands": "."}, "columns.x.thousands belongs to numbers"),
         ({"thousands": "."}, "columns.x.thousands is the sign before a fraction, too"),
         ({"decimal": ",", "thousands": ","}, "columns.x.thousands is the sign before"),
         ({"strip": "$0"}, "columns.x.strip holds a digit or a sign of numbers"),

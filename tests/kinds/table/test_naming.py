@@ -12,6 +12,7 @@ from anon_core.tables.demands import stated
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.columns import Column, arrays, typed
 from kinds.table.read import read_table
+from tasks.people.spelling import respell
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
 
@@ -59,6 +60,33 @@ def test_rows_that_repeat_the_names_are_refused(tmp_path):
         read(path, ward)
     path.write_text("ward,age\na,1\nward,2\nb,2\n")
     assert read(path, ward).table.height == 3
+
+
+# ---------------------------------------------------------------- identifiers
+
+
+def test_identifiers_that_may_be_two_numbers_are_refused(tmp_path):
+    path = write(tmp_path, {"id": ["1.000", "2.500", "\uff11.000", "7"]})
+    with pytest.raises(
+        InputError, match=r"column 'id': 3 of 4 identifiers are written like 1\.000"
+    ):
+        read(path, Column(name="id", role="identifier"))
+    codes = read(path, Column(name="id", role="identifier", kind="categorical"))
+    assert respell(codes.identifiers["id"]).to_list() == ["1.000", "2.500", "1.000", "7"]
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        pl.Series([1.25, 2.125, 3.0]),
+        pl.Series(["1.000", "2.000", "3.000"]).cast(pl.Decimal(9, 3)),
+        pl.Series(["1,000", "1000.000", "1.000.000"]),
+        pl.Series(["0.125", "01.000", "A1.000"]),
+    ],
+)
+def test_identifiers_that_mean_one_thing_are_read(tmp_path, ids):
+    path = write(tmp_path, {"id": ids}, "parquet")
+    assert read(path, Column(name="id", role="identifier")).table.height == 3
 
 
 # ---------------------------------------------------------------- levels of k
