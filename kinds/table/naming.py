@@ -100,7 +100,7 @@ def _holds(series: pl.Series, column: Column, marker: str) -> bool:
     if values.dtype != pl.String:
         return printable(values.dtype) and bool(is_named(values, marker).any())
     texts = values.str.strip_chars()
-    if bool((texts == marker).any()):
+    if bool(is_named(texts, marker).any()):
         return True
     if column.kind == "numeric":
         texts = texts if column.numerals is None else column.numerals.plain(texts)
