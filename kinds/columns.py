@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -151,11 +152,23 @@ def _of_kind(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.Se
         return to_days_or_times(series, column, missing)
     if column.kind is None:
         return series
-    if column.form == 1:
-        return series.cast(pl.String)
-    if column.compared is not None:
-        series = _of_kind(series, replace(column, kind=column.compared, compared=None), missing)
-    return name_values(series, column.named)
+    return series.cast(pl.String) if column.form == 1 else _named(series, column, missing)
+
+
+def _named(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.Series:
+    """Values as texts, compared with those that the plan names in the kind of the column."""
+    key = "privacy.k.levels" if column.spec is None else f"columns.{column.name}.order"
+    where = f"{key} (column {column.name!r})"
+    if column.compared is None:
+        return name_values(series, column.named, where)
+    plain = replace(column, kind=column.compared, compared=None)
+    cell = partial(_of_cell, column=plain)
+    return name_values(_of_kind(series, plain, missing), column.named, where, cell)
+
+
+def _of_cell(text: str, column: Column) -> pl.Series:
+    """One text as a cell of the column, in a column of one row; refused if it is none."""
+    return attempt(lambda: _of_kind(pl.Series([text]), column, ()), UNREADABLE)
 
 
 def _type(series: pl.Series) -> str:

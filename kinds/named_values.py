@@ -1,11 +1,12 @@
 """Values that a plan names as texts, compared with a column as the column's own type compares.
 
 `1` names the number 1.0 of a column of reals, `2024-01-05` a day of a column of dates. In a column
-of texts it names only itself.
+of texts it names only itself, without blanks around it and with accents composed or apart.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -13,9 +14,12 @@ from typing import Any
 
 import polars as pl
 
+from anon_core.errors import InputError
+
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?")
 NOT_A_NUMBER = re.compile(r"[+-]?nan", re.IGNORECASE)
 TRUTH = {"true": True, "false": False}
+Cell = Callable[[str], pl.Series]  # reads a text as a cell of the column, in one row; or refuses it
 
 
 def is_any_of(series: pl.Series, names: Iterable[str]) -> pl.Series:
@@ -26,29 +30,67 @@ def is_any_of(series: pl.Series, names: Iterable[str]) -> pl.Series:
     return found
 
 
-def is_named(series: pl.Series, name: str) -> pl.Series:
-    """Whether each value is the one that a text names, bool (rows,)."""
-    name = name.strip()
+def is_named(series: pl.Series, name: str, cell: Cell | None = None) -> pl.Series:
+    """Whether each value is the one that a text names, bool (rows,).
+
+    A text is read as a `cell` of the column where that is given and it is one.
+    """
+    name = unicodedata.normalize("NFC", name.strip())
     if series.dtype == pl.String:
-        equal = series == name
-    elif (value := _value_of(name, series.dtype)) is None:
+        equal = (series if name.isascii() else series.str.normalize("NFC")) == name
+    elif (value := _value_of(name, series.dtype, cell)) is None:
         return pl.repeat(value=False, n=len(series), eager=True)
     else:
         equal = series == value
     return equal.fill_null(value=False)
 
 
-def name_values(series: pl.Series, names: Sequence[str]) -> pl.Series:
-    """Values as texts: those that the plan names as it writes them."""
+def name_values(
+    series: pl.Series, names: Sequence[str], where: str, cell: Cell | None = None
+) -> pl.Series:
+    """Values as texts: those that the plan names as it writes them.
+
+    Refused: two names of one value. `where` is the key that names them.
+    """
     texts = series.cast(pl.String)
-    if series.dtype != pl.String:
-        for name in names:
-            texts = texts.set(is_named(series, name), name)
-    return texts
+    first = pl.repeat(-1, len(series), dtype=pl.Int32, eager=True)  # which name it has
+    for at, name in enumerate(names):
+        named = is_named(series, name, cell)
+        if (twice := named & (first >= 0)).any():
+            both = f"{first.filter(twice)[0] + 1} and {at + 1} of the {len(names)} values"
+            raise InputError(
+                f"{both} in {where} name one value of the column, as 1 and 1.0 do in a column of "
+                "numbers; leave one of them"
+            )
+        first, texts = first.set(named, at), texts.set(named, name)
+    # 1.234 may name 1234, so that it must not stand for another value, too.
+    return texts.set((first < 0) & texts.is_in(names), None)
 
 
-def _value_of(name: str, dtype: pl.DataType) -> pl.Series | None:
-    """The one value of this type that a text names, as a column of one row; None if none."""
+def _value_of(name: str, dtype: pl.DataType, cell: Cell | None) -> pl.Series | None:
+    """The one value of this type that a text names, as a column of one row; None if none.
+
+    1.234 is 1234 where the column writes it so. Dates are those of ISO 8601 first.
+    """
+    ways = (_of_program(name, dtype), _of_cell(name, dtype, cell))
+    found = [value for value in ways if value is not None]
+    return None if not found else found[-1 if dtype.is_numeric() else 0]
+
+
+def _of_cell(name: str, dtype: pl.DataType, cell: Cell | None) -> pl.Series | None:
+    """The value of a cell with this text."""
+    if cell is None:
+        return None
+    with suppress(InputError):
+        read = cell(name).drop_nulls()
+        if len(read) and dtype.is_numeric():
+            return _of_program(read.cast(pl.String)[0], dtype)
+        return read if len(read) and read.dtype == dtype else None
+    return None
+
+
+def _of_program(name: str, dtype: pl.DataType) -> pl.Series | None:
+    """The value of a text as programs write values of this type."""
     value: Any = None
     with suppress(ValueError, OverflowError):
         value = _parsed(name, dtype)

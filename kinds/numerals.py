@@ -18,9 +18,13 @@ APOSTROPHES = "'\N{RIGHT SINGLE QUOTATION MARK}"
 CURRENCIES = (
     "$\u00a2-\u00a5\u058f\u060b\u09f2\u09f3\u0e3f\u17db\u20a0-\u20c0"  # as Unicode has them
 )
+CODES = (
+    "EUR|USD|GBP|CHF|JPY|CNY|INR|BRL|SEK|NOK|DKK|PLN|CZK|HUF|RON|BGN|ISK|TRY|RUB|UAH|ILS|AED|SAR|"
+    "EGP|ZAR|NGN|KES|KRW|TWD|HKD|SGD|THB|IDR|MYR|PHP|VND|AUD|NZD|CAD|MXN|ARS|CLP|COP"
+)
 UNITS = re.compile(
-    rf"[{CURRENCIES}%\N{{PER MILLE SIGN}}]|R\$|US\$|A\$|C\$|EUR|USD|GBP|CHF|JPY|CNY|INR|BRL|SEK|"
-    "NOK|DKK|PLN|CZK|HUF|kr|z\u0142|K\u010d|Ft|Fr|Rs"
+    rf"[{CURRENCIES}%\N{{PER MILLE SIGN}}]|R\$|US\$|A\$|C\$|{CODES}|"
+    "[Ee]uros?|[Kk]r|z\u0142|K\u010d|Ft|Fr|Rs|TL|Rp|lei|\u0440\u0443\u0431|\u0433\u0440\u043d|\u5186|\u5143|\uc6d0"
 )
 REST = rf"[^0-9\s.,{APOSTROPHES}+\-{MINUS}]"  # what is neither a digit nor a sign of a number
 
@@ -71,7 +75,8 @@ class Numerals:
 
     def _pattern(self) -> str:
         signs = "".join(map(re.escape, self.strip))
-        around = rf"[{signs}\s]*"
+        letters = "".join(sign for sign in self.strip if sign.isalpha())
+        around = rf"(?:[{letters}]\.|[{signs}\s])*" if letters else rf"[{signs}\s]*"  # 350 kr.
         grouped = ""
         if self.thousands:
             between = {" ": r"\s", "'": f"[{APOSTROPHES}]"}.get(

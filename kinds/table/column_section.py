@@ -1,5 +1,6 @@
 """[columns] of the plan: role of each column, coding of quasi-identifiers."""
 
+from collections.abc import Sequence
 from datetime import date
 from typing import Annotated, Any, ClassVar, Literal
 from zoneinfo import available_timezones
@@ -172,7 +173,7 @@ class ColumnSection(MarkedSection):
             kind=self.kind,
             encoding=self.encoding or ("ordinal" if counted else "one-hot"),
             bins=groups_of(f"{where}.bins", self.bins) if counted else None,
-            order=tuple(self.order or ()),
+            order=_stripped(self.order or ()),
             missing=self.missing or "category",
             weight=self.weight or 1.0,
             range=_range(where, self.range, self.kind),
@@ -186,7 +187,7 @@ class ColumnSection(MarkedSection):
             kind=self.kind,
             spec=spec,
             named=spec.order,
-            optional=optional_of(where, "order", spec.order, self.optional),
+            optional=_stripped(optional_of(where, "order", self.order or (), self.optional)),
             **self._reading(),
             numerals=numerals,
             **allowed,
@@ -224,6 +225,11 @@ class ColumnSection(MarkedSection):
         stated = next(key for key in KEYS if getattr(self, key) is not None)
         if self.kind != "numeric":
             raise PlanError(f"{where}.{stated} belongs to kind = 'numeric'")
+        if self.role == "identifier":
+            raise PlanError(
+                f"{where}.{stated} belongs to numbers; identifiers are compared in one spelling, "
+                "whatever signs stand between their digits; leave it out"
+            )
         numerals = Numerals(
             decimal=self.decimal or ".", thousands=self.thousands or "", strip=self.strip or ""
         )
@@ -260,6 +266,11 @@ class EarlierColumnSection(ColumnSection):
     def levels(self) -> dict[str, Any]:
         """Nothing: the plan's hash is that of 0.1.0."""
         return {}
+
+
+def _stripped(names: Sequence[str]) -> tuple[str, ...]:
+    """Names of categories without blanks around them, as cells are read."""
+    return tuple(name.strip() for name in names)
 
 
 def _range(

@@ -14,6 +14,7 @@ from anon_core.specs.demands import Demand
 from kinds.columns import Column
 from kinds.dates import to_dates
 from kinds.named_values import NUMBER, is_named
+from tasks.people.spelling import count_ambiguous
 from tasks.source.sources import Source
 from tasks.source.values import attempt, printable, stored
 
@@ -35,12 +36,14 @@ def repeats_names(columns: Mapping[str, pl.Series]) -> pl.Series:
 def refuse_unfit_rows(
     raw: Mapping[str, pl.Series], columns: Sequence[Column], source: Source
 ) -> None:
-    """Refuse headers among the rows, and markers that no cell has; `raw` are columns as read.
+    """Refuse headers among the rows, unclear identifiers, and markers that no cell has.
 
-    Neither is asked of a part of a source, nor of a source that an older build began to read.
+    `raw` are columns as read. None of it is asked of a part of a source, nor of a source that an
+    older build began to read.
     """
     if source.form > 1 and source.whole:
         _refuse_second_headers(raw)
+        _refuse_ambiguous_identifiers(raw, columns)
         _refuse_idle_markers(raw, columns, source)
 
 
@@ -52,6 +55,21 @@ def _refuse_second_headers(raw: Mapping[str, pl.Series]) -> None:
             f"{number:,} of {len(rows):,} rows of the source repeat the names of its columns; each "
             "would count as a person: take them out of the source"
         )
+
+
+def _refuse_ambiguous_identifiers(raw: Mapping[str, pl.Series], columns: Sequence[Column]) -> None:
+    """Refuse identifiers such as 1.000, unless the plan says that they are texts."""
+    for column in columns:
+        if column.role != "identifier" or column.name not in raw or column.kind == "categorical":
+            continue
+        identifiers = raw[column.name].alias("")
+        if number := count_ambiguous(identifiers):
+            raise InputError(
+                f"column {column.name!r}: {number:,} of {len(identifiers):,} identifiers are "
+                "written like 1.000, which may mean 1 or 1000, so that people of another file "
+                f"would not be known again; write them without the point, or state "
+                f"columns.{column.name}.kind = 'categorical' if they are codes with a point"
+            )
 
 
 def _refuse_idle_markers(
@@ -82,7 +100,7 @@ def _holds(series: pl.Series, column: Column, marker: str) -> bool:
     if values.dtype != pl.String:
         return printable(values.dtype) and bool(is_named(values, marker).any())
     texts = values.str.strip_chars()
-    if bool((texts == marker).any()):
+    if bool(is_named(texts, marker).any()):
         return True
     if column.kind == "numeric":
         texts = texts if column.numerals is None else column.numerals.plain(texts)

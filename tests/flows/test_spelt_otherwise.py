@@ -20,6 +20,12 @@ UUIDS = [str(uuid.UUID(int=2**90 + 7 * n)) for n in range(2 * PEOPLE)]
 SPELT = {
     "whole numbers with decimals": (lambda n: str(1000 + n), lambda n: f"{1000 + n}.0"),
     "with an exponent": (lambda n: str(10**6 * (1 + n)), lambda n: f"{10**6 * (1 + n):.6e}"),
+    "in groups of three": (lambda n: str(98765 + n), lambda n: f"{98765 + n:,}"),
+    "with a decimal comma": (lambda n: str(1000 + n), lambda n: f"{1000 + n},00"),
+    "in Arabic digits": (
+        lambda n: str(1000 + n),
+        lambda n: "".join(chr(0x660 + int(digit)) for digit in str(1000 + n)),
+    ),
     "with a sign": (lambda n: str(n + 1), lambda n: f"+{n + 1}"),
     "UUIDs in capitals": (lambda n: UUIDS[n], lambda n: UUIDS[n].upper()),
     "UUIDs in braces": (lambda n: UUIDS[n], lambda n: f"{{{UUIDS[n]}}}"),
@@ -27,6 +33,10 @@ SPELT = {
     "accents apart": (
         lambda n: f"Zoë {n}",
         lambda n: unicodedata.normalize("NFD", f"Zoë {n}"),
+    ),
+    "in full width": (
+        lambda n: f"P-{n}",
+        lambda n: "".join(chr(ord(sign) + 0xFEE0) for sign in f"P-{n}"),
     ),
     "blanks around": (lambda n: f"P{n}", lambda n: f"  P{n}\u00a0"),
     "blanks that do not break": (lambda n: f"P {n}", lambda n: f"P\u00a0{n}"),

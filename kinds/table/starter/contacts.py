@@ -18,6 +18,7 @@ ONE_IN = 10  # texts may be of another form
 SAMPLE = 200  # distinct texts that are checked one by one
 FEWEST = 6  # a check digit fits one number in ten by chance
 PHONES = "telephone numbers"
+CARD_NUMBERS = "numbers of payment cards"
 FORMS = {
     "e-mail addresses": r"[^@\s]+@[^@\s]+\.\w+",
     "web addresses": r"(https?://|www\.)\S+",
@@ -38,6 +39,8 @@ NATIONAL = (
     ("sk", "rc"), ("th", "pin"), ("tr", "tckimlik"), ("ua", "rntrc"), ("za", "idnr"),
 )  # fmt: skip
 CARDS = (14, 19)  # digits of a payment card
+# How cards of the great networks begin; then few numbers are enough.
+ISSUED = re.compile(r"4\d{15}|(5[1-5]|2[2-7])\d{14}|3[47]\d{13}|(6011|65\d\d|35\d\d)\d{12}")
 PHONE = re.compile(r"(\+|00)?[\d ()./-]{7,22}")
 PHONE_DIGITS = (7, 15)
 REGIONS = (
@@ -47,6 +50,12 @@ REGIONS = (
 )  # fmt: skip
 WORDS_OF_A_NAME = (1, 5)
 UNCASED = re.compile(r"[\u0590-\u06ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+# One to five words of letters that are neither capital nor small. Georgian has capitals that no
+# name is written with. Lists of names know Chinese and Arabic ones.
+UNCASED_WORDS = (
+    r"^[\p{Lo}\p{Georgian}\p{M}]{2,}([ .\x{b7}\x{30fb}-]+[\p{Lo}\p{Georgian}\p{M}]+){0,4}$"
+)
+UNLISTED = r"[[\p{Lo}\p{Georgian}]--[\p{Han}\p{Arabic}]]"
 EMAIL = r"[^@\s<>(),;:]+@[^@\s<>(),;:]+\.\w{2,}"
 IBAN = r"\b[A-Z]{2}\d{2} ?(?:[A-Z0-9]{4} ?){2,7}[A-Z0-9]{1,4}\b"
 PHONE_WITHIN = r"(?:\+|\b00|\(?\b0)\d[\d ()/.-]{5,18}\d\b|\b\(?\d{3}\)?[ -]\d{3}[ -]\d{3,4}\b"
@@ -68,9 +77,11 @@ def form_of(texts: Sequence[str]) -> str:
     for form, holds in CHECKED.items():
         if texts and _nearly_all(holds, texts):
             return form
+    if texts and all(map(_is_issued, texts)):
+        return CARD_NUMBERS
     numbers = len(texts) >= FEWEST and min(map(_digits, texts)) >= 8
     if numbers and _nearly_all(_is_card, texts):
-        return "numbers of payment cards"
+        return CARD_NUMBERS
     if numbers and any(_nearly_all(module.is_valid, texts) for module in _national()):
         return "national numbers with a check digit"
     return PHONES if _are_phones(texts) else ""
@@ -145,6 +156,10 @@ def _is_card(text: str) -> bool:
     )
 
 
+def _is_issued(text: str) -> bool:
+    return _is_card(text) and ISSUED.fullmatch(re.sub(r"[ -]", "", text)) is not None
+
+
 def _is_iban(text: str) -> bool:
     return bool(iban.is_valid(text))
 
@@ -179,7 +194,7 @@ def _is_long(text: str) -> bool:
     return _digits(text) >= 9 or (_digits(text) == 8 and len(re.findall(r"\d+", text)) > 2)
 
 
-def _is_range(text: str) -> bool:
+def is_range(text: str) -> bool:
     """A range of numbers, such as 10000-19999."""
     found = re.fullmatch(r"([1-9]\d*) ?- ?([1-9]\d*)", text)
     return (
@@ -191,7 +206,7 @@ def _is_range(text: str) -> bool:
 
 def _is_phone_like(text: str) -> bool:
     low, high = PHONE_DIGITS
-    shaped = PHONE.fullmatch(text) is not None and not _is_range(text)
+    shaped = PHONE.fullmatch(text) is not None and not is_range(text)
     return shaped and low <= _digits(text) <= high
 
 

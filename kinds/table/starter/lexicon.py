@@ -11,6 +11,7 @@ count, measure, age, birth, year, body, sampling, weight: numbers   paid: money 
 attribute: what stands before or behind a thing, as in phone type
 health, money, private: sensitive topics   flag: yes-or-no   note: free text   filler: of, the
 given, surname, ending, particle: names of people in cells   title: words that stand before them
+month, calendar: months, and words such as week, in cells
 """
 
 import re
@@ -27,7 +28,8 @@ from kinds.table.starter import words
 
 WORD_ENDS = re.compile(r"(?<=[a-z])(?=[A-Z])")  # patientId
 DOTTED = re.compile(r"\b([^\W\d_])\.(?=[^\W\d_]\b)")
-WORDS = re.compile(r"[^\W\d_]+|\d+")
+# Vowels and other marks of the scripts of India and Thailand belong to words, too.
+WORDS = re.compile(r"(?:[^\W\d_]|[\u0900-\u0965\u0970-\u0e4e])+|\d+")
 LISTS = (
     "title",
     "given",
@@ -35,6 +37,8 @@ LISTS = (
     "ending",
     "particle",
     "filler",
+    "month",
+    "calendar",
 )  # no topics of a column's name
 TYPE_LETTERS = "cdins"  # iage, dHours: some tables put a letter for the type first
 ARTICLE = "ال"  # of Arabic nouns
@@ -109,6 +113,20 @@ def names_of_people() -> frozenset[str]:
 def name_ends() -> tuple[str, ...]:
     """The ends of Slavic and Greek surnames and of names after fathers, folded."""
     return tuple(sorted({fold(end) for end in _listed("ending")}))
+
+
+@cache
+def months() -> frozenset[str]:
+    """Months, folded, and their first letters, three or more: gennaio, genn, gen."""
+    plain = {fold(month.lower().translate(SPELT_OUT)) for month in _listed("month")}
+    whole = plain | {fold(month).casefold() for month in _listed("month")}
+    return frozenset(word[:end] for word in whole for end in range(3, len(word) + 1)) | whole
+
+
+@cache
+def calendar() -> frozenset[str]:
+    """Words that stand beside a year, such as Quartal, folded."""
+    return frozenset(fold(word).casefold() for word in _listed("calendar"))
 
 
 @cache

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import polars as pl
 
 from kinds.dates import ISO_DATE, to_dates
+from kinds.table.starter.lexicon import calendar, cut, filling, months, particles
 
 FIRST_YEAR, LAST_YEAR = 1800, 2200
 FEW_TEXTS = 5  # so many rule out most formats
@@ -29,6 +30,11 @@ TIME = re.compile(
     r"(?P<gap>T|, ?| +)\d{1,2}:\d{2}(?P<seconds>:\d{2})?(?P<fraction>\.\d+)?"
     r"(?P<half> ?[AaPp][Mm])?(?P<zone> ?(?P<offset>[+-]\d{2}(?P<minutes>:?\d{2})?)| ?(Z|UTC|GMT))?$"
 )
+YEAR = re.compile(r"(1[89]|20|21)\d{2}|25\d{2}")  # in Thailand, 2567 is 2024
+MONTH_OF_YEAR = re.compile(
+    r"(1[89]|20)\d{2}[-/.](0?[1-9]|1[0-2])|(0?[1-9]|1[0-2])[-/.](1[89]|20)\d{2}"
+)
+MOST_NUMBERS = 3
 SOME_DATE = r"^\D{0,12}\d+.*\d.*$"
 
 
@@ -52,6 +58,22 @@ def formats_of(texts: pl.Series) -> list[str]:
 def _missed(texts: pl.Series, form: str) -> int:
     """Days of a month that no text has."""
     return 31 - to_dates(texts, form).dt.day().n_unique()
+
+
+def is_worded(text: str) -> bool:
+    """Whether a text is a day, week, month or quarter that no format reads.
+
+    Such as 5. März 2024, enero de 2024, 2024-W05, Q1 2024 and 2024-01.
+    """
+    if MONTH_OF_YEAR.fullmatch(text):
+        return True
+    words = cut(text)
+    numbers = [word for word in words if word.isdecimal()]
+    others = [word for word in words if not word.isdecimal()]
+    about = [word for word in others if word in months() or word in calendar()]
+    between = all(word in about or word in filling() or word in particles() for word in others)
+    years = sum(YEAR.fullmatch(number) is not None for number in numbers)
+    return bool(about) and between and years == 1 and len(numbers) <= MOST_NUMBERS
 
 
 def order_of(form: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import polars as pl
 from kinds.dates import ISO_DATE, has_short_year
 from kinds.section import toml_text
 from kinds.table.layout import KEY
-from kinds.table.starter.contacts import PHONES
+from kinds.table.starter.contacts import CARD_NUMBERS, FEWEST, PHONES
 from kinds.table.starter.moments import order_of
 from kinds.table.starter.names import Name
 from kinds.table.starter.values import FEW, SHARED_BY, Values
@@ -42,9 +42,12 @@ class Proposal(NamedTuple):
     decide: tuple[str, ...] = ()
 
 
-def propose(series: pl.Series) -> Proposal:
-    """The role of one column; reasons hold counts, never values."""
-    name, values = Name(series.name), Values(series)
+def propose(series: pl.Series, *, unit: bool = False) -> Proposal:
+    """The role of one column; reasons hold counts, never values.
+
+    `unit`: the values are numbers that were written with one, such as €.
+    """
+    name, values = Name(series.name), Values(series, unit=unit)
     if series.name in (KEY, ""):
         taken = "a release has a column of this name already"
         return Proposal("drop", taken if series.name else "a released column needs a name")
@@ -76,7 +79,9 @@ def _identifier(name: Name, values: Values) -> Proposal | None:
     numbers = name.place or name.coded or name.measured or name.counted
     if values.form and not (values.form == PHONES and numbers and not name.identifies):
         # Some code of nine digits is a telephone number of some country, too.
-        unsure = values.form == PHONES and values.numbers is not None and not name.identifies
+        few = values.form == CARD_NUMBERS and values.distinct < FEWEST
+        unsure = few or (values.form == PHONES and values.numbers is not None)
+        unsure = unsure and not name.identifies
         reason = f"{values.form}: {_counted(values)}"
         return Proposal("identifier", reason, decide=("role",) if unsure else ())
     if _yes_or_no(name, values) or values.formats:
@@ -137,7 +142,7 @@ def _firm(name: Name, values: Values) -> Proposal | None:
 
 def _own_value(name: Name, values: Values) -> Proposal | None:
     """A text or number of its own for every row, or a short text for nearly every row."""
-    if values.percentages:
+    if values.percentages or values.unit:
         return None
     whole = values.whole and not (name.measured or name.counted or name.sensitive)
     nearly = values.distinct > max(FEW, NEARLY_ALL * values.number)
@@ -173,6 +178,16 @@ def _date(_name: Name, values: Values) -> Proposal | None:
         settings.append('timezone = "UTC"')
         decide.append("timezone")
     return Proposal("quasi", reason, (*settings, 'bins = "deciles"'), tuple(decide))
+
+
+def _worded_time(name: Name, values: Values) -> Proposal | None:
+    """Days, weeks and months in words, which a release takes for categories."""
+    if not values.worded_times or name.identifies:
+        return None
+    reason = f"times that no format reads; write 2024-01-31 to group them: {_counted(values)}"
+    if values.scarce > values.number / 2 or values.distinct > MOST_LEVELS:
+        return Proposal("drop", reason, decide=("role",))
+    return Proposal("quasi", reason, ('kind = "categorical"',), ("role",))
 
 
 def _sensitive(name: Name, values: Values) -> Proposal | None:
@@ -225,6 +240,12 @@ def _percentages(name: Name, values: Values) -> Proposal | None:
     if spread and not (name.measured or name.counted or name.coded):
         return _number(values, "from 0 or 1 to 100, so perhaps percentages", "kind")
     return None
+
+
+def _with_unit(name: Name, values: Values) -> Proposal | None:
+    if not values.unit or values.numbers is None or name.coded:
+        return None
+    return _number(values, "numbers with a unit, so amounts")
 
 
 def _fractions(name: Name, values: Values) -> Proposal | None:
@@ -301,10 +322,19 @@ def _category(name: Name, values: Values, what: str = "", decide: tuple[str, ...
     if values.distinct > FEW and values.scarce > values.number / (20 if long else 2):
         scarce = f"{values.scarce:,} rows share theirs with fewer than {SHARED_BY - 1} others"
         return Proposal("drop", f"{what}{_counted(values)}; {scarce}")
-    if not name.known and values.full_names and not decide:
-        what, decide = f"{what}capital words, which may be names: ", ("role",)
+    if not (name.known or name.place or decide) and (looks := _looks(values)):
+        what, decide = f"{what}{looks}: ", ("role",)
     kind = "binary" if values.distinct == 2 else "categorical"
     return Proposal("quasi", f"{what}{_counted(values)}", (f'kind = "{kind}"',), decide)
+
+
+def _looks(values: Values) -> str:
+    """Why categories may be names or numbers of people; empty if nothing says so."""
+    if values.full_names:
+        return "capital words, which may be names"
+    if values.uncased:
+        return "words of a script without capitals, which may be names"
+    return "long numbers, which may be of people" if values.long_numbers else ""
 
 
 def _counted(values: Values) -> str:
@@ -319,6 +349,7 @@ def _counted(values: Values) -> str:
 
 
 RULES = (
-    _empty, _identifier, _weight, _firm, _date, _own_value, _contacts, _sensitive, _money,
-    _percentages, _ages, _fractions, _codes, _amounts, _shaped, _unknown_numbers,
+    _empty, _identifier, _weight, _firm, _date, _worded_time, _own_value, _contacts, _sensitive,
+    _money, _percentages, _ages, _with_unit, _fractions, _codes, _amounts, _shaped,
+    _unknown_numbers,
 )  # fmt: skip

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from kinds.columns import UTC
 from kinds.table.starter import contacts
 from kinds.table.starter.contacts import SAMPLE
-from kinds.table.starter.moments import formats_of
+from kinds.table.starter.moments import formats_of, is_worded
 from tasks.source.values import EXACT
 
 SHARED_BY = 5  # the k that a starter plan proposes
@@ -20,14 +20,19 @@ FEW = 20  # up to this many distinct whole numbers may be codes or counts
 WIDEST = 2_000  # a range of whole numbers that can be looked at one by one
 SMOOTH = 0.5  # correlation of neighbouring frequencies: ages reach 0.9, codes 0
 LONG_TAIL = 4
+LONG_NUMBER = 8  # digits
 NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 PERCENTAGE = r"^[+-]?\d+([.,]\d+)?\s?%$"
 
 
 class Values:
-    """The values of a column without those that are missing, and figures about them."""
+    """The values of a column without those that are missing, and figures about them.
 
-    def __init__(self, series: pl.Series) -> None:
+    `unit`: they are numbers that were written with one, such as €.
+    """
+
+    def __init__(self, series: pl.Series, *, unit: bool = False) -> None:
+        self.unit = unit
         self.rows = len(series)
         self.present = series.alias("").drop_nulls()  # polars takes ^a$ for a pattern
         self.number = len(self.present)
@@ -131,6 +136,25 @@ class Values:
         if self.present.dtype != pl.String:
             return []
         return formats_of(self.distinct_texts)
+
+    @cached_property
+    def worded_times(self) -> bool:
+        """Nearly all texts are days, weeks or months that no format reads, such as mai 2024."""
+        some = self.some if self.is_text else []
+        return bool(some) and sum(map(is_worded, some)) >= NEARLY * len(some)
+
+    @cached_property
+    def uncased(self) -> bool:
+        """Half of the texts are words of a script without capitals and without lists of names."""
+        words = self.distinct_texts.str.contains(contacts.UNCASED_WORDS)
+        words &= self.distinct_texts.str.contains(contacts.UNLISTED)
+        return self.is_text and bool(words.sum() >= self.distinct / 2)
+
+    @cached_property
+    def long_numbers(self) -> bool:
+        """All texts have as many digits as numbers of people have, and are no ranges."""
+        long = (self.distinct_texts.str.count_matches(r"\d") >= LONG_NUMBER).all()
+        return bool(long) and not any(map(contacts.is_range, self.some))
 
     @property
     def like_times(self) -> bool:

@@ -75,7 +75,9 @@ def starter(source: Source, header: bool | None = None, names: Sequence[str] = (
     raw = whole.filter(~repeats_names(whole.to_dict()))
     markers = find(raw)
     frame, guesses = read_numerals(without(raw, markers.missing))
-    proposals = state_numerals({column.name: propose(column) for column in frame}, guesses)
+    united = {name for name, guess in guesses.items() if guess.numerals.strip}
+    proposed = {column.name: propose(column, unit=column.name in united) for column in frame}
+    proposals = state_numerals(proposed, guesses)
     sensitive = most_uniform(frame, proposals)
     parts = [
         OPENING,

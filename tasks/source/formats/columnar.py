@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -26,15 +27,35 @@ class _Columnar(Unheaded):
     def _scan(self, at: Any) -> pl.LazyFrame:
         raise NotImplementedError
 
+    def _schema(self, at: Any) -> Any:
+        """The schema as pyarrow reads it, which knows types that polars does not."""
+        raise NotImplementedError
+
     def _scanned(self, file: Path | Content) -> tuple[pl.LazyFrame, list[str]]:
-        refusal = (
+        at = file if isinstance(file, Path) else io.BytesIO(file.data)
+        try:
+            frame = attempt(lambda: self._scan(at), "")
+            return frame, attempt(lambda: frame.collect_schema().names(), "")
+        except InputError:
+            pass
+        raise InputError(self._refusal(file if isinstance(file, Path) else io.BytesIO(file.data)))
+
+    def _refusal(self, at: Any) -> str:
+        """Why a file is not read: because of single columns, where pyarrow is there to tell."""
+        usual = (
             f"the source is not a readable {self.form} file, or a column has a type that is not "
             "read, such as an interval, or moments with an offset (+05:30) in place of a zone; "
             "write it anew, and convert such a column"
         )
-        at = file if isinstance(file, Path) else io.BytesIO(file.data)
-        frame = attempt(lambda: self._scan(at), refusal)
-        return frame, attempt(lambda: frame.collect_schema().names(), refusal)
+        with suppress(ImportError, InputError):
+            unread = attempt(lambda: [each for each in self._schema(at) if not _is_read(each)], "")
+            if unread:
+                found = ", ".join(f"column {each.name!r} holds {each.type}" for each in unread)
+                return (
+                    f"{found}, which is not read; convert it in the file (moments with an offset "
+                    "to UTC or a named zone), or leave it out of the file"
+                )
+        return usual
 
     def names(self, file: Path | Content, dialect: Dialect) -> list[str] | int:  # noqa: ARG002
         """The names of its schema."""
@@ -74,6 +95,11 @@ class Parquet(_Columnar):
     def _scan(self, at: Any) -> pl.LazyFrame:
         return pl.scan_parquet(at, glob=False, hive_partitioning=False)
 
+    def _schema(self, at: Any) -> Any:
+        from pyarrow import parquet
+
+        return parquet.read_schema(at)
+
 
 class Arrow(_Columnar):
     """An Arrow file (IPC, Feather 2)."""
@@ -93,3 +119,19 @@ class Arrow(_Columnar):
 
     def _scan(self, at: Any) -> pl.LazyFrame:
         return pl.scan_ipc(at, glob=False, hive_partitioning=False)
+
+    def _schema(self, at: Any) -> Any:
+        from pyarrow import ipc
+
+        return ipc.open_file(at).schema
+
+
+def _is_read(field: Any) -> bool:
+    """Whether polars reads columns of the type of a field of pyarrow."""
+    from pyarrow import schema
+
+    try:
+        attempt(lambda: pl.from_arrow(schema([field]).empty_table()), "")
+    except InputError:
+        return False
+    return True

@@ -7,7 +7,9 @@ from anon_core.errors import InputError
 CSV = "export the table as CSV or Parquet"
 UNPACK = "unpack it and name the file that holds the table"
 DECRYPT = "decrypt it and name the file that holds the table"
+RESTORE = "load it into a database, and state source.uri and query, or export the table as CSV"
 LINES = "write one object a line (JSON lines), e.g. by jq -c '.[]'"
+STATA, ORDERS = (b"o", b"q", b"r", b"s"), (b"\x01", b"\x02")  # release, order of bytes
 # At which byte which bytes stand, what that is, what to do. They count where the file is no text.
 SIGNS: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"SQLite format 3\0", "an SQLite database", "state source.uri = 'sqlite:///...' and query"),
@@ -23,6 +25,11 @@ SIGNS: tuple[tuple[int, bytes, str, str], ...] = (
     (84, b"SAS FILE", "a SAS file", CSV),
     (0, b"RD", "an R file", CSV),
     (0, b"X\n\0\0", "an R file", CSV),
+    (0, b"PGDMP", "a dump of PostgreSQL", RESTORE),
+    (4, b"Standard Jet DB", "an Access database", CSV),
+    (4, b"Standard ACE DB", "an Access database", CSV),
+    *((0, first + order + b"\x01", "a Stata file", CSV) for first in STATA for order in ORDERS),
+    (0, b"MATLAB ", "a MATLAB file", CSV),
     (0, b"\x80\x03", "a pickle of Python", CSV),
     (0, b"\x80\x04", "a pickle of Python", CSV),
     (0, b"\x80\x05", "a pickle of Python", CSV),
@@ -43,11 +50,22 @@ TEXTS: tuple[tuple[bytes, str, str], ...] = (
     (b"<?xml", "an XML document", CSV),
     (b"<stata_dta>", "a Stata file", CSV),
     (b"header record*******", "a SAS transport file", CSV),
+    (b"ascii spss port file", "an SPSS portable file", CSV),
+    (b"rda2\na\n", "an R file", CSV),
+    (b"rda3\na\n", "an R file", CSV),
     (b"%pdf-", "a PDF document", CSV),
     (b"{\\rtf", "an RTF document", CSV),
     (b"age-encryption.org/", "encrypted by age", DECRYPT),
     (b"-----begin ", "encrypted or signed (PGP, PEM)", DECRYPT),
     (b"version https://git-lfs", "a pointer of Git LFS", "fetch the file itself: git lfs pull"),
+)
+R_TEXT = re.compile(rb"A\r?\n[23]\r?\n\d{5,6}\r?\n\d{5,6}\r?\n")  # versions of R follow
+# After comments, a statement as dumps of databases begin with.
+SQL = re.compile(
+    rb"(?:--[^\n]*\n\s*|/\*.*?\*/\s*;?\s*)*(?:create\s+(?:table|database|schema|type)\s|"
+    rb"drop\s+table\s|insert\s+into\s+\S+\s*(?:\(|values)|lock\s+tables\s|set\s+\w+\s*=|set\s+names\s|"
+    rb"pragma\s+\w+\s*=|begin\s*(?:transaction\s*)?;|start\s+transaction\s*;|use\s+\S+\s*;)",
+    re.IGNORECASE | re.DOTALL,
 )
 NO_TEXT = re.compile(rb"[\0-\x08\x0e-\x1a\x1c-\x1f]")
 
@@ -62,6 +80,10 @@ def refuse_foreign(head: bytes) -> None:
     for sign, name, remedy in TEXTS:
         if text[: len(sign)].lower() == sign:
             raise InputError(f"the source is {name}, which is not read; {remedy}")
+    if R_TEXT.match(text):
+        raise InputError(f"the source is an R file, which is not read; {CSV}")
+    if SQL.match(text):
+        raise InputError(f"the source is a dump of SQL statements, which is not read; {RESTORE}")
     first = text.split(b"\n")[0].rstrip()
     if first == b"{" or (text[:1] == b"[" and text[1:].lstrip()[:1] == b"{"):
         raise InputError(f"the source is one JSON document, which is not read; {LINES}")

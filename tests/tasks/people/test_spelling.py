@@ -17,13 +17,42 @@ from tasks.people.digests import (
     partners,
     row_digests,
 )
-from tasks.people.spelling import count_respelt, respell, spell_plainly
+from tasks.people.spelling import count_ambiguous, count_respelt, respell, spell_plainly
 
 KEY = bytes(32)
 UUID = "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"
+ZEROS = "\uff10\u0660\u06f0\u0966\u09e6\u0e50\U0001d7ce"  # of scripts and of mathematics
+
+
+def in_script(digits, zero):
+    """Digits of the script that has this zero."""
+    return "".join(chr(ord(zero) + int(digit)) for digit in digits)
+
+
+def in_full_width(text):
+    """A text of ASCII as Chinese and Japanese keyboards write it."""
+    return "".join(chr(ord(sign) + 0xFEE0) for sign in text)
+
+
 ONE = {
     "whole numbers": ["1000", "1000.0", "1000.", "+1000", "1000.000", "1e+03", "1.0E3", " 1000\t"],
-    "negative ones": ["-5", "-5.0", "-5e+00"],
+    "decimal commas": ["1000", "1000,0", "1000,00", "1000,000", "1.000,0", "1,000.00"],
+    "groups of digits": [
+        "1234567",
+        "1,234,567",
+        "1.234.567",
+        "1 234 567",
+        "1\u202f234\u202f567",
+        "1'234'567",
+        "1\u2019234\u2019567.0",
+        "+1.234.567,00",
+    ],
+    "one sign between": ["12345", "12,345", "12 345", "12'345", "12.345,0"],
+    "digits of other scripts": ["1047", *(in_script("1047", zero) for zero in ZEROS)],
+    "full width": ["AB-17", in_full_width("AB-17"), "AB\u201117", "AB\u201017", "A\u200bB-17"],
+    "full width numbers": ["1047", in_full_width("1047.0"), in_full_width("+1,047")],
+    "ligatures and half width": ["\ufb01\uff76\uff9e", "fi\u30ac"],
+    "negative ones": ["-5", "-5.0", "-5e+00", "\u22125", in_full_width("-5")],
     "zero": ["0", "-0", "0.0", "-0.00", "+0"],
     "large numbers": ["120000000000000000000", "1.2e+20", "1.2E+20", "120000000000000000000.0"],
     "UUIDs": [
@@ -50,7 +79,18 @@ APART = [
     ("1.50", "1.5"),
     ("1e3", "1000"),
     ("12E5", "1200000"),
-    ("1,000", "1000"),
+    ("1.000", "1000"),
+    ("1.000", "1"),
+    ("1.234", "1234"),
+    ("1,5", "15"),
+    ("12,34", "1234"),
+    ("0,123", "123"),
+    ("1,2345", "12345"),
+    ("1234,567", "1234567"),
+    ("1,234.567", "1234567"),
+    ("1,234 567", "1234567"),
+    ("001,234", "1234"),
+    ("10.0.0.1", "10001"),
     ("ab", "AB"),
     ("José", "Jose"),
     ("A17", "A 17"),
@@ -86,6 +126,23 @@ def test_two_persons(one, other):
 )
 def test_one_number_whatever_its_type(values):
     assert respell(values).to_list() == ["1000", "7"]
+
+
+def test_a_point_before_three_digits_is_told():
+    texts = pl.Series(
+        [
+            "1.000",
+            "12.345",
+            f"{in_full_width('1')}.000",
+            "-1.000",
+            "1000.000",
+            "1,000",
+            "0.000",
+            None,
+        ]
+    )
+    assert count_ambiguous(texts) == 4
+    assert count_ambiguous(pl.Series([1.234])) == 0
 
 
 def test_large_floats_are_written_out():

@@ -58,7 +58,6 @@ THINGS = {
     "Chinese cities": "北京|上海|广州|深圳|成都|杭州",
     "Chinese diseases": "高血压|糖尿病|肺炎|胃癌",
     "Chinese levels": "高|中|低",
-    "Korean cities": "서울|부산|대구|인천|광주",
     "prefectures": "東京都|大阪府|北海道|福岡県",
     "Arabic cities": "الرياض|جدة|مكة المكرمة|الدمام",
     "Russian cities": "Москва|Тверь|Псков|Омск",
@@ -68,6 +67,27 @@ THINGS = {
     "versions": "1.2.3|1.2.4|2.0.1",
     "codes": [f"{25 + i}-00{503 + i}" for i in range(9)],
     "codes of causes": "A00.1|B20|C50.9",
+}
+# Scripts without capitals and without long lists of names: a name looks like any other word.
+UNCASED = {
+    "Devanagari": "राम शर्मा|सीता देवी|मोहन लाल",
+    "given names in Devanagari": "राम|सीता|मोहन|गीता",
+    "Bengali": "আবদুল করিম|রহিমা খাতুন|সুমন দাস",
+    "Tamil": "முத்து குமார்|லட்சுமி நாராயணன்",
+    "Thai": "สมชาย ใจดี|สมหญิง รักไทย|มาลี ศรีสุข",
+    "Hebrew": "שירה ברק|אורי שגב|נועם ליבני",
+    "given names in Hebrew": "שירה|אורי|איתי",
+    "given names in Korean": "민준|서연|지후|수아",
+    "Korean cities": "서울|부산|대구|인천|광주",
+    "kana": "さとう はなこ|すずき いちろう|いとう みき",
+    "katakana": "タナカ・ケンジ|ヤマモト・ユウコ",
+    "Georgian": "გიორგი ბერიძე|ნინო კაპანაძე",
+    "Amharic": "አበበ ቢቂላ|ከበደ ሚካኤል",
+}
+FEW_NUMBERS = {
+    "two cards": "4111111111111111|5500005555555559",
+    "two spaced cards": "4111 1111 1111 1111|5500 0055 5555 5559",
+    "cards of two lengths": "378282246310005|4012-8888-8888-1881|4242424242424242",
 }
 NUMBERS = {
     "IBANs": IBANS,
@@ -118,6 +138,30 @@ def test_names_of_people_are_asked_about(what):
     proposal = propose(column(NAMES[what]))
     assert (proposal.role, proposal.decide) == ("identifier", ("role",))
     assert "written like names of people" in proposal.reason
+
+
+@pytest.mark.parametrize("what", UNCASED)
+def test_words_of_scripts_without_capitals_are_asked_about(what):
+    proposal = propose(column(UNCASED[what]))
+    assert (proposal.role, proposal.decide) == ("quasi", ("role",))
+    assert "which may be names" in proposal.reason
+
+
+@pytest.mark.parametrize("name", ["नाम", "রোগীর নাম", "ชื่อ", "பெயர்"])
+def test_names_of_columns_in_scripts_with_marks(name):
+    assert propose(pl.Series(name, ["x", "y", "z"] * 10)).role == "identifier"
+
+
+@pytest.mark.parametrize("what", FEW_NUMBERS)
+def test_few_cards_are_asked_about(what):
+    proposal = propose(column(FEW_NUMBERS[what]))
+    assert (proposal.role, proposal.decide) == ("identifier", ("role",))
+
+
+@pytest.mark.parametrize("texts", [["123456789", "987654321"], [44051401359, 44051401458]])
+def test_few_long_numbers_are_asked_about(texts):
+    proposal = propose(pl.Series("x", texts * 20))
+    assert (proposal.role, proposal.decide) == ("quasi", ("role",))
 
 
 @pytest.mark.parametrize("what", THINGS)

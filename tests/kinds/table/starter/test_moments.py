@@ -108,10 +108,77 @@ def test_a_date_is_no_name_and_no_number(name):
     assert propose(pl.Series(name, written("%Y-%m-%d %H:%M:%S%.f"))).role == "quasi"
 
 
-@pytest.mark.parametrize("form", ["%Y-%m", "%m/%Y", "%d.%m.%Y, %H:%M Uhr", "%H:%M:%S"])
+@pytest.mark.parametrize("form", ["%d.%m.%Y, %H:%M Uhr", "%H:%M:%S"])
 def test_what_looks_like_times_is_asked_about(form):
     moments = [
         datetime.datetime(1900 + at, 1 + at % 12, 1 + at % 28, at % 24, at, at) for at in range(60)
     ]
     proposal = propose(pl.Series("x", written(form, moments)))
     assert (proposal.role, proposal.decide) == ("identifier", ("role",))
+
+
+WORDED = {
+    "German": "{d}. {} {y}:Januar Februar März Dezember",
+    "German, March spelt out": "{d}. {} {y}:Jan Feb Maerz Dez",
+    "German months": "{} {y}:Januar Februar März Mai",
+    "Spanish": "{d} de {} de {y}:enero febrero marzo diciembre",
+    "Spanish months": "{} de {y}:enero febrero marzo abril",
+    "French": "{d} {} {y}:janvier février mars août",
+    "Italian": "{d}-{}-{y}:gen feb mar apr",
+    "Portuguese": "{d} de {} de {y}:janeiro fevereiro março abril",
+    "Dutch": "{d} {} {y}:januari februari maart april",
+    "Polish": "{d} {} {y} r.:stycznia lutego marca grudnia",
+    "Czech": "{d}. {} {y}:ledna února března prosince",
+    "Turkish": "{d} {} {y}:Ocak Şubat Mart Ağustos",
+    "Russian": "{d} {} {y}:января февраля марта апреля",
+    "Greek": "{d} {} {y}:Ιανουαρίου Μαρτίου Μαΐου Δεκεμβρίου",
+    "Arabic": "{d} {} {y}:يناير فبراير مارس أبريل",
+    "Hindi": "{d} {} {y}:जनवरी फ़रवरी मार्च अप्रैल",
+    "Finnish": "{d}. {} {y}:tammikuuta helmikuuta toukokuuta joulukuuta",
+    "English months": "{} {y}:Jan February March Apr.",
+    "ISO weeks": "{y}-W{n}",
+    "bare weeks": "{y}W{n}",
+    "days of weeks": "{y}-W{n}-3",
+    "calendar weeks": "KW {n}/{y}",
+    "quarters": "Q{q} {y}",
+    "years first": "{y}-Q{q}",
+    "Chinese months": "{y}年{q}月",
+    "Korean months": "{y}년 {q}월",
+    "months by number": "{y}-{n}",
+    "months before years": "{n}/{y}",
+}
+
+
+def worded(form, number=60):
+    form, _, months = form.partition(":")
+    return [
+        form.format(
+            months.split()[at % 4] if months else "",
+            d=1 + at % 28,
+            y=1960 + at,
+            n=f"{1 + at % 12:02}",
+            q=1 + at % 4,
+        )
+        for at in range(number)
+    ]
+
+
+@pytest.mark.parametrize("what", WORDED)
+def test_times_that_no_format_reads_are_known_and_asked_about(what):
+    texts = worded(WORDED[what])
+    rare, shared = propose(pl.Series("x", texts)), propose(pl.Series("x", texts[:12] * 6))
+    assert [(each.role, each.decide) for each in (rare, shared)] == [
+        ("drop", ("role",)),
+        ("quasi", ("role",)),
+    ]
+    assert rare.reason.startswith("times that no format reads")
+    assert shared.settings == ('kind = "categorical"',)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    ["May Smith|April Jones|June Hall", "Mart 7|Walmart 8|Target 9", "Q1|Q2|Q3", "week 1|week 2"],
+)
+def test_words_without_a_year_are_no_times(texts):
+    proposal = propose(pl.Series("x", texts.split("|") * 20))
+    assert "times" not in proposal.reason

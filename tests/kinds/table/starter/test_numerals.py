@@ -36,10 +36,22 @@ def plan_of(folder, cells, name="pay", separator=";"):
         (lambda n: f"{n * 13 % 97}.5 %", {"strip": "%"}, "numbers with a unit"),
         (lambda n: f"{n * 13 % 97}'{n:03d}.5" if n % 97 else "7.5", {"thousands": "'"}, "apostro"),
         (lambda n: f"{n * 13 % 97 + 1} {n:03d},5", {"decimal": ",", "thousands": " "}, "blanks"),
+        (lambda n: f"{n * 11 + 350} kr", {"strip": "kr"}, "numbers with a unit"),
+        (lambda n: f"{n * 11 + 350} kr.", {"strip": "kr"}, "numbers with a unit"),
+        (lambda n: f"EUR {n * 11 + 350}", {"strip": "ERU"}, "numbers with a unit"),
+        (lambda n: f"Rs. {n * 11 + 350}", {"strip": "Rs"}, "numbers with a unit"),
+        (lambda n: f"{n * 11 + 350} TL", {"strip": "LT"}, "numbers with a unit"),
+        (lambda n: f"{n + 1} %", {"strip": "%"}, "numbers with a unit"),
+        (
+            lambda n: f"\u20b9 {n % 9 + 1},{n % 89 + 10},000",
+            {"thousands": ",", "strip": "₹"},
+            "unit",
+        ),
     ],
 )
-def test_a_way_of_writing_is_proposed_with_its_reason(tmp_path, write, keys, reason):
-    text, column = plan_of(tmp_path, [write(n) for n in range(120)])
+@pytest.mark.parametrize("name", ["pay", "x"])
+def test_a_way_of_writing_is_proposed_with_its_reason(tmp_path, write, keys, reason, name):
+    text, column = plan_of(tmp_path, [write(n) for n in range(120)], name)
     assert column["kind"] == "numeric"
     stated = {key: column[key] for key in ("decimal", "thousands", "strip") if key in column}
     assert stated == keys

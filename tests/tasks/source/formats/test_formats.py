@@ -163,6 +163,21 @@ def test_the_name_decides_where_the_content_tells_nothing(tmp_path, name):
         (bytes(84) + b"SAS FILE" + bytes(99), "a SAS file"),
         (b"HEADER RECORD*******LIBRARY", "a SAS transport file"),
         (gzipped(b"RDX3\nX\n\0\0"), "an R file"),
+        (bz2.compress(b"RDX2\nX\n\0\0\0\2"), "an R file"),
+        (gzipped(b"X\n\0\0\0\3\0\4"), "an R file"),
+        (lzma.compress(b"X\n\0\0\0\2\0\4"), "an R file"),
+        (b"RDA3\nA\n3\n262657\n197888\n", "an R file"),
+        (gzipped(b"A\n2\n262657\n131840\n"), "an R file"),
+        (b"-- PostgreSQL database dump\n--\n\nSET statement_timeout = 0;\n", "a dump of SQL"),
+        (b"-- MySQL dump\n/*!40101 SET NAMES utf8 */;\nDROP TABLE IF EXISTS `t`;\n", "a dump of S"),
+        (gzipped(b"PRAGMA foreign_keys=OFF;\nBEGIN TRANSACTION;\n"), "a dump of SQL"),
+        (b"CREATE TABLE people (\n id int\n);\n", "a dump of SQL statements, which is not read"),
+        (b"insert into t (a, b) values (1, 'zq7');\n", "load it into a database"),
+        (b"PGDMP\1\x0e\0" + bytes(99), "a dump of PostgreSQL"),
+        (b"\0\1\0\0Standard ACE DB\0" + bytes(99), "an Access database"),
+        (b"s\2\1\0" + bytes(99), "a Stata file"),
+        (b"MATLAB 5.0 MAT-file" + bytes(99), "a MATLAB file"),
+        (b"ASCII SPSS PORT FILE  ", "an SPSS portable file"),
         (b"\x80\x04\x95\x00", "a pickle of Python"),
         (b"%PDF-1.7\n%\xe2\xe3", "a PDF document"),
         (b"7z\xbc\xaf\x27\x1c\0\4", "a 7z archive"),
@@ -206,7 +221,28 @@ def test_a_zip_archive_with_a_password(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "first", ["PARENT", "ORCID", "PAR1", "RD", "$FL", "BZh", "PK", "Obj", "{a}", "[a]", "CDF", "X"]
+    "first",
+    [
+        "PARENT",
+        "ORCID",
+        "PAR1",
+        "RD",
+        "$FL",
+        "BZh",
+        "PK",
+        "Obj",
+        "{a}",
+        "[a]",
+        "CDF",
+        "X",
+        "A",
+        "--a",
+        "create table",
+        "set a",
+        "insert into",
+        "use",
+        "MATLAB",
+    ],
 )
 def test_text_that_begins_as_other_formats_is_text(tmp_path, first):
     names, rows = read(put(tmp_path, "t.csv", f"{first},b\n1,2\n3,4\n".encode()))
@@ -294,3 +330,41 @@ def test_the_end_of_a_name_tells_where_no_content_is(tmp_path):
     with zipfile.ZipFile(tmp_path / "a", "w") as archive:
         archive.writestr("indptr.npy", b"x")
     assert Source(path=tmp_path / "a").file_kind == "npz"
+
+
+# ---------------------------------------------------------------- types that are not read
+
+
+@pytest.mark.parametrize("ending", ["arrow", "parquet"])
+@pytest.mark.parametrize("packed", [False, True])
+def test_columns_that_are_not_read_are_named(tmp_path, ending, packed):
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import feather, parquet
+
+    columns = {
+        "age": pa.array([1, 2]),
+        "seen": pa.array([1, 2], pa.timestamp("us", "+05:30")),
+        "zoned": pa.array([1, 2], pa.timestamp("us", "Asia/Kolkata")),
+        "born": pa.array([1, 2], pa.timestamp("ms", "-03:30")),
+    }
+    path, table = tmp_path / f"t.{ending}", pa.table(columns)
+    if ending == "arrow":
+        feather.write_feather(table, path, compression="uncompressed")
+    else:
+        parquet.write_table(table, path)
+    if packed:
+        path.write_bytes(gzipped(path.read_bytes()))
+    assert refusal(path) == (
+        "column 'seen' holds timestamp[us, tz=+05:30], column 'born' holds timestamp[ms, "
+        "tz=-03:30], which is not read; convert it in the file (moments with an offset to UTC or "
+        "a named zone), or leave it out of the file"
+    )
+
+
+def test_a_damaged_file_names_no_column(tmp_path):
+    frame = pl.DataFrame({"a": [1, 2]})
+    for write, ending in ((frame.write_parquet, "parquet"), (frame.write_ipc, "arrow")):
+        path = tmp_path / f"t.{ending}"
+        write(path)
+        path.write_bytes(path.read_bytes()[:-9])
+        assert "not a readable" in refusal(path)
