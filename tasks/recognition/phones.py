@@ -123,7 +123,9 @@ def _in_groups(cells: Cells) -> NDArray[np.bool_]:
     for at, text in dateless.candidates(LOOSELY):
         for match in GROUPED.finditer(text):
             number = re.sub(r"\D", "", match[0])
-            if 8 <= len(number) <= 11 and not DATE.fullmatch(match[0]):
+            if not 8 <= len(number) <= 11 or DATE.fullmatch(match[0]):
+                continue
+            if not DECIMAL.fullmatch(match[0]):
                 forms[re.sub(r"\d", "0", match[0])][number].append(at)
     for form, numbers in forms.items():
         each = sorted(numbers)
@@ -187,7 +189,9 @@ def _in_texts(cells: Cells, *, named: bool) -> NDArray[np.bool_]:
         for at, text in cells.candidates(loosely):
             if not found[at]:
                 found[at] = any(
-                    is_possible(match[0], region) and not DATE.fullmatch(match[0])
+                    is_possible(match[0], region)
+                    and not DATE.fullmatch(match[0])
+                    and not DECIMAL.fullmatch(match[0])
                     for match in form.finditer(text)
                 )
     near = loose(list(load_words()["telephone"]["words"])) + rf".{{0,{NEAR}}}\d"

@@ -166,6 +166,7 @@ def test_national_numbers_are_found_under_a_header_and_in_groups_without_one(cou
         "size": [f"{at % 24:02} {at * 7 % 60:02} {at * 11 % 60:02} {at}" for at in range(10, 50)],
         "amount": [f"{300 + at * 37 % 600} {at * 7 % 900:03} {at * 7:03}" for at in range(40)],
         "scores": [f"{at / 17 - 1:.5f}, {1 - at / 13:.5f}" for at in range(40)],
+        "kelvin": [f"{320 + at}.{1234567 + at * 7919}" for at in range(40)],
         "firmware": [f"10.2.{at}.60" for at in range(40)],
         "item": [f"Blue {a} {b} Bottle Set" for a in "ABCDE" for b in ("Mini", "Big", "Old")],
     }.items(),
