@@ -9,7 +9,7 @@ import io
 import os
 import random
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -50,10 +50,11 @@ def tables() -> Iterator[tuple[Path, pl.DataFrame]]:
         yield path.relative_to(DATA), frame
 
 
-def found_in(name: str, column: pl.Series) -> dict[str, int]:
+def found_in(name: str, column: pl.Series, beside: Sequence[str] = ()) -> dict[str, int]:
     cells = column.str.strip_chars().alias("text").drop_nulls()
     times = cells.filter(cells != "").value_counts(name="rows")
-    return {**count_rows(name, times["text"], times["rows"].to_numpy().astype(np.int64))}
+    rows = times["rows"].to_numpy().astype(np.int64)
+    return {**count_rows(name, times["text"], rows, beside)}
 
 
 def seconds(frame: pl.DataFrame) -> float:
@@ -83,7 +84,7 @@ def main() -> None:
     for path, frame in tables():
         columns, files = columns + frame.width, files + 1
         for name in frame.columns:
-            if found := found_in(name, frame[name]):
+            if found := found_in(name, frame[name], frame.columns):
                 print(f"{path} {name}: {found}")
         if path.name == "arx_adult.csv.gz":
             print(f"{frame.height:,} x {frame.width}: {seconds(frame):.2f} s")

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator
 from kinds.nearest import did_you_mean
 from kinds.section import PlanError, Section, Share
 from tasks.judging.drift import Accepted, DriftLimits
+from tasks.recognition.kinds import KINDS
 
 LONGEST_NOTE = 500
 KEY = "checks.drift.accepted"
@@ -56,4 +57,21 @@ def allowed_of(where: str, allow: Sequence[str], note: str) -> dict[str, Any]:
         raise PlanError(f"{where}.allow needs {where}.note: state why these cells may be published")
     if note and not allow:
         raise PlanError(f"{where}.note says why {where}.allow lets cells through; state both")
+    if note:
+        _refuse_identifiers(f"{where}.note", note)
     return {"allow": tuple(sorted(set(allow))), "note": note}
+
+
+def _refuse_identifiers(key: str, note: str) -> None:
+    """Refuse a note that looks like a direct identifier itself: manifest and report publish it."""
+    import numpy as np
+    import polars as pl
+
+    from tasks.recognition.recognise import count_rows  # tables of all countries: only for a note
+
+    found = count_rows("note", pl.Series([note], dtype=pl.String), np.ones(1, dtype=np.int64))
+    if found:
+        raise PlanError(
+            f"{key} shows what looks like {', '.join(KINDS[kind] for kind in found)}; manifest and "
+            "report publish the note: say why without naming or reaching a person"
+        )

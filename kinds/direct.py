@@ -1,6 +1,7 @@
 """What a report says of cells that look like direct identifiers and are published all the same."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from reports.facts import Manifest
 from reports.quantities import count, known, printable
@@ -32,10 +33,28 @@ def let_through(manifest: Manifest, whole: str = "rows") -> Sequence[str]:
     if not isinstance(found, Mapping):
         return []
     columns = manifest.get("columns", {})
-    return [
+    shown = [
         _sentence(name, columns.get(name, {}), counts, manifest, whole)
         for name, counts in found.items()
     ]
+    return [*shown, *_unused(columns, found)]
+
+
+def _unused(columns: Mapping[str, Mapping[str, Any]], found: Mapping[str, Any]) -> Sequence[str]:
+    """What the plan allows and no cell shows: the permission may be of another month."""
+    told = []
+    for name, stated in columns.items():
+        idle = [
+            text
+            for kind, text in KINDS.items()
+            if kind in stated.get("allow", ()) and kind not in found.get(name, {})
+        ]
+        if idle:
+            told.append(
+                f"The plan allows {', '.join(idle)} in the column {printable(name)}, which shows "
+                "none."
+            )
+    return told
 
 
 def _sentence(

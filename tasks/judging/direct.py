@@ -62,7 +62,9 @@ def count_direct(shown: Iterable[Shown]) -> dict[str, dict[str, int]]:
     """Count, for each column and kind, the rows that look like it; without what is not found."""
     from tasks.recognition.recognise import count_rows  # tables of all countries: not at each start
 
-    counted = {each.name: count_rows(each.name, each.texts, each.rows) for each in shown}
+    listed = list(shown)
+    names = [each.name for each in listed]
+    counted = {each.name: count_rows(each.name, each.texts, each.rows, names) for each in listed}
     return {
         name: {str(kind): rows for kind, rows in found.items()}
         for name, found in counted.items()

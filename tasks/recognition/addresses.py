@@ -31,7 +31,7 @@ URL = (
     r"|(?://|www\.)\S+[?&](?:user|username|user_?id|uid|e?mail|login|phone|tel|name|account)=[^&\s]{2,}"
 )
 HANDLE = (
-    r"(?i)(?:^|[\s\"'(\[{:,;])@[\p{L}_][\p{L}\p{N}_.]{2,29}(?:$|[^\p{L}\p{N}@])"
+    r"(?i)(?:^|[\s\"'(\[{:,;])@[\p{L}_][\p{L}\p{N}_.]{2,29}(?:$|/?\s|[^\p{L}\p{N}@/])"
     r"|\b(?:twitter|instagram|insta|tiktok|snapchat|skype|telegram|discord|icq|wechat|threema)"
     r"\"?\s?[:=]\s?\"?@?[\p{L}\p{N}._#-]{3,}"
 )
@@ -40,22 +40,34 @@ V4 = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w]|\.\d)")
 V6 = re.compile(
     r"(?<![\w:.])(?:[0-9A-Fa-f]{0,4}:){2,7}(?:[0-9A-Fa-f]{1,4}|:|\d+(?:\.\d+){3})?(?![\w:])"
 )
+OF_VERSIONS = any_word(["version", "firmware", "release", "build", "driver", "fw", "sw", "ver"])
+HIGH, LAST = 64, 100  # versions seldom reach them; half of the addresses of a private net do
 OF_MACHINES = any_word(["ip", "ipv4", "host", "client addr", "remote addr", "server"])
 MAC = (
     r"\b(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}\b|\b(?:[0-9A-Fa-f]{2}-){5}[0-9A-Fa-f]{2}\b"
     r"|\b(?:[0-9A-Fa-f]{4}\.){2}[0-9A-Fa-f]{4}\b"
 )
 ON_EARTH = (
-    r"(?i)(?:^|[^\d.])[+-]?\d{1,2}\.\d{4,}\s?°?\s?[NS]?\s?[,;/ ]\s?[+-]?\d{1,3}\.\d{4,}(?:$|[^\d.])"
-    r"|\b\d{1,2}\.\d{2,}\s?°?\s?[NS]\s?[,;/ ]?\s?\d{1,3}\.\d{2,}\s?°?\s?[EWO]\b"
+    r"(?i)\b\d{1,2}[.,]\d{2,}\s?°?\s?[NS]\s?[,;/ ]?\s?\d{1,3}[.,]\d{2,}\s?°?\s?[EWO]\b"
     r"|\b[NS]\s?\d{1,2}(?:\.\d{2,}|°\s?\d+\.\d+)'?\s?[,;/ ]?\s?[EWO]\s?\d{1,3}[.°]\s?\d{2,}"
     r"|\d{1,3}\s?[°o]\s?\d{1,2}(?:\.\d+)?\s?'\s?(?:\d{1,2}(?:[.,]\d+)?\s?(?:\"|'')\s?)?[NSEWO]\b"
     r"|\bPOINT\s?Z?\s?\(\s?-?\d{1,3}\.\d{3,}\s+-?\d{1,3}\.\d{3,}"
     r"|\bgeo:-?\d+\.\d+,-?\d+\.\d+"
-    r"|\b(?:lat|latitude|lon|lng|long|longitude|breite|länge)\b\"?\s?[:=]?\s?\"?-?\d{1,3}\.\d{3,}"
+    r"|\b(?:lat|latitude|lon|lng|long|longitude|breite|länge)\b\"?\s?[:=]?\s?\"?-?\d{1,3}[.,]\d{3,}"
     r"|\"coordinates\"\s?:\s?\[\s?-?\d{1,3}\.\d{3,}"
     r"|\b[23456789CFGHJMPQRVWX]{8}\+[23456789CFGHJMPQRVWX]{2,3}\b"
 )
+PAIR = (  # with a point, or with a comma and another sign between the two
+    r"(?:^|[^\d.,])[+-]?\d{1,3}\.\d{4,}\s?°?\s?[NS]?\s?[,;/| ]\s?[+-]?\d{1,3}\.\d{4,}(?:$|[^\d.])"
+    r"|(?:^|[^\d.,])[+-]?\d{1,3},\d{4,}\s?°?\s?[NS]?\s?(?:,\s|[;/| ])"
+    r"\s?[+-]?\d{1,3},\d{4,}(?:$|[^\d,])"
+)
+DEGREES = re.compile(r"[+-]?\d{1,3}[.,]\d{4,}")
+OF_POSITIONS = any_word(
+    ["lat", "lon", "latlon", "latlng", "coord", "koord", "geo", "gps", "position", "location"]
+)
+NEAR_ZERO = 5  # degrees; scores and components lie so, hardly any people do
+SINGLE = r"^\s*[+-]?\d{1,3}[.,]\d{4,}\s*$"
 MANY = 10  # distinct cells before the name of a column and their form say enough
 
 
@@ -72,7 +84,7 @@ def find_urls(cells: Cells) -> NDArray[np.bool_]:
 def find_handles(cells: Cells) -> NDArray[np.bool_]:
     """User names after an @ or the name of a network, or under the header of such a column."""
     found = cells.contain(HANDLE)
-    if any_word(list(load_words()["columns"]["handle"])).search(cells.name) and _differ(cells):
+    if cells.says(any_word(list(load_words()["columns"]["handle"]))) and _differ(cells):
         found |= cells.contain(r"^[\p{L}\p{N}._-]*\p{L}[\p{L}\p{N}._-]*$")
     return found
 
@@ -81,7 +93,7 @@ def find_ips(cells: Cells) -> NDArray[np.bool_]:
     """IP addresses; four numbers with dots count unless most cells of the column are versions."""
     found = cells.nothing()
     dotted, six = cells.contain(DOTTED), cells.contain(r"[0-9A-Fa-f]*:[0-9A-Fa-f]*:")
-    likely = number = 0
+    likely = number = high = 0
     texts = cells.texts.filter(pl.Series(dotted | six)).to_list()
     for at, text in zip(np.flatnonzero(dotted | six).tolist(), texts, strict=True):
         if six[at] and any(map(_is_v6, V6.findall(text))):
@@ -90,10 +102,17 @@ def find_ips(cells: Cells) -> NDArray[np.bool_]:
             number += 1
             if _looks_v4(candidate):
                 likely, found[at] = likely + 1, True
-    if number and not OF_MACHINES.search(cells.name):
+                high += max(map(int, candidate.split("."))) >= LAST
+    if number and not cells.says(OF_MACHINES):
         versions = int(cells.contain(r"^[vV]?\d+(?:\.\d+){1,4}$").sum())
-        if likely * 2 < number or (versions > number and versions * 2 > len(cells.rows)):
-            found &= six | cells.contain(r"(?i)\bip\b")
+        named = cells.says(OF_VERSIONS)
+        if (
+            named
+            or 2 * high < likely
+            or 2 * likely < number
+            or (versions > number and versions * 2 > len(cells.rows))
+        ):
+            found &= six | cells.contain(r"(?i)\b(?:ip|from|host|server|client|login|address)\b")
     return found
 
 
@@ -104,16 +123,45 @@ def find_macs(cells: Cells) -> NDArray[np.bool_]:
 
 def find_positions(cells: Cells) -> NDArray[np.bool_]:
     """Pairs of coordinates in a cell, or one of them in a column that is called so."""
-    found = cells.contain(ON_EARTH)
-    named = [name for name in ("latitude", "longitude") if _called(cells.name, name)]
-    if named and _differ(cells):
+    found = cells.contain(ON_EARTH) | _find_pairs(cells)
+    words = load_words()["columns"]
+    if cells.called({*words["latitude"], *words["longitude"]}) and _differ(cells):
         single = cells.contain(r"^\s*[+-]?\d{1,3}[.,]\d{3,}\s*°?\s*[NSEWOnsewo]?\s*$")
         found |= single if single.mean() >= 0.5 else cells.nothing()
+    elif _is_one_of_two(cells):
+        found |= cells.contain(SINGLE)
     return found
 
 
-def _called(name: str, what: str) -> bool:
-    return bool(set(load_words()["columns"][what]) & set(name.split()))
+def _find_pairs(cells: Cells) -> NDArray[np.bool_]:
+    """Pairs of degrees; none where most of the column's lie near zero, unless its name says so."""
+    found, near = cells.nothing(), 0
+    for at, text in cells.candidates(PAIR):
+        one, other = (abs(float(each.replace(",", "."))) for each in DEGREES.findall(text)[:2])
+        if min(one, other) <= 90 and max(one, other) <= 180:
+            found[at] = True
+            near += max(one, other) <= NEAR_ZERO
+    if 2 * near >= found.sum() and not cells.says(OF_POSITIONS):
+        return cells.nothing()
+    return found
+
+
+def _is_one_of_two(cells: Cells) -> bool:
+    """Whether a column such as home_x holds degrees of one country and home_y stands beside it.
+
+    Projections of other data lie around zero or spread far.
+    """
+    last = cells.name[-1:]
+    twin = cells.name[:-1] + {"x": "y", "y": "x"}.get(last, "-")
+    if twin not in cells.beside or not _differ(cells):
+        return False
+    single = cells.contain(SINGLE)
+    if single.mean() < 0.5:
+        return False
+    texts = cells.texts.filter(pl.Series(single)).str.strip_chars().str.replace(",", ".")
+    low, middle, high = np.quantile(texts.cast(pl.Float64).to_numpy(), [0.25, 0.5, 0.75])
+    most = 180 if last == "x" else 90
+    return bool(NEAR_ZERO <= abs(middle) <= most and high - low <= abs(middle) / 2)
 
 
 def _differ(cells: Cells) -> bool:
@@ -130,7 +178,7 @@ def _looks_v4(candidate: str) -> bool:
     parts = [int(part) for part in candidate.split(".")]
     if address.is_unspecified or address.is_multicast:
         return False
-    return (address.is_private and parts[0] != 0) or (parts[0] >= 5 and max(parts) >= 64)
+    return (address.is_private and parts[0] != 0) or (parts[0] >= 5 and max(parts) >= HIGH)
 
 
 def _is_v6(candidate: str) -> bool:

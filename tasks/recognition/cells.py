@@ -2,13 +2,16 @@
 
 import html
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+
+from tasks.recognition.words import load_words
 
 SIGNS = {
     **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"),
@@ -34,14 +37,19 @@ class Cells:
     texts : String (n,)
     rows : int64 (n,)
         How many rows have each text.
+    beside : frozenset of str
+        The names of all columns of the table, in the spelling of `name`.
     """
 
     name: str
     texts: pl.Series = field(repr=False)
     rows: NDArray[np.int64] = field(repr=False)
+    beside: frozenset[str] = frozenset()
 
     @classmethod
-    def of(cls, name: str, texts: pl.Series, rows: NDArray[np.int64]) -> "Cells":
+    def of(
+        cls, name: str, texts: pl.Series, rows: NDArray[np.int64], beside: Iterable[str] = ()
+    ) -> "Cells":
         """In one spelling: compatible signs, escapes, dashes, blanks and digits of other scripts.
 
         `texts` has no missing values.
@@ -53,8 +61,7 @@ class Cells:
             at = escaped.arg_true()
             spelt = spelt.scatter(at, plain)
         spelt = spelt.str.replace_many(list(SIGNS), list(SIGNS.values()))
-        words = " ".join(WORDS.findall(WORD_ENDS.sub(" ", name.replace("_", " "))))
-        return cls(words.lower(), spelt.alias(""), rows)
+        return cls(_words(name), spelt.alias(""), rows, frozenset(map(_words, beside)))
 
     @cached_property
     def digits(self) -> NDArray[np.bool_]:
@@ -79,9 +86,26 @@ class Cells:
         some = self.texts.filter(pl.Series(kept)).to_list()
         yield from zip(np.flatnonzero(kept).tolist(), some, strict=True)
 
+    def says(self, words: re.Pattern[str]) -> bool:
+        """Whether one of the words is in the name, unless that ends in a word such as `count`.
+
+        A `login_count` holds no logins. A `personal code` is one: its last word is a part of it.
+        """
+        last = self.name.rpartition(" ")[2]
+        plain = last not in load_words()["columns"]["measure"]
+        ends = len(self.name) - len(last)
+        return any(plain or match.end() > ends for match in words.finditer(self.name))
+
+    def called(self, words: Collection[str]) -> bool:
+        """Whether a word of the name, or two neighbours written as one, is one of the words."""
+        each = self.name.split()
+        if not each or each[-1] in load_words()["columns"]["measure"]:
+            return False
+        return not {*each, *(one + other for one, other in pairwise(each))}.isdisjoint(words)
+
     def where(self, kept: NDArray[np.bool_]) -> "Cells":
         """Some of the texts."""
-        return Cells(self.name, self.texts.filter(pl.Series(kept)), self.rows[kept])
+        return replace(self, texts=self.texts.filter(pl.Series(kept)), rows=self.rows[kept])
 
     def nothing(self) -> NDArray[np.bool_]:
         """No text at all, bool (n,)."""
@@ -100,6 +124,10 @@ def any_word(words: list[str]) -> re.Pattern[str]:
 def loose(words: list[str]) -> str:
     """The same for `Cells.contain`, which looks neither back nor ahead: it may find more."""
     return rf"(?i)(?:{'|'.join(re.escape(word) for word in words)})"
+
+
+def _words(name: str) -> str:
+    return " ".join(WORDS.findall(WORD_ENDS.sub(" ", name.replace("_", " ")))).lower()
 
 
 def _unescaped(text: str) -> str:

@@ -5,7 +5,6 @@ A name without a title is not found: nothing tells it from other words.
 
 import re
 from functools import cache
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ NUMBER = re.compile(
     r"(?<![\w.,-])(?=[A-Z0-9]*\d[A-Z0-9]*\d[A-Z0-9]*\d)[A-Z]{0,3} ?[A-Z0-9]{5,12}(?!\w)"
 )
 MRZ = r"\b[PIACV][A-Z<][A-Z]{3}[A-Z<]{8,}<<?[A-Z]+<"
+DEGREES = r"M\.D\.|Ph\.\s?D\.|D\.D\.S\.|DDS|Esq\."
 NAME = r"\p{Lu}[\p{L}'.-]*"
 MANY = 10
 
@@ -29,8 +29,8 @@ def find_names(cells: Cells) -> NDArray[np.bool_]:
         rest = cells.where(found)
         person = ~rest.contain(_no_person())
         found[np.flatnonzero(found)] = person
-    found |= cells.contain(MRZ)
-    if set(load_words()["columns"]["name"]) & _joined(cells.name) and len(cells.rows) >= MANY:
+    found |= cells.contain(MRZ) | _find_named(cells)
+    if cells.called(_name_words()) and len(cells.rows) >= MANY:
         found |= cells.contain(rf"^\s*{NAME}([ ,]+{NAME}){{0,4}}\s*$|^\s*\p{{Lo}}{{2,5}}\s*$")
     return found
 
@@ -38,7 +38,7 @@ def find_names(cells: Cells) -> NDArray[np.bool_]:
 def find_documents(cells: Cells) -> NDArray[np.bool_]:
     """Numbers of passports, licences, records and policies, where the word stands before them."""
     found = cells.nothing()
-    named = _papers().search(cells.name) is not None
+    named = cells.says(_papers())
     may = r"\d" if named else loose(list(load_words()["document"]["words"]))
     for at, text in cells.candidates(may):
         lower = text.lower()
@@ -63,14 +63,23 @@ def _titled() -> str:
     free, dotted, capital, small = (
         _any(titles[name]) for name in ("free", "dotted", "capital", "small")
     )
+    degrees, particles = _any(titles["degrees"]), _any(titles["particles"])
     start = r"(?:^|[^\p{L}\p{N}])"
+    link = r"(?:\.\s*|\s+)"  # Dr. Meier, Dr.Meier, Dr Meier
+    more = (
+        rf"(?:(?:(?:{free}|{dotted}|{degrees}){link})*"
+        rf"(?:[(]?(?:{particles})\s+|[dlDL]['])*)"
+    )
     # Initials before M. or a street before Dr are no start of a title: John M. Smith, Oak Dr North.
     after = r"(?:^|[^\p{L}\p{N}\s.-]\s*|\p{Ll}[\p{L}]*\s+|[.!?:]\s+)"
     return "|".join(
         [
-            rf"{start}(?:{free})\.?\s+(?:(?:{free}|{dotted})\.?\s+)*{NAME}",
-            rf"{after}(?:{dotted})\.\s+(?:(?:{free}|{dotted})\.?\s+)*\p{{Lu}}[\p{{L}}'-]+",
-            rf"{start}(?:{capital})\.?\s+\p{{Lu}}{{2,}}",
+            rf"{start}(?:{free}){link}{more}{NAME}",
+            rf"{after}(?:{dotted})\.\s*{more}\p{{Lu}}[\p{{L}}'-]+",
+            rf"(?:^|[.!?:;,(]\s*|{start}(?:{_any(titles['before_dr'])})\s+)dr\.?\s+{more}\p{{L}}{{3}}",
+            rf"{start}(?:{capital})\.?\s+\p{{Lu}}{{2,}}|^(?:DR|PROF)\.?\s+\p{{Lu}}{{2,}}",
+            rf"\p{{Lu}}[\p{{L}}'-]+,\s+(?:{free})\.?(?:$|[^\p{{L}}])",
+            rf"\p{{Lu}}\p{{L}}+\s+(?:\p{{Lu}}\.?\s+)?\p{{Lu}}[\p{{L}}'-]+,\s+(?:{DEGREES})(?:$|[^\p{{L}}])",
             rf"{start}(?:{small})\.?\s+(?:\p{{Ll}}{{3}}|\p{{Lu}}\p{{L}})",
             rf"[\p{{Han}}\p{{Hangul}}\p{{Hiragana}}\p{{Katakana}}]{{1,6}}\s?(?:{_any(titles['after'])})",
             rf"{NAME}\s+(?:{_any(titles['after_a_blank'])})(?:$|[^\p{{L}}])",
@@ -86,17 +95,34 @@ def _no_person() -> str:
     titles: dict[str, list[str]] = load_words()["titles"]
     every = _any([*titles["free"], *titles["dotted"], *titles["capital"], *titles["small"]])
     firms, others = _any(titles["firms"]), _any(titles["no_person"])
+    jobs, streets = _any(titles["jobs"]), _any(titles["streets"])
     return (
-        rf"(?i)(?:{every})\.?\s+(?:[\p{{L}}'.-]+[\s,]+){{1,4}}(?:{firms})(?:$|[^\p{{L}}]|atories)"
-        rf"|(?:{every})\.?\s+(?:{others})"
+        rf"(?i)(?:{every})(?:\.\s*|\s+)(?:[\p{{L}}'.-]+[\s,]+){{1,4}}(?:{firms})(?:$|[^\p{{L}}]|atories)"
+        rf"|(?-i:(?:{every})\.?\s+(?:{others}))"
+        rf"|(?-i:(?:^|[^\p{{L}}])(?:Sr|Jr)\.?\s+(?:[\p{{L}}/&-]+\s+){{0,3}}\p{{L}}*(?:{jobs})(?:$|[^\p{{L}}]))"
+        rf"|(?-i:\p{{L}}+\s+[Dd]r\.?\s+(?:{streets})(?:$|[^\p{{L}}])"
+        rf"|^\s*\d+\s+(?:\p{{Lu}}[\p{{L}}.']*\s+){{1,3}}Dr(?:$|[^.\p{{L}}]))"
     )
+
+
+def _find_named(cells: Cells) -> NDArray[np.bool_]:
+    """Names after a key such as first_name, in JSON or key=value; not a word such as `null`."""
+    words = "|".join(word.replace(" ", "[ _-]?") for word in load_words()["columns"]["name"])
+    key = rf"(?i)(?:^|[^\p{{L}}])(?:{words})"
+    quoted, plain = rf"{key}['\"]\s*:\s*['\"]\s*", rf"{key}\s*[=:]\s*"
+    found = cells.contain(rf"{quoted}\p{{L}}{{2}}|{plain}['\"]?(?-i:\p{{Lu}}|\p{{Lo}})\p{{L}}")
+    if found.any():
+        idle = rf"(?:{_any(load_words()['titles']['no_name'])})(?:$|[^\p{{L}}])"
+        some = cells.where(found).texts
+        number = some.str.count_matches(rf"{quoted}\p{{L}}{{2}}|{plain}['\"]?\p{{L}}{{2}}")
+        empty = some.str.count_matches(rf"{quoted}{idle}|{plain}['\"]?{idle}")
+        found[np.flatnonzero(found)] = (number > empty).to_numpy()
+    return found
 
 
 def _any(texts: list[Any]) -> str:
     return "|".join(re.escape(text) for text in sorted(texts, key=len, reverse=True))
 
 
-def _joined(name: str) -> set[str]:
-    """Words of a column's name, and neighbours as one word: last name, lastname."""
-    each = name.split()
-    return {*each, *(one + other for one, other in pairwise(each))}
+def _name_words() -> set[str]:
+    return {word.replace(" ", "") for word in load_words()["columns"]["name"]}

@@ -112,7 +112,7 @@ def _among_digits(cells: Cells, asked: list[Number]) -> NDArray[np.bool_]:
     """Which of these bare numbers count, by the name of their column or by their share."""
     found = cells.nothing()
     for sort in asked:
-        named = sort.said.search(cells.name) is not None
+        named = cells.says(sort.said)
         if not named and not sort.tells:
             continue
         whole = cells.contain(sort.whole)
@@ -128,7 +128,7 @@ def _among_texts(cells: Cells, asked: list[Number]) -> NDArray[np.bool_]:
     """Which of these texts hold a number beside other signs."""
     found = cells.nothing()
     for sort in asked:
-        named, form = sort.said.search(cells.name) is not None, sort.own_form
+        named, form = cells.says(sort.said), sort.own_form
         written: list[tuple[int, str]] = []  # numbers that need a check
         bare: list[tuple[int, str]] = []
         for at, text in cells.candidates(sort.pattern):

@@ -1,17 +1,26 @@
 """Telephone numbers: international, as countries write them, and bare where a word says so.
 
-Bare digits without a word count if nearly all of the column's are numbers of one country's plan,
-more than random digits would be, and lie farther apart than serial numbers do.
+Digits without a word count if nearly all of the column's of one form are numbers of one country's
+plan, more than random digits would be, and lie farther apart than serial numbers do.
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
-from functools import cache
+from dataclasses import replace
+from functools import cache, lru_cache
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from phonenumbers import NumberParseException, is_possible_number, is_valid_number, parse
+from phonenumbers import (
+    NumberParseException,
+    PhoneNumberType,
+    is_possible_number,
+    is_valid_number,
+    number_type,
+    parse,
+)
 
 from tasks.recognition.cells import Cells, any_word, loose
 from tasks.recognition.chance import tail
@@ -50,11 +59,15 @@ FORMS = (
 SAID = re.compile(r"(?<![\w.,])\(?\d[\d ()./-]{5,18}\d(?!\w)(?![.,]\d)")
 DATE = re.compile(
     r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:\D.*)?|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{2}|\d{4})(?: .*)?"
-    r"|\d{4} ?[-/] ?\d{4}|\d+\.\d+"
+    r"|(?:19|20)\d{2} ?[-/] ?(?:19|20)\d{2}"
 )
+DECIMAL = re.compile(r"\d+\.\d+")
 TIME = re.compile(  # seconds or milliseconds since 1970, or a date, also with hours
     r"(?:[89]\d{8}|1\d{9}|2[0-2]\d{8})(?:\d{3})?"
     r"|(?:19|20)\d{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:(?:[01]\d|2[0-3])(?:\d{2}){0,2})?"
+)
+GEOID = re.compile(  # of a US census: state, county (nearly always odd), tract, block
+    r"(?:0[1-9]|[1-4]\d|5[0-6])\d[0-4\d][13579]\d{6}(?:\d|\d{4})?"
 )
 MAY = r"\d[\d ()./-]{5,}\d"
 NEAR = 30  # characters before a number in which a word may say that it is one of a telephone
@@ -62,14 +75,32 @@ REGIONS = (
     *("US", "GB", "DE", "FR", "IT", "ES", "NL", "BE", "CH", "AT", "SE", "PL", "PT", "BR", "IN"),
     *("CN", "JP", "AU", "TR", "RU", "MX", "ZA"),
 )
+MORE_REGIONS = (
+    *("CZ", "SK", "DK", "NO", "FI", "GR", "HU", "RO", "BG", "HR", "SI", "EE", "LV", "LT", "UA"),
+    *("IE", "IL", "AR", "CL", "CO", "PE", "KR", "TH", "VN", "ID", "PH", "MY", "EG", "NG", "KE"),
+)
 LEAST, TRIED = 20, 300  # distinct bare numbers that are needed, and that are tried
 NEARLY_ALL, MOST_BY_CHANCE = 0.9, 1e-6
 APART = 100  # numbers of one plan between two of the column, on average, at least
+# Digits in groups: which are looked at, and in which amounts are written, too.
+GROUPED = re.compile(
+    r"(?<![\w+])(?<!\d[.,/:-])(?<!\d )\(?\d{1,4}\)?([ .-])\d{2,7}(?:\1\d{2,7}){0,3}"
+    r"(?!\w)(?![.,/:-]\d)(?! \d)"
+)
+DAY = r"(?:^|\s)[0-9]{1,4}[./-][0-9]{1,2}[./-][0-9]{1,4}(?:$|[\s,;])"
+LOOSELY = r"\d[\d ()./-]{7,}\d"  # eight digits and a sign between them
+AMOUNT = re.compile(r"\d{1,3}(?:([ .])\d{3})(?:\1\d{3})*|[^ ./-]+[ ./-][^ ./-]+")
+THREES, PAIRS = (re.compile(rf"{part}([ .-]){part}(?:(?:\1){part})*") for part in ("000", "00"))
+YEAR = re.compile(r"19|20")
+LEAST_GROUPED, DRAWN, FIRST = 5, 300, 20
+SEPARATORS = 0.1  # how often something else has the separators of a telephone number
+MOST_GROUPED = 1e-5
+FIXED = (PhoneNumberType.FIXED_LINE, PhoneNumberType.FIXED_LINE_OR_MOBILE)
 
 
 def find_phones(cells: Cells) -> NDArray[np.bool_]:
     """Which cells hold a telephone number, bool (n,)."""
-    named = _headers().search(cells.name) is not None
+    named = cells.says(_headers())
     digits = cells.contain(r"^\s*\d{7,15}\s*$")
     found = cells.nothing()
     if digits.any():
@@ -79,8 +110,74 @@ def find_phones(cells: Cells) -> NDArray[np.bool_]:
     rest = cells.contain(MAY) & ~cells.digits
     if rest.any():
         rest &= cells.at_least(7)
-        found[rest] = _in_texts(cells.where(rest), named=named)
+        some = cells.where(rest)
+        found[rest] = _in_texts(some, named=named) | _in_groups(some)
     return found
+
+
+def _in_groups(cells: Cells) -> NDArray[np.bool_]:
+    """Which texts hold digits in groups, if nearly all in these groups are of one country."""
+    found = cells.nothing()
+    forms: dict[str, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
+    dateless = replace(cells, texts=cells.texts.str.replace_all(DAY, " "))
+    for at, text in dateless.candidates(LOOSELY):
+        for match in GROUPED.finditer(text):
+            number = re.sub(r"\D", "", match[0])
+            if not 8 <= len(number) <= 11 or DATE.fullmatch(match[0]):
+                continue
+            if not DECIMAL.fullmatch(match[0]):
+                forms[re.sub(r"\d", "0", match[0])][number].append(at)
+    for form, numbers in forms.items():
+        each = sorted(numbers)
+        if (form.startswith("0000") and all(map(YEAR.match, each))) or _are_times(form, each):
+            continue
+        rarer = 1 if AMOUNT.fullmatch(form) else SEPARATORS
+        if _of_one_country(each, rarer, 0.5 if THREES.fullmatch(form) else 1.0):
+            found[[at for places in numbers.values() for at in places]] = True
+    return found
+
+
+def _are_times(form: str, distinct: list[str]) -> bool:
+    """Whether groups of two digits are hours, minutes or days: three places have no high number."""
+    pairs = zip(*(re.findall("..", number) for number in distinct), strict=True)
+    return PAIRS.fullmatch(form) is not None and sum(max(place) < "60" for place in pairs) >= 3
+
+
+def _of_one_country(distinct: list[str], rarer: float, most: float) -> bool:
+    """Whether numbers in groups are nearly all of one plan, or all mobile, and not by chance."""
+    if len(distinct) < LEAST_GROUPED or not _apart(distinct):
+        return False
+    if len({number[:4] for number in distinct}) < 3:  # a part that all share
+        return False
+    tried = distinct[:: -(-len(distinct) // TRIED)]
+    first = tried[:: -(-len(tried) // FIRST)]
+    for region in (*REGIONS, *MORE_REGIONS):
+        for mobile in (False, True):
+            if sum(_reaches(text, region, mobile) for text in first) < NEARLY_ALL * len(first):
+                break
+            valid = sum(_reaches(text, region, mobile) for text in tried)
+            if valid < NEARLY_ALL * len(tried):
+                break
+            chance = _chance(region, mobile, len(tried[0]), tried[0][0] == "0")
+            if chance <= most and tail(valid, len(tried), rarer * chance) <= MOST_GROUPED:
+                return True
+    return False
+
+
+@lru_cache(maxsize=1024)
+def _chance(region: str, mobile: bool, length: int, zero: bool) -> float:
+    """How many of random digits are a number of a region."""
+    drawn = _alike([f"{0 if zero else 1 + at % 9}".ljust(length, "0") for at in range(DRAWN)])
+    return max(1, sum(_reaches(text, region, mobile) for text in drawn)) / DRAWN
+
+
+def _reaches(number: str, region: str, mobile: bool) -> bool:
+    """Whether a number is one of people in a region: neither a service nor free of charge."""
+    try:
+        kind = number_type(parse(number, region))
+    except NumberParseException:
+        return False
+    return kind == PhoneNumberType.MOBILE or kind in (FIXED[1:] if mobile else FIXED)
 
 
 def _in_texts(cells: Cells, *, named: bool) -> NDArray[np.bool_]:
@@ -92,7 +189,9 @@ def _in_texts(cells: Cells, *, named: bool) -> NDArray[np.bool_]:
         for at, text in cells.candidates(loosely):
             if not found[at]:
                 found[at] = any(
-                    is_possible(match[0], region) and not DATE.fullmatch(match[0])
+                    is_possible(match[0], region)
+                    and not DATE.fullmatch(match[0])
+                    and not DECIMAL.fullmatch(match[0])
                     for match in form.finditer(text)
                 )
     near = loose(list(load_words()["telephone"]["words"])) + rf".{{0,{NEAR}}}\d"
@@ -139,6 +238,8 @@ def _said(text: str, *, named: bool) -> bool:
         digits = sum(sign.isdigit() for sign in match[0])
         if not 7 <= digits <= 15 or DATE.fullmatch(match[0]):
             continue
+        if DECIMAL.fullmatch(match[0]) and not (named and match[0].index(".") <= 4):
+            continue
         if named or _words().search(text[max(0, match.start() - NEAR) : match.start()].lower()):
             return True
     return False
@@ -146,10 +247,9 @@ def _said(text: str, *, named: bool) -> bool:
 
 def _of_one_plan(distinct: list[str]) -> bool:
     """Whether bare digits are nearly all numbers of one country, and not by chance."""
-    values = [int(text) for text in distinct]
-    if len(values) < LEAST or max(values) - min(values) < APART * len(values):
+    if len(distinct) < LEAST or not _apart(distinct) or all(map(TIME.fullmatch, distinct)):
         return False
-    if all(map(TIME.fullmatch, distinct)):
+    if sum(map(bool, map(GEOID.fullmatch, distinct))) >= NEARLY_ALL * len(distinct):
         return False
     tried = distinct[:: -(-len(distinct) // TRIED)]
     for region in (None, *REGIONS):
@@ -161,6 +261,12 @@ def _of_one_plan(distinct: list[str]) -> bool:
         if tail(valid, len(tried), max(chance, 1 / len(tried))) <= MOST_BY_CHANCE:
             return True
     return False
+
+
+def _apart(distinct: list[str]) -> bool:
+    """Whether numbers lie farther apart than serial numbers do."""
+    values = [int(text) for text in distinct]
+    return max(values) - min(values) >= APART * len(values)
 
 
 def _alike(texts: list[str]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """How many rows of a column hold each kind of direct identifiers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 import numpy as np
@@ -50,7 +50,9 @@ RECOGNISERS: Mapping[Kind, Recogniser] = {
 }
 
 
-def count_rows(name: str, texts: pl.Series, rows: NDArray[np.int64]) -> dict[Kind, int]:
+def count_rows(
+    name: str, texts: pl.Series, rows: NDArray[np.int64], beside: Iterable[str] = ()
+) -> dict[Kind, int]:
     """For each kind that a column holds: how many rows have a cell that looks like it.
 
     Parameters
@@ -61,7 +63,9 @@ def count_rows(name: str, texts: pl.Series, rows: NDArray[np.int64]) -> dict[Kin
         Distinct cells, none of them missing.
     rows : int64 (n,)
         How many rows have each of them.
+    beside : iterable of str
+        The names of all columns: `home_x` is one of two coordinates only where `home_y` stands.
     """
-    cells = Cells.of(name, texts, rows)
+    cells = Cells.of(name, texts, rows, beside)
     found = {kind: recognise(cells) for kind, recognise in RECOGNISERS.items()}
     return {kind: int(rows[at].sum()) for kind, at in found.items() if at.any()}

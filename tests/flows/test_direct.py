@@ -110,8 +110,15 @@ def test_what_the_plan_allows_is_published_and_told(plan):
     page = (folder / "report.html").read_text()
     assert "The plan allows it: the porter of the ward." in page
     assert "telephone numbers in 1 of 60 rows" in page
+    assert "which shows none" not in page
     assert audit(folder, plan, *allowed("phone", "name")).passed
     assert [each.guarantee for each in audit(folder, plan).broken] == ["no direct identifiers"]
+
+
+def test_what_is_allowed_and_not_shown_is_told(plan):
+    assert release(plan, *allowed("phone", "name", "email"))[0] == 0
+    page = (plan.parent / "releases" / "people" / "v1" / "report.html").read_text()
+    assert "The plan allows e-mail addresses in the column note, which shows none." in page
 
 
 def test_labels_of_a_quasi_identifier_are_looked_at_too(plan):
@@ -132,6 +139,8 @@ def test_labels_of_a_quasi_identifier_are_looked_at_too(plan):
         (("columns.note.allow=['phone']",), "columns.note.allow needs columns.note.note"),
         (("columns.note.note='why'",), "state both"),
         (("columns.note.allow=['post']", "columns.note.note='why'"), "columns.note.allow"),
+        (("columns.note.allow=['phone']", "columns.note.note='ask anna@example.org'"),
+         "columns.note.note shows what looks like e-mail addresses"),
         (("columns.note.role='drop'", "columns.note.allow=['phone']", "columns.note.note='why'"),
          "belongs to columns that are published"),
     ],
