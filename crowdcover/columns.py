@@ -72,7 +72,7 @@ def bounds_of(
 
 def masked_values(levels: Levels) -> pl.Series:
     """The value of each level of a masked column: text, a date or a number."""
-    if not levels.counted:
+    if not levels.is_counted:
         texts = [
             None if gone else text for gone, text in zip(levels.missing, levels.labels, strict=True)
         ]

@@ -110,7 +110,7 @@ def valued(column: Column, level: Places, generator: np.random.Generator) -> pl.
     """A value of each drawn level; within a group of numbers each is equally likely."""
     levels = column.levels
     lo, hi = levels.spans()
-    if not levels.counted or not ((hi > lo) & np.isnan(levels.shown)).any():
+    if not levels.is_counted or not ((hi > lo) & np.isnan(levels.shown)).any():
         return column.values.alias("").gather(level).alias(column.name)
     at = generator.random(len(level))
     return numbers(levels, _within(levels.shown[level], lo[level], hi[level], at, levels.whole))

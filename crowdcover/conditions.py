@@ -87,7 +87,7 @@ def met(levels: Levels, values: list[Any], condition: Condition) -> Met:
         It names a value that no level may be, or asks for numbers where there are none.
     """
     if isinstance(condition, Between):
-        if not levels.counted:
+        if not levels.is_counted:
             raise ReleaseError(
                 f"column {levels.name!r} holds categories; name those that count, "
                 f"such as {{{levels.name!r}: {{...}}}}: release.levels({levels.name!r}) lists them"
@@ -103,7 +103,7 @@ def met(levels: Levels, values: list[Any], condition: Condition) -> Met:
         )
     certain, possible, share = (np.max(each, axis=0) for each in zip(*parts, strict=True))
     summed = np.sum([part.share for part in parts], axis=0)
-    return Met(certain, possible, np.where(levels.counted, np.clip(summed, 0, 1), share))
+    return Met(certain, possible, np.where(levels.is_counted, np.clip(summed, 0, 1), share))
 
 
 def _is(levels: Levels, values: list[Any], value: Any) -> Met:
@@ -114,7 +114,7 @@ def _is(levels: Levels, values: list[Any], value: Any) -> Met:
     elif isinstance(value, str) and value in levels.texts:
         here = np.arange(len(levels)) == levels.texts.index(value)
         value = None if (here & levels.missing).any() else levels.labels[int(here.argmax())]
-    elif levels.counted:
+    elif levels.is_counted:
         kind, meant = meaning_of(value) or ("", value)
         end = float(meant) if kind == "number" else value
         return _between(levels, Between(end, end))

@@ -65,7 +65,7 @@ class Levels:
         return len(self.labels)
 
     @property
-    def counted(self) -> bool:
+    def is_counted(self) -> bool:
         """Whether its values are numbers or dates."""
         return self.kind in NUMBERS
 
@@ -94,7 +94,7 @@ class Levels:
         ends = np.unique(np.concatenate([lo[np.isfinite(lo)], hi[np.isfinite(hi)]]))
         if not len(ends):  # one group of all numbers says nothing about them
             return np.full(len(self), np.nan), np.full(len(self), np.nan)
-        if self.counted:
+        if self.is_counted:
             first, last = (ends[1] - ends[0], ends[-1] - ends[-2]) if len(ends) > 1 else (0.0, 0.0)
             lo = np.where(np.isneginf(lo), np.where(np.isposinf(hi), ends[0], hi) - first, lo)
             hi = np.where(np.isposinf(hi), np.where(np.isneginf(self.lo), ends[-1], lo) + last, hi)
@@ -194,7 +194,7 @@ def united(parts: Sequence[Levels]) -> tuple[Levels, list[NDArray[np.int64]]]:
         for level, name in enumerate(names):
             place.setdefault(name, (at, level))
     sources = list(place.values())
-    if first.counted:
+    if first.is_counted:
         sources.sort(key=lambda each: _rank(parts[each[0]], each[1]))
     else:
         sources.sort(key=lambda each: not parts[each[0]].missing[each[1]])
@@ -227,7 +227,7 @@ def _identity(levels: Levels, level: int) -> Any:
     """What makes a level of one batch the same as one of another."""
     if levels.missing[level]:
         return None
-    if levels.counted:
+    if levels.is_counted:
         sides = [each[level].item() for each in (levels.lo, levels.hi, levels.shown)]
         return (*(repr(side) for side in sides), bool(levels.above[level]))
     return (levels.labels[level], levels.others.get(level))

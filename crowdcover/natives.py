@@ -55,7 +55,7 @@ def _ends(levels: Levels) -> tuple[list[Bound], list[Bound]]:
 
 def _names(levels: Levels, ends: tuple[list[Bound], list[Bound]]) -> list[Any]:
     """Each level as a member of a list."""
-    if levels.counted:
+    if levels.is_counted:
         pairs = zip(*ends, levels.missing, strict=True)
         return [None if gone else (lo, hi) for lo, hi, gone in pairs]
     return [

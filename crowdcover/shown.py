@@ -12,7 +12,7 @@ from crowdcover.columns import Column, bounds_of
 def levels_of(column: Column) -> pl.DataFrame:
     """The levels of a column, a row for each."""
     frame = pl.DataFrame({"level": column.levels.texts, "value": column.values})
-    if not column.levels.counted:
+    if not column.levels.is_counted:
         return frame
     return frame.with_columns(
         _bound(column, column.levels.lo, "lo"), _bound(column, column.levels.hi, "hi")
@@ -31,7 +31,7 @@ def bounds_frame(columns: Iterable[Column]) -> list[pl.Series]:
     """`<col>.lo` and `<col>.hi` of each column of numbers or dates."""
     ends: list[pl.Series] = []
     for column in columns:
-        if column.levels.counted:
+        if column.levels.is_counted:
             lo, hi, _ = bounds_of(column)
             ends.append(_bound(column, lo[column.which], f"{column.name}.lo"))
             ends.append(_bound(column, hi[column.which], f"{column.name}.hi"))

@@ -15,7 +15,7 @@ PART = re.compile(r"(?:[^\\|]|\\.)+", re.DOTALL)  # of a set: a backslash takes 
 
 def written(levels: Levels) -> list[str]:
     """The text of each level as it stands in a cell, with its backslashes."""
-    if levels.counted:
+    if levels.is_counted:
         return list(levels.labels)
     texts = []
     for level, label in enumerate(levels.labels):
@@ -51,7 +51,7 @@ def masks_of(levels: Levels, texts: Sequence[str | None]) -> NDArray[np.bool_]:
     """
     names = written(levels)
     level_of = {name: level for level, name in enumerate(names)}
-    sides = [name.split(DOTS) if levels.counted else [name] for name in names]
+    sides = [name.split(DOTS) if levels.is_counted else [name] for name in names]
     begins = {side[0]: level for level, side in enumerate(sides)}
     stops = {side[-1]: level for level, side in enumerate(sides)}
     masks = np.zeros((len(texts), len(levels)), dtype=np.bool_)

@@ -173,7 +173,7 @@ def _approved(folder: Path, plan: ReleasePlan, run: Run) -> list[Finding]:
     """Whether the approval that the plan requires was given, and by somebody who may give it."""
     if (terms := plan.publish.terms) is None:
         return []
-    missing = Approval.of(run).unapproved(folder)
+    missing = Approval.of(run).find_objection(folder)
     detail = missing or "these bytes, by the person that is named"
     findings = [Finding("approved as the plan requires", not missing, detail)]
     rules = Rules.of(terms.rules)
@@ -202,18 +202,18 @@ def _retracted(vault: Vault, folder: Place) -> list[Finding]:
 def _beside_others(kind: Kind, run: Run, ledger: Ledger, audit: Audit) -> list[Finding]:
     """Whether crowds hold beside other releases of the same people; nothing where none are."""
     try:
-        with ledger.vault.publishing():
+        with ledger.vault.lock_publishing():
             ledger.mend()
     except OSError as error:
         raise FolderError(
             f"the vault's ledger cannot be written ({type(error).__name__}); "
             "audit where it can be written"
         ) from None
-    overlaps = ledger.overlapping(run, run.source_sha256, ledger.people(run))
+    overlaps = ledger.find_overlaps(run, run.source_sha256, ledger.people(run))
     if not overlaps:
         return []
     try:
-        left = kind.intersected(run, ledger, overlaps, audit)
+        left = kind.intersect_crowds(run, ledger, overlaps, audit)
     except SecondReleaseError as gone:
         return [Finding("crowds after intersection", passed=False, detail=str(gone))]
     passed = not left["below_k"]

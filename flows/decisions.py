@@ -45,7 +45,7 @@ def reject(options: argparse.Namespace) -> int:
 def reopen(options: argparse.Namespace) -> int:
     """Ask again after a decision or a timeout."""
     run = _run(options)
-    with run.locked():
+    with run.hold_lock():
         request = Approval.of(run).reopen()
     print(f"run {run.path.name} waits for approval until {request.until}")
     return 0
@@ -59,7 +59,7 @@ def _decide(options: argparse.Namespace, *, approved: bool) -> int:
         one_line("the name", options.by, 1, LONGEST_NAME)
     one_line("the note", options.note, 0, LONGEST_NOTE)
     order, run = _found(options)
-    with run.locked():
+    with run.hold_lock():
         approval = Approval.of(run)
         request = approval.require_open(in_time=taken is not None)
         rules = Rules.of(request.rules if order is None else order.publish.terms_rules)
@@ -115,7 +115,7 @@ def signed_by(
 ) -> Decision:
     """A signed decision: whether it approves, the name or None for the registered one, the note."""
     approved, by, note = told
-    name = by or rules.registered(public_of(key)) or "unknown"
+    name = by or rules.find_signer(public_of(key)) or "unknown"
     return signed(request, Decision.of(approved=approved, by=name, note=note), key, rules)
 
 

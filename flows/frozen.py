@@ -36,7 +36,7 @@ def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Plac
     """Release a plan in a flow run of this process; the release folder."""
     plan = ready(path, overrides)
     frozen = freeze(plan)
-    with plan.kind.compiling(quiet=quiet):
+    with plan.kind.compile_kernels(quiet=quiet):
         from flows.release import release
         from flows.serving import on_prefect
 

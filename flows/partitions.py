@@ -106,7 +106,7 @@ def parts_of(
     assert versions is not None
     folder = series.path / PARTS
     folder.mkdir(mode=0o700, exist_ok=True)
-    with Run(folder).locked():
+    with Run(folder).hold_lock():
         _clear(folder)
         try:
             done, reading = _done(series), _whole(order)
@@ -131,7 +131,7 @@ def parts_of(
 def _done(series: Series) -> set[str]:
     """Labels of partitions that were released, or wait for those after them."""
     last = series.last
-    return {*series.by_part(), *series.pending(1 if last is None else last.number + 1)}
+    return {*series.by_part(), *series.load_pending_parts(1 if last is None else last.number + 1)}
 
 
 def _clear(folder: Path) -> None:

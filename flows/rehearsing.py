@@ -90,7 +90,7 @@ def _rehearsed(order: ReleasePlan, vault: Vault) -> Rehearsal:
     try:
         if order.series is None:
             return _admitted(order, vault, reading)
-        with Series(vault, order.name).open().locked():
+        with Series(vault, order.name).open().hold_lock():
             version = coming(order, vault, reading)
             if not isinstance(version, Coming):
                 return Rehearsal(UNCHANGED, _roles(order))
@@ -185,5 +185,5 @@ def _afforded(order: ReleasePlan, data: Any) -> int:
 
 def _roles(order: ReleasePlan) -> Mapping[str, Any]:
     """The role of each column of the source."""
-    columns: Mapping[str, Any] = order.kind.described(order.data).get("columns", {})
+    columns: Mapping[str, Any] = order.kind.describe_columns(order.data).get("columns", {})
     return columns

@@ -95,7 +95,7 @@ def _release(order: ReleasePlan, vault: Vault) -> str:
     reading = read(order)
     if order.series is None:
         return _admitted(order, vault, reading)
-    with Series(vault, order.name).open().locked():
+    with Series(vault, order.name).open().hold_lock():
         return _version(order, vault, reading)
 
 
@@ -134,7 +134,7 @@ def _admitted(
         version.begin(run)
     parent = order.releases
     to = Destination(kind, parent, order.publish.formats, ledger, second, order.publish.signing_key)
-    with run.locked():
+    with run.hold_lock():
         refuse_unfinished(run)
         begin(run, order.name)
         folder = published(run, parent, order.limits.floors, order.about.claims)
@@ -195,7 +195,7 @@ def _course(
             "rows": whole.facts.get("source_rows", whole.shape[0]),
             "columns": whole.facts["source_columns"],
         },
-        **kind.described(data),
+        **kind.describe_columns(data),
         **order.about.claims,
         "checks": order.limits.floors.claims(checked.sections),
         "anonymizer": order.maker_settings,

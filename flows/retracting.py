@@ -32,7 +32,7 @@ def retract(options: argparse.Namespace) -> int:
     vault, folder = Vault(Path(order.publish.vault)), options.release.absolute()
     run = _run(vault, folder)
     ledger = Ledger(vault, kind_called(run.kind).remade, order.publish.ledger_uri)
-    with run.locked(), vault.publishing():
+    with run.hold_lock(), vault.lock_publishing():
         known = retraction_of(vault, folder)
         if known is None:
             retraction = _decide(ledger, folder, options.by, options.reason)
@@ -96,7 +96,7 @@ def _close_approval(run: Run) -> None:
 
 def _still_released(ledger: Ledger, run: Run) -> list[str]:
     """Other releases of the same source, for which it still counts as released."""
-    overlaps = ledger.overlapping(None, run.source_sha256, None)
+    overlaps = ledger.find_overlaps(None, run.source_sha256, None)
     return [name for overlap in overlaps for name in overlap.releases]
 
 

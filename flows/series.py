@@ -115,7 +115,7 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
     series.forget_values()
     last = series.last
     number = 1 if last is None else last.number + 1
-    pending, about = series.pending(number), _about(order, series, source)
+    pending, about = series.load_pending_parts(number), _about(order, series, source)
     if last is not None:
         _refuse_other_plan(last, about)
     label = _label(order, source)
@@ -174,7 +174,7 @@ def _split(
         ledger.key,
         series.withdrawn(),
         series.waiting(number, source.sha256),
-        next(reversed(series.pending(number).values()), None),
+        next(reversed(series.load_pending_parts(number).values()), None),
     )
     following = order.following
     return split(folder, order.kind, order.data, following, source, before, asked, ledger.key_print)
@@ -225,7 +225,7 @@ def _approved(
     series: Series, folder: Run, about: Mapping[str, Any]
 ) -> tuple[Stored, dict[str, Any]] | None:
     """The parts of a version that a person approved: the source may have moved on since."""
-    known = series.coming(int(folder.path.name))
+    known = series.find_version_in_work(int(folder.path.name))
     if known is None or any(known.about.get(name) != about.get(name) for name in STATED):
         return None
     last, parts = Approval.of(known.run).last, folder.whole("split")

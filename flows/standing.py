@@ -22,7 +22,7 @@ def take_up_signed(order: ReleasePlan, vault: Vault) -> None:
     rules = Rules.of(order.publish.terms_rules)
     for run in vault.every_run():
         if run.plan_sha256 == order.sha256 and Approval.of(run).last is not None:
-            with suppress(BusyError), run.locked():
+            with suppress(BusyError), run.hold_lock():
                 take_up(Path(order.publish.reports), run, rules)
 
 

@@ -19,7 +19,7 @@ SHOWN = ("quasi", "sensitive", "keep")  # roles of columns that a release has un
 
 def traced(order: ReleasePlan, work: Callable[[], str]) -> str:
     """Do the work of a release between two events. A release that waits is aborted, not failed."""
-    columns = order.kind.described(order.data).get("columns", {})
+    columns = order.kind.describe_columns(order.data).get("columns", {})
     roles = {name: str(stated.get("role", "")) for name, stated in columns.items()}
     told = lineage(order.name, order.data.source, roles)
     if told is None:

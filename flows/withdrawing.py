@@ -30,7 +30,7 @@ def withdraw(options: argparse.Namespace) -> int:
     series = Series(vault, order.name).open()
     ledger = Ledger(vault, order.kind.remade, order.publish.ledger_uri)
     listed = _identifiers(options.file, name)
-    with series.locked():
+    with series.hold_lock():
         published = series.versions()
         kept = Before.of(published) if published else None
         form = FORM if kept is None else kept.form
@@ -38,7 +38,10 @@ def withdraw(options: argparse.Namespace) -> int:
         before, asked = series.withdrawn(), frozenset(digests)
         number, shown = len(published) + 1, frozenset[bytes]()
         coming = series.folder(number).whole("split"), None if kept is None else kept.assembled
-        stages = [*series.pending(number).values(), *(each for each in coming if each is not None)]
+        stages = [
+            *series.load_pending_parts(number).values(),
+            *(each for each in coming if each is not None),
+        ]
         known = versions.owners_waiting(stages)
         if kept is not None:
             shown = versions.owners(kept)

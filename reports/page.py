@@ -52,7 +52,7 @@ def render(manifest: Manifest, measured: Any, words: Words) -> str:
         hipaa=hipaa,
         steps=steps.rows(manifest, words, places),
         step_headings=steps.headings(manifest),
-        kept_step=words.kept_step(steps.entries(manifest)),
+        kept_step=words.find_published_step(steps.entries(manifest)),
         glossary=[*words.glossary, *(series.GLOSSARY if "series" in manifest else ())],
         facts=facts,
         history=history,

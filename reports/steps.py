@@ -28,7 +28,7 @@ def shown(manifest: Manifest, words: Words) -> list[tuple[str, ...]]:
     steps = entries(manifest)
     places = set(range(len(steps)))
     if len(steps) > MOST_STEPS:
-        kept = words.kept_step(steps)
+        kept = words.find_published_step(steps)
         places = {*range(ENDS), *range(len(steps) - ENDS, len(steps))}
         places |= set() if kept is None else {kept}
     return rows(manifest, words, sorted(places))
@@ -38,7 +38,7 @@ def rows(manifest: Manifest, words: Words, places: Iterable[int]) -> list[tuple[
     """Rows of these steps; a row of its own counts the steps left out between them."""
     figures = _figures(manifest)
     steps = entries(manifest)
-    kept = words.kept_step(steps)
+    kept = words.find_published_step(steps)
     lines: list[tuple[str, ...]] = []
     before = -1
     for place in places:

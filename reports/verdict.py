@@ -52,7 +52,7 @@ def verdict(manifest: Manifest, words: Words) -> Verdict:
             paragraph,
             listed,
         )
-    untouched = bool(words.unchanged(manifest))
+    untouched = bool(words.describe_no_change(manifest))
     first = f"{NOTHING}. " * untouched
     tone, heading = _concerns(manifest, words) or _no_concerns(listed)
     return Verdict("many" if untouched else tone, f"{first}{heading}", paragraph, listed)

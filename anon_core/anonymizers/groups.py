@@ -51,7 +51,7 @@ def made_of_groups(
     step = Step(1, {**figures, "classes": int(group.max()) + 1})
     if resume is None:
         observer.advanced(data.records)
-        observer.stepped(State({GROUP: group}, (step,)))
+        observer.on_step(State({GROUP: group}, (step,)))
     return MaskedTable(data, hidden, (step,), 1), group
 
 

@@ -280,12 +280,12 @@ class _Inbox:
         """Append words to a file; see `Inbox.keep`."""
         with open(self._file(file), "ab", buffering=0) as handle:
             handle.write(words.tobytes())
-        self.sizes[file] = self.kept_words(file) + len(words)
+        self.sizes[file] = self.count_words(file) + len(words)
         self.wrote += WORD * len(words)
 
     def kept(self, file: int, begin: int, into: NDArray[np.int32]) -> int:
         """Read a part of a file; see `Inbox.kept`."""
-        words = min(len(into), self.kept_words(file) - begin)
+        words = min(len(into), self.count_words(file) - begin)
         if words <= 0:
             return 0
         with open(self._file(file), "rb", buffering=0) as handle:
@@ -294,7 +294,7 @@ class _Inbox:
         self.reread += WORD * words
         return words
 
-    def kept_words(self, file: int) -> int:
+    def count_words(self, file: int) -> int:
         """Return how many words a file holds."""
         return self.sizes.get(file, 0)
 

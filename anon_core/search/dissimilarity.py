@@ -149,9 +149,9 @@ class Dissimilarity:
             bit_class.reshape(-1).astype(np.int32),
             cells[:, None],
             max(0, (largest + 1).bit_length() - 16),
-        ).fading(epsilon)
+        ).fade_weights(epsilon)
 
-    def fading(self, epsilon: float) -> "Dissimilarity":
+    def fade_weights(self, epsilon: float) -> "Dissimilarity":
         """Return the graph with W = round(weight * (epsilon / (1 + epsilon))^count).
 
         count is the number of neighbours that differ in the bit, or in the attribute of a cell

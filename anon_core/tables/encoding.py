@@ -89,7 +89,7 @@ def _fit_attribute(
     numbers: tuple[float | tuple[float, float], ...] = ()
     _require_permissible(spec, present)
     has_other, joined = False, 0
-    if spec.counted:
+    if spec.is_counted:
         edges, numbers, joined = numbers_of(spec, present.astype(np.float64), least, who)
         labels = number_labels(spec, edges, numbers, given=len(present) > 0)
     else:

@@ -43,7 +43,7 @@ def judged(graph, made):
     released = Edges(made.u, made.v, made.p, graph.records)
     change = degree_change(Degrees.of(source), Degrees.of(released))
     apart = abs(clustering(source).coefficient - clustering(released).coefficient)
-    return [discrepancy(source, released).mean, change.error, apart, change.added]
+    return [discrepancy(source, released).mean, change.error, apart, change.relative_change]
 
 
 def measured(graph, maker, seeds):

@@ -19,7 +19,7 @@ from benchmarks.smooth.matrices import planted
 class Told(Observer):
     """Prints each step's similarity as it comes."""
 
-    def stepped(self, state):
+    def on_step(self, state):
         step = state.steps[-1]
         print(f"step {step.number}: {100 * step.figures['jaccard']:.2f}", flush=True)
 

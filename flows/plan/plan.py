@@ -280,7 +280,7 @@ class ReleasePlan(Section):
             for name, value in self.maker_settings.items()
             if name not in before or value != before[name]
         }
-        shaping |= self.kind.shaping(self)
+        shaping |= self.kind.sections_for_hash(self)
         for younger in ("partition", "sheet"):
             if shaping["source"].get(younger) is None:
                 shaping["source"].pop(younger, None)

@@ -45,4 +45,4 @@ def load(stored: Stored) -> UncertainGraph:
     """Return the graph of a stage."""
     with np.load(stored.file(GRAPH)) as arrays:
         document = {"knowledge": str(arrays["knowledge"]), "exempt": int(arrays["exempt"])}
-        return UncertainGraph.unpacked(document, arrays)
+        return UncertainGraph.unpack_arrays(document, arrays)

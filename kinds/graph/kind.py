@@ -51,7 +51,7 @@ class Graph(Kind):
         """The forms of k, which pydantic would list one by one."""
         return f"privacy.k {K}" if list(location[:2]) == ["privacy", "k"] else None
 
-    def shaping(self, sections: Any) -> Mapping[str, Any]:
+    def sections_for_hash(self, sections: Any) -> Mapping[str, Any]:
         """What shapes the release, without what only allows one and without paths."""
         k = sections.privacy.k
         stated = k if isinstance(k, int) else {**k, "path": True}
@@ -64,7 +64,7 @@ class Graph(Kind):
         """k is one number."""
         return isinstance(plan.k, int)
 
-    def described(self, plan: GraphPlan) -> Facts:
+    def describe_columns(self, plan: GraphPlan) -> Facts:
         """The role of each column."""
         roles = {plan.u: "identifier", plan.v: "identifier", plan.p: "probability"}
         return {"columns": {name: {"role": roles[name]} for name in plan.needed}}
@@ -161,7 +161,7 @@ class Graph(Kind):
 
     def keep_measured(self, audit: Audit, folder: Path) -> None:
         """Store among how many vertices hide, and how many have each degree."""
-        np.savez(folder / MEASURED, **audit.measured.pictured())
+        np.savez(folder / MEASURED, **audit.measured.picture_arrays())
 
     def measured(self, verdict: Stored) -> Any:
         """The arrays of `Measured.pictured`."""
@@ -189,7 +189,7 @@ class Graph(Kind):
         """How well chances to be connected are kept: 1 - discrepancy."""
         return 1 - float(sections["utility"]["discrepancy"])
 
-    def intersected(
+    def intersect_crowds(
         self,
         run: Run,
         ledger: Ledger,

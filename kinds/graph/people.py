@@ -13,7 +13,7 @@ AT = "vertex"
 def people(key: bytes, ingested: Stored) -> People:
     """Return the people of all vertices; ingest digested their names under `key`."""
     rows = np.arange(ingested.shape[0])
-    return People.staying(key, _edges(ingested), read_identifiers(ingested), rows)
+    return People.digest_people(key, _edges(ingested), read_identifiers(ingested), rows)
 
 
 def remade(run: Run, key: bytes) -> People:
@@ -21,7 +21,7 @@ def remade(run: Run, key: bytes) -> People:
     ingested = run.whole("ingest")
     if ingested is None:
         return People(0, {}, frozenset())
-    return People.staying(key, _edges(ingested), {}, np.arange(ingested.shape[0]))
+    return People.digest_people(key, _edges(ingested), {}, np.arange(ingested.shape[0]))
 
 
 def _edges(ingested: Stored) -> pl.DataFrame:

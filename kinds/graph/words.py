@@ -37,7 +37,7 @@ class GraphWords:
         """The promise in plain English, with who is left out."""
         return f"{promises.unchanged(manifest)} {promises.promise(manifest)}".lstrip()
 
-    def unchanged(self, manifest: Manifest) -> str:
+    def describe_no_change(self, manifest: Manifest) -> str:
         """That no edge was changed."""
         return promises.unchanged(manifest)
 
@@ -159,7 +159,7 @@ class GraphWords:
             Block(facts.CHANGED, (), facts.change_facts(manifest)),
         ]
 
-    def kept_step(self, steps: Sequence[Mapping[str, Any]]) -> int | None:
+    def find_published_step(self, steps: Sequence[Mapping[str, Any]]) -> int | None:
         """The step marked as published."""
         return next((place for place, step in enumerate(steps) if step.get("published")), None)
 

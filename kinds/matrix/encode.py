@@ -49,4 +49,4 @@ def encoded(pairs: pl.DataFrame, k: Any) -> tuple[SparseMatrix, pl.Series]:
 def load(stored: Stored) -> SparseMatrix:
     """Return the matrix of a stage."""
     with np.load(stored.file(MATRIX)) as arrays:
-        return SparseMatrix.unpacked({"items": int(arrays["items"])}, arrays)
+        return SparseMatrix.unpack_arrays({"items": int(arrays["items"])}, arrays)

@@ -69,7 +69,7 @@ class Matrix(Kind):
         """The forms of a column's bins exclude each other."""
         return len(place) == 3 and place[:2] == ("columns", "bins")
 
-    def shaping(self, sections: Any) -> Mapping[str, Any]:
+    def sections_for_hash(self, sections: Any) -> Mapping[str, Any]:
         """What shapes the release, without what only allows one."""
         k = sections.privacy.k
         stated = k if isinstance(k, int) else {**k, "path": True}
@@ -80,7 +80,7 @@ class Matrix(Kind):
         """k is one number."""
         return isinstance(plan.k, int)
 
-    def described(self, plan: MatrixPlan) -> Facts:
+    def describe_columns(self, plan: MatrixPlan) -> Facts:
         """The role of each column, and whether items are people."""
         role = {plan.user: "identifier"}
         columns = (
@@ -195,7 +195,7 @@ class Matrix(Kind):
             folder / COUNTS,
             sizes=np.sort(measured.classes.sizes),
             kept=smooth.kept,
-            suppressed=smooth.suppressed,
+            suppressed=smooth.suppression_count,
             created=smooth.created,
         )
 
@@ -225,7 +225,7 @@ class Matrix(Kind):
         """The Jaccard similarity of released and source entries."""
         return float(sections["utility"]["jaccard"])
 
-    def intersected(
+    def intersect_crowds(
         self,
         run: Run,
         ledger: Ledger,

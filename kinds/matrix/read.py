@@ -70,7 +70,7 @@ def read_source(reading: Reading, plan: MatrixPlan) -> Read:
             _refuse_doubled(user)
         table = _typed(frame, plan)
         if user is not None:
-            for name in (spec.name for spec in plan.specs if not spec.counted):
+            for name in (spec.name for spec in plan.specs if not spec.is_counted):
                 _refuse_unclear(user, table[name], plan)
         spelt = None if named is None else named["spelt"]
         return Read(frame.height, table=table, users=user, spelt=spelt, demands=demands)

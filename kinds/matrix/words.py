@@ -39,7 +39,7 @@ class MatrixWords:
         """The promise in plain English, with how many entries are false."""
         return f"{promises.unchanged(manifest)} {promises.promise(manifest)}".lstrip()
 
-    def unchanged(self, manifest: Manifest) -> str:
+    def describe_no_change(self, manifest: Manifest) -> str:
         """That no entry was left out or added."""
         return promises.unchanged(manifest)
 
@@ -152,7 +152,7 @@ class MatrixWords:
         """Entries kept, missing and false."""
         return [Block(facts.KEPT, (), facts.entry_facts(manifest))]
 
-    def kept_step(self, steps: Sequence[Mapping[str, Any]]) -> int | None:
+    def find_published_step(self, steps: Sequence[Mapping[str, Any]]) -> int | None:
         """The step marked as published."""
         return next((place for place, step in enumerate(steps) if step.get("published")), None)
 

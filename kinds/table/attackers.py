@@ -120,30 +120,30 @@ class Attack(NamedTuple):
         )
 
     @property
-    def judged(self) -> bool:
+    def is_judged(self) -> bool:
         """Whether both numbers of the comparison are known."""
         return known(self.success) and known(self.guess)
 
     @property
-    def contained(self) -> bool:
+    def is_contained(self) -> bool:
         """Whether the attack succeeds no more often than guessing; False if a number is missing."""
-        return self.judged and self.success <= self.guess * (1 + 1e-9)
+        return self.is_judged and self.success <= self.guess * (1 + 1e-9)
 
     @property
     def result(self) -> str:
         """The comparison as text; with k = 1 for everyone a guess is always right."""
-        if not self.judged:
+        if not self.is_judged:
             return NOT_STATED
         if self.guess >= 1:
             return "nothing demanded"
-        return "no better" if self.contained else "better"
+        return "no better" if self.is_contained else "better"
 
     @property
     def tone(self) -> str:
         """How the page colours the comparison."""
-        if self.judged and self.guess >= 1:
+        if self.is_judged and self.guess >= 1:
             return "open"
-        return "pass" if self.contained else "fail"
+        return "pass" if self.is_contained else "fail"
 
     @property
     def row(self) -> tuple[str, ...]:
@@ -287,7 +287,7 @@ def risks(manifest: Manifest) -> list[str]:
     for attack in attacks(manifest):
         if attack.name.startswith(WITNESS):
             continue
-        if attack.judged and not attack.contained:
+        if attack.is_judged and not attack.is_contained:
             risks.append(
                 f"{attack.who} names the right row more often than by guessing: "
                 f"{percent(attack.success)} instead of {percent(attack.guess)} on average."

@@ -57,7 +57,7 @@ def attack_plot(attacks: Sequence[Attack]) -> str:
 
 def _attack_bar(axes: "Axes", place: int, attack: Attack) -> None:
     beside = axes.get_yaxis_transform()
-    colour = ACCENT if attack.contained else DANGER
+    colour = ACCENT if attack.is_contained else DANGER
     axes.barh(place, np.nan_to_num(attack.success), color=colour, height=0.42)
     if known(attack.guess):
         axes.plot([attack.guess] * 2, [place - 0.34, place + 0.34], color=INK, linewidth=2.5)
@@ -66,7 +66,7 @@ def _attack_bar(axes: "Axes", place: int, attack: Attack) -> None:
     )
     label = (
         one_in(attack.success)
-        if attack.contained or not attack.judged
+        if attack.is_contained or not attack.is_judged
         else f"{one_in(attack.success)}: above"
     )
     axes.text(
@@ -75,7 +75,7 @@ def _attack_bar(axes: "Axes", place: int, attack: Attack) -> None:
         label,
         va="center_baseline",
         transform=beside,
-        color=INK if attack.contained else DANGER,
+        color=INK if attack.is_contained else DANGER,
     )
 
 

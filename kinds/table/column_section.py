@@ -94,7 +94,7 @@ class ColumnSection(MarkedSection):
     note: Note = ""
 
     @property
-    def counted(self) -> bool:
+    def is_counted(self) -> bool:
         """Whether it is a quasi-identifier of numbers or dates."""
         return self.role == "quasi" and self.kind in ("numeric", "date")
 
@@ -114,9 +114,9 @@ class ColumnSection(MarkedSection):
             stated["range"] = [str(bound) for bound in self.range]
         if self.written:
             stated["numerals"] = [self.decimal, self.thousands, self.strip]
-        if self.counted and self.bins != "none":
+        if self.is_counted and self.bins != "none":
             return {"carry": self.carry or "bounds", **stated}
-        if self.counted or self.rare == "pool":
+        if self.is_counted or self.rare == "pool":
             return {"rare": self.rare or "publish", **stated}
         return stated
 
@@ -146,13 +146,13 @@ class ColumnSection(MarkedSection):
                 public=self.public,
                 numerals=numerals,
                 **allowed,
-                **self._reading(),
+                **self._rules_of_reading(),
             )
         if self.kind is None:
             raise PlanError(
                 f"{where}: role = 'quasi' needs a kind: numeric, date, categorical or binary"
             )
-        counted, grouped = self.counted, self.counted and self.bins != "none"
+        counted, grouped = self.is_counted, self.is_counted and self.bins != "none"
         if self.bins is not None and not counted:
             raise PlanError(f"{where}.bins belongs to kind = 'numeric' or 'date'")
         if self.encoding is not None and self.kind == "binary":
@@ -188,12 +188,12 @@ class ColumnSection(MarkedSection):
             spec=spec,
             named=spec.order,
             optional=_stripped(optional_of(where, "order", self.order or (), self.optional)),
-            **self._reading(),
+            **self._rules_of_reading(),
             numerals=numerals,
             **allowed,
         )
 
-    def _reading(self) -> dict[str, Any]:
+    def _rules_of_reading(self) -> dict[str, Any]:
         """How its texts, moments and numbers are understood."""
         return {
             "date_format": self.format or ISO_DATE,
@@ -258,7 +258,7 @@ class EarlierColumnSection(ColumnSection):
             *(section.carry, section.rare, section.range, section.timezone, section.century),
             section.written or section.round is not None,
         )
-        if not section.counted or any(younger):
+        if not section.is_counted or any(younger):
             return section
         grouped = {} if section.bins == "none" else {"carry": "median"}
         return cls.model_construct(section.model_fields_set, **{**dict(section), **grouped})

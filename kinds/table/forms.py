@@ -35,7 +35,7 @@ def type_name(dtype: pl.DataType) -> str:
 
 def form_of(spec: ColumnSpec) -> str:
     """How the cells of a quasi-identifier are shown."""
-    if not spec.counted:
+    if not spec.is_counted:
         return LIST
     return INTERVAL if spec.encoding == "ordinal" else INTERVALS
 

@@ -104,7 +104,7 @@ class Table(Kind):
                 "'even', choose a method with even seats, or leave privacy.mix out"
             )
 
-    def shaping(self, sections: Any) -> Mapping[str, Any]:
+    def sections_for_hash(self, sections: Any) -> Mapping[str, Any]:
         """Columns with their order, and k, without what only allows a release.
 
         So the hashes of older plans stay as they were.
@@ -132,7 +132,7 @@ class Table(Kind):
         """k is one number, or one for each group."""
         return plan.demand.constant is not None or plan.demand.by is not None
 
-    def described(self, plan: TablePlan) -> Facts:
+    def describe_columns(self, plan: TablePlan) -> Facts:
         """The role of each column, whether rows count as people, and what crowds shall show."""
         stated: Facts = {"columns": {column.name: plan.role(column) for column in plan.columns}}
         counted = {"rows_are_people": True} if plan.rows_are_people else {}
@@ -150,7 +150,7 @@ class Table(Kind):
 
         return starter(source, header, names)
 
-    def compiling(self, *, quiet: bool) -> AbstractContextManager[None]:
+    def compile_kernels(self, *, quiet: bool) -> AbstractContextManager[None]:
         """Compile on a thread, unless this machine has compiled before."""
         from kinds.table.warm import compiling  # only a release from the command line needs it
 
@@ -296,7 +296,7 @@ class Table(Kind):
         """The share of bits that stay visible."""
         return float(sections["utility"]["suppression"])
 
-    def intersected(
+    def intersect_crowds(
         self, run: Run, ledger: Ledger, overlaps: Sequence[Overlap], audit: Audit | None = None
     ) -> dict[str, int]:
         """Rows left of each crowd when all releases are compared."""

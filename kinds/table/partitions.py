@@ -90,7 +90,7 @@ class Partition:
         part = None if source.part is None else Path(source.part)
         return cls(dates, stated.by, source.at, part)
 
-    def divided(
+    def divide_rows(
         self, reading: Reading, names: list[str], needed: list[str], missing: tuple[str, ...]
     ) -> tuple[pl.DataFrame, pl.Series]:
         """The needed columns, and the label of each row; null where the row has no date."""

@@ -12,7 +12,7 @@ def people(key: bytes, ingested: Stored, binarized: Stored) -> People:
     """Return the people of the rows that stay; ingest digested their identifiers under `key`."""
     _, stays = load(binarized)
     table = pl.read_parquet(ingested.file(TABLE), glob=False)[stays]
-    return People.staying(key, table, read_identifiers(ingested), stays)
+    return People.digest_people(key, table, read_identifiers(ingested), stays)
 
 
 def remade(run: Run, key: bytes) -> People:
@@ -24,4 +24,6 @@ def remade(run: Run, key: bytes) -> People:
     if ingested is None or binarized is None:
         return People(0, {}, frozenset())
     _, stays = load(binarized)
-    return People.staying(key, pl.read_parquet(ingested.file(TABLE), glob=False)[stays], {}, stays)
+    return People.digest_people(
+        key, pl.read_parquet(ingested.file(TABLE), glob=False)[stays], {}, stays
+    )

@@ -77,7 +77,7 @@ def sections(manifest: Manifest, crowds: Crowds, words: Words) -> list[PageSecti
 def _drawings(manifest: Manifest, crowds: Crowds, words: Words) -> dict[str, list[str]]:
     steps = manifest.get("iterations", [])
     attacks = attackers.attacks(manifest)
-    kept = words.kept_step(steps)
+    kept = words.find_published_step(steps)
     curve = [] if kept is None or "utility" not in steps[kept] else [steps]
     return {
         "utility": [crowd_plots.utility_plot(each, kept or 0) for each in curve],

@@ -234,11 +234,11 @@ def _diversity(manifest: Manifest) -> Iterator[Figure]:
 
 def _chance(what: str, attack: attackers.Attack, manifest: Manifest) -> Iterator[Figure]:
     """The success of an attack, against a guess among k rows and against the plan's limit."""
-    if not attack.judged:
+    if not attack.is_judged:
         yield _unmeasured(what)
         return
     measured, limit = one_in(attack.success), _limit(manifest, "attack success", attack.name)
-    result = WITHIN if attack.contained else ABOVE
+    result = WITHIN if attack.is_contained else ABOVE
     result = NO_DEMAND if attack.guess >= 1 else result
     yield Figure(what, measured, f"{one_in(attack.guess)}: 1/k on average", result)
     if limit is not None:

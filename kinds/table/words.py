@@ -42,7 +42,7 @@ class TableWords:
         first, whole = promises.unchanged(manifest), series.whole(manifest)
         return f"{first} {promises.promise(whole)}".lstrip() + versions.promise(manifest)
 
-    def unchanged(self, manifest: Manifest) -> str:
+    def describe_no_change(self, manifest: Manifest) -> str:
         """That no cell is masked."""
         return promises.unchanged(manifest)
 
@@ -174,7 +174,7 @@ class TableWords:
             blocks.append(Block(facts.COLUMNS, facts.COLUMN_HEADINGS, columns))
         return series.of_new(blocks, manifest)
 
-    def kept_step(self, steps: Sequence[Mapping[str, Any]]) -> int | None:
+    def find_published_step(self, steps: Sequence[Mapping[str, Any]]) -> int | None:
         """The step marked as published; in older releases the best by weighted utility."""
         marked = [place for place, step in enumerate(steps) if step.get("published")]
         if marked or not steps or "utility" not in steps[0]:

@@ -73,7 +73,7 @@ class Rows:
             found = cell_texts(attribute, self.cells[column.name].levels)
             return pl.Series(found, dtype=pl.String)
 
-        return self._laid(texts)
+        return self._build_frame(texts)
 
     @property
     def native(self) -> pl.DataFrame:
@@ -83,14 +83,14 @@ class Rows:
             attribute, levels = self.attributes[column.name], self.cells[column.name].levels
             return native_cells(attribute, column, levels, self.schema[column.name])
 
-        return self._laid(cells)
+        return self._build_frame(cells)
 
     @property
-    def matching(self) -> pl.DataFrame:
+    def keys_of_records(self) -> pl.DataFrame:
         """Record -> key, by record."""
         return pl.DataFrame({"record": self.person, KEY: key_texts(self.keys)}).sort("record")
 
-    def _laid(self, cells: Callable[[Column], pl.Series]) -> pl.DataFrame:
+    def _build_frame(self, cells: Callable[[Column], pl.Series]) -> pl.DataFrame:
         """Key, cells and carried values; `cells` gives the distinct cells of a quasi-identifier."""
         laid = {KEY: key_texts(self.keys)}
         for column in released_columns(self.columns):
@@ -125,7 +125,7 @@ def write_release(
     write_rows(rows, folder)
     book = published_codebook(masked.table.codebook, plan.columns, schema)
     (folder / CODEBOOK).write_text(json.dumps(book, ensure_ascii=False), encoding="utf-8")
-    matching = rows.matching
+    matching = rows.keys_of_records
     record = pl.Series(source_row)[matching["record"]]
     matching.with_columns(record=record).write_parquet(folder / MATCHING)
     if masked.holders is not None:

@@ -151,7 +151,7 @@ def _by_jobs(
         context = FlowRunContext.get()
         owner = "" if context is None or context.flow_run is None else str(context.flow_run.id)
         with job_progress(data.records) as progress:
-            watch = _unless_cancelled(owner, progress.looked)
+            watch = _unless_cancelled(owner, progress.show_state)
             try:
                 run_job(folder, run.path / LOGS, cluster, watch, owner)
             except _CancelledError:

@@ -50,7 +50,7 @@ class _Shown:
         self._most = most
         self._bar.update(self._row, total=most)
 
-    def _reached(self, number: int, figures: Mapping[str, float], taken: float) -> None:
+    def _show_step(self, number: int, figures: Mapping[str, float], taken: float) -> None:
         parts = [f"{name.replace('_', ' ')} {_short(value)}" for name, value in figures.items()]
         speed = _speed(self._records, taken)
         shown = f"{FIRST} {_short(figures[FIRST])}" if FIRST in figures else ""
@@ -106,14 +106,14 @@ class StepProgress(_Shown, Observer):
             done = len(self.seconds) + records / self._records
             self._move(done, speed=_speed(records, now - self._began))
 
-    def stepped(self, state: State) -> None:
+    def on_step(self, state: State) -> None:
         """Keep and show one finished step."""
         now = time.perf_counter()
         taken, self._began = now - self._began, now
         self.seconds.append(round(taken, 3))
         self._keep(state, self.seconds)
         step = state.steps[-1]
-        self._reached(step.number, step.figures, taken)
+        self._show_step(step.number, step.figures, taken)
 
 
 class JobProgress(_Shown):
@@ -124,7 +124,7 @@ class JobProgress(_Shown):
         self._artifact = self._new_artifact()
         self._line, self._seen = "", 0
 
-    def looked(self, state: JobState) -> None:
+    def show_state(self, state: JobState) -> None:
         """Show what is new: the job's state, where it runs, a finished step."""
         progress = state.progress
         if (line := state.line()) != self._line:
@@ -136,7 +136,7 @@ class JobProgress(_Shown):
             self._expect(progress.most)
         if progress.step > self._seen and progress.seconds:
             self._seen = progress.step
-            self._reached(progress.step, progress.figures, progress.seconds[-1])
+            self._show_step(progress.step, progress.figures, progress.seconds[-1])
         done = progress.step + progress.advanced / self._records
         self._move(done if self._most is None else min(done, self._most))
 

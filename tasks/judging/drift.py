@@ -45,17 +45,17 @@ class DriftLimits:
         """What may be accepted by name: every limit, and `types`."""
         return [each.name for each in fields(cls) if each.name not in ("ignore", "accepted")]
 
-    def eased(self) -> Self:
+    def ease_limits(self) -> Self:
         """The limits, with those that are accepted by name."""
-        return self._eased({name: each.limit for name, each in self.accepted.items()})
+        return self._ease_by({name: each.limit for name, each in self.accepted.items()})
 
     def of_column(self, name: str) -> Self:
         """The limits of one column, if a change of it is accepted."""
         if name in self.names() or (accepted := self.accepted.get(name)) is None:
             return self
-        return self._eased(dict.fromkeys((*OF_A_COLUMN, "types"), accepted.limit))
+        return self._ease_by(dict.fromkeys((*OF_A_COLUMN, "types"), accepted.limit))
 
-    def _eased(self, by: Mapping[str, float]) -> Self:
+    def _ease_by(self, by: Mapping[str, float]) -> Self:
         changes: dict[str, Any] = {
             name: max(getattr(self, name), by[name])
             for name in self.names()
@@ -131,7 +131,7 @@ class Changes:
 
     def require(self, limits: DriftLimits) -> None:
         """Refuse a table that changed too much; name every change and how to accept it."""
-        excesses = list(self.excesses(limits.eased()))
+        excesses = list(self.excesses(limits.ease_limits()))
         if excesses:
             changes = [excess.change for excess in excesses]
             accept = " ".join(

@@ -47,10 +47,12 @@ class People:
     @classmethod
     def of(cls, key: bytes, table: pl.DataFrame, identifiers: pl.DataFrame) -> "People":
         """Digest typed records, and the columns that the plan calls identifiers."""
-        return cls.staying(key, table, base_digests(key, identifiers), np.arange(table.height))
+        return cls.digest_people(
+            key, table, base_digests(key, identifiers), np.arange(table.height)
+        )
 
     @classmethod
-    def staying(
+    def digest_people(
         cls,
         key: bytes,
         table: pl.DataFrame,
@@ -71,7 +73,7 @@ class People:
         """Yield the digests of one kind."""
         return iter(each_digest(self.digests[kind]))
 
-    def shuffled(self, kind: str) -> bytes:
+    def sort_digests(self, kind: str) -> bytes:
         """Return the digests of one kind, sorted, without people who have none.
 
         The order is that of random-looking bytes: it tells nothing of the records.

@@ -89,7 +89,7 @@ class Ledger:
         The caller holds `Vault.publishing`.
         """
         runs = self.vault.by_seal()
-        with self._asked() as ask:
+        with self._open_transaction() as ask:
             known = {
                 (run, folder): bool(seen)
                 for run, folder, seen in ask("select run, folder, published from releases")
@@ -112,10 +112,10 @@ class Ledger:
 
     def knows(self, run: Run) -> bool:
         """Whether this run has released anything."""
-        with self._asked() as ask:
+        with self._open_transaction() as ask:
             return bool(ask("select 1 from releases where run = $1", run.seal))
 
-    def overlapping(
+    def find_overlaps(
         self, run: Run | None, source_sha256: str, people: People | None
     ) -> list[Overlap]:
         """Return other runs that released the same source or, if given, some of these people."""
@@ -126,11 +126,11 @@ class Ledger:
 
         The ledger is not locked while people are compared.
         """
-        with self._asked() as ask:
+        with self._open_transaction() as ask:
             released = _released(ask, "" if run is None else run.seal, self.kin)
         overlaps = []
         for other, rows in released.items():
-            with self._asked() as ask:
+            with self._open_transaction() as ask:
                 theirs = _entered(ask, other) if people is not None else None
             overlaps.append(_overlap(other, rows, self._source(source_sha256), people, theirs))
         return overlaps
@@ -143,7 +143,7 @@ class Ledger:
         New are those of other runs than `seen`. If there are any, nothing was entered: the look
         and the entry are one transaction.
         """
-        with self._asked() as ask:
+        with self._open_transaction() as ask:
             new = {
                 other: rows
                 for other, rows in _released(ask, run.seal, self.kin).items()
@@ -161,7 +161,7 @@ class Ledger:
 
     def confirm(self, run: Run, folder: str) -> None:
         """Note that an announced release is visible."""
-        with self._asked() as ask:
+        with self._open_transaction() as ask:
             ask(
                 "update releases set published = 1 where run = $1 and folder = $2", run.seal, folder
             )
@@ -169,19 +169,19 @@ class Ledger:
     def lists(self, run: Run, folder: str, version: str) -> bool:
         """Whether this version in this folder is entered as a release of the run."""
         listed = "select version from releases where run = $1 and folder = $2"
-        with self._asked() as ask:
+        with self._open_transaction() as ask:
             return (version,) in ask(listed, run.seal, folder)
 
     def forget(self, run: Run, folder: str, version: str) -> None:
         """Delete the entry of a retracted release; of its people, if the run has no other."""
         entry = "delete from releases where run = $1 and folder = $2 and version = $3"
-        with self._asked() as ask:
+        with self._open_transaction() as ask:
             ask(entry, run.seal, folder, version)
             ask("delete from people where run not in (select run from releases)")
 
     def drop(self, run: Run) -> None:
         """Delete the entries of a run that published nothing."""
-        with self._asked() as ask:
+        with self._open_transaction() as ask:
             ask("delete from releases where run = $1 and published = 0", run.seal)
             ask("delete from people where run not in (select run from releases)")
 
@@ -192,7 +192,7 @@ class Ledger:
         """
         if self.uri is not None:
             return set()
-        with self._asked() as ask:
+        with self._open_transaction() as ask:
             entered = "select version from releases where folder = $1 and published = 1"
             return {version for (version,) in ask(entered, folder)}
 
@@ -230,7 +230,7 @@ class Ledger:
                 seal,
                 kind,
                 int(kind in people.repeated),
-                people.shuffled(kind),
+                people.sort_digests(kind),
             )
 
     def _source(self, sha256: str) -> str:
@@ -238,7 +238,7 @@ class Ledger:
         return secrecy.digest(self.key, sha256.encode()).hex()
 
     @contextmanager
-    def _asked(self) -> Iterator[Ask]:
+    def _open_transaction(self) -> Iterator[Ask]:
         """Open one exclusive transaction; foreign errors become refusals that hide the URI."""
         where = "the ledger at publish.ledger" if self.uri else f"the vault's {LEDGER}"
         refusal = ""

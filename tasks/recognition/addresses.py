@@ -125,7 +125,7 @@ def find_positions(cells: Cells) -> NDArray[np.bool_]:
     """Pairs of coordinates in a cell, or one of them in a column that is called so."""
     found = cells.contain(ON_EARTH) | _find_pairs(cells)
     words = load_words()["columns"]
-    if cells.called({*words["latitude"], *words["longitude"]}) and _differ(cells):
+    if cells.has_word({*words["latitude"], *words["longitude"]}) and _differ(cells):
         single = cells.contain(r"^\s*[+-]?\d{1,3}[.,]\d{3,}\s*°?\s*[NSEWOnsewo]?\s*$")
         found |= single if single.mean() >= 0.5 else cells.nothing()
     elif _is_one_of_two(cells):

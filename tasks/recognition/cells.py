@@ -96,7 +96,7 @@ class Cells:
         ends = len(self.name) - len(last)
         return any(plain or match.end() > ends for match in words.finditer(self.name))
 
-    def called(self, words: Collection[str]) -> bool:
+    def has_word(self, words: Collection[str]) -> bool:
         """Whether a word of the name, or two neighbours written as one, is one of the words."""
         each = self.name.split()
         if not each or each[-1] in load_words()["columns"]["measure"]:

@@ -30,7 +30,7 @@ def find_names(cells: Cells) -> NDArray[np.bool_]:
         person = ~rest.contain(_no_person())
         found[np.flatnonzero(found)] = person
     found |= cells.contain(MRZ) | _find_named(cells)
-    if cells.called(_name_words()) and len(cells.rows) >= MANY:
+    if cells.has_word(_name_words()) and len(cells.rows) >= MANY:
         found |= cells.contain(rf"^\s*{NAME}([ ,]+{NAME}){{0,4}}\s*$|^\s*\p{{Lo}}{{2,5}}\s*$")
     return found
 

@@ -75,7 +75,7 @@ class Number:
         return rf"^\s*(?:{self.bare})\s*$"
 
     @cached_property
-    def bounded(self) -> re.Pattern[str]:
+    def whole_pattern(self) -> re.Pattern[str]:
         """Both forms where they are no part of a longer one."""
         written = rf"(?<!\d[ -])(?:{self.written})(?![ -]\d)|" if self.written else ""
         return re.compile(f"{LEFT}(?:{written}{self.bare}){RIGHT}")
@@ -132,7 +132,7 @@ def _among_texts(cells: Cells, asked: list[Number]) -> NDArray[np.bool_]:
         written: list[tuple[int, str]] = []  # numbers that need a check
         bare: list[tuple[int, str]] = []
         for at, text in cells.candidates(sort.pattern):
-            for match in sort.bounded.finditer(text):
+            for match in sort.whole_pattern.finditer(text):
                 number = match[0]
                 before = text[max(0, match.start() - BEFORE) : match.start()].lower()
                 if named or sort.said.search(before) or (form and form.fullmatch(number)):

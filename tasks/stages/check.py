@@ -106,7 +106,7 @@ def check(
 
 def _allowed(kind: Kind, plan: Any, anonymized: Stored) -> list[Stored]:
     """What the plan lets through, as an input of the check: another permission is another check."""
-    columns = kind.described(plan).get("columns", {})
+    columns = kind.describe_columns(plan).get("columns", {})
     allowed = {name: each["allow"] for name, each in columns.items() if "allow" in each}
     return [Stored(anonymized.path, f"allow {json.dumps(allowed)}")] if allowed else []
 

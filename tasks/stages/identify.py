@@ -30,7 +30,7 @@ def identify(
 
     key = Stored(ledger.vault.path, ledger.key_print)
     stored = run.once("identify", [ingested, encoded, key], make)
-    overlaps = ledger.overlapping(run, run.source_sha256, ledger.people(run))
+    overlaps = ledger.find_overlaps(run, run.source_sha256, ledger.people(run))
     log(f"identified {stored.shape[0]} records; {len(overlaps)} other releases show some of them")
     if not (allow_second_release or ledger.knows(run)):
         with refusals_shown(run, "beside"):

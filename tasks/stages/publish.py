@@ -41,7 +41,7 @@ def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[
 
     `claims` are the manifest's entries about plan, source and anonymizer.
     """
-    with to.ledger.vault.publishing():
+    with to.ledger.vault.lock_publishing():
         to.ledger.mend()
         with refusals_shown(run, "beside"):
             # A second time: other runs may have published since the first.
@@ -56,7 +56,7 @@ def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[
     if "second_release" in manifest:
         log(sentence(manifest["second_release"]))
     log(f"published {published_rows(manifest)} rows as {manifest['name']} {manifest['version']}")
-    if told := words_of(manifest).unchanged(manifest):
+    if told := words_of(manifest).describe_no_change(manifest):
         log(told)
     return to.parent / str(manifest["version"])
 
@@ -88,7 +88,7 @@ def _beside_others(
             run,
             ledger,
             inputs,
-            lambda: to.kind.intersected(run, ledger, overlaps),
+            lambda: to.kind.intersect_crowds(run, ledger, overlaps),
             to.kind.remedy,
         )
     elif not ledger.knows(run):

@@ -177,7 +177,7 @@ class Approval:
                 "nothing was published. Change the plan, or use crowdcover reopen to ask again"
             )
 
-    def unapproved(self, folder: Place) -> str:
+    def find_objection(self, folder: Place) -> str:
         """Why a published folder does not count as approved; empty if it does."""
         manifest = read_document(folder / MANIFEST)
         stated = manifest.get("approval")

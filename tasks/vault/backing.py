@@ -175,7 +175,7 @@ def _snapshot(vault: Vault) -> Iterator[Path]:
     with backups_held(vault):
         try:
             folder.mkdir(mode=0o700)
-            with vault.publishing():
+            with vault.lock_publishing():
                 for part in PARTS:
                     if (vault.path / part).is_dir():
                         _linked(vault.path / part, folder / part)

@@ -79,7 +79,7 @@ def unsigned(question: Question, decision: Decision, rules: Rules) -> str:
 
 def unapproved(run: Run, folder: Place, rules: Rules) -> str:
     """Why a published folder does not count as approved under these rules; empty if it does."""
-    return Approval.of(run).unapproved(folder) or unverified(run, folder, rules)
+    return Approval.of(run).find_objection(folder) or unverified(run, folder, rules)
 
 
 def unverified(run: Run, folder: Place, rules: Rules) -> str:

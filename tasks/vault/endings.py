@@ -29,7 +29,7 @@ class Ending:
     at: str
 
     @property
-    def refused(self) -> bool:
+    def is_refusal(self) -> bool:
         """Whether plan, source or result were refused, not only stopped."""
         return self.error not in FAILURES
 

@@ -75,7 +75,7 @@ def prune(vault: Vault, keep: timedelta, forget: Forget) -> list[Removal]:
             elif removal.path == removal.run.path:
                 _run_removed(vault, removal.run, aside, keep, forget)
             else:
-                with removal.run.locked():
+                with removal.run.hold_lock():
                     _removed(removal.path, aside)
             done.append(removal)
     shutil.rmtree(aside, ignore_errors=True)
@@ -86,7 +86,7 @@ def runs_of_series(vault: Vault) -> set[str]:
     """Names of the runs that a series knows: of its versions, and of the one that is coming."""
     names: set[str] = set()
     for path in vault.path.glob("series/*"):
-        for version in Series(vault, path.name).recorded():
+        for version in Series(vault, path.name).list_versions():
             names |= {version.run.path.name, *version.about.get(ABANDONED, ())}
     return names
 
@@ -112,7 +112,7 @@ def _of_run(run: Run, keep: timedelta, *, in_series: bool) -> list[Removal]:
 
 def _run_removed(vault: Vault, run: Run, aside: Path, keep: timedelta, forget: Forget) -> None:
     """Remove a run as a whole, unless it was published or is at work by now."""
-    with vault.publishing(), run.locked():
+    with vault.lock_publishing(), run.hold_lock():
         if run.ever_visible() or _age(run.path) < keep:
             raise BusyError(run.path.name)
         forget(run)

@@ -81,17 +81,17 @@ class Retraction:
     @property
     def asides(self) -> list[Place]:
         """Where the folder is put, for each place where it may stand."""
-        return [_aside(path) for path in self.stood]
+        return [_aside(path) for path in self.list_places]
 
     @property
-    def stood(self) -> list[Place]:
+    def list_places(self) -> list[Place]:
         """Where the folder may stand that is to be put aside."""
         return [place_of(path) for path in dict.fromkeys((self.place, self.folder))]
 
     @property
     def places(self) -> list[Place]:
         """Where the folder may stand, before and after it was put aside."""
-        return [*self.stood, *self.asides]
+        return [*self.list_places, *self.asides]
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Retractions:
             ) from None
 
     @property
-    def unfinished(self) -> Retraction | None:
+    def find_unfinished(self) -> Retraction | None:
         """The retraction that was stopped before its end, if any."""
         return next((each for each in self.all if not each.done), None)
 
@@ -193,7 +193,7 @@ def put_aside(retraction: Retraction) -> list[Place]:
     try:
         found = [
             shelf_of(place.parent).put_aside(place.name, retraction.files, f"{told}\n".encode())
-            for place in retraction.stood
+            for place in retraction.list_places
         ]
     except StoreError:
         raise
@@ -218,7 +218,7 @@ def notice_of(folder: Place) -> dict[str, Any] | None:
 
 def refuse_unfinished(run: Run) -> None:
     """Refuse to go on with a run while one of its releases is half retracted."""
-    stopped = Retractions.of(run).unfinished
+    stopped = Retractions.of(run).find_unfinished
     if stopped is not None:
         raise DecisionError(
             f"{stopped.title} was {stopped.sentence}; that was stopped before its end. Run "

@@ -82,7 +82,7 @@ class Rules:
         """Whether anyone may decide who can write in the vault."""
         return not self.approvers and self.requester_may_approve
 
-    def registered(self, key: str) -> str | None:
+    def find_signer(self, key: str) -> str | None:
         """Whose key this is."""
         return next((name for name, known in self.approvers.items() if known == key), None)
 
@@ -117,7 +117,7 @@ def signed(
     Refused: a key that the plan does not register.
     """
     public = public_of(key)
-    name = rules.registered(public)
+    name = rules.find_signer(public)
     if name is None:
         raise DecisionError(
             "publish.approvers of the plan does not register this key; add the line that "

@@ -76,7 +76,7 @@ def _state(
 ) -> State:
     """The first of these that is true."""
     retracted = Retractions.of(run)
-    if (stopped := retracted.unfinished) is not None:
+    if (stopped := retracted.find_unfinished) is not None:
         words = f"retraction of {stopped.title} was stopped; run crowdcover retract again"
         return State("failed", words, stopped.at)
     if visible := run.ever_visible():
@@ -122,7 +122,7 @@ def _refused(run: Run, request: Request | None) -> State | None:
     """What ended the last attempt, or a check that fails; None if a question came later."""
     ending = ending_of(run)
     if ending is not None and (request is None or ending.at >= _asked_at(request)):
-        word = "refused" if ending.refused else "failed"
+        word = "refused" if ending.is_refusal else "failed"
         words = f"{word} at {ending.stage}: {ending.message}"
         return State(word, words, ending.at, ending.stage, ending.message)
     for name, entry in _verdicts(run):

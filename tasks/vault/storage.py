@@ -294,7 +294,7 @@ class Run:
         return read_json(path) if path.exists() else {}
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def hold_lock(self) -> Iterator[None]:
         """Let one process at a time work on this run; the lock ends with its process."""
         with _lock(self.path / "lock", fcntl.LOCK_EX | fcntl.LOCK_NB):
             yield
@@ -354,7 +354,7 @@ class Vault:
         run.path.mkdir(mode=0o700, exist_ok=True)
         order, seed = run.path / "run.json", run.path / "seed"
         if not (order.exists() and seed.exists()):
-            with run.locked():
+            with run.hold_lock():
                 if not order.exists():
                     hashes = {"plan_sha256": plan_sha256, "source_sha256": source_sha256}
                     write_json(order, {**hashes, "kind": kind})
@@ -383,15 +383,15 @@ class Vault:
     def at_rest(self) -> Iterator[None]:
         """Hold every lock of the vault; refused while a run or a series is at work."""
         with ExitStack() as held:
-            held.enter_context(self.publishing())
+            held.enter_context(self.lock_publishing())
             for path in sorted(self.path.glob("series/*")):
-                held.enter_context(Run(path).locked())
+                held.enter_context(Run(path).hold_lock())
             for run in self.every_run():
-                held.enter_context(run.locked())
+                held.enter_context(run.hold_lock())
             yield
 
     @contextmanager
-    def publishing(self) -> Iterator[None]:
+    def lock_publishing(self) -> Iterator[None]:
         """Let one run at a time read what other runs published, and publish."""
         with _lock(self.runs / "lock", fcntl.LOCK_EX):
             yield

@@ -158,7 +158,7 @@ class Order:
         """The released rows, cells as text."""
         return text_rows(self.releases / version)
 
-    def matching(self):
+    def keys_of_records(self):
         """The vault's record -> key."""
         return pl.read_parquet(self.run.path / "anonymize" / "matching.parquet", glob=False)
 

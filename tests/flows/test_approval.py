@@ -557,7 +557,7 @@ def test_a_served_run_is_suspended_and_shows_the_numbers_once(suspended, deploym
     told = {entry["key"].rpartition("-")[2]: json.loads(entry["value"]) for entry in inputs}
     assert str(order.run.path / PAGE) in told["description"]
     assert set(told["schema"]["properties"]) == {"decision", "name", "note"}
-    with order.run.locked():
+    with order.run.hold_lock():
         pass  # no process is at work on it
     for form in (
         {},

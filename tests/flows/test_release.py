@@ -128,7 +128,7 @@ def test_keys_are_distinct_random_and_sorted(released):
 
 
 def test_the_vault_knows_who_sits_where_and_the_release_does_not(released):
-    pairs = released.matching()
+    pairs = released.keys_of_records()
     assert pairs.columns == ["record", "key"]
     assert pairs["record"].to_list() == list(range(90))
     assert sorted(pairs["key"]) == released.rows()["key"].to_list()
@@ -140,7 +140,7 @@ def test_every_person_has_one_row_that_is_true_of_them(released):
     row_of = {row["key"]: number for number, row in enumerate(released_rows(released.folder_of_v1))}
     rows = released_rows(released.folder_of_v1)
     fit = fits(released.folder_of_v1, source)
-    for record, key in released.matching().iter_rows():
+    for record, key in released.keys_of_records().iter_rows():
         row = rows[row_of[key]]
         assert fit[record, row_of[key]]
         assert (row["diagnosis"], row["note"]) == source[record][4:6]
@@ -331,7 +331,7 @@ def test_rows_stand_where_chance_put_them(tmp_path):
     order = Order(tmp_path).fix_seed()
     order.release()
     place = {key: number for number, key in enumerate(order.rows()["key"])}
-    places = [place[key] for key in order.matching()["key"]]
+    places = [place[key] for key in order.keys_of_records()["key"]]
     own = np.corrcoef(places, np.arange(90))[0, 1]
     # the correlation has a deviation of 1 / sqrt(89) = 0.106; the seed is fixed
     assert abs(own) < 3 * 0.106
@@ -347,7 +347,9 @@ def test_people_sit_in_each_others_rows(tmp_path):
     made_of = list(zip(*(own[name] for name in QUASI), strict=True))
     given = dict(zip(order.rows()["key"], order.rows().select(QUASI).iter_rows(), strict=True))
     assert source_row.tolist() == list(range(90))
-    moved = sum(given[key] != made_of[record] for record, key in order.matching().iter_rows())
+    moved = sum(
+        given[key] != made_of[record] for record, key in order.keys_of_records().iter_rows()
+    )
     assert moved > 20
 
 
@@ -398,7 +400,7 @@ def test_two_vaults_give_two_different_releases(tmp_path):
     second = Order(tmp_path, publish={"vault": "second", "path": "others"})
     second.vault = tmp_path / "second"
     assert second.fix_seed(SEED[::-1]).release() == tmp_path / "others" / "people" / "v1"
-    pairs = [order.matching(), second.matching()]
+    pairs = [order.keys_of_records(), second.keys_of_records()]
     assert not set(pairs[0]["key"]) & set(pairs[1]["key"])
     # the ties that decide what is hidden are broken in another order
     hidden = [

@@ -260,7 +260,7 @@ def test_a_batch_that_was_given_up_leaves_no_trace(tmp_path):
     with pytest.raises(WaitingError):
         order.release()
     series = Series(Vault(order.vault), "people")
-    given_up = series.coming(2).run
+    given_up = series.find_version_in_work(2).run
     assert any(b"note-erased" in content for _, content in everything_in(given_up.path))
     (given_up.path / "failure-check.txt").write_text("note-erased")
     (order.vault / "runs" / "failure-release.txt").write_text("note-erased")
@@ -278,7 +278,9 @@ def _approved_release(order):
         order.release()
     series = Series(Vault(order.vault), "people")
     number = 1 if series.last is None else series.last.number + 1
-    Approval.of(series.coming(number).run).decide(Decision.of(approved=True, by="Ada", note=""))
+    Approval.of(series.find_version_in_work(number).run).decide(
+        Decision.of(approved=True, by="Ada", note="")
+    )
     return order.release()
 
 
@@ -474,7 +476,7 @@ def test_a_version_waits_for_approval(tmp_path):
         order.release()
     series = Series(Vault(order.vault), "people")
     assert series.last is None
-    run = series.coming(1).run
+    run = series.find_version_in_work(1).run
     Approval.of(run).decide(Decision.of(approved=True, by="Ada", note=""))
     order.write_source(people(60)[3:])  # the decision is about the rows of before
     first = order.release()
@@ -520,7 +522,7 @@ def test_a_damaged_vault_is_named(tmp_path):
 def test_the_ledger_knows_everyone_of_a_series(released):
     order, _ = released
     vault = Vault(order.vault)
-    with Ledger(vault, lambda *_: None)._asked() as ask:
+    with Ledger(vault, lambda *_: None)._open_transaction() as ask:
         assert len(ask("select run from releases")) == 4
 
 

@@ -121,7 +121,7 @@ def test_the_copy_holds_what_would_be_published_and_no_secret(order):
         run.seed, run.seed.hex().encode(), run.source_sha256.encode(), run.seal.encode(),
         str(order.vault).encode(), str(order.source).encode(),
         *(row[0].encode() for row in people()), *(row[6].encode() for row in people()),
-        *(key.encode() for key in order.matching()["key"]),
+        *(key.encode() for key in order.keys_of_records()["key"]),
     ]  # fmt: skip
     assert [secret for secret in secrets if secret in held] == []
     request = read_json(copy / "request.json")

@@ -413,7 +413,7 @@ def test_a_backup_while_a_run_is_at_work(vault, tmp_path):
     run = released_run(vault)
     (run.path / ".check.partial").mkdir()
     (run.path / "checkpoint").write_bytes(b"half")
-    with run.locked():
+    with run.hold_lock():
         back_up(vault, tmp_path / "b", plain=True)
     restore(tmp_path / "b", tmp_path / "n")
     assert not list((tmp_path / "n").rglob("*partial*"))
@@ -603,7 +603,7 @@ def test_what_is_pruned(vault, order, tmp_path):
 
 def test_a_run_at_work_is_left_alone(vault):
     refused = next(run for run in vault.every_run() if not run.ever_visible())
-    with refused.locked():
+    with refused.hold_lock():
         prune(vault, NOW, lambda _: None)
     assert refused.path.exists()
 
@@ -742,7 +742,7 @@ def test_an_encrypted_vault_never_counts_as_plain(vault, keys, gone):
 
 def test_a_vault_at_work_is_not_rotated(vault, keys):
     run = released_run(vault)
-    with run.locked():
+    with run.hold_lock():
         done = rotated(vault, keys[0])
     assert done.code == 1
     assert "another process is at work" in done.err

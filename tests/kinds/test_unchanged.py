@@ -122,7 +122,7 @@ def test_one_change_is_enough_to_say_nothing(tmp_path, kind):
     order = ORDERS[kind](tmp_path, odd=True, checks={"max_unchanged": 0.9999})
     folder = order.release()
     document = manifest(folder)
-    assert words_of(document).unchanged(document) == ""
+    assert words_of(document).describe_no_change(document) == ""
     assert not verdict(document, words_of(document)).heading.startswith(NOTHING)
     (check,) = document["checks"]
     assert (check["measure"], check["required"]) == ("unchanged", 0.9999)
@@ -135,8 +135,8 @@ def test_with_k_1_no_reason_is_given(released):
     nobody = copy.deepcopy(document)
     nobody["privacy"] |= {"k_min": 1, "k_max": 1, "unprotected": nobody["privacy"]["records"]}
     words = words_of(nobody)
-    assert words.unchanged(nobody).startswith(NOTHING)
-    assert "already" not in words.unchanged(nobody)
+    assert words.describe_no_change(nobody).startswith(NOTHING)
+    assert "already" not in words.describe_no_change(nobody)
     judged = verdict(nobody, words)
     assert judged.heading.startswith("Nobody is protected")
     assert judged.paragraph.startswith(NOTHING)
@@ -159,7 +159,7 @@ def test_an_older_graph_does_not_tell(tmp_path):
     order = graph(tmp_path)
     document = manifest(order.release())
     del document["utility"]["same_edges"]
-    assert words_of(document).unchanged(document) == ""
+    assert words_of(document).describe_no_change(document) == ""
     limits = ReleasePlan.load(graph(tmp_path / "b", checks={"max_unchanged": 0.9}).plan).limits
     (short,) = limits.floors.shortfalls(document)
     assert short.shortfall.endswith("limits was not measured when it was published")
@@ -173,6 +173,6 @@ def test_a_version_of_a_series_is_judged_by_all_its_rows():
     words = words_of(document)
     document["utility"]["cells_exact"] = 1.0
     document["series"]["cells_exact"] = 0.9
-    assert words.unchanged(document) == ""
+    assert words.describe_no_change(document) == ""
     document["series"]["cells_exact"] = 1.0
-    assert words.unchanged(document).startswith(NOTHING)
+    assert words.describe_no_change(document).startswith(NOTHING)

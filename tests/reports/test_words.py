@@ -38,7 +38,7 @@ def test_an_attack_is_contained_only_where_both_numbers_say_so(
     found: dict[str, float], result: str
 ) -> None:
     assert one(**found).result == result
-    assert one(**found).contained == (result == "no better")
+    assert one(**found).is_contained == (result == "no better")
 
 
 def test_multiples_stand_in_their_order_and_a_missing_share_is_not_zero() -> None:

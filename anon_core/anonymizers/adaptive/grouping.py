@@ -55,7 +55,7 @@ class Grouping:
 
     def cover(self, epsilon: float, report: Callable[[int], None]) -> Edges:
         """Return the cover of the next iteration, under the weights that the counts make."""
-        graph = self.graph.fading(epsilon)
+        graph = self.graph.fade_weights(epsilon)
         self._neighbours = self.nearest(graph, self._neighbours, report)
         return self.chosen(graph, self._neighbours)
 

@@ -66,7 +66,7 @@ def iterated(
         latest = grouping.kept(cover, order)
         if best is None or best_of(steps) is steps[-1]:
             best, hidden = latest, grouping.hidden()
-        observer.stepped(State({LATEST: latest, BEST: best}, tuple(steps)))
+        observer.on_step(State({LATEST: latest, BEST: best}, tuple(steps)))
         del cover, latest  # the next search needs their counts only
         epsilon = next_epsilon(settings, steps)
     assert best is not None

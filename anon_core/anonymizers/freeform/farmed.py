@@ -45,7 +45,7 @@ def anonymize(
 ) -> MaskedTable:
     """Do as `Freeform.anonymize`, the segments of each round spread over a farm."""
     assign = partial(on_farm, farm=farm)
-    return maker.assigned(data, assign, order=order, observer=observer, resume=resume)
+    return maker.anonymize_by(data, assign, order=order, observer=observer, resume=resume)
 
 
 class Ground:

@@ -134,9 +134,9 @@ class Freeform:
         resume: State | None = None,
     ) -> MaskedTable:
         """Assign records to rows and hide what the holders differ in; see `Anonymizer`."""
-        return self.assigned(data, on_threads, order=order, observer=observer, resume=resume)
+        return self.anonymize_by(data, on_threads, order=order, observer=observer, resume=resume)
 
-    def assigned(
+    def anonymize_by(
         self,
         data: BinaryTable,
         assign: Assign,
@@ -169,14 +169,14 @@ class Freeform:
             hold(done, space)
             _hide(table, space.holder[done], hidden)
             steps.append(Step(done + 1, hidden_figures(table, hidden, weights)))
-            observer.stepped(State({HOLDER: space.holder[: done + 1].copy()}, tuple(steps)))
+            observer.on_step(State({HOLDER: space.holder[: done + 1].copy()}, tuple(steps)))
         holders = np.ascontiguousarray(space.holder.T)
         if self.exchanges:
             made = exchanged(table, EvenRows(hidden, holders), weights)
             hidden, holders = made.hidden, made.holders
             steps.append(Step(rounds + 1, hidden_figures(table, hidden, weights)))
             observer.advanced(n)
-            observer.stepped(State({HOLDER: space.holder}, tuple(steps)))
+            observer.on_step(State({HOLDER: space.holder}, tuple(steps)))
         rank, held = np.argsort(place), place.astype(np.int32)[holders]
         return MaskedTable(data, hidden[rank], tuple(steps), len(steps), held[rank])
 

@@ -133,7 +133,7 @@ class Optimal:
         holders = 24 * data.records * shares_of(data.k)
         columns = {"exact": PROOF.columns, "split-and-carry": PART.columns}
         longest = min(data.records, 2 * int(data.k.max(initial=1)) - 1)
-        program = (100 * longest + 600) * columns.get(self._chosen(data), 0)
+        program = (100 * longest + 600) * columns.get(self._choose_method(data), 0)
         return data.records * per_record + holders + 64 * levels + program + 2**20
 
     def anonymize(
@@ -164,14 +164,14 @@ class Optimal:
     def _split(self) -> Split:
         return Split(self.sets, self.boundary, self.part, self.accept)
 
-    def _chosen(self, data: BinaryTable) -> Method:
+    def _choose_method(self, data: BinaryTable) -> Method:
         if self.method != "auto":
             return self.method
         few = data.records <= FEW_RECORDS.get(int(data.k.max(initial=1)), 0)
         return "split-and-carry" if few and len(data.codes) < FEW_ATTRIBUTES else "greedy"
 
     def _groups(self, table: BinaryTable, loss: LossTable) -> Groups:
-        method = self._chosen(table)
+        method = self._choose_method(table)
         if method == "initial":
             return ordered.consecutive(table)
         if method == "exact":

@@ -183,7 +183,7 @@ class Smooth:
             steps.append(Step(len(steps) + 1, {**reached, "moves": moves}))
             found[place] = group
             observer.advanced(data.records)
-            observer.stepped(State({GROUP: found.copy()}, tuple(steps)))
+            observer.on_step(State({GROUP: found.copy()}, tuple(steps)))
         indptr, indices = released_items(given, data.items, found)
         return GroupedMatrix(data, found, indptr, indices, tuple(steps), len(steps))
 

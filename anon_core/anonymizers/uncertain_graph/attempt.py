@@ -65,7 +65,7 @@ class Attempt:
 
     @cached_property
     def _changes(self) -> NDArray[np.int64]:
-        return self.edges.expected_billionths() - self.hiding.expected
+        return self.edges.degree_billionths() - self.hiding.expected
 
 
 def joined(one: Edges, other: Edges) -> Edges:

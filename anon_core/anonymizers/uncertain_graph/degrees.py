@@ -33,7 +33,7 @@ class Edges(NamedTuple):
     v: NDArray[np.int32]
     p: NDArray[np.int32]
 
-    def expected_billionths(self) -> NDArray[np.int64]:
+    def degree_billionths(self) -> NDArray[np.int64]:
         """Return the expected degree of each vertex in billionths, int64 (n,): exact."""
         total = np.zeros(self.vertices, dtype=np.int64)
         np.add.at(total, self.u, self.p)

@@ -40,13 +40,13 @@ class Hiding:
         """Take what the adversary knows from the source."""
         needed = np.log2(graph.k.astype(np.float64))
         edges = Edges(graph.records, graph.u, graph.v, graph.p)
-        return cls(graph, needed, known_of(graph), edges.expected_billionths())
+        return cls(graph, needed, known_of(graph), edges.degree_billionths())
 
     def entropies(self, edges: Edges) -> NDArray[np.float64]:
         """Return H(Y) in bits of each vertex of the source, float64 (n,), in a release."""
-        return self.hidden_by(degrees_of(edges))
+        return self.compute_levels_of(degrees_of(edges))
 
-    def hidden_by(self, released: Degrees) -> NDArray[np.float64]:
+    def compute_levels_of(self, released: Degrees) -> NDArray[np.float64]:
         """Return the same of the degrees of a release."""
         if isinstance(self.known, Degrees):
             bits = np.empty(self.graph.records)
@@ -73,7 +73,7 @@ def known_of(graph: UncertainGraph) -> NDArray[np.int64] | Degrees:
     """Return what the adversary knows of each degree; see `anon_core.specs.graphs.Knowledge`."""
     edges = Edges(graph.records, graph.u, graph.v, graph.p)
     if graph.knowledge == "ceiling":
-        return -(-edges.expected_billionths() // ONE)
+        return -(-edges.degree_billionths() // ONE)
     degrees = degrees_of(edges)
     if graph.knowledge == "distribution":
         return degrees

@@ -153,7 +153,7 @@ class Obfuscate:
             if edges is None or kept_step(steps, data.exempt) in (0, len(steps)):
                 edges = attempt.edges
             observer.advanced(data.records)
-            observer.stepped(State(dict(zip(ARRAYS, edges[1:], strict=True)), tuple(steps)))
+            observer.on_step(State(dict(zip(ARRAYS, edges[1:], strict=True)), tuple(steps)))
         kept = kept_step(steps, data.exempt)
         if edges is None or not (kept and search.hiding.accepts(edges)):
             raise _out_of_reach(steps, data)

@@ -62,8 +62,8 @@ class Planned:
             return None
         margin = MARGIN * WIDENS ** (len(steps) - 1)
         degrees = degrees_of(edges)
-        asked = asked_of(self.hiding, self.hiding.hidden_by(degrees), degrees, margin)
-        means = Means(self.hiding.expected / ONE, edges.expected_billionths() / ONE)
+        asked = asked_of(self.hiding, self.hiding.compute_levels_of(degrees), degrees, margin)
+        means = Means(self.hiding.expected / ONE, edges.degree_billionths() / ONE)
         shift = plan(asked, degrees, means, int(graph.k.max()))
         streams = [np.random.Generator(np.random.PCG64([*seed, t])) for t in range(self.trials)]
         grain = grain_of(graph.p)

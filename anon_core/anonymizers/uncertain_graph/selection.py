@@ -67,7 +67,7 @@ def weights(graph: UncertainGraph, selection: Selection, worlds: int, seed: int)
         Of these worlds.
     """
     if selection == "degree":
-        degree = edges_of(graph).expected_billionths() / ONE
+        degree = edges_of(graph).degree_billionths() / ONE
         return Weights(degree, _greatest(degree, graph.exempt))
     unique = uniqueness(edges_of(graph))
     if selection in ("uniqueness", "random"):
@@ -100,7 +100,7 @@ def uniqueness(edges: Edges) -> NDArray[np.float64]:
     ----------
     Xiao, Definition 5.
     """
-    expected = edges.expected_billionths() / ONE
+    expected = edges.degree_billionths() / ONE
     theta = float(expected.std())
     if theta == 0:
         return np.ones(edges.vertices)

@@ -188,7 +188,7 @@ def read_job(folder: Path) -> Job:
         arrays = read_arrays(folder / DATA)
         order = arrays.pop(ORDER)
         packed = {name.removeprefix(PREFIX): array for name, array in arrays.items()}
-        data = maker.data.unpacked(record["data"], packed)
+        data = maker.data.unpack_arrays(record["data"], packed)
     except InputError:
         raise
     except (*DAMAGED, FileNotFoundError) as error:

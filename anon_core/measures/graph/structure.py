@@ -30,7 +30,7 @@ class DegreeChange:
     after: float
 
     @property
-    def added(self) -> float:
+    def relative_change(self) -> float:
         """Part of the mean degree that was added; negative if it was removed."""
         return self.after / self.before - 1 if self.before else 0.0
 

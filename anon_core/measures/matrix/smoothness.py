@@ -47,7 +47,7 @@ class Smoothness:
         return int(self.members.sum()) - self.kept
 
     @property
-    def suppressed(self) -> int:
+    def suppression_count(self) -> int:
         """Entries of the source that are not released."""
         return self.entries - self.kept
 

@@ -147,7 +147,7 @@ def column_levels(
     numbers: list[float | Span] = []
     present, who = values[~absent], None if persons is None else persons[~absent]
     pool: set[str] = set()
-    if spec.counted:
+    if spec.is_counted:
         edges, numbers, labels, of_record = _of_numbers(spec, present, least, who)
         level[~absent] = shift + of_record
     else:

@@ -37,9 +37,9 @@ class Distinct:
 
     def people(self, places: Iterable[int]) -> int:
         """How many people hold one of the numbers at these places."""
-        return max(self.growing(places), default=0)
+        return max(self.grow_prefixes(places), default=0)
 
-    def growing(self, places: Iterable[int]) -> Iterator[int]:
+    def grow_prefixes(self, places: Iterable[int]) -> Iterator[int]:
         """The same for the first place, the first two, and so on."""
         if self._people is None:
             yield from accumulate(self.times[place] for place in places)
@@ -104,7 +104,7 @@ def ungrouped(
 
     def up(start: int) -> int:
         """Where a level that begins at `start` may end at the earliest; count + 1: nowhere."""
-        held = enumerate(distinct.growing(range(start, count)), start + 1)
+        held = enumerate(distinct.grow_prefixes(range(start, count)), start + 1)
         return next((stop for stop, people in held if people >= least and parted(stop)), count + 1)
 
     if spec.rare == "pool":
@@ -115,7 +115,9 @@ def ungrouped(
             starts.pop()
     else:
         low = min(up(0), count)
-        down = zip(range(count - 1, -1, -1), distinct.growing(reversed(range(count))), strict=True)
+        down = zip(
+            range(count - 1, -1, -1), distinct.grow_prefixes(reversed(range(count))), strict=True
+        )
         high = next((at for at, people in down if people >= least and parted(at)), 0)
         starts = [0, *range(low, high + 1)] if low <= high else [0]
     levels: list[float | Span] = []

@@ -80,7 +80,7 @@ def shared(
     """
     try:
         labels = [str(label) for label in entry["labels"]][bool(entry["has_missing"]) :]
-        if not spec.counted:
+        if not spec.is_counted:
             return _of_categories(
                 labels, bool(entry.get("has_other", False)), values, least, persons
             )

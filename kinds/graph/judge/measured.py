@@ -185,7 +185,7 @@ class Measured:
             },
             "below_before": self.below_before,
             "likelier": _up(int(np.count_nonzero(likely)) / len(self.k)),
-            "unchanged": _up(self._unchanged() / max(1, len(self.after.p))),
+            "unchanged": _up(self._count_unchanged_edges() / max(1, len(self.after.p))),
         }
 
     def _attacks(self) -> dict[str, dict[str, Any]]:
@@ -205,7 +205,7 @@ class Measured:
             found[name] = {"success": _up(best / n), "promised": guess, "below": None}
         return found
 
-    def _unchanged(self) -> int:
+    def _count_unchanged_edges(self) -> int:
         """Released edges with the probability of the source, in millionths."""
         return int(self._changes().filter(pl.col("p") > 0)["same"].sum())
 
@@ -229,7 +229,7 @@ class Measured:
         same = (pl.col("p") - pl.col("p_right")).abs() * 2 <= MILLIONTH
         return there.with_columns(same=same)
 
-    def pictured(self) -> dict[str, NDArray[np.float64]]:
+    def picture_arrays(self) -> dict[str, NDArray[np.float64]]:
         """What pictures need: levels in multiples of k, vertices by degree before and after."""
         return {
             "levels": np.sort(self.hiding.reached / self.k),

@@ -83,7 +83,7 @@ class Measured:
         smooth, entries = self.smooth, self.smooth.entries
         return {
             "jaccard": _down(smooth.jaccard),
-            "suppressed": _up(smooth.suppressed, entries),
+            "suppressed": _up(smooth.suppression_count, entries),
             "created": _up(smooth.created, entries),
             "false": _up(smooth.created, self.classes.entries),
             "entries": entries,

@@ -49,7 +49,7 @@ def _levels(read: Read, plan: MatrixPlan, least: int) -> pl.DataFrame:
         values = read.table[spec.name].alias("")  # polars takes a name such as ^a$ for a pattern
         columns[spec.name] = (
             values.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-            if spec.counted
+            if spec.is_counted
             else np.array(values.to_list(), dtype=object)
         )
     levels, code = source_levels(plan.specs, columns, least)

@@ -37,7 +37,7 @@ def codebook_findings(
 def _shared(document: Any, records: Records) -> list[Finding]:
     """Whether enough people share what the codebook tells; nothing where it need not be."""
     least = int(records.k.max())
-    judged = [spec for spec in records.specs if spec.counted or spec.rare == "pool"]
+    judged = [spec for spec in records.specs if spec.is_counted or spec.rare == "pool"]
     if any(not spec.shared for spec in judged):
         return [Finding.of_later(SHARED)]
     if not judged:

@@ -76,7 +76,7 @@ def _empty(_name: Name, values: Values) -> Proposal | None:
 
 
 def _identifier(name: Name, values: Values) -> Proposal | None:
-    numbers = name.place or name.coded or name.measured or name.counted
+    numbers = name.place or name.coded or name.measured or name.is_counted
     if values.form and not (values.form == PHONES and numbers and not name.identifies):
         # Some code of nine digits is a telephone number of some country, too.
         few = values.form == CARD_NUMBERS and values.distinct < FEWEST
@@ -86,7 +86,7 @@ def _identifier(name: Name, values: Values) -> Proposal | None:
         return Proposal("identifier", reason, decide=("role",) if unsure else ())
     if _yes_or_no(name, values) or values.formats:
         return None
-    counts = values.numbers is not None and name.counted and name.named_only
+    counts = values.numbers is not None and name.is_counted and name.is_only_a_name
     if (name.identifies and not counts) or (name.only_who and values.distinct > FEW):
         unsure = values.distinct <= FEW < values.rows
         reason = f"names or numbers someone, by its name: {_counted(values)}"
@@ -103,8 +103,8 @@ def _named(name: Name, values: Values) -> Proposal | None:
     """Names of people in cells, where the name of the column says nothing else."""
     if name.place or name.coded or name.sensitive:
         return None
-    named = values.listed_names or (0 if name.known else values.full_names)
-    if not named or (values.distinct <= FEW and not values.listed_names):
+    named = values.count_listed_names or (0 if name.known else values.full_names)
+    if not named or (values.distinct <= FEW and not values.count_listed_names):
         return None
     reason = f"written like names of people: {named:,} of {_counted(values)}"
     return Proposal("identifier", reason, decide=("role",))
@@ -144,13 +144,13 @@ def _own_value(name: Name, values: Values) -> Proposal | None:
     """A text or number of its own for every row, or a short text for nearly every row."""
     if values.percentages or values.unit:
         return None
-    whole = values.whole and not (name.measured or name.counted or name.sensitive)
+    whole = values.whole and not (name.measured or name.is_counted or name.sensitive)
     nearly = values.distinct > max(FEW, NEARLY_ALL * values.number)
-    if not (values.unshared and whole) and (values.numbers is not None or not nearly):
+    if not (values.is_unshared and whole) and (values.numbers is not None or not nearly):
         return None
     if values.numbers is None and values.length > LONG_TEXT:
         return Proposal("drop", f"free text: {_counted(values)}, {values.length:.0f} characters")
-    every = "every row" if values.unshared else "nearly every row"
+    every = "every row" if values.is_unshared else "nearly every row"
     reason = f"a value of its own for {every}: {_counted(values)}"
     return Proposal("identifier", reason, decide=("role",) if values.like_times else ())
 
@@ -182,7 +182,7 @@ def _date(_name: Name, values: Values) -> Proposal | None:
 
 def _worded_time(name: Name, values: Values) -> Proposal | None:
     """Days, weeks and months in words, which a release takes for categories."""
-    if not values.worded_times or name.identifies:
+    if not values.has_worded_times or name.identifies:
         return None
     reason = f"times that no format reads; write 2024-01-31 to group them: {_counted(values)}"
     if values.scarce > values.number / 2 or values.distinct > MOST_LEVELS:
@@ -192,7 +192,7 @@ def _worded_time(name: Name, values: Values) -> Proposal | None:
 
 def _sensitive(name: Name, values: Values) -> Proposal | None:
     numeric = values.numbers is not None
-    topic = name.sensitive or ("money" if name.paid and numeric else "")
+    topic = name.sensitive or ("money" if name.is_money and numeric else "")
     if not topic:
         return None
     if name.numbers_something and not _yes_or_no(name, values):
@@ -206,7 +206,7 @@ def _sensitive(name: Name, values: Values) -> Proposal | None:
 
 def _money(name: Name, values: Values) -> Proposal | None:
     """Amounts as of money; a name that says another thing goes first."""
-    if name.coded or name.measured or name.counted or not (number := values.round_amounts):
+    if name.coded or name.measured or name.is_counted or not (number := values.round_amounts):
         return None
     reason = f"shaped like money: {number:,} of {values.rows:,} rows hold multiples of 100"
     return Proposal("sensitive", reason, (NUMERIC,), ("role",))
@@ -228,16 +228,16 @@ def _ages(name: Name, values: Values) -> Proposal | None:
 
 def _recoded(values: Values) -> bool:
     """Numbered groups, or numbers that a program gave in the order of the rows."""
-    groups = values.numbered and values.distinct <= GROUPS
-    return groups or (values.in_order_of_rows and not values.ascending)
+    groups = values.is_gapless and values.distinct <= GROUPS
+    return groups or (values.in_order_of_rows and not values.is_ascending)
 
 
 def _percentages(name: Name, values: Values) -> Proposal | None:
     """Percentages in whole numbers, or with their sign."""
     if values.percentages:
         return Proposal("drop", f"percentages with a sign: {_counted(values)}", decide=("role",))
-    spread = values.within(0, 100) and values.numbered and values.levels[-1] == 100
-    if spread and not (name.measured or name.counted or name.coded):
+    spread = values.within(0, 100) and values.is_gapless and values.levels[-1] == 100
+    if spread and not (name.measured or name.is_counted or name.coded):
         return _number(values, "from 0 or 1 to 100, so perhaps percentages", "kind")
     return None
 
@@ -260,12 +260,12 @@ def _codes(name: Name, values: Values) -> Proposal | None:
     """Whole numbers that stand for things: by their name, or numbered by a program."""
     if values.numbers is None:
         return None
-    if name.coded and not name.counted:
+    if name.coded and not name.is_counted:
         return _category(name, values, "codes by the name")
     if values.distinct > GROUPS and _recoded(values):
         ask = ("kind",) if values.distinct > FEW else ()
         return _category(name, values, "numbered in the order of the rows, so codes", ask)
-    if name.measured and values.numbered and values.distinct <= GROUPS:
+    if name.measured and values.is_gapless and values.distinct <= GROUPS:
         return _category(name, values, "groups with numbers by name and values")
     return None
 
@@ -274,7 +274,7 @@ def _amounts(name: Name, values: Values) -> Proposal | None:
     """Whole numbers whose name tells that intervals make sense, and few of any name."""
     if values.numbers is None:
         return None
-    if name.measured or name.counted:
+    if name.measured or name.is_counted:
         ask = "role" if name.of_a_body else ""
         return _number(values, "amounts by the name", ask)
     if values.distinct <= FEW:
@@ -286,9 +286,9 @@ def _shaped(_name: Name, values: Values) -> Proposal | None:
     """Whole numbers that only their shape explains."""
     if values.numbers is None:
         return None
-    if values.smooth and not (values.ascending and values.numbered):
+    if values.smooth and not (values.is_ascending and values.is_gapless):
         return _number(values, "neighbours are about as frequent, so perhaps amounts", "kind")
-    if values.numbered:
+    if values.is_gapless:
         reason = f"numbered without a gap, perhaps people: {_counted(values)}"
         return Proposal("identifier", reason, decide=("role",))
     return None
@@ -332,7 +332,7 @@ def _looks(values: Values) -> str:
     """Why categories may be names or numbers of people; empty if nothing says so."""
     if values.full_names:
         return "capital words, which may be names"
-    if values.uncased:
+    if values.is_uncased:
         return "words of a script without capitals, which may be names"
     return "long numbers, which may be of people" if values.long_numbers else ""
 

@@ -229,7 +229,7 @@ def _people(frame: pl.DataFrame, proposals: Mapping[str, Proposal]) -> list[str]
         for name, proposal in proposals.items()
         if proposal.role == "identifier" and (rows := repeated(frame[name]))
     }
-    named = [name for name in shared if not Values(frame[name]).numbered_persons]
+    named = [name for name in shared if not Values(frame[name]).has_person_numbers]
     notes = _names_in_common(named, frame, shared)
     for name in named:
         del shared[name]

@@ -96,7 +96,7 @@ class TableVersions(Versions):
         """Rows by the dates of a column; rows without a date are in no partition."""
         assert plan.partition is not None
         names = [column.name for column in plan.columns]
-        rows, labels = plan.partition.divided(reading, names, needed(plan), plan.source.missing)
+        rows, labels = plan.partition.divide_rows(reading, names, needed(plan), plan.source.missing)
         for label in labels.unique().drop_nulls().sort().to_list():
             if first <= label <= last:
                 yield label, rows.filter(labels == label)

@@ -31,7 +31,7 @@ class _Columnar(Unheaded):
         """The schema as pyarrow reads it, which knows types that polars does not."""
         raise NotImplementedError
 
-    def _scanned(self, file: Path | Content) -> tuple[pl.LazyFrame, list[str]]:
+    def _scan_file(self, file: Path | Content) -> tuple[pl.LazyFrame, list[str]]:
         at = file if isinstance(file, Path) else io.BytesIO(file.data)
         try:
             frame = attempt(lambda: self._scan(at), "")
@@ -59,7 +59,7 @@ class _Columnar(Unheaded):
 
     def names(self, file: Path | Content, dialect: Dialect) -> list[str] | int:  # noqa: ARG002
         """The names of its schema."""
-        return self._scanned(file)[1]
+        return self._scan_file(file)[1]
 
     def columns(
         self,
@@ -69,7 +69,7 @@ class _Columnar(Unheaded):
         places: Sequence[int],
     ) -> pl.DataFrame:
         """Columns in the types of the file."""
-        frame, names = self._scanned(file)
+        frame, names = self._scan_file(file)
         chosen = frame.select(cs.by_name(*(names[place] for place in places)))
         for name, of in chosen.collect_schema().items():
             if isinstance(of, pl.Decimal) and of.precision > DECIMAL_DIGITS:

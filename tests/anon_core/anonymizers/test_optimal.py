@@ -297,7 +297,7 @@ def test_the_methods_lose_less_in_their_order():
 
 def test_auto_follows_the_size_by_k(monkeypatch):
     """Fewer than 6 columns, small k, and not too many records: Split & Carry."""
-    chosen = Optimal()._chosen
+    chosen = Optimal()._choose_method
     assert chosen(random_table(200, 7)) == "split-and-carry"
     assert chosen(random_table(201, 7)) == "greedy"
     assert chosen(random_table(50, 8)) == "greedy"

@@ -199,7 +199,7 @@ def test_sigma_is_scanned_then_halved_and_c_escalates():
 
 def test_uniqueness_is_the_inverse_of_the_commonness():
     source = drawn(40, 90, 2)
-    degree = edges_of(source).expected_billionths() / ONE
+    degree = edges_of(source).degree_billionths() / ONE
     theta = degree.std()
     density = np.exp(-((degree[:, None] - degree) ** 2) / (2 * theta**2))
     expected = theta * np.sqrt(2 * np.pi) / density.sum(axis=1)
@@ -309,9 +309,9 @@ def test_rewiring_moves_expected_degrees_as_planned():
     shift = np.zeros(200)
     shift[[3, 8, 20, 21, 22]] = 2.5
     shift[[0, 1, 2]] = -4
-    before = edges.expected_billionths()
+    before = edges.degree_billionths()
     after = rewired(edges, shift, GRAIN, np.random.default_rng(1))
-    change = (after.expected_billionths() - before) / ONE
+    change = (after.degree_billionths() - before) / ONE
     assert change == pytest.approx(shift, abs=1e-4)
     assert (after.p % 1000 == 0).all()
     assert 0 <= after.p.min() <= after.p.max() <= ONE
@@ -328,7 +328,7 @@ def test_a_plan_reaches_what_it_is_asked_in_its_model():
     assert hiding.below(bits).any()
     asked = asked_of(hiding, bits, degrees, 0.01)
     assert shortfalls(asked).any()
-    mean = edges.expected_billionths() / ONE
+    mean = edges.degree_billionths() / ONE
     shift = plan(asked, degrees, Means(mean, mean), 5)
     assert not shortfalls(asked).any()
     assert (mean + shift >= 0).all()

@@ -26,7 +26,7 @@ class BagWords:
     def promise(self, manifest):
         return f"Each of the {count(manifest['privacy']['records'])} lines hides in a group of k."
 
-    def unchanged(self, manifest):
+    def describe_no_change(self, manifest):
         return ""
 
     def promised(self, manifest):
@@ -66,7 +66,7 @@ class BagWords:
     def utility(self, manifest):
         return [Block("Kept", (), [Fact("Shown", str(manifest["utility"]["shown"]), "of 1")])]
 
-    def kept_step(self, steps):
+    def find_published_step(self, steps):
         return next((place for place, step in enumerate(steps) if step.get("published")), None)
 
     def sections(self, manifest, measured):

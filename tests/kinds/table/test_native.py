@@ -96,7 +96,7 @@ def test_every_cell_has_one_form(kind, values, spec):
 def test_bounds_tell_whether_a_value_is_in_a_level():
     """Of whole numbers both ends are included; of real ones the lower end of a group is not."""
     for kind, values, spec in SPECS:
-        if not spec.counted or spec.encoding != "ordinal":
+        if not spec.is_counted or spec.encoding != "ordinal":
             continue
         attribute = fit([spec], {"a": values}, 2).attributes[0]
         column = Column(name="a", role="quasi", spec=spec)

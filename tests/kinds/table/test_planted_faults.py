@@ -113,8 +113,10 @@ class Release:
         write.write_rows(rows, self.folder)
         codebook = json.dumps(write.published_codebook(table.codebook, COLUMNS, people.schema))
         (self.folder / "codebook.json").write_text(codebook)
-        record = pl.Series(np.flatnonzero(kept))[rows.matching["record"]]
-        rows.matching.with_columns(record=record).write_parquet(self.folder / "matching.parquet")
+        record = pl.Series(np.flatnonzero(kept))[rows.keys_of_records["record"]]
+        rows.keys_of_records.with_columns(record=record).write_parquet(
+            self.folder / "matching.parquet"
+        )
         return self
 
     def audit(self):

@@ -133,7 +133,7 @@ def test_what_is_accepted_is_accepted_of_that_column_and_to_that_limit_only():
         ({"rows": rows, "city": city, "age": replace(age, limit=0.3)}, ("'age'",)),
     ):
         limits = replace(NONE, accepted=accepted)
-        told = " ".join(each.change for each in changed.excesses(limits.eased()))
+        told = " ".join(each.change for each in changed.excesses(limits.ease_limits()))
         assert {name for name in ("30 rows", "'city'", "'age'") if name in told} == set(left)
 
 

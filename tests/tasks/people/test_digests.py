@@ -77,7 +77,7 @@ def test_missing_identifiers_link_nobody():
     assert list(ours.each("column ssn"))[1:] == [NOTHING, NOTHING]
     assert ours.repeated == {RECORD}
     assert linked(ours, people(AGES, ssn=[None, None, "a"])) == [2, -1, -1]
-    assert len(ours.shuffled("column ssn")) == 16
+    assert len(ours.sort_digests("column ssn")) == 16
 
 
 def test_what_is_no_number_is_no_identifier_either():
@@ -121,10 +121,10 @@ def test_digests_show_no_value_and_no_frequency():
     assert all(len(set(ours.each(kind))) == 50 for kind in ours.digests)
     assert b"zq7" not in b"".join(ours.digests.values())
     assert "zq7" not in repr(ours)
-    ordered = ours.shuffled(RECORD)
+    ordered = ours.sort_digests(RECORD)
     assert ordered == People.of(
         KEY, pl.DataFrame({"age": [30] * 50})[::-1], pl.DataFrame()
-    ).shuffled(RECORD)
+    ).sort_digests(RECORD)
 
 
 IDS = st.lists(st.sampled_from(["a", "b", "c", None]), min_size=1, max_size=6)
@@ -174,7 +174,7 @@ def test_digests_of_the_rows_that_stay_are_those_of_a_table_of_these_rows(rows):
         [pl.Series("ssn", ssn, pl.String), pl.Series("tel", tel, pl.Float64)]
     )
     at = np.flatnonzero(stays)
-    found = People.staying(KEY, table[at], base_digests(KEY, identifiers), at)
+    found = People.digest_people(KEY, table[at], base_digests(KEY, identifiers), at)
     assert found == People.of(KEY, table[at], identifiers[at])
 
 

@@ -306,9 +306,9 @@ def publish(run, folder, **changes):
 
 def test_a_published_folder_is_what_was_approved(run, tmp_path):
     folder = publish(run, tmp_path / "v1")
-    assert Approval.of(run).unapproved(folder) == ""
+    assert Approval.of(run).find_objection(folder) == ""
     asked(run, question()).decide(decision(approved=False))  # a later request changes nothing
-    assert Approval.of(run).unapproved(folder) == ""
+    assert Approval.of(run).find_objection(folder) == ""
 
 
 @pytest.mark.parametrize(
@@ -325,13 +325,13 @@ def test_a_published_folder_is_what_was_approved(run, tmp_path):
 )
 def test_a_manifest_that_says_something_else_is_found(run, tmp_path, changes, words):
     folder = publish(run, tmp_path / "v1", **changes)
-    assert words in Approval.of(run).unapproved(folder)
+    assert words in Approval.of(run).find_objection(folder)
 
 
 def test_rows_that_changed_after_the_approval_are_found(run, tmp_path):
     folder = publish(run, tmp_path / "v1")
     (folder / "data.parquet").write_text("other rows")
-    assert Approval.of(run).unapproved(folder) == "the approval is for other files or numbers"
+    assert Approval.of(run).find_objection(folder) == "the approval is for other files or numbers"
 
 
 def test_a_rejection_is_no_approval(run, tmp_path):
@@ -339,4 +339,4 @@ def test_a_rejection_is_no_approval(run, tmp_path):
     record = json.loads((run.path / RECORD).read_text())
     record["requests"][0]["decision"]["approved"] = False
     write_json(run.path / RECORD, record)
-    assert Approval.of(run).unapproved(folder) == "the vault has no such approval"
+    assert Approval.of(run).find_objection(folder) == "the vault has no such approval"

@@ -306,7 +306,7 @@ def test_manifest_and_vault_that_were_changed_together_are_found(published, rule
     if "requested_by" in changes:
         record["requests"][0]["asked_by"] = changes["requested_by"]
     write_json(run.path / "approval.json", record)
-    assert Approval.of(run).unapproved(folder) == ""
+    assert Approval.of(run).find_objection(folder) == ""
     assert words in unapproved(run, folder, rules)
     with pytest.raises(GuaranteeError, match="was published before and stays as it is"):
         require_approved(run, folder, rules)

@@ -103,7 +103,7 @@ class VertexCentric:
                     work.back_up(part)
                     yield from work.closed(part)
                     if passing:
-                        yield from work.streamed()
+                        yield from work.stream_triangles()
                 begin = end
 
 
@@ -134,7 +134,7 @@ class _Work:
         if bucket == self._bucket:
             return False
         self._bucket, self._cursor[TOP] = bucket, 0
-        fits = self._inbox.kept_words(bucket) <= len(self._buffer.word)
+        fits = self._inbox.count_words(bucket) <= len(self._buffer.word)
         if fits:
             self._cursor[TOP] = self._inbox.kept(bucket, 0, self._buffer.word)
             self._inbox.drop(bucket)
@@ -163,7 +163,7 @@ class _Work:
                 raise LimitError(FULL)
             yield self._rows[: cursor[ROWS]]
 
-    def streamed(self) -> Iterator[NDArray[np.int32]]:
+    def stream_triangles(self) -> Iterator[NDArray[np.int32]]:
         """Yield the triangles of the messages of the present bucket's file with the present key."""
         begin, words = 0, self._buffer.word
         while (size := self._inbox.kept(self._bucket, begin, words)) > 0:

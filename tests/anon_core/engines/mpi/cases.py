@@ -27,14 +27,14 @@ if "--traced" not in sys.argv:
 
 if "--dies-after" in sys.argv:
     folder, _, rank, _, last = sys.argv[1:]
-    keep = Keeper.stepped
+    keep = Keeper.on_step
 
     def stepped(self, state):
         keep(self, state)
         if len(state.steps) == int(last) and MPI.COMM_WORLD.rank == int(rank):
             os.kill(os.getpid(), signal.SIGKILL)
 
-    Keeper.stepped = stepped
+    Keeper.on_step = stepped
     engine.main(Path(folder), MPI.COMM_WORLD)
 elif "--traced" in sys.argv:
     for folder in sorted(Path(sys.argv[1]).iterdir()):

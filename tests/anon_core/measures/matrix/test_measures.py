@@ -50,7 +50,7 @@ def test_measures_are_those_of_the_definitions(drawn):
     assert (below, smooth.broken) == naive.smooth_failures(source, rows, k)
     jaccard, suppressed, created = naive.jaccard(source, rows)
     assert smooth.jaccard == pytest.approx(jaccard)
-    assert smooth.suppressed == round(suppressed * smooth.entries)
+    assert smooth.suppression_count == round(suppressed * smooth.entries)
     assert smooth.created == round(created * smooth.entries)
     assert smooth.kept + smooth.created == classes.entries == sum(map(len, rows))
     assert smooth.members[smooth.unanimous].sum() == naive.unanimous(source, rows)
