@@ -81,17 +81,17 @@ class Retraction:
     @property
     def asides(self) -> list[Place]:
         """Where the folder is put, for each place where it may stand."""
-        return [_aside(path) for path in self.list_places]
+        return [_aside(path) for path in self.visible_places]
 
     @property
-    def list_places(self) -> list[Place]:
+    def visible_places(self) -> list[Place]:
         """Where the folder may stand that is to be put aside."""
         return [place_of(path) for path in dict.fromkeys((self.place, self.folder))]
 
     @property
     def places(self) -> list[Place]:
         """Where the folder may stand, before and after it was put aside."""
-        return [*self.list_places, *self.asides]
+        return [*self.visible_places, *self.asides]
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,7 @@ def put_aside(retraction: Retraction) -> list[Place]:
     try:
         found = [
             shelf_of(place.parent).put_aside(place.name, retraction.files, f"{told}\n".encode())
-            for place in retraction.list_places
+            for place in retraction.visible_places
         ]
     except StoreError:
         raise
