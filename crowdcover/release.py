@@ -23,8 +23,8 @@ from crowdcover.answers import (
 from crowdcover.columns import Column
 from crowdcover.conditions import Where
 from crowdcover.errors import ReleaseError
-from crowdcover.evidence import masked_alike
-from crowdcover.named import distinct
+from crowdcover.evidence import has_masked_common_values
+from crowdcover.named import number_repeated_names
 from crowdcover.reading import columns_of, files_of
 from crowdcover.shown import bounds_frame, levels_of, members_of, sets_of
 from crowdcover.weights import Estimator, Weights, weights_of
@@ -232,7 +232,7 @@ class Release:
         """
         names = dict.fromkeys(cols or [each.name for each in self._list_masked_columns()])
         parts = [part for col in names for part in members_of(self.column(col))]
-        unlike = distinct(part.name for part in parts)
+        unlike = number_repeated_names(part.name for part in parts)
         return pl.DataFrame([part.alias(name) for part, name in zip(parts, unlike, strict=True)])
 
     def complete(
@@ -277,7 +277,7 @@ class Release:
             raise ReleaseError("complete needs m of at least 1 and a seed of at least 0")
         weights = {each.name: self.weights(each.name) for each in self._list_masked_columns()}
         for number in range(m):
-            yield completing.completed(self.rows, weights, seed, number, rules)
+            yield completing.draw_completed_table(self.rows, weights, seed, number, rules)
 
     def column(self, col: str) -> Column:
         """A column, read.
@@ -309,7 +309,7 @@ class Release:
 
     @cached_property
     def _even(self) -> bool:
-        return self.estimator == "crowd" and masked_alike(self._list_masked_columns())
+        return self.estimator == "crowd" and has_masked_common_values(self._list_masked_columns())
 
     @property
     def _k(self) -> float:

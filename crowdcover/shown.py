@@ -15,7 +15,8 @@ def levels_of(column: Column) -> pl.DataFrame:
     if not column.levels.is_counted:
         return frame
     return frame.with_columns(
-        _bound(column, column.levels.lo, "lo"), _bound(column, column.levels.hi, "hi")
+        _build_bound_series(column, column.levels.lo, "lo"),
+        _build_bound_series(column, column.levels.hi, "hi"),
     )
 
 
@@ -33,8 +34,8 @@ def bounds_frame(columns: Iterable[Column]) -> list[pl.Series]:
     for column in columns:
         if column.levels.is_counted:
             lo, hi, _ = bounds_of(column)
-            ends.append(_bound(column, lo[column.which], f"{column.name}.lo"))
-            ends.append(_bound(column, hi[column.which], f"{column.name}.hi"))
+            ends.append(_build_bound_series(column, lo[column.which], f"{column.name}.lo"))
+            ends.append(_build_bound_series(column, hi[column.which], f"{column.name}.hi"))
     return ends
 
 
@@ -47,7 +48,7 @@ def members_of(column: Column) -> list[pl.Series]:
     ]
 
 
-def _bound(column: Column, of: Floats, name: str) -> pl.Series:
+def _build_bound_series(column: Column, of: Floats, name: str) -> pl.Series:
     """Bounds in the column's type, null where open; noon of a day counts as the day."""
     series = pl.Series(name, np.where(np.isfinite(of), of, np.nan)).fill_nan(None)
     if column.levels.kind == "date":

@@ -15,7 +15,7 @@ EXTRAS = {
 }
 
 
-def looks(order: ReleasePlan | None) -> Iterator[Look]:
+def list_looks(order: ReleasePlan | None) -> Iterator[Look]:
     """Every look; a plan decides what is needed, and names folders and cluster."""
     yield from software.software()
     engine = "local" if order is None else order.compute.engine
@@ -25,19 +25,19 @@ def looks(order: ReleasePlan | None) -> Iterator[Look]:
     yield machines.slurms(needed=launcher == "slurm")
     yield machines.dask(scheduler, needed=engine == "dask")
     yield machines.prefect(machines.prefect_address())
-    yield from software.drivers(() if order is None else _databases(order))
+    yield from software.drivers(() if order is None else _list_driver_extras(order))
     if order is not None:
-        yield from _folders(order)
+        yield from _list_folder_looks(order)
 
 
-def _databases(order: ReleasePlan) -> set[str]:
+def _list_driver_extras(order: ReleasePlan) -> set[str]:
     """The extras that the addresses and places of a plan need."""
     stated = (order.source.uri, order.source.path, order.publish.ledger, order.publish.path)
     schemes = {text.partition("://")[0] for text in stated if text and "://" in text}
     return {extra for scheme in schemes if (extra := EXTRAS.get(scheme)) is not None}
 
 
-def _folders(order: ReleasePlan) -> Iterator[Look]:
+def _list_folder_looks(order: ReleasePlan) -> Iterator[Look]:
     """Room for a run, and the state of the vault."""
     path = order.data.source.path
     if isinstance(path, Path):

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from flows.plan.plan import ReleasePlan
 
 
-def ready(path: Path, overrides: Sequence[str]) -> "ReleasePlan":
+def load_ready_plan(path: Path, overrides: Sequence[str]) -> "ReleasePlan":
     """Load the plan; what can be refused without a server is refused here."""
     from flows.partitions import require_named
     from flows.plan.plan import ReleasePlan
@@ -25,7 +25,7 @@ def ready(path: Path, overrides: Sequence[str]) -> "ReleasePlan":
     return plan
 
 
-def freeze(plan: "ReleasePlan") -> Path:
+def freeze_plan(plan: "ReleasePlan") -> Path:
     """Write the plan as it was understood into its vault; its file."""
     from tasks.vault.storage import Vault
 
@@ -34,8 +34,8 @@ def freeze(plan: "ReleasePlan") -> Path:
 
 def frozen_release(path: Path, overrides: Sequence[str], *, quiet: bool) -> Place:
     """Release a plan in a flow run of this process; the release folder."""
-    plan = ready(path, overrides)
-    frozen = freeze(plan)
+    plan = load_ready_plan(path, overrides)
+    frozen = freeze_plan(plan)
     with plan.kind.compile_kernels(quiet=quiet):
         from flows.release import release
         from flows.serving import on_prefect

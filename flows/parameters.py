@@ -15,7 +15,7 @@ from prefect.runtime import flow_run
 from pydantic import BaseModel, ConfigDict, Field
 
 from anon_core.errors import AnonymityError
-from flows.partitions import at
+from flows.partitions import format_partition_settings
 from flows.plan.plan import ReleasePlan
 from kinds.accepting import LONGEST_NOTE
 from kinds.section import PlanError
@@ -58,10 +58,12 @@ def refuse_another(plan: str) -> None:
         )
 
 
-def asked(plan: str, accept: Mapping[str, Accept] | None, partition: str | None) -> ReleasePlan:
+def load_run_plan(
+    plan: str, accept: Mapping[str, Accept] | None, partition: str | None
+) -> ReleasePlan:
     """The plan with what the operator of a run may choose."""
     refuse_another(plan)
-    changes = [] if partition is None else at(partition)
+    changes = [] if partition is None else format_partition_settings(partition)
     if accept:
         if ReleasePlan.load(Path(plan)).limits.drift_limits is None:
             raise PlanError("accept: checks.drift is off, so there is nothing to accept")

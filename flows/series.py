@@ -109,16 +109,16 @@ class Coming:
         self.series.forget_values()
 
 
-def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Version:
+def prepare_next_version(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Version:
     """Split the source for the next version; the last version where nothing is to be done."""
     series = Series(vault, order.name).open()
     series.forget_values()
     last = series.last
     number = 1 if last is None else last.number + 1
-    pending, about = series.load_pending_parts(number), _about(order, series, source)
+    pending, about = series.load_pending_parts(number), _build_about(order, series, source)
     if last is not None:
         _refuse_other_plan(last, about)
-    label = _label(order, source)
+    label = _find_source_label(order, source)
     released: dict[str, Version | Stored] = {**series.by_part(), **pending}
     if last is None or last.about["withdrawn_sha256"] == about["withdrawn_sha256"]:
         if label in released:
@@ -133,10 +133,10 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
         about["parts"] = [*pending, *([] if label is None else [label])]
     before, folder = None if last is None else Before.of(series.versions()), series.folder(number)
     source.keep(folder.scratch)
-    if (approved := _approved(series, folder, about)) is not None:
+    if (approved := _find_approved_parts(series, folder, about)) is not None:
         parts, about = approved
     else:
-        parts = _split(order, vault, series, source, before, folder)
+        parts = _divide_source(order, vault, series, source, before, folder)
     facts = parts.facts
     if not facts["counts"]["batch"]:
         if label is not None:
@@ -145,11 +145,11 @@ def coming(order: ReleasePlan, vault: Vault, source: Reading) -> Coming | Versio
     about |= {"counts": facts["counts"], "profile": facts["profile"]}
     about["short_histories"] = order.following.short_histories
     about["form"] = order.data.source.form
-    batch = _batch(order, parts)
+    batch = _open_batch(order, parts)
     return Coming(order, series, last, before, parts, source, batch, about)
 
 
-def _about(order: ReleasePlan, series: Series, source: Reading) -> dict[str, Any]:
+def _build_about(order: ReleasePlan, series: Series, source: Reading) -> dict[str, Any]:
     """What decides whether a version must be made; see `Version.about`."""
     return {
         "plan_sha256": order.sha256,
@@ -159,7 +159,7 @@ def _about(order: ReleasePlan, series: Series, source: Reading) -> dict[str, Any
     }
 
 
-def _split(
+def _divide_source(
     order: ReleasePlan,
     vault: Vault,
     series: Series,
@@ -180,14 +180,14 @@ def _split(
     return split(folder, order.kind, order.data, following, source, before, asked, ledger.key_print)
 
 
-def _batch(order: ReleasePlan, parts: Stored) -> Reading:
+def _open_batch(order: ReleasePlan, parts: Stored) -> Reading:
     """The batch of a version as a source of its own."""
     versions = order.kind.versions
     assert versions is not None
     return Reading(order.data.source.at(versions.batch(parts)))
 
 
-def _label(order: ReleasePlan, source: Reading) -> str | None:
+def _find_source_label(order: ReleasePlan, source: Reading) -> str | None:
     """What names the source of a version that has new records only, whatever else is read."""
     if order.following.record is not None:
         return None
@@ -221,7 +221,7 @@ def _nobody_hides(last: Version | None, facts: Mapping[str, Any]) -> Version:
     return last
 
 
-def _approved(
+def _find_approved_parts(
     series: Series, folder: Run, about: Mapping[str, Any]
 ) -> tuple[Stored, dict[str, Any]] | None:
     """The parts of a version that a person approved: the source may have moved on since."""

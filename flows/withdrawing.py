@@ -15,7 +15,7 @@ from tasks.vault.series import Series
 from tasks.vault.storage import Vault
 
 
-def withdraw(options: argparse.Namespace) -> int:
+def withdraw_people(options: argparse.Namespace) -> int:
     """Note people whose rows the next version shall not show, and no version after it."""
     order = ReleasePlan.load(options.plan, options.overrides)
     if order.series is None:
@@ -29,7 +29,7 @@ def withdraw(options: argparse.Namespace) -> int:
     vault = Vault(Path(order.publish.vault)).open()
     series = Series(vault, order.name).open()
     ledger = Ledger(vault, order.kind.remade, order.publish.ledger_uri)
-    listed = _identifiers(options.file, name)
+    listed = _read_identifiers(options.file, name)
     with series.hold_lock():
         published = series.versions()
         kept = Before.of(published) if published else None
@@ -64,11 +64,13 @@ def withdraw(options: argparse.Namespace) -> int:
         "in_no_version": len(asked - shown - known),
         "withdrawn_in_all": len(asked | before),
     }
-    print(json.dumps(outcome, indent=2) if options.json else escaped(_told(outcome, name)))
+    print(
+        json.dumps(outcome, indent=2) if options.json else escaped(_format_outcome(outcome, name))
+    )
     return 0
 
 
-def _identifiers(path: Path, name: str) -> list[str]:
+def _read_identifiers(path: Path, name: str) -> list[str]:
     """One identifier a line; blanks around it do not count, and a line with the column's name."""
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
@@ -84,7 +86,7 @@ def _identifiers(path: Path, name: str) -> list[str]:
     return found
 
 
-def _told(outcome: dict[str, object], name: str) -> str:
+def _format_outcome(outcome: dict[str, object], name: str) -> str:
     """The outcome for a person."""
     return (
         f"{outcome['asked']} people by {name!r} are withdrawn from {outcome['series']}; "

@@ -8,9 +8,9 @@ import polars as pl
 
 import reports
 from reports.catalogue.described import DataFile, Described, Entry, Type
-from reports.catalogue.files import WRITERS, catalogue
-from reports.edition import edition
-from reports.facts import published_rows
+from reports.catalogue.files import WRITERS, build_catalogue
+from reports.edition import hash_texts
+from reports.facts import count_published_rows
 from reports.words import Words
 from tasks.shelf.content import sha256
 from tasks.shelf.layout import REPORT
@@ -26,14 +26,14 @@ AS_TEXT: tuple[Type, ...] = ("array", "object", "any")
 
 def texts() -> str:
     """Which texts report and catalogue are written with, as manifests state it."""
-    return edition((Path(__file__).parent, Path(reports.__file__).parent))
+    return hash_texts((Path(__file__).parent, Path(reports.__file__).parent))
 
 
 def catalogue_of(
     kind: "Kind", words: Words, manifest: Mapping[str, Any], folder: Path
 ) -> dict[str, bytes]:
     """The catalogue files of a release, from its manifest and its other files."""
-    return catalogue(described(kind, words, manifest, folder))
+    return build_catalogue(described(kind, words, manifest, folder))
 
 
 def described(kind: "Kind", words: Words, manifest: Mapping[str, Any], folder: Path) -> Described:
@@ -70,7 +70,9 @@ def _data_file(
         header = pl.read_csv(folder / formats[CSV], n_rows=0, infer_schema=False, glob=False)
         types = dict.fromkeys(header.columns, "string")
     fields, key = kind.fields(manifest, form, types)
-    return DataFile(formats[form], form, tuple(fields), int(published_rows(manifest)), tuple(key))
+    return DataFile(
+        formats[form], form, tuple(fields), int(count_published_rows(manifest)), tuple(key)
+    )
 
 
 def _type(dtype: pl.DataType, form: str) -> Type:

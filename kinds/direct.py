@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reports.facts import Manifest
-from reports.quantities import count, known, printable
+from reports.quantities import count, is_number, printable
 from reports.words import Text
 from tasks.recognition.kinds import KINDS
 
@@ -68,7 +68,7 @@ def _sentence(
     each = [
         f"{text} in {count(counts[kind])} of {records} {whole}"
         for kind, text in KINDS.items()
-        if known(counts.get(kind))
+        if is_number(counts.get(kind))
     ]
     note = printable(str(stated.get("allow_note", "")))
     reason = f": {note}" if note else ""

@@ -838,8 +838,8 @@ MUTANTS = (
     Mutant(
         "catalogue: Croissant leaves a file out",
         "reports/catalogue/croissant.py",
-        "[_file(release, name) for name in release.entries]",
-        "[_file(release, name) for name in list(release.entries)[1:]]",
+        "[_describe_file(release, name) for name in release.entries]",
+        "[_describe_file(release, name) for name in list(release.entries)[1:]]",
         DESCRIBED,
     ),
     Mutant(
@@ -1006,15 +1006,15 @@ MUTANTS = (
     Mutant(
         "reader: weights are shares",
         "crowdcover/weights.py",
-        "level = stepped(replace(even, anchored=anchored), 1) ** EVENED",
-        "level = stepped(replace(even, anchored=anchored), 1)",
+        "level = run_em_steps(replace(even, anchored=anchored), 1) ** EVENED",
+        "level = run_em_steps(replace(even, anchored=anchored), 1)",
         ANSWERS,
     ),
     Mutant(
         "reader: weights are those of two steps",
         "crowdcover/weights.py",
-        "level = stepped(replace(even, anchored=anchored), 1) ** EVENED",
-        "level = stepped(replace(even, anchored=anchored), 2) ** EVENED",
+        "level = run_em_steps(replace(even, anchored=anchored), 1) ** EVENED",
+        "level = run_em_steps(replace(even, anchored=anchored), 2) ** EVENED",
         ANSWERS,
     ),
     Mutant(

@@ -15,16 +15,18 @@ ROOT = Path(__file__).parent.parent
 PACKAGES = ("anon_core", "crowdcover", "flows", "kinds", "reports", "tasks", "validations")
 
 # Words that tell nothing of what a function does; none may be a whole name.
-EMPTY = frozenset(
-    "told found words asked made whole kept held given taken said shown known stated named".split()
-)
+EMPTY = """
+    told found words asked made whole kept held given taken said shown known stated named
+"""
 # Participles that do not end in -ed or -ing, and nouns and verbs that do.
-PARTICIPLES = frozenset(
-    "told found made kept held given taken drawn seen known written sent lost shown laid built "
-    "spelt said bought brought caught chosen done grown hidden hung led met paid sold spent stood "
-    "stuck taught thought thrown understood won worn wound".split()
-)
-OTHERS = frozenset("seed need feed speed embed shed string ring spring ceiling".split())
+PARTICIPLES = """
+    told found made kept held given taken drawn seen known written sent lost shown laid built
+    spelt said bought brought caught chosen done grown hidden hung led met paid sold spent stood
+    stuck taught thought thrown understood won worn wound
+"""
+OTHERS = """
+    seed need feed speed embed shed string ring spring ceiling
+"""
 # Names that one role has in each of several rooms: commands, kinds of data, sections of a plan.
 PROTOCOLS = frozenset({"run", "arguments", "COMMAND", "suite"})
 
@@ -47,7 +49,9 @@ class Function:
     def begins_with_participle(self) -> bool:
         """Whether it is called by what became of something, not by what it does."""
         first = self.words[0]
-        return first in PARTICIPLES or (first.endswith(("ed", "ing")) and first not in OTHERS)
+        return first in PARTICIPLES.split() or (
+            first.endswith(("ed", "ing")) and first not in OTHERS.split()
+        )
 
 
 def parse_modules(root: Path = ROOT) -> dict[Path, ast.Module]:
@@ -100,12 +104,19 @@ def main() -> None:
     shared, names = find_shared(modules)
     for what, share, goal, often in (
         ("functions of one word", len(one_word) / len(functions), MOST_ONE_WORD, one_word),
-        ("names from a participle", len(participles) / len(functions), MOST_PARTICIPLES, participles),
+        (
+            "names from a participle",
+            len(participles) / len(functions),
+            MOST_PARTICIPLES,
+            participles,
+        ),
         ("top-level names shared", len(shared) / names, MOST_SHARED, list(shared)),
     ):
         common = ", ".join(name for name, _ in Counter(often).most_common(12))
         print(f"{what}: {share:.1%}, goal {goal:.0%} ({common})")
-    lines = sum(path.read_text(encoding="utf-8").count("\n") for path in map(ROOT.joinpath, modules))
+    lines = sum(
+        path.read_text(encoding="utf-8").count("\n") for path in map(ROOT.joinpath, modules)
+    )
     print(f"lines of product: {lines:,}")
 
 

@@ -18,21 +18,21 @@ def run(options: argparse.Namespace) -> int:
     from rich.table import Table
     from rich.text import Text
 
-    from flows.audit import audited
+    from flows.audit import recompute_guarantees
     from flows.named_release import require_release
     from flows.plan.plan import ReleasePlan
     from kinds import words_called
-    from reports.findings import sentence
+    from reports.findings import sentence_of_finding
 
     require_release(options.release)
     plan = ReleasePlan.load(options.plan, options.overrides)
-    report, words = audited(options.release, plan), words_called(plan.kind.name)
+    report, words = recompute_guarantees(options.release, plan), words_called(plan.kind.name)
     title = f"Audit of {options.release.name}"
     table = Table("Guarantee", "Holds", "Counted", title=title, show_lines=True)
     for finding in report.findings:
         holds = "NO" if finding.broken else "yes" if finding.passed else "not required"
         expected = Text.assemble(
-            (finding.guarantee, "bold"), "\n", sentence(finding.guarantee, words)
+            (finding.guarantee, "bold"), "\n", sentence_of_finding(finding.guarantee, words)
         )
         table.add_row(expected, holds, Text(escaped(finding.detail)))
     if not options.quiet:

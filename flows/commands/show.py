@@ -26,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
     from kinds import words_of
     from reports import summary
 
-    summary.terminal(manifest, Console(), words_of(manifest))
+    summary.print_release(manifest, Console(), words_of(manifest))
     if notice is not None:
         told = f"RETRACTED by {notice['by']} at {notice['at']}: {notice['reason']}"
         print(escaped(told))

@@ -26,9 +26,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print a line for each finding and the result last; 4 if one does not hold."""
-    from flows.verifying import key_of, verified
+    from flows.verifying import key_of, verify_release
 
-    findings = verified(options.release, [key_of(text) for text in options.key or ()])
+    findings = verify_release(options.release, [key_of(text) for text in options.key or ()])
     broken = [finding for finding in findings if finding.broken]
     if options.json:
         listed = [

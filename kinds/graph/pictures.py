@@ -15,7 +15,7 @@ from reports import drawing
 from reports.drawing import ACCENT, DANGER, INK, SECOND
 from reports.facts import Manifest
 from reports.quantities import one_in, percent
-from reports.templates import template
+from reports.templates import load_template
 from reports.words import PageSection, Words
 
 HEADINGS = {
@@ -33,7 +33,7 @@ def sections(
     manifest: Manifest, measured: Mapping[str, NDArray[Any]], words: Words
 ) -> list[PageSection]:
     """All sections in the order of the page; vertices are counted in bins only."""
-    macros: Any = template("sections.html.j2", Path(__file__).parent).module
+    macros: Any = load_template("sections.html.j2", Path(__file__).parent).module
     k = int(manifest["privacy"]["k_max"])
     drawn = {
         "hiding": hiding_plot(measured["levels"]),
@@ -113,7 +113,7 @@ def bins(before: NDArray[np.float64], least: int) -> list[int]:
     return starts
 
 
-@drawing.plot
+@drawing.draw_or_leave_out
 def degree_plot(before: NDArray[np.float64], after: NDArray[np.float64], least: int) -> str:
     """Two bars a bin: the expected share of vertices with such a degree, source and release."""
     starts = bins(before, least)
@@ -134,9 +134,9 @@ def degree_plot(before: NDArray[np.float64], after: NDArray[np.float64], least: 
 def _paired(names: Sequence[str], pairs: Sequence[tuple[float, ...]]) -> str:
     limit = max(max(pair) for pair in pairs) * 1.02
     rows = 46 * len(names)
-    with drawing.style():
-        figure = drawing.figure(rows + 48)
-        axes = drawing.axes(figure, (96, 36, 210, rows))
+    with drawing.apply_style():
+        figure = drawing.start_figure(rows + 48)
+        axes = drawing.place_axes(figure, (96, 36, 210, rows))
         for place, (name, pair) in enumerate(zip(names, pairs, strict=True)):
             beside = axes.get_yaxis_transform()
             axes.text(-0.04, place, name, ha="right", va="center_baseline", transform=beside)
@@ -154,4 +154,4 @@ def _paired(names: Sequence[str], pairs: Sequence[tuple[float, ...]]) -> str:
             for name, pair in zip(names, pairs, strict=True)
         )
         title = "Bar chart of vertices by their number of edges, before and after"
-        return drawing.svg(figure, "plot-degrees", title, f"{told}.")
+        return drawing.render_svg(figure, "plot-degrees", title, f"{told}.")

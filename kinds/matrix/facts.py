@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from reports.facts import Fact, Manifest
-from reports.quantities import count, known, one_in, percent
+from reports.quantities import count, is_number, one_in, percent
 from reports.words import (
     ABOVE,
     NO_DEMAND,
@@ -120,5 +120,5 @@ def _inference(manifest: Manifest) -> Iterator[Figure]:
         ("unanimous_rows", "Users with an item that their whole class has"),
     ):
         share = protection.get(key)
-        stated = percent(share) if known(share) else NOT_MEASURED
-        yield Figure(what, f"up to {stated}" if known(share) else stated, "nothing", NO_LIMIT)
+        stated = percent(share) if is_number(share) else NOT_MEASURED
+        yield Figure(what, f"up to {stated}" if is_number(share) else stated, "nothing", NO_LIMIT)

@@ -13,7 +13,7 @@ from kinds.matrix import facts
 from reports.drawing import ACCENT, DANGER, SECOND
 from reports.facts import Manifest
 from reports.quantities import one_in, percent
-from reports.templates import template
+from reports.templates import load_template
 from reports.words import PageSection, Words
 
 HEADINGS = {
@@ -28,7 +28,7 @@ EDGES = (1, 2, 3, 5, 10)  # of k: classes are counted between these multiples of
 
 def sections(manifest: Manifest, sizes: NDArray[np.int64], words: Words) -> list[PageSection]:
     """All sections in the order of the page; classes are counted in bins only."""
-    macros: Any = template("sections.html.j2", Path(__file__).parent).module
+    macros: Any = load_template("sections.html.j2", Path(__file__).parent).module
     drawn = {
         "classes": class_plot(sizes, int(manifest["privacy"]["k_min"])),
         "entries": entry_plot(manifest),

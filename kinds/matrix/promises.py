@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from kinds.matrix.findings import CLASSES, MAJORITY, promise_of
-from reports.facts import Manifest, stated_levels
+from reports.facts import Manifest, describe_levels
 from reports.quantities import count, percent
 from reports.verdict import protects_nobody
 from reports.words import Text
@@ -111,7 +111,7 @@ def promise(manifest: Manifest) -> str:
 
 def demand(manifest: Manifest) -> str:
     """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
-    return stated_levels(manifest, "everyone", "user")
+    return describe_levels(manifest, "everyone", "user")
 
 
 def false_entries(manifest: Manifest) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from reports.facts import Fact, Manifest
-from reports.quantities import NOT_STATED, count, known, one_in, percent, printable
+from reports.quantities import NOT_STATED, count, is_number, one_in, percent, printable
 from reports.words import Block
 
 HEADING = "Attacks that were tried"
@@ -122,7 +122,7 @@ class Attack(NamedTuple):
     @property
     def is_judged(self) -> bool:
         """Whether both numbers of the comparison are known."""
-        return known(self.success) and known(self.guess)
+        return is_number(self.success) and is_number(self.guess)
 
     @property
     def is_contained(self) -> bool:
@@ -150,7 +150,7 @@ class Attack(NamedTuple):
         """The attack as a row for `HEADINGS`."""
         return (
             self.who,
-            self.rate if known(self.success) else NOT_STATED,
+            self.rate if is_number(self.success) else NOT_STATED,
             percent(self.guess),
             self.result,
         )
@@ -206,9 +206,9 @@ def demand_guesses(manifest: Manifest) -> DemandGuesses | None:
     stated = (manifest.get("attacks") or {}).get(DEMAND) or {}
     numbers = [stated.get(name) for name in ("right", "commonest", "ruled_out")]
     people = manifest["privacy"]["records"]
-    if not known(people) or people < 1 or not all(known(number) for number in numbers):
+    if not is_number(people) or people < 1 or not all(is_number(number) for number in numbers):
         return None
-    return DemandGuesses(int(people), *(int(number) for number in numbers if known(number)))
+    return DemandGuesses(int(people), *(int(number) for number in numbers if is_number(number)))
 
 
 def _attack(name: str, numbers: Mapping[str, Any]) -> Attack:
@@ -247,7 +247,7 @@ def shares(attack: Attack, times: list[str]) -> list[str]:
 def strongest(tried: list[Attack]) -> Attack | None:
     """The attack that succeeds most often, of those that a promise may bound."""
     return max(
-        (each for each in tried if known(each.success) and not each.name.startswith(WITNESS)),
+        (each for each in tried if is_number(each.success) and not each.name.startswith(WITNESS)),
         key=lambda attack: attack.success,
         default=None,
     )
@@ -261,7 +261,7 @@ def _order(times: str) -> float:
 
 
 def _number(number: Any) -> float:
-    return float(number) if known(number) else math.nan
+    return float(number) if is_number(number) else math.nan
 
 
 def blocks(manifest: Manifest) -> list[Block]:
@@ -293,7 +293,7 @@ def risks(manifest: Manifest) -> list[str]:
                 f"{percent(attack.success)} instead of {percent(attack.guess)} on average."
             )
         share = attack.above.get("3")
-        if attack.attacker.chances and known(share) and share > 0:
+        if attack.attacker.chances and is_number(share) and share > 0:
             risks.append(
                 f"For {percent(share)} of the people, {attack.who[:1].lower()}{attack.who[1:]} "
                 "gives one row more than three times the probability of a guess."

@@ -4,8 +4,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from reports.facts import Fact, Manifest, stated_levels
-from reports.quantities import count, digits, known, percent, printable, utility
+from reports.facts import Fact, Manifest, describe_levels
+from reports.quantities import count, digits, is_number, percent, printable, utility
 from reports.words import Share
 
 
@@ -63,8 +63,8 @@ def owners(manifest: Manifest) -> int | None:
 def demand(manifest: Manifest) -> str:
     """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
     if manifest.get("rows_are_people"):
-        return stated_levels(manifest, "every source row", "row")
-    return stated_levels(manifest, "everyone", "person")
+        return describe_levels(manifest, "every source row", "row")
+    return describe_levels(manifest, "everyone", "person")
 
 
 def privacy_facts(manifest: Manifest) -> list[Fact]:
@@ -154,7 +154,7 @@ def utility_facts(manifest: Manifest) -> list[Fact]:
         ),
         *(
             [Fact("Exact cells", percent(exact), "quasi-identifier cells that show one value")]
-            if known(exact := measured.get("cells_of_one_value"))
+            if is_number(exact := measured.get("cells_of_one_value"))
             else []
         ),
         Fact(
@@ -179,7 +179,7 @@ def utility_facts(manifest: Manifest) -> list[Fact]:
 def _by_width(width: Any) -> list[Fact]:
     """What is lost by width; nothing where an older release does not state it."""
     told = "sum over all cells: an interval loses its width, in parts of its column"
-    return [Fact("Cells lost by width", digits(width), told)] if known(width) else []
+    return [Fact("Cells lost by width", digits(width), told)] if is_number(width) else []
 
 
 def columns(manifest: Manifest) -> list[ColumnKept]:
@@ -188,7 +188,7 @@ def columns(manifest: Manifest) -> list[ColumnKept]:
         ColumnKept(printable(name), _share(entry.get("exact")), _kept(entry.get("ncp")))
         for name, entry in manifest["utility"].get("per_column", {}).items()
     ]
-    return sorted(kept, key=lambda column: column.kept if known(column.kept) else 0.0)
+    return sorted(kept, key=lambda column: column.kept if is_number(column.kept) else 0.0)
 
 
 def carried_as(manifest: Manifest, form: str) -> list[str]:
@@ -212,11 +212,11 @@ def column_shares(manifest: Manifest) -> list[tuple[str, Share, Share]]:
 
 
 def _kept(loss: Any) -> float:
-    return 1 - float(loss) if known(loss) else math.nan
+    return 1 - float(loss) if is_number(loss) else math.nan
 
 
 def _share(number: Any) -> float:
-    return float(number) if known(number) else math.nan
+    return float(number) if is_number(number) else math.nan
 
 
 def column_rows(manifest: Manifest) -> list[tuple[str, str, str]]:

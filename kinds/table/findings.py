@@ -10,7 +10,7 @@ from kinds.table.versions.words import FINDINGS as OF_VERSIONS
 from reports import series
 from reports.facts import Manifest
 from reports.findings import SHARED
-from reports.quantities import count, known
+from reports.quantities import count, is_number
 from reports.verdict import protects_nobody
 from reports.words import Check, CheckText
 
@@ -102,4 +102,4 @@ def checks(manifest: Manifest) -> Sequence[Check]:
 
 def none_of(number: object, what: str) -> Check:
     """A check that a count is 0; a missing count fails."""
-    return Check(what, "0", count(number), known(number) and number == 0)
+    return Check(what, "0", count(number), is_number(number) and number == 0)

@@ -11,7 +11,7 @@ from kinds.table.crowd_plots import Crowds
 from kinds.table.versions import pictures as of_versions
 from reports import series
 from reports.facts import Manifest
-from reports.templates import template
+from reports.templates import load_template
 from reports.words import PageSection, Words
 
 HEADINGS = {
@@ -56,7 +56,7 @@ def sections(manifest: Manifest, crowds: Crowds, words: Words) -> list[PageSecti
 
     Crowds are shown as shares and binned counts only, never the crowd of a single record.
     """
-    macros: Any = template("sections.html.j2", Path(__file__).parent).module
+    macros: Any = load_template("sections.html.j2", Path(__file__).parent).module
     drawings = {
         name: [Markup(svg) for svg in svgs]  # noqa: S704 - drawn by this program
         for name, svgs in _drawings(manifest, crowds, words).items()

@@ -11,7 +11,7 @@ from kinds.table.findings import CLASSES, COMPATIBLE, EVEN, MATCHABLE, TRUTHFUL
 from kinds.table.versions import words as versions
 from reports import series
 from reports.facts import Manifest
-from reports.quantities import count, known, printable
+from reports.quantities import count, is_number, printable
 from reports.verdict import protects_nobody
 from reports.words import Text
 
@@ -144,10 +144,10 @@ def unchanged(manifest: Manifest) -> str:
     kept = series.series_of(manifest) or manifest["utility"]
     if kept.get("cells_exact") != 1:
         return ""
-    rows = f"{count(series.whole(manifest)['privacy']['records'])} rows"
+    rows = f"{count(series.with_all_rows(manifest)['privacy']['records'])} rows"
     why = (
         ""
-        if protects_nobody(series.whole(manifest))
+        if protects_nobody(series.with_all_rows(manifest))
         else " Enough rows are alike in the source already."
     )
     return (
@@ -172,7 +172,7 @@ def promise(manifest: Manifest) -> str:
         each = f"Each of the {count(records)} {whom}{whose} in this release"
         return f"{each} {_hides(manifest, demand(manifest))}"
     who, others = f"Some {whom}", f"Each of the other {whom}"
-    if known(none) and none > 0:
+    if is_number(none) and none > 0:
         who = f"{count(none)} of the {count(records)} {whom} in this release"
         others = f"Each of the other {count(records - none)}"
     above = f"k from 2 to {count(privacy['k_max'])}"

@@ -15,7 +15,7 @@ from kinds.table.findings import CLASSES, COMPATIBLE, EVEN, TRUTHFUL, counted
 from kinds.table.roles import named
 from kinds.table.versions import words as versions
 from reports.facts import Manifest
-from reports.quantities import count, digits, known, one_in, percent, printable
+from reports.quantities import count, digits, is_number, one_in, percent, printable
 from reports.verdict import protects_nobody
 from reports.words import (
     ABOVE,
@@ -65,7 +65,7 @@ def _singling_out(manifest: Manifest) -> Iterator[Figure]:
         number = privacy.get("unprotected")
         yield Figure(
             f"{whom.capitalize()} with k = 1, whom no promise protects",
-            _of(number, records) if known(number) else NOT_MEASURED,
+            _of(number, records) if is_number(number) else NOT_MEASURED,
             "0: a crowd needs a second row",
             WITHIN if number == 0 else ABOVE,
         )
@@ -87,14 +87,14 @@ def _named_rows(manifest: Manifest) -> Iterator[Figure]:
         what = f"{subjects(manifest).capitalize()} with a row likelier than 1 in k, for an insider"
         share = tried["insider"].above.get("1")
         stated = Figure(what, percent(share), NOTHING, NO_LIMIT)
-        yield stated if known(share) else _unmeasured(what)
+        yield stated if is_number(share) else _unmeasured(what)
     if not any(name.startswith(attackers.WITNESS) for name in tried):
         yield _unmeasured("Attackers who know which rows other people sit in")
 
 
 def _of_promise(what: str, number: Any, records: Any) -> Figure:
     """A count that must be 0; one that is missing was not measured."""
-    if not known(number):
+    if not is_number(number):
         return _unmeasured(what, BY_PROMISE)
     return Figure(what, _of(number, records), BY_PROMISE, WITHIN if number == 0 else ABOVE)
 
@@ -174,7 +174,7 @@ def _inference(manifest: Manifest) -> Iterator[Figure]:
         label = printable(name)
         what = f"{whom} whose crowd has one value of {label}, so that it is known"
         number = crowd.get("uniform")
-        if not known(number):
+        if not is_number(number):
             yield _unmeasured(what)
             continue
         limit = _limit(manifest, UNIFORM, name)
@@ -199,7 +199,7 @@ def _private_k(manifest: Manifest) -> Iterator[Figure]:
     records = manifest["privacy"]["records"]
     what = f"{subjects(manifest).capitalize()} whose private k the best rule guesses from the crowd"
     right, commonest = told.get("right"), told.get("commonest")
-    if not known(right) or not known(commonest):
+    if not is_number(right) or not is_number(commonest):
         yield _unmeasured(what)
         return
     against = f"{_of(commonest, records)}: one guess for all"
@@ -262,7 +262,7 @@ def _held(measure: Measure, found: float | None, limit: float | None) -> str:
 
 def _of(number: Any, records: Any) -> str:
     """How many of how many, and their share."""
-    if not known(number) or not known(records) or not records:
+    if not is_number(number) or not is_number(records) or not records:
         return count(number)
     return f"{count(number)} of {count(records)} ({percent(number / records)})"
 

@@ -12,7 +12,7 @@ from kinds.table.versions import words as versions
 from reports import series
 from reports.comparison import Compared
 from reports.facts import BadFact, Fact, Manifest
-from reports.quantities import count, known, one_in, percent, printable
+from reports.quantities import count, is_number, one_in, percent, printable
 from reports.words import Block, Check, ColumnRole, Exposure, PageSection, Risk, Text
 
 __all__ = ["FINDINGS", "WORDS", "TableWords"]
@@ -35,11 +35,11 @@ class TableWords:
 
     def demand(self, manifest: Manifest) -> str:
         """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
-        return facts.demand(series.whole(manifest))
+        return facts.demand(series.with_all_rows(manifest))
 
     def promise(self, manifest: Manifest) -> str:
         """The promise in plain English."""
-        first, whole = promises.unchanged(manifest), series.whole(manifest)
+        first, whole = promises.unchanged(manifest), series.with_all_rows(manifest)
         return f"{first} {promises.promise(whole)}".lstrip() + versions.promise(manifest)
 
     def describe_no_change(self, manifest: Manifest) -> str:
@@ -98,7 +98,9 @@ class TableWords:
 
     def exposure(self, manifest: Manifest) -> Exposure | None:
         """The sensitive column of which most people's value is known."""
-        whom = facts.subjects(manifest) + (" with a new row" if series.later(manifest) else "")
+        whom = facts.subjects(manifest) + (
+            " with a new row" if series.has_earlier_rows(manifest) else ""
+        )
         if exposed := _uniform(manifest):
             name, number = exposed[0]
             return Exposure(
@@ -121,7 +123,7 @@ class TableWords:
 
     def headline(self, manifest: Manifest) -> Sequence[Fact]:
         """Records, demand, failures, known values, the strongest attack, information kept."""
-        privacy, whom = series.whole(manifest)["privacy"], facts.subjects(manifest)
+        privacy, whom = series.with_all_rows(manifest)["privacy"], facts.subjects(manifest)
         low, high = count(privacy["k_min"]), count(privacy["k_max"])
         told = series.briefly_new(manifest)
         new = f"; {told}" if told else ""
@@ -220,7 +222,7 @@ def _uniform(manifest: Manifest) -> list[tuple[str, float]]:
     """Sensitive columns with people whose crowd has one value; most people first."""
     sensitive = manifest.get("protection", {}).get("sensitive", {})
     numbers = [(printable(name), crowd.get("uniform")) for name, crowd in sensitive.items()]
-    some = [(name, number) for name, number in numbers if known(number) and number > 0]
+    some = [(name, number) for name, number in numbers if is_number(number) and number > 0]
     return sorted(some, key=lambda each: -each[1])
 
 
@@ -254,7 +256,7 @@ def _least_diverse(manifest: Manifest) -> list[str]:
     return [
         printable(name)
         for name, crowd in sensitive.items()
-        if crowd.get("distinct") == 1 and not known(crowd.get("uniform"))
+        if crowd.get("distinct") == 1 and not is_number(crowd.get("uniform"))
     ]
 
 
@@ -284,7 +286,7 @@ def _likelier(manifest: Manifest) -> list[str]:
         f"For {percent(share)} of the {facts.subjects(manifest)}, an insider gives one row a "
         "probability above 1 in k: even seats are not promised."
         for share in shares
-        if known(share) and share > 0
+        if is_number(share) and share > 0
     ]
 
 
@@ -300,12 +302,12 @@ def _shortened(listed: list[str], what: str) -> list[str]:
 def _of_versions(manifest: Manifest) -> list[Block]:
     """The series, and how often its columns change."""
     columns = versions.column_block(manifest)
-    return [*series.blocks(manifest), *([] if columns is None else [columns])]
+    return [*series.build_series_blocks(manifest), *([] if columns is None else [columns])]
 
 
 def _without_crowd(manifest: Manifest) -> Fact:
     """Whose crowd is too small; where the plan demands none of some, these people."""
-    privacy, whom = series.whole(manifest)["privacy"], facts.subjects(manifest)
+    privacy, whom = series.with_all_rows(manifest)["privacy"], facts.subjects(manifest)
     if privacy["k_min"] < 2:
         return Fact(f"{whom} with k = 1, not protected", count(privacy.get("unprotected")))
     if (section := series.series_of(manifest)) is not None:
@@ -320,7 +322,7 @@ def _without_crowd(manifest: Manifest) -> Fact:
 def _most_known(manifest: Manifest) -> list[Fact]:
     """The sensitive column of which most people's value is known."""
     sensitive = manifest.get("protection", {}).get("sensitive", {})
-    if not any(known(crowd.get("uniform")) for crowd in sensitive.values()):
+    if not any(is_number(crowd.get("uniform")) for crowd in sensitive.values()):
         return []
     name, number = next(iter(_uniform(manifest)), ("any sensitive column", 0))
     share = percent(number / manifest["privacy"]["records"])

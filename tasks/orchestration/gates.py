@@ -63,7 +63,7 @@ def judged(
     documents, words = found[0]["verdicts"], words_called(run.kind)
     show_in_prefect(
         key_of("verdict", plan_name(), stage),
-        markdown.verdicts(documents, words),
+        markdown.render_check(documents, words),
         markdown.verdict_titles(documents, words),
     )
     return stored, found[1]
@@ -121,7 +121,7 @@ def show(run: Run) -> None:
     }
     page = run.path / PAGE
     page.parent.mkdir(mode=0o700, exist_ok=True)
-    write_private(page, pages.render(facts, checks, words_called(run.kind)).encode())
+    write_private(page, pages.render_verdicts_page(facts, checks, words_called(run.kind)).encode())
 
 
 def _order(run: Run) -> list[str]:

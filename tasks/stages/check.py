@@ -79,7 +79,7 @@ def check(
         findings = _verdict(audit)
         if not audit.passed or audit.measured is None:
             return {"verdicts": [audit.sentence()]}, [findings]
-        from validations.run import run as checkpoint
+        from validations.run import validate_columns as checkpoint
 
         released = checkpoint(*kind.released(audit, anonymized))
         kind.keep_measured(audit, folder)
@@ -196,9 +196,9 @@ def _require(run: Run, stored: Stored, floors: Floors) -> None:
 
     def make(_: Path) -> tuple[Mapping[str, Any], list[Verdict]]:
         from validations import required
-        from validations.run import run as checkpoint
+        from validations.run import validate_columns as checkpoint
 
-        verdict = checkpoint(required.suite(asked), required.frame(asked))
+        verdict = checkpoint(required.build_required_suite(asked), required.frame_measures(asked))
         outcomes = [
             replace(outcome, found=each.shown)
             for outcome, each in zip(verdict.outcomes, asked, strict=True)

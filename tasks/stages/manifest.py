@@ -12,7 +12,7 @@ from kinds import words_of
 from kinds.base import Kind
 from kinds.catalogued import texts
 from reports import markdown
-from reports.verdict import verdict
+from reports.verdict import judge_manifest
 from tasks.judging.manifest_keys import SOFTWARE, count_unknown, keys_of
 from tasks.orchestration.events import key_of, told
 from tasks.orchestration.stage import show_in_prefect
@@ -80,7 +80,9 @@ def report(kind: Kind, manifest: Mapping[str, Any], checked: CheckedRelease) -> 
     # matplotlib takes a second to import: only where a page is made.
     from reports import page
 
-    return page.render(manifest, kind.measured(checked.verdict), words_of(manifest)).encode()
+    return page.render_release_page(
+        manifest, kind.measured(checked.verdict), words_of(manifest)
+    ).encode()
 
 
 def announce(
@@ -90,14 +92,14 @@ def announce(
 ) -> None:
     """Show guarantee and utility as a markdown artifact of the flow run; emit its event."""
     words = words_of(manifest)
-    shown = markdown.release(manifest, words)
+    shown = markdown.render_release(manifest, words)
     show_in_prefect(key_of(what, manifest["name"]), shown, description)
     told(
         "published" if what == "release" else "waiting",
         version=manifest["version"],
         records=manifest["privacy"]["records"],
         k_min=manifest["privacy"].get("k_min"),
-        verdict=verdict(manifest, words).heading,
+        verdict=judge_manifest(manifest, words).heading,
     )
 
 

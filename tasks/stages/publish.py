@@ -10,7 +10,7 @@ from typing import Any
 from anon_core.errors import GuaranteeError
 from kinds import words_of
 from kinds.catalogued import catalogue_of
-from reports.facts import published_rows
+from reports.facts import count_published_rows
 from tasks.judging.floors import Floors
 from tasks.orchestration.gates import gate, refusals_shown, show
 from tasks.orchestration.stage import log, stage
@@ -55,7 +55,10 @@ def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[
     announce(manifest)
     if "second_release" in manifest:
         log(sentence(manifest["second_release"]))
-    log(f"published {published_rows(manifest)} rows as {manifest['name']} {manifest['version']}")
+    log(
+        f"published {count_published_rows(manifest)} rows as {manifest['name']} "
+        f"{manifest['version']}"
+    )
     if told := words_of(manifest).describe_no_change(manifest):
         log(told)
     return to.parent / str(manifest["version"])

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import AnonymityError
-from reports.facts import published_rows
+from reports.facts import count_published_rows
 from tasks.shelf.content import read_document
 from tasks.shelf.layout import MANIFEST
 from tasks.vault.approval import Approval, Request
@@ -214,9 +214,9 @@ def _rows(run: Run, request: Request | None) -> int | None:
     """Rows of the release, or of what was ingested for it."""
     try:
         if request is not None:
-            return int(published_rows(request.question.manifest))
+            return int(count_published_rows(request.question.manifest))
         for release in run.ever_visible():
-            return int(published_rows(read_document(release.folder / MANIFEST)))
+            return int(count_published_rows(read_document(release.folder / MANIFEST)))
     except UNREADABLE:
         pass  # the folder is gone: what was ingested is still known
     try:

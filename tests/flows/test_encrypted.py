@@ -10,9 +10,9 @@ import pytest
 
 from anon_core.errors import AnonymityError, GuaranteeError
 from flows.audit import audit_release
-from flows.partitions import backfilled
+from flows.partitions import backfill_partitions
 from flows.plan.plan import ReleasePlan
-from flows.release import released
+from flows.release import release_plan
 from tasks.vault import sealing
 from tasks.vault.approval import WaitingError
 from tasks.vault.files import read_private
@@ -152,9 +152,9 @@ def test_a_backfill_in_an_encrypted_vault(key, tmp_path, monkeypatch):
     def made(named):
         assert_no_plain_rows(order)
         seen.append(named)
-        return tmp_path / released(ReleasePlan.load(order.plan, named))
+        return tmp_path / release_plan(ReleasePlan.load(order.plan, named))
 
-    folders = [folder for _, folder in backfilled(plan, RANGE, made)]
+    folders = [folder for _, folder in backfill_partitions(plan, RANGE, made)]
     assert len(seen) == 5
     assert audit_release(folders[-1], order.plan).passed
     assert_unreadable(order.vault, visits())

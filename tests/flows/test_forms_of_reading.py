@@ -9,7 +9,7 @@ from anon_core.errors import AnonymityError
 from flows.audit import audit_release
 from flows.outcome import exit_code
 from flows.plan.plan import ReleasePlan
-from flows.release import released
+from flows.release import release_plan
 from kinds.columns import typed
 from tasks.source.reading import Reading
 from tasks.vault.storage import read_json, write_json
@@ -55,7 +55,7 @@ class Dated(Order):
 
     def as_older(self):
         """A release as an older build made it, and noted nothing of how it read the source."""
-        folder = released(ReleasePlan.load(self.plan).read_as(1))
+        folder = release_plan(ReleasePlan.load(self.plan).read_as(1))
         for path in self.vault.glob("runs/*/ingest/stage.json"):
             record = read_json(path)
             assert record["facts"].pop("form") == 1

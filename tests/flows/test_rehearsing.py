@@ -12,8 +12,8 @@ import pytest
 
 from anon_core.errors import AnonymityError, InputError
 from flows.plan.plan import ReleasePlan
-from flows.rehearsing import MADE, STANDS, UNCHANGED, rehearsed
-from flows.release import released
+from flows.rehearsing import MADE, STANDS, UNCHANGED, rehearse_release
+from flows.release import release_plan
 from tasks.people.asking import transaction
 from tasks.vault.sealing import KEY, new_key
 from tasks.vault.shadow import KEPT, PREFIX, private_folder, shadow
@@ -53,7 +53,7 @@ def rehearse(order, *changes):
     """Rehearse; the folder of vault, releases and source is the same before and after."""
     before = tree(order.folder)
     try:
-        return rehearsed(ReleasePlan.load(order.plan, changes))
+        return rehearse_release(ReleasePlan.load(order.plan, changes))
     finally:
         assert tree(order.folder) == before
 
@@ -168,7 +168,7 @@ def test_it_refuses_what_a_release_refuses(tmp_path, before, changes, code):
     before(order)
     changes = [change.replace("{here}", str(order.folder)) for change in changes]
     kind, words = refused(lambda: rehearse(order, *changes))
-    assert (kind, words) == refused(lambda: released(ReleasePlan.load(order.plan, changes)))
+    assert (kind, words) == refused(lambda: release_plan(ReleasePlan.load(order.plan, changes)))
     assert exit_code(kind("")) == code
     assert PREFIX not in words
 

@@ -8,7 +8,7 @@ import pytest
 
 from anon_core.errors import GuaranteeError
 from flows.audit import audit_release
-from flows.signing import _free
+from flows.signing import _find_free_path
 from kinds.catalogued import CATALOGUE
 from tasks.vault import sealing
 from tasks.vault.approval import RECORD, Approval
@@ -271,11 +271,11 @@ def test_nobody_takes_the_place_of_a_decision(tmp_path):
     os.chown(tmp_path / "a@x.json", 4321, -1)
     (tmp_path / "a@x-2.json").symlink_to("nowhere")
     os.chown(tmp_path / "a@x-2.json", 4321, -1, follow_symlinks=False)
-    assert _free(tmp_path, "a@x") == tmp_path / "a@x-3.json"
+    assert _find_free_path(tmp_path, "a@x") == tmp_path / "a@x-3.json"
     (tmp_path / "a@x-3.json").write_text("own")
-    assert _free(tmp_path, "a@x") == tmp_path / "a@x-3.json"
-    assert _free(tmp_path, "a/../x") == tmp_path / "a_.._x.json"
-    assert _free(tmp_path / "none", "a") == tmp_path / "none" / "a.json"
+    assert _find_free_path(tmp_path, "a@x") == tmp_path / "a@x-3.json"
+    assert _find_free_path(tmp_path, "a/../x") == tmp_path / "a_.._x.json"
+    assert _find_free_path(tmp_path / "none", "a") == tmp_path / "none" / "a.json"
 
 
 # ---------------------------------------------------------------- the commands

@@ -234,7 +234,9 @@ def test_what_is_no_vault(tmp_path):
 
 def steps():
     (choices,) = (
-        action for action in cli.parser()._actions if isinstance(action, argparse._SubParsersAction)
+        action
+        for action in cli.build_parser()._actions
+        if isinstance(action, argparse._SubParsersAction)
     )
     (found,) = (
         action

@@ -13,7 +13,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 
 from flows.audit import audit_release
-from flows.verifying import key_of, verified
+from flows.verifying import key_of, verify_release
 from kinds.section import PlanError
 from tasks.places.credentials import CredentialsError
 from tasks.places.objects import ObjectPath
@@ -31,7 +31,7 @@ FLIPS_OF_SIGNATURE = 400  # its form has more ways to be nearly right
 
 
 def broken(folder, *keys):
-    return [finding.guarantee for finding in verified(folder, keys) if finding.broken]
+    return [finding.guarantee for finding in verify_release(folder, keys) if finding.broken]
 
 
 @pytest.fixture(scope="module")

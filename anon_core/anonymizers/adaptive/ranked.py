@@ -8,11 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anon_core.anonymizers.adaptive.adaptive import Adaptive
-from anon_core.anonymizers.adaptive.agreement import Partners, Together, hidden_by, reclaim
+from anon_core.anonymizers.adaptive.agreement import (
+    Partners,
+    Together,
+    find_hidden_features,
+    reclaim_features,
+)
 from anon_core.anonymizers.adaptive.grouping import Grouping
-from anon_core.anonymizers.adaptive.iterate import iterated
+from anon_core.anonymizers.adaptive.iterate import run_iterations
 from anon_core.anonymizers.adaptive.memory import COUNTED, rank_memory
-from anon_core.anonymizers.adaptive.resume import renamed
+from anon_core.anonymizers.adaptive.resume import rename_vertices
 from anon_core.anonymizers.adaptive.settings import Settings
 from anon_core.anonymizers.adaptive.showing_kernels import count_partners
 from anon_core.covers.cover_kernels import hide_apart
@@ -44,7 +49,7 @@ def anonymize(
     """Do as `Adaptive.anonymize`, together with the other ranks; see `Ranked.anonymize`."""
     maker.admit(data)
     make = partial(SpreadGrouping, ranks=ranks)
-    return iterated(maker, data, make, order=order, observer=observer, resume=resume)
+    return run_iterations(maker, data, make, order=order, observer=observer, resume=resume)
 
 
 def share(
@@ -73,7 +78,7 @@ class SpreadGrouping(Grouping):
         self.ranks = ranks = ranks.over(table.records)
         mine = shares(self.graph, self.tree, ranks.size) == ranks.rank
         self.asked = np.where(mine, self.b, np.int32(0))
-        self._blank = hidden_by(self.graph, self.counts)  # nothing is counted yet
+        self._blank = find_hidden_features(self.graph, self.counts)  # nothing is counted yet
         steps = max(self.graph.lut.shape[1], self.graph.cell_lut.shape[1])  # epsilon only falls
         self._counted = np.uint8 if steps <= 2**8 else np.uint16
 
@@ -91,7 +96,7 @@ class SpreadGrouping(Grouping):
             hide_apart(u, v, self.table.bits, hidden)  # in part at the other ends
             self.ranks.share(hidden)
             parts = self.weights, self.cell_weights, self.b
-            partners = reclaim(
+            partners = reclaim_features(
                 self.table, self.graph, self.tree, *parts, hidden, _Apart(self.ranks)
             )
         else:  # where all is hidden all neighbours agree
@@ -122,7 +127,7 @@ class SpreadGrouping(Grouping):
     def kept(self, cover: Edges, order: NDArray[np.int64]) -> NDArray[np.int32]:
         """Return the edges whose first end is an own vertex, as records of the table."""
         own = self.ranks.owns(cover.u)
-        return renamed(cover.u[own], cover.v[own], order)
+        return rename_vertices(cover.u[own], cover.v[own], order)
 
 
 class _Apart(Together):

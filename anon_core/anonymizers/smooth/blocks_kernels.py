@@ -8,7 +8,7 @@ from anon_core.jit.mixing import mixed
 
 
 @parallel_kernel(lambda keys: len(keys))
-def consensus(begin, end, keys, members, items, rows, arrivals):
+def compute_consensus_keys(begin, end, keys, members, items, rows, arrivals):
     # keys uint64 (sets,); members: Members, of sets that may overlap; arrivals (3, items)
     """Return a sort key: which item that half of a set holds arrives first in each race.
 

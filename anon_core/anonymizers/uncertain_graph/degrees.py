@@ -10,7 +10,7 @@ from anon_core.anonymizers.uncertain_graph.degrees_kernels import (
     Degrees,
     Incident,
     add_columns,
-    convolve,
+    convolve_degrees,
 )
 from anon_core.specs.graphs import ONE
 
@@ -53,7 +53,7 @@ def degrees_of(edges: Edges) -> Degrees:
     degrees = Degrees(
         low, start + np.arange(edges.vertices + 1), np.empty(len(uncertain) + edges.vertices)
     )
-    convolve(Incident(start, p[uncertain] / ONE), degrees)
+    convolve_degrees(Incident(start, p[uncertain] / ONE), degrees)
     return degrees
 
 

@@ -26,22 +26,22 @@ def sections(manifest: Manifest, macros: Any) -> dict[str, str]:
     """The section on the series; nothing where the release is no version."""
     if series.series_of(manifest) is None:
         return {}
-    told = series.versions(manifest)[-MOST:]
+    told = series.versions_of(manifest)[-MOST:]
     drawings = [rows_plot(told), ROWS_EXPLAINED, crowds_plot(told, manifest)]
     shown = [Markup(drawings[0]), drawings[1], Markup(drawings[2])]  # noqa: S704 - drawn here
     return {"series": macros.versions(series, manifest, words, shown)}
 
 
-@drawing.plot
+@drawing.draw_or_leave_out
 def rows_plot(versions: Sequence[Mapping[str, Any]]) -> str:
     """Bars of rows that stay and are new; below the line, withdrawn and held back."""
     numbers = [each["number"] for each in versions]
     stay, new, gone, held = (
         [each[name] for each in versions] for name in ("frozen", "new", "gone", "held_back")
     )
-    with drawing.style():
-        figure = drawing.figure(300)
-        axes = drawing.axes(figure, (52, 48, 316, 206))
+    with drawing.apply_style():
+        figure = drawing.start_figure(300)
+        axes = drawing.place_axes(figure, (52, 48, 316, 206))
         for heights, bottoms, colour in (
             (stay, [0] * len(stay), ACCENT),
             (new, stay, SECOND),
@@ -62,18 +62,18 @@ def rows_plot(versions: Sequence[Mapping[str, Any]]) -> str:
             f"{count(each['gone'])} withdrawn, {count(each['held_back'])} held back."
             for each in versions
         )
-        return drawing.svg(figure, "plot-series", "Bar chart of rows by version", told)
+        return drawing.render_svg(figure, "plot-series", "Bar chart of rows by version", told)
 
 
-@drawing.plot
+@drawing.draw_or_leave_out
 def crowds_plot(versions: Sequence[Mapping[str, Any]], manifest: Manifest) -> str:
     """Lines of the least and the median crowd, beside the demand where it is one number."""
     numbers = [each["number"] for each in versions]
     least, median = ([each[name] for each in versions] for name in ("crowd_least", "crowd_median"))
-    privacy = series.whole(manifest)["privacy"]
-    with drawing.style():
-        figure = drawing.figure(300)
-        axes = drawing.axes(figure, (52, 48, 316, 206))
+    privacy = series.with_all_rows(manifest)["privacy"]
+    with drawing.apply_style():
+        figure = drawing.start_figure(300)
+        axes = drawing.place_axes(figure, (52, 48, 316, 206))
         marks = "o-" if len(numbers) <= MOST else "-"
         axes.plot(numbers, median, marks, color=SECOND, linewidth=2.5, markersize=6)
         axes.plot(numbers, least, marks, color=ACCENT, linewidth=2.5, markersize=6)
@@ -90,7 +90,7 @@ def crowds_plot(versions: Sequence[Mapping[str, Any]], manifest: Manifest) -> st
             f"median {count(each['crowd_median'])}."
             for each in versions
         )
-        return drawing.svg(figure, "plot-crowds-by-version", "Line chart of crowds", told)
+        return drawing.render_svg(figure, "plot-crowds-by-version", "Line chart of crowds", told)
 
 
 def _versions(axes: "Axes", numbers: Sequence[int]) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from reports import series
 from reports.facts import Manifest
-from reports.quantities import count, counted, known, percent, printable
+from reports.quantities import count, count_noun, is_number, percent, printable
 from reports.words import ABOVE, NO_LIMIT, NOT_MEASURED, WITHIN, Block, Check, Figure, Text
 
 CELLS, HISTORIES = "crowds in every version", "histories"
@@ -79,7 +79,7 @@ def promise(manifest: Manifest) -> str:
     section = series.series_of(manifest)
     if section is None:
         return ""
-    at = series.number(manifest)
+    at = series.version_number(manifest)
     if at == 1:
         return (
             " It is the first version of a series. The same is checked again for all versions "
@@ -196,13 +196,13 @@ def warnings(manifest: Manifest) -> list[str]:
     linked, constant = section.get("linked_below_k"), section.get("constant")
     told = changing(section)
     short = section.get("histories_below_k")
-    if known(short) and 0 < short <= _allowed(section):
+    if is_number(short) and 0 < short <= _allowed(section):
         told.append(
             f"{count(short)} of {_count_ever(manifest)} have fewer than k histories: versions that "
             "an older build published leave them so few, and the plan states it. Someone who "
             "compares all versions may know the rows of these."
         )
-    if known(linked) and linked > 0 and constant:
+    if is_number(linked) and linked > 0 and constant:
         told.append(
             f"{count(linked)} of {_count_ever(manifest)} "
             f"have fewer than k rows left in some version for someone who compares the versions "
@@ -222,7 +222,8 @@ def column_block(manifest: Manifest) -> Block | None:
     if not rows:
         rows = [("no column", "0", percent(0.0))]
     return Block(
-        f"Columns that changed since the version before, of {counted(followed, 'record')} in both",
+        f"Columns that changed since the version before, of {count_noun(followed, 'record')} in "
+        "both",
         ("Column", "Records", "Share"),
         rows,
     )
@@ -259,7 +260,7 @@ def _allowed(section: Mapping[str, Any]) -> int:
 
 def _at_most(number: object, limit: int, what: str) -> Check:
     stated = "0" if not limit else f"{count(limit)}, as the plan states"
-    return Check(what, stated, count(number), known(number) and number <= limit)
+    return Check(what, stated, count(number), is_number(number) and number <= limit)
 
 
 def linkability(manifest: Manifest) -> list[Figure]:
@@ -275,7 +276,7 @@ def linkability(manifest: Manifest) -> list[Figure]:
             WITHIN if number <= limit else ABOVE,
         )
         for name, limit, what in _counted(section)
-        if known(number := section.get(name))
+        if is_number(number := section.get(name))
     ]
     constant = section.get("constant")
     if not constant:
@@ -291,7 +292,7 @@ def linkability(manifest: Manifest) -> list[Figure]:
 
 def rows(manifest: Manifest) -> str:
     """How many rows of a version are new, for its headline; nothing where all are."""
-    if not series.later(manifest):
+    if not series.has_earlier_rows(manifest):
         return ""
     section = manifest["series"]
     return f"; {count(section['frozen'])} rows stay from before, {count(section['batch'])} are new"

@@ -6,7 +6,7 @@ import pytest
 
 from kinds.matrix import checked
 from kinds.matrix.suites import encoded, released
-from validations.run import run
+from validations.run import validate_columns
 
 
 class Folder:
@@ -29,7 +29,7 @@ PAIRS = pl.DataFrame(
 
 
 def failures(suite, columns):
-    return {outcome.words for outcome in run(suite, columns).failures}
+    return {outcome.words for outcome in validate_columns(suite, columns).failures}
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,7 @@ def test_report_and_summary_say_it():
     assert attackers.demand_guesses(release).sentences == SENTENCES
     assert SENTENCES in words_of(release).warnings(release)
     console = Console(file=StringIO(), width=100)
-    summary.terminal(release, console, words_of(release))
+    summary.print_release(release, console, words_of(release))
     shown = " ".join(console.file.getvalue().split())
     assert attackers.GUESS_HEADING in shown
     assert "A counter of rows" in shown

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from anon_core.specs.columns import ColumnSpec
 from anon_core.tables.records import Codebook
 from kinds.table.suites import binarized, ingested, released
-from validations.run import run
+from validations.run import validate_columns
 
 Columns = dict[str, NDArray[Any]]
 
@@ -42,7 +42,9 @@ class TestIngested:
     @pytest.fixture
     def failures(self, specs: list[ColumnSpec]) -> Any:
         suite = ingested.suite(specs, ["diagnosis"])
-        return lambda columns: {str(failure) for failure in run(suite, columns).failures}
+        return lambda columns: {
+            str(failure) for failure in validate_columns(suite, columns).failures
+        }
 
     def test_sound(self, failures: Any, source: Columns) -> None:
         assert failures(source) == set()
@@ -92,7 +94,9 @@ class TestBinarized:
     @pytest.fixture
     def failures(self, codebook: Codebook) -> Any:
         suite = binarized.suite(codebook, 6)
-        return lambda columns: {str(failure) for failure in run(suite, columns).failures}
+        return lambda columns: {
+            str(failure) for failure in validate_columns(suite, columns).failures
+        }
 
     def test_sound(self, failures: Any, packed: Columns) -> None:
         assert failures(packed) == set()
@@ -122,11 +126,11 @@ class TestBinarized:
         age = replace(codebook.attributes[1], binned=True, edges=(1.0, 2.0, 3.0))
         book = Codebook((codebook.attributes[0], age))
         packed = {**packed, "level:age": np.array([0, 0, 1, 1, 2, 2], dtype=np.int32)}
-        assert run(binarized.suite(book, 6, 2), packed).success
-        failed = run(binarized.suite(book, 6, 3), packed).failures
+        assert validate_columns(binarized.suite(book, 6, 2), packed).success
+        failed = validate_columns(binarized.suite(book, 6, 3), packed).failures
         assert {str(each) for each in failed} == {"expect_column_levels_to_be_shared (age)"}
         medians = Codebook((codebook.attributes[0], replace(age, carry="median")))
-        assert run(binarized.suite(medians, 6, 3), packed).success
+        assert validate_columns(binarized.suite(medians, 6, 3), packed).success
 
     @pytest.mark.parametrize("name", ["k", "level:k", "level:age"])
     def test_column_is_absent(self, failures: Any, packed: Columns, name: str) -> None:
@@ -139,7 +143,9 @@ class TestReleased:
     @pytest.fixture
     def failures(self, codebook: Codebook) -> Any:
         suite = released.suite({"k": 3, "age": 4}, 6)
-        return lambda columns: {str(failure) for failure in run(suite, columns).failures}
+        return lambda columns: {
+            str(failure) for failure in validate_columns(suite, columns).failures
+        }
 
     def test_sound(self, failures: Any, release: Columns) -> None:
         assert failures(release) == set()

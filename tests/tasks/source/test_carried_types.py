@@ -17,7 +17,7 @@ import pytest
 
 from anon_core.errors import InputError
 from flows.plan.plan import ReleasePlan
-from flows.release import released
+from flows.release import release_plan
 from kinds.columns import Column, typed
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
@@ -407,7 +407,7 @@ def test_carried_values_are_released_equal(made, tmp_path, monkeypatch):
     if PASSWORD in source.get("uri", ""):
         monkeypatch.setenv("PGPASSWORD", PASSWORD)
         source["uri"] = source["uri"].replace(f":{PASSWORD}@", "@")
-    folder = Path(released(ReleasePlan.of(plan_of(tmp_path, source, expected, keys))))
+    folder = Path(release_plan(ReleasePlan.of(plan_of(tmp_path, source, expected, keys))))
     found = pl.read_parquet(folder / "data.parquet", glob=False).sort("row")
     right = pl.DataFrame(expected)
     assert found.select(right.columns).schema == right.schema

@@ -12,7 +12,7 @@ from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from flows.audit import audit_release
-from flows.partitions import backfilled
+from flows.partitions import backfill_partitions
 from flows.plan.plan import ReleasePlan
 from kinds.columns import Column, arrays
 from kinds.table.encode import encoded
@@ -382,7 +382,7 @@ def test_a_backfill_is_of_one_moment(source, tmp_path):
         return release_one(order.plan, named)
 
     plan = ReleasePlan.load(order.plan)
-    folders = [folder for _, folder in backfilled(plan, RANGE, made)]
+    folders = [folder for _, folder in backfill_partitions(plan, RANGE, made)]
     assert [folder.name for folder in folders] == ["v1", "v2", "v3", "v4", "v5"]
     assert order.rows("v5")["note"].sort().to_list() == sorted(row[5] for row in visits())
     assert audit_release(folders[-1], order.plan).passed
