@@ -8,7 +8,7 @@ from typing import Any
 
 from kinds import words_called
 from kinds.base import Kind
-from kinds.catalogued import CATALOGUE, catalogue_of, texts
+from kinds.catalogued import CATALOGUE, catalogue_of, find_text_edition
 from reports import drawing, page
 from tasks.judging.audit import Audit, Finding
 from tasks.shelf.layout import REPORT
@@ -22,7 +22,7 @@ def catalogue_finding(folder: Path, kind: Kind, manifest: Mapping[str, Any]) -> 
     """Whether the catalogue files say what follows from the release; nothing of older ones."""
     if "texts" not in manifest:
         return []
-    if manifest["texts"] != texts():
+    if manifest["texts"] != find_text_edition():
         return [Finding("catalogue", passed=False, detail=OTHERS, required=False)]
     made = catalogue_of(kind, words_called(kind.name), manifest, folder)
     differ = sorted(
@@ -42,7 +42,7 @@ def report_finding(
     """
     if "texts" not in manifest or audit.measured is None:
         return []
-    if manifest["texts"] != texts():
+    if manifest["texts"] != find_text_edition():
         return [Finding("report", passed=False, detail=OTHERS, required=False)]
     made, found = _render_report(kind, manifest, audit), _read_existing_file(folder / REPORT)
     same = found is not None and _strip_pictures(made) == _strip_pictures(found)

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from anon_core.anonymizers import ANONYMIZERS
 from flows.plan.plan import model_of
 from kinds import KINDS, kind_called
-from kinds.meanings import meanings
+from kinds.meanings import list_key_meanings
 from kinds.section import PlanError, Schema, table_schema
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
@@ -164,7 +164,7 @@ def _describe_all_settings(makers: Mapping[str, Any]) -> dict[str, Schema]:
 
 def _build_settings_schema(maker: Any) -> dict[str, Schema]:
     """The settings of an anonymizer."""
-    hints, texts = get_type_hints(maker), meanings(maker, typed=True)
+    hints, texts = get_type_hints(maker), list_key_meanings(maker, typed=True)
     settings = {}
     for field in fields(maker):
         schema = _resolve_references(TypeAdapter(hints[field.name]).json_schema(), {})

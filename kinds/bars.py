@@ -5,7 +5,7 @@ from reports.drawing import GRID, INK
 
 
 @drawing.draw_or_leave_out
-def labelled_bars(
+def draw_labelled_bars(
     name: str,
     title: str,
     names: list[str],

@@ -24,7 +24,7 @@ PARQUET, CSV = "parquet", "csv"
 AS_TEXT: tuple[Type, ...] = ("array", "object", "any")
 
 
-def texts() -> str:
+def find_text_edition() -> str:
     """Which texts report and catalogue are written with, as manifests state it."""
     return hash_texts((Path(__file__).parent, Path(reports.__file__).parent))
 
@@ -33,10 +33,12 @@ def catalogue_of(
     kind: "Kind", words: Words, manifest: Mapping[str, Any], folder: Path
 ) -> dict[str, bytes]:
     """The catalogue files of a release, from its manifest and its other files."""
-    return build_catalogue(described(kind, words, manifest, folder))
+    return build_catalogue(describe_release_folder(kind, words, manifest, folder))
 
 
-def described(kind: "Kind", words: Words, manifest: Mapping[str, Any], folder: Path) -> Described:
+def describe_release_folder(
+    kind: "Kind", words: Words, manifest: Mapping[str, Any], folder: Path
+) -> Described:
     """What the manifest and the files of a folder tell of a release."""
     whole = {key: value for key, value in manifest.items() if key != "files"}
     formats = {form: name for form, name in kind.files.items() if (folder / name).is_file()}
@@ -65,7 +67,7 @@ def _data_file(
     """A data file with its columns; without a Parquet file all types are those of texts."""
     if PARQUET in formats:
         schema = pl.scan_parquet(folder / formats[PARQUET], glob=False).collect_schema()
-        types = {name: _type(dtype, form) for name, dtype in schema.items()}
+        types = {name: _find_field_type(dtype, form) for name, dtype in schema.items()}
     else:
         header = pl.read_csv(folder / formats[CSV], n_rows=0, infer_schema=False, glob=False)
         types = dict.fromkeys(header.columns, "string")
@@ -75,7 +77,7 @@ def _data_file(
     )
 
 
-def _type(dtype: pl.DataType, form: str) -> Type:
+def _find_field_type(dtype: pl.DataType, form: str) -> Type:
     """The type of a column in one of the formats."""
     found: Type = "string"
     if dtype.is_integer():

@@ -78,11 +78,16 @@ class Before:
     def of(cls, versions: Sequence[Version]) -> "Before":
         """Of versions that were published, the last one last; refused where the vault lacks it."""
         last = versions[-1]
-        identified = tuple(_kept(version, "identify") for version in versions)
-        return cls(last.number, _kept(last, "assemble"), _kept(last, "versions"), identified)
+        identified = tuple(_require_stage(version, "identify") for version in versions)
+        return cls(
+            last.number,
+            _require_stage(last, "assemble"),
+            _require_stage(last, "versions"),
+            identified,
+        )
 
 
-def _kept(version: Version, stage: str) -> Stored:
+def _require_stage(version: Version, stage: str) -> Stored:
     """A stage of the run of a version."""
     stored = version.run.whole(stage)
     if stored is None:

@@ -150,7 +150,10 @@ def describe_version(manifest: Manifest) -> str:
         )
         if now[name]
     )
-    gone = f"{count_noun(now['gone'], 'row')} of version {at - 1} {_was_or_were(now['gone'])} withdrawn"
+    gone = (
+        f"{count_noun(now['gone'], 'row')} of version {at - 1} {_was_or_were(now['gone'])} "
+        "withdrawn"
+    )
     return (
         f"Version {at} of a series: {_say_stay(now['frozen'])} from before and "
         f"{count(now['new'])} {_is_or_are(now['new'])} new. {gone}{f' ({why})' if why else ''}. "

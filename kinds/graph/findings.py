@@ -63,7 +63,7 @@ def promise_of(manifest: Manifest) -> Sequence[str]:
     return promise
 
 
-def checks(manifest: Manifest) -> Sequence[Check]:
+def list_promise_checks(manifest: Manifest) -> Sequence[Check]:
     """The count on which the promise depends."""
     privacy = manifest["privacy"]
     if OBFUSCATED not in promise_of(manifest):

@@ -48,7 +48,9 @@ class GraphChanges(Changes):
                 yield above(text, name, allowed)
 
 
-def changes(version: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> GraphChanges:
+def compare_profiles(
+    version: str, before: Mapping[str, Any], now: Mapping[str, Any]
+) -> GraphChanges:
     """A graph against what is remembered of the last one."""
     return GraphChanges(
         version=version,

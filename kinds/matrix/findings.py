@@ -63,7 +63,7 @@ def promise_of(manifest: Manifest) -> Sequence[str]:
     return promise
 
 
-def checks(manifest: Manifest) -> Sequence[Check]:
+def list_promise_checks(manifest: Manifest) -> Sequence[Check]:
     """The counts on which the promise depends; each must be 0."""
     privacy, empty = manifest["privacy"], protects_nobody(manifest)
     return [

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from anon_core.measures.matrix.intersection import alike
 from kinds.matrix.layout import BY_ROW, DEMAND, ITEMS, KEY, MATCHING, PARQUET, RECORD
-from kinds.matrix.rows import flat
+from kinds.matrix.rows import flatten_rows
 from tasks.people.beside import incomparable, runs_of
 from tasks.people.digests import COLUMN, COLUMNS, partners
 from tasks.people.ledger import Ledger, Overlap
@@ -39,7 +39,7 @@ class Side:
             return None
         if rows is None:
             rows = pl.read_parquet(anonymized.file(PARQUET), glob=False)
-        content = flat(rows)[ITEMS].fill_null("").rank("dense").cast(pl.Int64)
+        content = flatten_rows(rows)[ITEMS].fill_null("").rank("dense").cast(pl.Int64)
         classes = pl.DataFrame({KEY: rows[KEY], "class": content}).unique(KEY, keep="first")
         seats = pl.read_parquet(anonymized.file(MATCHING), glob=False).sort(RECORD)
         found = seats.join(classes, on=KEY, how="left", maintain_order="left")["class"]
@@ -49,7 +49,7 @@ class Side:
         return cls(run, by_row, np.load(ingested.file(DEMAND)), found.to_numpy())
 
 
-def intersected(
+def intersect_releases(
     run: Run, ledger: Ledger, overlaps: Sequence[Overlap], rows: pl.DataFrame | None = None
 ) -> dict[str, int]:
     """How many users several releases show, and how many of them fewer than k users resemble."""
@@ -57,7 +57,9 @@ def intersected(
     sides = [side for side in others if side is not None]
     if own is None or len(sides) < len(others):
         raise incomparable(len(others) - len(sides) + (own is None))
-    record = np.stack([np.arange(len(own.k)), *(_partners(ledger, own, side) for side in sides)])
+    record = np.stack(
+        [np.arange(len(own.k)), *(_find_partners(ledger, own, side) for side in sides)]
+    )
     there = record >= 0
     several = there[1:].any(axis=0)
     counts = {"overlapping": len(overlaps), "people": int(several.sum())}
@@ -70,7 +72,7 @@ def intersected(
     return {**counts, "below_k": int((margin < 0).sum()), "least_margin": int(margin.min())}
 
 
-def _partners(ledger: Ledger, own: Side, other: Side) -> NDArray[np.int64]:
+def _find_partners(ledger: Ledger, own: Side, other: Side) -> NDArray[np.int64]:
     """Each record's record in the other release, -1 where there is none.
 
     Refused: one source, read in two ways that name no common users.

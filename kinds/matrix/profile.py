@@ -48,7 +48,9 @@ class MatrixChanges(Changes):
                 yield above(told, name, allowed[name])
 
 
-def changes(version: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> MatrixChanges:
+def compare_profiles(
+    version: str, before: Mapping[str, Any], now: Mapping[str, Any]
+) -> MatrixChanges:
     """A matrix against what is remembered of the last one."""
     return MatrixChanges(
         version=version,

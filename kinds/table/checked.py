@@ -8,7 +8,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.tables.encoding import decode
-from kinds.columns import arrays
+from kinds.columns import convert_to_arrays
 from kinds.table.encode import load
 from kinds.table.layout import CARRIED, KEY, PARQUET, TABLE
 from kinds.table.plan import TablePlan
@@ -25,7 +25,7 @@ def ingested(plan: TablePlan, stored: Stored) -> Suite:
     table = pl.read_parquet(stored.file(TABLE), glob=False)
     specs = [column.spec for column in plan.columns if column.spec is not None]
     carried = [column.name for column in plan.columns if column.role in CARRIED]
-    return of_ingested.suite(specs, carried), arrays(table)
+    return of_ingested.build_suite(specs, carried), convert_to_arrays(table)
 
 
 def binarized(stored: Stored) -> Suite:
@@ -37,7 +37,7 @@ def binarized(stored: Stored) -> Suite:
         of_binarized.LEVEL + a.name: level for a, level in zip(book.attributes, levels, strict=True)
     }
     columns[of_binarized.K] = table.k.astype(np.int64)
-    return of_binarized.suite(book, table.records, int(table.k.max())), columns
+    return of_binarized.build_suite(book, table.records, int(table.k.max())), columns
 
 
 def released(measured: Any, anonymized: Stored) -> Suite:
@@ -54,4 +54,4 @@ def released(measured: Any, anonymized: Stored) -> Suite:
     for attribute, sizes in zip(measured.levels, measured.sizes, strict=True):
         columns[of_released.CELL + attribute.name] = sizes
     levels = {each.name: len(each.labels) for each in measured.levels}
-    return of_released.suite(levels, len(crowds.demanded)), columns
+    return of_released.build_suite(levels, len(crowds.demanded)), columns

@@ -8,7 +8,7 @@ from zoneinfo import available_timezones
 from pydantic import Field
 
 from anon_core.specs.columns import Carry, ColumnSpec, Rare
-from kinds.accepting import Note, allowed_of
+from kinds.accepting import Note, read_allowed_kinds
 from kinds.columns import Column, Role
 from kinds.dates import ISO_DATE, has_short_year
 from kinds.numerals import Numerals
@@ -126,7 +126,7 @@ class ColumnSection(MarkedSection):
         stated = self.model_fields_set
         self._check_reading(where)
         numerals = self._numerals(where)
-        allowed = allowed_of(where, self.allow, self.note)
+        allowed = read_allowed_kinds(where, self.allow, self.note)
         if self.allow and self.role in ("identifier", "drop"):
             raise PlanError(f"{where}.allow belongs to columns that are published; leave it out")
         if self.public and self.role == "quasi":

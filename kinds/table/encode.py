@@ -14,7 +14,7 @@ from anon_core.tables.codebook import codebook_from_json, codebook_to_json
 from anon_core.tables.demands import of_people, resolve
 from anon_core.tables.encoding import complete, encode, fitted
 from anon_core.tables.records import BinaryTable
-from kinds.columns import Column, arrays
+from kinds.columns import Column, convert_to_arrays
 from kinds.section import refuse_alone
 from kinds.table.layout import BITS, CODEBOOK, DEMAND, PERSON, TABLE
 from kinds.table.plan import TablePlan
@@ -43,8 +43,8 @@ def encoded(
     """
     quasi = [column for column in columns if column.role == "quasi"]
     specs = [column.spec for column in quasi if column.spec is not None]
-    values = None if k_values is None else arrays(k_values)[k_values.columns[0]]
-    columns_by_name = arrays(frame[[column.name for column in quasi]])
+    values = None if k_values is None else convert_to_arrays(k_values)[k_values.columns[0]]
+    columns_by_name = convert_to_arrays(frame[[column.name for column in quasi]])
     k, kept = resolve(demand, complete(specs, columns_by_name), values)
     data = {name: column[kept] for name, column in columns_by_name.items()}
     persons = None if person is None else person[kept]

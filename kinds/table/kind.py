@@ -17,7 +17,7 @@ from anon_core.promise import Promise
 from anon_core.tables.records import BinaryTable
 from anon_core.tables.settled import Unsettled
 from kinds.base import Columns, Facts, Kind
-from kinds.sampling import sample
+from kinds.sampling import sample_rows
 from kinds.section import BINS, PlanError
 from kinds.table.before import stated_by
 from kinds.table.catalogued import fields
@@ -32,7 +32,7 @@ from kinds.table.overlap import intersected
 from kinds.table.people import people, remade
 from kinds.table.plan import SECTIONS, K, TablePlan
 from kinds.table.profile import changes
-from kinds.table.versions.present import needed
+from kinds.table.versions.present import list_needed_columns
 from kinds.table.versions.versions import TableVersions
 from kinds.table.write import write_release
 from reports.catalogue.described import Field, Type
@@ -146,9 +146,9 @@ class Table(Kind):
 
     def starter(self, source: Source, header: bool | None = None, names: Sequence[str] = ()) -> str:
         """A proposed role for every column."""
-        from kinds.table.starter.writing import starter  # only `crowdcover plan` needs it
+        from kinds.table.starter.writing import propose_plan  # only `crowdcover plan` needs it
 
-        return starter(source, header, names)
+        return propose_plan(source, header, names)
 
     def compile_kernels(self, *, quiet: bool) -> AbstractContextManager[None]:
         """Compile on a thread, unless this machine has compiled before."""
@@ -158,8 +158,8 @@ class Table(Kind):
 
     def sampled(self, plan: TablePlan, reading: Reading, number: int, seed: int) -> pl.DataFrame:
         """Random rows; of whole people where crowds count people."""
-        frame = reading.columns([column.name for column in plan.columns], needed(plan))
-        return sample(frame, number, seed, plan.person)
+        frame = reading.columns([column.name for column in plan.columns], list_needed_columns(plan))
+        return sample_rows(frame, number, seed, plan.person)
 
     # ------------------------------------------------------------ the course
 

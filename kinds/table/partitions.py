@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from kinds.columns import Column, typed
+from kinds.columns import Column, type_source_column
 from kinds.nearest import did_you_mean
 from kinds.section import PlanError, Section, SourceSection
 from tasks.source.partitions import By, is_label, labels_of, wrong_label
@@ -96,5 +96,5 @@ class Partition:
         """The needed columns, and the label of each row; null where the row has no date."""
         read = list(dict.fromkeys([*needed, self.column.name]))
         raw = reading.columns(names, read)
-        labels = labels_of(typed(raw, self.column, missing), self.by)
+        labels = labels_of(type_source_column(raw, self.column, missing), self.by)
         return raw.select(needed), labels

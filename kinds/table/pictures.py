@@ -63,7 +63,7 @@ def sections(manifest: Manifest, crowds: Crowds, words: Words) -> list[PageSecti
     }
     new = series.shortly_new(manifest)
     bodies = {
-        **of_versions.sections(manifest, macros),
+        **of_versions.build_series_section(manifest, macros),
         "checked": macros.checked(manifest, words, facts, new),
         "attacks": macros.attacks(manifest, attackers, drawings, new),
         "crowds": macros.crowds(drawings, new),

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from anon_core.measures.table.drift import Profile, drift, knowing, profile
-from kinds.columns import Column, arrays
+from kinds.columns import Column, convert_to_arrays
 from kinds.table.layout import CARRIED
 from tasks.judging.drift import Changes
 
@@ -15,7 +15,7 @@ from tasks.judging.drift import Changes
 def remembered(table: pl.DataFrame, columns: tuple[Column, ...]) -> dict[str, Any]:
     """Categories, percentiles and counts of quasi-identifiers, and the types of carried columns."""
     specs = [column.spec for column in columns if column.spec is not None]
-    values = arrays(table[[spec.name for spec in specs]])
+    values = convert_to_arrays(table[[spec.name for spec in specs]])
     return {
         "rows": table.height,
         "columns": {spec.name: asdict(profile(spec.kind, values[spec.name])) for spec in specs},
@@ -46,7 +46,7 @@ def changes(
         for c in columns
         if c.spec and c.name in profiles and profiles[c.name].kind == c.spec.kind
     ]
-    values = arrays(pl.DataFrame([table[name] for name in same]))
+    values = convert_to_arrays(pl.DataFrame([table[name] for name in same]))
     types = _types(table, columns)
     return Changes(
         version=version,

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import polars as pl
 
 from anon_core.specs.demands import Demand
-from kinds.columns import Column, typed
+from kinds.columns import Column, type_source_column
 from kinds.table.layout import released_columns
 from kinds.table.naming import refuse_idle_names, refuse_unfit_rows
 from tasks.source.panics import silenced_panics
@@ -85,7 +85,7 @@ def _typed(
         for group in groups:
             made = {}
             for column in group:
-                made[column.name] = typed(columns, column, missing)
+                made[column.name] = type_source_column(columns, column, missing)
                 left[column.name] -= 1
                 if not left[column.name]:
                     del columns[column.name]

@@ -132,7 +132,7 @@ def _linkability(manifest: Manifest) -> Iterator[Figure]:
         elif name == "linkage":
             yield _unmeasured(what)
     yield _several_rows(manifest)
-    yield from versions.linkability(manifest)
+    yield from versions.list_linkability_figures(manifest)
     yield _other_releases(manifest)
     yield _unmeasured("Data elsewhere that this release may be linked with")
 

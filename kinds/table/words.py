@@ -40,7 +40,9 @@ class TableWords:
     def promise(self, manifest: Manifest) -> str:
         """The promise in plain English."""
         first, whole = promises.unchanged(manifest), series.with_all_rows(manifest)
-        return f"{first} {promises.promise(whole)}".lstrip() + versions.promise(manifest)
+        return f"{first} {promises.promise(whole)}".lstrip() + versions.describe_series_promise(
+            manifest
+        )
 
     def describe_no_change(self, manifest: Manifest) -> str:
         """That no cell is masked."""
@@ -50,13 +52,13 @@ class TableWords:
         """The points of the promise, one or more for each of its findings."""
         return [
             *promises.promised(manifest),
-            *versions.promised(manifest),
+            *versions.list_series_promise_points(manifest),
             *value_words.grouped(manifest),
         ]
 
     def not_promised(self, manifest: Manifest) -> Sequence[Text]:
         """The points that no finding of the promise covers."""
-        return [*promises.not_promised(manifest), *direct.searched(manifest)]
+        return [*promises.not_promised(manifest), *direct.describe_direct_search(manifest)]
 
     def not_promised_short(self, manifest: Manifest) -> str:
         """The points of `not_promised` in two sentences."""
@@ -64,7 +66,7 @@ class TableWords:
 
     def checks(self, manifest: Manifest) -> Sequence[Check]:
         """The counts on which the promise depends; each must be 0."""
-        return [*audited.checks(manifest), *versions.checks(manifest)]
+        return [*audited.checks(manifest), *versions.list_series_checks(manifest)]
 
     def risks(self, manifest: Manifest) -> Sequence[Risk]:
         """Singling out, linkability, inference; of a version, mostly of its new rows."""
@@ -92,7 +94,7 @@ class TableWords:
         ]
         return [
             *_rows_for_people(manifest),
-            *versions.warnings(manifest),
+            *versions.list_series_warnings(manifest),
             *(f"{each} (Counted: {told}.)" if told else each for each in of_rows),
         ]
 
@@ -129,7 +131,7 @@ class TableWords:
         new = f"; {told}" if told else ""
         headline = [
             Fact(
-                f"{whom}, a published row for each{versions.rows(manifest)}",
+                f"{whom}, a published row for each{versions.describe_new_rows(manifest)}",
                 count(privacy["records"]),
             ),
             Fact("rows demanded as a crowd (k)", low if low == high else f"{low} to {high}"),

@@ -10,7 +10,7 @@ from typing import Any
 
 from kinds import words_of
 from kinds.base import Kind
-from kinds.catalogued import texts
+from kinds.catalogued import find_text_edition
 from reports import markdown
 from reports.verdict import judge_manifest
 from tasks.judging.manifest_keys import SOFTWARE, count_unknown, keys_of
@@ -56,7 +56,7 @@ def draft(
     manifest = {
         "crowdcover": CODE_VERSION,
         "software": _software(),
-        "texts": texts(),
+        "texts": find_text_edition(),
         "name": to.parent.name,
         "version": _version(run, to),
         **claims,

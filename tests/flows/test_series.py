@@ -414,7 +414,7 @@ def test_a_batch_of_one_is_refused():
     assert section["below_k"] == 1
     assert section["least_margin"] == -2
     assert histories.broken
-    (cells, _), section, _ = judge.of_crowds(judge.until(rows, 1), fits)
+    (cells, _), section, _ = judge.of_crowds(judge.rewind_history(rows, 1), fits)
     assert not cells.broken
     assert section["cells"] == 1
 

@@ -223,7 +223,7 @@ def count_as_auditor(registry):
         for key, row in version["rows"].items()
     }
     carried = pl.Series([births[key] for key in history["#key"]], dtype=pl.Binary)
-    fits = judge.kept_fits(kept.audited.folder, kept.number)
+    fits = judge.load_fitting_rows(kept.audited.folder, kept.number)
     _, section, _ = judge.of_crowds(history.with_columns(carried.alias("#constant")), fits)
     return section
 

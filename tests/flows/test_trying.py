@@ -16,7 +16,7 @@ from anon_core.errors import InputError
 from flows.plan.plan import PlanError, ReleasePlan
 from flows.release import release_plan
 from flows.trying import build_setting_plans, list_settings, try_settings
-from kinds.sampling import sample
+from kinds.sampling import sample_rows
 from tasks.vault.shadow import PREFIX
 from tasks.vault.storage import Vault
 from tests.flows.orders import Order, people
@@ -243,9 +243,9 @@ def test_wrong_arguments(tmp_path, arguments):
 def test_a_sample_has_whole_owners_in_the_order_of_the_source(owners, seed, data):
     number = data.draw(st.integers(1, len(owners)))
     frame = pl.DataFrame({"row": range(len(owners)), "owner": pl.Series(owners, dtype=pl.Int64)})
-    plain = sample(frame, number, seed)
+    plain = sample_rows(frame, number, seed)
     assert plain.height == number
-    found = sample(frame, number, seed, "owner")
+    found = sample_rows(frame, number, seed, "owner")
     for each in (plain, found):
         assert each["row"].to_list() == sorted(each["row"].to_list())
     taken = set(found["row"].to_list())
@@ -254,7 +254,7 @@ def test_a_sample_has_whole_owners_in_the_order_of_the_source(owners, seed, data
         assert rows <= taken or not rows & taken
     largest = max([1, *(owners.count(owner) for owner in set(owners) - {None})])
     assert number <= found.height < number + largest
-    assert found.equals(sample(frame, number, seed, "owner"))
+    assert found.equals(sample_rows(frame, number, seed, "owner"))
 
 
 def test_one_partition_of_a_divided_source_is_tried(tmp_path):

@@ -27,7 +27,7 @@ def table(bad: set[str]) -> dict[str, Any]:
 
 
 def judged(columns: dict[str, Any]) -> Verdict:
-    return validate_columns(released.suite(dict.fromkeys(NAMES, 4), 6), columns)
+    return validate_columns(released.build_suite(dict.fromkeys(NAMES, 4), 6), columns)
 
 
 def test_parts_find_what_the_whole_finds(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,9 +65,9 @@ def test_no_expectation_of_a_column_sees_all_columns(monkeypatch: pytest.MonkeyP
 def test_words_are_those_of_great_expectations(specs: list[ColumnSpec], codebook: Codebook) -> None:
     """They are read from the expectation; its renderer takes milliseconds for each."""
     suites = (
-        ingested.suite(specs, ["diagnosis"]),
-        binarized.suite(codebook, 6),
-        released.suite({"age": 4}, 6),
+        ingested.build_suite(specs, ["diagnosis"]),
+        binarized.build_suite(codebook, 6),
+        released.build_suite({"age": 4}, 6),
     )
     for suite in suites:
         for expectation in suite.expectations:

@@ -15,8 +15,7 @@ def group_by_median(rows: Rows, items: int, a: float, merge: Merge) -> NDArray[n
     From the clusters of `group_by_facility` on, two steps take turns while the sum of distances
     falls: each cluster takes the record nearest to its members as its centre, and records are
     assigned anew, at least k to each centre, at the least sum. That ends in a local optimum, not in
-    the paper's
-    82.6-approximation (Ahmadian and Swamy): no factor is claimed. Memory is O(n^2).
+    the paper's 82.6-approximation (Ahmadian and Swamy): no factor is claimed. Memory is O(n^2).
     """
     least = int(rows.k.max(initial=1))
     uniform = Rows(rows.indptr, rows.indices, np.full_like(rows.k, least))

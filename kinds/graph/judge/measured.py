@@ -148,7 +148,7 @@ class Measured:
         sides: dict[str, Sequence[float]] = {
             "edges": [len(edges.p) for edges in self.graphs],
             "expected_edges": [round(mean * n / 2) for mean in (change.before, change.after)],
-            "isolated": [_isolated(edges) for edges in self.graphs],
+            "isolated": [_count_isolated(edges) for edges in self.graphs],
             "degree": [round(mean, 2) for mean in (change.before, change.after)],
             "clustering": [round(each.coefficient, 3) for each in shape],
             "triangles": [round(each.triangles) for each in shape],
@@ -160,9 +160,9 @@ class Measured:
         return {
             **{name: before for name, (before, _) in sides.items()},
             **{f"{name}_released": after for name, (_, after) in sides.items()},
-            "degree_error": _up(change.error),
-            "discrepancy": _up(self.joined.mean),
-            "discrepancy_interval": [_down(low), _up(high)],
+            "degree_error": _round_up(change.error),
+            "discrepancy": _round_up(self.joined.mean),
+            "discrepancy_interval": [_round_down(low), _round_up(high)],
             "discrepancy_by_hops": self._by_hops(),
             "worlds": self.joined.worlds,
             "same_edges": self._same_edges(),
@@ -172,27 +172,27 @@ class Measured:
         """Discrepancy by distance, where enough pairs were sampled."""
         least = max(LEAST_PAIRS, int(self.k.max()))
         found = self.joined.by_hops()
-        return {name: _up(mean) for name, (mean, _, pairs) in found.items() if pairs >= least}
+        return {name: _round_up(mean) for name, (mean, _, pairs) in found.items() if pairs >= least}
 
     def _protection(self) -> dict[str, Any]:
         hiding = self.hiding
         likely = Linkage.of(self.tried[self.plan.knows]).surer(self.k)
         return {
             "hides_among": {
-                "least": _down(hiding.least),
-                "median": _down(hiding.quantile(0.5)),
-                "greatest": _down(hiding.quantile(1.0)),
+                "least": _round_down(hiding.least),
+                "median": _round_down(hiding.quantile(0.5)),
+                "greatest": _round_down(hiding.quantile(1.0)),
             },
             "below_before": self.below_before,
-            "likelier": _up(int(np.count_nonzero(likely)) / len(self.k)),
-            "unchanged": _up(self._count_unchanged_edges() / max(1, len(self.after.p))),
+            "likelier": _round_up(int(np.count_nonzero(likely)) / len(self.k)),
+            "unchanged": _round_up(self._count_unchanged_edges() / max(1, len(self.after.p))),
         }
 
     def _attacks(self) -> dict[str, dict[str, Any]]:
         n, guess = len(self.k), math.fsum((1 / self.k).tolist()) / len(self.k)
         found: dict[str, dict[str, Any]] = {
             KNOWN[knows]: {
-                "success": _up(Linkage.of(each).found / n),
+                "success": _round_up(Linkage.of(each).found / n),
                 "promised": guess,
                 "below": int(np.count_nonzero(Obfuscation(each.bits, self.k).below)),
             }
@@ -202,7 +202,7 @@ class Measured:
             # A wrong rule makes sure of wrong vertices: entropies of a rule alone say nothing.
             best = max(Linkage.of(each.found).found for each in self.dropping)
             name = SIFTING.format(KNOWN[self.plan.knows])
-            found[name] = {"success": _up(best / n), "promised": guess, "below": None}
+            found[name] = {"success": _round_up(best / n), "promised": guess, "below": None}
         return found
 
     def _count_unchanged_edges(self) -> int:
@@ -238,25 +238,25 @@ class Measured:
         }
 
 
-def published_step(step: Mapping[str, Any]) -> dict[str, Any]:
+def round_step(step: Mapping[str, Any]) -> dict[str, Any]:
     """What is published of a step: counts as they are, other figures rounded up."""
     plain = ("number", "seconds", "published")
     return {
-        name: value if name in plain or not isinstance(value, float) else _up(value)
+        name: value if name in plain or not isinstance(value, float) else _round_up(value)
         for name, value in step.items()
     }
 
 
-def _isolated(edges: Edges) -> int:
+def _count_isolated(edges: Edges) -> int:
     """Vertices without an edge that can exist."""
     there = edges.p > 0
     return edges.vertices - len(np.union1d(edges.u[there], edges.v[there]))
 
 
-def _down(level: float) -> float:
+def _round_down(level: float) -> float:
     return math.floor(level * DIGITS + ROUNDING) / DIGITS
 
 
-def _up(share: float) -> float:
+def _round_up(share: float) -> float:
     """A share or a difference, rounded up: a release is not told to be better than it is."""
     return math.ceil(share * DIGITS - ROUNDING) / DIGITS

@@ -10,7 +10,9 @@ from kinds.matrix.plan import MatrixPlan
 from tasks.judging.direct import Shown, shown_labels
 
 
-def shown_items(plan: MatrixPlan, labels: Sequence[str], released: ReleasedRows) -> list[Shown]:
+def list_shown_items(
+    plan: MatrixPlan, labels: Sequence[str], released: ReleasedRows
+) -> list[Shown]:
     """Names of items with the rows that have them; none where items are people under fresh keys.
 
     Items of a table are its cells: each column is searched for itself, without its name.

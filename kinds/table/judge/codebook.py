@@ -31,10 +31,10 @@ def codebook_findings(
     shown = described(columns, records.frame.schema) if is_typed(document) else None
     same = says(document, records.levels, shown)
     compared = f"{len(records.levels)} quasi-identifiers compared"
-    return [Finding(BOOK, same, compared), *_shared(document, records)]
+    return [Finding(BOOK, same, compared), *_judge_shared_levels(document, records)]
 
 
-def _shared(document: Any, records: Records) -> list[Finding]:
+def _judge_shared_levels(document: Any, records: Records) -> list[Finding]:
     """Whether enough people share what the codebook tells; nothing where it need not be."""
     least = int(records.k.max())
     judged = [spec for spec in records.specs if spec.is_counted or spec.rare == "pool"]

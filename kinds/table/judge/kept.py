@@ -35,7 +35,9 @@ def of_all(born: pl.DataFrame, folder: Path | None) -> pl.DataFrame:
     return born if folder is None else pl.concat([pl.read_parquet(folder / FILE, glob=False), born])
 
 
-def told(kept: pl.DataFrame, history: pl.DataFrame, number: int) -> dict[str, Any]:
+def summarize_version_utility(
+    kept: pl.DataFrame, history: pl.DataFrame, number: int
+) -> dict[str, Any]:
     """What the manifest states of all rows of a version."""
     rows = kept.join(history.filter(shown_in(number)), on=ROW_KEY, how="semi").sort(ROW_KEY)
     exact, lost = (float(rows[name].to_numpy().mean()) for name in (EXACT, LOST))

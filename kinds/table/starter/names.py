@@ -2,14 +2,14 @@
 
 from functools import cached_property
 
-from kinds.table.starter.lexicon import cut, load_words, topics_of
+from kinds.table.starter.lexicon import load_words, tokenize_name, topics_of
 
 
 class Name:
     """The words of one name, and what they say."""
 
     def __init__(self, name: str) -> None:
-        self.words = cut(name)
+        self.words = tokenize_name(name)
 
     @cached_property
     def topics(self) -> frozenset[str]:

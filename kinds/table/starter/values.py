@@ -97,7 +97,7 @@ class Values:
     @cached_property
     def held(self) -> list[contacts.Held]:
         """Contacts and names within texts."""
-        return contacts.held(self.distinct_texts) if self.is_text else []
+        return contacts.count_contacts(self.distinct_texts) if self.is_text else []
 
     @cached_property
     def count_listed_names(self) -> int:

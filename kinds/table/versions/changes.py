@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from kinds.columns import typed
+from kinds.columns import type_source_column
 from kinds.table.layout import CARRIED, released_columns
 from kinds.table.plan import TablePlan
 from kinds.table.version_files import RECORD, VALUES
@@ -16,7 +16,7 @@ MOSTLY = 0.5  # of the values of a column
 AT, GOES = "#at", "#goes"  # no name of a source column starts so in files of versions
 
 
-def changed_by(
+def count_changed_records(
     plan: TablePlan, members: pl.DataFrame, found: Present, going: NDArray[np.bool_]
 ) -> Mapping[str, int]:
     """Count, for each released column, the records whose value there is another one.
@@ -33,13 +33,13 @@ def changed_by(
     now = found.table[both[AT].to_numpy()]
     return {
         column.name: int(
-            typed(both, column, plan.source.missing).ne_missing(now[column.name]).sum()
+            type_source_column(both, column, plan.source.missing).ne_missing(now[column.name]).sum()
         )
         for column in released_columns(plan.columns)
     }
 
 
-def telling(plan: TablePlan, table: pl.DataFrame) -> list[str]:
+def describe_telling_columns(plan: TablePlan, table: pl.DataFrame) -> list[str]:
     """A sentence for each carried column most of whose values differ: nearly an identifier."""
     return [
         f"column {column.name!r} is carried as it is, and {share:.0%} of its values differ. If it "

@@ -22,7 +22,7 @@ ROWS_EXPLAINED = (
 )
 
 
-def sections(manifest: Manifest, macros: Any) -> dict[str, str]:
+def build_series_section(manifest: Manifest, macros: Any) -> dict[str, str]:
     """The section on the series; nothing where the release is no version."""
     if series.series_of(manifest) is None:
         return {}
@@ -51,9 +51,9 @@ def rows_plot(versions: Sequence[Mapping[str, Any]]) -> str:
             axes.bar(numbers, heights, bottom=bottoms, color=colour, width=0.7, linewidth=0)
         axes.axhline(0, color=GRID, linewidth=1)
         axes.margins(y=0.08)
-        _versions(axes, numbers)
-        _thousands(axes)
-        _legend(
+        _format_version_axis(axes, numbers)
+        _format_count_axis(axes)
+        _draw_legend(
             figure,
             (("stay", ACCENT), ("new", SECOND), ("withdrawn", MUTED), ("held back", DANGER)),
         )
@@ -82,9 +82,9 @@ def crowds_plot(versions: Sequence[Mapping[str, Any]], manifest: Manifest) -> st
             axes.axhline(privacy["k_min"], color=MUTED, linewidth=2, linestyle=(0, (4, 2)))
             lines.append(("demanded (k)", MUTED))
         axes.set_ylim(0, 1.15 * max(*median, privacy["k_max"]))
-        _versions(axes, numbers)
-        _thousands(axes)
-        _legend(figure, lines)
+        _format_version_axis(axes, numbers)
+        _format_count_axis(axes)
+        _draw_legend(figure, lines)
         told = " ".join(
             f"Version {each['number']}: least {count(each['crowd_least'])}, "
             f"median {count(each['crowd_median'])}."
@@ -93,7 +93,7 @@ def crowds_plot(versions: Sequence[Mapping[str, Any]], manifest: Manifest) -> st
         return drawing.render_svg(figure, "plot-crowds-by-version", "Line chart of crowds", told)
 
 
-def _versions(axes: "Axes", numbers: Sequence[int]) -> None:
+def _format_version_axis(axes: "Axes", numbers: Sequence[int]) -> None:
     from matplotlib.ticker import MaxNLocator
 
     axes.set_xlim(numbers[0] - 0.6, numbers[-1] + 0.6)
@@ -105,14 +105,14 @@ def _versions(axes: "Axes", numbers: Sequence[int]) -> None:
     axes.tick_params(length=0)
 
 
-def _thousands(axes: "Axes") -> None:
+def _format_count_axis(axes: "Axes") -> None:
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
     axes.yaxis.set_major_locator(MaxNLocator(nbins=6, integer=True))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{abs(value):,.0f}"))
 
 
-def _legend(figure: "Figure", lines: Sequence[tuple[str, str]]) -> None:
+def _draw_legend(figure: "Figure", lines: Sequence[tuple[str, str]]) -> None:
     from matplotlib.lines import Line2D
 
     handles = [Line2D([], [], color=colour, linewidth=4) for _, colour in lines]

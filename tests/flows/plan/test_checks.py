@@ -13,7 +13,7 @@ from anon_core.errors import GuaranteeError
 from anon_core.measures.table.attacks import SWEEPS
 from flows.audit import audit_release
 from flows.release import release
-from kinds.table.starter.writing import starter
+from kinds.table.starter.writing import propose_plan
 from kinds.table.words import WORDS
 from reports.verdict import judge_manifest
 from tasks.source.sources import Source
@@ -275,7 +275,7 @@ def test_a_starter_plan_is_refused_and_the_refusal_tells_the_cure(tmp_path):
         rows.append(f"{chance.randint(18, 80)},{chance.choice(CITIES)},{ill}")
     (tmp_path / "people.csv").write_text("\n".join(rows) + "\n")
     plan = tmp_path / "plan.toml"
-    text = decided(starter(Source(path=tmp_path / "people.csv")))
+    text = decided(propose_plan(Source(path=tmp_path / "people.csv")))
     plan.write_text(text)
     words = (
         r"column 'illness': (\d+) of 300 people \([\d.]+ %\) hide in a crowd that shows one value, "

@@ -42,11 +42,13 @@ def failures(suite, columns):
 )  # fmt: skip
 def test_edges_as_they_were_read(tmp_path, change, broken):
     stored = Folder(tmp_path, {**EDGES, **change}, (4, 3))
-    assert failures(*checked.ingested(stored)) == broken
+    assert failures(*checked.build_ingested_suite(stored)) == broken
 
 
 def test_an_edge_that_is_lost(tmp_path):
-    assert failures(*checked.ingested(Folder(tmp_path, EDGES, (4, 4)))) == {"Exactly 4 edges."}
+    assert failures(*checked.build_ingested_suite(Folder(tmp_path, EDGES, (4, 4)))) == {
+        "Exactly 4 edges."
+    }
 
 
 GOOD = {
@@ -74,7 +76,7 @@ GOOD = {
     ],
 )  # fmt: skip
 def test_the_uncertain_graph(change, broken):
-    assert failures(encoded.suite(3), {**GOOD, **change}) == broken
+    assert failures(encoded.build_suite(3), {**GOOD, **change}) == broken
 
 
 ROWS = {
@@ -100,4 +102,4 @@ ROWS = {
     ],
 )  # fmt: skip
 def test_the_graph_to_be_published(change, broken):
-    assert failures(released.suite(3, 1, 1), {**ROWS, **change}) == broken
+    assert failures(released.build_suite(3, 1, 1), {**ROWS, **change}) == broken

@@ -9,7 +9,7 @@ from anon_core.measures.table.classes import Classes
 from anon_core.measures.table.crowds import components_of, crowds
 from anon_core.measures.table.law import law
 from anon_core.tables import encoding
-from kinds.table.judge.attacks import attacks
+from kinds.table.judge.attacks import build_attack_section
 from tests import naive
 from tests.anon_core.anonymizers.test_adaptive import unpack
 from tests.anon_core.measures.table.test_crowds import released_of
@@ -41,7 +41,7 @@ def published(table, made, released, seat):
     if made.holders is not None:
         stated = law(table.codes, table.k, released, classes, tightest, made.holders, seat)
     against = released, classes, components, found, tightest, stated
-    section = attacks(*against, private_demand=True)
+    section = build_attack_section(*against, private_demand=True)
     return repr((section, found.compatible.tolist(), found.matchable.tolist()))
 
 

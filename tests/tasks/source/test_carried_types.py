@@ -18,7 +18,7 @@ import pytest
 from anon_core.errors import InputError
 from flows.plan.plan import ReleasePlan
 from flows.release import release_plan
-from kinds.columns import Column, typed
+from kinds.columns import Column, type_source_column
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
 from tests.postgres import PASSWORD, USER, missing, running
@@ -466,7 +466,7 @@ def keep(source, **keys):
     """Read column x of a source."""
     raw = Reading(source).columns(["x", "b"], ["x"])
     named = {{"format": "date_format"}.get(key, key): value for key, value in keys.items()}
-    return typed(raw, Column(name="x", role="keep", **named), ())
+    return type_source_column(raw, Column(name="x", role="keep", **named), ())
 
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])

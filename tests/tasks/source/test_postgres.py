@@ -14,9 +14,9 @@ from anon_core.specs.demands import Demand
 from flows.audit import audit_release
 from flows.partitions import backfill_partitions
 from flows.plan.plan import ReleasePlan
-from kinds.columns import Column, arrays
+from kinds.columns import Column, convert_to_arrays
 from kinds.table.encode import encoded
-from kinds.table.starter.writing import starter
+from kinds.table.starter.writing import propose_plan
 from tasks.places.credentials import without_password
 from tasks.source.sources import Source
 from tests.flows.orders import HEADER, Order, data_bytes, people
@@ -85,7 +85,7 @@ def quasi(name, kind="categorical"):
 def column(people, name, kind="categorical"):
     """The values of a column by name, records in the order of ann, bob, nobody."""
     frame = read(people, [], [Column(name="age", role="keep"), quasi(name, kind)])
-    values = arrays(frame[[name]])[name]
+    values = convert_to_arrays(frame[[name]])[name]
     return values[[frame["age"].to_list().index(age) for age in (31, 40, None)]].tolist()
 
 
@@ -263,7 +263,7 @@ def test_types_that_no_table_of_text_holds(source, name):
 def test_a_starter_plan_is_read_without_its_password(source, monkeypatch):
     bare, words = source("").uri, "select name, age, mood, zoned, tags from people"
     monkeypatch.setenv("PGPASSWORD", PASSWORD)
-    plan = starter(Source(uri=without_password(bare), query=words))
+    plan = propose_plan(Source(uri=without_password(bare), query=words))
     parsed = tomllib.loads(plan)
     assert {name: column["role"] for name, column in parsed["columns"].items()} == {
         "name": "identifier",

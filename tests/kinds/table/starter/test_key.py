@@ -16,7 +16,7 @@ import statsmodels
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.table.encode import encoded
 from kinds.table.read import read_order
-from kinds.table.starter.writing import starter
+from kinds.table.starter.writing import propose_plan
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
 from tests.kinds.table.starter.tables import write_table
@@ -67,7 +67,7 @@ def place(table):
 
 @cache
 def text(path, names=()):
-    return starter(Source(path=path), names=names)
+    return propose_plan(Source(path=path), names=names)
 
 
 def wanted(table):

@@ -19,7 +19,7 @@ from anon_core.tables.cells import write_cells
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.table.encode import encoded
 from kinds.table.read import read_order
-from kinds.table.starter.writing import starter
+from kinds.table.starter.writing import propose_plan
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
 
@@ -44,7 +44,7 @@ def store(frame, folder, kind, name="people"):
 
 def written(path, header=None, names=()):
     """The text of the starter plan of a file."""
-    return starter(Source(path=path), header, names)
+    return propose_plan(Source(path=path), header, names)
 
 
 def decided(text):
