@@ -40,11 +40,11 @@ from tasks.vault.approval import (
     Request,
     Suspended,
     WaitingError,
-    now,
-    stating,
+    build_approval_section,
+    current_time,
 )
-from tasks.vault.copies import acceptable, close_copy, place, take_up
-from tasks.vault.counting import objection
+from tasks.vault.copies import accept_signed_decision, close_copy, locate_copy, take_up
+from tasks.vault.counting import find_decision_objection
 from tasks.vault.files import how_to_read
 from tasks.vault.statement import Rules, Terms, to_file
 from tasks.vault.storage import Run
@@ -103,14 +103,14 @@ def require_approval(
             raise WaitingError("; ".join([what, *dict.fromkeys(reasons)]))
         measured.append(decision.sentence)
     log(f"run {run.path.name} was {decision.sentence}")
-    return stating(decision)
+    return build_approval_section(decision)
 
 
 def _require_counting(run: Run, decision: Decision, terms: Terms) -> None:
     """Refuse an approval that does not count: of an older plan, or of a record that was changed."""
     request = Approval.of(run).requests[-1]
     rules = Rules.of(terms.rules)
-    if reason := objection(request.question, decision, request.asked_by, rules):
+    if reason := find_decision_objection(request.question, decision, request.asked_by, rules):
         raise GuaranteeError(
             f"publication refused: the approval of run {run.path.name} does not count: {reason}; "
             "nothing was published. Use crowdcover reopen to ask again"
@@ -184,7 +184,7 @@ def _read_answer(answer: dict[str, Any], request: Request) -> Decision | None:
     rules = Rules.of(request.rules)
     try:
         if "signed" in answer:
-            return acceptable(str(answer["signed"]), request, rules)
+            return accept_signed_decision(str(answer["signed"]), request, rules)
         form = Form(**answer)
         decision = Decision.of(
             approved=form.decision == "approve",
@@ -192,7 +192,7 @@ def _read_answer(answer: dict[str, Any], request: Request) -> Decision | None:
             note=form.note,
             authenticated=identity.NOBODY,
         )
-        reason = objection(request.question, decision, request.asked_by, rules)
+        reason = find_decision_objection(request.question, decision, request.asked_by, rules)
     except DecisionError as refusal:
         reason, decision = str(refusal), None
     if reason:
@@ -223,7 +223,7 @@ def _suspend_for_form(run: Run, flow_run: FlowRun) -> None:
     manifest = request.question.manifest
     short = markdown.render_release(manifest, words_of(manifest))
     description = f"The report as it would be published: {run.path / PAGE}\n\n{short}"
-    left = datetime.fromisoformat(request.until) - now()
+    left = datetime.fromisoformat(request.until) - current_time()
     form = SignedForm if Rules.of(request.rules).approvers else Form
     suspend_flow_run(
         form.with_initial_data(description=description),
@@ -260,7 +260,7 @@ def _what_to_do(run: Run, request: Request, to: Destination, terms: Terms) -> st
     vault, officer = to.ledger.vault.path, ""
     who = "--key KEY" if terms.approvers else "--by NAME"
     if terms.reports is not None and terms.approvers:
-        copy = place(terms.reports, run, request.question)
+        copy = locate_copy(terms.reports, run, request.question)
         officer = (
             f". Without access to the vault: crowdcover sign {copy} --decision approve --key KEY"
         )

@@ -14,15 +14,15 @@ from kinds.base import Kind
 from tasks.judging.audit import Audit, Finding, audit_folder
 from tasks.judging.forms import codebook_form, manifest_form
 from tasks.judging.manifest_keys import Keys, keys_of
-from tasks.people.beside import sentence
+from tasks.people.beside import describe_crowd_counts
 from tasks.people.ledger import Ledger
 from tasks.places.place import Place, local_copy
-from tasks.shelf.content import holds, sha256
+from tasks.shelf.content import has_version_files, hash_released_file
 from tasks.shelf.layout import NOTICE, SIGNATURE
 from tasks.source.reading import Reading
 from tasks.vault.approval import Approval
-from tasks.vault.attestation import strays
-from tasks.vault.counting import unverified
+from tasks.vault.attestation import list_stray_names
+from tasks.vault.counting import find_manifest_objection
 from tasks.vault.retracting import Retractions, notice_of, retraction_of, same_place
 from tasks.vault.series import Series
 from tasks.vault.statement import Rules
@@ -61,7 +61,9 @@ def recompute_guarantees(place: Place, plan: ReleasePlan) -> Audit:
     audit = _release_audited if plan.series is None else _version_audited
     with local_copy(place) as folder:
         refuse_another_kind(folder, plan.kind)
-        if odd := strays(folder):  # what a link names is no part of a release, and may change
+        if odd := list_stray_names(
+            folder
+        ):  # what a link names is no part of a release, and may change
             return Audit((_no_plain_files(len(odd)),))
         return audit(place, folder, plan, vault)
 
@@ -118,7 +120,10 @@ def _is_release_of_run(run: Run, folder: Place) -> bool:
         *run.ever_visible(),
         *(each.release for each in Retractions.of(run).all),
     ]
-    return any(holds(folder, each.files) or same_place(folder, each.folder) for each in releases)
+    return any(
+        has_version_files(folder, each.files) or same_place(folder, each.folder)
+        for each in releases
+    )
 
 
 def _as_published(
@@ -128,7 +133,7 @@ def _as_published(
     vault = Vault(Path(plan.publish.vault))
     taken_back = _check_retraction(vault, place)
     remembered = bool(taken_back) or any(
-        holds(folder, release.files) for release in run.ever_visible()
+        has_version_files(folder, release.files) for release in run.ever_visible()
     )
     detail = f"compared with what the vault's runs/{run.path.name} remembers"
     audit = audit.also(
@@ -160,7 +165,7 @@ def _check_signature(folder: Path, run: Run) -> list[Finding]:
     """Whether the signature is the one that was made; nothing where none was made and none is."""
     visible = [*run.ever_visible(), *(each.release for each in Retractions.of(run).all)]
     made = {release.files[SIGNATURE] for release in visible if SIGNATURE in release.files}
-    found = sha256(folder / SIGNATURE) if (folder / SIGNATURE).is_file() else None
+    found = hash_released_file(folder / SIGNATURE) if (folder / SIGNATURE).is_file() else None
     if not made and found is None:
         return []
     detail = "the bytes that were signed; crowdcover verify checks them with the public key"
@@ -178,7 +183,7 @@ def _check_approval(folder: Path, plan: ReleasePlan, run: Run) -> list[Finding]:
     findings = [Finding("approved as the plan requires", not missing, detail)]
     rules = Rules.of(terms.rules)
     if not rules.ask_nothing:
-        wrong = unverified(run, folder, rules)
+        wrong = find_manifest_objection(run, folder, rules)
         known = "signed" if rules.approvers else "by another person than who asked"
         detail = wrong or f"{known}; verified from the manifest and the plan"
         findings.append(Finding("approved by who may", not wrong, detail))
@@ -217,4 +222,4 @@ def _beside_others(kind: Kind, run: Run, ledger: Ledger, audit: Audit) -> list[F
     except SecondReleaseError as gone:
         return [Finding("crowds after intersection", passed=False, detail=str(gone))]
     passed = not left["below_k"]
-    return [Finding("crowds after intersection", passed=passed, detail=sentence(left))]
+    return [Finding("crowds after intersection", passed=passed, detail=describe_crowd_counts(left))]

@@ -19,7 +19,7 @@ from anon_core.errors import AnonymityError
 from flows.commands import COMMANDS
 from kinds.nearest import did_you_mean
 from tasks.vault.build import CODE_VERSION, PACKAGES
-from tasks.vault.room import full, is_full
+from tasks.vault.room import describe_full_disk, is_full
 
 QUIET_DEFAULTS = {
     # No telemetry: nothing about private data leaves the machine.
@@ -87,7 +87,9 @@ def _describe_unforeseen_error(error: BaseException) -> str:
     """Where an error was raised, without its message: that may quote cells."""
     if is_full(error):
         named = getattr(error, "filename", None)
-        return full("the command", [Path(named).parent if isinstance(named, str) else Path.cwd()])
+        return describe_full_disk(
+            "the command", [Path(named).parent if isinstance(named, str) else Path.cwd()]
+        )
     where = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in where if Path(frame.filename).is_relative_to(ROOT)] or where
     place = f"{Path(ours[-1].filename).name}:{ours[-1].lineno}"

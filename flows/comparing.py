@@ -10,7 +10,7 @@ from kinds import KINDS, kind_called, words_called
 from kinds.section import PlanError
 from reports import difference
 from tasks.places.place import Place, local_copy
-from tasks.shelf.content import holds
+from tasks.shelf.content import has_version_files
 
 COUNTED = ("new", "gone")
 Told = TypeVar("Told")
@@ -47,7 +47,7 @@ def compare_releases(old: Place, new: Place, *, values: bool = False) -> dict[st
 
 def _require_whole(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Refuse a release that was changed or is not complete: its numbers may be of another one."""
-    if not _refuse_damaged_manifest(lambda: holds(folder, manifest.get("files", {}))):
+    if not _refuse_damaged_manifest(lambda: has_version_files(folder, manifest.get("files", {}))):
         raise InputError(
             f"the files of {folder.name} are not those that its manifest.json names; compare a "
             "release as it was published"

@@ -19,11 +19,11 @@ from tasks.vault.approval import (
     Request,
     one_line,
 )
-from tasks.vault.copies import acceptable, close_copy, signed_in
-from tasks.vault.counting import objection
+from tasks.vault.copies import accept_signed_decision, close_copy, find_signed_decision
+from tasks.vault.counting import find_decision_objection
 from tasks.vault.files import how_to_read
 from tasks.vault.signing import public_of, read_key
-from tasks.vault.statement import LONGEST_SIGNED, Rules, signed
+from tasks.vault.statement import LONGEST_SIGNED, Rules, attach_signature
 from tasks.vault.storage import FolderError, Run, Vault
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def _record_decision(options: argparse.Namespace, *, approved: bool) -> int:
             decision = _take_signed_decision(taken, order, run, request, rules)
         else:
             decision = _build_decision(options, request, rules, approved=approved)
-        if reason := objection(request.question, decision, request.asked_by, rules):
+        if reason := find_decision_objection(request.question, decision, request.asked_by, rules):
             raise DecisionError(f"nothing was decided: {reason}")
         request = approval.decide(decision, in_time=taken is not None)
         if order is not None and order.publish.reports is not None:
@@ -118,7 +118,7 @@ def sign_decision(
     """A signed decision: whether it approves, the name or None for the registered one, the note."""
     approved, by, note = told
     name = by or rules.find_signer(public_of(key)) or "unknown"
-    return signed(request, Decision.of(approved=approved, by=name, note=note), key, rules)
+    return attach_signature(request, Decision.of(approved=approved, by=name, note=note), key, rules)
 
 
 def _take_signed_decision(
@@ -131,10 +131,10 @@ def _take_signed_decision(
                 text = handle.read(LONGEST_SIGNED + 1).decode("utf-8", "replace")
         except OSError as error:
             raise FolderError(f"{taken} cannot be read ({type(error).__name__})") from None
-        return acceptable(text, request, rules)
+        return accept_signed_decision(text, request, rules)
     if order is None or order.publish.reports is None:
         raise PlanError("--take without FILE needs --plan PLAN.toml with publish.reports")
-    found, reasons = signed_in(Path(order.publish.reports), run, request, rules)
+    found, reasons = find_signed_decision(Path(order.publish.reports), run, request, rules)
     if found is None:
         raise DecisionError("; ".join(reasons) or "nobody has signed a decision in the copy")
     return found

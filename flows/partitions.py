@@ -16,7 +16,7 @@ from tasks.places.place import Place
 from tasks.source.partitions import Picked, range_of, write_rows, wrong_label
 from tasks.source.reading import Reading
 from tasks.vault.series import NobodyHidesError, Series
-from tasks.vault.storage import Run, Vault, readable, written_by_name
+from tasks.vault.storage import Run, Vault, find_readable_path, open_replacement_path
 
 PARTS = "parts"  # of a series in the vault
 
@@ -28,7 +28,7 @@ def read_plan_source(order: ReleasePlan) -> Reading:
         return _open_source(order)
     require_named(order)
     if partition.part is not None:
-        return Picked.kept(order.data.source, readable(partition.part))
+        return Picked.kept(order.data.source, find_readable_path(partition.part))
     versions, whole = order.kind.versions, _open_source(order)
     assert versions is not None
     for _, rows in versions.parts(order.data, whole, partition.at, partition.at):
@@ -114,7 +114,7 @@ def parts_of(
             for label, rows in versions.parts(order.data, reading, first, last):
                 path = None if label in done else folder / f"{label}.arrow"
                 if path is not None:
-                    with written_by_name(path) as plain:
+                    with open_replacement_path(path) as plain:
                         write_rows(rows, plain)
                 found.append((label, path))
             reading.end()

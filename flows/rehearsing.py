@@ -21,7 +21,7 @@ from flows.series import Coming, prepare_next_version
 from flows.standing import apply_series_form, find_approved_run, recognise_source
 from flows.targets import refuse_closed
 from tasks.compute import cluster
-from tasks.people.admit import admit
+from tasks.people.admit import admit_plan
 from tasks.people.ledger import Ledger
 from tasks.source.reading import Reading
 from tasks.stages.compare import compare, last_release
@@ -35,7 +35,7 @@ from tasks.vault.counting import require_approved
 from tasks.vault.failures import failures_kept
 from tasks.vault.retracting import refuse_unfinished
 from tasks.vault.series import Series
-from tasks.vault.shadow import shadow
+from tasks.vault.shadow import open_shadow
 from tasks.vault.statement import Rules
 from tasks.vault.storage import Run, Stored, Vault
 
@@ -77,7 +77,7 @@ def rehearse_release(order: ReleasePlan) -> Rehearsal:
     """Rehearse a release; raises what a release would raise before it anonymizes."""
     order.check_engine()
     order.publish.check_key()
-    with shadow(Vault(Path(order.publish.vault))) as vault:
+    with open_shadow(Vault(Path(order.publish.vault))) as vault:
         return failures_kept(vault.runs, "release", lambda: _rehearse_source(order, vault))
 
 
@@ -108,7 +108,7 @@ def _admit_source(
     second, uri = order.publish.allow_second_release, order.publish.ledger_uri
     kin = frozenset[str]() if version is None else version.kin
     ledger = Ledger(vault, kind.remade, uri, kin, lasting=uri is None)
-    run = admit(ledger, reading.sha256, order.sha256, second, kind.name)
+    run = admit_plan(ledger, reading.sha256, order.sha256, second, kind.name)
     parent = order.releases
     refuse_unfinished(run)
     folder = published(run, parent, order.limits.floors, order.about.claims)

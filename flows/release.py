@@ -28,7 +28,7 @@ from tasks.compute.engines import Compute, ready
 from tasks.orchestration.events import about_plan
 from tasks.orchestration.gates import close_gates
 from tasks.orchestration.stage import log, warn_person
-from tasks.people.admit import admit
+from tasks.people.admit import admit_plan
 from tasks.people.ledger import Ledger
 from tasks.source.reading import Absent, GoneError, Reading
 from tasks.stages.anonymize import anonymize
@@ -42,7 +42,7 @@ from tasks.stages.publish import beside_others, publish, published
 from tasks.stages.validate import validate
 from tasks.vault.belonging import refuse_foreign
 from tasks.vault.counting import require_approved
-from tasks.vault.endings import begin
+from tasks.vault.endings import begin_attempt
 from tasks.vault.failures import failures_kept
 from tasks.vault.retracting import refuse_unfinished
 from tasks.vault.series import Series
@@ -135,14 +135,14 @@ def _admit_source(
     second = order.publish.allow_second_release
     kin = frozenset[str]() if version is None else version.kin
     ledger = Ledger(vault, kind.remade, order.publish.ledger_uri, kin)
-    run = admit(ledger, reading.sha256, order.sha256, second, kind.name)
+    run = admit_plan(ledger, reading.sha256, order.sha256, second, kind.name)
     if version is not None:
         version.begin(run)
     parent = order.releases
     to = Destination(kind, parent, order.publish.formats, ledger, second, order.publish.signing_key)
     with run.hold_lock():
         refuse_unfinished(run)
-        begin(run, order.name)
+        begin_attempt(run, order.name)
         folder = published(run, parent, order.limits.floors, order.about.claims)
         if folder is not None:
             if (terms := order.publish.terms) is not None:

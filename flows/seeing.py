@@ -13,7 +13,7 @@ from kinds.section import PlanError
 from reports.verdict import judge_manifest
 from tasks.vault.approval import PAGE
 from tasks.vault.statement import Rules
-from tasks.vault.states import Seen, seen
+from tasks.vault.states import Seen, list_run_states
 from tasks.vault.storage import FolderError, Vault
 
 
@@ -65,7 +65,7 @@ def list_vault_runs(found: Sequence[Vault]) -> list[dict[str, Any]]:
             "since": each.state.since,
         }
         for vault in found
-        for each in seen(vault)
+        for each in list_run_states(vault)
     ]
 
 
@@ -74,7 +74,7 @@ def list_waiting_releases(found: Sequence[Vault]) -> list[dict[str, Any]]:
     entries = [
         _describe_waiting_release(vault, each)
         for vault in found
-        for each in seen(vault)
+        for each in list_run_states(vault)
         if each.state.word == "waits"
     ]
     return sorted(entries, key=lambda entry: (entry["until"], entry["run"]))

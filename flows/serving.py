@@ -18,7 +18,7 @@ from anon_core.errors import AnonymityError
 from flows.release import release
 from kinds.section import PlanError
 from tasks.vault.approval import WaitingError
-from tasks.vault.room import full, is_full
+from tasks.vault.room import describe_full_disk, is_full
 
 Result = TypeVar("Result")
 FIELDS = 5
@@ -43,7 +43,7 @@ def on_prefect(work: Callable[[], Result]) -> Result:
         waits = str(pause.state and pause.state.message)
     except Exception as error:  # noqa: BLE001 - Prefect raises many types
         raise AnonymityError(
-            full("Prefect", [PREFECT_HOME.value()])
+            describe_full_disk("Prefect", [PREFECT_HOME.value()])
             if is_full(error)
             else f"Prefect could not run the flow ({type(error).__name__}); "
             "check PREFECT_API_URL, or unset it to run without a server"

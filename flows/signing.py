@@ -7,7 +7,7 @@ from pathlib import Path
 from flows.decisions import sign_decision
 from tasks.vault.approval import Decision, DecisionError
 from tasks.vault.copies import DECISIONS, Copy
-from tasks.vault.counting import objection
+from tasks.vault.counting import find_decision_objection
 from tasks.vault.signing import read_key
 from tasks.vault.statement import DECISIONS as WORDS
 from tasks.vault.statement import Rules, to_file
@@ -32,7 +32,7 @@ def sign_copy(
     copy.require_open()
     request, rules = copy.request, Rules.of(copy.request.rules)
     decision = sign_decision(read_key(key), request, rules, (WORDS[told[0]], told[1], told[2]))
-    if reason := objection(request.question, decision, request.asked_by, rules):
+    if reason := find_decision_objection(request.question, decision, request.asked_by, rules):
         raise DecisionError(f"nothing was signed: {reason}")
     path = output or _find_free_path(copy.folder / DECISIONS, decision.identity)
     _write_decision(path, to_file(request.question, decision))

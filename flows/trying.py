@@ -28,7 +28,7 @@ from tasks.source.reading import Reading
 from tasks.stages.anonymize import anonymize
 from tasks.vault.shadow import KEPT, private_folder
 from tasks.vault.storage import Run, Vault, write_private
-from tasks.vault.workroom import discard
+from tasks.vault.workroom import discard_plain_copies
 
 FORMAT = "parquet"
 
@@ -109,7 +109,7 @@ def try_settings(
             for number, (order, stated) in enumerate(zip(orders, each, strict=True)):
                 vault = Vault(folder / str(number))
                 yield _try_setting(order, stated, reading, vault, seed)
-                discard(vault.path)
+                discard_plain_copies(vault.path)
                 shutil.rmtree(vault.path, ignore_errors=True)
         finally:
             reading.end()

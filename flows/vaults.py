@@ -19,14 +19,14 @@ from reports.quantities import size
 from tasks.people.ledger import Ledger
 from tasks.people.verifying import look_at_ledger
 from tasks.places.place import is_remote
-from tasks.vault.backing import back_up, restore
+from tasks.vault.backing import back_up, restore_backup
 from tasks.vault.files import read_private
-from tasks.vault.pruning import Removal, prunable, prune
-from tasks.vault.room import full, is_full
-from tasks.vault.rotating import rotate
+from tasks.vault.pruning import Removal, apply_removals, list_removals
+from tasks.vault.room import describe_full_disk, is_full
+from tasks.vault.rotating import rotate_keys
 from tasks.vault.sealing import SECRET, keys_in, new_key, require_key
 from tasks.vault.storage import FolderError, Vault
-from tasks.vault.verifying import Report, verified
+from tasks.vault.verifying import Report, inspect_vault
 
 KEPT = "30d"
 
@@ -34,7 +34,7 @@ KEPT = "30d"
 def verify_vault(options: argparse.Namespace) -> int:
     """Print what is damaged and what to do; 1 if anything is."""
     vault, ledger = _find_vault_and_ledger(options)
-    report = verified(vault)
+    report = inspect_vault(vault)
     look_at_ledger(report, ledger)
     _print_result(options, report.document(), _format_report(report))
     return 1 if report.damage else 0
@@ -56,7 +56,7 @@ def back_up_vault(options: argparse.Namespace) -> int:
 def restore_vault(options: argparse.Namespace) -> int:
     """Make a vault of a backup."""
     keys = None if options.identity is None else keys_in(options.identity, "--identity")
-    made = restore(
+    made = restore_backup(
         options.file,
         _make_path_absolute(options.vault),
         keys,
@@ -89,10 +89,10 @@ def prune_vault(options: argparse.Namespace) -> int:
     vault, ledger = _find_vault_and_ledger(options)
     require_key(vault.path)
     if options.dry_run:
-        removed, verb = prunable(vault, keep), "would be removed"
+        removed, verb = list_removals(vault, keep), "would be removed"
     else:
         with _refuse_unwritable_vault(vault):
-            removed, verb = prune(vault, keep, ledger.drop), "removed"
+            removed, verb = apply_removals(vault, keep, ledger.drop), "removed"
     document = {
         "vault": str(vault.path),
         "dry_run": options.dry_run,
@@ -119,7 +119,7 @@ def rotate_vault_key(options: argparse.Namespace) -> int:
     vault, _ = _find_vault_and_ledger(options)
     new = [] if options.to is None else keys_in(options.to, "--to")
     with _refuse_unwritable_vault(vault):
-        done = rotate(vault, new)
+        done = rotate_keys(vault, new)
     what = "plain" if options.to is None else f"under the key in {options.to}"
     told = f"{done.written} files ({size(done.bytes)}) of {vault.path} are {what} now"
     if done.kept:
@@ -205,7 +205,7 @@ def _refuse_unwritable_vault(vault: Vault) -> Iterator[None]:
             "permissions, then run the same command again"
         )
         if is_full(error):
-            refusal = full("the command", [vault.path])
+            refusal = describe_full_disk("the command", [vault.path])
     else:
         return
     raise FolderError(refusal)

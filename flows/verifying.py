@@ -12,9 +12,9 @@ from kinds.section import PlanError
 from tasks.judging.audit import Finding
 from tasks.judging.forms import forms
 from tasks.places.place import Place, local_copy
-from tasks.shelf.content import read_document, sha256
+from tasks.shelf.content import hash_released_file, read_document
 from tasks.shelf.layout import MANIFEST, NOTICE, SIGNATURE
-from tasks.vault.attestation import hashes, signature_in, strays
+from tasks.vault.attestation import hash_folder_files, list_stray_names, signature_in
 from tasks.vault.signing import public_in
 
 MOST_NAMED = 5
@@ -86,7 +86,7 @@ def _read_claimed_hashes(folder: Path) -> dict[str, str] | None:
     """The hashes that the manifest states, with its own as it is; None if it cannot be read."""
     try:
         claimed = dict(read_document(folder / MANIFEST)["files"])
-        return {**claimed, MANIFEST: sha256(folder / MANIFEST)}
+        return {**claimed, MANIFEST: hash_released_file(folder / MANIFEST)}
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -94,8 +94,8 @@ def _read_claimed_hashes(folder: Path) -> dict[str, str] | None:
 def _compare_files(folder: Path, signed: Mapping[str, str]) -> Finding:
     """Compare all that is in the folder with the hashes of its files."""
     there = {path.name for path in folder.iterdir()} - {SIGNATURE}
-    odd = strays(folder)
-    now = {} if odd else hashes(folder)
+    odd = list_stray_names(folder)
+    now = {} if odd else hash_folder_files(folder)
     lost, more = sorted(set(signed) - there), sorted(there - set(signed))
     changed = sorted(name for name in set(signed) & set(now) if signed[name] != now[name])
     parts = (("changed", changed), ("missing", lost), ("too many", more), ("no plain files", odd))

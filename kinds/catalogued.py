@@ -12,7 +12,7 @@ from reports.catalogue.files import WRITERS, build_catalogue
 from reports.edition import hash_texts
 from reports.facts import count_published_rows
 from reports.words import Words
-from tasks.shelf.content import sha256
+from tasks.shelf.content import hash_released_file
 from tasks.shelf.layout import REPORT
 
 if TYPE_CHECKING:
@@ -45,7 +45,10 @@ def describe_release_folder(
     data = tuple(_data_file(kind, whole, folder, form, formats) for form in formats)
     others = (kind.codebook, REPORT)
     names = [*formats.values(), *others]
-    entries = {name: Entry((folder / name).stat().st_size, sha256(folder / name)) for name in names}
+    entries = {
+        name: Entry((folder / name).stat().st_size, hash_released_file(folder / name))
+        for name in names
+    }
     return Described(
         whole,
         data,

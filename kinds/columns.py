@@ -15,7 +15,7 @@ from anon_core.specs.columns import ColumnSpec
 from kinds.dates import ISO_DATE, has_short_year, has_time, has_zone_name, to_dates, to_times
 from kinds.named_values import is_any_of, name_values
 from kinds.numerals import Numerals, find_numerals, keys_of
-from tasks.people.spelling import respell
+from tasks.people.spelling import normalize_spelling
 from tasks.source.values import EXACT, EXACTLY_AS, FORM, attempt, is_carried, printable, stored
 
 Role = Literal["identifier", "quasi", "sensitive", "keep", "drop"]
@@ -112,7 +112,7 @@ def convert_to_texts(series: pl.Series, missing: Sequence[str]) -> pl.Series:
 def respell_identifiers(series: pl.Series, missing: Sequence[str]) -> pl.DataFrame:
     """Names of people: `name`, in their one spelling, and `spelt`, as the source spells them."""
     given = convert_to_texts(series, missing)
-    return pl.DataFrame({"name": respell(given), "spelt": given})
+    return pl.DataFrame({"name": normalize_spelling(given), "spelt": given})
 
 
 def convert_to_arrays(frame: pl.DataFrame) -> dict[str, NDArray[Any]]:

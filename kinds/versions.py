@@ -16,7 +16,7 @@ import polars as pl
 from anon_core.anonymizers.base import Data
 from anon_core.promise import Promise
 from tasks.judging.audit import Finding
-from tasks.people.digests import spelling_of
+from tasks.people.digests import read_spelling_form
 from tasks.source.reading import Reading
 from tasks.vault.series import Version
 from tasks.vault.storage import FolderError, Stored
@@ -72,7 +72,7 @@ class Before:
     @property
     def form(self) -> int:
         """In which form of spelling the series knows people: that of its first version."""
-        return spelling_of(self.identified[0])
+        return read_spelling_form(self.identified[0])
 
     @classmethod
     def of(cls, versions: Sequence[Version]) -> "Before":

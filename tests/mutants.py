@@ -186,14 +186,14 @@ MUTANTS = (
     Mutant(
         "vault: stages enter an encrypted vault as they are",
         "tasks/vault/files.py",
-        "            _put(source, target, recipient)\n    settle(folder)",
-        "            _put(source, target, None)\n    settle(folder)",
+        "            _copy_stream(source, target, recipient)\n    flush_folder(folder)",
+        "            _copy_stream(source, target, None)\n    flush_folder(folder)",
         "tests/flows/test_encrypted.py",
     ),
     Mutant(
         "vault: records of an encrypted vault stay plain",
         "tasks/vault/files.py",
-        "        _put(io.BytesIO(content), handle, recipient)",
+        "        _copy_stream(io.BytesIO(content), handle, recipient)",
         "        handle.write(content)",
         "tests/flows/test_encrypted.py",
     ),
@@ -221,8 +221,8 @@ MUTANTS = (
     Mutant(
         "vault: a backup is restored unread",
         "tasks/vault/archive.py",
-        'if _copied(archive, member, into) != stated["sha256"]:',
-        "if not _copied(archive, member, into):",
+        'if _copy_member(archive, member, into) != stated["sha256"]:',
+        "if not _copy_member(archive, member, into):",
         "tests/flows/test_vaults.py",
     ),
     Mutant(
@@ -670,21 +670,22 @@ MUTANTS = (
     Mutant(
         "folders: the signature may be of another statement",
         "tasks/vault/attestation.py",
-        "    if not verifies(signed.key, made, _authenticated(payload)):",
-        "    if not verifies(signed.key, made, _authenticated(payload)) and not signed.files:",
+        "    if not is_valid_signature(signed.key, made, _encode_pre_authentication(payload)):",
+        "    if not is_valid_signature(signed.key, made, _encode_pre_authentication(payload)) and "
+        "not signed.files:",
         VERIFYING,
     ),
     Mutant(
         "folders: the envelope may be written in any way",
         "tasks/vault/attestation.py",
-        "        same = content == _written(payload, named, made)",
+        "        same = content == _format_envelope(payload, named, made)",
         "        same = True",
         VERIFYING,
     ),
     Mutant(
         "folders: the statement may be written in any way",
         "tasks/vault/attestation.py",
-        "    if _payload(name, version, files) != payload:",
+        "    if _build_payload(name, version, files) != payload:",
         "    if not files:",
         VERIFYING,
     ),
@@ -754,8 +755,8 @@ MUTANTS = (
     Mutant(
         "folders: without a key nothing is compared",
         "flows/verifying.py",
-        "        return {**claimed, MANIFEST: sha256(folder / MANIFEST)}",
-        "        return {**claimed, **hashes(folder)}",
+        "        return {**claimed, MANIFEST: hash_released_file(folder / MANIFEST)}",
+        "        return {**claimed, **hash_folder_files(folder)}",
         VERIFYING,
     ),
     Mutant(
@@ -768,8 +769,8 @@ MUTANTS = (
     Mutant(
         "folders: the audit reads what a link names",
         "flows/audit.py",
-        "        if odd := strays(folder):",
-        "        if odd := strays(folder)[:0]:",
+        "        if odd := list_stray_names(folder):",
+        "        if odd := list_stray_names(folder)[:0]:",
         FORGED,
     ),
     Mutant(
@@ -817,15 +818,15 @@ MUTANTS = (
     Mutant(
         "catalogue: one hash for all files",
         "kinds/catalogued.py",
-        "Entry((folder / name).stat().st_size, sha256(folder / name)) for",
-        "Entry((folder / name).stat().st_size, sha256(folder / REPORT)) for",
+        "Entry((folder / name).stat().st_size, hash_released_file(folder / name)) for",
+        "Entry((folder / name).stat().st_size, hash_released_file(folder / REPORT)) for",
         DESCRIBED,
     ),
     Mutant(
         "catalogue: sizes are one byte off",
         "kinds/catalogued.py",
-        "Entry((folder / name).stat().st_size, sha256",
-        "Entry((folder / name).stat().st_size + 1, sha256",
+        "Entry((folder / name).stat().st_size, hash_released_file",
+        "Entry((folder / name).stat().st_size + 1, hash_released_file",
         DESCRIBED,
     ),
     Mutant(

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from anon_core.measures.matrix.intersection import alike
 from kinds.matrix.layout import BY_ROW, DEMAND, ITEMS, KEY, MATCHING, PARQUET, RECORD
 from kinds.matrix.rows import flatten_rows
-from tasks.people.beside import incomparable, runs_of
-from tasks.people.digests import COLUMN, COLUMNS, partners
+from tasks.people.beside import build_incomparable_error, runs_of
+from tasks.people.digests import COLUMN, COLUMNS, match_people
 from tasks.people.ledger import Ledger, Overlap
 from tasks.vault.storage import Run
 
@@ -56,7 +56,7 @@ def intersect_releases(
     own, others = Side.of(run, rows), [Side.of(other) for other in runs_of(ledger, overlaps)]
     sides = [side for side in others if side is not None]
     if own is None or len(sides) < len(others):
-        raise incomparable(len(others) - len(sides) + (own is None))
+        raise build_incomparable_error(len(others) - len(sides) + (own is None))
     record = np.stack(
         [np.arange(len(own.k)), *(_find_partners(ledger, own, side) for side in sides)]
     )
@@ -79,10 +79,10 @@ def _find_partners(ledger: Ledger, own: Side, other: Side) -> NDArray[np.int64]:
     """
     ours, theirs = ledger.people(own.run), ledger.people(other.run)
     if own.run.source_sha256 != other.run.source_sha256:
-        return partners(ours, theirs)
+        return match_people(ours, theirs)
     if own.by_row and other.by_row:
         place = np.arange(len(own.k)) + len(other.k) - len(own.k)
         return np.where(place < 0, -1, place)
     if any(kind.startswith((COLUMN, COLUMNS)) for kind in ours.digests.keys() & theirs.digests):
-        return partners(ours, theirs)
-    raise incomparable(1)
+        return match_people(ours, theirs)
+    raise build_incomparable_error(1)

@@ -19,7 +19,7 @@ from kinds.columns import (
 from kinds.demands import Demands, read_demands
 from kinds.matrix.layout import ITEM, RECORD
 from kinds.matrix.plan import MatrixPlan
-from tasks.people.spelling import respell
+from tasks.people.spelling import normalize_spelling
 from tasks.source.reading import Reading
 from tasks.source.values import attempt, stored
 
@@ -90,7 +90,7 @@ def read_source(reading: Reading, plan: MatrixPlan) -> Read:
         item = convert_to_texts(frame[plan.item], plan.source.missing)
         if plan.undirected:  # its items are users, too
             named = pl.concat([named, respell_identifiers(item, ()).drop_nulls("name")])
-            item = respell(item)
+            item = normalize_spelling(item)
         pairs = pl.DataFrame({"user": user, ITEM: item})
         pairs = _both_ways(pairs) if plan.undirected else pairs
     del frame

@@ -15,7 +15,7 @@ from kinds.table.profile import remembered
 from kinds.table.read import read_table
 from tasks.people.digests import write_identifiers
 from tasks.people.ledger import Ledger
-from tasks.people.spelling import count_respelt, respell
+from tasks.people.spelling import count_respelt, normalize_spelling
 from tasks.source.reading import Reading
 
 
@@ -55,7 +55,7 @@ def person_numbers(values: pl.Series) -> NDArray[np.int32]:
             f"column {values.name!r} says which rows are of one person; {absent} of {len(values)} "
             "rows have no value there: fill it in, or leave these rows out"
         )
-    return respell(values).rank("dense").cast(pl.Int32).to_numpy() - np.int32(1)
+    return normalize_spelling(values).rank("dense").cast(pl.Int32).to_numpy() - np.int32(1)
 
 
 def _notes_on_spelling(identifiers: pl.DataFrame) -> list[str]:
@@ -71,7 +71,7 @@ def _notes_on_spelling(identifiers: pl.DataFrame) -> list[str]:
 def refuse_repeated(identifiers: pl.DataFrame) -> None:
     """Refuse an identifier that several rows share: each row would count as a person."""
     for column in identifiers:
-        shared = int(respell(column.alias("")).drop_nulls().is_duplicated().sum())
+        shared = int(normalize_spelling(column.alias("")).drop_nulls().is_duplicated().sum())
         if shared:
             spelt = count_respelt(column)
             also = f" ({spelt} of the values differ from another one in spelling only)"

@@ -13,8 +13,8 @@ from anon_core.measures.table.intersection import Shown, crowds_left
 from kinds.table.encode import load
 from kinds.table.kept_rows import text_rows
 from kinds.table.layout import KEY
-from tasks.people.beside import incomparable, runs_of
-from tasks.people.digests import partners
+from tasks.people.beside import build_incomparable_error, runs_of
+from tasks.people.digests import match_people
 from tasks.people.ledger import Ledger, Overlap
 from tasks.people.spelling import spell_plainly
 from tasks.vault.storage import Run, SecondReleaseError
@@ -68,7 +68,7 @@ def intersected(
     own, others = Side.of(run, rows), [Side.of(other) for other in runs_of(ledger, overlaps)]
     sides = [side for side in (own, *others) if side is not None]
     if own is None or len(sides) < 1 + len(others):
-        raise incomparable(1 + len(others) - len(sides))
+        raise build_incomparable_error(1 + len(others) - len(sides))
     _require_one_role(sides)
     record = np.stack(
         [np.arange(len(own.k)), *(_partners(ledger, own, other) for other in sides[1:])]
@@ -106,9 +106,9 @@ def _require_one_role(sides: Sequence[Side]) -> None:
 def _partners(ledger: Ledger, own: Side, other: Side) -> NDArray[np.int64]:
     """Each record's record in the other release, -1 where there is none."""
     if own.run.source_sha256 != other.run.source_sha256:
-        return partners(ledger.people(own.run), ledger.people(other.run))
+        return match_people(ledger.people(own.run), ledger.people(other.run))
     if own.source_row is None or other.source_row is None:
-        raise incomparable(1)
+        raise build_incomparable_error(1)
     place = np.full(int(max(own.source_row.max(), other.source_row.max())) + 1, -1, dtype=np.int64)
     place[other.source_row] = np.arange(len(other.source_row))
     return place[own.source_row]

@@ -116,7 +116,7 @@ def write_release(
     """
     frame = pl.read_parquet(ingested.file(TABLE), glob=False)
     schema, frame = frame.schema, _carried(frame, plan.columns, source_row)
-    draw = secrecy.stream(seed, "matching")
+    draw = secrecy.seed_random_stream(seed, "matching")
     seat = random_matching(masked, draw)
     if plan.mix is not None:
         seat = _mixed(frame[plan.mix], masked, seat, draw)

@@ -8,7 +8,7 @@ from typing import Any, Protocol, Self
 
 from anon_core.promise import Promise
 from tasks.judging.floors import Floors
-from tasks.shelf.content import holds, read_document
+from tasks.shelf.content import has_version_files, read_document
 from tasks.shelf.layout import MANIFEST, NOTICE, SIGNATURE
 
 Sections = Mapping[str, Mapping[str, Any]]  # of a manifest
@@ -157,7 +157,9 @@ def _as_remark(finding: Finding) -> Finding:
 def _files(folder: Path, claimed: Mapping[str, str]) -> Finding:
     """Compare the folder's files with the hashes in its manifest."""
     names = {path.name for path in folder.iterdir()} - {MANIFEST, NOTICE, SIGNATURE}
-    changed = sum(not holds(folder, {name: sha}) for name, sha in claimed.items() if name in names)
+    changed = sum(
+        not has_version_files(folder, {name: sha}) for name, sha in claimed.items() if name in names
+    )
     strays, lost = len(names - set(claimed)), len(set(claimed) - names)
     return Finding(
         "files as published",

@@ -20,9 +20,9 @@ from reports import verdicts as pages
 from tasks.orchestration.events import key_of, plan_name
 from tasks.orchestration.stage import show_in_prefect
 from tasks.vault.build import CODE_VERSION
-from tasks.vault.files import remove
+from tasks.vault.files import remove_folder
 from tasks.vault.storage import Run, SecondReleaseError, Stored, write_json, write_private
-from tasks.vault.verdicts import GATES_FILE, VERDICT, kept, of_gates, of_stage
+from tasks.vault.verdicts import GATES_FILE, VERDICT, of_gates, of_stage, read_verdict_file
 from validations.verdicts import Outcome, Verdict, verdict_from_json, verdict_to_json
 
 PAGE = "docs/index.html"
@@ -53,11 +53,11 @@ def judged(
         )
         return facts
 
-    found = kept(run.path / stage)
+    found = read_verdict_file(run.path / stage)
     if found is None or not all(verdict.success for verdict in found[1]):
         forget(run, stage)
     stored = run.once(stage, inputs, make)
-    found = kept(stored.path)
+    found = read_verdict_file(stored.path)
     assert found is not None
     show(run)
     documents, words = found[0]["verdicts"], words_called(run.kind)
@@ -95,7 +95,7 @@ def close_gates(run: Run) -> None:
 
 def forget(run: Run, stage: str) -> None:
     """Drop a stage with its verdict."""
-    remove(run.path / stage)
+    remove_folder(run.path / stage)
 
 
 def where(run: Run) -> str:

@@ -6,7 +6,7 @@ from tasks.people.ledger import Ledger, Overlap
 from tasks.vault.storage import Run, SecondReleaseError
 
 
-def admit(
+def admit_plan(
     ledger: Ledger, source_sha256: str, plan_sha256: str, allow_second_release: bool, kind: str
 ) -> Run:
     """Return the run of this plan and source.

@@ -39,7 +39,7 @@ def anonymize(
     def make(folder: Path) -> Mapping[str, Any]:
         data = _load(kind, encoded, split)
         maker.admit(data)
-        order = secrecy.permutation(run.seed, "order", data.records)
+        order = secrecy.draw_permutation(run.seed, "order", data.records)
         part = kind.part(data, order)
         if part.data.records < data.records:
             log(f"{data.records - part.data.records} records hide among equal ones: no masks")

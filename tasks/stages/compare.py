@@ -10,7 +10,7 @@ from tasks.judging.drift import Changes, DriftLimits
 from tasks.orchestration.gates import gate
 from tasks.orchestration.stage import log, stage
 from tasks.places.place import Place
-from tasks.shelf.content import holds, read_document
+from tasks.shelf.content import has_version_files, read_document
 from tasks.shelf.layout import MANIFEST
 from tasks.stages.check import CheckedRelease
 from tasks.vault.series import Version
@@ -58,7 +58,7 @@ def last_release(
         return None
     other, release = releases.pop()
     version = release.folder.name
-    complete = release.stands() and holds(
+    complete = release.stands() and has_version_files(
         release.folder, read_document(release.folder / MANIFEST)["files"]
     )
     if not complete:

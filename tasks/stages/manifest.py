@@ -19,10 +19,10 @@ from tasks.orchestration.stage import show_in_prefect
 from tasks.people.ledger import Ledger
 from tasks.places.place import Place
 from tasks.shelf.layout import ASIDE
-from tasks.shelf.shelf import Shelf, shelf_of, stands
+from tasks.shelf.shelf import Shelf, has_version_at, shelf_of
 from tasks.stages.check import CheckedRelease
 from tasks.vault.build import CODE_VERSION
-from tasks.vault.retracting import retracted_versions
+from tasks.vault.retracting import list_retracted_versions
 from tasks.vault.storage import Run
 
 
@@ -109,9 +109,9 @@ def _version(run: Run, to: Destination) -> str:
     The number of a retracted release is not free.
     """
     release = run.released(to.parent)
-    if release and not stands(release.folder):
+    if release and not has_version_at(release.folder):
         return release.folder.name
     names = {name.removesuffix(ASIDE) for name in to.shelf.names()}
-    names.update(retracted_versions(to.ledger.vault, to.parent))
+    names.update(list_retracted_versions(to.ledger.vault, to.parent))
     taken = [int(found[1]) for name in names if (found := re.fullmatch(r"v(\d+)", name))]
     return f"v{max(taken, default=0) + 1}"

@@ -15,23 +15,23 @@ from tasks.judging.floors import Floors
 from tasks.orchestration.gates import gate, refusals_shown, show
 from tasks.orchestration.stage import log, stage
 from tasks.people.admit import refuse_second_release
-from tasks.people.beside import runs_of, second_release, sentence
+from tasks.people.beside import describe_crowd_counts, runs_of, second_release
 from tasks.people.ledger import LedgerError
 from tasks.places.objects import StoreError
 from tasks.places.place import Place
-from tasks.shelf.content import holds, read_document, sha256
+from tasks.shelf.content import has_version_files, hash_released_file, read_document
 from tasks.shelf.layout import MANIFEST, REPORT, SIGNATURE
 from tasks.stages.check import CheckedRelease
 from tasks.stages.manifest import Destination, announce, draft, report
-from tasks.vault.attestation import envelope, hashes
-from tasks.vault.belonging import claim, refuse_foreign
-from tasks.vault.room import full, is_full
+from tasks.vault.attestation import build_envelope, hash_folder_files
+from tasks.vault.belonging import claim_folder, refuse_foreign
+from tasks.vault.room import describe_full_disk, is_full
 from tasks.vault.signing import key_at
 from tasks.vault.storage import (
     FolderError,
     Release,
     Run,
-    settle,
+    flush_folder,
 )
 
 
@@ -54,7 +54,7 @@ def publish(run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[
     show(run)
     announce(manifest)
     if "second_release" in manifest:
-        log(sentence(manifest["second_release"]))
+        log(describe_crowd_counts(manifest["second_release"]))
     log(
         f"published {count_published_rows(manifest)} rows as {manifest['name']} "
         f"{manifest['version']}"
@@ -71,7 +71,7 @@ def beside_others(run: Run, checked: CheckedRelease, to: Destination) -> dict[st
     """
     with gate(run, "beside") as remarks:
         _, section = _beside_others(run, checked, to)
-        remarks += [sentence(left) for left in section.values()]
+        remarks += [describe_crowd_counts(left) for left in section.values()]
     return section
 
 
@@ -123,9 +123,9 @@ def _publish(
         to.ledger.announce(run, str(to.parent), final.name, to.ledger.people(run), others)
     )
     aside = _written_aside(run, checked, to, manifest, final.name)
-    release = Release(final, {name: sha256(aside / name) for name in _deciding(aside)})
+    release = Release(final, {name: hash_released_file(aside / name) for name in _deciding(aside)})
     try:
-        claim(to.ledger.vault, to.parent)
+        claim_folder(to.ledger.vault, to.parent)
     except FolderError:
         _discard(run, to)
         raise
@@ -155,7 +155,7 @@ def _unwritten(error: OSError, run: Run, checked: CheckedRelease, to: Destinatio
     elif is_full(error):
         needed = sum(checked.rows.file(name).stat().st_size for name in to.files)
         folders = [place for place in (to.parent, to.ledger.vault.path) if isinstance(place, Path)]
-        refusal = full("publishing", folders, needed)
+        refusal = describe_full_disk("publishing", folders, needed)
     _discard(run, to)  # after the room was measured
     return refusal
 
@@ -177,7 +177,7 @@ def _written_aside(
     (aside / REPORT).write_bytes(report(to.kind, manifest, checked))
     for name, document in catalogue_of(to.kind, words_of(manifest), manifest, aside).items():
         (aside / name).write_bytes(document)
-    manifest["files"] = {path.name: sha256(path) for path in sorted(aside.iterdir())}
+    manifest["files"] = {path.name: hash_released_file(path) for path in sorted(aside.iterdir())}
     audited = checked.rows.record["files"]
     for file in to.files:
         if manifest["files"][file] != audited[file]:
@@ -188,11 +188,13 @@ def _written_aside(
     content = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
     (aside / MANIFEST).write_text(content, encoding="utf-8")
     if to.signing_key is not None:
-        signed = envelope(key_at(to.signing_key), manifest["name"], version, hashes(aside))
+        signed = build_envelope(
+            key_at(to.signing_key), manifest["name"], version, hash_folder_files(aside)
+        )
         (aside / SIGNATURE).write_bytes(signed)
     for path in (*aside.iterdir(), aside):
         path.chmod(0o755 if path.is_dir() else 0o644)
-    settle(aside)
+    flush_folder(aside)
     return aside
 
 
@@ -211,7 +213,7 @@ def published(run: Run, parent: Place, floors: Floors, about: Mapping[str, Any])
     if release is None or not release.stands():
         return None
     manifest = read_document(release.folder / MANIFEST)
-    if not holds(release.folder, manifest["files"]):
+    if not has_version_files(release.folder, manifest["files"]):
         return None
     run.mark_released(replace(release, published=True))
     show(run)

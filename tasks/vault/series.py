@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import GuaranteeError
-from tasks.vault.files import remove
+from tasks.vault.files import remove_folder
 from tasks.vault.retracting import Retractions
 from tasks.vault.secrecy import DIGEST_BYTES
 from tasks.vault.storage import (
@@ -186,19 +186,19 @@ class Series:
         """
         versions = self.versions()
         for version in versions:
-            remove(self.path / str(version.number) / PENDING)
+            remove_folder(self.path / str(version.number) / PENDING)
         for version in versions[:-1]:
-            remove(self.path / str(version.number) / "split")
+            remove_folder(self.path / str(version.number) / "split")
             for record in version.run.path.glob("[!.]*/stage.json"):
                 if record.parent.name not in KEPT:
-                    remove(record.parent)
+                    remove_folder(record.parent)
             if PROFILE in version.about:
                 about = {name: each for name, each in version.about.items() if name != PROFILE}
                 write_json(self.path / str(version.number) / VERSION, about)
         recorded = self.list_versions()
         given_up = {name for each in recorded for name in each.about.get(ABANDONED, ())}
         for name in given_up - {each.run.path.name for each in recorded}:
-            _strip(self.vault.runs / name)
+            _strip_run(self.vault.runs / name)
         runs = (version.run.path for version in versions)
         for folder in (self.vault.runs, *self.path.glob("[0-9]*"), *runs):
             for failure in folder.glob("failure-*.txt"):
@@ -224,10 +224,10 @@ class Series:
         return sorted(found, key=lambda version: version.number)
 
 
-def _strip(run: Path) -> None:
+def _strip_run(run: Path) -> None:
     """Remove what a run holds but its words."""
     for path in sorted(run.glob("*")):
         if path.name not in WORDS:
-            remove(path) if path.is_dir() else path.unlink()
+            remove_folder(path) if path.is_dir() else path.unlink()
     for left in run.glob(".*.partial"):
         shutil.rmtree(left, ignore_errors=True)

@@ -243,9 +243,15 @@ def backfill_until(plan, module, name, passes, called):
 KILLS = {
     "while rows of partitions are written": ("flows.partitions", "write_rows", 2, True, 0),
     "between two versions": ("flows.series.Coming", "end", 2, False, 3),
-    "before the split": ("kinds.table.versions.versions", "split", 2, False, 2),
+    "before the split": ("kinds.table.versions.versions", "divide_version", 2, False, 2),
     "in the anonymizer": ("kinds.table.write", "random_matching", 2, False, 2),
-    "before a version is laid together": ("kinds.table.versions.versions", "assemble", 2, False, 2),
+    "before a version is laid together": (
+        "kinds.table.versions.versions",
+        "assemble_version",
+        2,
+        False,
+        2,
+    ),
     "while a version is published": ("shutil", "copyfile", 12, True, None),
 }
 

@@ -273,14 +273,14 @@ SCENARIOS = {
     ),
     "breaks in the ledger": Scenario(
         1,
-        breaks=("tasks.people.asking", "_numbered"),
+        breaks=("tasks.people.asking", "_number_values"),
         says="ledger.sqlite does not answer (ValueError)",
     ),
     "breaks while the header is read": Scenario(
         1, breaks=("tasks.source.sources", "header"), says="unforeseen ValueError"
     ),
     "breaks in the flow": Scenario(
-        1, breaks=("flows.release", "admit"), says="stage release failed with ValueError"
+        1, breaks=("flows.release", "admit_plan"), says="stage release failed with ValueError"
     ),
     "breaks at ingest": Scenario(
         1, breaks=("kinds.table.ingest", "read_table"), says="stage ingest failed with ValueError"
@@ -291,7 +291,7 @@ SCENARIOS = {
         says="stage validate failed with ValueError",
     ),
     "breaks in Great Expectations": Scenario(
-        3, breaks=("validations.run", "_passed"), says="failed: "
+        3, breaks=("validations.run", "_find_passed"), says="failed: "
     ),
     "breaks at encode": Scenario(
         1, breaks=("kinds.table.encode", "encoded"), says="stage encode failed with ValueError"
@@ -318,13 +318,13 @@ SCENARIOS = {
             "anonymizer": {"name": "freeform", "segment": 20},
             "compute": {"engine": "dask", "workers": 1, "threads": 1},
         },
-        breaks=("anon_core.anonymizers.freeform.farmed", "part"),
+        breaks=("anon_core.anonymizers.freeform.farmed", "cut_segment"),
         says="stage anonymize failed with ValueError",
     ),
     "breaks in optimal": Scenario(
         1,
         {"anonymizer": {"name": "optimal"}},
-        breaks=("anon_core.anonymizers.optimal.optimal", "made_of_groups"),
+        breaks=("anon_core.anonymizers.optimal.optimal", "mask_groups"),
         says="stage anonymize failed with ValueError",
     ),
     "breaks while crowds are mixed": Scenario(
@@ -472,11 +472,11 @@ SCENARIOS |= {
             )
             for stage, place in {
                 "ingest": ("kinds.matrix.ingest", "read_source"),
-                "validate": ("kinds.matrix.checked", "ingested"),
-                "encode": ("kinds.matrix.encode", "encoded"),
-                "identify": ("kinds.matrix.people", "_held"),
-                "anonymize by pairs": ("anon_core.anonymizers.smooth.smooth", "matched"),
-                "anonymize and write": ("kinds.matrix.write", "_lists"),
+                "validate": ("kinds.matrix.checked", "build_ingested_suite"),
+                "encode": ("kinds.matrix.encode", "encode_entries"),
+                "identify": ("kinds.matrix.people", "_list_item_texts"),
+                "anonymize by pairs": ("anon_core.anonymizers.smooth.smooth", "match_groups"),
+                "anonymize and write": ("kinds.matrix.write", "_list_group_items"),
                 "check": ("kinds.matrix.kind", "audit_matrix"),
                 "check of majorities": ("kinds.matrix.judge.rows", "smoothness"),
                 "publish": ("tasks.stages.publish", "report"),
@@ -516,8 +516,11 @@ SCENARIOS |= {
                 pairs=pairs(),
             )
             for what, place in {
-                "neighbours are searched": ("anon_core.anonymizers.smooth.neighbours", "searched"),
-                "blocks are made": ("anon_core.anonymizers.smooth.blocks", "grouped"),
+                "neighbours are searched": (
+                    "anon_core.anonymizers.smooth.neighbours",
+                    "search_stretch",
+                ),
+                "blocks are made": ("anon_core.anonymizers.smooth.blocks", "group_block"),
             }.items()
         },
     }.items()
@@ -819,7 +822,12 @@ def test_a_decision_tells_no_secret(server, tmp_path, what):
         crowdcover(what, *options, "--by", "Ada", cwd=here),
         crowdcover("release", order.plan, cwd=here),
         crowdcover(
-            what, *options, "--by", "Ada", breaks=("flows.decisions", "_show", WORDS), cwd=here
+            what,
+            *options,
+            "--by",
+            "Ada",
+            breaks=("flows.decisions", "_show_summary", WORDS),
+            cwd=here,
         ),
         crowdcover(what, *options, "--by", "Ada", "--note", "read", cwd=here),
         crowdcover(what, *options, "--by", "Ada", cwd=here),

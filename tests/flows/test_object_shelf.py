@@ -12,7 +12,7 @@ from flows.retracting import retract_release
 from kinds.section import PlanError
 from tasks.places.objects import ObjectPath
 from tasks.places.place import place_of
-from tasks.shelf.content import holds
+from tasks.shelf.content import has_version_files
 from tasks.shelf.shelf import shelf_of
 from tasks.vault.storage import FolderError
 from tests.flows.orders import FILES, Order, data_bytes, people
@@ -164,7 +164,7 @@ def test_a_reader_never_sees_half_a_version(tmp_path, bucket, monkeypatch):
         for version in shelf_of(bucket / "people").versions():
             folder = bucket / "people" / version
             manifest = json.loads((folder / "manifest.json").read_bytes())
-            seen.append(holds(folder, manifest["files"]))
+            seen.append(has_version_files(folder, manifest["files"]))
 
     def watched(real):
         def write(self, *arguments):

@@ -360,8 +360,8 @@ def test_a_permuted_source_gives_the_same_release_up_to_the_secrets(tmp_path, mo
     moved = np.random.default_rng(5).permutation(90)
     second = Order(tmp_path / "second", [people()[record] for record in moved]).fix_seed()
     back = np.argsort(moved)
-    drawn = secrecy.permutation
-    monkeypatch.setattr(secrecy, "permutation", lambda *arguments: back[drawn(*arguments)])
+    drawn = secrecy.draw_permutation
+    monkeypatch.setattr(secrecy, "draw_permutation", lambda *arguments: back[drawn(*arguments)])
     second.release()
 
     one, two = order.rows(), second.rows()

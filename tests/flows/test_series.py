@@ -18,9 +18,9 @@ from kinds.table.version_files import SINCE
 from tasks.people.ledger import Ledger
 from tasks.vault.approval import Approval, Decision, WaitingError
 from tasks.vault.series import Series
-from tasks.vault.states import seen
+from tasks.vault.states import list_run_states
 from tasks.vault.storage import SecondReleaseError, Vault, file_sha256, read_json, write_json
-from tasks.vault.verifying import verified
+from tasks.vault.verifying import inspect_vault
 from tests.codebooks import keeps_schema
 from tests.flows.orders import SEED, Order, columns, people
 from tests.typed import text_rows, write_typed
@@ -593,10 +593,10 @@ def test_why_a_first_version_was_refused_stays_when_the_plan_changes(tmp_path):
     assert page.read_bytes() == told
     assert not (refused.path / "seed").exists()
     assert not list(refused.path.glob("*/stage.json"))
-    state = {each.run.path.name: each.state for each in seen(Vault(order.vault))}
+    state = {each.run.path.name: each.state for each in list_run_states(Vault(order.vault))}
     assert state[refused.path.name].word == "given up"
     assert "before, it was refused at check: publication refused" in state[refused.path.name].words
-    assert not verified(Vault(order.vault)).damage
+    assert not inspect_vault(Vault(order.vault)).damage
 
 
 def test_diff_of_versions_says_why_cells_are_not_compared(released, capsys):

@@ -13,7 +13,7 @@ from kinds.catalogued import CATALOGUE
 from tasks.vault import sealing
 from tasks.vault.approval import RECORD, Approval
 from tasks.vault.sealing import is_encrypted
-from tasks.vault.signing import new_key, public_of, read_key, verifies
+from tasks.vault.signing import is_valid_signature, new_key, public_of, read_key
 from tasks.vault.storage import read_json, write_json
 from tests.flows.orders import Order, people
 from tests.flows.processes import command
@@ -85,7 +85,7 @@ def test_an_officer_decides_without_the_vault(order, key, tmp_path):
     assert (approval["identity"], approval["authenticated"]) == (ADA, "signature")
     assert approval["key"] == public_of(read_key(key))
     assert list(approval["requested_by"]) == ["operating system"]
-    assert verifies(approval["key"], approval["signature"], by_hand(folder))
+    assert is_valid_signature(approval["key"], approval["signature"], by_hand(folder))
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert f"an Ed25519 signature with the key that the plan registers for {ADA}" in page
     found = audit_release(folder, order.plan)

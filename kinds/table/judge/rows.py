@@ -29,7 +29,7 @@ from tasks.judging.audit import Audit, Finding, not_judged
 from tasks.judging.direct import direct_finding
 from tasks.judging.files import read_matching, read_rows
 from tasks.judging.seats import seats
-from tasks.people.spelling import respell
+from tasks.people.spelling import normalize_spelling
 from tasks.source.reading import Reading
 
 COMPATIBLE, MATCHABLE, IDENTICAL = "compatible crowds", "matchable crowds", "equivalence classes"
@@ -128,9 +128,9 @@ def _load_records(
 ) -> tuple[Records, bool]:
     """The records of the source, and whether an identifier repeats that tells no people apart."""
     frame, k_values, owners = read_table(reading, columns, demand, needed)
-    spelt = [respell(each.alias("")) for each in owners]  # a column may be called ^a$
+    spelt = [normalize_spelling(each.alias("")) for each in owners]  # a column may be called ^a$
     repeated = person is None and any(each.drop_nulls().is_duplicated().any() for each in spelt)
-    owner = respell(owners[person]) if person else None
+    owner = normalize_spelling(owners[person]) if person else None
     return Records.of(frame, k_values, columns, demand, owner), repeated
 
 

@@ -20,7 +20,7 @@ from kinds.table.seals import constants_of
 from kinds.table.version_files import CONSTANT, OWNER, RECORD, VALUES
 from kinds.versions import Following
 from tasks.people.digests import column_digests, row_digests
-from tasks.people.spelling import respell
+from tasks.people.spelling import normalize_spelling
 from tasks.source.reading import Reading
 
 
@@ -144,7 +144,7 @@ def digest_records(values: pl.Series, key: bytes, form: int) -> pl.Series:
 
 def digest_identifiers(values: pl.Series, key: bytes, form: int) -> pl.Series:
     """A digest of each identifier, as requests to withdraw are kept, binary (rows,)."""
-    spelt = values if form == 1 else respell(values)
+    spelt = values if form == 1 else normalize_spelling(values)
     return pl.Series(row_digests(key, "identifier", spelt.alias("").to_frame()), dtype=pl.Binary)
 
 

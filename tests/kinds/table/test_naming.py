@@ -16,7 +16,7 @@ from kinds.columns import Column, convert_to_arrays, type_source_column
 from kinds.numerals import Numerals
 from kinds.table.column_section import ColumnSection
 from kinds.table.read import read_table
-from tasks.people.spelling import respell
+from tasks.people.spelling import normalize_spelling
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
 
@@ -76,7 +76,7 @@ def test_identifiers_that_may_be_two_numbers_are_refused(tmp_path):
     ):
         read(path, Column(name="id", role="identifier"))
     codes = read(path, Column(name="id", role="identifier", kind="categorical"))
-    assert respell(codes.identifiers["id"]).to_list() == ["1.000", "2.500", "1.000", "7"]
+    assert normalize_spelling(codes.identifiers["id"]).to_list() == ["1.000", "2.500", "1.000", "7"]
 
 
 @pytest.mark.parametrize(

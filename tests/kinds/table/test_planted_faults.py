@@ -105,7 +105,7 @@ class Release:
         masked = Adaptive().anonymize(table)
         if hide is not None:
             masked = replace(masked, hidden=hide(table, masked.hidden))
-        seat = random_matching(masked, secrecy.stream(SEED, "matching"))
+        seat = random_matching(masked, secrecy.seed_random_stream(SEED, "matching"))
         frame, _ = read_order(Reading(self.source), COLUMNS, self.demand)
         people = frame.filter(pl.Series(kept))
         keys = secrecy.distinct_keys(SEED, "keys", masked.table.records)
@@ -294,7 +294,7 @@ def missing_taken_for_a_value(patch):
             )
         return columns
 
-    around(patch, coding, "arrays", change)
+    around(patch, coding, "convert_to_arrays", change)
 
 
 def missing_shown(patch):

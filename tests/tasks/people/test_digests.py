@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tasks.people import digests
-from tasks.people.digests import NOTHING, RECORD, People, base_digests, partners
+from tasks.people.digests import NOTHING, RECORD, People, base_digests, match_people
 from tasks.people.spelling import spell_plainly
 
 KEY = bytes(range(32))
@@ -21,7 +21,7 @@ def people(record, key=KEY, **identifiers):
 
 
 def linked(one, other):
-    return partners(one, other).tolist()
+    return match_people(one, other).tolist()
 
 
 AGES = {"age": [30, 30, 40]}
@@ -132,7 +132,7 @@ IDS = st.lists(st.sampled_from(["a", "b", "c", None]), min_size=1, max_size=6)
 
 @given(IDS, IDS)
 def test_one_column_links_each_value_as_often_as_both_tables_hold_it(ours, theirs):
-    found = partners(
+    found = match_people(
         people({"n": range(len(ours))}, id=ours), people({"n": range(len(theirs))}, id=theirs)
     )
     there = found[found >= 0]
