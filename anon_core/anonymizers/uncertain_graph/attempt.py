@@ -79,7 +79,7 @@ def select_edges(edges: Edges, which: NDArray[np.bool_]) -> Edges:
     return Edges(edges.vertices, edges.u[which], edges.v[which], edges.p[which])
 
 
-def present(edges: Edges) -> Edges:
+def list_present_edges(edges: Edges) -> Edges:
     """Return the edges with p > 0, ascending by (u, v)."""
     order = np.lexsort((edges.v, edges.u))
     order = order[edges.p[order] > 0]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from anon_core.anonymizers.uncertain_graph.attempt import Attempt, present
+from anon_core.anonymizers.uncertain_graph.attempt import Attempt, list_present_edges
 from anon_core.anonymizers.uncertain_graph.degrees import Edges, degrees_of
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
 from anon_core.anonymizers.uncertain_graph.perturbation import grain_of, of_source
@@ -59,7 +59,7 @@ class Planned:
         seed : sequence of int
         """
         if edges is None:
-            unchanged = present(self.start._replace(p=of_source(self.start.p)))
+            unchanged = list_present_edges(self.start._replace(p=of_source(self.start.p)))
             return {"margin": 0.0}, Attempt(self.hiding, unchanged)
         graph = self.hiding.graph
         if steps[-1].figures["below"] <= graph.exempt or len(steps) == self.most:
@@ -73,7 +73,7 @@ class Planned:
         shift = plan_degree_moves(asked, degrees, means, int(graph.k.max()))
         streams = [np.random.Generator(np.random.PCG64([*seed, t])) for t in range(self.trials)]
         grain = grain_of(graph.p)
-        made = [present(rewire_edges(edges, shift, grain, stream)) for stream in streams]
+        made = [list_present_edges(rewire_edges(edges, shift, grain, stream)) for stream in streams]
         return {"margin": margin}, choose_best_attempt(
             [Attempt(self.hiding, each) for each in made]
         )

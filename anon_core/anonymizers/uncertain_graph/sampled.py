@@ -5,7 +5,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from anon_core.anonymizers.uncertain_graph.attempt import Attempt, join_edges, present, select_edges
+from anon_core.anonymizers.uncertain_graph.attempt import (
+    Attempt,
+    join_edges,
+    list_present_edges,
+    select_edges,
+)
 from anon_core.anonymizers.uncertain_graph.candidates import draw_candidates
 from anon_core.anonymizers.uncertain_graph.degrees import Edges
 from anon_core.anonymizers.uncertain_graph.hiding import Hiding
@@ -58,7 +63,7 @@ class Sampled:
         if turn is None:
             return None
         if turn.sigma == 0:
-            unchanged = present(self.start._replace(p=of_source(self.start.p)))
+            unchanged = list_present_edges(self.start._replace(p=of_source(self.start.p)))
             return turn._asdict(), Attempt(self.hiding, unchanged)
         streams = [np.random.Generator(np.random.PCG64([*seed, t])) for t in range(self.trials)]
         attempts = [self.attempt(turn.sigma, turn.c, stream) for stream in streams]
@@ -76,7 +81,7 @@ class Sampled:
         changed = both._replace(p=p)
         outside = select_edges(self.start, ~inside)
         outside = outside._replace(p=of_source(outside.p))
-        return Attempt(self.hiding, present(join_edges(outside, changed)))
+        return Attempt(self.hiding, list_present_edges(join_edges(outside, changed)))
 
 
 def choose_best_attempt(attempts: Sequence[Attempt]) -> Attempt:
