@@ -25,7 +25,7 @@ from anon_core.tables.encoding import distinct_columns
 from benchmarks import prepare, tables, timed
 from flows.plan.plan import ReleasePlan
 from kinds.table.demo import demo_plan
-from kinds.table.encode import encoded
+from kinds.table.encode import encode_records
 from kinds.table.read import read_order
 from tasks.source.reading import Reading
 
@@ -39,7 +39,7 @@ def fair():
     with tempfile.TemporaryDirectory() as folder:
         plan = ReleasePlan.load(demo_plan(Path(folder)))
     frame, k_values = read_order(Reading(plan.data.source), plan.data.columns, plan.data.demand)
-    return encoded(frame, k_values, plan.data.columns, plan.data.demand)[0]
+    return encode_records(frame, k_values, plan.data.columns, plan.data.demand)[0]
 
 
 def adult_sample():

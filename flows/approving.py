@@ -24,11 +24,11 @@ from anon_core.errors import GuaranteeError
 from flows.parameters import IN_A_LINE
 from kinds import words_of
 from reports import markdown
-from tasks.orchestration.gates import gate, refusals_shown
-from tasks.orchestration.stage import log
+from tasks.orchestration.gates import pass_gate, refusals_shown
+from tasks.orchestration.stage import log_line
 from tasks.stages.ask import ask
 from tasks.stages.check import CheckedRelease
-from tasks.stages.manifest import Destination, announce
+from tasks.stages.manifest import Destination, announce_release
 from tasks.vault import identity
 from tasks.vault.approval import (
     LONGEST_NAME,
@@ -81,7 +81,7 @@ def require_approval(
     """
     request = ask(run, checked, to, claims, terms, _identify_requester())
     flow_run = _find_suspendable_run()
-    with gate(run, "approved") as measured:
+    with pass_gate(run, "approved") as measured:
         reasons = (
             [] if terms.reports is None else take_up(terms.reports, run, Rules.of(terms.rules))
         )
@@ -94,7 +94,7 @@ def require_approval(
             if terms.reports is not None:
                 close_copy(terms.reports, run, Approval.of(run).requests[-1])
         if decision is None:
-            announce(
+            announce_release(
                 request.question.manifest, "approval", f"Waits for approval until {request.until}"
             )
             if flow_run is not None:
@@ -102,7 +102,7 @@ def require_approval(
             what = _what_to_do(run, request, to, terms)
             raise WaitingError("; ".join([what, *dict.fromkeys(reasons)]))
         measured.append(decision.sentence)
-    log(f"run {run.path.name} was {decision.sentence}")
+    log_line(f"run {run.path.name} was {decision.sentence}")
     return build_approval_section(decision)
 
 
@@ -196,7 +196,7 @@ def _read_answer(answer: dict[str, Any], request: Request) -> Decision | None:
     except DecisionError as refusal:
         reason, decision = str(refusal), None
     if reason:
-        log(f"the answer in Prefect does not count: {reason}")
+        log_line(f"the answer in Prefect does not count: {reason}")
         return None
     return decision
 
@@ -216,7 +216,7 @@ def _suspend_for_form(run: Run, flow_run: FlowRun) -> None:
         return  # another flow run already shows the form for this request
     key = uuid4().hex
     approval.amend(suspended=Suspended(str(flow_run.id), key))
-    log(
+    log_line(
         f"waits for approval until {request.until}; "
         f"the report is in the vault: {run.path.name}/{PAGE}"
     )

@@ -19,7 +19,7 @@ from flows.partitions import format_partition_settings
 from flows.plan.plan import ReleasePlan
 from kinds.accepting import LONGEST_NOTE
 from kinds.section import PlanError
-from tasks.orchestration.stage import log
+from tasks.orchestration.stage import log_line
 
 IN_A_LINE = r"^[^\x00-\x1f\x7f-\x9f]*$"
 
@@ -74,7 +74,7 @@ def load_run_plan(
         changes.append(f"checks.drift.accepted={{{stated}}}")
     order = ReleasePlan.load(Path(plan), changes)
     for name, each in (accept or {}).items():
-        log(f"drift of {name!r} is accepted up to {each.limit:g}: {each.note}")
+        log_line(f"drift of {name!r} is accepted up to {each.limit:g}: {each.note}")
     return order
 
 

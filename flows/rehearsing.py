@@ -28,7 +28,7 @@ from tasks.stages.compare import compare, last_release
 from tasks.stages.encode import encode
 from tasks.stages.identify import identify
 from tasks.stages.ingest import ingest
-from tasks.stages.publish import published
+from tasks.stages.publish import find_published_folder
 from tasks.stages.validate import validate
 from tasks.vault.belonging import refuse_foreign
 from tasks.vault.counting import require_approved
@@ -111,7 +111,7 @@ def _admit_source(
     run = admit_plan(ledger, reading.sha256, order.sha256, second, kind.name)
     parent = order.releases
     refuse_unfinished(run)
-    folder = published(run, parent, order.limits.floors, order.about.claims)
+    folder = find_published_folder(run, parent, order.limits.floors, order.about.claims)
     if folder is not None:
         if (terms := order.publish.terms) is not None:
             require_approved(run, folder, Rules.of(terms.rules))
@@ -130,7 +130,7 @@ def _run_stages(
     """The stages up to the anonymizer, and what that would need."""
     kind, data, parent = order.kind, order.data, order.releases
     if (jobs := order.compute.jobs) is not None:
-        cluster.ready(jobs, Vault(Path(order.publish.vault)).runs / run.path.name)
+        cluster.require_ready_cluster(jobs, Vault(Path(order.publish.vault)).runs / run.path.name)
     ingested = ingest(run, kind, data, reading, ledger)
     whole = ingested if version is None else version.split
     if version is None:

@@ -24,10 +24,10 @@ from flows.states import run_flow_work
 from flows.targets import refuse_closed
 from flows.tracing import trace_release
 from tasks.compute.cluster import cancel_jobs_of
-from tasks.compute.engines import Compute, ready
+from tasks.compute.engines import Compute, require_ready_engine
 from tasks.orchestration.events import about_plan
 from tasks.orchestration.gates import close_gates
-from tasks.orchestration.stage import log, warn_person
+from tasks.orchestration.stage import log_line, warn_person
 from tasks.people.admit import admit_plan
 from tasks.people.ledger import Ledger
 from tasks.source.reading import Absent, GoneError, Reading
@@ -38,7 +38,7 @@ from tasks.stages.encode import encode
 from tasks.stages.identify import identify
 from tasks.stages.ingest import ingest
 from tasks.stages.manifest import Destination
-from tasks.stages.publish import beside_others, publish, published
+from tasks.stages.publish import beside_others, find_published_folder, publish
 from tasks.stages.validate import validate
 from tasks.vault.belonging import refuse_foreign
 from tasks.vault.counting import require_approved
@@ -93,10 +93,10 @@ def _release_source(order: ReleasePlan, vault: Vault) -> str:
     order.publish.check_key()
     take_up_signed(order, vault)
     if (run := find_approved_run(order, vault)) is not None:
-        log(f"run {run.path.name} was approved: it is published as it is, no source is read")
+        log_line(f"run {run.path.name} was approved: it is published as it is, no source is read")
         with suppress(GoneError):
             return _admit_source(order, vault, Absent(order.data.source, run.source_sha256))
-        log("its stages must be made again: the source is read as it is now")
+        log_line("its stages must be made again: the source is read as it is now")
     order = apply_series_form(order, vault)
     reading = read_plan_source(order)
     if order.series is None:
@@ -116,13 +116,13 @@ def _release_next_version(order: ReleasePlan, vault: Vault, source: Reading) -> 
     finally:
         source.end()
     parent = order.releases
-    folder = published(version.run, parent, order.limits.floors, order.about.claims)
+    folder = find_published_folder(version.run, parent, order.limits.floors, order.about.claims)
     if folder is None:
         raise FolderError(
             f"version {version.number} of the series does not stand in {parent} as it was "
             "published; restore it from a copy"
         )
-    log(f"nothing changed since version {version.number}: {folder.name}")
+    log_line(f"nothing changed since version {version.number}: {folder.name}")
     return str(folder)
 
 
@@ -143,11 +143,11 @@ def _admit_source(
     with run.hold_lock():
         refuse_unfinished(run)
         begin_attempt(run, order.name)
-        folder = published(run, parent, order.limits.floors, order.about.claims)
+        folder = find_published_folder(run, parent, order.limits.floors, order.about.claims)
         if folder is not None:
             if (terms := order.publish.terms) is not None:
                 require_approved(run, folder, Rules.of(terms.rules))
-            log(f"published before and unchanged since: {folder.name}")
+            log_line(f"published before and unchanged since: {folder.name}")
             return str(folder)
         refuse_foreign(vault, parent, ledger.versions(str(parent)))
         refuse_closed(parent, order.publish.reports)
@@ -169,7 +169,7 @@ def _run_stages(
     if notice and is_first_run(order, to.ledger.vault, run):
         warn_person(notice)
     compute = _build_compute(order)
-    ready(run, compute)
+    require_ready_engine(run, compute)
     close_gates(run)
     limits = order.limits.drift_limits
     last = (

@@ -8,7 +8,7 @@ from typing import Any
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
 from kinds.versions import Asked, Before
-from tasks.orchestration.stage import log
+from tasks.orchestration.stage import log_line
 from tasks.people.ledger import Ledger
 from tasks.source.partitions import Picked
 from tasks.source.reading import Reading
@@ -99,7 +99,7 @@ class Coming:
         )
         if isinstance(checked, CheckedRelease):
             return checked
-        log(f"{len(checked)} records keep too few histories in this batch: they wait")
+        log_line(f"{len(checked)} records keep too few histories in this batch: they wait")
         waiting = self.series.waiting(self.number, self.source.sha256)
         self.series.wait(self.number, self.source.sha256, waiting | checked)
         return None
@@ -217,7 +217,7 @@ def _nobody_hides(last: Version | None, facts: Mapping[str, Any]) -> Version:
                 "or asked to be withdrawn; crowdcover retract takes it back"
             )
         raise NobodyHidesError(told)
-    log(f"nothing to publish: {counts['held_back']} records wait until others come")
+    log_line(f"nothing to publish: {counts['held_back']} records wait until others come")
     return last
 
 
@@ -233,7 +233,7 @@ def _find_approved_parts(
         return None
     if parts is None:
         return None
-    log(f"run {known.run.path.name} was approved: it is published as it is")
+    log_line(f"run {known.run.path.name} was approved: it is published as it is")
     return parts, {name: each for name, each in known.about.items() if name != "run"}
 
 

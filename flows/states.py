@@ -23,7 +23,7 @@ from anon_core.errors import AnonymityError, InfeasibleError
 from flows.outcome import exit_code
 from reports import markdown
 from tasks.judging.drift import DriftError
-from tasks.orchestration.events import key_of, plan_name, told
+from tasks.orchestration.events import emit_release_event, key_of, plan_name
 from tasks.orchestration.stage import show_in_prefect
 from tasks.vault.approval import RejectedError, WaitingError
 from tasks.vault.series import NobodyHidesError
@@ -45,10 +45,10 @@ def run_flow_work(work: Callable[[], str]) -> str | State[Any]:
         raise
     except AnonymityError as refusal:
         if isinstance(refusal, DriftError):
-            told("drifted", **refusal.facts)
+            emit_release_event("drifted", **refusal.facts)
         if isinstance(refusal, (NobodyHidesError, InfeasibleError)):
-            told("short-of-people", reason=str(refusal))
-        told("refused", exit_code=exit_code(refusal), reason=str(refusal))
+            emit_release_event("short-of-people", reason=str(refusal))
+        emit_release_event("refused", exit_code=exit_code(refusal), reason=str(refusal))
         if isinstance(refusal, RejectedError):
             _complete_waiting_runs("The release was rejected")
         if _run_here() is None:

@@ -7,7 +7,7 @@ from typing import Any
 from anon_core.errors import AnonymityError
 from flows.plan.plan import ReleasePlan
 from reports.facts import count_published_rows
-from tasks.orchestration.lineage import Column, Lineage, Written, lineage, place_name
+from tasks.orchestration.lineage import Column, Lineage, Written, build_lineage, place_name
 from tasks.places.place import Place, place_of
 from tasks.shelf.content import read_document
 from tasks.shelf.layout import MANIFEST
@@ -21,7 +21,7 @@ def trace_release(order: ReleasePlan, work: Callable[[], str]) -> str:
     """Do the work of a release between two events. A release that waits is aborted, not failed."""
     columns = order.kind.describe_columns(order.data).get("columns", {})
     roles = {name: str(stated.get("role", "")) for name, stated in columns.items()}
-    told = lineage(order.name, order.data.source, roles)
+    told = build_lineage(order.name, order.data.source, roles)
     if told is None:
         return work()
     told.told("START")

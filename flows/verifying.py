@@ -10,7 +10,7 @@ from flows.redescribed import catalogue_finding
 from kinds import kind_called
 from kinds.section import PlanError
 from tasks.judging.audit import Finding
-from tasks.judging.forms import forms
+from tasks.judging.forms import check_file_forms
 from tasks.places.place import Place, local_copy
 from tasks.shelf.content import hash_released_file, read_document
 from tasks.shelf.layout import MANIFEST, NOTICE, SIGNATURE
@@ -73,7 +73,7 @@ def _verify_folder(folder: Path, keys: Sequence[str]) -> list[Finding]:
     kind = kind_called(str(manifest["source"].get("kind", "table")))
     return [
         *findings,
-        forms(folder, kind.files, kind.codebook),
+        check_file_forms(folder, kind.files, kind.codebook),
         *catalogue_finding(folder, kind, manifest),
     ]
 

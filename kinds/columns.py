@@ -16,7 +16,15 @@ from kinds.dates import ISO_DATE, has_short_year, has_time, has_zone_name, to_da
 from kinds.named_values import is_any_of, name_values
 from kinds.numerals import Numerals, find_numerals, keys_of
 from tasks.people.spelling import normalize_spelling
-from tasks.source.values import EXACT, EXACTLY_AS, FORM, attempt, is_carried, printable, stored
+from tasks.source.values import (
+    EXACT,
+    EXACTLY_AS,
+    FORM,
+    call_or_refuse,
+    is_carried,
+    is_csv_type,
+    unwrap_extension,
+)
 
 Role = Literal["identifier", "quasi", "sensitive", "keep", "drop"]
 UNREADABLE = "the source holds values that cannot be read as text; convert them"
@@ -85,18 +93,18 @@ def type_source_column(
 
     The series has no name meanwhile: polars takes a name such as ^a$ for a pattern.
     """
-    series = stored(frame[column.name].alias(""))
+    series = unwrap_extension(frame[column.name].alias(""))
     refusal = (
         f"column {column.name!r} holds values that cannot be read, such as dates out of range; "
         "convert it"
     )
-    return attempt(lambda: _of_kind(series, column, missing), refusal)
+    return call_or_refuse(lambda: _of_kind(series, column, missing), refusal)
 
 
 def convert_to_texts(series: pl.Series, missing: Sequence[str]) -> pl.Series:
     """Values as texts without blanks around them; null where the source gives none."""
-    values = stored(series.alias(""))
-    if not printable(values.dtype):
+    values = unwrap_extension(series.alias(""))
+    if not is_csv_type(values.dtype):
         raise InputError(
             f"column {series.name!r} holds {values.dtype.base_type().__name__}; convert it"
         )
@@ -106,7 +114,7 @@ def convert_to_texts(series: pl.Series, missing: Sequence[str]) -> pl.Series:
         stripped = values.cast(pl.String).str.strip_chars()
         return stripped.set(stripped.is_in(absent), None)
 
-    return attempt(given, UNREADABLE)
+    return call_or_refuse(given, UNREADABLE)
 
 
 def respell_identifiers(series: pl.Series, missing: Sequence[str]) -> pl.DataFrame:
@@ -139,7 +147,7 @@ def _of_kind(series: pl.Series, column: Column, missing: Sequence[str]) -> pl.Se
         series = series.cast(pl.String)
     if column.form > 1 and (exact := EXACTLY_AS.get(series.dtype.base_type())):
         series = series.cast(exact)
-    if not (printable(series.dtype) if column.form == 1 else is_carried(series.dtype)):
+    if not (is_csv_type(series.dtype) if column.form == 1 else is_carried(series.dtype)):
         if column.role == "drop":  # a starter plan looks at every column
             return series
         raise InputError(
@@ -171,7 +179,7 @@ def _name_column_values(series: pl.Series, column: Column, missing: Sequence[str
 
 def _of_cell(text: str, column: Column) -> pl.Series:
     """One text as a cell of the column, in a column of one row; refused if it is none."""
-    return attempt(lambda: _of_kind(pl.Series([text]), column, ()), UNREADABLE)
+    return call_or_refuse(lambda: _of_kind(pl.Series([text]), column, ()), UNREADABLE)
 
 
 def _format_type(series: pl.Series) -> str:
@@ -309,7 +317,7 @@ def _from_texts(series: pl.Series, column: Column) -> pl.Series:
     timed = column.form > 1 and has_time(form) and (not _has_days(column) or column.timezone)
     parse = to_times if timed else to_dates
     unknown = f"{at}.format is no format of dates; give one such as '%m/%d/%Y'"
-    found = attempt(lambda: parse(series, form, column.century), unknown)
+    found = call_or_refuse(lambda: parse(series, form, column.century), unknown)
     wrong = int((found.is_null() & series.is_not_null()).sum())
     if wrong:
         raise InputError(

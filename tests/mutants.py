@@ -741,7 +741,7 @@ MUTANTS = (
     Mutant(
         "folders: bytes beside the rows are verified",
         "flows/verifying.py",
-        "        forms(folder, kind.files, kind.codebook),\n",
+        "        check_file_forms(folder, kind.files, kind.codebook),\n",
         "",
         VERIFYING,
     ),
@@ -783,7 +783,7 @@ MUTANTS = (
     Mutant(
         "folders: a key may stand in a manifest twice",
         "tasks/judging/forms.py",
-        '    found = list(_loose(folder / MANIFEST, "manifest"))\n',
+        '    found = list(_check_document_form(folder / MANIFEST, "manifest"))\n',
         "    found: list[str] = []\n",
         FORGED,
     ),

@@ -22,7 +22,7 @@ def run(options: argparse.Namespace) -> int:
     from flows.doctor import list_looks
     from flows.plan.plan import ReleasePlan
     from kinds.section import PlanError
-    from tasks.doctor.look import wrong
+    from tasks.doctor.look import count_wrong_looks
 
     if options.overrides and options.plan is None:
         raise PlanError("--set changes a plan; give one with --plan")
@@ -36,8 +36,8 @@ def run(options: argparse.Namespace) -> int:
                 print(f"{'':<8}  {words}", flush=True)
     if options.json:
         listed = [look.as_json() for look in found]
-        print(printable_json({"wrong": wrong(found), "looks": listed}))
-    return 1 if wrong(found) else 0
+        print(printable_json({"wrong": count_wrong_looks(found), "looks": listed}))
+    return 1 if count_wrong_looks(found) else 0
 
 
 COMMAND = Command(

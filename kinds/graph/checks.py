@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, Field
 from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
 from kinds.graph.profile import GraphDriftLimits
 from kinds.section import Section, Share, or_off
-from tasks.judging.floors import Asked, Floors, Sections, attack_success, unchanged
+from tasks.judging.floors import Asked, Floors, Sections, attack_success, build_unchanged_limit
 
 LESS = "lower k, raise privacy.eps or the limit"
 Positive = Annotated[float, Field(ge=0)]
@@ -100,7 +100,7 @@ class GraphFloors(Floors):
         if self.max_unchanged is not None:
             edges, remedy = "the edges of source and release", "raise k, lower privacy.eps or raise"
             same = measured["utility"].get("same_edges")
-            yield unchanged(same, self.max_unchanged, edges, f"{remedy} the limit")
+            yield build_unchanged_limit(same, self.max_unchanged, edges, f"{remedy} the limit")
 
 
 def _require_hiding(limit: float, privacy: Sections) -> Asked:

@@ -13,7 +13,7 @@ from kinds.columns import convert_to_texts, respell_identifiers
 from kinds.demands import Demands, read_demands
 from kinds.graph.plan import GraphPlan
 from tasks.source.reading import Reading
-from tasks.source.values import attempt, stored
+from tasks.source.values import call_or_refuse, unwrap_extension
 
 ROUNDED = 1e-6  # billionths: a smaller rest is the rounding of a float64
 
@@ -107,13 +107,13 @@ def _read_probabilities(frame: pl.DataFrame, plan: GraphPlan) -> tuple[NDArray[n
     """Billionths of each listed edge, and how many of them are rounded."""
     if plan.p is None:
         return np.full(frame.height, ONE, dtype=np.int64), 0
-    values = stored(frame[plan.p].alias(""))
+    values = unwrap_extension(frame[plan.p].alias(""))
     numeric = values.dtype.is_numeric()
     if not numeric or values.dtype == pl.Float32:
         # A float32 by way of text: the one nearest to 0.1 is not 0.1 as a float64.
         values = convert_to_texts(values.alias(plan.p), plan.source.missing)
     refusal = f"column {plan.p!r} holds values that cannot be read as numbers; convert it"
-    numbers = attempt(lambda: values.cast(pl.Float64, strict=False), refusal)
+    numbers = call_or_refuse(lambda: values.cast(pl.Float64, strict=False), refusal)
     found = numbers.fill_null(np.nan).to_numpy()
     none = int(np.count_nonzero(~np.isfinite(found)))
     outside = int(np.count_nonzero((found < 0) | (found > 1)))

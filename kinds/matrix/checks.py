@@ -9,7 +9,7 @@ from pydantic import BeforeValidator
 from kinds.accepting import AcceptedSection, limits_of, refuse_unknown
 from kinds.matrix.profile import MatrixDriftLimits
 from kinds.section import Section, Share, or_off
-from tasks.judging.floors import Asked, Floors, Sections, attack_success, unchanged
+from tasks.judging.floors import Asked, Floors, Sections, attack_success, build_unchanged_limit
 
 
 class DriftSection(Section):
@@ -85,7 +85,7 @@ class MatrixFloors(Floors):
         if self.max_unchanged is not None:
             entries, remedy = "the entries of source and release", "raise k or the limit"
             jaccard = measured["utility"]["jaccard"]
-            yield unchanged(jaccard, self.max_unchanged, entries, remedy)
+            yield build_unchanged_limit(jaccard, self.max_unchanged, entries, remedy)
 
 
 def _require_jaccard(floor: float, measured: Sections) -> Asked:

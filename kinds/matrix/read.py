@@ -21,7 +21,7 @@ from kinds.matrix.layout import ITEM, RECORD
 from kinds.matrix.plan import MatrixPlan
 from tasks.people.spelling import normalize_spelling
 from tasks.source.reading import Reading
-from tasks.source.values import attempt, stored
+from tasks.source.values import call_or_refuse, unwrap_extension
 
 NO_ENTRIES = "the source has no entries: no user holds an item"
 NO_CSR = "the arrays of the source are no CSR matrix; write it anew"
@@ -214,10 +214,10 @@ def _refuse_doubled(user: pl.Series) -> None:
 
 def _of_lists(user: pl.Series, lists: pl.Series, plan: MatrixPlan) -> pl.DataFrame:
     """One row an item; a user without items has none."""
-    name, lists = lists.name, stored(lists.alias(""))
+    name, lists = lists.name, unwrap_extension(lists.alias(""))
     if plan.separator is not None:
         by = plan.separator
-        lists = attempt(lambda: lists.cast(pl.String).str.split(by), UNREADABLE)
+        lists = call_or_refuse(lambda: lists.cast(pl.String).str.split(by), UNREADABLE)
     if not isinstance(lists.dtype, pl.List):
         raise InputError(
             f"column {name!r} holds no lists; state columns.separator if they are texts"

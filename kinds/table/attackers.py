@@ -159,7 +159,7 @@ class Attack(NamedTuple):
 def attacks(manifest: Manifest) -> list[Attack]:
     """The attacks that name rows, as the manifest lists them; unknown ones keep their names."""
     stated = manifest.get("attacks") or {}
-    return [_attack(str(name), numbers) for name, numbers in stated.items() if name != DEMAND]
+    return [_build_attack(str(name), numbers) for name, numbers in stated.items() if name != DEMAND]
 
 
 class DemandGuesses(NamedTuple):
@@ -211,15 +211,18 @@ def demand_guesses(manifest: Manifest) -> DemandGuesses | None:
     return DemandGuesses(int(people), *(int(number) for number in numbers if is_number(number)))
 
 
-def _attack(name: str, numbers: Mapping[str, Any]) -> Attack:
+def _build_attack(name: str, numbers: Mapping[str, Any]) -> Attack:
     plain = name.replace("_", " ").replace("-", " ").lower()
     attacker = ATTACKERS.get(plain, Attacker(f"Attack {printable(name)!r}", UNKNOWN))
-    above = {str(times): _number(share) for times, share in (numbers.get("above") or {}).items()}
+    above = {
+        str(times): _convert_to_float(share)
+        for times, share in (numbers.get("above") or {}).items()
+    }
     return Attack(
         printable(name),
         attacker,
-        _number(numbers.get("success")),
-        _number(numbers.get("promised")),
+        _convert_to_float(numbers.get("success")),
+        _convert_to_float(numbers.get("promised")),
         above,
     )
 
@@ -228,7 +231,7 @@ def multiples(tried: list[Attack]) -> list[str]:
     """The multiples of 1/k above which people were counted, ascending."""
     return sorted(
         {times for attack in tried for times in attack.above},
-        key=lambda times: (_order(times), times),
+        key=lambda times: (_parse_multiple(times), times),
     )
 
 
@@ -244,7 +247,7 @@ def shares(attack: Attack, times: list[str]) -> list[str]:
     return [percent(attack.above.get(each, math.nan)) for each in times]
 
 
-def strongest(tried: list[Attack]) -> Attack | None:
+def find_strongest_attack(tried: list[Attack]) -> Attack | None:
     """The attack that succeeds most often, of those that a promise may bound."""
     return max(
         (each for each in tried if is_number(each.success) and not each.name.startswith(WITNESS)),
@@ -253,18 +256,18 @@ def strongest(tried: list[Attack]) -> Attack | None:
     )
 
 
-def _order(times: str) -> float:
+def _parse_multiple(times: str) -> float:
     try:
         return float(times)
     except ValueError:
         return math.inf
 
 
-def _number(number: Any) -> float:
+def _convert_to_float(number: Any) -> float:
     return float(number) if is_number(number) else math.nan
 
 
-def blocks(manifest: Manifest) -> list[Block]:
+def build_attack_blocks(manifest: Manifest) -> list[Block]:
     """Success of the attacks, then chances above multiples of 1/k; two tables fit 80 columns."""
     tried = attacks(manifest)
     if not tried:
@@ -280,7 +283,7 @@ def blocks(manifest: Manifest) -> list[Block]:
     return listed
 
 
-def risks(manifest: Manifest) -> list[str]:
+def list_attack_warnings(manifest: Manifest) -> list[str]:
     """Attacks that succeed more often than guessing, for some people or on average."""
     guessed = demand_guesses(manifest)
     risks = [] if guessed is None or not guessed.tells else [guessed.sentences]

@@ -62,7 +62,7 @@ def _attack_bar(axes: "Axes", place: int, attack: Attack) -> None:
     if is_number(attack.guess):
         axes.plot([attack.guess] * 2, [place - 0.34, place + 0.34], color=INK, linewidth=2.5)
     axes.text(
-        -0.05, place, _fitting(attack.who), ha="right", va="center_baseline", transform=beside
+        -0.05, place, _cut_label(attack.who), ha="right", va="center_baseline", transform=beside
     )
     label = (
         one_in(attack.success)
@@ -93,7 +93,7 @@ def _column_plot(columns: Sequence[ColumnKept], name: str) -> str:
             kept.text(
                 -0.06,
                 place,
-                _fitting(column.name),
+                _cut_label(column.name),
                 ha="right",
                 va="center_baseline",
                 transform=beside,
@@ -106,7 +106,7 @@ def _column_plot(columns: Sequence[ColumnKept], name: str) -> str:
         )
 
 
-def _fitting(name: str) -> str:
+def _cut_label(name: str) -> str:
     """A label, cut to the room beside its bar; widths of letters are estimated in em."""
     room = 0.0
     for place, letter in enumerate(name):

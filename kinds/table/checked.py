@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from anon_core.tables.encoding import decode
 from kinds.columns import convert_to_arrays
-from kinds.table.encode import load
+from kinds.table.encode import load_encoded
 from kinds.table.layout import CARRIED, KEY, PARQUET, TABLE
 from kinds.table.plan import TablePlan
 from kinds.table.suites import binarized as of_binarized
@@ -20,7 +20,7 @@ from tasks.vault.storage import Stored
 Suite = tuple[Any, Mapping[str, NDArray[Any]]]
 
 
-def ingested(plan: TablePlan, stored: Stored) -> Suite:
+def build_ingested_suite(plan: TablePlan, stored: Stored) -> Suite:
     """A table as it was read."""
     table = pl.read_parquet(stored.file(TABLE), glob=False)
     specs = [column.spec for column in plan.columns if column.spec is not None]
@@ -28,9 +28,9 @@ def ingested(plan: TablePlan, stored: Stored) -> Suite:
     return of_ingested.build_suite(specs, carried), convert_to_arrays(table)
 
 
-def binarized(stored: Stored) -> Suite:
+def build_binarized_suite(stored: Stored) -> Suite:
     """Encoded records: their bits decode, and their demands can be met."""
-    table, _ = load(stored)
+    table, _ = load_encoded(stored)
     book = table.codebook
     levels = decode(book, table.bits)
     columns = {
@@ -40,7 +40,7 @@ def binarized(stored: Stored) -> Suite:
     return of_binarized.build_suite(book, table.records, int(table.k.max())), columns
 
 
-def released(measured: Any, anonymized: Stored) -> Suite:
+def build_released_suite(measured: Any, anonymized: Stored) -> Suite:
     """The rows to be published, as counts instead of cells."""
     rows = pl.read_parquet(anonymized.file(PARQUET), glob=False)
     crowds = measured.crowds

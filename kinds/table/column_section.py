@@ -173,10 +173,10 @@ class ColumnSection(MarkedSection):
             kind=self.kind,
             encoding=self.encoding or ("ordinal" if counted else "one-hot"),
             bins=groups_of(f"{where}.bins", self.bins) if counted else None,
-            order=_stripped(self.order or ()),
+            order=_strip_names(self.order or ()),
             missing=self.missing or "category",
             weight=self.weight or 1.0,
-            range=_range(where, self.range, self.kind),
+            range=_convert_range(where, self.range, self.kind),
             carry=self.carry or "bounds",
             rare=self.rare or "publish",
             shared=self.shared,
@@ -187,7 +187,7 @@ class ColumnSection(MarkedSection):
             kind=self.kind,
             spec=spec,
             named=spec.order,
-            optional=_stripped(optional_of(where, "order", self.order or (), self.optional)),
+            optional=_strip_names(optional_of(where, "order", self.order or (), self.optional)),
             **self._rules_of_reading(),
             numerals=numerals,
             **allowed,
@@ -268,12 +268,12 @@ class EarlierColumnSection(ColumnSection):
         return {}
 
 
-def _stripped(names: Sequence[str]) -> tuple[str, ...]:
+def _strip_names(names: Sequence[str]) -> tuple[str, ...]:
     """Names of categories without blanks around them, as cells are read."""
     return tuple(name.strip() for name in names)
 
 
-def _range(
+def _convert_range(
     where: str, bounds: list[float] | list[date] | None, kind: str
 ) -> tuple[float, float] | None:
     """The bounds as numbers, those of dates in days since 1970-01-01."""

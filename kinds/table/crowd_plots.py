@@ -74,7 +74,7 @@ def utility_plot(iterations: Sequence[Mapping[str, Any]], kept: int) -> str:
 @drawing.draw_or_leave_out
 def crowd_plot(crowds: Crowds) -> str:
     """Plot, by crowd size, the share of people who demand and who have that many rows."""
-    sizes = _thresholds(crowds)
+    sizes = _choose_thresholds(crowds)
     demanded, matchable, compatible = (
         _share_at_least(rows, sizes)
         for rows in (crowds.demanded, crowds.matchable, crowds.compatible)
@@ -127,7 +127,7 @@ def ratio_plot(crowds: Crowds) -> str:
     with drawing.apply_style():
         figure = drawing.start_figure(300)
         axes = drawing.place_axes(figure, (146, 10, 104, 280))
-        _bare(axes)
+        _strip_axes(axes)
         for place, (label, number) in enumerate(groups):
             colour = DANGER if place == 0 else ACCENT
             axes.barh(
@@ -156,7 +156,7 @@ def ratio_plot(crowds: Crowds) -> str:
 # ---------------------------------------------------------------- what is counted
 
 
-def _thresholds(crowds: Crowds) -> NDArray[np.int64]:
+def _choose_thresholds(crowds: Crowds) -> NDArray[np.int64]:
     """A few crowd sizes, even on a log scale; too few to read a single person's crowd."""
     low = max(1, int(min(crowds.demanded.min(), crowds.matchable.min())))
     high = max(
@@ -197,7 +197,7 @@ def _ratio_groups(crowds: Crowds) -> list[tuple[str, int]]:
 # ---------------------------------------------------------------- marks and axes
 
 
-def _bare(axes: "Axes") -> None:
+def _strip_axes(axes: "Axes") -> None:
     axes.set(xticks=[], yticks=[])
     axes.spines[:].set_visible(False)
 

@@ -29,7 +29,7 @@ class Encoded(NamedTuple):
     joined: Mapping[str, int]
 
 
-def encoded(
+def encode_records(
     frame: pl.DataFrame,
     k_values: pl.DataFrame | None,
     columns: tuple[Column, ...],
@@ -64,7 +64,7 @@ def write_encoded(plan: TablePlan, ingested: Stored, folder: Path) -> Mapping[st
     k_values = pl.read_parquet(demands, glob=False) if demands.exists() else None
     owners = ingested.file(PERSON)
     person = np.load(owners) if owners.exists() else None
-    table, kept, joined = encoded(frame, k_values, plan.columns, plan.demand, person)
+    table, kept, joined = encode_records(frame, k_values, plan.columns, plan.demand, person)
     if not plan.allow_unprotected:
         refuse_alone(table.k, "records")
     codebook = json.dumps(codebook_to_json(table.codebook), ensure_ascii=False)
@@ -90,7 +90,7 @@ def _notes_on(joined: Mapping[str, int], table: BinaryTable) -> list[str]:
     return notes
 
 
-def load(stored: Stored) -> tuple[BinaryTable, NDArray[np.int64]]:
+def load_encoded(stored: Stored) -> tuple[BinaryTable, NDArray[np.int64]]:
     """Return the encoded records of a stage and the source row of each."""
     codebook = codebook_from_json(json.loads(stored.file(CODEBOOK).read_text(encoding="utf-8")))
     with np.load(stored.file(BITS)) as data:

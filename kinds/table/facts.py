@@ -48,19 +48,19 @@ def promise_of(manifest: Manifest) -> Sequence[str]:
     return [name for name in promise if "series" not in manifest or name not in WHEN_NEW]
 
 
-def subjects(manifest: Manifest) -> str:
+def describe_subjects(manifest: Manifest) -> str:
     """What has a published row each: people, or rows of the source if a person may have several."""
-    several = manifest.get("rows_are_people") or owners(manifest) is not None
+    several = manifest.get("rows_are_people") or count_owners(manifest) is not None
     return "source rows" if several else "people"
 
 
-def owners(manifest: Manifest) -> int | None:
+def count_owners(manifest: Manifest) -> int | None:
     """People who own the records, where the plan says which records are of one person."""
     people: int | None = manifest["privacy"].get("people")
     return people
 
 
-def demand(manifest: Manifest) -> str:
+def describe_demand(manifest: Manifest) -> str:
     """The demanded levels, as `k = 10 for everyone` or `k from 5 to 100`."""
     if manifest.get("rows_are_people"):
         return describe_levels(manifest, "every source row", "row")
@@ -72,7 +72,9 @@ def privacy_facts(manifest: Manifest) -> list[Fact]:
     privacy = manifest["privacy"]
     facts = [
         Fact(
-            subjects(manifest).capitalize(), count(privacy["records"]), "a published row for each"
+            describe_subjects(manifest).capitalize(),
+            count(privacy["records"]),
+            "a published row for each",
         ),
         Fact("Smallest demand", count(privacy["k_min"]), "smallest k of any person"),
         Fact("Largest demand", count(privacy["k_max"]), "largest k of any person"),
@@ -127,15 +129,19 @@ def sensitive_in_crowds(manifest: Manifest) -> list[CrowdDiversity]:
     ]
 
 
-def kept_information(manifest: Manifest) -> float:
+def compute_kept_information(manifest: Manifest) -> float:
     """Share of the information that the quasi-identifiers keep; nan if it is not stated."""
-    return _kept(manifest["utility"].get("gcp"))
+    return _compute_kept_share(manifest["utility"].get("gcp"))
 
 
-def kept_in_all(manifest: Manifest) -> float:
+def compute_kept_in_all_rows(manifest: Manifest) -> float:
     """The same for all rows of a version, where the release is one."""
     section = manifest.get("series")
-    return kept_information(manifest) if section is None else _kept(section.get("gcp"))
+    return (
+        compute_kept_information(manifest)
+        if section is None
+        else _compute_kept_share(section.get("gcp"))
+    )
 
 
 def utility_facts(manifest: Manifest) -> list[Fact]:
@@ -144,7 +150,7 @@ def utility_facts(manifest: Manifest) -> list[Fact]:
     return [
         Fact(
             "Information kept",
-            percent(kept_information(manifest)),
+            percent(compute_kept_information(manifest)),
             "100 % = every cell unmasked, 0 % = every cell hidden",
         ),
         Fact(
@@ -185,13 +191,17 @@ def _by_width(width: Any) -> list[Fact]:
 def columns(manifest: Manifest) -> list[ColumnKept]:
     """The quasi-identifiers; the one that lost most comes first."""
     kept = [
-        ColumnKept(printable(name), _share(entry.get("exact")), _kept(entry.get("ncp")))
+        ColumnKept(
+            printable(name),
+            _convert_to_float(entry.get("exact")),
+            _compute_kept_share(entry.get("ncp")),
+        )
         for name, entry in manifest["utility"].get("per_column", {}).items()
     ]
     return sorted(kept, key=lambda column: column.kept if is_number(column.kept) else 0.0)
 
 
-def carried_as(manifest: Manifest, form: str) -> list[str]:
+def list_columns_carried_as(manifest: Manifest, form: str) -> list[str]:
     """The columns of grouped numbers that are written as "bounds", or as "median"."""
     columns = manifest["utility"].get("per_column", {}).items()
     return [printable(name) for name, entry in columns if entry.get("carry") == form]
@@ -200,7 +210,7 @@ def carried_as(manifest: Manifest, form: str) -> list[str]:
 def shows_medians(manifest: Manifest) -> bool:
     """Whether numbers of some column are medians of groups; 0.1.0 wrote nothing else."""
     before = "cells_of_one_value" not in manifest["utility"]
-    return before or bool(carried_as(manifest, "median"))
+    return before or bool(list_columns_carried_as(manifest, "median"))
 
 
 def column_shares(manifest: Manifest) -> list[tuple[str, Share, Share]]:
@@ -211,11 +221,11 @@ def column_shares(manifest: Manifest) -> list[tuple[str, Share, Share]]:
     ]
 
 
-def _kept(loss: Any) -> float:
+def _compute_kept_share(loss: Any) -> float:
     return 1 - float(loss) if is_number(loss) else math.nan
 
 
-def _share(number: Any) -> float:
+def _convert_to_float(number: Any) -> float:
     return float(number) if is_number(number) else math.nan
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from anon_core.errors import InputError
 from kinds.table.layout import DEMAND, PERSON, TABLE
 from kinds.table.plan import TablePlan
-from kinds.table.profile import remembered
+from kinds.table.profile import build_table_profile
 from kinds.table.read import read_table
 from tasks.people.digests import write_identifiers
 from tasks.people.ledger import Ledger
@@ -19,7 +19,9 @@ from tasks.people.spelling import count_respelt, normalize_spelling
 from tasks.source.reading import Reading
 
 
-def ingested(plan: TablePlan, reading: Reading, ledger: Ledger, folder: Path) -> Mapping[str, Any]:
+def ingest_source(
+    plan: TablePlan, reading: Reading, ledger: Ledger, folder: Path
+) -> Mapping[str, Any]:
     """Store the columns that may be released, typed, and the column that k is read from.
 
     Identifiers are stored as digests under the ledger's key only.
@@ -41,7 +43,7 @@ def ingested(plan: TablePlan, reading: Reading, ledger: Ledger, folder: Path) ->
     return {
         "shape": [table.height, table.width],
         "source_columns": len(columns),
-        "profile": remembered(table, columns),
+        "profile": build_table_profile(table, columns),
         "notes": notes,
         **digested,
     }

@@ -51,7 +51,7 @@ EXAMPLE = Example(
 )
 
 
-def sections(manifest: Manifest, crowds: Crowds, words: Words) -> list[PageSection]:
+def build_page_sections(manifest: Manifest, crowds: Crowds, words: Words) -> list[PageSection]:
     """All sections in the order of the page.
 
     Crowds are shown as shares and binned counts only, never the crowd of a single record.
@@ -59,7 +59,7 @@ def sections(manifest: Manifest, crowds: Crowds, words: Words) -> list[PageSecti
     macros: Any = load_template("sections.html.j2", Path(__file__).parent).module
     drawings = {
         name: [Markup(svg) for svg in svgs]  # noqa: S704 - drawn by this program
-        for name, svgs in _drawings(manifest, crowds, words).items()
+        for name, svgs in _draw_plots(manifest, crowds, words).items()
     }
     new = series.shortly_new(manifest)
     bodies = {
@@ -74,7 +74,7 @@ def sections(manifest: Manifest, crowds: Crowds, words: Words) -> list[PageSecti
     return [PageSection(name, headings[name], body) for name, body in bodies.items()]
 
 
-def _drawings(manifest: Manifest, crowds: Crowds, words: Words) -> dict[str, list[str]]:
+def _draw_plots(manifest: Manifest, crowds: Crowds, words: Words) -> dict[str, list[str]]:
     steps = manifest.get("iterations", [])
     attacks = attackers.attacks(manifest)
     kept = words.find_published_step(steps)

@@ -12,18 +12,18 @@ from kinds.table.layout import CARRIED
 from tasks.judging.drift import Changes
 
 
-def remembered(table: pl.DataFrame, columns: tuple[Column, ...]) -> dict[str, Any]:
+def build_table_profile(table: pl.DataFrame, columns: tuple[Column, ...]) -> dict[str, Any]:
     """Categories, percentiles and counts of quasi-identifiers, and the types of carried columns."""
     specs = [column.spec for column in columns if column.spec is not None]
     values = convert_to_arrays(table[[spec.name for spec in specs]])
     return {
         "rows": table.height,
         "columns": {spec.name: asdict(profile(spec.kind, values[spec.name])) for spec in specs},
-        "types": _types(table, columns),
+        "types": _list_carried_types(table, columns),
     }
 
 
-def changes(
+def compare_profiles(
     version: str,
     before: Mapping[str, Any],
     table: pl.DataFrame,
@@ -47,7 +47,7 @@ def changes(
         if c.spec and c.name in profiles and profiles[c.name].kind == c.spec.kind
     ]
     values = convert_to_arrays(pl.DataFrame([table[name] for name in same]))
-    types = _types(table, columns)
+    types = _list_carried_types(table, columns)
     return Changes(
         version=version,
         rows_before=before["rows"],
@@ -59,7 +59,7 @@ def changes(
     )
 
 
-def _types(table: pl.DataFrame, columns: tuple[Column, ...]) -> dict[str, str]:
+def _list_carried_types(table: pl.DataFrame, columns: tuple[Column, ...]) -> dict[str, str]:
     """Without what some types carry, such as the categories of an Enum."""
     carried = [column.name for column in columns if column.role in CARRIED]
     return {name: table[name].dtype.base_type().__name__ for name in carried}

@@ -18,14 +18,14 @@ RECORDS, K = 96, 5  # large enough that a release of it calls every kernel
 
 
 @contextmanager
-def compiling(*, quiet: bool) -> Iterator[None]:
+def compile_in_background(*, quiet: bool) -> Iterator[None]:
     """Compile on a thread while the block runs, unless this machine has compiled before.
 
     numba keeps the machine code for later processes. Unless `quiet`, one line on standard error
     says that this run compiles. When the block ends, the thread stops after its present step.
     """
     stopped = Event()
-    thread = Thread(target=_compile, args=(stopped, quiet), name="compile", daemon=True)
+    thread = Thread(target=_compile_kernels, args=(stopped, quiet), name="compile", daemon=True)
     thread.start()
     try:
         yield
@@ -34,7 +34,7 @@ def compiling(*, quiet: bool) -> Iterator[None]:
         thread.join()
 
 
-def compiled() -> bool:
+def has_compiled_kernels() -> bool:
     """Whether numba's cache holds the kernel that `compile_judge` compiles last."""
     from anon_core.measures.table.attacks_kernels import expect_records as kernel
 
@@ -44,8 +44,8 @@ def compiled() -> bool:
     return any(cache.stat().st_mtime > source for cache in caches)
 
 
-def _compile(stopped: Event, quiet: bool) -> None:
-    if compiled():
+def _compile_kernels(stopped: Event, quiet: bool) -> None:
+    if has_compiled_kernels():
         return
     if not quiet:
         sys.stderr.write(NOTICE + "\n")

@@ -14,7 +14,7 @@ from kinds.catalogued import find_text_edition
 from reports import markdown
 from reports.verdict import judge_manifest
 from tasks.judging.manifest_keys import SOFTWARE, count_unknown, keys_of
-from tasks.orchestration.events import key_of, told
+from tasks.orchestration.events import emit_release_event, key_of
 from tasks.orchestration.stage import show_in_prefect
 from tasks.people.ledger import Ledger
 from tasks.places.place import Place
@@ -48,17 +48,17 @@ class Destination:
         return (*(self.kind.files[name] for name in self.formats), self.kind.codebook)
 
 
-def draft(
+def draft_manifest(
     run: Run, checked: CheckedRelease, to: Destination, claims: Mapping[str, Any]
 ) -> dict[str, Any]:
     """The manifest as it would be published now, without the hashes of the files."""
     stages = run.stages()
     manifest = {
         "crowdcover": CODE_VERSION,
-        "software": _software(),
+        "software": _list_software(),
         "texts": find_text_edition(),
         "name": to.parent.name,
-        "version": _version(run, to),
+        "version": _choose_version(run, to),
         **claims,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         **checked.sections,
@@ -70,12 +70,12 @@ def draft(
     return manifest
 
 
-def _software() -> dict[str, str]:
+def _list_software() -> dict[str, str]:
     """Versions of what computes releases, beside crowdcover's own."""
     return {name: python_version() if name == "python" else version(name) for name in SOFTWARE}
 
 
-def report(kind: Kind, manifest: Mapping[str, Any], checked: CheckedRelease) -> bytes:
+def render_report(kind: Kind, manifest: Mapping[str, Any], checked: CheckedRelease) -> bytes:
     """The page of a release, or of one that waits for approval."""
     # matplotlib takes a second to import: only where a page is made.
     from reports import page
@@ -85,7 +85,7 @@ def report(kind: Kind, manifest: Mapping[str, Any], checked: CheckedRelease) -> 
     ).encode()
 
 
-def announce(
+def announce_release(
     manifest: Mapping[str, Any],
     what: str = "release",
     description: str = "Guarantee and utility",
@@ -94,7 +94,7 @@ def announce(
     words = words_of(manifest)
     shown = markdown.render_release(manifest, words)
     show_in_prefect(key_of(what, manifest["name"]), shown, description)
-    told(
+    emit_release_event(
         "published" if what == "release" else "waiting",
         version=manifest["version"],
         records=manifest["privacy"]["records"],
@@ -103,7 +103,7 @@ def announce(
     )
 
 
-def _version(run: Run, to: Destination) -> str:
+def _choose_version(run: Run, to: Destination) -> str:
     """The version that this run was about to publish when it was stopped, or the next free one.
 
     The number of a retracted release is not free.

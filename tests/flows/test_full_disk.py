@@ -53,7 +53,7 @@ def in_numpy(name):
         ("numpy.savez", in_numpy("made.npz"), "stage anonymize"),
         ("numpy.savez", in_numpy("crowds.npz"), "stage check"),
         ("tasks.stages.publish.shutil.copyfile", no_room, "publishing"),
-        ("tasks.stages.publish.report", no_room, "publishing"),
+        ("tasks.stages.publish.render_report", no_room, "publishing"),
         ("tasks.stages.publish.flush_folder", no_room, "publishing"),
     ],
 )

@@ -236,13 +236,13 @@ SCENARIOS = {
     "breaks while asking for approval": Scenario(
         1,
         {"publish": {"approval": "required"}},
-        breaks=("tasks.stages.ask", "report"),
+        breaks=("tasks.stages.ask", "render_report"),
         says="stage ask failed with ValueError",
     ),
     "breaks at approval": Scenario(
         1,
         {"publish": {"approval": "required"}},
-        breaks=("flows.approving", "announce"),
+        breaks=("flows.approving", "announce_release"),
         says="stage release failed with",
     ),
     "people who were released before": Scenario(
@@ -277,7 +277,7 @@ SCENARIOS = {
         says="ledger.sqlite does not answer (ValueError)",
     ),
     "breaks while the header is read": Scenario(
-        1, breaks=("tasks.source.sources", "header"), says="unforeseen ValueError"
+        1, breaks=("tasks.source.sources", "read_source_header"), says="unforeseen ValueError"
     ),
     "breaks in the flow": Scenario(
         1, breaks=("flows.release", "admit_plan"), says="stage release failed with ValueError"
@@ -287,14 +287,16 @@ SCENARIOS = {
     ),
     "breaks at validation": Scenario(
         1,
-        breaks=("kinds.table.checked", "ingested"),
+        breaks=("kinds.table.checked", "build_ingested_suite"),
         says="stage validate failed with ValueError",
     ),
     "breaks in Great Expectations": Scenario(
         3, breaks=("validations.run", "_find_passed"), says="failed: "
     ),
     "breaks at encode": Scenario(
-        1, breaks=("kinds.table.encode", "encoded"), says="stage encode failed with ValueError"
+        1,
+        breaks=("kinds.table.encode", "encode_records"),
+        says="stage encode failed with ValueError",
     ),
     "breaks at identify": Scenario(
         1,
@@ -338,14 +340,16 @@ SCENARIOS = {
     ),
     "breaks at publish": Scenario(
         1,
-        breaks=("tasks.stages.publish", "report"),
+        breaks=("tasks.stages.publish", "render_report"),
         says="stage publish failed with ValueError",
     ),
     "breaks once published": Scenario(
-        1, breaks=("tasks.stages.publish", "announce"), says="stage publish failed with ValueError"
+        1,
+        breaks=("tasks.stages.publish", "announce_release"),
+        says="stage publish failed with ValueError",
     ),
     "breaks, everything logged": Scenario(
-        1, breaks=("kinds.table.encode", "encoded"), level="DEBUG"
+        1, breaks=("kinds.table.encode", "encode_records"), level="DEBUG"
     ),
 }
 
@@ -458,7 +462,7 @@ SCENARIOS |= {
         "breaks while an approval is asked for": Scenario(
             1,
             {"publish": {"approval": "required"}},
-            breaks=("tasks.stages.ask", "report"),
+            breaks=("tasks.stages.ask", "render_report"),
             says="stage ask failed with ValueError",
             pairs=pairs(),
         ),
@@ -479,7 +483,7 @@ SCENARIOS |= {
                 "anonymize and write": ("kinds.matrix.write", "_list_group_items"),
                 "check": ("kinds.matrix.kind", "audit_matrix"),
                 "check of majorities": ("kinds.matrix.judge.rows", "smoothness"),
-                "publish": ("tasks.stages.publish", "report"),
+                "publish": ("tasks.stages.publish", "render_report"),
             }.items()
         },
         "users who were released before, everything logged,": Scenario(
@@ -804,7 +808,7 @@ def test_audit_show_and_starter_plan_tell_no_secret(ended):
         (["show", folder], None, 0),
         (["show", folder, "--json"], None, 0),
         (["plan", order.source], None, 0),
-        (["plan", order.source], ("kinds.table.starter.writing", "read"), 1),
+        (["plan", order.source], ("kinds.table.starter.writing", "read_columns"), 1),
     ):
         done = crowdcover(*arguments, breaks=breaks and (*breaks, WORDS), cwd=order.folder)
         assert done.code == code, done.err

@@ -221,7 +221,7 @@ def test_stages_that_are_finished_are_not_repeated(tmp_path, monkeypatch):
     order.release()
     shutil.rmtree(order.releases)
     (order.run.path / "releases.json").unlink()
-    monkeypatch.setattr("kinds.table.kind.ingested", lambda *_: pytest.fail("read again"))
+    monkeypatch.setattr("kinds.table.kind.ingest_source", lambda *_: pytest.fail("read again"))
     assert rehearse(order).outcome == MADE
 
 

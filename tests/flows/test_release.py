@@ -17,7 +17,7 @@ from anon_core.errors import GuaranteeError, InfeasibleError, InputError
 from anon_core.tables.cells import write_cells
 from flows.audit import audit_release
 from flows.release import release
-from kinds.table.encode import load
+from kinds.table.encode import load_encoded
 from tasks.vault import secrecy
 from tasks.vault.storage import BusyError, FolderError, SecondReleaseError, Stored
 from tests.flows.asking import ask, have_ended, until
@@ -342,7 +342,7 @@ def test_people_sit_in_each_others_rows(tmp_path):
     order = Order(tmp_path).fix_seed()
     order.release()
     stage = order.run.path / "anonymize"
-    table, source_row = load(Stored(order.run.path / "binarize", ""))
+    table, source_row = load_encoded(Stored(order.run.path / "binarize", ""))
     own = write_cells(table, np.load(stage / "made.npz")["hidden"])
     made_of = list(zip(*(own[name] for name in QUASI), strict=True))
     given = dict(zip(order.rows()["key"], order.rows().select(QUASI).iter_rows(), strict=True))

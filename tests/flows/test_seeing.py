@@ -93,7 +93,7 @@ def test_a_source_that_is_refused_and_a_stage_that_stops(tmp_path, monkeypatch):
     def stopped(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kinds.table.kind.load", stopped)
+    monkeypatch.setattr("kinds.table.kind.load_encoded", stopped)
     with pytest.raises(KeyboardInterrupt):
         order.release()
     monkeypatch.undo()

@@ -61,9 +61,9 @@ def test_a_lucky_guess_is_no_chance_of_a_person(name: str) -> None:
 
 
 def test_the_strongest_attack_is_the_one_that_works_most_often() -> None:
-    assert attackers.strongest(attackers.attacks(full())).name == "insider"
-    assert attackers.strongest([one()]) is None
-    assert attackers.strongest([]) is None
+    assert attackers.find_strongest_attack(attackers.attacks(full())).name == "insider"
+    assert attackers.find_strongest_attack([one()]) is None
+    assert attackers.find_strongest_attack([]) is None
 
 
 def test_a_release_without_flaw_needs_no_notice() -> None:
@@ -106,7 +106,7 @@ def test_entries_without_words_go_by_their_own_name() -> None:
 
 
 def test_information_kept_is_what_is_not_lost() -> None:
-    assert facts.kept_information(manifest()) == pytest.approx(1 - 0.1123)
+    assert facts.compute_kept_information(manifest()) == pytest.approx(1 - 0.1123)
     assert [column.name for column in facts.columns(manifest())] == ["age", "sex"]
     missing = {
         "utility": {"per_column": {"a": {"ncp": 0.2}, "b": {"ncp": None}, "c": {"ncp": 0.0}}}

@@ -7,7 +7,7 @@ import numpy as np
 from kinds.matrix.items import item_columns
 from kinds.matrix.judge.released import ReleasedRows
 from kinds.matrix.plan import MatrixPlan
-from tasks.judging.direct import Shown, shown_labels
+from tasks.judging.direct import Shown, build_shown_labels
 
 
 def list_shown_items(
@@ -22,10 +22,10 @@ def list_shown_items(
     held = np.bincount(released.items, minlength=len(labels))
     columns = item_columns(plan)
     if plan.layout != "table":
-        return [shown_labels(columns[0], labels, held, "columns.allow", plan.allow)]
+        return [build_shown_labels(columns[0], labels, held, "columns.allow", plan.allow)]
     shown = []
     for name in columns:
         at = [place for place, label in enumerate(labels) if label.startswith(f"{name}=")]
         cells = [labels[place].removeprefix(f"{name}=") for place in at]
-        shown.append(shown_labels(name, cells, held[at], "columns.allow", plan.allow))
+        shown.append(build_shown_labels(name, cells, held[at], "columns.allow", plan.allow))
     return shown

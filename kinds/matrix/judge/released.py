@@ -14,7 +14,7 @@ from anon_core.measures.row_order import BEYOND_CHANCE, order_hits
 from kinds.matrix.layout import CODEBOOK, ITEM, ITEM_KEYS, ITEMS, KEY, READING
 from tasks.judging.audit import Finding
 from tasks.judging.seats import KEY_FORM
-from tasks.source.panics import silenced_panics
+from tasks.source.panics import silence_panics
 from tasks.source.values import FOREIGN_ERRORS
 
 
@@ -128,7 +128,7 @@ def judge_codebook(
 def _item_keys(path: Path) -> pl.DataFrame:
     schema: dict[str, Any] = {ITEM: pl.String, KEY: pl.String}
     try:
-        with silenced_panics():
+        with silence_panics():
             return pl.read_parquet(path, glob=False, schema=schema)
     except FOREIGN_ERRORS:
         return pl.DataFrame(schema=schema)

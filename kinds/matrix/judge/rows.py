@@ -23,7 +23,7 @@ from kinds.matrix.rows import flatten_rows
 from tasks.judging.audit import Audit, Finding, not_judged
 from tasks.judging.direct import count_direct, direct_finding
 from tasks.judging.files import read_matching, read_rows
-from tasks.judging.seats import seats
+from tasks.judging.seats import find_row_seats
 from tasks.source.reading import Reading
 
 CLASSES, MAJORITY = "equivalence classes", "smooth majority"
@@ -51,7 +51,7 @@ def audit_matrix(
     findings.append(Finding("no other column", not extra, detail))
     if not {KEY, ITEMS} <= set(rows.columns) or rows.is_empty():
         return Audit((*findings, NOT_JUDGED), rows=rows)
-    seat, more = seats(rows, np.arange(source.records), read_matching(secrets / MATCHING))
+    seat, more = find_row_seats(rows, np.arange(source.records), read_matching(secrets / MATCHING))
     book = read_codebook(folder, bool(plan.keyed))
     released, readable = read_items(rows, len(book.labels))
     findings += [*more, readable]

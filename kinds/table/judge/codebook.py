@@ -8,7 +8,7 @@ from anon_core.errors import InputError
 from anon_core.measures.table.codebook import says
 from anon_core.measures.table.shared import Shared, shared
 from kinds.columns import Column
-from kinds.table.forms import described, is_typed
+from kinds.table.forms import describe_codebook_columns, is_typed
 from kinds.table.judge.records import Records, values_of
 from kinds.table.layout import CODEBOOK
 from tasks.judging.audit import Finding
@@ -28,7 +28,7 @@ def codebook_findings(
     document: Any, records: Records, columns: tuple[Column, ...]
 ) -> list[Finding]:
     """Compare the published codebook with the levels of the source, and with who shares them."""
-    shown = described(columns, records.frame.schema) if is_typed(document) else None
+    shown = describe_codebook_columns(columns, records.frame.schema) if is_typed(document) else None
     same = says(document, records.levels, shown)
     compared = f"{len(records.levels)} quasi-identifiers compared"
     return [Finding(BOOK, same, compared), *_judge_shared_levels(document, records)]

@@ -12,7 +12,7 @@ from anon_core.measures.table.law import Law, law
 from kinds.table.judge.records import Records
 from kinds.table.layout import KEY
 from tasks.judging.audit import Finding
-from tasks.source.panics import silenced_panics
+from tasks.source.panics import silence_panics
 from tasks.source.values import FOREIGN_ERRORS
 
 EVEN = "even seats"
@@ -40,7 +40,7 @@ def _read_holders(
 ) -> NDArray[np.int64] | None:
     """Record that holds each share of each row, int64 (rows, D)."""
     try:
-        with silenced_panics():
+        with silence_panics():
             stated = pl.read_parquet(
                 path, glob=False, schema={KEY: pl.String, "records": pl.List(pl.Int64)}
             )

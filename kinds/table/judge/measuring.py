@@ -32,8 +32,8 @@ from kinds.table.judge.measured import (
     unique_values,
 )
 from kinds.table.judge.records import Records
-from kinds.table.layout import CARRIED, KEY, released_columns
-from tasks.judging.direct import Shown, count_direct, shown_cells, shown_labels
+from kinds.table.layout import CARRIED, KEY, list_released_columns
+from tasks.judging.direct import Shown, build_shown_cells, build_shown_labels, count_direct
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Laid:
         """Whether each record's row carries the record's own values, bool (n,)."""
         seated = np.flatnonzero(self.seat >= 0)
         true = self.seat >= 0
-        for column in released_columns(self.columns):
+        for column in list_released_columns(self.columns):
             if column.role != "quasi":
                 people = self.records.frame[column.name][seated]
                 true[seated] &= find_equal_values(people, self.rows[column.name][self.seat[seated]])
@@ -120,7 +120,7 @@ def list_shown_texts(laid: Laid) -> list[Shown]:
     for column in laid.columns:
         key = f"columns.{toml_key(column.name)}.allow"
         if column.role in CARRIED:
-            cells = shown_cells(column.name, laid.rows[column.name], key, column.allow)
+            cells = build_shown_cells(column.name, laid.rows[column.name], key, column.allow)
             shown += [] if cells is None else [cells]
         elif column.role == "quasi" and column.kind != "date":
             levels = laid.records.levels[place[column.name]]
@@ -133,7 +133,7 @@ def list_shown_texts(laid: Laid) -> list[Shown]:
                 if levels.kind != "numeric" or ".." not in levels.labels[at]
             ]
             labels = [levels.labels[at] for at in named]
-            shown.append(shown_labels(column.name, labels, counts[named], key, column.allow))
+            shown.append(build_shown_labels(column.name, labels, counts[named], key, column.allow))
     return shown
 
 

@@ -12,7 +12,7 @@ from anon_core.measures.table.levels import Levels, source_levels, without_missi
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from kinds.columns import Column
-from kinds.table.as_text import numbered
+from kinds.table.as_text import number_distinct_cells
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def values_of(column: pl.Series) -> NDArray[Any]:
         column = column.to_physical()
     if column.dtype.is_numeric():
         return np.array(column.cast(pl.Float64).fill_null(float("nan")), dtype=np.float64)
-    place, distinct = numbered(column)
+    place, distinct = number_distinct_cells(column)
     texts = np.empty(len(distinct), dtype=object)
     texts[:] = distinct.to_list()
     return texts[place]

@@ -14,21 +14,21 @@ from anon_core.measures.table.native import level_bounds
 from anon_core.promise import Promise
 from anon_core.specs.demands import Demand
 from kinds.columns import Column
-from kinds.table.as_text import Reader, as_text, numbered
-from kinds.table.forms import is_typed, is_whole, stored_schema
+from kinds.table.as_text import Reader, as_text, number_distinct_cells
+from kinds.table.forms import build_stored_schema, is_typed, is_whole
 from kinds.table.judge import law
 from kinds.table.judge.codebook import codebook_findings, read_codebook
 from kinds.table.judge.measured import Measured
 from kinds.table.judge.measuring import Laid, list_shown_texts, measure_release, with_classes
 from kinds.table.judge.records import Records
 from kinds.table.judge.types import of_types
-from kinds.table.layout import FILES, KEY, LAW, released_columns
+from kinds.table.layout import FILES, KEY, LAW, list_released_columns
 from kinds.table.plan import TablePlan
 from kinds.table.read import read_table
 from tasks.judging.audit import Audit, Finding, not_judged
 from tasks.judging.direct import direct_finding
 from tasks.judging.files import read_matching, read_rows
-from tasks.judging.seats import seats
+from tasks.judging.seats import find_row_seats
 from tasks.people.spelling import normalize_spelling
 from tasks.source.reading import Reading
 
@@ -64,7 +64,7 @@ def audit_rows(
     needed = [person] if person else () if rows_are_people or even else None  # None: all of them
     records, repeated = _load_records(reading, columns, demand, person, needed)
     book = read_codebook(folder)
-    typed = stored_schema(columns, records.frame.schema) if is_typed(book) else None
+    typed = build_stored_schema(columns, records.frame.schema) if is_typed(book) else None
     rows, findings = _read_released_rows(folder, formats, records, typed)
     if rows is None:
         return Audit(tuple(findings))
@@ -135,7 +135,7 @@ def _load_records(
 
 
 def _list_expected_columns(columns: tuple[Column, ...]) -> list[str]:
-    return [KEY, *(column.name for column in released_columns(columns))]
+    return [KEY, *(column.name for column in list_released_columns(columns))]
 
 
 def _has_all_columns(rows: pl.DataFrame, columns: tuple[Column, ...]) -> bool:
@@ -159,7 +159,7 @@ def _lay_rows(
     records: Records, rows: pl.DataFrame, columns: tuple[Column, ...], matching: Path
 ) -> tuple[Laid, list[Finding]]:
     """Lay the rows beside the records, as the vault's matching claims."""
-    seat, findings = seats(rows, records.source_rows, read_matching(matching))
+    seat, findings = find_row_seats(rows, records.source_rows, read_matching(matching))
     paired = findings[-1].passed and findings[-2].passed
     cells = ReleasedCells.of([_read_cells(levels, rows[levels.name]) for levels in records.levels])
     return Laid(records, rows, cells, seat, paired, columns), findings
@@ -233,6 +233,6 @@ def _of_crowds(measured: Measured, promise: Promise) -> list[Finding]:
 
 def _read_cells(levels: Levels, cells: pl.Series) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
     """Read each distinct cell of a column once."""
-    place, distinct = numbered(cells.alias("").cast(pl.String))
+    place, distinct = number_distinct_cells(cells.alias("").cast(pl.String))
     cell, allowed = read_cells(levels, distinct.to_list())
     return cell[place], allowed

@@ -34,7 +34,7 @@ from kinds.table.version_files import (
     VALUES,
     K,
     fits_file,
-    shown_in,
+    is_in_version,
 )
 from kinds.table.version_files import KEY as ROW_KEY
 from kinds.table.version_records import records_of_rows
@@ -75,7 +75,7 @@ def of_files(
     rows, findings = _read_released_rows(shown)
     if rows is None or not {KEY, SINCE} <= set(rows.columns):
         return None, findings
-    there = history.filter(shown_in(number))
+    there = history.filter(is_in_version(number))
     sealed = pl.DataFrame({ROW_KEY: rows[KEY], "now": seals_of(rows, key)})
     beside = there.join(sealed, on=ROW_KEY, how="full", coalesce=True)
     lost = int(beside["now"].is_null().sum())

@@ -16,7 +16,7 @@ from kinds.table.starter.markers import is_marker
 from kinds.table.starter.moments import formats_of
 from kinds.table.starter.names import Name
 from kinds.table.starter.values import is_numeral
-from tasks.source.sources import Source, leading_rows
+from tasks.source.sources import Source, read_leading_rows
 
 LOOKED_AT = 5_000  # rows that are compared with the first
 WORDS_AT = 500  # rows whose words are looked up
@@ -120,7 +120,7 @@ def _has_numbers_or_dates(cells: Sequence[str]) -> bool:
 def _read_leading_rows(source: Source, number: int) -> list[list[str]]:
     """The first rows if two are equally long. Other faults are reported when the file is read."""
     try:
-        rows = leading_rows(source, number) or []
+        rows = read_leading_rows(source, number) or []
     except (InputError, ValueError):
         return [[""]]
     return rows if len(rows) > 1 and len(rows[0]) == len(rows[1]) else [[""]]

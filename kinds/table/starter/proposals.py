@@ -15,7 +15,7 @@ from kinds.table.starter.contacts import CARD_NUMBERS, FEWEST, PHONES
 from kinds.table.starter.moments import order_of
 from kinds.table.starter.names import Name
 from kinds.table.starter.values import FEW, SHARED_BY, Values
-from tasks.source.values import printable
+from tasks.source.values import is_csv_type
 
 MOST_LEVELS = 500  # past this a category is hardly ever shared by a crowd
 LONG_TEXT = 60  # characters on average: free text
@@ -68,7 +68,7 @@ def count_repeated_rows(series: pl.Series) -> int:
 def _propose_for_empty(_name: Name, values: Values) -> Proposal | None:
     if values.number == 0:
         return Proposal("drop", f"no value in {values.rows:,} rows")
-    if not printable(values.present.dtype):
+    if not is_csv_type(values.present.dtype):
         return Proposal("drop", "neither text nor number nor date")
     if values.distinct == 1 and values.number == values.rows:
         return Proposal("drop", f"one value in all {values.rows:,} rows tells nothing")

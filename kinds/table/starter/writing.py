@@ -12,7 +12,7 @@ from anon_core.errors import InputError
 from kinds.columns import Column
 from kinds.section import MOST_NAME, PlanError, toml_key, toml_text
 from kinds.table.naming import repeats_names
-from kinds.table.read import read
+from kinds.table.read import read_columns
 from kinds.table.starter.header import Header, compare_first_row, separator_of
 from kinds.table.starter.limits import (
     format_commented_line,
@@ -26,7 +26,7 @@ from kinds.table.starter.numerals import read_numerals, state_numerals
 from kinds.table.starter.proposals import Proposal, count_repeated_rows, propose_role
 from kinds.table.starter.values import SHARED_BY, Values
 from tasks.source.reading import Reading
-from tasks.source.sources import DUCKDB, SQLITE, Source, distinct, leading_rows
+from tasks.source.sources import DUCKDB, SQLITE, Source, read_leading_rows, require_distinct_names
 
 OPENING = """\
 # A starter plan. Each column has a proposed role, with its reason. Look at all of them.
@@ -76,7 +76,7 @@ def propose_plan(source: Source, header: bool | None = None, names: Sequence[str
     either.
     """
     reading, names, note = _open_source(source, header, names)
-    whole = read(reading, names, [Column(name=name, role="drop") for name in names])
+    whole = read_columns(reading, names, [Column(name=name, role="drop") for name in names])
     raw = whole.filter(~repeats_names(whole.to_dict()))
     markers = find_markers(raw)
     frame, guesses = read_numerals(clear_markers(raw, markers.missing))
@@ -126,8 +126,8 @@ def _open_source(
             )
         named = bool(header) and not names
         source = replace(source, header=named)
-        if named and (first := leading_rows(source, 1)):
-            distinct(first[0])  # these are names, so that a refusal may tell them
+        if named and (first := read_leading_rows(source, 1)):
+            require_distinct_names(first[0])  # these are names, so that a refusal may tell them
     reading = Reading(source)
     present = reading.header
     if not isinstance(present, int):
@@ -135,7 +135,7 @@ def _open_source(
     if names and len(names) != present:
         raise PlanError(f"--names gives {len(names)} names, the source has {present} columns")
     made_up = [f"column_{number + 1}" for number in range(present)]
-    return reading, distinct(names) if names else made_up, note
+    return reading, require_distinct_names(names) if names else made_up, note
 
 
 def _has_header_row(found: Header) -> bool:

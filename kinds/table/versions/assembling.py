@@ -10,7 +10,7 @@ import polars as pl
 
 from anon_core.errors import GuaranteeError
 from kinds.rows import write_csv
-from kinds.table.encode import load
+from kinds.table.encode import load_encoded
 from kinds.table.forms import OF_VERSIONS, is_typed
 from kinds.table.kept_rows import text_rows
 from kinds.table.layout import CELLS, CODEBOOK, CSV, MATCHING, PARQUET
@@ -148,7 +148,7 @@ def _store_rows_and_members(
     joined = pl.read_parquet(split.file(JOINED), glob=False)
     raw = pl.read_parquet(split.file(BATCH), glob=False)
     matching = pl.read_parquet(anonymized.file(MATCHING), glob=False)
-    table, stays = load(encoded)
+    table, stays = load_encoded(encoded)
     assert matching["record"].to_list() == stays.tolist()
     sealed = pl.DataFrame(
         {

@@ -7,7 +7,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from kinds.columns import type_source_column
-from kinds.table.layout import CARRIED, released_columns
+from kinds.table.layout import CARRIED, list_released_columns
 from kinds.table.plan import TablePlan
 from kinds.table.version_files import RECORD, VALUES
 from kinds.table.versions.present import Present
@@ -35,7 +35,7 @@ def count_changed_records(
         column.name: int(
             type_source_column(both, column, plan.source.missing).ne_missing(now[column.name]).sum()
         )
-        for column in released_columns(plan.columns)
+        for column in list_released_columns(plan.columns)
     }
 
 
@@ -46,7 +46,7 @@ def describe_telling_columns(plan: TablePlan, table: pl.DataFrame) -> list[str]:
         "changes for most people from version to version, nearly all rows are re-issued each time, "
         "and who recognises a value connects the rows of a person. Group it in the source, or drop "
         "it, before the series begins"
-        for column in released_columns(plan.columns)
+        for column in list_released_columns(plan.columns)
         if column.role in CARRIED
         and (share := table[column.name].n_unique() / max(table.height, 1)) > MOSTLY
     ]

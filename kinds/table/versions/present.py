@@ -12,7 +12,7 @@ from anon_core.errors import InputError
 from anon_core.tables.demands import stated
 from anon_core.tables.encoding import complete
 from kinds.columns import Column, convert_to_arrays, type_source_column
-from kinds.table.layout import released_columns
+from kinds.table.layout import list_released_columns
 from kinds.table.naming import refuse_idle_names, refuse_unfit_rows
 from kinds.table.plan import TablePlan
 from kinds.table.read import demand_column
@@ -92,7 +92,7 @@ def present_of(
     table = pl.DataFrame(
         {
             column.name: type_source_column(raw, column, missing)
-            for column in released_columns(columns)
+            for column in list_released_columns(columns)
         }
     )
     k, stays = _compute_demands(plan, raw, table, missing)

@@ -20,7 +20,7 @@ from anon_core.series.withdrawing import pulled
 from anon_core.tables.pasts import Pasts
 from kinds.table.layout import TABLE
 from kinds.table.plan import TablePlan
-from kinds.table.profile import remembered
+from kinds.table.profile import build_table_profile
 from kinds.table.version_files import (
     BATCH,
     BORN,
@@ -81,7 +81,7 @@ def divide_version(
     return {
         "shape": [parts.batch.raw.height, parts.batch.raw.width],
         "source_columns": len(plan.columns),
-        "profile": remembered(found.table, plan.columns),
+        "profile": build_table_profile(found.table, plan.columns),
         "counts": counts,
         "notes": [
             *tell_counts(counts),

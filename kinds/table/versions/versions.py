@@ -11,7 +11,7 @@ import polars as pl
 from anon_core.tables.pasts import Pasts
 from anon_core.tables.records import BinaryTable
 from kinds.section import PlanError
-from kinds.table.encode import load
+from kinds.table.encode import load_encoded
 from kinds.table.judge import kept as kept_of
 from kinds.table.judge import versions as judge
 from kinds.table.judge.rows import lay_rows_beside_records
@@ -131,7 +131,7 @@ class TableVersions(Versions):
 
     def load(self, encoded: Stored, split: Stored) -> BinaryTable:
         """With pasts where columns link rows and somebody of the batch had a row before."""
-        table, stays = load(encoded)
+        table, stays = load_encoded(encoded)
         path = split.file(PASTS)
         if not path.exists():
             return table

@@ -15,7 +15,7 @@ WORK = {
     "encode makes the graph": ("kinds.graph.encode", "encode_edges"),
     "anonymize writes": ("kinds.graph.write", "write_csv"),
     "check judges": ("kinds.graph.kind", "audit_graph"),
-    "publish renders the report": ("tasks.stages.publish", "report"),
+    "publish renders the report": ("tasks.stages.publish", "render_report"),
 }
 FILES = ("edges.parquet", "edges.csv.gz", "codebook.json")
 

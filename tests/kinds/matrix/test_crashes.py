@@ -15,7 +15,7 @@ WORK = {
     "encode numbers": ("kinds.matrix.encode", "encode_entries"),
     "anonymize writes": ("kinds.matrix.write", "write_csv"),
     "check judges": ("kinds.matrix.kind", "audit_matrix"),
-    "publish renders the report": ("tasks.stages.publish", "report"),
+    "publish renders the report": ("tasks.stages.publish", "render_report"),
 }
 FILES = ("rows.parquet", "rows.csv.gz", "codebook.json")
 

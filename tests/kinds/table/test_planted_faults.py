@@ -99,7 +99,7 @@ class Release:
 
     def make(self, hide=None):
         """Make it as the stages do, with what the makers' modules hold at that time."""
-        table, kept, _ = coding.encoded(
+        table, kept, _ = coding.encode_records(
             *read_order(Reading(self.source), COLUMNS, self.demand), COLUMNS, self.demand
         )
         masked = Adaptive().anonymize(table)
@@ -109,9 +109,11 @@ class Release:
         frame, _ = read_order(Reading(self.source), COLUMNS, self.demand)
         people = frame.filter(pl.Series(kept))
         keys = secrecy.distinct_keys(SEED, "keys", masked.table.records)
-        rows = write.released_rows(COLUMNS, keys, masked, seat, people, people.schema)
+        rows = write.lay_out_released_rows(COLUMNS, keys, masked, seat, people, people.schema)
         write.write_rows(rows, self.folder)
-        codebook = json.dumps(write.published_codebook(table.codebook, COLUMNS, people.schema))
+        codebook = json.dumps(
+            write.build_published_codebook(table.codebook, COLUMNS, people.schema)
+        )
         (self.folder / "codebook.json").write_text(codebook)
         record = pl.Series(np.flatnonzero(kept))[rows.keys_of_records["record"]]
         rows.keys_of_records.with_columns(record=record).write_parquet(
@@ -423,13 +425,19 @@ def narrow_types(patch):
 
 def wrong_columns_stated(patch):
     around(
-        patch, native, "described", lambda columns, *_: [{**columns[1], "role": "keep"}, *columns]
+        patch,
+        native,
+        "describe_codebook_columns",
+        lambda columns, *_: [{**columns[1], "role": "keep"}, *columns],
     )
 
 
 def bounds_not_stated(patch):
     around(
-        patch, native, "_more", lambda more, *_: {k: v for k, v in more.items() if k != "bounds"}
+        patch,
+        native,
+        "_describe_attribute",
+        lambda more, *_: {k: v for k, v in more.items() if k != "bounds"},
     )
 
 

@@ -9,7 +9,7 @@ from contextlib import closing
 import polars as pl
 import pytest
 
-from kinds.table.people import remade
+from kinds.table.people import rebuild_people
 from tasks.people import asking as module
 from tasks.people.digests import PEOPLE_FILE, People, read_people, write_people
 from tasks.people.ledger import Ledger, LedgerError
@@ -23,7 +23,7 @@ NOBODY = pl.DataFrame()
 
 @pytest.fixture
 def ledger(tmp_path):
-    return Ledger(Vault(tmp_path / "vault").open(), remade)
+    return Ledger(Vault(tmp_path / "vault").open(), rebuild_people)
 
 
 def run_of(ledger, plan, source, ids):
@@ -257,7 +257,7 @@ def test_ledger_and_key_are_private_and_hold_no_value(ledger, tmp_path):
 
 
 def test_each_vault_draws_its_own_key(ledger, tmp_path):
-    assert Ledger(Vault(tmp_path / "other").open(), remade).key != ledger.key
+    assert Ledger(Vault(tmp_path / "other").open(), rebuild_people).key != ledger.key
 
 
 def test_a_foreign_key_is_refused_until_it_is_copied(ledger, tmp_path):

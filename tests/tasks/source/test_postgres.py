@@ -15,7 +15,7 @@ from flows.audit import audit_release
 from flows.partitions import backfill_partitions
 from flows.plan.plan import ReleasePlan
 from kinds.columns import Column, convert_to_arrays
-from kinds.table.encode import encoded
+from kinds.table.encode import encode_records
 from kinds.table.starter.writing import propose_plan
 from tasks.places.credentials import without_password
 from tasks.source.sources import Source
@@ -123,11 +123,11 @@ def test_a_release_can_be_made_of_it(source):
     )
     demand = Demand(column="k", infeasible="drop")
     with pytest.raises(InputError, match="column 'k': 1 of 3 records hold no whole k"):
-        encoded(*read_order(people, columns, demand), columns, demand)
+        encode_records(*read_order(people, columns, demand), columns, demand)
     people = source("select name as who, age, ok, coalesce(age, 20) / 20 as k from people")
     frame, k = read_order(people, columns, demand)
     assert frame.columns == ["age", "ok"]
-    table, kept, _ = encoded(frame, k, columns, demand)
+    table, kept, _ = encode_records(frame, k, columns, demand)
     assert kept.all()
     assert sorted(table.k.tolist()) == [1, 1, 2]
 

@@ -20,10 +20,10 @@ from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
 from kinds.columns import Column, convert_to_arrays
 from kinds.table import read as typed
-from kinds.table.encode import encoded
+from kinds.table.encode import encode_records
 from tasks.source.reading import Reading
 from tasks.source.sources import Source
-from tasks.source.sources import header as peeked
+from tasks.source.sources import read_source_header as peeked
 
 MARK = "zq7"  # stands in every cell, query and address that no message may quote
 PLAIN = b"name,age\nann,1\nbob,2\n"
@@ -43,7 +43,7 @@ def fingerprint(source):
 
 
 def read(source, names, wanted):
-    return typed.read(Reading(source), names, wanted)
+    return typed.read_columns(Reading(source), names, wanted)
 
 
 def read_together(source, names, groups):
@@ -177,7 +177,7 @@ def test_odd_column_names_and_file_names_name_one_thing(tmp_path, kind, name):
     frame = read(source, [name, "other"], [quasi(name)])
     assert frame.columns == [name]
     assert frame.rows() == [("1",), ("2",)]
-    table, *_ = encoded(
+    table, *_ = encode_records(
         read(source, [name, "other"], [quasi(name), *keep("other")]),
         None,
         (quasi(name),),

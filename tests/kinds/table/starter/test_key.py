@@ -14,7 +14,7 @@ import pytest
 import statsmodels
 
 from flows.plan.plan import PlanError, ReleasePlan
-from kinds.table.encode import encoded
+from kinds.table.encode import encode_records
 from kinds.table.read import read_order
 from kinds.table.starter.writing import propose_plan
 from tasks.source.reading import Reading
@@ -210,7 +210,7 @@ def test_decided_plans_fit_their_tables(table, tmp_path):
     reading = Reading(data.source)
     data.check_header(reading.header)
     frame, k = read_order(reading, data.columns, data.demand)
-    kept = encoded(frame, k, data.columns, data.demand).kept
+    kept = encode_records(frame, k, data.columns, data.demand).kept
     assert kept.all()
     assert len(kept) == frame.height
 

@@ -70,7 +70,7 @@ def test_a_password_on_the_command_line(uri):
 def test_a_plan_says_where_passwords_belong(monkeypatch):
     """The database is not asked: a frame stands in for its answer."""
     frame = pl.DataFrame({"age": [20 + i % 9 for i in range(200)]})
-    monkeypatch.setattr("tasks.source.reading.query", lambda *_: Answered(frame, "0", {}))
+    monkeypatch.setattr("tasks.source.reading.query_database", lambda *_: Answered(frame, "0", {}))
     uri = "postgres://ann@db/people?sslmode=require"
     plan = propose_plan(Source(uri=uri, query="select age from people"))
     assert tomllib.loads(plan)["source"]["uri"] == uri
