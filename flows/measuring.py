@@ -11,7 +11,7 @@ import numba
 
 from anon_core.errors import LimitError
 from anon_core.measures.graph.triangles import counting, expected
-from anon_core.measures.graph.triangles.oriented import Oriented, oriented
+from anon_core.measures.graph.triangles.oriented import Oriented, orient_edges
 from tasks.source.edges import EdgeList, read_edges
 
 Advanced = Callable[[float], None]
@@ -45,7 +45,7 @@ def measure_graph(options: argparse.Namespace) -> dict[str, Any]:
         said("read")
         edges = read_edges(options.graph, uncertain=options.uncertain, header=options.header)
         said("orient")
-        graph = oriented(edges.u, edges.v, edges.vertices)
+        graph = orient_edges(edges.u, edges.v, edges.vertices)
         said("count")
         return _measure_certain_graph(edges, graph, advanced) | _measure_uncertain_graph(
             edges, graph, said, advanced
@@ -73,8 +73,8 @@ def _measure_certain_graph(edges: EdgeList, graph: Oriented, advanced: Advanced)
         "edges_in_triangles": int((of_edge > 0).sum()),
         "most_triangles_of_an_edge": int(of_edge.max(initial=0)),
         "vertices_in_triangles": int((of_vertex > 0).sum()),
-        "transitivity": counting.transitivity(graph, triangles),
-        "clustering": counting.clustering(graph, of_vertex),
+        "transitivity": counting.compute_transitivity(graph, triangles),
+        "clustering": counting.compute_mean_clustering(graph, of_vertex),
     }
 
 
@@ -85,8 +85,8 @@ def _measure_uncertain_graph(
         return {}
     said("expect")
     return {
-        "expected_triangles": float(expected.expectation(graph, edges.p)),
-        "deviation": math.sqrt(expected.variance(graph, edges.p, advanced)),
+        "expected_triangles": float(expected.compute_expected_triangles(graph, edges.p)),
+        "deviation": math.sqrt(expected.compute_triangle_variance(graph, edges.p, advanced)),
     }
 
 

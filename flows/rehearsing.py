@@ -13,7 +13,7 @@ import numpy as np
 
 from anon_core.engines import local
 from anon_core.engines.mpi.job import afford_rank
-from anon_core.engines.spreading import farmed, ranked
+from anon_core.engines.spreading import load_dask_module, load_mpi_module
 from flows.estimates import estimate_release
 from flows.partitions import read_plan_source
 from flows.plan.plan import ReleasePlan
@@ -172,16 +172,16 @@ def _compute_memory_need(order: ReleasePlan, data: Any) -> int:
     maker, allowed, jobs = order.maker, order.memory_bytes, order.compute.jobs
     if jobs is not None:
         afford_rank(maker, data, ranks=jobs.ranks, threads=jobs.cores_per_task, memory=allowed)
-        spread = ranked(maker)
+        spread = load_mpi_module(maker)
         return spread.memory(maker, data, ranks=jobs.ranks, threads=jobs.cores_per_task)
     maker.admit(data)
     with local.threads_set(order.compute.threads):
         if order.compute.engine == "dask":
             own = 0 if order.compute.scheduler else order.compute.workers
-            need = (1 + own) * farmed(maker).memory(maker, data)
+            need = (1 + own) * load_dask_module(maker).memory(maker, data)
         else:
             need = maker.memory(data)
-        local.afford(need, data, allowed)
+        local.check_memory(need, data, allowed)
     return need
 
 

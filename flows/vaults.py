@@ -10,7 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from anon_core.errors import escaped
+from anon_core.errors import escape_unprintable
 from flows.plan.durations import parse_duration
 from flows.plan.plan import ReleasePlan
 from kinds import kind_called
@@ -233,4 +233,4 @@ def _print_result(options: argparse.Namespace, document: dict[str, Any], lines: 
     if options.json:
         print(json.dumps(document, indent=2))
     else:
-        print("\n".join(map(escaped, lines)))
+        print("\n".join(map(escape_unprintable, lines)))

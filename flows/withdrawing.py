@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from anon_core.errors import InputError, escaped
+from anon_core.errors import InputError, escape_unprintable
 from flows.plan.plan import ReleasePlan
 from kinds.section import PlanError
 from kinds.versions import Before
@@ -65,7 +65,9 @@ def withdraw_people(options: argparse.Namespace) -> int:
         "withdrawn_in_all": len(asked | before),
     }
     print(
-        json.dumps(outcome, indent=2) if options.json else escaped(_format_outcome(outcome, name))
+        json.dumps(outcome, indent=2)
+        if options.json
+        else escape_unprintable(_format_outcome(outcome, name))
     )
     return 0
 

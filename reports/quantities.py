@@ -5,7 +5,7 @@ import numbers
 from datetime import UTC, datetime
 from typing import Any, TypeGuard
 
-from anon_core.errors import escaped
+from anon_core.errors import escape_unprintable
 
 NOT_STATED = "not stated"
 
@@ -95,4 +95,4 @@ def moment(text: Any) -> str:
 
 def printable(text: Any) -> str:
     """Text from outside, with escapes for signs that could rewrite a terminal or a page."""
-    return escaped(str(text))
+    return escape_unprintable(str(text))

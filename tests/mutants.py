@@ -81,7 +81,7 @@ MUTANTS = (
     Mutant(
         "people: the draw is not mended",
         "anon_core/seating/matching.py",
-        "return reseated(table, masked.hidden, holders, seat, draw)",
+        "return reseat_people(table, masked.hidden, holders, seat, draw)",
         "return seat",
         "tests/anon_core/seating/test_people.py",
     ),
@@ -137,7 +137,7 @@ MUTANTS = (
     Mutant(
         "limits: 1 % below is at least the limit",
         "anon_core/measures/requirements.py",
-        "return found >= required - _slack(required)",
+        "return found >= required - _compute_slack(required)",
         "return found >= required - 0.01",
         "tests/anon_core/measures/test_requirements.py",
     ),
@@ -375,8 +375,8 @@ MUTANTS = (
     Mutant(
         "even seats: the draw never leaves its first matching",
         "anon_core/seating/matching.py",
-        "if _below(shares * (whole + rest), draw) < SHARE:",
-        "if _below(shares * (whole + rest), draw) >= 0:",
+        "if _draw_below(shares * (whole + rest), draw) < SHARE:",
+        "if _draw_below(shares * (whole + rest), draw) >= 0:",
         "tests/anon_core/seating/test_even.py",
     ),
     Mutant(

@@ -134,7 +134,7 @@ class Dissimilarity:
             np.zeros(len(book.attributes), dtype=np.int32) if cell_weights is None else cell_weights
         )
         base, bit_class = np.unique(weights, return_inverse=True)
-        sorted_by = np.argsort([_entropy(codes) for codes in table.codes], kind="stable")
+        sorted_by = np.argsort([_compute_entropy(codes) for codes in table.codes], kind="stable")
         layout = np.lexsort(table.codes[sorted_by[::-1]])
         largest = int(largest_sum(weights, book)) + 2 * int(cells.sum(dtype=np.int64))
         return cls(
@@ -226,6 +226,6 @@ class Dissimilarity:
         return part, places
 
 
-def _entropy(codes: NDArray[np.int32]) -> float:
+def _compute_entropy(codes: NDArray[np.int32]) -> float:
     share = np.bincount(codes) / len(codes)
     return float(-(share[share > 0] * np.log2(share[share > 0])).sum())

@@ -2,7 +2,7 @@
 
 import argparse
 
-from anon_core.errors import escaped
+from anon_core.errors import escape_unprintable
 from flows.commands.command import Command, plan_option, release_folder
 
 
@@ -34,10 +34,10 @@ def run(options: argparse.Namespace) -> int:
         expected = Text.assemble(
             (finding.guarantee, "bold"), "\n", sentence_of_finding(finding.guarantee, words)
         )
-        table.add_row(expected, holds, Text(escaped(finding.detail)))
+        table.add_row(expected, holds, Text(escape_unprintable(finding.detail)))
     if not options.quiet:
         Console().print(table)
-    print(escaped(report.sentence()))
+    print(escape_unprintable(report.sentence()))
     return 0 if report.passed else 4
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from anon_core.errors import AnonymityError, escaped
+from anon_core.errors import AnonymityError, escape_unprintable
 from flows.commands.command import (
     Command,
     add_set_option,
@@ -126,7 +126,7 @@ def _rehearse_plans(options: argparse.Namespace) -> int:
         if options.json:
             print(printable_json(document))
         else:
-            print("\n".join(map(escaped, list_rehearsal_lines(document))))
+            print("\n".join(map(escape_unprintable, list_rehearsal_lines(document))))
     return 0
 
 

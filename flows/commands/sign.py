@@ -30,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Show the numbers, sign, and write the decision beside the report."""
-    from anon_core.errors import escaped
+    from anon_core.errors import escape_unprintable
     from flows.signing import sign_copy
     from tasks.vault.copies import Copy
 
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     taken = "the next run of the release takes it up"
     if options.output is not None:
         taken = "send it to who runs the release, for crowdcover approve RUN_ID --take FILE"
-    print(escaped(f"signed: {decision.sentence}"))
+    print(escape_unprintable(f"signed: {decision.sentence}"))
     print(f"wrote {path}; {taken}")
     return 0
 
@@ -51,14 +51,14 @@ def show_copy_summary(copy: "Copy") -> None:
     """Print the numbers to decide about: counts, shares and column names, no values."""
     from rich.console import Console
 
-    from anon_core.errors import escaped
+    from anon_core.errors import escape_unprintable
     from kinds import words_of
     from reports import summary
     from tasks.vault.copies import REPORT
 
     manifest = copy.request.question.manifest
     summary.print_release(manifest, Console(), words_of(manifest))
-    print(escaped(f"asked by {copy.request.asker or 'nobody who is recorded'}"))
+    print(escape_unprintable(f"asked by {copy.request.asker or 'nobody who is recorded'}"))
     print("read", copy.folder / REPORT)
 
 

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from anon_core.errors import escaped
+from anon_core.errors import escape_unprintable
 from flows.commands.command import (
     Command,
     add_set_option,
@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
         print_tables([build_settings_table(shown)], piped=WIDE)
         for outcome in outcomes:
             if outcome.told:
-                print(f"{outcome.label}: {escaped(outcome.told)}")
+                print(f"{outcome.label}: {escape_unprintable(outcome.told)}")
     numbers = any(outcome.numbers for outcome in outcomes)
     return 0 if numbers else next(outcome.code for outcome in outcomes)
 

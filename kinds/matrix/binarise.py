@@ -5,7 +5,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.tables.encoding import encode, fitted
+from anon_core.tables.encoding import encode, fit_codebook
 from kinds.columns import convert_to_arrays
 from kinds.demands import find_demanded_k as k_of
 from kinds.matrix.layout import ITEM, RECORD
@@ -33,7 +33,7 @@ def pairs_of(read: Read, plan: MatrixPlan, least: int) -> pl.DataFrame:
         return read.pairs
     assert read.table is not None
     columns = convert_to_arrays(read.table)
-    book = fitted(plan.specs, columns, least).codebook
+    book = fit_codebook(plan.specs, columns, least).codebook
     codes = encode(book, columns, np.ones(read.records, dtype=np.int32)).codes
     record = np.arange(read.records, dtype=np.uint32)
     parts = []

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.measures.matrix.intersection import alike
+from anon_core.measures.matrix.intersection import count_alike_users
 from kinds.matrix.layout import BY_ROW, DEMAND, ITEMS, KEY, MATCHING, PARQUET, RECORD
 from kinds.matrix.rows import flatten_rows
 from tasks.people.beside import build_incomparable_error, runs_of
@@ -66,7 +66,9 @@ def intersect_releases(
     if not several.any():
         return {**counts, "below_k": 0, "least_margin": 0}
     both = list(zip((own, *sides), record, there, strict=True))
-    left = alike(np.stack([np.where(shown, side.class_of[at], -1) for side, at, shown in both]))
+    left = count_alike_users(
+        np.stack([np.where(shown, side.class_of[at], -1) for side, at, shown in both])
+    )
     k = np.stack([np.where(shown, side.k[at], 0) for side, at, shown in both]).max(axis=0)
     margin = (left - k)[several]
     return {**counts, "below_k": int((margin < 0).sum()), "least_margin": int(margin.min())}

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.tables.encoding import decode
+from anon_core.tables.encoding import decode_levels
 from kinds.columns import convert_to_arrays
 from kinds.table.encode import load_encoded
 from kinds.table.layout import CARRIED, KEY, PARQUET, TABLE
@@ -32,7 +32,7 @@ def build_binarized_suite(stored: Stored) -> Suite:
     """Encoded records: their bits decode, and their demands can be met."""
     table, _ = load_encoded(stored)
     book = table.codebook
-    levels = decode(book, table.bits)
+    levels = decode_levels(book, table.bits)
     columns = {
         of_binarized.LEVEL + a.name: level for a, level in zip(book.attributes, levels, strict=True)
     }

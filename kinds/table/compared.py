@@ -15,7 +15,7 @@ from anon_core.measures.table.cells import read_cells
 from anon_core.measures.table.shown_drift import (
     Bounds,
     Spans,
-    shares,
+    find_share_bounds,
     shift_of_categories,
     shift_of_numbers,
 )
@@ -154,7 +154,7 @@ def _bound_category_shares(
     column: Coded, cells: pl.Series, names: set[str]
 ) -> dict[Hashable, Bounds]:
     cell, levels = read_cells(column, cells.to_list())
-    least, greatest = shares(cell, levels)
+    least, greatest = find_share_bounds(cell, levels)
     whole, empty = np.all(levels, axis=1)[cell], ~np.any(levels, axis=1)[cell]
     if column.hide_missing and len(column.labels) == 1:
         least = np.zeros_like(least)  # the only level is also how a missing value is shown

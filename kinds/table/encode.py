@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from anon_core.specs.demands import Demand
 from anon_core.tables.codebook import codebook_from_json, codebook_to_json
-from anon_core.tables.demands import of_people, resolve
-from anon_core.tables.encoding import complete, encode, fitted
+from anon_core.tables.demands import of_people, resolve_demands
+from anon_core.tables.encoding import encode, find_complete_records, fit_codebook
 from anon_core.tables.records import BinaryTable
 from kinds.columns import Column, convert_to_arrays
 from kinds.section import refuse_alone
@@ -45,10 +45,10 @@ def encode_records(
     specs = [column.spec for column in quasi if column.spec is not None]
     values = None if k_values is None else convert_to_arrays(k_values)[k_values.columns[0]]
     columns_by_name = convert_to_arrays(frame[[column.name for column in quasi]])
-    k, kept = resolve(demand, complete(specs, columns_by_name), values)
+    k, kept = resolve_demands(demand, find_complete_records(specs, columns_by_name), values)
     data = {name: column[kept] for name, column in columns_by_name.items()}
     persons = None if person is None else person[kept]
-    book, joined = fitted(specs, data, int(k[kept].max()), persons)
+    book, joined = fit_codebook(specs, data, int(k[kept].max()), persons)
     table = encode(book, data, k[kept])
     return Encoded(table if persons is None else of_people(table, persons), kept, joined)
 

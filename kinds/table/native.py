@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from anon_core.tables.bounds import Bound, Bounds, excludes_lower, level_bounds, members
+from anon_core.tables.bounds import Bound, Bounds, excludes_lower, level_bounds, list_level_members
 from anon_core.tables.codebook import codebook_to_json
 from anon_core.tables.records import Attribute, Codebook
 from kinds.columns import Column
@@ -40,7 +40,7 @@ def native_cells(
     assert column.spec is not None
     form = form_of(column.spec)
     if form == LIST:
-        names = members(attribute)
+        names = list_level_members(attribute)
         cells: list[Any] = [
             None if levels is None else [names[level] for level in levels] for levels in shown
         ]

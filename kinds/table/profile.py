@@ -6,7 +6,12 @@ from typing import Any
 
 import polars as pl
 
-from anon_core.measures.table.drift import Profile, drift, knowing, profile
+from anon_core.measures.table.drift import (
+    Profile,
+    add_earlier_categories,
+    measure_drift,
+    summarize_column,
+)
 from kinds.columns import Column, convert_to_arrays
 from kinds.table.layout import CARRIED
 from tasks.judging.drift import Changes
@@ -18,7 +23,9 @@ def build_table_profile(table: pl.DataFrame, columns: tuple[Column, ...]) -> dic
     values = convert_to_arrays(table[[spec.name for spec in specs]])
     return {
         "rows": table.height,
-        "columns": {spec.name: asdict(profile(spec.kind, values[spec.name])) for spec in specs},
+        "columns": {
+            spec.name: asdict(summarize_column(spec.kind, values[spec.name])) for spec in specs
+        },
         "types": _list_carried_types(table, columns),
     }
 
@@ -37,7 +44,7 @@ def compare_profiles(
     profiles = {name: Profile(**column) for name, column in before["columns"].items()}
     for each in earlier:
         profiles |= {
-            name: knowing(profiles[name], Profile(**column))
+            name: add_earlier_categories(profiles[name], Profile(**column))
             for name, column in each["columns"].items()
             if name in profiles
         }
@@ -52,7 +59,7 @@ def compare_profiles(
         version=version,
         rows_before=before["rows"],
         rows=table.height,
-        columns={name: drift(profiles[name], values[name]) for name in same},
+        columns={name: measure_drift(profiles[name], values[name]) for name in same},
         types={
             name: (before["types"][name], types[name]) for name in types if name in before["types"]
         },

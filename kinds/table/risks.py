@@ -8,7 +8,7 @@ Where neither says anything, the result says so; where nothing was measured, too
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from anon_core.measures.requirements import Measure, reached
+from anon_core.measures.requirements import Measure, is_limit_reached
 from kinds.table import attackers
 from kinds.table.facts import count_owners, describe_subjects, promise_of
 from kinds.table.findings import CLASSES, COMPATIBLE, EVEN, TRUTHFUL, list_promise_counts
@@ -271,7 +271,7 @@ def _find_limit(manifest: Manifest, measure: Measure, about: str) -> float | Non
 def _compare_with_limit(measure: Measure, found: float | None, limit: float | None) -> str:
     if limit is None:
         return NO_LIMIT
-    return WITHIN if reached(measure, found, limit) else ABOVE
+    return WITHIN if is_limit_reached(measure, found, limit) else ABOVE
 
 
 def _format_count_of(number: Any, records: Any) -> str:

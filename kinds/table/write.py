@@ -11,8 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.seating.matching import Draw, random_matching
-from anon_core.seating.reseating import mixed
-from anon_core.tables.cells import Shown, cell_texts, shown_cells
+from anon_core.seating.reseating import mix_values
+from anon_core.tables.cells import Shown, cell_texts, list_shown_cells
 from anon_core.tables.records import Attribute, MaskedTable
 from kinds.columns import Column
 from kinds.rows import key_texts, write_csv
@@ -156,7 +156,7 @@ def _mix_seats(
     """Exchange seats so that fewer crowds show one of these values only; a missing one is one."""
     assert masked.holders is not None  # the plan is refused where the method makes none
     number = values.alias("").cast(pl.String).rank("dense").fill_null(0).cast(pl.Int64)
-    return mixed(masked.table, masked.hidden, masked.holders, seat, number.to_numpy(), draw)
+    return mix_values(masked.table, masked.hidden, masked.holders, seat, number.to_numpy(), draw)
 
 
 def lay_out_released_rows(
@@ -175,7 +175,9 @@ def lay_out_released_rows(
     order = np.argsort(keys)
     cells = {
         name: Shown(shown.cell[order], shown.levels)
-        for name, shown in zip(attributes, shown_cells(masked.table, masked.hidden), strict=True)
+        for name, shown in zip(
+            attributes, list_shown_cells(masked.table, masked.hidden), strict=True
+        )
     }
     return Rows(columns, keys[order], np.argsort(seat)[order], frame, schema, attributes, cells)
 

@@ -20,7 +20,7 @@ from prefect.context import FlowRunContext
 from prefect.exceptions import MissingContextError
 from prefect.logging import get_run_logger
 
-from anon_core.errors import AnonymityError, escaped
+from anon_core.errors import AnonymityError, escape_unprintable
 from tasks.orchestration.spans import trace_stage
 from tasks.vault.failures import failures_kept
 from tasks.vault.storage import Run
@@ -85,7 +85,7 @@ logging.getLogger("EventsWorker").setLevel(logging.ERROR)
 
 def log_line(message: str) -> None:
     """Log counts and column names: in Prefect's run log, or in a plain one outside a run."""
-    line = escaped(message)
+    line = escape_unprintable(message)
     try:
         get_run_logger().info(line)
     except MissingContextError:
@@ -99,7 +99,7 @@ def warn_person(message: str) -> None:
     with suppress(MissingContextError):
         logger = get_run_logger()
     if not logger.isEnabledFor(logging.INFO):
-        line = {"severity": "WARNING", "name": "crowdcover", "message": escaped(message)}
+        line = {"severity": "WARNING", "name": "crowdcover", "message": escape_unprintable(message)}
         as_json = os.environ.get("CROWDCOVER_LOGS") == "json"
         told = json.dumps(line) if as_json else f"crowdcover: {line['message']}"
         sys.stderr.write(f"{told}\n")

@@ -234,10 +234,10 @@ def test_a_run_that_was_killed_just_after_it_published_blocks_another_plan(tmp_p
 
 OF_PEOPLE = {"privacy": {"person": "ssn", "k": 3}}
 SEATING = {
-    "a flow has shared the rows": ("anon_core.seating.even", "filled", 0, True),
-    "shares are exchanged": ("anon_core.seating.even", "swapped", 0, False),
-    "the lot is drawn": ("anon_core.seating.matching", "drawn_by_holders", 0, True),
-    "people have exchanged rows": ("anon_core.seating.matching", "reseated", 0, True),
+    "a flow has shared the rows": ("anon_core.seating.even", "fill_row_shares", 0, True),
+    "shares are exchanged": ("anon_core.seating.even", "swap_shares", 0, False),
+    "the lot is drawn": ("anon_core.seating.matching", "draw_by_holders", 0, True),
+    "people have exchanged rows": ("anon_core.seating.matching", "reseat_people", 0, True),
     "the law is written": ("kinds.table.write", "_build_law", 0, True),
     "the auditor counts people": ("anon_core.measures.table.crowds", "count_people", 0, True),
 }

@@ -311,7 +311,7 @@ SCENARIOS = {
     "breaks in freeform": Scenario(
         1,
         {"anonymizer": {"name": "freeform"}},
-        breaks=("anon_core.anonymizers.freeform.freeform", "exchanged"),
+        breaks=("anon_core.anonymizers.freeform.freeform", "exchange_even_shares"),
         says="stage anonymize failed with ValueError",
     ),
     "breaks while tasks of freeform are made": Scenario(
@@ -332,7 +332,7 @@ SCENARIOS = {
     "breaks while crowds are mixed": Scenario(
         1,
         {"privacy": {"mix": "diagnosis"}},
-        breaks=("kinds.table.write", "mixed"),
+        breaks=("kinds.table.write", "mix_values"),
         says="stage anonymize failed with ValueError",
     ),
     "breaks at check": Scenario(
@@ -361,13 +361,13 @@ SCENARIOS |= {
     "a person with most of the rows": Scenario(2, OF_PEOPLE, says="belong to people", owners=2),
     "breaks while seats are made even": Scenario(
         1,
-        breaks=("anon_core.seating.even", "filled"),
+        breaks=("anon_core.seating.even", "fill_row_shares"),
         says="stage anonymize failed with ValueError",
     ),
     "breaks while people exchange rows": Scenario(
         1,
         OF_PEOPLE,
-        breaks=("anon_core.seating.matching", "reseated"),
+        breaks=("anon_core.seating.matching", "reseat_people"),
         says="stage anonymize failed with ValueError",
         owners=30,
     ),
@@ -381,7 +381,7 @@ SCENARIOS |= {
     "breaks at the bounds of groups": Scenario(
         1,
         {"columns": {"age": {"role": "quasi", "kind": "numeric", "bins": {"quantiles": 4}}}},
-        breaks=("anon_core.tables.number_levels", "_readable"),
+        breaks=("anon_core.tables.number_levels", "_find_readable_cuts"),
         says="stage encode failed with ValueError",
     ),
 }
@@ -482,7 +482,7 @@ SCENARIOS |= {
                 "anonymize by pairs": ("anon_core.anonymizers.smooth.smooth", "match_groups"),
                 "anonymize and write": ("kinds.matrix.write", "_list_group_items"),
                 "check": ("kinds.matrix.kind", "audit_matrix"),
-                "check of majorities": ("kinds.matrix.judge.rows", "smoothness"),
+                "check of majorities": ("kinds.matrix.judge.rows", "measure_smoothness"),
                 "publish": ("tasks.stages.publish", "render_report"),
             }.items()
         },
@@ -505,7 +505,7 @@ SCENARIOS |= {
         "breaks beside other releases, everything logged,": Scenario(
             1,
             {**NO_DRIFT, "publish": {"allow_second_release": True}},
-            ("kinds.matrix.overlap", "alike"),
+            ("kinds.matrix.overlap", "count_alike_users"),
             "stage release failed with ValueError",
             level="DEBUG",
             older=True,

@@ -811,12 +811,12 @@ def test_a_maker_that_breaks_its_promise_is_stopped_at_the_gate(tmp_path, monkey
     """Rows that tell too much are refused whoever wrote them."""
     import kinds.table.write as module
 
-    shown = module.shown_cells
+    shown = module.list_shown_cells
 
     def tell_all(table, hidden):
         return shown(table, np.zeros_like(hidden))
 
-    monkeypatch.setattr(module, "shown_cells", tell_all)
+    monkeypatch.setattr(module, "list_shown_cells", tell_all)
     order = Order(tmp_path)
     with pytest.raises(
         GuaranteeError, match=r"publication refused; broken: .*compatible crowds"

@@ -126,7 +126,7 @@ def test_whole_numbers_read_as_such() -> None:
 def test_the_rule_is_that_of_the_measures(monkeypatch: Any) -> None:
     monkeypatch.setattr(
         measured,
-        "reached",
+        "is_limit_reached",
         lambda measure, found, limit: (measure, found, limit) == ("utility", 9.0, 2.0),
     )
     expectation = measured.ExpectUtilityToBeAtLeast(column="x", required=2.0)

@@ -16,7 +16,7 @@ from anon_core.anonymizers.adaptive.schedule import (
     warm_start_epsilon,
 )
 from anon_core.anonymizers.adaptive.settings import Settings
-from anon_core.seating.even import evened
+from anon_core.seating.even import build_even_rows
 from anon_core.steps import Observer, State, Step
 from anon_core.tables.records import BinaryTable, MaskedTable
 
@@ -81,7 +81,7 @@ def run_iterations(
         return MaskedTable(table, hidden[rank], *done)
     ordered, weights = grouping.table, (grouping.weights, grouping.cell_weights)
     del grouping, best
-    rows = evened(ordered, hidden, weights, settings.passes)
+    rows = build_even_rows(ordered, hidden, weights, settings.passes)
     holders = order.astype(np.int32)[rows.holders[rank]]
     return MaskedTable(table, rows.hidden[rank], *done, holders)
 

@@ -21,10 +21,10 @@ from anon_core.anonymizers.adaptive.resume import rename_vertices
 from anon_core.anonymizers.adaptive.settings import Settings
 from anon_core.anonymizers.adaptive.showing_kernels import count_partners
 from anon_core.covers.cover_kernels import hide_apart
-from anon_core.covers.suitor import adjacency, spread_cover
+from anon_core.covers.suitor import build_adjacency, spread_cover
 from anon_core.covers.suitor_kernels import count_at, list_at, scatter_counts
 from anon_core.search.dissimilarity import Dissimilarity
-from anon_core.search.nearest import Neighbours, shares
+from anon_core.search.nearest import Neighbours, deal_search_shares
 from anon_core.spread import Ranks
 from anon_core.steps import Observer, State
 from anon_core.tables.records import BinaryTable, Edges, MaskedTable
@@ -76,7 +76,7 @@ class SpreadGrouping(Grouping):
     def __init__(self, table: BinaryTable, settings: Settings, *, ranks: Ranks) -> None:
         super().__init__(table, settings)
         self.ranks = ranks = ranks.over(table.records)
-        mine = shares(self.graph, self.tree, ranks.size) == ranks.rank
+        mine = deal_search_shares(self.graph, self.tree, ranks.size) == ranks.rank
         self.asked = np.where(mine, self.b, np.int32(0))
         self._blank = find_hidden_features(self.graph, self.counts)  # nothing is counted yet
         steps = max(self.graph.lut.shape[1], self.graph.cell_lut.shape[1])  # epsilon only falls
@@ -87,7 +87,7 @@ class SpreadGrouping(Grouping):
 
     def chosen(self, _graph: Dissimilarity, near: Neighbours) -> Edges:
         """Return the edges of the cover with an end among the own vertices."""
-        return spread_cover(self.ranks, adjacency(self.ranks, near), self.b)
+        return spread_cover(self.ranks, build_adjacency(self.ranks, near), self.b)
 
     def hide(self, u: NDArray[np.int32], v: NDArray[np.int32]) -> None:
         """Hide what differs between the ends, reclaim, and share how many partners differ."""
@@ -143,7 +143,7 @@ class _Apart(Together):
     ) -> Partners:
         """Return both ends of every pair that any rank has listed, those at the own vertices."""
         lists = Neighbours(indptr, listed, np.zeros(len(listed), dtype=np.int32))
-        both = adjacency(self._ranks, lists, size)
+        both = build_adjacency(self._ranks, lists, size)
         # All costs are 0, so a key is the other end.
         return partners_of(self._ranks, both.start, both.key.astype(np.int32))
 

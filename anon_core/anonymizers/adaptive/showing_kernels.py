@@ -9,7 +9,7 @@ from numba.extending import register_jitable
 
 from anon_core.anonymizers.adaptive.agreement_kernels import find_shown_differences
 from anon_core.jit.kernel import inlined, kernel, parallel_kernel
-from anon_core.jit.lanes import LANES, keep_agreeing, lowest_lane, tally
+from anon_core.jit.lanes import LANES, keep_agreeing, lowest_lane, tally_bits
 
 ONE = np.uint64(1)
 HELD = 1024  # partners looked at together
@@ -30,7 +30,7 @@ def refresh_partners(i, bits, hidden, start, partner, size, differing, needed, c
             bits, hidden, i, partner, kept, begin, min(HELD, stop - begin), differing
         )
         for w in range(words):
-            needed[w] |= tally(count, LANES * w, differing, w * HELD, held)
+            needed[w] |= tally_bits(count, LANES * w, differing, w * HELD, held)
         kept += held
     size[i] = kept - start[i]
     for w in range(words):

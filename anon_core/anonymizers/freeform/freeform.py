@@ -22,7 +22,7 @@ from anon_core.anonymizers.loss_kernels import Cells
 from anon_core.anonymizers.weights import feature_weights
 from anon_core.errors import InputError, LimitError
 from anon_core.promise import Promise
-from anon_core.seating.even import MOST_SHARES, EvenRows, even_memory, exchanged
+from anon_core.seating.even import MOST_SHARES, EvenRows, even_memory, exchange_even_shares
 from anon_core.specs.demands import Demanded
 from anon_core.steps import Observer, State, Step
 from anon_core.tables.loss import Loss, check_loss, loss_table
@@ -172,7 +172,7 @@ class Freeform:
             observer.on_step(State({HOLDER: space.holder[: done + 1].copy()}, tuple(steps)))
         holders = np.ascontiguousarray(space.holder.T)
         if self.exchanges:
-            made = exchanged(table, EvenRows(hidden, holders), weights)
+            made = exchange_even_shares(table, EvenRows(hidden, holders), weights)
             hidden, holders = made.hidden, made.holders
             steps.append(Step(rounds + 1, compute_hidden_figures(table, hidden, weights)))
             observer.advanced(n)

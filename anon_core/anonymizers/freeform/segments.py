@@ -13,7 +13,7 @@ from anon_core.anonymizers.freeform.freeform_kernels import (
     lightest_first,
 )
 from anon_core.anonymizers.loss_kernels import NEVER
-from anon_core.jit.kernel import spread
+from anon_core.jit.kernel import spread_work
 
 Method = Literal["greedy", "sort-greedy", "hungarian"]
 Starts = NDArray[np.int64]
@@ -40,7 +40,7 @@ def on_threads(
                 method, done, cut_segment(space, first, last)
             )
 
-    spread(work, len(starts) - 1)
+    spread_work(work, len(starts) - 1)
     report(len(space.most))
 
 

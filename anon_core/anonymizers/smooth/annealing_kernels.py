@@ -11,7 +11,7 @@ from anon_core.anonymizers.smooth.sweeps_kernels import (
     move_record,
 )
 from anon_core.jit.kernel import kernel
-from anon_core.jit.mixing import mixed
+from anon_core.jit.mixing import mix_bits
 
 
 @kernel
@@ -33,13 +33,13 @@ def anneal_records(sweep, heat, rows, near, groups, items):
     held_a, held_b = np.zeros((2, items), dtype=np.int32)
     made = 0
     for v in range(len(near)):
-        drawn = mixed(mixed(np.uint64(sweep)) ^ np.uint64(v))
+        drawn = mix_bits(mix_bits(np.uint64(sweep)) ^ np.uint64(v))
         u = near[v, drawn % np.uint64(near.shape[1])]
         a = groups.group[v]
         b = groups.group[u] if u >= 0 else a
         if a == b:
             continue
-        drawn = mixed(drawn)
+        drawn = mix_bits(drawn)
         # One more than there are members: the last place means that v moves and none comes back.
         at = np.int64(drawn % np.uint64(groups.size[b] + 1))
         w = member_at(groups, b, at) if at < groups.size[b] else np.int32(-1)
@@ -57,7 +57,7 @@ def anneal_records(sweep, heat, rows, near, groups, items):
             gain = gain_of_swap(rows, groups, v, w, held_a, held_b)
         unload_counts(groups, a, held_a)
         unload_counts(groups, b, held_b)
-        drawn = (mixed(drawn) >> np.uint64(2)) | np.uint64(1)
+        drawn = (mix_bits(drawn) >> np.uint64(2)) | np.uint64(1)
         late = (62 << LOG_BITS) - compute_log2(np.int64(drawn))
         if gain > -(((groups.whole[1] * heat) >> LOG_BITS) * late >> LOG_BITS):
             move_record(rows, groups, v, b, w)

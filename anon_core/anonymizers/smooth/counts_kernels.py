@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
-from anon_core.jit.mixing import mixed
+from anon_core.jit.mixing import mix_bits
 
 LOG_BITS = 16  # of a logarithm below one
 
@@ -105,7 +105,7 @@ def fingerprint_records(rows):
     for v in range(len(rows.k)):
         number = np.uint64(rows.indptr[v + 1] - rows.indptr[v])
         for item in rows.indices[rows.indptr[v] : rows.indptr[v + 1]]:
-            number = mixed(number ^ np.uint64(item))
+            number = mix_bits(number ^ np.uint64(item))
         out[v] = number
     return out
 

@@ -7,7 +7,7 @@ import numpy as np
 from anon_core.anonymizers.smooth.counts_kernels import LOG_BITS, compute_log2
 from anon_core.jit.kernel import kernel, parallel_kernel
 from anon_core.jit.lanes import lanes_in
-from anon_core.jit.mixing import mixed
+from anon_core.jit.mixing import mix_bits
 
 FAR, LEVEL = np.int64(2**62), np.int64(1)  # keys of no record: beyond any distance, any angle
 SORT_BITS = 21  # of a sort key for each of its three hashes
@@ -123,7 +123,7 @@ def draw_arrivals(frequency, records, seed):  # frequency int64 (items,)
     """Draw when each item arrives: exponential, at a rate of log2(records / frequency)."""
     out = np.empty(len(frequency), dtype=np.int64)
     for item in range(len(frequency)):
-        drawn = mixed(np.uint64(item) ^ mixed(np.uint64(seed))) >> np.uint64(2)
+        drawn = mix_bits(np.uint64(item) ^ mix_bits(np.uint64(seed))) >> np.uint64(2)
         late = (62 << LOG_BITS) - compute_log2(np.int64(drawn | np.uint64(1)))
         rate = compute_log2(records) - compute_log2(max(frequency[item], 1)) + 1
         out[item] = (late << 20) // rate
@@ -140,7 +140,7 @@ def first_arrivals(begin, end, keys, rows, arrivals):  # keys uint64 (n,), arriv
             for item in rows.indices[rows.indptr[v] : rows.indptr[v + 1]]:
                 if arrivals[race_of, item] < best:
                     best, first = arrivals[race_of, item], np.int64(item)
-            short = mixed(np.uint64(first + 1)) >> np.uint64(64 - SORT_BITS)
+            short = mix_bits(np.uint64(first + 1)) >> np.uint64(64 - SORT_BITS)
             key = (key << np.uint64(SORT_BITS)) | short
         keys[v] = key
 

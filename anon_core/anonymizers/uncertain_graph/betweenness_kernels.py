@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
-from anon_core.jit.mixing import mixed
+from anon_core.jit.mixing import mix_bits
 
 
 class Search(NamedTuple):
@@ -22,7 +22,7 @@ def hash_numbers(numbers):  # int64 (size,)
     """Return a hash of each number, uint64 (size,): their order looks drawn."""
     out = np.empty(len(numbers), dtype=np.uint64)
     for at in range(len(numbers)):
-        out[at] = mixed(np.uint64(numbers[at]))
+        out[at] = mix_bits(np.uint64(numbers[at]))
     return out
 
 

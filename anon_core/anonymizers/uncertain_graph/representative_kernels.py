@@ -4,7 +4,7 @@ import numpy as np
 
 from anon_core.anonymizers.uncertain_graph.worlds_kernels import draw_world
 from anon_core.jit.kernel import kernel
-from anon_core.jit.mixing import mixed
+from anon_core.jit.mixing import mix_bits
 
 
 @kernel
@@ -44,9 +44,9 @@ def swap_edge_pairs(kept, places, excess, edges, one, steps, seed):
     outside = len(places) - inside
     swaps = 0
     for step in range(steps):
-        number = mixed(np.uint64(seed) ^ mixed(np.uint64(step)))
+        number = mix_bits(np.uint64(seed) ^ mix_bits(np.uint64(step)))
         i = np.int64(number % np.uint64(inside))
-        j = inside + np.int64(mixed(number) % np.uint64(outside))
+        j = inside + np.int64(mix_bits(number) % np.uint64(outside))
         old, new = places[i], places[j]
         gain = less_apart(old, -one, edges, excess)
         # Few kept edges have a gain that another edge cannot undo: most pairs end here.

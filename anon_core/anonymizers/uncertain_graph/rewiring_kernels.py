@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from anon_core.anonymizers.uncertain_graph.candidates_kernels import Pairs, place_of
 from anon_core.jit.kernel import kernel
-from anon_core.jit.mixing import mixed
+from anon_core.jit.mixing import mix_bits
 from anon_core.specs.graphs import ONE
 
 TRIES = 32  # of finding another end nearby, or at all
@@ -62,7 +62,7 @@ class Work(NamedTuple):
 def draw_below(state, number):
     """Draw one of 0 .. number - 1."""
     state[0] += np.uint64(1)
-    return np.int64((mixed(state[0]) >> np.uint64(32)) * np.uint64(number) >> np.uint64(32))
+    return np.int64((mix_bits(state[0]) >> np.uint64(32)) * np.uint64(number) >> np.uint64(32))
 
 
 @kernel

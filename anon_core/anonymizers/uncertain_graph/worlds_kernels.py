@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from anon_core.jit.kernel import kernel, parallel_kernel
-from anon_core.jit.mixing import mixed
+from anon_core.jit.mixing import mix_bits
 
 
 class Edges(NamedTuple):
@@ -69,9 +69,9 @@ def fill_links(links, u, v, listed):  # listed int (edges,), ascending
 @kernel
 def draw_world(exists, edges, seed, world):  # exists bool (m,)
     """Draw which edges exist in a world: what is drawn depends on seed, world and edge alone."""
-    stream = mixed(mixed(np.uint64(seed)) ^ np.uint64(world))
+    stream = mix_bits(mix_bits(np.uint64(seed)) ^ np.uint64(world))
     for e in range(len(exists)):
-        exists[e] = mixed(stream ^ np.uint64(e)) >> np.uint64(1) < edges.chance[e]
+        exists[e] = mix_bits(stream ^ np.uint64(e)) >> np.uint64(1) < edges.chance[e]
 
 
 @kernel

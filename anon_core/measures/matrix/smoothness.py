@@ -63,7 +63,7 @@ class Smoothness:
         return np.asarray(self.holders == self.members, dtype=np.bool_)
 
 
-def smoothness(
+def measure_smoothness(
     classes: RowClasses,
     class_of: NDArray[np.int64],
     record: NDArray[np.integer],

@@ -16,13 +16,17 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.measures.graph.degrees import Degrees, Edges
-from anon_core.measures.graph.discrepancy import Discrepancy, discrepancy
+from anon_core.measures.graph.discrepancy import Discrepancy, estimate_discrepancy
 from anon_core.measures.graph.hops import PathLengths, path_lengths
 from anon_core.measures.graph.linkage import Linkage
 from anon_core.measures.graph.obfuscation import Obfuscation
-from anon_core.measures.graph.posteriors import Posteriors, posteriors
-from anon_core.measures.graph.sifting import Sifted, sifted
-from anon_core.measures.graph.structure import clustering, degree_change, degree_counts
+from anon_core.measures.graph.posteriors import Posteriors, compute_posteriors
+from anon_core.measures.graph.sifting import Sifted, sift_edges
+from anon_core.measures.graph.structure import (
+    compute_expected_clustering,
+    degree_change,
+    degree_counts,
+)
 from anon_core.specs.graphs import ONE, Knowledge
 from kinds.graph.judge.source import SourceGraph
 from kinds.graph.plan import GraphPlan
@@ -87,12 +91,12 @@ class Measured:
         degrees = Degrees.of(source.edges), Degrees.of(released)
         few = degrees[0].vertices.size * degrees[1].mass.size
         tried = {
-            each: posteriors(*degrees, each)
+            each: compute_posteriors(*degrees, each)
             for each in KNOWN
             if each in ("ceiling", "mode", knows) or few <= MOST_MATCHES
         }
         sifting = knows != "distribution" or RULES * few <= MOST_MATCHES
-        bits = posteriors(degrees[0], degrees[0], knows).bits
+        bits = compute_posteriors(degrees[0], degrees[0], knows).bits
         return cls(
             k=source.k,
             plan=plan,
@@ -101,9 +105,9 @@ class Measured:
             after=released,
             degrees=degrees,
             tried=tried,
-            dropping=tuple(sifted(degrees[0], released, knows)) if sifting else (),
+            dropping=tuple(sift_edges(degrees[0], released, knows)) if sifting else (),
             below_before=int(np.count_nonzero(Obfuscation(bits, source.k).below)),
-            joined=discrepancy(*graphs),
+            joined=estimate_discrepancy(*graphs),
             lengths=path_lengths(*graphs),
         )
 
@@ -143,7 +147,7 @@ class Measured:
 
     def _utility(self) -> dict[str, Any]:
         change, n = degree_change(*self.degrees), len(self.k)
-        lengths, shape = self.lengths, [clustering(edges) for edges in self.graphs]
+        lengths, shape = self.lengths, [compute_expected_clustering(edges) for edges in self.graphs]
         connected = self.joined.connected.mean(axis=1) / max(1, n * (n - 1) // 2)
         sides: dict[str, Sequence[float]] = {
             "edges": [len(edges.p) for edges in self.graphs],

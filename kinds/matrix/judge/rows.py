@@ -9,8 +9,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.measures.matrix.classes import RowClasses
-from anon_core.measures.matrix.linkage import linkage
-from anon_core.measures.matrix.smoothness import smoothness
+from anon_core.measures.matrix.linkage import measure_linkage
+from anon_core.measures.matrix.smoothness import measure_smoothness
 from anon_core.promise import Promise
 from kinds.matrix.judge.labels import list_shown_items
 from kinds.matrix.judge.measured import Measured
@@ -96,10 +96,10 @@ def _measure_release(
         k=source.k,
         class_of=class_of,
         classes=classes,
-        smooth=smoothness(classes, class_of, record, item, released.number),
+        smooth=measure_smoothness(classes, class_of, record, item, released.number),
         items=items,
         released_items=released.number,
-        linkage={t: linkage(classes, indptr, item, released.number, t) for t in KNOWN},
+        linkage={t: measure_linkage(classes, indptr, item, released.number, t) for t in KNOWN},
     )
 
 

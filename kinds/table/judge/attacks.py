@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.measures.table.attacks import Tightest, insider, partial_linkage
+from anon_core.measures.table.attacks import Tightest, attack_as_insider, partial_linkage
 from anon_core.measures.table.classes import Classes, ReleasedCells
 from anon_core.measures.table.crowds import Components, Crowds
 from anon_core.measures.table.demand_guesses import guess_demands
@@ -35,7 +35,7 @@ def build_attack_section(
     """
     k = crowds.demanded
     partly = partial_linkage(released, classes)
-    known = insider(classes, components, tightest) if law is None else law
+    known = attack_as_insider(classes, components, tightest) if law is None else law
     section = {
         "linkage": _summarize_chances(1 / crowds.compatible, k),
         "tightest row": _summarize_chances(known.tightest, k),

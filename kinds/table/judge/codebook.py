@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from anon_core.errors import InputError
-from anon_core.measures.table.codebook import says
-from anon_core.measures.table.shared import Shared, shared
+from anon_core.measures.table.codebook import is_exact_codebook
+from anon_core.measures.table.shared import Shared, count_shared_levels
 from kinds.columns import Column
 from kinds.table.forms import describe_codebook_columns, is_typed
 from kinds.table.judge.records import Records, values_of
@@ -29,7 +29,7 @@ def codebook_findings(
 ) -> list[Finding]:
     """Compare the published codebook with the levels of the source, and with who shares them."""
     shown = describe_codebook_columns(columns, records.frame.schema) if is_typed(document) else None
-    same = says(document, records.levels, shown)
+    same = is_exact_codebook(document, records.levels, shown)
     compared = f"{len(records.levels)} quasi-identifiers compared"
     return [Finding(BOOK, same, compared), *_judge_shared_levels(document, records)]
 
@@ -46,7 +46,7 @@ def _judge_shared_levels(document: Any, records: Records) -> list[Finding]:
         entries = {entry["name"]: entry for entry in document["attributes"]}
         found = sum(
             (
-                shared(
+                count_shared_levels(
                     spec,
                     entries[spec.name],
                     values_of(records.frame[spec.name]),

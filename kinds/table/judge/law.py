@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from anon_core.measures.table.attacks import Tightest
 from anon_core.measures.table.classes import Classes, ReleasedCells
-from anon_core.measures.table.law import Law, law
+from anon_core.measures.table.law import Law, judge_law
 from kinds.table.judge.records import Records
 from kinds.table.layout import KEY
 from tasks.judging.audit import Finding
@@ -32,7 +32,7 @@ def judge_stated_law(
     if holders is None:
         return None
     merged = released, classes, tightest
-    return law(records.codes, records.k, *merged, holders, seat, records.person)
+    return judge_law(records.codes, records.k, *merged, holders, seat, records.person)
 
 
 def _read_holders(

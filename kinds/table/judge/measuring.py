@@ -16,7 +16,7 @@ from anon_core.measures.table.crowds import (
     fits_own_row,
     identical_rows,
 )
-from anon_core.measures.table.diversity import diversity, diversity_in_classes
+from anon_core.measures.table.diversity import diversity_in_classes, measure_diversity
 from anon_core.measures.table.law import Law
 from anon_core.measures.table.shared import rare_levels
 from anon_core.measures.table.utility import of_one_value, utility, widths_lost
@@ -96,7 +96,7 @@ def measure_release(laid: Laid, law_path: Path | None, *, private_demand: bool) 
         matched=matched,
         source_rows=records.source_height,
         classes=classes,
-        sensitive=sensitive_values(laid.rows, laid.columns, classes, diversity),
+        sensitive=sensitive_values(laid.rows, laid.columns, classes, measure_diversity),
         attacks=tried,
         rare_levels=rare_levels(
             records.levels, records.codes, int(records.k.max()), records.person

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from anon_core.measures.series import Cell, cell_crowds, histories
-from anon_core.measures.table.fitting import fitting_rows
+from anon_core.measures.series import Cell, cell_crowds, count_histories
+from anon_core.measures.table.fitting import find_fitting_rows
 from kinds.columns import Column, type_source_column
 from kinds.table.as_text import Reader, batches_as_text
 from kinds.table.coded import Coded
@@ -51,7 +51,7 @@ SINGLE, CELLS, HISTORIES = "one row a record", "crowds in every version", "histo
 
 def fits_of(laid: Laid) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """The rows of a batch that fit each of its records; row i is the one of record i."""
-    start, row = fitting_rows(laid.records.codes, laid.cells)
+    start, row = find_fitting_rows(laid.records.codes, laid.cells)
     owner = np.empty(laid.rows.height, dtype=np.int32)
     owner[laid.seat] = np.arange(laid.records.number, dtype=np.int32)
     own = owner[row]
@@ -266,7 +266,7 @@ def of_crowds(
             crowds.append(crowd)
     margin = np.concatenate(margins)
     below = int((margin < 0).sum())
-    told = histories(cells)
+    told = count_histories(cells)
     k = history.group_by(CHAIN).agg(pl.col(K).max()).sort(CHAIN)
     short = told.chain[told.number < k[K].to_numpy()]
     few = len(short)

@@ -9,8 +9,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from anon_core.errors import InputError
-from anon_core.tables.demands import stated
-from anon_core.tables.encoding import complete
+from anon_core.tables.demands import list_stated_k
+from anon_core.tables.encoding import find_complete_records
 from kinds.columns import Column, convert_to_arrays, type_source_column
 from kinds.table.layout import list_released_columns
 from kinds.table.naming import refuse_idle_names, refuse_unfit_rows
@@ -181,11 +181,11 @@ def _compute_demands(
     demand = plan.demand
     specs = [column.spec for column in plan.columns if column.spec is not None]
     data = convert_to_arrays(table[[spec.name for spec in specs]])
-    stays = complete(specs, data)
+    stays = find_complete_records(specs, data)
     values = None
     if demand.source_column is not None:
         column = demand_column(plan.columns, demand)
         assert column is not None
         series = type_source_column(raw, column, missing).alias(demand.source_column)
         values = convert_to_arrays(series.to_frame())[demand.source_column]
-    return stated(demand, len(stays), values).astype(np.int32), stays
+    return list_stated_k(demand, len(stays), values).astype(np.int32), stays

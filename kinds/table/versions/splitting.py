@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from anon_core.series.histories import Counted
-from anon_core.series.withdrawing import pulled
+from anon_core.series.withdrawing import widen_withdrawal
 from anon_core.tables.pasts import Pasts
 from kinds.table.layout import TABLE
 from kinds.table.plan import TablePlan
@@ -222,7 +222,7 @@ def _find_gone(
         k, person = (everyone[name].to_numpy()[here] for name in (K, PERSON))
         ways = None if linking is None else linking.ways(born)
         fits = earlier.fits(born).among(here)
-        gone[of_batch] = pulled(fits, k, must, person, ways=ways, least=least)[at]
+        gone[of_batch] = widen_withdrawal(fits, k, must, person, ways=ways, least=least)[at]
     return gone
 
 

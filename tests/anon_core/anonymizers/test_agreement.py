@@ -109,9 +109,9 @@ def test_the_first_who_agree_are_found_in_maps_of_several_chunks():
     }
     table = encoding.encode(encoding.fit(specs, columns), columns, np.full(n, 2))
     graph = Dissimilarity.of(table, np.ones(table.codebook.features, dtype=np.int32), 1.0)
-    hidden = encoding.pack(table.codebook, rng.permuted(table.codes, axis=1)) & encoding.pack(
-        table.codebook, table.codes[:, ::-1]
-    )
+    hidden = encoding.pack_levels(
+        table.codebook, rng.permuted(table.codes, axis=1)
+    ) & encoding.pack_levels(table.codebook, table.codes[:, ::-1])
     hidden |= table.bits & rng.integers(0, 2**63, table.bits.shape).astype(np.uint64)
     room = rng.integers(0, 200, n)
     indptr, listed, size = assert_first_are_listed(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from anon_core.engines import farm as dask
 from anon_core.engines import shuffle as engine
-from anon_core.engines.farm import DaskFarm, connected
+from anon_core.engines.farm import DaskFarm, connect_client
 from anon_core.engines.local import LocalFarm
 from anon_core.engines.shuffle import FarmShuffle
 from anon_core.errors import ClusterError, LimitError
@@ -151,7 +151,7 @@ def test_a_killed_worker_changes_nothing(tmp_path, expected, when):
             killed.append(spawned()[0])
             killed[0].kill()
 
-    with connected(None, 2, 1) as client:
+    with connect_client(None, 2, 1) as client:
         shuffle = FarmShuffle(DaskFarm(client), tmp_path, 4, 2**16, murder)
         answer, traffic = ran(shuffle, Echo(), PLENTY)
     assert len(killed) == 1
@@ -168,7 +168,7 @@ def test_nobody_is_left(tmp_path, monkeypatch):
     def murder(*_):
         client.close()
 
-    with connected(None, 1, 1) as client, pytest.raises(ClusterError):
+    with connect_client(None, 1, 1) as client, pytest.raises(ClusterError):
         ran(FarmShuffle(DaskFarm(client), tmp_path, 2, 2**16, murder), Echo(), PLENTY)
     assert list(tmp_path.iterdir()) == []
 

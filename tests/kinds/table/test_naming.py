@@ -10,7 +10,7 @@ import pytest
 from anon_core.errors import InputError
 from anon_core.specs.columns import ColumnSpec
 from anon_core.specs.demands import Demand
-from anon_core.tables.demands import stated
+from anon_core.tables.demands import list_stated_k
 from flows.plan.plan import PlanError, ReleasePlan
 from kinds.columns import Column, convert_to_arrays, type_source_column
 from kinds.numerals import Numerals
@@ -51,7 +51,7 @@ def levels_of(path, column, names, **more):
     """The k of each row, where levels of k name these values."""
     demand = Demand(by=column.name, levels=dict.fromkeys(names, 10), default=2, **more)
     found = read(path, column, demand).k_values
-    return stated(demand, found.height, convert_to_arrays(found)[column.name]).tolist()
+    return list_stated_k(demand, found.height, convert_to_arrays(found)[column.name]).tolist()
 
 
 # ---------------------------------------------------------------- headers among the rows

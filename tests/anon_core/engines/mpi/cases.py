@@ -40,7 +40,7 @@ elif "--traced" in sys.argv:
     for folder in sorted(Path(sys.argv[1]).iterdir()):
         job = read_job(folder)
         tracemalloc.start()
-        engine.run(folder, job, MPI.COMM_WORLD)
+        engine.run_rank_job(folder, job, MPI.COMM_WORLD)
         peaks = MPI.COMM_WORLD.gather(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         if peaks:
