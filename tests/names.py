@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("anon_core", "crowdcover", "flows", "kinds", "reports", "tasks", "validations")
 
-# Words that tell nothing of what a function does; none may be a whole name.
+# Words that tell nothing of what a function does; none may be a whole name of one in a module.
 EMPTY = """
     told found words asked made whole kept held given taken said shown known stated named
 """
@@ -28,9 +28,9 @@ OTHERS = """
     seed need feed speed embed shed string ring spring ceiling
 """
 # Names that one role has in each of several rooms: commands, kinds of data, sections of a plan.
-PROTOCOLS = frozenset({"run", "arguments", "COMMAND", "suite"})
+PROTOCOLS = frozenset({"run", "arguments", "COMMAND", "build_suite"})
 
-MOST_ONE_WORD, MOST_PARTICIPLES, MOST_SHARED = 0.35, 0.02, 0.04
+GOALS = {"one word": 0.35, "participle": 0.02, "shared": 0.04}
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,27 @@ def list_functions(modules: dict[Path, ast.Module]) -> list[Function]:
     ]
 
 
+def find_empty_names(modules: dict[Path, ast.Module]) -> list[Function]:
+    """Functions of modules whose whole name is an empty word."""
+    return [
+        Function(f"{path}:{node.lineno}", node.name)
+        for path, module in modules.items()
+        for node in module.body
+        if isinstance(node, ast.FunctionDef) and node.name.strip("_") in EMPTY.split()
+    ]
+
+
+def measure_shares(modules: dict[Path, ast.Module]) -> dict[str, float]:
+    """The three shares: functions of one word, from a participle, and top-level names shared."""
+    functions = list_functions(modules)
+    shared, names = find_shared(modules)
+    return {
+        "one word": sum(len(each.words) == 1 for each in functions) / len(functions),
+        "participle": sum(each.begins_with_participle for each in functions) / len(functions),
+        "shared": len(shared) / names,
+    }
+
+
 def find_shared(modules: dict[Path, ast.Module]) -> tuple[dict[str, list[Path]], int]:
     """Public top-level names that stand in several modules, and how many names there are."""
     places = defaultdict[str, list[Path]](list)
@@ -96,28 +117,19 @@ def _list_top_names(module: ast.Module) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print the measures, and the names that stand most often for what misses a goal."""
+    """Print the shares beside their goals, with the names that stand most often, and the lines."""
     modules = parse_modules()
     functions = list_functions(modules)
-    one_word = [each.name for each in functions if len(each.words) == 1]
-    participles = [each.name for each in functions if each.begins_with_participle]
-    shared, names = find_shared(modules)
-    for what, share, goal, often in (
-        ("functions of one word", len(one_word) / len(functions), MOST_ONE_WORD, one_word),
-        (
-            "names from a participle",
-            len(participles) / len(functions),
-            MOST_PARTICIPLES,
-            participles,
-        ),
-        ("top-level names shared", len(shared) / names, MOST_SHARED, list(shared)),
-    ):
-        common = ", ".join(name for name, _ in Counter(often).most_common(12))
-        print(f"{what}: {share:.1%}, goal {goal:.0%} ({common})")
-    lines = sum(
-        path.read_text(encoding="utf-8").count("\n") for path in map(ROOT.joinpath, modules)
-    )
-    print(f"lines of product: {lines:,}")
+    often = {
+        "one word": [each.name for each in functions if len(each.words) == 1],
+        "participle": [each.name for each in functions if each.begins_with_participle],
+        "shared": list(find_shared(modules)[0]),
+    }
+    for what, share in measure_shares(modules).items():
+        names = ", ".join(name for name, _ in Counter(often[what]).most_common(12))
+        print(f"{what}: {share:.1%}, goal {GOALS[what]:.0%} ({names})")
+    texts = (path.read_text(encoding="utf-8") for path in map(ROOT.joinpath, modules))
+    print(f"lines of product: {sum(text.count(chr(10)) for text in texts):,}")
 
 
 if __name__ == "__main__":
