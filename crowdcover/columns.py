@@ -70,17 +70,17 @@ def bounds_of(
     )
 
 
-def list_level_values(levels: Levels) -> pl.Series:
+def masked_values(levels: Levels) -> pl.Series:
     """The value of each level of a masked column: text, a date or a number."""
-    if not levels.is_counted:
+    if not levels.counted:
         texts = [
             None if gone else text for gone, text in zip(levels.missing, levels.labels, strict=True)
         ]
         return pl.Series(levels.name, texts, dtype=pl.String)
-    return build_number_series(levels, levels.middles())
+    return numbers(levels, levels.middles())
 
 
-def build_number_series(levels: Levels, of: NDArray[np.float64]) -> pl.Series:
+def numbers(levels: Levels, of: NDArray[np.float64]) -> pl.Series:
     """Numbers of a column in its own type: dates, whole numbers or floats; nan becomes null.
 
     The series has no name meanwhile: polars takes a name such as ^a$ for a pattern.
@@ -94,7 +94,7 @@ def build_number_series(levels: Levels, of: NDArray[np.float64]) -> pl.Series:
     return series.alias(levels.name)
 
 
-def build_exact_column(series: pl.Series, role: str) -> Column:
+def carried(series: pl.Series, role: str) -> Column:
     """A column that is as it was: each different value is a level."""
     name, series = series.name, series.alias("")
     values = series.unique().sort(nulls_last=False)
@@ -114,7 +114,7 @@ def build_exact_column(series: pl.Series, role: str) -> Column:
         name,
         kind,
         kind != "categorical",
-        tuple(_format_value(value) for value in values.to_list()),
+        tuple(_text(value) for value in values.to_list()),
         lo,
         lo,
         np.zeros(count, dtype=np.bool_),
@@ -128,6 +128,6 @@ def build_exact_column(series: pl.Series, role: str) -> Column:
     )
 
 
-def _format_value(value: Any) -> str:
+def _text(value: Any) -> str:
     """The text of a value that is no cell."""
     return "(missing)" if value is None else str(value)

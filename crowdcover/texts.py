@@ -13,9 +13,9 @@ ALL, EMPTY, DOTS = "*", "\\_", ".."
 PART = re.compile(r"(?:[^\\|]|\\.)+", re.DOTALL)  # of a set: a backslash takes the next sign along
 
 
-def format_level_texts(levels: Levels) -> list[str]:
+def written(levels: Levels) -> list[str]:
     """The text of each level as it stands in a cell, with its backslashes."""
-    if levels.is_counted:
+    if levels.counted:
         return list(levels.labels)
     texts = []
     for level, label in enumerate(levels.labels):
@@ -24,11 +24,11 @@ def format_level_texts(levels: Levels) -> list[str]:
         elif levels.others and label == OTHER:
             texts.append("\\" + label)
         else:
-            texts.append(escape_category(label))
+            texts.append(escaped(label))
     return texts
 
 
-def escape_category(value: str) -> str:
+def escaped(value: str) -> str:
     """A category as a cell writes it."""
     if value == "":
         return EMPTY
@@ -49,9 +49,9 @@ def masks_of(levels: Levels, texts: Sequence[str | None]) -> NDArray[np.bool_]:
     ReleaseError
         A text is no cell of this column.
     """
-    names = format_level_texts(levels)
+    names = written(levels)
     level_of = {name: level for level, name in enumerate(names)}
-    sides = [name.split(DOTS) if levels.is_counted else [name] for name in names]
+    sides = [name.split(DOTS) if levels.counted else [name] for name in names]
     begins = {side[0]: level for level, side in enumerate(sides)}
     stops = {side[-1]: level for level, side in enumerate(sides)}
     masks = np.zeros((len(texts), len(levels)), dtype=np.bool_)
@@ -63,11 +63,7 @@ def masks_of(levels: Levels, texts: Sequence[str | None]) -> NDArray[np.bool_]:
         elif text in level_of:
             found = [level_of[text]]
         elif text is not None:
-            found = (
-                _parse_interval(text, begins, stops)
-                if levels.ordinal
-                else _parse_set(text, level_of)
-            )
+            found = _interval(text, begins, stops) if levels.ordinal else _set(text, level_of)
         if found is None:
             unread += 1
         else:
@@ -80,7 +76,7 @@ def masks_of(levels: Levels, texts: Sequence[str | None]) -> NDArray[np.bool_]:
     return masks
 
 
-def _parse_interval(text: str, begins: Mapping[str, int], stops: Mapping[str, int]) -> slice | None:
+def _interval(text: str, begins: Mapping[str, int], stops: Mapping[str, int]) -> slice | None:
     """The levels from one end to the other; an end may hold dots itself."""
     at = text.find(DOTS)
     while at >= 0:
@@ -91,13 +87,13 @@ def _parse_interval(text: str, begins: Mapping[str, int], stops: Mapping[str, in
     return None
 
 
-def _parse_set(text: str, level_of: Mapping[str, int]) -> list[int] | None:
+def _set(text: str, level_of: Mapping[str, int]) -> list[int] | None:
     """The levels between bars without a backslash before them."""
-    found = [level_of.get(part, -1) for part in _parse_parts(text)]
+    found = [level_of.get(part, -1) for part in _parts(text)]
     return None if -1 in found else found
 
 
-def _parse_parts(text: str) -> list[str]:
+def _parts(text: str) -> list[str]:
     """What stands between bars without a backslash before them; one part is empty in no cell."""
     if "\\" not in text:
         return text.split("|")

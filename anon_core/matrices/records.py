@@ -72,7 +72,7 @@ class SparseMatrix:
         }
 
     @classmethod
-    def unpack_arrays(
+    def unpacked(
         cls, document: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> "SparseMatrix":
         """Return the packed matrix."""

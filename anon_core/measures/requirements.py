@@ -70,10 +70,10 @@ class Requirement:
     @property
     def holds(self) -> bool:
         """Whether the number reaches its limit."""
-        return is_limit_reached(self.measure, self.found, self.required)
+        return reached(self.measure, self.found, self.required)
 
 
-def is_limit_reached(measure: Measure, found: float | None, required: float) -> bool:
+def reached(measure: Measure, found: float | None, required: float) -> bool:
     """Whether a number is on the required side of its limit.
 
     Parameters
@@ -93,7 +93,7 @@ def is_limit_reached(measure: Measure, found: float | None, required: float) -> 
         return False
     match SENSES[measure]:
         case "at least":
-            return found >= required - _compute_slack(required)
+            return found >= required - _slack(required)
         case "at most":
             return at_most(found, required)
         case "below":
@@ -102,8 +102,8 @@ def is_limit_reached(measure: Measure, found: float | None, required: float) -> 
 
 def at_most(found: float, limit: float) -> bool:
     """Whether a number is at most a limit, up to rounding."""
-    return found <= limit + _compute_slack(limit)
+    return found <= limit + _slack(limit)
 
 
-def _compute_slack(limit: float) -> float:
+def _slack(limit: float) -> float:
     return ROUNDING * max(1.0, abs(limit))

@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from flows.commands.command import Command, add_set_option
+from flows.commands.command import Command, overrides
 
 
-def add_run_arguments(parser: argparse.ArgumentParser) -> None:
+def waiting(parser: argparse.ArgumentParser) -> None:
     """Add a run and its vault."""
     parser.add_argument(
         "run_id", metavar="RUN_ID", help="16 hex digits that the waiting release printed"
@@ -15,12 +15,12 @@ def add_run_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--plan", type=Path, metavar="PLAN.toml", help="a plan that names the vault"
     )
-    add_set_option(parser)
+    overrides(parser)
 
 
-def add_decision_arguments(parser: argparse.ArgumentParser) -> None:
+def decided(parser: argparse.ArgumentParser) -> None:
     """Add name and note, too; both are published in the manifest and the report."""
-    add_run_arguments(parser)
+    waiting(parser)
     parser.add_argument("--by", metavar="NAME", help="your name; published in the manifest")
     parser.add_argument(
         "--note", default="", metavar="TEXT", help="one line; published in the manifest"
@@ -33,9 +33,9 @@ def add_decision_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_approval_arguments(parser: argparse.ArgumentParser) -> None:
+def approved(parser: argparse.ArgumentParser) -> None:
     """Add a decision that somebody signed elsewhere, too."""
-    add_decision_arguments(parser)
+    decided(parser)
     parser.add_argument(
         "--take",
         type=Path,
@@ -46,25 +46,25 @@ def add_approval_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run_approve(options: argparse.Namespace) -> int:
+def approve(options: argparse.Namespace) -> int:
     """Let the waiting release be published."""
     from flows import decisions
 
-    return decisions.approve_release(options)
+    return decisions.approve(options)
 
 
-def run_reject(options: argparse.Namespace) -> int:
+def reject(options: argparse.Namespace) -> int:
     """Refuse the waiting release."""
     from flows import decisions
 
-    return decisions.reject_release(options)
+    return decisions.reject(options)
 
 
-def run_reopen(options: argparse.Namespace) -> int:
+def reopen(options: argparse.Namespace) -> int:
     """Ask once more."""
     from flows import decisions
 
-    return decisions.reopen_approval(options)
+    return decisions.reopen(options)
 
 
 APPROVE = Command(
@@ -72,21 +72,21 @@ APPROVE = Command(
     "approve a release that waits for approval; shows its numbers first",
     "crowdcover approve 0123456789abcdef --plan people.toml "
     '--by "Ada Lovelace" --note "read and agreed"',
-    add_approval_arguments,
-    run_approve,
+    approved,
+    approve,
 )
 REJECT = Command(
     "reject",
     "reject a release that waits for approval; nothing is published",
     "crowdcover reject 0123456789abcdef --vault vault "
     '--by "Ada Lovelace" --note "raise k for villages"',
-    add_decision_arguments,
-    run_reject,
+    decided,
+    reject,
 )
 REOPEN = Command(
     "reopen",
     "ask again for an approval that was rejected or not given in time",
     "crowdcover reopen 0123456789abcdef --plan people.toml",
-    add_run_arguments,
-    run_reopen,
+    waiting,
+    reopen,
 )

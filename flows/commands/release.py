@@ -6,15 +6,9 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from anon_core.errors import AnonymityError, escape_unprintable
-from flows.commands.command import (
-    Command,
-    add_set_option,
-    as_json,
-    positive_integer,
-    printable_json,
-)
-from flows.frozen import freeze_plan, frozen_release, load_ready_plan
+from anon_core.errors import AnonymityError, escaped
+from flows.commands.command import Command, as_json, overrides, positive, printable_json
+from flows.frozen import freeze, frozen_release, ready
 from tasks.places.place import Place
 
 
@@ -29,7 +23,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--workers",
-        type=positive_integer,
+        type=positive,
         default=2,
         help="how many plans run at the same time (default: %(default)s)",
     )
@@ -51,23 +45,23 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "starts; publish and store nothing",
     )
     as_json(parser, "what --dry-run found")
-    add_set_option(parser)
+    overrides(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Print the release folder last; one line for each plan or partition."""
     if options.dry_run:
-        return _rehearse_plans(options)
+        return _rehearse(options)
     if options.json:
         from kinds.section import PlanError
 
         raise PlanError("--json belongs to --dry-run; a release prints its folder")
     if options.partition is not None or options.backfill is not None:
-        return _release_partitions(options)
+        return _partitions(options)
     if len(options.plans) == 1:
         print(frozen_release(options.plans[0], options.overrides, quiet=options.quiet))
         return 0
-    outcomes = _release_plans(options.plans, options.overrides, options.workers)
+    outcomes = _many(options.plans, options.overrides, options.workers)
     for path, (code, words) in zip(options.plans, outcomes, strict=True):
         print(
             f"crowdcover: {path}: {words}" if code else words,
@@ -76,13 +70,13 @@ def run(options: argparse.Namespace) -> int:
     return next((code for code, _ in outcomes if code), 0)
 
 
-def _release_partitions(options: argparse.Namespace) -> int:
+def _partitions(options: argparse.Namespace) -> int:
     """One version of one partition, or one for each of a range."""
     from kinds.section import PlanError
 
     if len(options.plans) > 1 or None not in (options.partition, options.backfill):
         raise PlanError("give one plan, and either --partition or --backfill")
-    from flows.partitions import backfill_partitions, format_partition_settings
+    from flows.partitions import at, backfilled
     from flows.plan.plan import ReleasePlan
 
     path, changes = options.plans[0], options.overrides
@@ -91,18 +85,16 @@ def _release_partitions(options: argparse.Namespace) -> int:
         return frozen_release(path, [*changes, *named], quiet=options.quiet)
 
     if options.partition is not None:
-        print(made(format_partition_settings(options.partition)))
+        print(made(at(options.partition)))
         return 0
-    for label, result in backfill_partitions(
-        ReleasePlan.load(path, changes), options.backfill, made
-    ):
+    for label, result in backfilled(ReleasePlan.load(path, changes), options.backfill, made):
         waits = isinstance(result, AnonymityError)
         words = f"crowdcover: {label}: {result}" if waits else str(result)
         print(words, file=sys.stderr if waits else sys.stdout, flush=True)
     return 0
 
 
-def _rehearse_plans(options: argparse.Namespace) -> int:
+def _rehearse(options: argparse.Namespace) -> int:
     """What each release would begin with; the refusal of one plan stops the command."""
     from kinds.section import PlanError
 
@@ -112,27 +104,25 @@ def _rehearse_plans(options: argparse.Namespace) -> int:
     if options.partition is not None:
         if len(options.plans) > 1:
             raise PlanError("give one plan, and either --partition or --backfill")
-        from flows.partitions import format_partition_settings
+        from flows.partitions import at
 
-        named = format_partition_settings(options.partition)
-    plans = [load_ready_plan(path, [*options.overrides, *named]) for path in options.plans]
+        named = at(options.partition)
+    plans = [ready(path, [*options.overrides, *named]) for path in options.plans]
     from dataclasses import asdict
 
-    from flows.rehearsing import rehearse_release
-    from reports.rehearsal import list_rehearsal_lines
+    from flows.rehearsing import rehearsed
+    from reports.rehearsal import lines
 
     for plan in plans:
-        document = {"name": plan.name, **asdict(rehearse_release(plan))}
+        document = {"name": plan.name, **asdict(rehearsed(plan))}
         if options.json:
             print(printable_json(document))
         else:
-            print("\n".join(map(escape_unprintable, list_rehearsal_lines(document))))
+            print("\n".join(map(escaped, lines(document))))
     return 0
 
 
-def _release_plans(
-    paths: Sequence[Path], changes: Sequence[str], workers: int
-) -> list[tuple[int, str]]:
+def _many(paths: Sequence[Path], changes: Sequence[str], workers: int) -> list[tuple[int, str]]:
     """The exit code of each plan, with its release folder or refusal. A refusal stops no other."""
     from flows.outcome import exit_code
     from kinds.section import PlanError
@@ -144,8 +134,8 @@ def _release_plans(
     plans, outcomes = {}, {}
     for number, path in enumerate(paths):
         try:
-            plan = load_ready_plan(path, changes)
-            plans[number] = plan.name, freeze_plan(plan)
+            plan = ready(path, changes)
+            plans[number] = plan.name, freeze(plan)
         except AnonymityError as refusal:
             outcomes[number] = exit_code(refusal), str(refusal)
     if plans:

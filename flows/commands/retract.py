@@ -22,7 +22,7 @@ def run(options: argparse.Namespace) -> int:
     """Take back a release that was never handed out."""
     from flows import retracting
 
-    return retracting.retract_release(options)
+    return retracting.retract(options)
 
 
 COMMAND = Command(

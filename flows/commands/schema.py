@@ -24,11 +24,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print the schema, or write it to a file."""
-    from flows.schema import format_schema, plan_schema, write_schema
+    from flows.schema import plan_schema, write_schema, written
 
     schema = plan_schema(options.kind)
     if options.output is None:
-        print(format_schema(schema), end="")
+        print(written(schema), end="")
     else:
         write_schema(options.output, schema)
     return 0

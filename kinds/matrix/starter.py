@@ -36,20 +36,19 @@ min_utility = 0.4                 # Jaccard similarity: 40 % of what is in sourc
 """
 
 
-def propose_plan(source: Source, header: bool | None, names: Sequence[str]) -> str:
+def starter(source: Source, header: bool | None, names: Sequence[str]) -> str:
     """Propose users and items for arrays, or for a source of two columns; refuse any other.
 
     A CSV file needs to be said to have a header or none: two columns of names tell nothing of that.
     """
     if source.file_kind == "npz":
-        columns = f'layout = "csr"\n\n[columns]\n{_format_keyed_line()}'
-        return f"{HEAD}{_format_path(source)}{columns}{PRIVACY}"
+        return f'{HEAD}{_where(source)}layout = "csr"\n\n[columns]\n{_keyed()}{PRIVACY}'
     if source.file_kind == "csv" and header is None and not names:
         raise PlanError(
             "whether the first row holds names cannot be told from a list of edges; give --header, "
             "or --names USER,ITEM for a file without"
         )
-    where = _format_path(source)
+    where = _where(source)
     present = list(names) or Reading(source).header
     if isinstance(present, int) or len(present) != 2:
         number = present if isinstance(present, int) else len(present)
@@ -64,11 +63,11 @@ def propose_plan(source: Source, header: bool | None, names: Sequence[str]) -> s
         f'{HEAD}{where}{bare}layout = "edges"                  # one row an entry\n'
         'repeated = "refuse"               # "merge" counts an entry once\n\n'
         f"[columns]\nuser = {user}                      # never published\nitem = {item}\n"
-        f"{named}{_format_keyed_line()}{PRIVACY}"
+        f"{named}{_keyed()}{PRIVACY}"
     )
 
 
-def _format_path(source: Source) -> str:
+def _where(source: Source) -> str:
     """The path of a file. A database has too many forms of addresses for a first plan."""
     if source.path is None:
         raise PlanError(
@@ -78,5 +77,5 @@ def _format_path(source: Source) -> str:
     return f"path = {toml_text(str(source.path))}\n"
 
 
-def _format_keyed_line() -> str:
+def _keyed() -> str:
     return "# keyed = true                   # if items are people: they then get fresh keys\n"

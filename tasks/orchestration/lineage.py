@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 
 from prefect.context import FlowRunContext
 
-from tasks.orchestration.stage import log_line
+from tasks.orchestration.stage import log
 from tasks.places.credentials import without_password
 from tasks.source.sources import Source
 from tasks.vault.build import CODE_VERSION
@@ -80,7 +80,7 @@ class Lineage:
             if how != "START":
                 self.client.close()
         except Exception as error:
-            log_line(f"no OpenLineage event {how} was sent ({type(error).__name__})")
+            log(f"no OpenLineage event {how} was sent ({type(error).__name__})")
 
     def _event(self, how: How, written: Written | None, refusal: str) -> Any:
         from openlineage.client import event_v2 as events
@@ -188,12 +188,12 @@ class Lineage:
         )
 
 
-def build_lineage(job: str, source: Source, columns: Mapping[str, str]) -> Lineage | None:
+def lineage(job: str, source: Source, columns: Mapping[str, str]) -> Lineage | None:
     """The events of this run; None where nothing is configured, or the client is not installed."""
-    if not _is_configured():
+    if not _configured():
         return None
     if find_spec("openlineage") is None:
-        log_line(
+        log(
             "OpenLineage is configured and its client is not installed, so no events are sent: "
             "pip install 'crowdcover[lineage]'"
         )
@@ -204,17 +204,15 @@ def build_lineage(job: str, source: Source, columns: Mapping[str, str]) -> Linea
     try:
         client = OpenLineageClient()
     except Exception as error:
-        log_line(
-            f"no OpenLineage events are sent: the client cannot be set up ({type(error).__name__})"
-        )
+        log(f"no OpenLineage events are sent: the client cannot be set up ({type(error).__name__})")
         return None
     context = FlowRunContext.get()
     flow_run = None if context is None else context.flow_run
     run = generate_new_uuid() if flow_run is None else flow_run.id
-    return Lineage(job, name_source(source), dict(columns), str(run), client)
+    return Lineage(job, named(source), dict(columns), str(run), client)
 
 
-def _is_configured() -> bool:
+def _configured() -> bool:
     """Whether the environment names a transport and does not switch OpenLineage off."""
     if os.environ.get("OPENLINEAGE_DISABLED", "").lower() in ("true", "1"):
         return False
@@ -223,7 +221,7 @@ def _is_configured() -> bool:
     )
 
 
-def name_source(source: Source) -> Name:
+def named(source: Source) -> Name:
     """A source: a file, an object, a database. A query is not told: it may hold values."""
     if source.path is not None:
         return place_name(str(source.path))

@@ -57,13 +57,11 @@ class Cells:
         spelt = texts.alias("").str.normalize("NFKC")
         escaped = spelt.str.contains(ESCAPED)
         if escaped.any():
-            plain = [_replace_escapes(text) for text in spelt.filter(escaped).to_list()]
+            plain = [_unescaped(text) for text in spelt.filter(escaped).to_list()]
             at = escaped.arg_true()
             spelt = spelt.scatter(at, plain)
         spelt = spelt.str.replace_many(list(SIGNS), list(SIGNS.values()))
-        return cls(
-            _normalize_name(name), spelt.alias(""), rows, frozenset(map(_normalize_name, beside))
-        )
+        return cls(_words(name), spelt.alias(""), rows, frozenset(map(_words, beside)))
 
     @cached_property
     def digits(self) -> NDArray[np.bool_]:
@@ -98,7 +96,7 @@ class Cells:
         ends = len(self.name) - len(last)
         return any(plain or match.end() > ends for match in words.finditer(self.name))
 
-    def has_word(self, words: Collection[str]) -> bool:
+    def called(self, words: Collection[str]) -> bool:
         """Whether a word of the name, or two neighbours written as one, is one of the words."""
         each = self.name.split()
         if not each or each[-1] in load_words()["columns"]["measure"]:
@@ -123,16 +121,16 @@ def any_word(words: list[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<![^\W\d_])(?:{'|'.join(each)})")
 
 
-def build_loose_pattern(words: list[str]) -> str:
+def loose(words: list[str]) -> str:
     """The same for `Cells.contain`, which looks neither back nor ahead: it may find more."""
     return rf"(?i)(?:{'|'.join(re.escape(word) for word in words)})"
 
 
-def _normalize_name(name: str) -> str:
+def _words(name: str) -> str:
     return " ".join(WORDS.findall(WORD_ENDS.sub(" ", name.replace("_", " ")))).lower()
 
 
-def _replace_escapes(text: str) -> str:
+def _unescaped(text: str) -> str:
     """Escapes of HTML, JSON and addresses of the web as the signs that they mean."""
     text = re.sub(r"\\u([0-9A-Fa-f]{4})", lambda found: chr(int(found[1], 16)), text)
     text = re.sub(r"%(2[0-9A-Fa-f]|3[0-9A-Fa-f]|40)", lambda found: chr(int(found[1], 16)), text)

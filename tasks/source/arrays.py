@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from anon_core.errors import InputError
 from tasks.source.csv_rows import Content
-from tasks.source.values import call_or_refuse
+from tasks.source.values import attempt
 
 DAMAGED = "the source is not a readable .npz file of arrays; write it anew"
 
@@ -21,7 +21,7 @@ def array_names(content: Content) -> list[str]:
         with np.load(io.BytesIO(content.data), allow_pickle=False) as file:
             return list(file.files)
 
-    return call_or_refuse(names, DAMAGED)
+    return attempt(names, DAMAGED)
 
 
 def read_arrays(content: Content, needed: Sequence[str]) -> Mapping[str, NDArray[Any]]:
@@ -33,4 +33,4 @@ def read_arrays(content: Content, needed: Sequence[str]) -> Mapping[str, NDArray
         with np.load(io.BytesIO(content.data), allow_pickle=False) as file:
             return {name: file[name] for name in needed}
 
-    return call_or_refuse(arrays, DAMAGED)
+    return attempt(arrays, DAMAGED)

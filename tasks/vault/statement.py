@@ -24,7 +24,7 @@ from tasks.vault.request import (
     Request,
     one_line,
 )
-from tasks.vault.signing import public_of, sign_content
+from tasks.vault.signing import public_of, sign
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -82,12 +82,12 @@ class Rules:
         """Whether anyone may decide who can write in the vault."""
         return not self.approvers and self.requester_may_approve
 
-    def find_signer(self, key: str) -> str | None:
+    def registered(self, key: str) -> str | None:
         """Whose key this is."""
         return next((name for name, known in self.approvers.items() if known == key), None)
 
 
-def build_decision_statement(question: Question, decision: Decision) -> dict[str, Any]:
+def statement(question: Question, decision: Decision) -> dict[str, Any]:
     """What is signed."""
     return {
         "what": WHAT,
@@ -104,12 +104,12 @@ def build_decision_statement(question: Question, decision: Decision) -> dict[str
     }
 
 
-def format_canonical_json(told: Mapping[str, Any]) -> bytes:
+def canonical(told: Mapping[str, Any]) -> bytes:
     """The bytes that are signed: JSON with sorted keys, without blanks, in ASCII."""
     return json.dumps(told, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
-def attach_signature(
+def signed(
     request: Request, decision: Decision, key: "Ed25519PrivateKey", rules: Rules
 ) -> Decision:
     """The decision about a request with the identity of the key's owner and the signature.
@@ -117,7 +117,7 @@ def attach_signature(
     Refused: a key that the plan does not register.
     """
     public = public_of(key)
-    name = rules.find_signer(public)
+    name = rules.registered(public)
     if name is None:
         raise DecisionError(
             "publish.approvers of the plan does not register this key; add the line that "
@@ -133,8 +133,8 @@ def attach_signature(
         asked=request.asked,
         key=public,
     )
-    content = format_canonical_json(build_decision_statement(request.question, made))
-    return replace(made, statement=hash_statement(content), signature=sign_content(key, content))
+    content = canonical(statement(request.question, made))
+    return replace(made, statement=sha256(content), signature=sign(key, content))
 
 
 # ---------------------------------------------------------------- as a file
@@ -143,7 +143,7 @@ def attach_signature(
 def to_file(question: Question, decision: Decision) -> bytes:
     """A signed decision as a file, for who has no access to the vault."""
     told = {
-        "statement": build_decision_statement(question, decision),
+        "statement": statement(question, decision),
         "key": decision.key,
         "signature": decision.signature,
     }
@@ -180,15 +180,15 @@ def from_file(text: str, request: Request, account: str = "") -> Decision:
         raise DecisionError(
             "the text is no signed decision; give the file that `crowdcover sign` wrote"
         )
-    content = build_decision_statement(request.question, decision)
+    content = statement(request.question, decision)
     if told != content:
         raise DecisionError(
             "the signed decision is about another release or another request; sign the report of "
             "this one"
         )
-    return replace(decision, statement=hash_statement(format_canonical_json(content)))
+    return replace(decision, statement=sha256(canonical(content)))
 
 
-def hash_statement(content: bytes) -> str:
+def sha256(content: bytes) -> str:
     """Hash of what is signed."""
     return hashlib.sha256(content).hexdigest()

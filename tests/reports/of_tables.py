@@ -7,24 +7,24 @@ from reports import verdict as judging
 
 
 def render_page(manifest, crowds):
-    return page.render_release_page(manifest, crowds, WORDS)
+    return page.render(manifest, crowds, WORDS)
 
 
 def render_verdicts(run, documents):
-    return verdicts.render_verdicts_page(run, documents, WORDS)
+    return verdicts.render(run, documents, WORDS)
 
 
 def markdown(manifest):
-    return marked.render_release(manifest, WORDS)
+    return marked.release(manifest, WORDS)
 
 
 def terminal(manifest, console):
-    summary.print_release(manifest, console, WORDS)
+    summary.terminal(manifest, console, WORDS)
 
 
 def holds(manifest):
-    return judging.promise_holds(manifest, WORDS)
+    return judging.holds(manifest, WORDS)
 
 
 def verdict(manifest):
-    return judging.judge_manifest(manifest, WORDS)
+    return judging.verdict(manifest, WORDS)

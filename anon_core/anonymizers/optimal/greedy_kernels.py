@@ -5,13 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anon_core.anonymizers.loss_kernels import (
-    NEVER,
-    Cells,
-    compute_loss_increase,
-    loss_of,
-    widen_row,
-)
+from anon_core.anonymizers.loss_kernels import NEVER, Cells, increase, loss_of, widen
 from anon_core.jit.kernel import kernel
 
 
@@ -50,7 +44,7 @@ class Runs(NamedTuple):
 
 
 @kernel
-def grow_greedy_groups(k, cells, runs, group):  # k (n,), group (n,) filled with -1
+def grow(k, cells, runs, group):  # k (n,), group (n,) filled with -1
     """Number the group of each record; -1: too few were left to make a group.
 
     Returns the row of cells that stands for each group: that of its first record.
@@ -62,23 +56,23 @@ def grow_greedy_groups(k, cells, runs, group):  # k (n,), group (n,) filled with
     rows = np.empty(len(k), dtype=np.int64)
     groups = 0
     while True:
-        run = _find_next_run(0, after)
+        run = _left(0, after)
         if run == len(left):
             break
         first, size, most = left[run], 0, 0
         for a in range(len(cells.ordinal)):
-            _price_levels(first, a, cells, price)
+            _reprice(first, a, cells, price)
         while run < len(left):
             v = left[run]
             group[v] = groups
             size, most = size + 1, max(most, k[v])
-            _join_record(v, first, cells, price)
+            _join(v, first, cells, price)
             left[run] += 1
             if left[run] == runs.start[run + 1]:
                 after[run] = run + 1
             if size >= most:
                 break
-            run = _find_cheapest_run(runs, after, price, sums)
+            run = _cheapest(runs, after, price, sums)
         if size < most:
             for v in range(len(k)):
                 if group[v] == groups:
@@ -90,7 +84,7 @@ def grow_greedy_groups(k, cells, runs, group):  # k (n,), group (n,) filled with
 
 
 @kernel
-def _find_next_run(run, after):
+def _left(run, after):
     """The first run from this one on that has records left; the number of runs if none has."""
     while after[run] != run:
         after[run] = after[after[run]]
@@ -99,16 +93,14 @@ def _find_next_run(run, after):
 
 
 @kernel
-def _find_cheapest_run(
-    runs, after, price, sums
-):  # sums (attributes + 1,) of the first columns' prices
+def _cheapest(runs, after, price, sums):  # sums (attributes + 1,) of the first columns' prices
     """The first run with records left whose levels cost least; the number of runs if none is left.
 
     Runs that share the columns which already cost as much as the best are passed over at once.
     """
     number, columns = runs.level.shape
     best, found, depth = NEVER, number, 0
-    run = _find_next_run(0, after)
+    run = _left(0, after)
     while run < number:
         a, total = depth, sums[depth]
         while a < columns:
@@ -121,7 +113,7 @@ def _find_cheapest_run(
             best, found, a = total, run, columns - 1
             if best == 0:
                 break
-        later = _find_next_run(np.int64(runs.jump[run, a]), after)
+        later = _left(np.int64(runs.jump[run, a]), after)
         depth = 0
         while runs.jump[run, depth] > later:
             depth += 1
@@ -130,16 +122,16 @@ def _find_cheapest_run(
 
 
 @kernel
-def _join_record(v, r, cells, price):
+def _join(v, r, cells, price):
     """Let row r hold record v, and price what else may join."""
-    widen_row(v, r, cells)
+    widen(v, r, cells)
     for a in range(len(cells.ordinal)):
         if price[cells.offsets[a] + cells.codes[v, a]] > 0:
-            _price_levels(r, a, cells, price)
+            _reprice(r, a, cells, price)
 
 
 @kernel
-def _price_levels(r, a, cells, price):
+def _reprice(r, a, cells, price):
     """Price the levels of attribute a: what row r loses more if it holds them, too."""
     at, end = cells.offsets[a], cells.offsets[a + 1]
     low, high = cells.low[r, a] + at, cells.high[r, a] + at
@@ -173,13 +165,13 @@ def place_rest(k, cells, rows, sequential, group):  # rows (groups,), group (n,)
     for v in rest:
         best, place, enough = NEVER, 0, False
         for g in range(len(rows)):
-            cost = losses[g] + (grown[g] + 1) * compute_loss_increase(v, rows[g], NEVER, cells)
+            cost = losses[g] + (grown[g] + 1) * increase(v, rows[g], NEVER, cells)
             fits = size[g] + 1 >= k[v]
             if (fits and not enough) or (fits == enough and cost < best):
                 best, place, enough = cost, g, fits
         group[v] = place
         size[place] += 1
         if sequential:
-            widen_row(v, rows[place], cells)
+            widen(v, rows[place], cells)
             grown[place] += 1
             losses[place] = loss_of(rows[place], cells)

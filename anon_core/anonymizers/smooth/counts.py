@@ -8,10 +8,10 @@ from anon_core.anonymizers.smooth.counts_kernels import (
     Members,
     Rows,
     count_pairs,
-    count_true_and_created,
     fill_counts,
-    list_majority_items,
+    majority,
     members_of,
+    similar,
 )
 
 
@@ -26,19 +26,19 @@ def counts_of(rows: Rows, items: int, members: Members) -> Counts:
     return counts
 
 
-def list_released_items(
+def released_items(
     rows: Rows, items: int, group: NDArray[np.int32]
 ) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     """Return the items of each group's rows, int64 (groups + 1,) and int32 (entries,)."""
     members = members_of(group, int(group.max(initial=-1)) + 1)
-    start, item = list_majority_items(counts_of(rows, items, members), members)
+    start, item = majority(counts_of(rows, items, members), members)
     return start, item
 
 
-def compute_matrix_figures(rows: Rows, items: int, group: NDArray[np.int32]) -> dict[str, float]:
+def figures(rows: Rows, items: int, group: NDArray[np.int32]) -> dict[str, float]:
     """Return the Jaccard similarity, and what is suppressed and created in parts of the entries."""
     entries = len(rows.indices)
-    true, both = compute_jaccard(rows, items, group)
+    true, both = similarity(rows, items, group)
     return {
         "jaccard": true / both if entries else 1.0,
         "suppressed": (entries - true) / max(1, entries),
@@ -47,8 +47,8 @@ def compute_matrix_figures(rows: Rows, items: int, group: NDArray[np.int32]) -> 
     }
 
 
-def compute_jaccard(rows: Rows, items: int, group: NDArray[np.int32]) -> tuple[int, int]:
+def similarity(rows: Rows, items: int, group: NDArray[np.int32]) -> tuple[int, int]:
     """Return J as a fraction: entries that stay, and those of source or release."""
     members = members_of(group, int(group.max(initial=-1)) + 1)
-    true, created = count_true_and_created(counts_of(rows, items, members), members)
+    true, created = similar(counts_of(rows, items, members), members)
     return true, len(rows.indices) + created

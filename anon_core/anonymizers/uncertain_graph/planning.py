@@ -14,9 +14,9 @@ from anon_core.anonymizers.uncertain_graph.hiding import Hiding
 from anon_core.anonymizers.uncertain_graph.planning_kernels import (
     MOVES,
     Asked,
-    fill_gains,
     fill_moved,
     fill_shortfalls,
+    gains,
     sum_up,
 )
 
@@ -60,7 +60,7 @@ class Found(NamedTuple):
     moved: NDArray[np.float64]
 
 
-def choose_exempt_vertices(hiding: Hiding, bits: NDArray[np.float64]) -> NDArray[np.bool_]:
+def exempted(hiding: Hiding, bits: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Choose the vertices that stay below, bool (n,): those that lack most, as far as allowed.
 
     Vertices with the same known degree and k are hidden together or not at all, so they are
@@ -82,9 +82,7 @@ def choose_exempt_vertices(hiding: Hiding, bits: NDArray[np.float64]) -> NDArray
     return chosen[alike]
 
 
-def build_hiding_targets(
-    hiding: Hiding, bits: NDArray[np.float64], degrees: Degrees, margin: float
-) -> Asked:
+def asked_of(hiding: Hiding, bits: NDArray[np.float64], degrees: Degrees, margin: float) -> Asked:
     """Return what has to be hidden: known degrees, or the distributions that are not yet hidden.
 
     Parameters
@@ -96,11 +94,11 @@ def build_hiding_targets(
     margin : float
         Bits beyond log2 k.
     """
-    wanted = ~choose_exempt_vertices(hiding, bits)
+    wanted = ~exempted(hiding, bits)
     goal = np.minimum(hiding.needed + margin, np.log2(len(bits)))
     if isinstance(hiding.known, Degrees):
         chosen = np.flatnonzero(wanted & (bits < goal))
-        known, goal = _select_distributions(hiding.known, chosen), goal[chosen]
+        known, goal = _some(hiding.known, chosen), goal[chosen]
     else:
         column, place = np.unique(hiding.known[wanted], return_inverse=True)
         most = np.zeros(len(column))
@@ -115,7 +113,7 @@ def build_hiding_targets(
     return asked
 
 
-def _select_distributions(known: Degrees, chosen: NDArray[np.int64]) -> Degrees:
+def _some(known: Degrees, chosen: NDArray[np.int64]) -> Degrees:
     """Return the distributions of some vertices."""
     size = known.start[chosen + 1] - known.start[chosen]
     start = np.concatenate([[0], np.cumsum(size)])
@@ -123,14 +121,14 @@ def _select_distributions(known: Degrees, chosen: NDArray[np.int64]) -> Degrees:
     return Degrees(known.low[chosen], start, known.chance[place])
 
 
-def compute_shortfalls(asked: Asked) -> NDArray[np.float64]:
+def shortfalls(asked: Asked) -> NDArray[np.float64]:
     """Return by how much log2 (2^H - 1) misses what is needed, float64 (asked,), at least 0."""
     short = np.empty(len(asked.need))
     fill_shortfalls(asked, short)
     return short
 
 
-def plan_degree_moves(asked: Asked, degrees: Degrees, means: Means, k: int) -> NDArray[np.float64]:
+def plan(asked: Asked, degrees: Degrees, means: Means, k: int) -> NDArray[np.float64]:
     """Return by how much each expected degree should move, float64 (n,).
 
     In each turn the moves with the greatest gains for their costs are made, each of another
@@ -146,28 +144,28 @@ def plan_degree_moves(asked: Asked, degrees: Degrees, means: Means, k: int) -> N
     shift, candidate = np.zeros(len(degrees.low)), np.empty(0, dtype=np.int64)
     missing: list[float] = []
     for turn in range(MOST_TURNS):
-        short = compute_shortfalls(asked)
+        short = shortfalls(asked)
         missing.append(float(short.sum()))
         stalled = turn >= PATIENCE and missing[turn] > STALLED * missing[turn - PATIENCE]
         if missing[turn] == 0 or stalled:
             break
         if turn % ALL_IN == 0:
-            candidate = _list_candidates(asked, short, means.now + shift, k)
+            candidate = _candidates(asked, short, means.now + shift, k)
         gain = np.empty((len(candidate), *DELTA.shape))
-        fill_gains(candidate, degrees, asked, short, gain)
-        found = _choose_moves(candidate, gain, means._replace(now=means.now + shift), missing[turn])
+        gains(candidate, degrees, asked, short, gain)
+        found = _chosen(candidate, gain, means._replace(now=means.now + shift), missing[turn])
         candidate = found.candidate
         if not len(found.moved) and turn % ALL_IN == 0:
             break
         folds = np.zeros(len(shift), dtype=np.int64)
         folds[candidate[: len(found.moved)]] = (2 * found.moved).astype(np.int64)
         shift += folds / 2
-        degrees = _move_degrees(degrees, folds)
+        degrees = _moved(degrees, folds)
         sum_up(asked, degrees)
     return shift
 
 
-def _list_candidates(
+def _candidates(
     asked: Asked, short: NDArray[np.float64], mean: NDArray[np.float64], k: int
 ) -> NDArray[np.int64]:
     """Return the vertices nearest to what is not yet hidden, int64."""
@@ -181,7 +179,7 @@ def _list_candidates(
     return np.flatnonzero(chosen)
 
 
-def _choose_moves(
+def _chosen(
     candidate: NDArray[np.int64], gain: NDArray[np.float64], means: Means, missing: float
 ) -> Found:
     """Choose the moves of most worth, until they gain a part of what is missing."""
@@ -198,7 +196,7 @@ def _choose_moves(
     return Found(candidate[order], DELTA.reshape(-1)[best[some[:number]]])
 
 
-def _move_degrees(degrees: Degrees, folds: NDArray[np.int64]) -> Degrees:
+def _moved(degrees: Degrees, folds: NDArray[np.int64]) -> Degrees:
     """Return the chances after moves; folds int64 (n,): twice the move."""
     start = np.concatenate([[0], np.cumsum(np.diff(degrees.start) + np.abs(folds))])
     moved = Degrees(degrees.low + np.minimum(folds, 0), start, np.zeros(start[-1]))

@@ -152,7 +152,7 @@ def finish_order(level, bitmap, seated_start, seated, order):
 
 
 @kernel
-def find_components(
+def components(
     order,
     record_bitmap,
     cell,

@@ -10,7 +10,7 @@ import polars as pl
 
 from anon_core.errors import GuaranteeError
 from kinds.rows import write_csv
-from kinds.table.encode import load_encoded
+from kinds.table.encode import load
 from kinds.table.forms import OF_VERSIONS, is_typed
 from kinds.table.kept_rows import text_rows
 from kinds.table.layout import CELLS, CODEBOOK, CSV, MATCHING, PARQUET
@@ -36,12 +36,12 @@ from kinds.table.version_files import (
     VALUES,
     K,
 )
-from kinds.table.versions.appending import IDENTITY, load_waiting_records
+from kinds.table.versions.appending import IDENTITY, held_by
 from kinds.versions import Before, Following
 from tasks.vault.storage import Stored
 
 
-def assemble_version(
+def assemble(
     following: Following,
     stages: tuple[Stored, Stored, Stored],
     before: Before | None,
@@ -56,26 +56,22 @@ def assemble_version(
     if before is not None:
         member_keys = pl.read_parquet(split.file(MEMBERS), glob=False, columns=[KEY])
     batch = text_rows(anonymized)
-    born = _add_since_column(batch, number)
-    rows, frozen = _join_rows(
+    born = _born(batch, number)
+    rows, frozen = _joined(
         born, None if before is None else text_rows(before.assembled), member_keys
     )
     rows.write_parquet(folder / CELLS)
     write_csv(rows, folder / CSV)
     if typed:
-        last = None if before is None else _read_typed_rows(before.assembled)
-        native, _ = _join_rows(
-            _add_since_column(_read_typed_rows(anonymized), number), last, member_keys
-        )
+        last = None if before is None else _native(before.assembled)
+        native, _ = _joined(_born(_native(anonymized), number), last, member_keys)
         native.write_parquet(folder / PARQUET)
     else:
         rows.write_parquet(folder / PARQUET)
     stage = anonymized if typed else encoded  # the codebook of encoded records is of text cells
-    book = _join_codebooks(
-        before, json.loads(stage.file(CODEBOOK).read_text("utf-8")), number, rows
-    )
+    book = _codebook(before, json.loads(stage.file(CODEBOOK).read_text("utf-8")), number, rows)
     (folder / CODEBOOK).write_text(json.dumps(book, ensure_ascii=False), encoding="utf-8")
-    _store_rows_and_members(following, (split, encoded, anonymized), born, number, key, folder)
+    _remember(following, (split, encoded, anonymized), born, number, key, folder)
     notes = [f"assembled {rows.height} rows: {frozen} as before, {batch.height} new"]
     facts = anonymized.facts
     return {
@@ -91,15 +87,15 @@ def _is_typed(before: Before | None, anonymized: Stored) -> bool:
     return is_typed(json.loads(stage.file(CODEBOOK).read_text(encoding="utf-8")))
 
 
-def _add_since_column(batch: pl.DataFrame, number: int) -> pl.DataFrame:
+def _born(batch: pl.DataFrame, number: int) -> pl.DataFrame:
     return batch.with_columns(pl.lit(number, dtype=pl.Int32).alias(SINCE))
 
 
-def _read_typed_rows(stored: Stored) -> pl.DataFrame:
+def _native(stored: Stored) -> pl.DataFrame:
     return pl.read_parquet(stored.file(PARQUET), glob=False)
 
 
-def _join_rows(
+def _joined(
     born: pl.DataFrame, last: pl.DataFrame | None, members: pl.DataFrame | None
 ) -> tuple[pl.DataFrame, int]:
     """The rows of the version in the order of their keys, and how many are from before."""
@@ -119,7 +115,7 @@ def _join_rows(
     return pl.concat([frozen, born]).sort(RELEASED_KEY), frozen.height
 
 
-def _join_codebooks(
+def _codebook(
     before: Before | None, book: dict[str, Any], number: int, rows: pl.DataFrame
 ) -> dict[str, Any]:
     """The codebooks of all batches that have rows here, and the columns that they share."""
@@ -135,7 +131,7 @@ def _join_codebooks(
     return whole | {BATCHES: {name: each for name, each in codebooks.items() if name in since}}
 
 
-def _store_rows_and_members(
+def _remember(
     following: Following,
     stages: tuple[Stored, Stored, Stored],
     born: pl.DataFrame,
@@ -148,7 +144,7 @@ def _store_rows_and_members(
     joined = pl.read_parquet(split.file(JOINED), glob=False)
     raw = pl.read_parquet(split.file(BATCH), glob=False)
     matching = pl.read_parquet(anonymized.file(MATCHING), glob=False)
-    table, stays = load_encoded(encoded)
+    table, stays = load(encoded)
     assert matching["record"].to_list() == stays.tolist()
     sealed = pl.DataFrame(
         {
@@ -176,5 +172,5 @@ def _store_rows_and_members(
     out = ~pl.Series(np.isin(np.arange(joined.height), stays))
     if following.record is None:
         left = pl.concat([joined.filter(out).select(IDENTITY), raw.filter(out)], how="horizontal")
-        held = load_waiting_records(split)
+        held = held_by(split)
         pl.concat([held, left]).write_parquet(folder / HELD)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from anon_core.measures.table.shown_drift import (
     Spans,
-    find_share_bounds,
+    shares,
     shift_of_categories,
     shift_of_numbers,
 )
@@ -38,7 +38,7 @@ def held(cells):
 
 def bounds_of(cells):
     levels = np.array(cells, dtype=np.bool_)
-    least, greatest = find_share_bounds(np.arange(len(cells), dtype=np.int32), levels)
+    least, greatest = shares(np.arange(len(cells), dtype=np.int32), levels)
     return {level: (least[level], greatest[level]) for level in range(LEVELS)}
 
 
