@@ -3,7 +3,7 @@
 Every distinct text is looked at, of the whole column. Only counts leave this file.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -58,13 +58,12 @@ def shown_labels(
     return Shown(name, pl.Series(labels, dtype=pl.String), rows.astype(np.int64), key, allow)
 
 
-def count_direct(shown: Iterable[Shown]) -> dict[str, dict[str, int]]:
+def count_direct(shown: Sequence[Shown]) -> dict[str, dict[str, int]]:
     """Count, for each column and kind, the rows that look like it; without what is not found."""
     from tasks.recognition.recognise import count_rows  # tables of all countries: not at each start
 
-    listed = list(shown)
-    names = [each.name for each in listed]
-    counted = {each.name: count_rows(each.name, each.texts, each.rows, names) for each in listed}
+    names = [each.name for each in shown]
+    counted = {each.name: count_rows(each.name, each.texts, each.rows, names) for each in shown}
     return {
         name: {str(kind): rows for kind, rows in found.items()}
         for name, found in counted.items()

@@ -152,8 +152,8 @@ def _is_one_of_two(cells: Cells) -> bool:
     Projections of other data lie around zero or spread far.
     """
     last = cells.name[-1:]
-    twin = cells.name[:-1] + {"x": "y", "y": "x"}.get(last, "-")
-    if twin not in cells.beside or not _differ(cells):
+    other = {"x": "y", "y": "x"}.get(last)
+    if other is None or not cells.has_beside(cells.name[:-1] + other) or not _differ(cells):
         return False
     single = cells.contain(SINGLE)
     if single.mean() < 0.5:

@@ -38,7 +38,7 @@ class Cells:
     rows : int64 (n,)
         How many rows have each text.
     beside : frozenset of str
-        The names of all columns of the table, in the spelling of `name`.
+        The names of all columns of the table, as they stand there.
     """
 
     name: str
@@ -61,7 +61,7 @@ class Cells:
             at = escaped.arg_true()
             spelt = spelt.scatter(at, plain)
         spelt = spelt.str.replace_many(list(SIGNS), list(SIGNS.values()))
-        return cls(_words(name), spelt.alias(""), rows, frozenset(map(_words, beside)))
+        return cls(_words(name), spelt.alias(""), rows, frozenset(beside))
 
     @cached_property
     def digits(self) -> NDArray[np.bool_]:
@@ -86,21 +86,28 @@ class Cells:
         some = self.texts.filter(pl.Series(kept)).to_list()
         yield from zip(np.flatnonzero(kept).tolist(), some, strict=True)
 
+    def has_beside(self, name: str) -> bool:
+        """Whether the table has a column of this name, in words as `name` is."""
+        return any(_words(each) == name for each in self.beside)
+
+    @property
+    def is_measure(self) -> bool:
+        """Whether the name ends in a word such as `count`."""
+        return self.name.rpartition(" ")[2] in load_words()["columns"]["measure"]
+
     def says(self, words: re.Pattern[str]) -> bool:
         """Whether one of the words is in the name, unless that ends in a word such as `count`.
 
         A `login_count` holds no logins. A `personal code` is one: its last word is a part of it.
         """
-        last = self.name.rpartition(" ")[2]
-        plain = last not in load_words()["columns"]["measure"]
-        ends = len(self.name) - len(last)
-        return any(plain or match.end() > ends for match in words.finditer(self.name))
+        last = self.name.rfind(" ") + 1
+        return any(match.end() > last or not self.is_measure for match in words.finditer(self.name))
 
     def called(self, words: Collection[str]) -> bool:
         """Whether a word of the name, or two neighbours written as one, is one of the words."""
-        each = self.name.split()
-        if not each or each[-1] in load_words()["columns"]["measure"]:
+        if self.is_measure:
             return False
+        each = self.name.split()
         return not {*each, *(one + other for one, other in pairwise(each))}.isdisjoint(words)
 
     def where(self, kept: NDArray[np.bool_]) -> "Cells":

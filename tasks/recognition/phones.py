@@ -123,9 +123,8 @@ def _in_groups(cells: Cells) -> NDArray[np.bool_]:
     for at, text in dateless.candidates(LOOSELY):
         for match in GROUPED.finditer(text):
             number = re.sub(r"\D", "", match[0])
-            if not 8 <= len(number) <= 11 or DATE.fullmatch(match[0]):
-                continue
-            if not DECIMAL.fullmatch(match[0]):
+            other = DATE.fullmatch(match[0]) or DECIMAL.fullmatch(match[0])
+            if 8 <= len(number) <= 11 and not other:
                 forms[re.sub(r"\d", "0", match[0])][number].append(at)
     for form, numbers in forms.items():
         each = sorted(numbers)
